@@ -1,0 +1,1 @@
+//! The model of a report: what a shadow found, independent of how it is shown.

@@ -1,0 +1,12 @@
+//! What every shadow of every front end shares: the mathematics of an operation (TABLE 1), the arithmetic it is
+//! written over, number formats, sites, and the model of a report.
+//!
+//! Knows neither instruction sets nor engines nor report formats.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod arith;
+pub mod format;
+pub mod ops;
+pub mod findings;
+pub mod site;

@@ -1,0 +1,1 @@
+//! Sites: guest instruction addresses as (module, offset), interned.

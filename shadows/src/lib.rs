@@ -1,0 +1,2 @@
+//! shadows
+#![forbid(unsafe_code)]
