@@ -1,0 +1,152 @@
+//! The per-thread context: what translated code and the engine leave for each other.
+//!
+//! Lives in the engine's gigabyte, so translated code addresses its fields rip-relative and needs no register for it.
+//! Knows the fields and their offsets; what they mean in time is told where they are used (`switch`, `signals`).
+
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Index of a general register in [`Context::regs`]: its hardware number.
+pub(crate) mod reg {
+    pub(crate) const RAX: usize = 0;
+    pub(crate) const RCX: usize = 1;
+    pub(crate) const RDX: usize = 2;
+    pub(crate) const RBX: usize = 3;
+    pub(crate) const RSP: usize = 4;
+    pub(crate) const RBP: usize = 5;
+    pub(crate) const RSI: usize = 6;
+    pub(crate) const RDI: usize = 7;
+    pub(crate) const R8: usize = 8;
+    pub(crate) const R9: usize = 9;
+    pub(crate) const R10: usize = 10;
+    pub(crate) const R11: usize = 11;
+}
+
+/// Bytes set aside for the XSAVE image: legacy area, header, AVX, opmask, ZMM_Hi256 and Hi16_ZMM end at 2688 in the
+/// standard format (Intel SDM vol. 1, 13.4).
+pub(crate) const XSAVE_BYTES: usize = 2688;
+
+/// State components the engine saves and restores: x87, SSE, AVX and the three of AVX-512. PKRU and AMX are left
+/// alone: no engine code touches them.
+pub(crate) const XSAVE_MASK: u64 = 0xe7;
+
+/// Places in [`Context::caught`].
+pub(crate) const CAUGHT_PLACES: usize = 7;
+
+/// Where a thread is, as other threads see it ([`Context::place`]).
+pub(crate) mod place {
+    /// In the engine: looks at requests before it enters translated code again.
+    pub(crate) const ENGINE: u32 = 0;
+    /// In translated code: must be kicked to notice a request.
+    pub(crate) const CACHE: u32 = 1;
+    /// In a system call issued from translated code: looks at requests when it returns.
+    pub(crate) const SYSCALL: u32 = 2;
+}
+
+/// A synchronous fault in translated code, as the kernel described it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Fault {
+    pub(crate) signal: u64,
+    pub(crate) host_pc: u64,
+    pub(crate) trap: u64,
+    pub(crate) error: u64,
+    pub(crate) address: u64,
+    pub(crate) eflags: u64,
+    pub(crate) info: [u64; 16],
+}
+
+/// An asynchronous signal taken from the kernel and not delivered yet.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Caught {
+    /// Signal number, 0 for none.
+    pub(crate) signal: u64,
+    /// The kernel's signal mask at that moment.
+    pub(crate) mask: u64,
+    pub(crate) info: [u64; 16],
+}
+
+/// See the module's description.
+#[repr(C, align(64))]
+pub(crate) struct Context {
+    /// Guest general registers while the engine runs.
+    pub(crate) regs: [u64; 16],
+    /// Guest flags while the engine runs.
+    pub(crate) rflags: u64,
+    /// Guest FS base while the engine runs.
+    pub(crate) guest_fs: u64,
+    /// The host's FS base, constant per thread.
+    pub(crate) host_fs: u64,
+    /// The host's stack pointer while translated code runs.
+    pub(crate) host_rsp: u64,
+    /// Translated code to enter.
+    pub(crate) entry: u64,
+    /// The per-thread stub that loads the last register and jumps to `entry`.
+    pub(crate) enter_stub: u64,
+    /// Which exit translated code left by.
+    pub(crate) exit: u64,
+    /// Guest target of a missed indirect branch.
+    pub(crate) ib_target: u64,
+    /// Guest registers set aside inside a block: see `x86::emit::Slot`.
+    pub(crate) slots: [u64; 8],
+    /// Number of the system call that is being made.
+    pub(crate) syscall_number: u64,
+    /// Guest address after the system call that is being made.
+    pub(crate) syscall_next: u64,
+    /// Translated code after the system call that is being made.
+    pub(crate) syscall_resume: u64,
+    /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
+    pub(crate) quiet: AtomicU32,
+    /// One of [`place`].
+    pub(crate) place: AtomicU32,
+    /// State components to save and restore.
+    pub(crate) xsave_mask: u64,
+    /// Whether FS can be read and written by unprivileged instructions.
+    pub(crate) fsgsbase: u64,
+    /// The owning `Thread`, for signal handlers.
+    pub(crate) thread: u64,
+    pub(crate) fault: Fault,
+    /// Signals taken from the kernel: the first place is for those that can be blocked, of which at most one waits
+    /// here while the others stay blocked, and queued, in the kernel; the rest for one of each that cannot.
+    pub(crate) caught: [Caught; CAUGHT_PLACES],
+    /// Guest vector and x87 state while the engine runs, standard XSAVE format.
+    pub(crate) xsave: Xsave,
+}
+
+/// An XSAVE image.
+#[repr(C, align(64))]
+pub(crate) struct Xsave(pub(crate) [u8; XSAVE_BYTES]);
+
+impl Context {
+    pub(crate) const OFFSET_RAX: u32 = offset_of!(Context, regs) as u32;
+    pub(crate) const OFFSET_RDI: u32 = Self::OFFSET_RAX + 8 * reg::RDI as u32;
+    pub(crate) const OFFSET_EXIT: u32 = offset_of!(Context, exit) as u32;
+    pub(crate) const OFFSET_ENTRY: u32 = offset_of!(Context, entry) as u32;
+    pub(crate) const OFFSET_IB_TARGET: u32 = offset_of!(Context, ib_target) as u32;
+    pub(crate) const OFFSET_SLOTS: u32 = offset_of!(Context, slots) as u32;
+    pub(crate) const OFFSET_SYSCALL_NUMBER: u32 = offset_of!(Context, syscall_number) as u32;
+    pub(crate) const OFFSET_SYSCALL_NEXT: u32 = offset_of!(Context, syscall_next) as u32;
+    pub(crate) const OFFSET_SYSCALL_RESUME: u32 = offset_of!(Context, syscall_resume) as u32;
+    pub(crate) const OFFSET_QUIET: u32 = offset_of!(Context, quiet) as u32;
+    pub(crate) const OFFSET_PLACE: u32 = offset_of!(Context, place) as u32;
+
+    /// Asks the thread to come to the engine at its next exit from translated code.
+    pub(crate) fn request(&self) {
+        self.quiet.store(0, Ordering::SeqCst);
+    }
+
+    /// The state a process starts with: flags, MXCSR and x87 control word of the System V ABI, all else zero.
+    pub(crate) fn reset_cpu_state(&mut self) {
+        const MXCSR_DEFAULT: u32 = 0x1f80;
+        const X87_CONTROL_DEFAULT: u16 = 0x37f;
+        self.regs = [0; 16];
+        self.rflags = 0x202;
+        self.guest_fs = 0;
+        self.xsave.0.fill(0);
+        self.xsave.0[0..2].copy_from_slice(&X87_CONTROL_DEFAULT.to_le_bytes());
+        self.xsave.0[24..28].copy_from_slice(&MXCSR_DEFAULT.to_le_bytes());
+        // XSTATE_BV: x87 and SSE are present, so that the two control words above are loaded.
+        self.xsave.0[512] = 3;
+    }
+}

@@ -1,0 +1,178 @@
+//! Code that changes: which guest pages translated code was made from, and how every thread learns that one of them
+//! is no longer what it was.
+//!
+//! Caches are private, so a change is written to a log, all threads are asked to look at it, and the one that made
+//! the change waits until none of them can still run the old code. Pages that the guest may write are write-protected
+//! once code was made from them; a page that changes again and again is left writable and its blocks compare their
+//! bytes instead. Knows pages; blocks are the caches' business.
+
+use super::layout::{PAGE, page_floor};
+use super::lock::Lock;
+use super::space::{Region, Space};
+use super::sys;
+use hashbrown::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How a page that code was made from is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// Not writable by the guest: only system calls change it.
+    Calls,
+    /// Write-protected by us; a write faults. Counts how often it did.
+    Faults { guarded: bool, hits: u32 },
+    /// Blocks made from it compare their bytes each time they run.
+    Compare,
+}
+
+/// A page that faulted this often changes too often to be write-protected.
+const HITS_BEFORE_COMPARING: u32 = 16;
+/// Log entries kept; threads further behind flush everything.
+const LOG_LENGTH: usize = 4096;
+
+/// Pages that code was made from, and the log of their changes.
+pub(crate) struct Changes {
+    state: Lock<State>,
+    /// Number of entries ever logged.
+    latest: AtomicU64,
+}
+
+struct State {
+    pages: HashMap<u64, Watch>,
+    /// The latest changed page ranges (half-open).
+    log: std::collections::VecDeque<(u64, u64)>,
+}
+
+/// What a thread has to forget.
+pub(crate) enum Forget {
+    Nothing,
+    Ranges(Vec<(u64, u64)>),
+    Everything,
+}
+
+impl Changes {
+    pub(crate) fn new() -> Self {
+        let state = State { pages: HashMap::new(), log: std::collections::VecDeque::new() };
+        Changes { state: Lock::new(state), latest: AtomicU64::new(0) }
+    }
+
+    /// Keeps the book as it is while the process forks.
+    pub(crate) fn hold(&self) -> impl Sized {
+        self.state.lock()
+    }
+
+    /// Number of changes so far; a thread that has seen as many is up to date.
+    pub(crate) fn latest(&self) -> u64 {
+        self.latest.load(Ordering::SeqCst)
+    }
+
+    /// Notes that code is being made from `page`, which lies in `region`, and says how it is watched. Must be called
+    /// before the bytes are read.
+    pub(crate) fn watch(&self, page: u64, region: Region) -> Watch {
+        let mut state = self.state.lock();
+        let wanted = if region.shared {
+            Watch::Compare
+        } else if region.writable() {
+            Watch::Faults { guarded: false, hits: 0 }
+        } else {
+            Watch::Calls
+        };
+        let entry = state.pages.entry(page).or_insert(wanted);
+        if *entry == Watch::Calls {
+            *entry = wanted;
+        }
+        if let Watch::Faults { guarded, .. } = entry
+            && !*guarded
+            && region.writable()
+        {
+            *guarded = true;
+            protect(page, region.prot & !libc::PROT_WRITE);
+        }
+        *entry
+    }
+
+    /// Whether code was made from any page of the range.
+    pub(crate) fn concerns(&self, start: u64, end: u64) -> bool {
+        let state = self.state.lock();
+        if state.pages.len() as u64 <= (end - start) / PAGE {
+            state.pages.keys().any(|&page| start <= page && page < end)
+        } else {
+            (page_floor(start)..end).step_by(PAGE as usize).any(|page| state.pages.contains_key(&page))
+        }
+    }
+
+    /// Logs that the pages of the range no longer hold the code they did, and stops watching them.
+    pub(crate) fn record(&self, start: u64, end: u64) {
+        let mut state = self.state.lock();
+        state.pages.retain(|&page, watch| !(start <= page && page < end) || *watch == Watch::Compare);
+        self.push(&mut state, start, end);
+    }
+
+    /// A write fault at `address`: if the page was write-protected by us, it is writable again and its change
+    /// logged. `prot` is what the guest set.
+    pub(crate) fn release(&self, address: u64, prot: i32) -> bool {
+        let page = page_floor(address);
+        let mut state = self.state.lock();
+        let Some(watch) = state.pages.get_mut(&page) else { return false };
+        let Watch::Faults { guarded, hits } = watch else { return false };
+        if !std::mem::replace(guarded, false) {
+            return false;
+        }
+        *hits += 1;
+        if *hits >= HITS_BEFORE_COMPARING {
+            *watch = Watch::Compare;
+        }
+        protect(page, prot);
+        self.push(&mut state, page, page + PAGE);
+        true
+    }
+
+    /// Whether the page at `address` is one of ours that is writable at the moment: a write fault on it was overtaken
+    /// by another thread's.
+    pub(crate) fn was_released(&self, address: u64) -> bool {
+        let watch = self.state.lock().pages.get(&page_floor(address)).copied();
+        matches!(watch, Some(Watch::Faults { guarded: false, .. } | Watch::Compare))
+    }
+
+    /// Makes every page writable again that was write-protected by us; says whether there was one. For system calls
+    /// that write where the guest may.
+    pub(crate) fn release_all(&self, space: &Space) -> bool {
+        let mut state = self.state.lock();
+        let is_guarded = |watch: &Watch| matches!(watch, Watch::Faults { guarded: true, .. });
+        let guarded: Vec<u64> = state.pages.iter().filter(|(_, w)| is_guarded(w)).map(|(&page, _)| page).collect();
+        for &page in &guarded {
+            if let Some(Watch::Faults { guarded, .. }) = state.pages.get_mut(&page) {
+                *guarded = false;
+            }
+            let prot = space.find(page).map_or(libc::PROT_NONE, |(_, _, region)| region.prot);
+            protect(page, prot);
+            self.push(&mut state, page, page + PAGE);
+        }
+        !guarded.is_empty()
+    }
+
+    /// What a thread that has seen `seen` changes has to forget, and how many it has seen then.
+    pub(crate) fn since(&self, seen: u64) -> (Forget, u64) {
+        let state = self.state.lock();
+        let latest = self.latest();
+        let behind = (latest - seen) as usize;
+        let forget = match behind {
+            0 => Forget::Nothing,
+            n if n <= state.log.len() => Forget::Ranges(state.log.range(state.log.len() - n..).copied().collect()),
+            _ => Forget::Everything,
+        };
+        (forget, latest)
+    }
+
+    fn push(&self, state: &mut State, start: u64, end: u64) {
+        if state.log.len() == LOG_LENGTH {
+            state.log.pop_front();
+        }
+        state.log.push_back((start, end));
+        self.latest.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn protect(page: u64, prot: i32) {
+    // SAFETY: the page is the guest's; Rust holds no reference into it.
+    unsafe { sys::syscall(libc::SYS_mprotect as u64, [page, PAGE, prot as u64, 0, 0, 0]) };
+}

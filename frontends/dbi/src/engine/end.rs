@@ -1,0 +1,40 @@
+//! The end of the guest process: by exit or by signal, with the engine's last word before it.
+
+use super::signals::{action, bit};
+use super::thread::Thread;
+use super::{stats, sys};
+
+/// Ends the process with `status`, as `exit_group` does.
+pub(crate) fn by_exit(thread: &mut Thread, status: i32) -> ! {
+    last_word(thread);
+    sys::exit_group(status)
+}
+
+/// Ends the process by `signal`: its wait status is that of an uncaught signal.
+pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
+    last_word(thread);
+    action::kernel_action(signal, Some(&action::Action::default()));
+    let unblock = bit(signal);
+    let args = [libc::SIG_UNBLOCK as u64, std::ptr::from_ref(&unblock) as u64, 0, 8, 0, 0];
+    loop {
+        // SAFETY: reads the process identifier.
+        let pid = unsafe { sys::syscall(libc::SYS_getpid as u64, [0; 6]) };
+        // SAFETY: the process is to end by this signal.
+        unsafe { sys::syscall(libc::SYS_tgkill as u64, [pid, sys::gettid(), u64::from(signal), 0, 0, 0]) };
+        // SAFETY: the kernel reads eight bytes.
+        unsafe { sys::syscall(libc::SYS_rt_sigprocmask as u64, args) };
+    }
+}
+
+/// Stops the other threads and writes what was found. Done once; a second thread that gets here waits for the end.
+fn last_word(thread: &mut Thread) {
+    if !thread.process.wants_last_word() {
+        return;
+    }
+    if !thread.process.threads.stop_others(&thread.handle) {
+        thread.park();
+    }
+    if thread.process.options.stats {
+        stats::print(thread);
+    }
+}

@@ -1,0 +1,130 @@
+//! `execve`: the new program runs under the tool again, or natively in children that are not followed.
+//!
+//! Staying under the tool means executing the tool with the new program as its argument; whatever would make the
+//! kernel refuse the program is found out before, so that the guest gets its errno and keeps running.
+
+use super::program::{self, Program, ProgramError};
+use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
+use super::signals::{NEVER_BLOCKED, bit};
+use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
+use super::thread::Thread;
+use super::{diagnose, guest, loader, sys};
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// What is needed to execute a program.
+struct Request {
+    path: PathBuf,
+    argv: Vec<CString>,
+    environment: Vec<CString>,
+}
+
+pub(super) fn execve(thread: &mut Thread, call: &Call, path: u64, argv: u64, environment: u64) -> Answer {
+    let Ok(path) = guest::read_cstr(path) else { return fail(libc::EFAULT) };
+    let path = own_executable(thread, &path).unwrap_or_else(|| PathBuf::from(OsString::from_vec(path.into_bytes())));
+    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment)) else {
+        return fail(libc::EFAULT);
+    };
+    execute(thread, call, Request { path, argv, environment })
+}
+
+pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
+    let [directory, path, argv, environment, flags, _] = call.args;
+    let Ok(name) = guest::read_cstr(path) else { return fail(libc::EFAULT) };
+    let name = Path::new(OsStr::from_bytes(name.as_bytes())).to_path_buf();
+    if flags & libc::AT_SYMLINK_NOFOLLOW as u64 != 0 && name.is_symlink() {
+        return fail(libc::ELOOP);
+    }
+    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment)) else {
+        return fail(libc::EFAULT);
+    };
+    let path = if name.is_absolute() || directory as i32 == libc::AT_FDCWD {
+        name
+    } else if name.as_os_str().is_empty() && flags & libc::AT_EMPTY_PATH as u64 != 0 {
+        PathBuf::from(format!("/proc/self/fd/{}", directory as i32))
+    } else {
+        Path::new(&format!("/proc/self/fd/{}", directory as i32)).join(name)
+    };
+    execute(thread, call, Request { path, argv, environment })
+}
+
+fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
+    if !thread.process.follows_exec() || thread.own_process {
+        return natively(thread, call, &request);
+    }
+    match program::open(&request.path, request.argv.clone()) {
+        Ok(program) => under_tool(thread, &request, program),
+        // Programs that the kernel can run and we cannot go on without us.
+        Err(ProgramError::SetId) => {
+            diagnose::say(&format!("{}: set-user-ID program, executed natively", request.path.display()));
+            natively(thread, call, &request)
+        }
+        Err(ProgramError::Format(error)) if error.is_foreign() => {
+            diagnose::say(&format!("{}: {error}; executed natively", request.path.display()));
+            natively(thread, call, &request)
+        }
+        Err(error) => fail(error.errno()),
+    }
+}
+
+/// Executes the tool with the new program.
+fn under_tool(thread: &mut Thread, request: &Request, program: Program) -> Answer {
+    drop(program);
+    let mut argv: Vec<CString> = vec![c"shadowgrind".into()];
+    argv.extend(thread.process.options.tool_arguments.iter().map(|arg| c_string(arg)));
+    if let Some(name) = request.argv.first() {
+        argv.push(c_string(OsStr::from_bytes(&[b"--argv0=", name.as_bytes()].concat())));
+    }
+    argv.push(c"--".into());
+    argv.push(loader::c_path(&request.path));
+    argv.extend(request.argv.iter().skip(1).cloned());
+    let tool = c"/proc/self/exe";
+    exec_kernel(thread, tool.as_ptr() as u64, &argv, &request.environment)
+}
+
+/// Lets the kernel execute the program, with what the guest set up and the engine kept to itself.
+fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
+    let path = loader::c_path(&request.path);
+    let ignored: Vec<u32> = (1..SIGNALS as u32)
+        .filter(|&signal| NEVER_BLOCKED & bit(signal) != 0 && thread.signals.actions.get(signal).handler == IGNORE)
+        .collect();
+    let ours: Vec<(u32, Action)> = ignored
+        .into_iter()
+        .map(|signal| (signal, kernel_action(signal, Some(&Action { handler: IGNORE, ..Action::default() }))))
+        .collect();
+    // Blocking what must never be blocked is safe now: only a failure brings us back.
+    set_exact_mask(thread.signals.mask);
+    seccomp::make_real();
+    let answer = if call.number == libc::SYS_execveat as u64 {
+        // SAFETY: the arguments are the guest's own.
+        Answer::Value(unsafe { sys::syscall(call.number, call.args) })
+    } else {
+        exec_kernel(thread, path.as_ptr() as u64, &request.argv, &request.environment)
+    };
+    super::signals::set_kernel_mask(thread.signals.mask);
+    for (signal, action) in ours {
+        kernel_action(signal, Some(&action));
+    }
+    answer
+}
+
+fn set_exact_mask(mask: u64) {
+    let args = [libc::SIG_SETMASK as u64, std::ptr::from_ref(&mask) as u64, 0, 8, 0, 0];
+    // SAFETY: the kernel reads eight bytes.
+    unsafe { sys::syscall(libc::SYS_rt_sigprocmask as u64, args) };
+}
+
+fn exec_kernel(_thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {
+    let pointers = |strings: &[CString]| -> Vec<u64> {
+        strings.iter().map(|s| s.as_ptr() as u64).chain([0]).collect()
+    };
+    let (argv, environment) = (pointers(argv), pointers(environment));
+    let args = [path, argv.as_ptr() as u64, environment.as_ptr() as u64, 0, 0, 0];
+    // SAFETY: the kernel copies path and strings; on success nothing of this process is left.
+    Answer::Value(unsafe { sys::syscall(libc::SYS_execve as u64, args) })
+}
+
+fn c_string(text: &OsStr) -> CString {
+    CString::new(text.as_bytes()).unwrap_or_default()
+}

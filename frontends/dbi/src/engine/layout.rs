@@ -1,0 +1,42 @@
+//! The address space: who owns which range.
+//!
+//! One process holds guest and engine. Guest code and the code cache lie within ±2 GB of each other, so that
+//! rip-relative operands and branch displacements stay 32 bits wide; guest data stays below [`GUEST_END`], so that
+//! `address + PLANE` is the address of its mirror. Knows no mapping that exists, only where one may be put.
+
+/// Size of a page, bytes.
+pub(crate) const PAGE: u64 = 4096;
+
+/// Where executables, libraries and the copy of the vDSO are placed, first fit upwards.
+pub(crate) const IMAGES_START: u64 = 0x1000_0000;
+/// Start of the engine's own gigabyte: contexts, branch tables and translated code.
+///
+/// Below 2^31, because branch tables are indexed through an absolute, sign-extended 32-bit displacement.
+pub(crate) const ENGINE_START: u64 = 0x4000_0000;
+/// End of the engine's own gigabyte.
+pub(crate) const ENGINE_END: u64 = 0x8000_0000;
+/// End of the overflow range for executable mappings; the last address that a rip-relative operand reaches from all
+/// of the engine's gigabyte.
+pub(crate) const IMAGES_END: u64 = 0xc000_0000;
+/// Lowest address given to data mappings that the guest leaves open.
+pub(crate) const DATA_START: u64 = 0x1_0000_0000;
+/// Start of the emulated `brk` heap.
+pub(crate) const BRK_START: u64 = 0x2_0000_0000;
+/// End of the range that the emulated `brk` heap may grow into.
+pub(crate) const BRK_END: u64 = BRK_START + (64 << 30);
+/// Data mappings are given out downwards from here.
+pub(crate) const DATA_END: u64 = 0x0fff_0000_0000;
+/// One past the highest byte of the guest's initial stack.
+pub(crate) const STACK_END: u64 = 0x0fff_ffff_f000;
+/// One past the highest address a guest mapping may have.
+pub(crate) const GUEST_END: u64 = 1 << 44;
+
+/// `address` rounded down to a page.
+pub(crate) const fn page_floor(address: u64) -> u64 {
+    address & !(PAGE - 1)
+}
+
+/// `address` rounded up to a page; wraps to 0 at the very top.
+pub(crate) const fn page_ceil(address: u64) -> u64 {
+    address.wrapping_add(PAGE - 1) & !(PAGE - 1)
+}

@@ -1,0 +1,335 @@
+//! Loading: an ELF program and its interpreter are mapped, the vDSO is copied, and the initial stack is built as the
+//! kernel's `execve` would.
+//!
+//! Runs nothing. Header checks are in `elf`, finding the file in `program`.
+
+use super::elf::{self, ElfError, Image, Segment};
+use super::layout::{PAGE, STACK_END, page_ceil, page_floor};
+use super::space::{Purpose, Region, Space, overlaps_engine};
+use super::{guest, sys};
+use std::ffi::{CString, OsString};
+use std::fmt;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+
+/// Why a program could not be loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// The program file itself.
+    Elf(ElfError),
+    /// The interpreter it names.
+    Interpreter(OsString, ElfError),
+    /// It insists on addresses that it cannot have here.
+    Address {
+        /// First address.
+        start: u64,
+        /// One past the last.
+        end: u64,
+    },
+    /// The kernel refused memory: errno.
+    Memory(i32),
+    /// Arguments and environment exceed what fits on the stack.
+    TooLong,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Elf(error) => write!(f, "{error}"),
+            LoadError::Interpreter(path, error) => {
+                write!(f, "its interpreter {}: {error}", path.to_string_lossy())
+            }
+            LoadError::Address { start, end } => {
+                write!(f, "linked at {start:#x}-{end:#x}, which shadowgrind needs for itself")
+            }
+            LoadError::Memory(errno) => {
+                let error = std::io::Error::from_raw_os_error(*errno);
+                write!(f, "no memory to load it: {error} (is there a limit on address space?)")
+            }
+            LoadError::TooLong => write!(f, "argument list too long"),
+        }
+    }
+}
+
+/// A program as loaded.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// Guest address to start at.
+    pub(crate) start: u64,
+    /// Initial guest stack pointer.
+    pub(crate) stack_pointer: u64,
+    /// The interpreter's text, start and end; empty without one. Its mappings are made by `ld.so` for libraries.
+    pub(crate) interpreter: (u64, u64),
+    /// The guest's vDSO: the copy's range and the original's address.
+    pub(crate) vdso: Vdso,
+    /// The stack's range.
+    pub(crate) stack: (u64, u64),
+    /// The auxiliary vector's range.
+    pub(crate) auxv: (u64, u64),
+}
+
+/// The guest's copy of the vDSO. Its data stays where the kernel updates it, beside the original.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Vdso {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) original: u64,
+}
+
+impl Vdso {
+    /// The address that vDSO code at `pc` means by a rip-relative `address`.
+    pub(crate) fn data_address(&self, pc: u64, address: u64) -> u64 {
+        let inside = |a| self.start <= a && a < self.end;
+        if inside(pc) && !inside(address) {
+            address.wrapping_sub(self.start).wrapping_add(self.original)
+        } else {
+            address
+        }
+    }
+}
+
+/// What the new program is told about itself.
+pub(crate) struct Arguments {
+    pub(crate) argv: Vec<CString>,
+    pub(crate) environment: Vec<CString>,
+    /// The path it was executed by (`AT_EXECFN`).
+    pub(crate) filename: CString,
+}
+
+struct Mapped {
+    bias: u64,
+    entry: u64,
+    headers: u64,
+    end: u64,
+    start: u64,
+}
+
+/// Loads the program in `file` into `space`.
+pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Result<Loaded, LoadError> {
+    let image = elf::read(file).map_err(LoadError::Elf)?;
+    let program = map_image(file, &image, space)?;
+    let interpreter = match &image.interpreter {
+        Some(path) => Some(load_interpreter(path, space)?),
+        None => None,
+    };
+    let vdso = copy_vdso(space)?;
+    let stack = map_stack(image.executable_stack, space)?;
+    let auxv = Auxv { image: &image, program: &program, interpreter: interpreter.as_ref(), vdso };
+    let (stack_pointer, auxv) = build_stack(stack, arguments, &auxv)?;
+    Ok(Loaded {
+        start: interpreter.as_ref().map_or(program.entry, |i| i.entry),
+        stack_pointer,
+        interpreter: interpreter.map_or((0, 0), |i| (i.start, i.end)),
+        vdso,
+        stack,
+        auxv,
+    })
+}
+
+fn load_interpreter(path: &OsString, space: &mut Space) -> Result<Mapped, LoadError> {
+    let wrap = |error| LoadError::Interpreter(path.clone(), error);
+    let file = File::open(path).map_err(|error| wrap(ElfError::Io(error)))?;
+    let image = elf::read(&file).map_err(wrap)?;
+    map_image(&file, &image, space)
+}
+
+fn map_image(file: &File, image: &Image, space: &mut Space) -> Result<Mapped, LoadError> {
+    let (low, high) = image.span();
+    let start = place(image, space)?;
+    let end = start + (high - low);
+    sys::map_at(start, high - low, libc::PROT_NONE).map_err(LoadError::Memory)?;
+    let none = Region { prot: libc::PROT_NONE, shared: false, file: true };
+    space.insert(start, end, none);
+    let bias = start.wrapping_sub(low);
+    for segment in &image.segments {
+        map_segment(file, segment, bias, space)?;
+    }
+    Ok(Mapped {
+        bias,
+        entry: image.entry.wrapping_add(bias),
+        headers: image.headers_address.map_or(0, |address| address.wrapping_add(bias)),
+        start,
+        end,
+    })
+}
+
+/// Chooses where the image's first page goes.
+fn place(image: &Image, space: &Space) -> Result<u64, LoadError> {
+    let (low, high) = image.span();
+    if !image.relocatable {
+        let fits = space.is_free(low, high) && !overlaps_engine(low, high);
+        return if fits { Ok(low) } else { Err(LoadError::Address { start: low, end: high }) };
+    }
+    let slack = image.align();
+    let at = space.pick(high - low + slack, Purpose::Code).ok_or(LoadError::Memory(libc::ENOMEM))?;
+    Ok(at.next_multiple_of(image.align()) + low % image.align())
+}
+
+fn map_segment(file: &File, segment: &Segment, bias: u64, space: &mut Space) -> Result<(), LoadError> {
+    let address = segment.address.wrapping_add(bias);
+    let start = page_floor(address);
+    let file_end = address + segment.file_size;
+    let memory_end = page_ceil(address + segment.memory_size);
+    let fixed = libc::MAP_PRIVATE | libc::MAP_FIXED;
+    let mut anonymous_start = start;
+    if segment.file_size > 0 {
+        let offset = page_floor(segment.file_offset);
+        anonymous_start = page_ceil(file_end);
+        // SAFETY: the range lies inside the image's own reservation.
+        unsafe { sys::mmap(start, file_end - start, segment.prot, fixed, file.as_raw_fd(), offset) }
+            .map_err(LoadError::Memory)?;
+    }
+    if memory_end > anonymous_start {
+        let flags = fixed | libc::MAP_ANONYMOUS;
+        let len = memory_end - anonymous_start;
+        // SAFETY: as above.
+        unsafe { sys::mmap(anonymous_start, len, segment.prot, flags, -1, 0) }.map_err(LoadError::Memory)?;
+    }
+    space.insert(start, memory_end, Region { prot: segment.prot, shared: false, file: true });
+    // The rest of the last file page is part of .bss.
+    if segment.memory_size > segment.file_size && segment.prot & libc::PROT_WRITE != 0 && segment.file_size > 0 {
+        let zeros = vec![0; (anonymous_start.min(memory_end) - file_end) as usize];
+        guest::write_bytes(file_end, &zeros).map_err(|_| LoadError::Memory(libc::EFAULT))?;
+    }
+    Ok(())
+}
+
+fn copy_vdso(space: &mut Space) -> Result<Vdso, LoadError> {
+    const LONGEST: usize = 16 * PAGE as usize;
+    // SAFETY: reads the process's own auxiliary vector.
+    let original = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
+    if original == 0 {
+        return Ok(Vdso::default());
+    }
+    let mut bytes = vec![0; LONGEST];
+    let len = page_floor(guest::read_some(original, &mut bytes) as u64);
+    let start = space.pick(len, Purpose::Code).ok_or(LoadError::Memory(libc::ENOMEM))?;
+    sys::map_at(start, len, libc::PROT_READ | libc::PROT_WRITE).map_err(LoadError::Memory)?;
+    guest::write_bytes(start, &bytes[..len as usize]).map_err(|_| LoadError::Memory(libc::EFAULT))?;
+    let prot = libc::PROT_READ | libc::PROT_EXEC;
+    // SAFETY: the pages were just mapped for this purpose.
+    unsafe { sys::syscall(libc::SYS_mprotect as u64, [start, len, prot as u64, 0, 0, 0]) };
+    space.insert(start, start + len, Region { prot, shared: false, file: true });
+    Ok(Vdso { start, end: start + len, original })
+}
+
+/// Maps the initial stack: as large as the limit allows it to grow, backed only where touched.
+fn map_stack(executable: bool, space: &mut Space) -> Result<(u64, u64), LoadError> {
+    const SMALLEST: u64 = 1 << 20;
+    const LARGEST: u64 = 1 << 30;
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is valid for writing.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    let len = page_ceil(limit.rlim_cur.clamp(SMALLEST, LARGEST));
+    let start = STACK_END - len;
+    let prot = libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
+    sys::map_at(start, len, prot).map_err(LoadError::Memory)?;
+    space.insert(start, STACK_END, Region { prot, shared: false, file: false });
+    Ok((start, STACK_END))
+}
+
+struct Auxv<'a> {
+    image: &'a Image,
+    program: &'a Mapped,
+    interpreter: Option<&'a Mapped>,
+    vdso: Vdso,
+}
+
+impl Auxv<'_> {
+    /// The auxiliary vector, in the kernel's order, given the addresses of the strings it points to.
+    fn entries(&self, platform: u64, random: u64, filename: u64) -> Vec<(u64, u64)> {
+        const AT_MINSIGSTKSZ: u64 = 51;
+        let host = |kind: u64| {
+            // SAFETY: reads the process's own auxiliary vector.
+            let value = unsafe { libc::getauxval(kind) };
+            (kind, value)
+        };
+        let mut entries = Vec::new();
+        if self.vdso.start != 0 {
+            entries.push((libc::AT_SYSINFO_EHDR, self.vdso.start));
+        }
+        entries.extend([
+            host(AT_MINSIGSTKSZ),
+            host(libc::AT_HWCAP),
+            (libc::AT_PAGESZ, PAGE),
+            host(libc::AT_CLKTCK),
+            (libc::AT_PHDR, self.program.headers),
+            (libc::AT_PHENT, u64::from(self.image.header_size)),
+            (libc::AT_PHNUM, u64::from(self.image.header_count)),
+            (libc::AT_BASE, self.interpreter.map_or(0, |i| i.bias)),
+            (libc::AT_FLAGS, 0),
+            (libc::AT_ENTRY, self.program.entry),
+            host(libc::AT_UID),
+            host(libc::AT_EUID),
+            host(libc::AT_GID),
+            host(libc::AT_EGID),
+            (libc::AT_SECURE, 0),
+            (libc::AT_RANDOM, random),
+            host(libc::AT_HWCAP2),
+            (libc::AT_EXECFN, filename),
+            (libc::AT_PLATFORM, platform),
+            (libc::AT_NULL, 0),
+        ]);
+        entries
+    }
+}
+
+/// Builds the initial stack of the System V ABI (x86-64 psABI 3.4.1) and returns the stack pointer and the range of
+/// the auxiliary vector. Strings are laid out as the kernel does, arguments and environment contiguous: programs that retitle themselves rely on it.
+fn build_stack(stack: (u64, u64), arguments: &Arguments, auxv: &Auxv<'_>) -> Result<(u64, (u64, u64)), LoadError> {
+    let mut top = Strings { next: stack.1 - 8, low: stack.0 + (128 << 10) };
+    let filename = top.push(arguments.filename.as_bytes_with_nul())?;
+    let environment = top.push_all(&arguments.environment)?;
+    let argv = top.push_all(&arguments.argv)?;
+    let platform = top.push(b"x86_64\0")?;
+    top.next = (top.next - 16) & !15;
+    let random = top.push(&random_bytes())?;
+
+    let mut words = vec![argv.len() as u64];
+    words.extend(&argv);
+    words.push(0);
+    words.extend(&environment);
+    words.push(0);
+    let auxv_index = words.len() as u64;
+    words.extend(auxv.entries(platform, random, filename).into_iter().flat_map(|(kind, value)| [kind, value]));
+    let stack_pointer = (top.next - 8 * words.len() as u64) & !15;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    guest::write_bytes(stack_pointer, &bytes).map_err(|_| LoadError::TooLong)?;
+    Ok((stack_pointer, (stack_pointer + 8 * auxv_index, stack_pointer + bytes.len() as u64)))
+}
+
+/// Strings pushed downwards onto the initial stack.
+struct Strings {
+    next: u64,
+    low: u64,
+}
+
+impl Strings {
+    fn push(&mut self, bytes: &[u8]) -> Result<u64, LoadError> {
+        let at = self.next.checked_sub(bytes.len() as u64).filter(|&at| at >= self.low).ok_or(LoadError::TooLong)?;
+        guest::write_bytes(at, bytes).map_err(|_| LoadError::TooLong)?;
+        self.next = at;
+        Ok(at)
+    }
+
+    /// Pushes strings so that the first has the lowest address; returns their addresses in order.
+    fn push_all(&mut self, strings: &[CString]) -> Result<Vec<u64>, LoadError> {
+        let mut at: Vec<u64> =
+            strings.iter().rev().map(|s| self.push(s.as_bytes_with_nul())).collect::<Result<_, _>>()?;
+        at.reverse();
+        Ok(at)
+    }
+}
+
+fn random_bytes() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    // SAFETY: the buffer is valid for its length. On failure the bytes stay zero, which is as good as any.
+    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    bytes
+}
+
+/// The path as a C string; paths from the command line or `execve` never contain NUL.
+pub(crate) fn c_path(path: &std::path::Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap_or_default()
+}

@@ -1,0 +1,59 @@
+//! The guest process as a whole: its address space, program and threads, and what they share.
+//!
+//! One per guest process; a forked child inherits a copy with its memory. Thread-private state is in `thread`.
+
+use super::changes::Changes;
+use super::loader::Vdso;
+use super::lock::Lock;
+use super::options::Options;
+use super::space::Space;
+use super::threads::Threads;
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// See the module's description.
+pub(crate) struct Process {
+    pub(crate) options: Options,
+    pub(crate) space: Lock<Space>,
+    pub(crate) heap: Lock<Heap>,
+    pub(crate) changes: Changes,
+    pub(crate) threads: Threads,
+    /// Absolute path of the program.
+    pub(crate) path: PathBuf,
+    pub(crate) argv: Vec<CString>,
+    /// The interpreter's text: its anonymous reservations become libraries.
+    pub(crate) interpreter: (u64, u64),
+    pub(crate) vdso: Vdso,
+    pub(crate) stack: (u64, u64),
+    /// The initial auxiliary vector's range.
+    pub(crate) auxv: (u64, u64),
+    /// Table, by system call number, of calls that translated code makes by itself.
+    pub(crate) plain_calls: u64,
+    /// Whether this process was forked from the one the user started.
+    pub(crate) forked: AtomicBool,
+}
+
+/// The emulated `brk` heap.
+pub(crate) struct Heap {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Process {
+    /// Whether something is to be said when the process ends.
+    pub(crate) fn wants_last_word(&self) -> bool {
+        self.options.stats
+    }
+
+    /// From now on the engine sees every system call.
+    pub(crate) fn forbid_plain_calls(&self) {
+        // SAFETY: the table is the engine's own and stays mapped; translated code reads single bytes of it.
+        unsafe { std::ptr::write_bytes(self.plain_calls as *mut u8, 0, 1 << 16) };
+    }
+
+    /// Whether a program executed by this process stays under the tool.
+    pub(crate) fn follows_exec(&self) -> bool {
+        self.options.trace_children || !self.forked.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}

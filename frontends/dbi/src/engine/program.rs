@@ -1,0 +1,182 @@
+//! From what the user or `execve` named to an open program file: PATH, scripts, permissions.
+//!
+//! Answers as a shell or the kernel would; maps nothing.
+
+use super::elf::ElfError;
+use super::loader::c_path;
+use std::ffi::{CString, OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A program found and opened, with the arguments it is to get.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) file: File,
+    /// Absolute path of `file`, symbolic links resolved: what `/proc/self/exe` names.
+    pub(crate) path: PathBuf,
+    /// The path it was executed by.
+    pub(crate) filename: CString,
+    pub(crate) argv: Vec<CString>,
+    /// The last path component it was executed by: the process's `comm`.
+    pub(crate) name: Vec<u8>,
+}
+
+/// Why a name leads to no program we can run.
+#[derive(Debug)]
+pub enum ProgramError {
+    /// No such file, by path or along PATH.
+    NotFound,
+    /// It is a directory.
+    Directory,
+    /// Not executable for this user, or otherwise not to be opened.
+    Access(io::Error),
+    /// It would change its user or group.
+    SetId,
+    /// Neither ELF nor `#!`.
+    Format(ElfError),
+    /// Scripts interpreted by scripts, too deep.
+    TooManyScripts,
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProgramError::NotFound => write!(f, "no such program"),
+            ProgramError::Directory => write!(f, "is a directory"),
+            ProgramError::Access(error) => write!(f, "{error}"),
+            ProgramError::SetId => write!(f, "is set-user-ID or set-group-ID; it cannot be run under shadowgrind"),
+            ProgramError::Format(error) => write!(f, "{error}"),
+            ProgramError::TooManyScripts => write!(f, "too many levels of script interpreters"),
+        }
+    }
+}
+
+impl ProgramError {
+    /// The errno that `execve` gives in this case.
+    pub(crate) fn errno(&self) -> i32 {
+        match self {
+            ProgramError::NotFound => libc::ENOENT,
+            ProgramError::Directory | ProgramError::SetId => libc::EACCES,
+            ProgramError::Access(error) => error.raw_os_error().unwrap_or(libc::EACCES),
+            ProgramError::Format(_) => libc::ENOEXEC,
+            ProgramError::TooManyScripts => libc::ELOOP,
+        }
+    }
+}
+
+/// Finds a command as a shell does: a name with a slash is a path, others are looked for along PATH.
+pub(crate) fn look_up(command: &OsStr) -> Result<PathBuf, ProgramError> {
+    if command.as_bytes().contains(&b'/') {
+        return Ok(command.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let candidates = std::env::split_paths(&path).map(|dir| dir.join(command));
+    let mut denied = None;
+    for candidate in candidates {
+        match std::fs::metadata(&candidate) {
+            Ok(meta) if meta.is_file() && meta.permissions().mode() & 0o111 != 0 => return Ok(candidate),
+            Ok(meta) if meta.is_file() => denied = Some(io::Error::from_raw_os_error(libc::EACCES)),
+            _ => {}
+        }
+    }
+    Err(denied.map_or(ProgramError::NotFound, ProgramError::Access))
+}
+
+/// Opens the program at `path`, following `#!` lines.
+pub(crate) fn open(path: &Path, argv: Vec<CString>) -> Result<Program, ProgramError> {
+    const DEEPEST: usize = 5;
+    let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes().to_vec();
+    let mut path = path.to_path_buf();
+    let mut argv = argv;
+    for _ in 0..=DEEPEST {
+        let mut file = open_executable(&path)?;
+        let mut head = [0; 256];
+        let len = read_head(&mut file, &mut head).map_err(ProgramError::Access)?;
+        match script_line(&head[..len])? {
+            None => {
+                let filename = c_path(&path);
+                let absolute = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+                return Ok(Program { file, path: absolute, filename, argv, name });
+            }
+            Some((interpreter, option)) => {
+                let mut wrapped = vec![c_bytes(&interpreter)];
+                wrapped.extend(option.as_deref().map(c_bytes));
+                wrapped.push(c_path(&path));
+                wrapped.extend(argv.into_iter().skip(1));
+                argv = wrapped;
+                path = OsString::from_vec(interpreter).into();
+            }
+        }
+    }
+    Err(ProgramError::TooManyScripts)
+}
+
+fn open_executable(path: &Path) -> Result<File, ProgramError> {
+    let not_found = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound);
+    let access = |error: io::Error| {
+        if not_found(&error) { ProgramError::NotFound } else { ProgramError::Access(error) }
+    };
+    let meta = std::fs::metadata(path).map_err(access)?;
+    if meta.is_dir() {
+        return Err(ProgramError::Directory);
+    }
+    if !meta.is_file() || !may_execute(path) {
+        return Err(ProgramError::Access(io::Error::from_raw_os_error(libc::EACCES)));
+    }
+    if changes_identity(&meta) {
+        return Err(ProgramError::SetId);
+    }
+    File::open(path).map_err(access)
+}
+
+fn may_execute(path: &Path) -> bool {
+    let path = c_path(path);
+    // SAFETY: the path is a valid C string.
+    unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
+}
+
+/// Whether executing the file natively would give it another user or group than ours.
+fn changes_identity(meta: &std::fs::Metadata) -> bool {
+    const SET_UID: u32 = 0o4000;
+    const SET_GID: u32 = 0o2010;
+    // SAFETY: these calls only report.
+    let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let mode = meta.permissions().mode();
+    (mode & SET_UID != 0 && meta.uid() != uid) || (mode & SET_GID == SET_GID && meta.gid() != gid)
+}
+
+fn read_head(file: &mut File, head: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while len < head.len() {
+        match file.read(&mut head[len..])? {
+            0 => break,
+            n => len += n,
+        }
+    }
+    Ok(len)
+}
+
+/// Interpreter and optional argument of a `#!` line; `None` for anything else.
+fn script_line(head: &[u8]) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>, ProgramError> {
+    let Some(rest) = head.strip_prefix(b"#!") else { return Ok(None) };
+    let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
+    let blank = |b: &u8| *b == b' ' || *b == b'\t';
+    let line = line.trim_ascii();
+    let end = line.iter().position(|b| blank(b) || *b == 0).unwrap_or(line.len());
+    if end == 0 {
+        return Err(ProgramError::Format(ElfError::NotElf));
+    }
+    let option = line[end..].split(|&b| b == 0).next().unwrap_or_default().trim_ascii();
+    Ok(Some((line[..end].to_vec(), (!option.is_empty()).then(|| option.to_vec()))))
+}
+
+/// A C string of the bytes before the first NUL.
+fn c_bytes(bytes: impl AsRef<[u8]>) -> CString {
+    let bytes = bytes.as_ref();
+    let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    CString::new(&bytes[..end]).unwrap_or_default()
+}

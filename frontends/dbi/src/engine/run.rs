@@ -1,0 +1,159 @@
+//! The start: a program is found, loaded and run in this process, which ends as the program does.
+
+use super::changes::Changes;
+use super::layout::BRK_START;
+use super::loader::{self, Arguments, LoadError};
+use super::lock::Lock;
+use super::options::Options;
+use super::process::{Heap, Process};
+use super::program::{self, Program, ProgramError};
+use super::signals::action::Actions;
+use super::signals::{handler, set_kernel_mask};
+use super::space::Space;
+use super::syscalls::table;
+use super::threads::Threads;
+use super::{arena, spawn, sys};
+use crate::context::reg;
+use std::ffi::{CString, OsString};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The command as the user named it.
+    pub program: OsString,
+    /// Its arguments, without the command itself.
+    pub arguments: Vec<OsString>,
+    /// What the program is told its name is; the command by default.
+    pub argv0: Option<OsString>,
+    /// Settings of the engine.
+    pub options: Options,
+}
+
+/// Why the program does not run.
+#[derive(Debug)]
+pub enum StartError {
+    /// It was not found or cannot be executed.
+    Program(OsString, ProgramError),
+    /// It cannot be loaded.
+    Load(OsString, LoadError),
+    /// The system refuses something the engine cannot do without.
+    Host(&'static str),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Program(name, error) => write!(f, "{}: {error}", name.to_string_lossy()),
+            StartError::Load(name, error) => write!(f, "{}: {error}", name.to_string_lossy()),
+            StartError::Host(what) => write!(f, "{what}"),
+        }
+    }
+}
+
+impl StartError {
+    /// The exit status a shell would give: 127 for a command that is not found, 126 for one that cannot be run.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            StartError::Program(_, ProgramError::NotFound) => 127,
+            _ => 126,
+        }
+    }
+}
+
+/// Runs the program. Returns only if it could not be started.
+pub fn run(launch: Launch) -> StartError {
+    match start(launch) {
+        Ok(never) => never,
+        Err(error) => error,
+    }
+}
+
+fn start(launch: Launch) -> Result<StartError, StartError> {
+    let name = launch.program.clone();
+    let as_program = |error| StartError::Program(name.clone(), error);
+    let path = program::look_up(&launch.program).map_err(as_program)?;
+    let argv0 = launch.argv0.as_ref().unwrap_or(&launch.program);
+    let argv = std::iter::once(argv0).chain(&launch.arguments).map(c_string).collect();
+    let found = program::open(&path, argv).map_err(as_program)?;
+
+    let mut space = Space::new();
+    let arguments = Arguments { argv: found.argv.clone(), environment: environment(), filename: found.filename.clone() };
+    let loaded = loader::load(&found.file, &arguments, &mut space)
+        .map_err(|error| StartError::Load(name.clone(), error))?;
+    let process = process(&launch, found, space, &loaded)?;
+    let carrier = spawn::initial_carrier().ok_or(NO_MEMORY)?;
+    let fs = sys::fs_base();
+    let thread = spawn::new_thread(process, carrier, fs).ok_or(NO_MEMORY)?;
+    thread.context.regs[reg::RSP] = loaded.stack_pointer;
+    thread.pc = loaded.start;
+    thread.handle.announce();
+    process.threads.add(thread.handle.clone());
+    handler::use_stack(thread.carrier.signal_stack);
+    thread.signals.actions = Arc::new(Actions::inherit(process.wants_last_word()));
+    thread.signals.mask = kernel_mask();
+    set_kernel_mask(thread.signals.mask);
+    let status = thread.run();
+    spawn::leave(thread, status)
+}
+
+const NO_MEMORY: StartError =
+    StartError::Host("no memory for the engine (is there a limit on address space, ulimit -v?)");
+
+fn process(
+    launch: &Launch,
+    found: Program,
+    space: Space,
+    loaded: &loader::Loaded,
+) -> Result<&'static Process, StartError> {
+    let plain_calls = arena::take(1 << 16, libc::PROT_READ | libc::PROT_WRITE).map_err(|_| NO_MEMORY)?;
+    // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
+    table::fill_plain(unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) });
+    set_name(&found.name);
+    Ok(Box::leak(Box::new(Process {
+        options: launch.options.clone(),
+        space: Lock::new(space),
+        heap: Lock::new(Heap { start: BRK_START, end: BRK_START }),
+        changes: Changes::new(),
+        threads: Threads::new(),
+        path: found.path,
+        argv: found.argv,
+        interpreter: loaded.interpreter,
+        vdso: loaded.vdso,
+        stack: loaded.stack,
+        auxv: loaded.auxv,
+        plain_calls,
+        forked: AtomicBool::new(false),
+    })))
+}
+
+/// Gives the process the name the program would have (`comm`).
+fn set_name(name: &[u8]) {
+    let name = CString::new(name).unwrap_or_default();
+    // SAFETY: the kernel reads at most 16 bytes of a valid C string.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr(), 0, 0, 0) };
+}
+
+fn environment() -> Vec<CString> {
+    let pair = |(mut name, value): (OsString, OsString)| {
+        name.push("=");
+        name.push(value);
+        c_string(&name)
+    };
+    std::env::vars_os().map(pair).collect()
+}
+
+fn c_string(text: impl AsRef<std::ffi::OsStr>) -> CString {
+    CString::new(text.as_ref().as_bytes()).unwrap_or_default()
+}
+
+fn kernel_mask() -> u64 {
+    let mut mask = 0_u64;
+    let args = [libc::SIG_BLOCK as u64, 0, std::ptr::from_mut(&mut mask) as u64, 8, 0, 0];
+    // SAFETY: the kernel writes eight bytes.
+    unsafe { sys::syscall(libc::SYS_rt_sigprocmask as u64, args) };
+    mask
+}

@@ -1,0 +1,121 @@
+//! Faults in translated code: back to the guest instruction, and then the engine's business or the guest's.
+//!
+//! A write to code we watch is ours; everything else becomes the guest's signal, with the guest's registers and
+//! addresses in place of the cache's.
+
+use super::frame::Trap;
+use super::{Info, Pending};
+use crate::context::{Fault, reg};
+use crate::engine::diagnose;
+use crate::engine::thread::{GuestCode, Thread};
+use crate::engine::translate::NoBlock;
+use crate::x86::emit::{Displaced, Slot};
+
+const SI_KERNEL: i32 = 0x80;
+const TRAP_PAGE_FAULT: u64 = 14;
+const ERROR_WRITE: u64 = 2;
+const ERROR_USER: u64 = 4;
+const ERROR_FETCH: u64 = 16;
+
+/// Handles the fault described in the context.
+pub(crate) fn in_cache(thread: &mut Thread) {
+    let fault = thread.context.fault;
+    let trapped_after = fault.signal == libc::SIGTRAP as u64;
+    // A trap is reported at the address after its instruction.
+    let host_pc = if trapped_after { fault.host_pc - 1 } else { fault.host_pc };
+    let Some(id) = thread.cache.block_at(host_pc) else {
+        diagnose::lost(thread, host_pc);
+    };
+    let mut source = GuestCode::new(thread.process, thread.cache.block(id).made_of.pc);
+    let Some(located) = thread.translator.locate(&thread.cache, &mut source, id, host_pc) else {
+        diagnose::lost(thread, host_pc);
+    };
+    restore_displaced(thread, located.displaced);
+    let insn = located.insn;
+    thread.pc = if trapped_after { insn.decoded.next_ip() } else { insn.pc() };
+    if is_ours(thread, &fault) {
+        return;
+    }
+    let mut info = fault.info;
+    // These signals give the address of the instruction.
+    let code_address = [libc::SIGILL, libc::SIGFPE].contains(&(fault.signal as i32));
+    if code_address && info[2] == fault.host_pc {
+        info[2] = thread.pc;
+    }
+    let trap = Trap { error: fault.error, trap: fault.trap, address: fault.address };
+    let eflags = fault.eflags;
+    thread.raise(&Pending { signal: fault.signal as u32, info }, trap, eflags);
+}
+
+fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
+    let slots = thread.context.slots;
+    let regs = &mut thread.context.regs;
+    if displaced.rax {
+        regs[reg::RAX] = slots[Slot::Rax as usize];
+    }
+    if displaced.rcx {
+        regs[reg::RCX] = slots[Slot::Rcx as usize];
+    }
+    if let Some(borrowed) = displaced.borrowed {
+        regs[usize::from(borrowed)] = slots[Slot::Borrowed as usize];
+    }
+}
+
+/// Whether the fault is a write to a page that was write-protected because code was made from it.
+fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
+    if fault.signal != libc::SIGSEGV as u64 || fault.error & ERROR_WRITE == 0 {
+        return false;
+    }
+    let region = thread.process.space.lock().find(fault.address).map(|(_, _, region)| region);
+    let Some(region) = region.filter(|region| region.writable()) else { return false };
+    let process = thread.process;
+    // Either it was protected by us, or another thread has just released it: then the write succeeds now.
+    if process.changes.release(fault.address, region.prot) {
+        process.threads.await_change(&thread.handle, &process.changes);
+        thread.context.request();
+        return true;
+    }
+    process.changes.was_released(fault.address)
+}
+
+/// Tells the guest that there is no code at its pc.
+pub(crate) fn no_code(thread: &mut Thread, reason: NoBlock) {
+    let eflags = thread.context.rflags;
+    let (signal, code, address, trap) = match reason {
+        NoBlock::Exhausted => diagnose::out_of_code_space(thread),
+        NoBlock::Invalid => {
+            const TRAP_INVALID_OPCODE: u64 = 6;
+            const ILL_ILLOPN: i32 = 2;
+            let trap = Trap { trap: TRAP_INVALID_OPCODE, ..Trap::default() };
+            (libc::SIGILL, ILL_ILLOPN, thread.pc, trap)
+        }
+        NoBlock::Unmapped(address) => unmapped(thread, address),
+    };
+    let mut info: Info = [0; 16];
+    info[0] = signal as u64;
+    info[1] = code as u32 as u64;
+    info[2] = address;
+    thread.raise(&Pending { signal: signal as u32, info }, trap, eflags);
+}
+
+fn unmapped(thread: &Thread, address: u64) -> (i32, i32, u64, Trap) {
+    const SEGV_MAPERR: i32 = 1;
+    const SEGV_ACCERR: i32 = 2;
+    const BUS_ADRERR: i32 = 2;
+    const ERROR_PRESENT: u64 = 1;
+    const TRAP_GENERAL_PROTECTION: u64 = 13;
+    const CANONICAL_END: u64 = 1 << 47;
+    if address >= CANONICAL_END {
+        return (libc::SIGSEGV, SI_KERNEL, 0, Trap { trap: TRAP_GENERAL_PROTECTION, ..Trap::default() });
+    }
+    let fetch = Trap { trap: TRAP_PAGE_FAULT, error: ERROR_FETCH | ERROR_USER, address };
+    match thread.process.space.lock().find(address) {
+        None => (libc::SIGSEGV, SEGV_MAPERR, address, fetch),
+        // Mapped and executable, yet not readable: beyond the end of the file.
+        Some((_, _, region)) if region.executable() => (libc::SIGBUS, BUS_ADRERR, address, fetch),
+        Some(_) => {
+            let trap = Trap { error: fetch.error | ERROR_PRESENT, ..fetch };
+            (libc::SIGSEGV, SEGV_ACCERR, address, trap)
+        }
+    }
+}

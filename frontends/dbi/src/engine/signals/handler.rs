@@ -1,0 +1,194 @@
+//! The kernel's end of signals: the one handler it knows, which runs at any moment and only takes notes.
+//!
+//! It may interrupt translated code, the border in `switch`, or Rust anywhere; so it allocates nothing, locks
+//! nothing, and touches the cache only when the thread was inside it.
+
+use super::{NEVER_BLOCKED, SYNCHRONOUS, bit};
+use crate::context::{Caught, Context, Fault};
+use crate::engine::switch::{self, Rewind};
+use crate::engine::thread::Thread;
+use crate::engine::threads::{KICK, KICK_PAYLOAD};
+use crate::engine::{diagnose, layout, sys};
+use std::arch::global_asm;
+use std::mem::offset_of;
+use std::sync::atomic::Ordering;
+
+/// The kernel's flag that says a restorer is given.
+pub(crate) const SA_RESTORER: u64 = 0x0400_0000;
+
+/// Size and alignment of a thread's stack for this handler; the context's address is in its first word, which is
+/// how the handler finds it when every register is the guest's.
+pub(crate) const STACK_BYTES: u64 = 64 << 10;
+
+global_asm!(
+    ".globl shadowgrind_signal_entry",
+    "shadowgrind_signal_entry:",
+    "mov rcx, rsp",
+    "and rcx, {STACK_MASK}",
+    "mov rcx, [rcx]",
+    "push r12",
+    "cmp qword ptr [rcx + {FSGSBASE}], 0",
+    "je 2f",
+    "rdfsbase r12",
+    "mov rax, [rcx + {HOST_FS}]",
+    "wrfsbase rax",
+    "call {ON_SIGNAL}",
+    "wrfsbase r12",
+    "pop r12",
+    "ret",
+    // Without FSGSBASE the handler runs on whatever FS is: it uses no thread-local storage.
+    "2:",
+    "call {ON_SIGNAL}",
+    "pop r12",
+    "ret",
+    ".globl shadowgrind_signal_restorer",
+    "shadowgrind_signal_restorer:",
+    "mov eax, 15",
+    "syscall",
+    STACK_MASK = const -(STACK_BYTES as i64),
+    FSGSBASE = const offset_of!(Context, fsgsbase),
+    HOST_FS = const offset_of!(Context, host_fs),
+    ON_SIGNAL = sym on_signal,
+);
+
+unsafe extern "C" {
+    fn shadowgrind_signal_entry();
+    fn shadowgrind_signal_restorer();
+}
+
+pub(crate) fn entry() -> u64 {
+    shadowgrind_signal_entry as *const () as u64
+}
+
+pub(crate) fn restorer() -> u64 {
+    shadowgrind_signal_restorer as *const () as u64
+}
+
+/// Writes the context's address where the handler looks for it, on the stack at `base`.
+pub(crate) fn write_context_pointer(base: u64, context: u64) {
+    // SAFETY: the stack was mapped for this purpose and is not in use yet.
+    unsafe { (base as *mut u64).write(context) };
+}
+
+/// Makes the stack at `base` the calling thread's for the handler.
+pub(crate) fn use_stack(base: u64) {
+    // The first page holds the context's address; a frame never reaches down to it.
+    let stack = [base + layout::PAGE, 0, STACK_BYTES - layout::PAGE];
+    // SAFETY: the kernel reads the structure.
+    unsafe { sys::syscall(libc::SYS_sigaltstack as u64, [stack.as_ptr() as u64, 0, 0, 0, 0, 0]) };
+}
+
+/// The interrupted state, as far as the handler changes it.
+struct Interrupted<'a> {
+    machine: &'a mut libc::mcontext_t,
+    mask: &'a mut u64,
+}
+
+impl Interrupted<'_> {
+    fn get(&self, register: i32) -> u64 {
+        self.machine.gregs[register as usize] as u64
+    }
+
+    fn set(&mut self, register: i32, value: u64) {
+        self.machine.gregs[register as usize] = value as i64;
+    }
+
+    fn pc(&self) -> u64 {
+        self.get(libc::REG_RIP)
+    }
+}
+
+unsafe extern "C" fn on_signal(signal: i32, info: *const [u64; 16], frame: *mut libc::ucontext_t, context: *mut Context) {
+    // SAFETY: the kernel passes valid structures; the frame is ours until the handler returns.
+    let (info, frame) = unsafe { (*info, &mut *frame) };
+    let mut interrupted = Interrupted {
+        machine: &mut frame.uc_mcontext,
+        // SAFETY: the kernel's mask is the first eight bytes of the C library's.
+        mask: unsafe { &mut *std::ptr::from_mut(&mut frame.uc_sigmask).cast() },
+    };
+    // SAFETY: the context is this thread's own, found through its signal stack. What was interrupted may hold a
+    // reference to it, but resumes only after this handler.
+    let context = unsafe { &mut *context };
+    let code = info[1] as u32 as i32;
+    if bit(signal as u32) & SYNCHRONOUS != 0 && code > 0 {
+        synchronous(signal, &info, &mut interrupted, context);
+    } else {
+        let kick = signal as u32 == KICK && code == libc::SI_QUEUE && info[3] == KICK_PAYLOAD;
+        if !kick {
+            context.caught[super::place_of(signal as u32)] =
+                Caught { signal: signal as u64, mask: *interrupted.mask, info };
+            // Nothing else until this one is delivered.
+            *interrupted.mask = !NEVER_BLOCKED;
+        }
+        context.quiet.store(0, Ordering::SeqCst);
+        divert(&mut interrupted, context);
+    }
+}
+
+/// A fault: in translated code it becomes an exit, in a guarded copy an error; anywhere else it is our own.
+fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>, context: &mut Context) {
+    let pc = interrupted.pc();
+    if let Some(recovery) = switch::guarded_copy_recovery(pc) {
+        interrupted.set(libc::REG_RIP, recovery);
+        return;
+    }
+    // A breakpoint's address is that after the instruction.
+    let thread = thread_of(context);
+    if !thread.cache.contains(pc) && !thread.cache.contains(pc.wrapping_sub(1)) {
+        diagnose::crash(signal, pc, info[2], thread.pc);
+    }
+    context.fault = Fault {
+        signal: signal as u64,
+        host_pc: pc,
+        trap: interrupted.get(libc::REG_TRAPNO),
+        error: interrupted.get(libc::REG_ERR),
+        address: interrupted.get(libc::REG_CR2),
+        eflags: interrupted.get(libc::REG_EFL),
+        info: *info,
+    };
+    let stub = thread.cache.stubs().fault;
+    interrupted.set(libc::REG_RIP, stub);
+    // A single-step trap must not follow into the engine.
+    const TRAP_FLAG: u64 = 0x100;
+    let flags = interrupted.get(libc::REG_EFL);
+    interrupted.set(libc::REG_EFL, flags & !TRAP_FLAG);
+}
+
+/// Makes the interrupted thread come to the engine soon.
+fn divert(interrupted: &mut Interrupted<'_>, context: &mut Context) {
+    let pc = interrupted.pc();
+    match switch::rewind_for(pc) {
+        Some(Rewind::Entry(abort)) => return abort_entry(interrupted, context, abort),
+        Some(Rewind::Call(abort)) => return interrupted.set(libc::REG_RIP, abort),
+        None => {}
+    }
+    let thread = thread_of(context);
+    if !thread.cache.contains(pc) {
+        return;
+    }
+    let stubs = *thread.cache.stubs();
+    let within = |(start, end): (u64, u64)| start <= pc && pc < end;
+    if within(stubs.entering()) {
+        abort_entry(interrupted, context, switch::entry_abort());
+    } else if within(stubs.syscall_before) {
+        interrupted.set(libc::REG_RIP, stubs.syscall_slow);
+    } else if within(stubs.syscall_after) {
+        interrupted.set(libc::REG_RIP, stubs.syscall_after_slow);
+    } else {
+        let resume = thread.cache.divert(pc);
+        thread.diverted = pc;
+        interrupted.set(libc::REG_RIP, resume);
+    }
+}
+
+fn abort_entry(interrupted: &mut Interrupted<'_>, context: &mut Context, abort: u64) {
+    interrupted.set(libc::REG_RIP, abort);
+    interrupted.set(libc::REG_RDI, std::ptr::from_mut(context) as u64);
+}
+
+fn thread_of(context: &Context) -> &'static mut Thread {
+    // SAFETY: the field holds the owning thread from before its first entry until its end. While the handler runs,
+    // the thread does nothing else; and the handler uses the cache only if translated code was interrupted, when no
+    // Rust code of this thread is in the middle of changing it.
+    unsafe { &mut *(context.thread as *mut Thread) }
+}

@@ -1,0 +1,375 @@
+//! New threads and processes: the guest's `clone` in all its forms.
+//!
+//! A child that shares memory runs on a carrier: an engine stack, thread-local storage, signal stack, context and
+//! code cache of its own. Carriers outlive their threads and are adopted, with their warm caches, by later ones. A
+//! child with memory of its own is this process over again.
+
+use super::layout::PAGE;
+use super::lock::Lock;
+use super::process::Process;
+use super::signals::action::Actions;
+use super::signals::{Signals, block_all, handler, set_kernel_mask};
+use super::syscalls::{Answer, fail};
+use super::thread::{self, Thread};
+use super::threads::Handle;
+use super::translate::Translator;
+use super::{alloc, arena, cache, stats, sys, tls};
+use crate::context::{Context, XSAVE_MASK};
+use std::arch::global_asm;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+global_asm!(
+    // clone(rdi = flags, rsi = stack top, rdx = parent tid, rcx = child tid, r8 = tls, r9 = thread): the child calls
+    // shadowgrind_thread_main(thread) on its new stack.
+    ".globl shadowgrind_clone",
+    "shadowgrind_clone:",
+    "mov r10, rcx",
+    "mov eax, 56",
+    "syscall",
+    "test rax, rax",
+    "jz 2f",
+    "ret",
+    "2:",
+    "xor ebp, ebp",
+    "mov rdi, r9",
+    "call {MAIN}",
+    "ud2",
+    // clone3(rdi = args, rsi = size, rdx = thread)
+    ".globl shadowgrind_clone3",
+    "shadowgrind_clone3:",
+    "mov r9, rdx",
+    "mov eax, 435",
+    "syscall",
+    "test rax, rax",
+    "jz 2b",
+    "ret",
+    // Ends the thread with status edi after freeing its carrier by the word at rsi: from that store on, the stack
+    // may belong to somebody else.
+    ".globl shadowgrind_thread_exit",
+    "shadowgrind_thread_exit:",
+    "mov dword ptr [rsi], 1",
+    "mov eax, 60",
+    "syscall",
+    "ud2",
+    MAIN = sym thread_main,
+);
+
+unsafe extern "C" {
+    fn shadowgrind_clone(flags: u64, stack: u64, parent_tid: u64, child_tid: u64, tls: u64, thread: *mut Thread) -> u64;
+    fn shadowgrind_clone3(args: *const [u64; 11], size: u64, thread: *mut Thread) -> u64;
+    fn shadowgrind_thread_exit(status: i32, free: *const AtomicU32) -> !;
+}
+
+/// A guest's request for a child.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CloneArgs {
+    pub(crate) flags: u64,
+    pub(crate) exit_signal: u64,
+    /// Initial stack pointer; 0 for the parent's.
+    pub(crate) stack_pointer: u64,
+    pub(crate) parent_tid: u64,
+    pub(crate) child_tid: u64,
+    pub(crate) tls: u64,
+    /// What only `clone3` can say.
+    pub(crate) extended: Option<Extended>,
+}
+
+/// The fields of `struct clone_args` that `clone` lacks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extended {
+    pub(crate) pidfd: u64,
+    pub(crate) set_tid: u64,
+    pub(crate) set_tid_size: u64,
+    pub(crate) cgroup: u64,
+}
+
+impl CloneArgs {
+    fn has(&self, flag: i32) -> bool {
+        self.flags & flag as u32 as u64 != 0
+    }
+}
+
+/// What a thread that shares the guest's memory runs on.
+pub(crate) struct Carrier {
+    /// Top of the engine stack.
+    stack_top: u64,
+    /// FS base of its thread-local storage.
+    fs: u64,
+    pub(crate) signal_stack: u64,
+    /// 1 once nobody runs on it any more.
+    free: AtomicU32,
+}
+
+/// Threads whose carriers can be adopted, as soon as they are free.
+static RETIRED: Lock<Vec<usize>> = Lock::new(Vec::new());
+
+const STACK_BYTES: u64 = 256 << 10;
+
+/// Makes the child the guest asked for.
+pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
+    block_all();
+    if thread.context.caught.iter().any(|caught| caught.signal != 0) {
+        // It came before the child exists, so it is delivered before.
+        return Answer::NotMade;
+    }
+    let answer = if args.has(libc::CLONE_VM) { share(thread, args) } else { fork(thread, args) };
+    set_kernel_mask(thread.signals.mask);
+    answer
+}
+
+/// A child that shares memory.
+fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
+    let Some(child) = adopt(parent).or_else(|| make(parent.process)) else { return fail(libc::EAGAIN) };
+    prepare(parent, child, args);
+    parent.process.threads.add(child.handle.clone());
+    let handle = child.handle.clone();
+    let (stack_top, fs) = (child.carrier.stack_top, child.carrier.fs);
+    // The child's TLS is the engine's; the guest's goes into the child's context.
+    let flags = args.flags | libc::CLONE_SETTLS as u64;
+    let child = std::ptr::from_mut(child);
+    let result = match args.extended {
+        None => {
+            let flags = flags | args.exit_signal;
+            // SAFETY: the child starts on a stack and thread-local storage that only it uses, in `thread_main`.
+            unsafe { shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child) }
+        }
+        Some(extra) => {
+            let words = [
+                flags,
+                extra.pidfd,
+                args.child_tid,
+                args.parent_tid,
+                args.exit_signal,
+                stack_top - STACK_BYTES,
+                STACK_BYTES,
+                fs,
+                extra.set_tid,
+                extra.set_tid_size,
+                extra.cgroup,
+            ];
+            // SAFETY: as above.
+            unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child) }
+        }
+    };
+    let failed = sys::error_of(result).is_some();
+    if failed || args.has(libc::CLONE_VFORK) {
+        // Either there is no child, or it has executed a program or ended: nobody runs on the carrier any more.
+        parent.process.threads.remove(&handle);
+        // SAFETY: the thread is never freed, and the one that might have run on it is gone.
+        retire(unsafe { &mut *child }, true);
+    }
+    Answer::Value(result)
+}
+
+fn adopt(parent: &Thread) -> Option<&'static mut Thread> {
+    let mut retired = RETIRED.lock();
+    let is_free = |&address: &usize| {
+        // SAFETY: retired threads are never freed; only the atomic is looked at.
+        let carrier = unsafe { &(*(address as *const Thread)).carrier };
+        carrier.free.load(Ordering::Acquire) == 1
+    };
+    let index = retired.iter().position(is_free)?;
+    let address = retired.swap_remove(index);
+    drop(retired);
+    // SAFETY: it was on the list once and is free, so this is the only reference.
+    let thread = unsafe { &mut *(address as *mut Thread) };
+    debug_assert!(std::ptr::eq(thread.process, parent.process));
+    Some(thread)
+}
+
+/// A thread on a new carrier; `None` without memory for it.
+fn make(process: &'static Process) -> Option<&'static mut Thread> {
+    let size = STACK_BYTES + tls::bytes_needed();
+    let base = sys::map_anywhere(PAGE + size, libc::PROT_READ | libc::PROT_WRITE).ok()?;
+    // The lowest page catches a stack that overflows.
+    // SAFETY: the page was just mapped and nobody uses it.
+    unsafe { sys::syscall(libc::SYS_mprotect as u64, [base, PAGE, 0, 0, 0, 0]) };
+    let stack_top = base + PAGE + STACK_BYTES;
+    // SAFETY: the memory above the stack was mapped for this.
+    let fs = unsafe { tls::build(stack_top) };
+    let signal_stack = map_signal_stack()?;
+    let carrier = Carrier { stack_top, fs, signal_stack, free: AtomicU32::new(0) };
+    new_thread(process, carrier, fs)
+}
+
+/// Maps a signal handler's stack: its alignment is how the handler finds its context.
+pub(crate) fn map_signal_stack() -> Option<u64> {
+    let size = handler::STACK_BYTES;
+    let base = sys::map_anywhere(2 * size, libc::PROT_READ | libc::PROT_WRITE).ok()?;
+    Some(base.next_multiple_of(size))
+}
+
+/// The carrier of the thread the process starts with, which has the kernel's stack and the C library's TLS.
+pub(crate) fn initial_carrier() -> Option<Carrier> {
+    Some(Carrier { stack_top: 0, fs: sys::fs_base(), signal_stack: map_signal_stack()?, free: AtomicU32::new(0) })
+}
+
+/// A thread with a context and a cache of its own. Threads are never freed.
+pub(crate) fn new_thread(process: &'static Process, carrier: Carrier, fs: u64) -> Option<&'static mut Thread> {
+    let address = arena::take(size_of::<Context>() as u64, libc::PROT_READ | libc::PROT_WRITE).ok()?;
+    // SAFETY: zeroed memory of sufficient size and alignment, given to nobody else; all-zero is a valid context.
+    let context = unsafe { &mut *(address as *mut Context) };
+    let cache = cache::Cache::new(address, process.plain_calls, process.options.link).ok()?;
+    context.reset_cpu_state();
+    context.host_fs = fs;
+    context.enter_stub = cache.stubs().enter;
+    context.xsave_mask = XSAVE_MASK & super::cpuid::host_xgetbv(0);
+    context.fsgsbase = u64::from(has_fsgsbase());
+    context.quiet = AtomicU32::new(1);
+    let translator = Translator::new(&cache, thread::limits(process));
+    let handle = Arc::new(Handle::new(context, process.changes.latest()));
+    let signal_stack = carrier.signal_stack;
+    let thread = Box::leak(Box::new(Thread {
+        context,
+        cache,
+        translator,
+        process,
+        handle,
+        signals: Signals::new(Arc::new(Actions::empty()), 0),
+        pc: 0,
+        diverted: 0,
+        counters: thread::Counters::NONE,
+        carrier,
+        own_process: false,
+    }));
+    thread.context.thread = std::ptr::from_mut(thread) as u64;
+    handler::write_context_pointer(signal_stack, address);
+    Some(thread)
+}
+
+fn has_fsgsbase() -> bool {
+    const HWCAP2_FSGSBASE: u64 = 2;
+    // SAFETY: reads the process's own auxiliary vector.
+    unsafe { libc::getauxval(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0 }
+}
+
+/// Gives the child the parent's state, as `clone` copies it.
+fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
+    let context = &mut *child.context;
+    context.regs = parent.context.regs;
+    super::syscalls::child_registers(&mut context.regs, args.stack_pointer);
+    context.rflags = parent.context.rflags;
+    context.xsave.0 = parent.context.xsave.0;
+    context.guest_fs = if args.has(libc::CLONE_SETTLS) { args.tls } else { parent.context.guest_fs };
+    child.pc = parent.pc;
+    let actions = if args.has(libc::CLONE_SIGHAND) {
+        parent.signals.actions.clone()
+    } else {
+        Arc::new(parent.signals.actions.duplicate())
+    };
+    child.signals = Signals::new(actions, parent.signals.mask);
+    // A vfork child is on its parent's stack; only then does it keep the parent's alternate one.
+    if args.has(libc::CLONE_VFORK) {
+        child.signals.altstack = parent.signals.altstack;
+    }
+    child.own_process = parent.own_process || !args.has(libc::CLONE_THREAD);
+    child.carrier.free.store(0, Ordering::SeqCst);
+    // A warm cache catches up with what has changed before anything of it runs.
+    let seen = child.handle.seen.load(Ordering::SeqCst);
+    child.handle = Arc::new(Handle::new(&*child.context, seen));
+    child.context.request();
+}
+
+/// Where a new thread starts, on its engine stack, with all signals blocked.
+extern "C" fn thread_main(thread: *mut Thread) -> ! {
+    // SAFETY: the parent made or adopted the thread for this kernel thread alone.
+    let thread = unsafe { &mut *thread };
+    thread.handle.announce();
+    handler::use_stack(thread.carrier.signal_stack);
+    set_kernel_mask(thread.signals.mask);
+    let status = thread.run();
+    leave(thread, status)
+}
+
+/// Ends a thread that has run to its end.
+pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
+    block_all();
+    let process = thread.process;
+    if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
+        // The last thread takes the process with it.
+        process.threads.add(thread.handle.clone());
+        super::end::by_exit(thread, status);
+    }
+    stats::add(thread);
+    retire(thread, false);
+    // SAFETY: the routine does not use the stack after it has given it up.
+    unsafe { shadowgrind_thread_exit(status, &thread.carrier.free) }
+}
+
+/// Puts a thread where a later one finds it.
+fn retire(thread: &mut Thread, free: bool) {
+    thread.counters = thread::Counters::NONE;
+    thread.carrier.free.store(u32::from(free), Ordering::SeqCst);
+    // The initial thread's stack is the kernel's: it carries nobody else.
+    if thread.carrier.stack_top != 0 {
+        RETIRED.lock().push(std::ptr::from_mut(thread) as usize);
+    }
+}
+
+/// A child with a copy of the memory: continues here, alone.
+fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
+    let flags = args.flags & !(libc::CLONE_SETTLS as u64);
+    let result = {
+        let _locks = hold_all_locks(thread.process);
+        match args.extended {
+            None => {
+                let words = [flags | args.exit_signal, 0, args.parent_tid, args.child_tid, 0, 0];
+                // SAFETY: the child has its own memory and continues on its copy of this stack.
+                unsafe { sys::syscall(libc::SYS_clone as u64, words) }
+            }
+            Some(extra) => {
+                let words = [
+                    flags,
+                    extra.pidfd,
+                    args.child_tid,
+                    args.parent_tid,
+                    args.exit_signal,
+                    0,
+                    0,
+                    0,
+                    extra.set_tid,
+                    extra.set_tid_size,
+                    extra.cgroup,
+                ];
+                let args = [words.as_ptr() as u64, size_of_val(&words) as u64, 0, 0, 0, 0];
+                // SAFETY: as above.
+                unsafe { sys::syscall(libc::SYS_clone3 as u64, args) }
+            }
+        }
+    };
+    if result == 0 {
+        become_child(thread, args);
+    }
+    Answer::Value(result)
+}
+
+/// Every lock of the engine, so that a forked child finds nothing half done by a thread it does not have. In the
+/// order in which they are nested elsewhere.
+fn hold_all_locks(process: &Process) -> impl Sized {
+    let heap = process.heap.lock();
+    let space = process.space.lock();
+    let changes = process.changes.hold();
+    let threads = process.threads.hold();
+    let retired = RETIRED.lock();
+    let stats = stats::hold();
+    let arena = arena::hold();
+    // Last: everything above may allocate.
+    let allocator = alloc::hold_for_fork();
+    (allocator, arena, stats, retired, threads, changes, space, heap)
+}
+
+fn become_child(thread: &mut Thread, args: &CloneArgs) {
+    thread.process.forked.store(true, Ordering::SeqCst);
+    thread.process.threads.keep_only(&thread.handle);
+    // Carriers of threads that do not exist here may be in any state.
+    RETIRED.lock().clear();
+    thread.handle.announce();
+    thread.own_process = false;
+    if args.has(libc::CLONE_SETTLS) {
+        thread.context.guest_fs = args.tls;
+    }
+    if args.stack_pointer != 0 {
+        thread.context.regs[crate::context::reg::RSP] = args.stack_pointer;
+    }
+}

@@ -1,0 +1,121 @@
+//! The guest's system calls: what passes to the kernel as it is, and what the engine answers or changes.
+//!
+//! [`table`] has one row per call; the modules hold the calls that concern them. Translated code makes the calls of
+//! class `Plain` itself; all others come here.
+
+mod files;
+mod memory;
+pub(crate) mod process;
+mod proc_files;
+pub(crate) mod seccomp;
+mod signals;
+pub(crate) mod table;
+mod wait;
+
+use super::switch::{self, NOT_MADE};
+use super::sys;
+use super::thread::{Next, Thread};
+use crate::context::reg;
+pub(crate) use proc_files::own_executable;
+pub(crate) use process::child_registers;
+use table::Class;
+
+/// A system call as the guest asked for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) number: u64,
+    pub(crate) args: [u64; 6],
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The value for rax.
+    Value(u64),
+    /// A signal must be delivered first; the guest then makes the call again.
+    NotMade,
+    /// The guest's registers, pc included, have been replaced.
+    Replaced,
+    /// The thread ends with this status.
+    Exit(i32),
+}
+
+/// The answer that is an error.
+pub(crate) const fn fail(errno: i32) -> Answer {
+    Answer::Value(sys::errno(errno))
+}
+
+/// Length of the `syscall` instruction, bytes.
+const SYSCALL_BYTES: u64 = 2;
+
+/// Carries out the system call that translated code left for.
+pub(crate) fn call(thread: &mut Thread) -> Next {
+    let regs = &thread.context.regs;
+    let args = [regs[reg::RDI], regs[reg::RSI], regs[reg::RDX], regs[reg::R10], regs[reg::R8], regs[reg::R9]];
+    // The kernel looks at the low half of rax only.
+    let call = Call { number: u64::from(regs[reg::RAX] as u32), args };
+    let next = thread.context.syscall_next;
+    thread.pc = next;
+    // What the instruction leaves in these registers.
+    thread.context.regs[reg::RCX] = next;
+    thread.context.regs[reg::R11] = thread.context.rflags;
+    match answer(thread, &call) {
+        Answer::Value(value) => thread.context.regs[reg::RAX] = value,
+        Answer::NotMade => thread.pc = next - SYSCALL_BYTES,
+        Answer::Replaced => {}
+        Answer::Exit(status) => return Next::Exit(status),
+    }
+    Next::Run
+}
+
+/// A request was seen after translated code had made a system call.
+pub(crate) fn made(thread: &mut Thread) {
+    let next = thread.context.syscall_next;
+    thread.pc = next;
+    thread.context.regs[reg::RCX] = next;
+    if was_kicked(thread, thread.context.regs[reg::RAX]) {
+        thread.context.regs[reg::RAX] = thread.context.syscall_number;
+        thread.pc = next - SYSCALL_BYTES;
+    }
+}
+
+/// Whether a call was interrupted by no signal of the guest's, so that it has to be made again.
+fn was_kicked(thread: &Thread, result: u64) -> bool {
+    sys::error_of(result) == Some(libc::EINTR) && thread.context.caught.iter().all(|caught| caught.signal == 0)
+}
+
+fn answer(thread: &mut Thread, call: &Call) -> Answer {
+    if let Some(verdict) = seccomp::judge(thread, call, thread.pc) {
+        return verdict;
+    }
+    match table::row_of(call.number).map(|row| row.class) {
+        Some(Class::By(handler)) => handler(thread, call),
+        Some(Class::Refused(errno)) => fail(errno),
+        Some(Class::Plain) | None => pass(thread, call),
+    }
+}
+
+/// Hands a call to the kernel as it is.
+pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
+    let [a, b, c, d, e, f] = call.args;
+    let words = [call.number, a, b, c, d, e, f];
+    // SAFETY: calls that could map over or unmap the engine, or change its signals, have handlers of their own; the
+    // rest touch the guest's memory only, where the guest says.
+    let result = unsafe { switch::guest_syscall(&words, thread.context) };
+    if result == NOT_MADE || was_kicked(thread, result) {
+        return Answer::NotMade;
+    }
+    if sys::error_of(result) == Some(libc::EFAULT) && memory::release_watched(thread) {
+        return pass(thread, call);
+    }
+    Answer::Value(result)
+}
+
+/// `int 0x80` in 64-bit code: the 32-bit interface. Its calls have other numbers and would need a table of their own.
+pub(crate) fn call32(thread: &mut Thread, pc: u64) -> Next {
+    let number = thread.context.regs[reg::RAX] as u32;
+    let _ = pc;
+    super::diagnose::say(&format!("32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"));
+    thread.context.regs[reg::RAX] = sys::errno(libc::ENOSYS);
+    Next::Run
+}

@@ -1,0 +1,136 @@
+//! Calls that make, replace and end processes and threads, and those about what a process is.
+
+use super::{Answer, Call, fail, pass};
+use crate::context::reg;
+use crate::engine::spawn::{self, CloneArgs};
+use crate::engine::thread::Thread;
+use crate::engine::{end, exec, guest, sys};
+
+pub(super) fn fork(thread: &mut Thread, _call: &Call) -> Answer {
+    spawn::clone(thread, &CloneArgs { exit_signal: libc::SIGCHLD as u64, ..CloneArgs::default() })
+}
+
+pub(super) fn vfork(thread: &mut Thread, _call: &Call) -> Answer {
+    let flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
+    spawn::clone(thread, &CloneArgs { flags, exit_signal: libc::SIGCHLD as u64, ..CloneArgs::default() })
+}
+
+pub(super) fn clone(thread: &mut Thread, call: &Call) -> Answer {
+    const CSIGNAL: u64 = 0xff;
+    let [flags, stack, parent_tid, child_tid, tls, _] = call.args;
+    // The low half only: the call takes the flags as an unsigned long, but no flag lies above.
+    let args = CloneArgs {
+        flags: flags & 0xffff_ffff & !CSIGNAL,
+        exit_signal: flags & CSIGNAL,
+        stack_pointer: stack,
+        parent_tid,
+        child_tid,
+        tls,
+        ..CloneArgs::default()
+    };
+    spawn::clone(thread, &args)
+}
+
+pub(super) fn clone3(thread: &mut Thread, call: &Call) -> Answer {
+    const SMALLEST: u64 = 64;
+    const KNOWN: usize = 88;
+    let [at, size, ..] = call.args;
+    if size < SMALLEST {
+        return fail(libc::EINVAL);
+    }
+    if size > crate::engine::layout::PAGE {
+        return fail(libc::E2BIG);
+    }
+    let Ok(bytes) = guest::read_bytes(at, size as usize) else { return fail(libc::EFAULT) };
+    if bytes.iter().skip(KNOWN).any(|&byte| byte != 0) {
+        return fail(libc::E2BIG);
+    }
+    let mut words = [0_u64; KNOWN / 8];
+    for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = chunk.iter().rev().fold(0, |acc, &byte| acc << 8 | u64::from(byte));
+    }
+    let [flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup] =
+        words;
+    if (stack == 0) != (stack_size == 0) {
+        return fail(libc::EINVAL);
+    }
+    let args = CloneArgs {
+        flags,
+        exit_signal,
+        stack_pointer: if stack == 0 { 0 } else { stack + stack_size },
+        parent_tid,
+        child_tid,
+        tls,
+        extended: Some(spawn::Extended { pidfd, set_tid, set_tid_size, cgroup }),
+    };
+    spawn::clone(thread, &args)
+}
+
+pub(super) fn execve(thread: &mut Thread, call: &Call) -> Answer {
+    let [path, argv, envp, ..] = call.args;
+    exec::execve(thread, call, path, argv, envp)
+}
+
+pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
+    exec::execveat(thread, call)
+}
+
+pub(super) fn exit(_thread: &mut Thread, call: &Call) -> Answer {
+    Answer::Exit(call.args[0] as i32)
+}
+
+pub(super) fn exit_group(thread: &mut Thread, call: &Call) -> Answer {
+    end::by_exit(thread, call.args[0] as i32)
+}
+
+pub(super) fn prctl(thread: &mut Thread, call: &Call) -> Answer {
+    const PR_SET_SECCOMP: u64 = 22;
+    match call.args[0] {
+        PR_SET_SECCOMP => {
+            let operation = call.args[1].wrapping_sub(1);
+            super::seccomp::install(thread, call, operation, call.args[2])
+        }
+        // Moving the kernel's idea of heap and stack would only confuse the two of us.
+        n if n == libc::PR_SET_MM as u64 => fail(libc::EPERM),
+        _ => pass(thread, call),
+    }
+}
+
+pub(super) fn seccomp(thread: &mut Thread, call: &Call) -> Answer {
+    let [operation, flags, filter, ..] = call.args;
+    let _ = flags;
+    super::seccomp::install(thread, call, operation, filter)
+}
+
+pub(super) fn arch_prctl(thread: &mut Thread, call: &Call) -> Answer {
+    const SET_GS: u64 = 0x1001;
+    const SET_FS: u64 = 0x1002;
+    const GET_FS: u64 = 0x1003;
+    const GET_GS: u64 = 0x1004;
+    const CANONICAL_END: u64 = 1 << 47;
+    let [operation, address, ..] = call.args;
+    match operation & 0xffff_ffff {
+        SET_FS if address >= CANONICAL_END => fail(libc::EPERM),
+        SET_FS => {
+            thread.context.guest_fs = address;
+            Answer::Value(0)
+        }
+        GET_FS => match guest::write(address, thread.context.guest_fs) {
+            Ok(()) => Answer::Value(0),
+            Err(guest::Fault) => fail(libc::EFAULT),
+        },
+        SET_GS | GET_GS => {
+            // SAFETY: no engine code addresses memory through GS.
+            Answer::Value(unsafe { sys::syscall(call.number, call.args) })
+        }
+        _ => pass(thread, call),
+    }
+}
+
+/// What a new thread's registers are: the parent's, but for the result and the stack.
+pub(crate) fn child_registers(regs: &mut [u64; 16], stack_pointer: u64) {
+    regs[reg::RAX] = 0;
+    if stack_pointer != 0 {
+        regs[reg::RSP] = stack_pointer;
+    }
+}

@@ -1,0 +1,310 @@
+//! One guest thread: its context, cache and signal state, and the dispatcher that runs it.
+//!
+//! The loop is: see to requests, find or make the block at the guest's pc, run it, act on the exit it left by.
+
+use super::cache::{self, BlockId, Cache};
+use super::changes::{Forget, Watch};
+use super::layout::{PAGE, page_floor};
+use super::process::Process;
+use super::signals::{Signals, fault};
+use super::spawn::Carrier;
+use super::switch;
+use super::syscalls;
+use super::threads::Handle;
+use super::translate::{NoBlock, Translator};
+use super::{emulate, guest, vsyscall};
+use crate::context::Context;
+use crate::x86::discover::{CodeSource, Limits};
+use crate::x86::emit::ExitKind;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// See the module's description.
+pub(crate) struct Thread {
+    pub(crate) context: &'static mut Context,
+    pub(crate) cache: Cache,
+    pub(crate) translator: Translator,
+    pub(crate) process: &'static Process,
+    pub(crate) handle: Arc<Handle>,
+    pub(crate) signals: Signals,
+    /// Guest address to go on at.
+    pub(crate) pc: u64,
+    /// Host address at which a signal diverted the block it interrupted; 0 for none.
+    pub(crate) diverted: u64,
+    pub(crate) counters: Counters,
+    pub(crate) carrier: Carrier,
+    /// Whether the thread shares the guest's memory but is a process of its own.
+    pub(crate) own_process: bool,
+}
+
+/// What `--stats` shows, per thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counters {
+    pub(crate) entries: u64,
+    pub(crate) blocks: u64,
+    pub(crate) lookup_misses: u64,
+    pub(crate) flushes: u64,
+    pub(crate) syscalls: u64,
+    pub(crate) faults: u64,
+    pub(crate) signals: u64,
+}
+
+impl Counters {
+    pub(crate) const NONE: Counters =
+        Counters { entries: 0, blocks: 0, lookup_misses: 0, flushes: 0, syscalls: 0, faults: 0, signals: 0 };
+
+    pub(crate) fn add(&mut self, other: &Counters) {
+        self.entries += other.entries;
+        self.blocks += other.blocks;
+        self.lookup_misses += other.lookup_misses;
+        self.flushes += other.flushes;
+        self.syscalls += other.syscalls;
+        self.faults += other.faults;
+        self.signals += other.signals;
+    }
+}
+
+/// What a step of the dispatcher decides about the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Go on at `Thread::pc`.
+    Run,
+    /// The thread has ended, with this exit status.
+    Exit(i32),
+}
+
+impl Thread {
+    /// Runs the guest from `self.pc` until the thread ends; its exit status.
+    pub(crate) fn run(&mut self) -> i32 {
+        loop {
+            if self.context.quiet.load(Ordering::SeqCst) == 0 {
+                self.requests();
+            }
+            let Some(block) = self.block() else { continue };
+            if let Next::Exit(status) = self.enter(block) {
+                return status;
+            }
+        }
+    }
+
+    /// Sees to what was asked of this thread: changed code, a signal, the end of the process.
+    fn requests(&mut self) {
+        if self.diverted != 0 {
+            self.cache.undo_divert(std::mem::take(&mut self.diverted));
+        }
+        loop {
+            self.context.quiet.store(1, Ordering::SeqCst);
+            if self.process.threads.stopping() {
+                self.park();
+            }
+            self.forget_changes();
+            self.deliver_pending();
+            if self.context.quiet.load(Ordering::SeqCst) != 0 {
+                return;
+            }
+        }
+    }
+
+    /// Waits for the end of the process, which another thread is bringing about.
+    pub(crate) fn park(&self) -> ! {
+        loop {
+            // SAFETY: sleeps until a signal, no more.
+            unsafe { super::sys::syscall(libc::SYS_pause as u64, [0; 6]) };
+        }
+    }
+
+    fn forget_changes(&mut self) {
+        let (forget, latest) = self.process.changes.since(self.handle.seen.load(Ordering::Relaxed));
+        match forget {
+            Forget::Nothing => {}
+            Forget::Everything => self.flush(),
+            Forget::Ranges(ranges) => ranges.into_iter().for_each(|(start, end)| self.forget_range(start, end)),
+        }
+        self.handle.seen.store(latest, Ordering::SeqCst);
+    }
+
+    fn forget_range(&mut self, start: u64, end: u64) {
+        let pages: Vec<u64> = self.cache.pages().filter(|&page| start <= page && page < end).collect();
+        for page in pages {
+            self.cache.invalidate_page(page);
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        self.counters.flushes += 1;
+        self.cache.flush();
+    }
+
+    /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
+    fn block(&mut self) -> Option<BlockId> {
+        if let Some(id) = self.cache.find(self.pc) {
+            return Some(id);
+        }
+        if vsyscall::is_entry(self.pc) {
+            vsyscall::call(self);
+            return None;
+        }
+        if self.process.options.flush_every.is_some_and(|every| self.cache.block_count() >= every) {
+            self.flush();
+        }
+        let pc = self.pc;
+        let mut source = GuestCode::new(self.process, pc);
+        let compare = source.compare;
+        let result = self.translator.translate(&mut self.cache, &mut source, pc, compare);
+        match result {
+            Ok(id) => {
+                self.counters.blocks += 1;
+                Some(id)
+            }
+            Err(NoBlock::Exhausted) if self.cache.block_count() > 0 => {
+                self.flush();
+                None
+            }
+            Err(reason) => {
+                fault::no_code(self, reason);
+                None
+            }
+        }
+    }
+
+    fn enter(&mut self, block: BlockId) -> Next {
+        self.counters.entries += 1;
+        self.context.entry = self.cache.block(block).entry;
+        // SAFETY: this is the thread's own context, and `entry` was translated for it.
+        unsafe { switch::enter(self.context) };
+        let exit = self.context.exit as cache::ExitId;
+        match exit {
+            // The request is seen to at the top of the loop.
+            _ if exit == switch::EXIT_ABORTED as u32 => Next::Run,
+            cache::EXIT_IB_MISS => {
+                self.indirect(self.context.ib_target);
+                Next::Run
+            }
+            cache::EXIT_SYSCALL => {
+                self.counters.syscalls += 1;
+                syscalls::call(self)
+            }
+            cache::EXIT_AFTER_SYSCALL => {
+                syscalls::made(self);
+                Next::Run
+            }
+            cache::EXIT_FAULT => {
+                self.counters.faults += 1;
+                fault::in_cache(self);
+                Next::Run
+            }
+            _ => self.leave_by(exit),
+        }
+    }
+
+    fn leave_by(&mut self, exit: cache::ExitId) -> Next {
+        match self.cache.exit_kind(exit) {
+            ExitKind::Jump(target) => {
+                self.pc = target;
+                // A diverted exit is put back, not linked.
+                if self.context.quiet.load(Ordering::SeqCst) != 0 {
+                    self.link(exit);
+                }
+                Next::Run
+            }
+            ExitKind::Indirect => unreachable!("indirect branches leave through the miss stub"),
+            ExitKind::Engine(pc) => emulate::instruction(self, pc),
+            ExitKind::Executed(pc) => emulate::after(self, pc),
+            ExitKind::Changed(pc) => {
+                self.cache.invalidate_page(page_floor(pc));
+                self.pc = pc;
+                Next::Run
+            }
+        }
+    }
+
+    /// Links `exit` to the block at `self.pc`, unless making that block flushed the cache and the exit with it.
+    fn link(&mut self, exit: cache::ExitId) {
+        let flushes = self.counters.flushes;
+        if let Some(id) = self.block()
+            && self.counters.flushes == flushes
+        {
+            self.cache.link(exit, id);
+        }
+    }
+
+    fn indirect(&mut self, target: u64) {
+        self.counters.lookup_misses += 1;
+        self.pc = target;
+        if let Some(id) = self.block() {
+            self.cache.enter_in_table(id);
+        }
+    }
+}
+
+impl Thread {
+    /// The guest's memory at this range is gone, and whatever was known of it.
+    pub(crate) fn unmapped(&mut self, _start: u64, _len: u64) {}
+
+    /// The guest's memory was moved by `mremap`.
+    pub(crate) fn moved(&mut self, _old: u64, _old_len: u64, _new: u64, _new_len: u64) {}
+
+    /// The guest's GS base.
+    pub(crate) fn guest_gs(&self) -> u64 {
+        super::sys::gs_base()
+    }
+}
+
+/// Reads guest code as the guest could execute it, and has its pages watched.
+pub(crate) struct GuestCode {
+    process: &'static Process,
+    start_page: u64,
+    /// Whether the block must compare its bytes each time it runs.
+    pub(crate) compare: bool,
+}
+
+impl GuestCode {
+    /// For the block at `start`.
+    pub(crate) fn new(process: &'static Process, start: u64) -> Self {
+        let start_page = page_floor(start);
+        let mut source = GuestCode { process, start_page, compare: false };
+        source.compare = source.watch(start_page) == Some(Watch::Compare);
+        source
+    }
+
+    fn watch(&self, page: u64) -> Option<Watch> {
+        let region = self.process.space.lock().find(page).map(|(_, _, region)| region)?;
+        region.executable().then(|| self.process.changes.watch(page, region))
+    }
+
+    /// End of the executable memory that begins at `pc`, at most `limit`.
+    fn executable_until(&self, pc: u64, limit: u64) -> u64 {
+        let space = self.process.space.lock();
+        let mut end = pc;
+        while end < limit {
+            match space.find(end) {
+                Some((_, region_end, region)) if region.executable() => end = region_end,
+                _ => break,
+            }
+        }
+        end.min(limit)
+    }
+}
+
+impl CodeSource for GuestCode {
+    fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
+        let mut end = self.executable_until(pc, pc.saturating_add(window.len() as u64));
+        for page in (page_floor(pc)..end).step_by(PAGE as usize) {
+            // Code that changes under comparison begins a block of its own.
+            if self.watch(page) == Some(Watch::Compare) && page != self.start_page {
+                end = page.max(pc);
+                break;
+            }
+        }
+        guest::read_some(pc, &mut window[..(end - pc) as usize])
+    }
+
+    fn data_address(&self, pc: u64, address: u64) -> u64 {
+        self.process.vdso.data_address(pc, address)
+    }
+}
+
+/// Discovery limits that follow from the options.
+pub(crate) fn limits(process: &Process) -> Limits {
+    Limits { instructions: process.options.superblock_limit.max(1), side_exits: 8, jumps: 8, call_depth: 0 }
+}

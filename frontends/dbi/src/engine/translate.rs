@@ -1,0 +1,111 @@
+//! Translation: discover, emit, install — and the way back, from an address in the code cache to the guest's.
+
+use super::arena::Exhausted;
+use super::cache::{BlockId, Cache, MadeOf};
+use super::layout::{PAGE, page_floor};
+use crate::x86::discover::{CodeSource, End, Insn, Limits, Superblock};
+use crate::x86::emit::{Displaced, Emitter, Placement};
+
+/// Limits of blocks that compare their bytes: short and straight.
+const COMPARED: Limits = Limits { instructions: 32, side_exits: 4, jumps: 0, call_depth: 0 };
+
+/// A thread's translator; keeps its buffers from block to block.
+pub(crate) struct Translator {
+    block: Superblock,
+    emitter: Emitter,
+    limits: Limits,
+    /// Guest instructions translated so far.
+    pub(crate) instructions: u64,
+}
+
+/// Why there is no block at a guest address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NoBlock {
+    /// No code space is left.
+    Exhausted,
+    /// The bytes there are no instruction.
+    Invalid,
+    /// Executable memory is missing at this address.
+    Unmapped(u64),
+}
+
+impl From<Exhausted> for NoBlock {
+    fn from(_: Exhausted) -> Self {
+        NoBlock::Exhausted
+    }
+}
+
+/// What an address in translated code stands for.
+pub(crate) struct Located {
+    /// The guest instruction.
+    pub(crate) insn: Insn,
+    /// Guest registers that are in context slots at that point.
+    pub(crate) displaced: Displaced,
+}
+
+impl Translator {
+    pub(crate) fn new(cache: &Cache, limits: Limits) -> Self {
+        Translator { block: Superblock::new(), emitter: Emitter::new(cache.frame()), limits, instructions: 0 }
+    }
+
+    /// Translates the superblock at `pc` into `cache`.
+    pub(crate) fn translate(
+        &mut self,
+        cache: &mut Cache,
+        source: &mut dyn CodeSource,
+        pc: u64,
+        compare: bool,
+    ) -> Result<BlockId, NoBlock> {
+        let limits = if compare { COMPARED } else { self.limits };
+        self.block.discover(pc, limits, source);
+        match self.block.end {
+            End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
+            End::Unmapped { pc: at, address } if at == pc => return Err(NoBlock::Unmapped(address)),
+            _ => {}
+        }
+        self.instructions += self.block.insns.len() as u64;
+        loop {
+            self.emitter.emit(&self.block, cache.placement(), compare);
+            if cache.make_room(&self.emitter.out)? {
+                break;
+            }
+        }
+        let pages = pages(&self.block);
+        let made_of = MadeOf { pc, instructions: self.block.insns.len(), compare };
+        Ok(cache.install(made_of, &self.emitter.out, &pages))
+    }
+
+    /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block
+    /// again, which is a pure function of bytes, address and limits.
+    pub(crate) fn locate(
+        &mut self,
+        cache: &Cache,
+        source: &mut dyn CodeSource,
+        id: BlockId,
+        pc: u64,
+    ) -> Option<Located> {
+        let block = cache.block(id);
+        let MadeOf { pc: start, instructions, compare } = block.made_of;
+        let limits = if compare { COMPARED } else { self.limits };
+        self.block.discover(start, Limits { instructions, ..limits }, source);
+        let (hot, cold) = block.code();
+        self.emitter.emit(&self.block, Placement { hot, cold, first_exit: block.first_exit() }, compare);
+        let map = &self.emitter.out.map;
+        let after = map.partition_point(|entry| entry.host <= pc);
+        let entry = map.get(after.checked_sub(1)?)?;
+        let insn = *self.block.insns.get(entry.insn)?;
+        Some(Located { insn, displaced: entry.displaced })
+    }
+}
+
+fn pages(block: &Superblock) -> Vec<u64> {
+    let mut pages: Vec<u64> = block
+        .extents
+        .iter()
+        .flat_map(|&(start, end)| (page_floor(start)..end).step_by(PAGE as usize))
+        .collect();
+    pages.push(page_floor(block.start));
+    pages.sort_unstable();
+    pages.dedup();
+    pages
+}

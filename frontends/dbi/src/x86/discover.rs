@@ -1,0 +1,285 @@
+//! Discovery: from a guest address to a superblock, the run of instructions that is translated as one piece.
+//!
+//! Follows the likely path — past conditional branches as if not taken, through direct jumps, into and out of direct
+//! calls — and marks what control flow becomes. Purely a function of the bytes, the address and the limits, so that
+//! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
+
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
+
+/// Where guest code is read from.
+pub(crate) trait CodeSource {
+    /// Copies executable guest bytes from `pc` on into `window` and returns how many there were before the end of
+    /// the buffer, of the mapping, or of what could be read.
+    fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize;
+
+    /// The address that code at `pc` means by the rip-relative `address`: another one only in code that was moved
+    /// away from its data.
+    fn data_address(&self, pc: u64, address: u64) -> u64;
+}
+
+/// How far discovery goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Guest instructions per superblock.
+    pub(crate) instructions: usize,
+    /// Conditional branches passed.
+    pub(crate) side_exits: usize,
+    /// Direct jumps and calls followed.
+    pub(crate) jumps: usize,
+    /// Calls entered and not returned from.
+    pub(crate) call_depth: usize,
+}
+
+/// What becomes of an instruction's control flow in its superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Runs on to the next instruction of the superblock.
+    Straight,
+    /// A conditional branch assumed not taken; taken, it leaves the superblock.
+    SideExit,
+    /// A direct jump whose target is the next instruction of the superblock.
+    FollowedJump,
+    /// A direct call whose target is the next instruction of the superblock.
+    FollowedCall,
+    /// A return expected to go back to the address, which is the next instruction of the superblock.
+    ExpectedReturn(u64),
+    /// Leaves the superblock; always the last instruction.
+    Leaves,
+    /// Handed to the engine, which continues after it; always the last instruction.
+    Engine,
+}
+
+/// One guest instruction of a superblock.
+#[derive(Clone, Copy)]
+pub(crate) struct Insn {
+    pub(crate) decoded: Instruction,
+    pub(crate) bytes: [u8; 15],
+    /// Position of the displacement field in `bytes`.
+    pub(crate) displacement_at: u8,
+    pub(crate) flow: Flow,
+}
+
+impl Insn {
+    pub(crate) fn pc(&self) -> u64 {
+        self.decoded.ip()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.decoded.len()]
+    }
+}
+
+/// Why a superblock ends after its last instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A limit: execution goes on at this address.
+    Continues(u64),
+    /// The last instruction takes control elsewhere.
+    Left,
+    /// The bytes at this address are no instruction.
+    Invalid(u64),
+    /// The instruction at `pc` needs bytes at `address`, where there is no executable memory.
+    Unmapped { pc: u64, address: u64 },
+}
+
+/// See the module's description.
+pub(crate) struct Superblock {
+    pub(crate) start: u64,
+    pub(crate) insns: Vec<Insn>,
+    pub(crate) end: End,
+    /// Guest bytes covered, as address ranges (half-open), in order of discovery.
+    pub(crate) extents: Vec<(u64, u64)>,
+}
+
+impl Superblock {
+    pub(crate) fn new() -> Self {
+        Superblock { start: 0, insns: Vec::new(), end: End::Left, extents: Vec::new() }
+    }
+
+    /// Discovers the superblock at `start` into `self`, which is emptied first.
+    pub(crate) fn discover(&mut self, start: u64, limits: Limits, source: &mut dyn CodeSource) {
+        self.start = start;
+        self.insns.clear();
+        self.extents.clear();
+        Walk { block: self, limits, window: Window::new(), returns: Vec::new(), side_exits: 0, jumps: 0 }
+            .run(start, source);
+    }
+
+    fn covers(&self, pc: u64) -> bool {
+        self.insns.iter().any(|insn| insn.pc() == pc)
+    }
+}
+
+struct Walk<'a> {
+    block: &'a mut Superblock,
+    limits: Limits,
+    window: Window,
+    /// Return addresses of followed calls.
+    returns: Vec<u64>,
+    side_exits: usize,
+    jumps: usize,
+}
+
+impl Walk<'_> {
+    fn run(mut self, start: u64, source: &mut dyn CodeSource) {
+        let mut pc = start;
+        let mut extent = (start, start);
+        self.block.end = loop {
+            if self.block.insns.len() == self.limits.instructions {
+                break End::Continues(pc);
+            }
+            let insn = match self.window.decode(pc, source) {
+                Ok(insn) => insn,
+                Err(end) => break end,
+            };
+            let after = insn.decoded.next_ip();
+            extent.1 = after;
+            let (flow, next) = self.classify(&insn.decoded);
+            self.block.insns.push(Insn { flow, ..insn });
+            let Some(next) = next else { break End::Left };
+            if next != after {
+                self.block.extents.push(extent);
+                extent = (next, next);
+            }
+            pc = next;
+        };
+        if extent.1 > extent.0 {
+            self.block.extents.push(extent);
+        }
+    }
+
+    /// The flow of an instruction and the address discovery goes on at, if it does.
+    fn classify(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
+        if engine_emulates(insn) {
+            return (Flow::Engine, None);
+        }
+        match insn.flow_control() {
+            // `int3`, `ud2` and the like fault where they stand; so do xabort and xend outside a transaction.
+            FlowControl::Next
+            | FlowControl::Exception
+            | FlowControl::Interrupt
+            | FlowControl::XbeginXabortXend => (Flow::Straight, Some(insn.next_ip())),
+            FlowControl::ConditionalBranch => self.conditional(insn),
+            FlowControl::UnconditionalBranch => self.follow(insn, Flow::FollowedJump),
+            FlowControl::Call => self.call(insn),
+            FlowControl::Return => self.ret(),
+            FlowControl::IndirectBranch | FlowControl::IndirectCall => (Flow::Leaves, None),
+        }
+    }
+
+    fn conditional(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
+        let counted = insn.is_jcc_short_or_near();
+        if !counted || self.side_exits == self.limits.side_exits {
+            return (Flow::Leaves, None);
+        }
+        self.side_exits += 1;
+        (Flow::SideExit, Some(insn.next_ip()))
+    }
+
+    fn follow(&mut self, insn: &Instruction, followed: Flow) -> (Flow, Option<u64>) {
+        let target = insn.near_branch_target();
+        if self.jumps == self.limits.jumps
+            || self.block.insns.len() + 1 == self.limits.instructions
+            || target == insn.ip()
+            || self.block.covers(target)
+        {
+            return (Flow::Leaves, None);
+        }
+        self.jumps += 1;
+        (followed, Some(target))
+    }
+
+    fn call(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
+        // The return address is compared with a sign-extended 32-bit constant.
+        let comparable = i32::try_from(insn.next_ip()).is_ok();
+        if !comparable || self.returns.len() >= self.limits.call_depth {
+            return (Flow::Leaves, None);
+        }
+        let (flow, next) = self.follow(insn, Flow::FollowedCall);
+        if flow == Flow::FollowedCall {
+            self.returns.push(insn.next_ip());
+        }
+        (flow, next)
+    }
+
+    fn ret(&mut self) -> (Flow, Option<u64>) {
+        match self.returns.pop() {
+            Some(address) if self.block.insns.len() + 1 < self.limits.instructions => {
+                (Flow::ExpectedReturn(address), Some(address))
+            }
+            _ => (Flow::Leaves, None),
+        }
+    }
+}
+
+/// Instructions that the engine carries out, because their effect reaches beyond the guest's registers and memory or
+/// because they would see the engine.
+fn engine_emulates(insn: &Instruction) -> bool {
+    use Mnemonic::*;
+    runs_then_exits(insn) || match insn.mnemonic() {
+        Syscall | Sysenter | Cpuid | Xbegin | Xgetbv | Iret | Iretd | Iretq | Retf | Sysret | Sysretq | Sysexit
+        | Sysexitq => true,
+        Int => insn.immediate8() == 0x80,
+        Jmp | Call => matches!(
+            insn.code(),
+            Code::Jmp_m1616 | Code::Jmp_m1632 | Code::Jmp_m1664 | Code::Call_m1616 | Code::Call_m1632 | Code::Call_m1664
+        ),
+        _ => false,
+    }
+}
+
+/// Instructions that run as they are but leave something the engine must put right afterwards: these store the
+/// address of the last x87 instruction, which has to be the guest's.
+pub(crate) fn runs_then_exits(insn: &Instruction) -> bool {
+    use Mnemonic::*;
+    matches!(
+        insn.mnemonic(),
+        Fnstenv | Fstenv | Fnsave | Fsave | Fxsave | Fxsave64 | Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt | Xsaveopt64
+    )
+}
+
+/// A copy of guest bytes, so that decoding and copying see the same code even while it changes.
+struct Window {
+    bytes: [u8; Window::SIZE],
+    start: u64,
+    len: usize,
+}
+
+impl Window {
+    const SIZE: usize = 256;
+    const LONGEST: usize = 15;
+
+    fn new() -> Self {
+        Window { bytes: [0; Self::SIZE], start: 0, len: 0 }
+    }
+
+    fn decode(&mut self, pc: u64, source: &mut dyn CodeSource) -> Result<Insn, End> {
+        let offset = pc.wrapping_sub(self.start) as usize;
+        if offset >= self.len || self.len - offset < Self::LONGEST {
+            self.start = pc;
+            self.len = source.fetch(pc, &mut self.bytes);
+        }
+        let offset = (pc - self.start) as usize;
+        let available = &self.bytes[offset..self.len];
+        if available.is_empty() {
+            return Err(End::Unmapped { pc, address: pc });
+        }
+        let mut decoder = Decoder::with_ip(64, available, pc, DecoderOptions::NONE);
+        let mut decoded = decoder.decode();
+        if decoded.is_invalid() {
+            let cut = available.len() < Self::LONGEST
+                && decoder.last_error() == iced_x86::DecoderError::NoMoreBytes;
+            let address = pc + available.len() as u64;
+            return Err(if cut { End::Unmapped { pc, address } } else { End::Invalid(pc) });
+        }
+        let mut bytes = [0; 15];
+        bytes[..decoded.len()].copy_from_slice(&available[..decoded.len()]);
+        let constants = decoder.get_constant_offsets(&decoded);
+        if decoded.is_ip_rel_memory_operand() {
+            let address = decoded.ip_rel_memory_address();
+            decoded.set_memory_displacement64(source.data_address(pc, address));
+        }
+        let displacement_at = constants.displacement_offset() as u8;
+        Ok(Insn { decoded, bytes, displacement_at, flow: Flow::Straight })
+    }
+}

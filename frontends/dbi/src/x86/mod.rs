@@ -1,0 +1,8 @@
+//! Guest instructions: reading them, what they mean, and the machine code that is made of them.
+//!
+//! Produces bytes for given addresses; does not know where memory is, who runs the code, or what the kernel does.
+
+pub(crate) mod asm;
+pub(crate) mod discover;
+pub(crate) mod emit;
+mod far;
