@@ -196,22 +196,30 @@ fn map_segment(file: &File, segment: &Segment, bias: u64, space: &mut Space) -> 
 }
 
 fn copy_vdso(space: &mut Space) -> Result<Vdso, LoadError> {
-    const LONGEST: usize = 16 * PAGE as usize;
     // SAFETY: reads the process's own auxiliary vector.
     let original = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
     if original == 0 {
         return Ok(Vdso::default());
     }
-    let mut bytes = vec![0; LONGEST];
-    let len = page_floor(guest::read_some(original, &mut bytes) as u64);
+    let len = page_ceil(vdso_bytes(original).ok_or(LoadError::Memory(libc::EFAULT))?);
+    let bytes = guest::read_bytes(original, len as usize).map_err(|_| LoadError::Memory(libc::EFAULT))?;
     let start = space.pick(len, Purpose::Code).ok_or(LoadError::Memory(libc::ENOMEM))?;
     sys::map_at(start, len, libc::PROT_READ | libc::PROT_WRITE).map_err(LoadError::Memory)?;
-    guest::write_bytes(start, &bytes[..len as usize]).map_err(|_| LoadError::Memory(libc::EFAULT))?;
+    guest::write_bytes(start, &bytes).map_err(|_| LoadError::Memory(libc::EFAULT))?;
     let prot = libc::PROT_READ | libc::PROT_EXEC;
     // SAFETY: the pages were just mapped for this purpose.
     unsafe { sys::syscall(libc::SYS_mprotect as u64, [start, len, prot as u64, 0, 0, 0]) };
     space.insert(start, start + len, Region { prot, shared: false, file: true });
     Ok(Vdso { start, end: start + len, original })
+}
+
+/// Length of the vDSO's image: its section headers come last.
+fn vdso_bytes(original: u64) -> Option<u64> {
+    const SECTION_HEADERS_OFFSET: u64 = 40;
+    const SECTION_HEADER_SIZE_AND_COUNT: u64 = 58;
+    let offset: u64 = guest::read(original + SECTION_HEADERS_OFFSET).ok()?;
+    let [size, count]: [u16; 2] = guest::read(original + SECTION_HEADER_SIZE_AND_COUNT).ok()?;
+    Some(offset + u64::from(size) * u64::from(count))
 }
 
 /// Maps the initial stack: as large as the limit allows it to grow, backed only where touched.
