@@ -6,7 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod arith;
+pub mod findings;
 pub mod format;
 pub mod ops;
-pub mod findings;
 pub mod site;

@@ -1,9 +1,9 @@
 //! The `shadowgrind` command: options in, exit status out. Knows no engine and no shadow beyond their settings.
+#![no_main]
 
 use clap::{Parser, ValueEnum};
 use shadowgrind_dbi::{IsaLevel, Launch, Options};
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 #[global_allocator]
 static HEAP: shadowgrind_dbi::EngineHeap = shadowgrind_dbi::EngineHeap;
@@ -71,7 +71,10 @@ fn yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
-fn main() -> ExitCode {
+shadowgrind_dbi::entry!(run);
+
+/// Runs the command; the exit status if the program could not be started.
+fn run() -> u8 {
     let cli = Cli::parse();
     let Shadow::None = cli.shadow;
     let tool_arguments = tool_arguments(&cli);
@@ -94,7 +97,7 @@ fn main() -> ExitCode {
     let launch = Launch { program, arguments: command.collect(), argv0: cli.argv0, options };
     let error = shadowgrind_dbi::run(launch);
     eprintln!("shadowgrind: {error}");
-    ExitCode::from(error.exit_status())
+    error.exit_status()
 }
 
 /// The tool's own arguments, without program and `--argv0`: what a program executed by this one is run with.

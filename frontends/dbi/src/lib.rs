@@ -8,6 +8,20 @@ mod context;
 mod engine;
 mod x86;
 
-pub use engine::{
-    ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run,
-};
+pub use engine::{ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run};
+
+/// Makes a `fn() -> u8`, which returns an exit status, the program's entry.
+///
+/// Rust's own start-up would ignore SIGPIPE, open standard streams that were closed and catch SIGSEGV: the guest
+/// would inherit all that. The C library's start-up leaves the process as it was.
+#[macro_export]
+macro_rules! entry {
+    ($main:path) => {
+        // SAFETY: no other `main` exists in a `no_main` program, and this has the C library's signature for it.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn main(_argc: i32, _argv: *const *const u8, _envp: *const *const u8) -> i32 {
+            let main: fn() -> u8 = $main;
+            i32::from(main())
+        }
+    };
+}

@@ -27,7 +27,8 @@ unsafe impl dlmalloc::Allocator for Pages {
     }
     fn free(&self, at: *mut u8, size: usize) -> bool {
         // SAFETY: the range came from `alloc` and the allocator gives it up.
-        let result = unsafe { super::sys::syscall(libc::SYS_munmap as u64, [at as u64, size as u64, 0, 0, 0, 0]) };
+        let result =
+            unsafe { super::sys::syscall(libc::SYS_munmap as u64, [at as u64, size as u64, 0, 0, 0, 0]) };
         result == 0
     }
     fn can_release_part(&self, _: u32) -> bool {

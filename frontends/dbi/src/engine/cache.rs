@@ -5,7 +5,7 @@
 
 use super::arena::{self, Exhausted};
 use crate::context::Context;
-use crate::x86::asm::{Asm, RAX, RCX, RDI, R11};
+use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, Slot, TABLE_LOAD_BYTES};
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -405,7 +405,8 @@ impl Region {
     }
 
     fn used(&self) -> u64 {
-        let full: u64 = self.chunks[..self.first_blocks.len() - 1].iter().map(|(start, end)| end - start).sum();
+        let full: u64 =
+            self.chunks[..self.first_blocks.len() - 1].iter().map(|(start, end)| end - start).sum();
         full + self.position - self.current().0
     }
 

@@ -138,7 +138,8 @@ impl Changes {
     pub(crate) fn release_all(&self, space: &Space) -> bool {
         let mut state = self.state.lock();
         let is_guarded = |watch: &Watch| matches!(watch, Watch::Faults { guarded: true, .. });
-        let guarded: Vec<u64> = state.pages.iter().filter(|(_, w)| is_guarded(w)).map(|(&page, _)| page).collect();
+        let guarded: Vec<u64> =
+            state.pages.iter().filter(|(_, w)| is_guarded(w)).map(|(&page, _)| page).collect();
         for &page in &guarded {
             if let Some(Watch::Faults { guarded, .. }) = state.pages.get_mut(&page) {
                 *guarded = false;
@@ -157,7 +158,9 @@ impl Changes {
         let behind = (latest - seen) as usize;
         let forget = match behind {
             0 => Forget::Nothing,
-            n if n <= state.log.len() => Forget::Ranges(state.log.range(state.log.len() - n..).copied().collect()),
+            n if n <= state.log.len() => {
+                Forget::Ranges(state.log.range(state.log.len() - n..).copied().collect())
+            }
             _ => Forget::Everything,
         };
         (forget, latest)

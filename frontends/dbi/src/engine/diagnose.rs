@@ -16,7 +16,10 @@ pub(crate) fn set_stderr(fd: i32) {
 
 /// Writes one line for the user.
 pub(crate) fn say(line: &str) {
-    sys::write_all(STDERR.load(std::sync::atomic::Ordering::Relaxed), format!("shadowgrind: {line}\n").as_bytes());
+    sys::write_all(
+        STDERR.load(std::sync::atomic::Ordering::Relaxed),
+        format!("shadowgrind: {line}\n").as_bytes(),
+    );
 }
 
 /// Text on the stack: a signal handler must not allocate.
@@ -33,6 +36,14 @@ impl Write for Line {
         self.len += n;
         Ok(())
     }
+}
+
+/// Makes a panic an internal error like the others.
+pub(crate) fn install_panic_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        say(&format!("internal error: {panic}. Please report this with the program that shows it."));
+        sys::exit_group(STATUS)
+    }));
 }
 
 /// A fault in the engine's own code. Called from the signal handler.
@@ -80,7 +91,9 @@ fn describe(thread: &Thread, pc: u64) -> String {
     for line in maps.lines() {
         let mut fields = line.split_whitespace();
         let Some((start, end)) = fields.next().and_then(|range| range.split_once('-')) else { continue };
-        let (Ok(start), Ok(end)) = (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)) else { continue };
+        let (Ok(start), Ok(end)) = (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)) else {
+            continue;
+        };
         if start <= pc && pc < end {
             let path = fields.nth(4).unwrap_or("anonymous memory");
             return format!("{path}+{:#x}", pc - start);

@@ -71,7 +71,9 @@ impl fmt::Display for ElfError {
         match self {
             ElfError::Io(error) => write!(f, "{error}"),
             ElfError::NotElf => write!(f, "not an ELF program and not a script"),
-            ElfError::Bits32(machine) => write!(f, "a 32-bit {machine} program; only x86-64 is supported yet"),
+            ElfError::Bits32(machine) => {
+                write!(f, "a 32-bit {machine} program; only x86-64 is supported yet")
+            }
             ElfError::ForeignMachine(machine) => write!(f, "built for {machine}; only x86-64 is supported"),
             ElfError::NotExecutable(kind) => write!(f, "an ELF {kind}, not a program"),
             ElfError::Corrupt(what) => write!(f, "corrupt ELF file: {what}"),
@@ -104,7 +106,8 @@ fn read_head(file: &File, head: &mut [u8]) -> io::Result<usize> {
 
 fn parse(head: &[u8], file_length: u64) -> Result<Image, ElfError> {
     check_identity(head)?;
-    let header = FileHeader64::<Endianness>::parse(head).map_err(|_| ElfError::Corrupt("truncated file header"))?;
+    let header =
+        FileHeader64::<Endianness>::parse(head).map_err(|_| ElfError::Corrupt("truncated file header"))?;
     let endian = Endianness::Little;
     check_machine(header.e_machine(endian))?;
     let relocatable = match header.e_type(endian) {
@@ -180,7 +183,8 @@ fn interpreter(
     endian: Endianness,
     head: &[u8],
 ) -> Result<OsString, ElfError> {
-    let bytes = program.data(endian, head).map_err(|()| ElfError::Corrupt("interpreter name outside the file"))?;
+    let bytes =
+        program.data(endian, head).map_err(|()| ElfError::Corrupt("interpreter name outside the file"))?;
     let name = bytes.split(|&b| b == 0).next().unwrap_or_default();
     if name.is_empty() || name.len() == bytes.len() {
         return Err(ElfError::Corrupt("malformed interpreter name"));

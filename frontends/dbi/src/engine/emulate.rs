@@ -103,7 +103,9 @@ fn retf(thread: &mut Thread, pc: u64, insn: &Instruction) {
 fn far_transfer(thread: &mut Thread, pc: u64, insn: &Instruction) {
     let Some(address) = memory_operand(thread, insn) else { return general_protection(thread, pc) };
     let offset_bytes = insn.memory_size().size() - 2;
-    let Ok(pointer) = guest::read_bytes(address, offset_bytes + 2) else { return general_protection(thread, pc) };
+    let Ok(pointer) = guest::read_bytes(address, offset_bytes + 2) else {
+        return general_protection(thread, pc);
+    };
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |acc, &b| acc << 8 | u64::from(b));
     let (target, cs) = (word(&pointer[..offset_bytes]), word(&pointer[offset_bytes..]));
     if cs != USER_CODE_SEGMENT {
@@ -155,8 +157,12 @@ fn instruction_pointer_field(thread: &Thread, insn: &Instruction) -> Option<(u64
     const FXSAVE_OFFSET: u64 = 8;
     let image = memory_operand(thread, insn)?;
     Some(match insn.mnemonic() {
-        Mnemonic::Fnstenv | Mnemonic::Fstenv | Mnemonic::Fnsave | Mnemonic::Fsave => (image + ENVIRONMENT_OFFSET, 4),
-        Mnemonic::Fxsave | Mnemonic::Xsave | Mnemonic::Xsavec | Mnemonic::Xsaveopt => (image + FXSAVE_OFFSET, 4),
+        Mnemonic::Fnstenv | Mnemonic::Fstenv | Mnemonic::Fnsave | Mnemonic::Fsave => {
+            (image + ENVIRONMENT_OFFSET, 4)
+        }
+        Mnemonic::Fxsave | Mnemonic::Xsave | Mnemonic::Xsavec | Mnemonic::Xsaveopt => {
+            (image + FXSAVE_OFFSET, 4)
+        }
         _ => (image + FXSAVE_OFFSET, 8),
     })
 }

@@ -22,8 +22,10 @@ struct Request {
 
 pub(super) fn execve(thread: &mut Thread, call: &Call, path: u64, argv: u64, environment: u64) -> Answer {
     let Ok(path) = guest::read_cstr(path) else { return fail(libc::EFAULT) };
-    let path = own_executable(thread, &path).unwrap_or_else(|| PathBuf::from(OsString::from_vec(path.into_bytes())));
-    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment)) else {
+    let path =
+        own_executable(thread, &path).unwrap_or_else(|| PathBuf::from(OsString::from_vec(path.into_bytes())));
+    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment))
+    else {
         return fail(libc::EFAULT);
     };
     execute(thread, call, Request { path, argv, environment })
@@ -36,7 +38,8 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     if flags & libc::AT_SYMLINK_NOFOLLOW as u64 != 0 && name.is_symlink() {
         return fail(libc::ELOOP);
     }
-    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment)) else {
+    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment))
+    else {
         return fail(libc::EFAULT);
     };
     let path = if name.is_absolute() || directory as i32 == libc::AT_FDCWD {
@@ -87,7 +90,9 @@ fn under_tool(thread: &mut Thread, request: &Request, program: Program) -> Answe
 fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
     let path = loader::c_path(&request.path);
     let ignored: Vec<u32> = (1..SIGNALS as u32)
-        .filter(|&signal| NEVER_BLOCKED & bit(signal) != 0 && thread.signals.actions.get(signal).handler == IGNORE)
+        .filter(|&signal| {
+            NEVER_BLOCKED & bit(signal) != 0 && thread.signals.actions.get(signal).handler == IGNORE
+        })
         .collect();
     let ours: Vec<(u32, Action)> = ignored
         .into_iter()
@@ -116,9 +121,8 @@ fn set_exact_mask(mask: u64) {
 }
 
 fn exec_kernel(_thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {
-    let pointers = |strings: &[CString]| -> Vec<u64> {
-        strings.iter().map(|s| s.as_ptr() as u64).chain([0]).collect()
-    };
+    let pointers =
+        |strings: &[CString]| -> Vec<u64> { strings.iter().map(|s| s.as_ptr() as u64).chain([0]).collect() };
     let (argv, environment) = (pointers(argv), pointers(environment));
     let args = [path, argv.as_ptr() as u64, environment.as_ptr() as u64, 0, 0, 0];
     // SAFETY: the kernel copies path and strings; on success nothing of this process is left.

@@ -31,7 +31,8 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 pub(crate) fn read<T: Plain>(address: u64) -> Result<T, Fault> {
     let mut value = MaybeUninit::<T>::uninit();
     // SAFETY: the destination is exactly one `T`.
-    let left = unsafe { switch::guarded_copy(value.as_mut_ptr().cast(), address as *const u8, size_of::<T>()) };
+    let left =
+        unsafe { switch::guarded_copy(value.as_mut_ptr().cast(), address as *const u8, size_of::<T>()) };
     if left != 0 {
         return Err(Fault);
     }

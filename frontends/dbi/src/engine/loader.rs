@@ -188,7 +188,10 @@ fn map_segment(file: &File, segment: &Segment, bias: u64, space: &mut Space) -> 
     }
     space.insert(start, memory_end, Region { prot: segment.prot, shared: false, file: true });
     // The rest of the last file page is part of .bss.
-    if segment.memory_size > segment.file_size && segment.prot & libc::PROT_WRITE != 0 && segment.file_size > 0 {
+    if segment.memory_size > segment.file_size
+        && segment.prot & libc::PROT_WRITE != 0
+        && segment.file_size > 0
+    {
         let zeros = vec![0; (anonymous_start.min(memory_end) - file_end) as usize];
         guest::write_bytes(file_end, &zeros).map_err(|_| LoadError::Memory(libc::EFAULT))?;
     }
@@ -285,7 +288,11 @@ impl Auxv<'_> {
 
 /// Builds the initial stack of the System V ABI (x86-64 psABI 3.4.1) and returns the stack pointer and the range of
 /// the auxiliary vector. Strings are laid out as the kernel does, arguments and environment contiguous: programs that retitle themselves rely on it.
-fn build_stack(stack: (u64, u64), arguments: &Arguments, auxv: &Auxv<'_>) -> Result<(u64, (u64, u64)), LoadError> {
+fn build_stack(
+    stack: (u64, u64),
+    arguments: &Arguments,
+    auxv: &Auxv<'_>,
+) -> Result<(u64, (u64, u64)), LoadError> {
     let mut top = Strings { next: stack.1 - 8, low: stack.0 + (128 << 10) };
     let filename = top.push(arguments.filename.as_bytes_with_nul())?;
     let environment = top.push_all(&arguments.environment)?;
@@ -300,7 +307,8 @@ fn build_stack(stack: (u64, u64), arguments: &Arguments, auxv: &Auxv<'_>) -> Res
     words.extend(&environment);
     words.push(0);
     let auxv_index = words.len() as u64;
-    words.extend(auxv.entries(platform, random, filename).into_iter().flat_map(|(kind, value)| [kind, value]));
+    words
+        .extend(auxv.entries(platform, random, filename).into_iter().flat_map(|(kind, value)| [kind, value]));
     let stack_pointer = (top.next - 8 * words.len() as u64) & !15;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     guest::write_bytes(stack_pointer, &bytes).map_err(|_| LoadError::TooLong)?;
@@ -315,7 +323,11 @@ struct Strings {
 
 impl Strings {
     fn push(&mut self, bytes: &[u8]) -> Result<u64, LoadError> {
-        let at = self.next.checked_sub(bytes.len() as u64).filter(|&at| at >= self.low).ok_or(LoadError::TooLong)?;
+        let at = self
+            .next
+            .checked_sub(bytes.len() as u64)
+            .filter(|&at| at >= self.low)
+            .ok_or(LoadError::TooLong)?;
         guest::write_bytes(at, bytes).map_err(|_| LoadError::TooLong)?;
         self.next = at;
         Ok(at)

@@ -48,7 +48,9 @@ impl fmt::Display for ProgramError {
             ProgramError::NotFound => write!(f, "no such program"),
             ProgramError::Directory => write!(f, "is a directory"),
             ProgramError::Access(error) => write!(f, "{error}"),
-            ProgramError::SetId => write!(f, "is set-user-ID or set-group-ID; it cannot be run under shadowgrind"),
+            ProgramError::SetId => {
+                write!(f, "is set-user-ID or set-group-ID; it cannot be run under shadowgrind")
+            }
             ProgramError::Format(error) => write!(f, "{error}"),
             ProgramError::TooManyScripts => write!(f, "too many levels of script interpreters"),
         }

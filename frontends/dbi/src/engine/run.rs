@@ -73,6 +73,7 @@ pub fn run(launch: Launch) -> StartError {
 }
 
 fn start(launch: Launch) -> Result<StartError, StartError> {
+    super::diagnose::install_panic_hook();
     let name = launch.program.clone();
     let as_program = |error| StartError::Program(name.clone(), error);
     let path = program::look_up(&launch.program).map_err(as_program)?;
@@ -81,7 +82,8 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     let found = program::open(&path, argv).map_err(as_program)?;
 
     let mut space = Space::new();
-    let arguments = Arguments { argv: found.argv.clone(), environment: environment(), filename: found.filename.clone() };
+    let arguments =
+        Arguments { argv: found.argv.clone(), environment: environment(), filename: found.filename.clone() };
     let loaded = loader::load(&found.file, &arguments, &mut space)
         .map_err(|error| StartError::Load(name.clone(), error))?;
     let process = process(&launch, found, space, &loaded)?;

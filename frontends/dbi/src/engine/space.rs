@@ -101,7 +101,10 @@ impl Space {
 
     /// Whether the guest could map `start..end` without replacing anything.
     pub(crate) fn is_free(&self, start: u64, end: u64) -> bool {
-        start < end && end <= GUEST_END && !overlaps_engine(start, end) && self.overlapping(start, end).next().is_none()
+        start < end
+            && end <= GUEST_END
+            && !overlaps_engine(start, end)
+            && self.overlapping(start, end).next().is_none()
     }
 
     /// An unused range of `len` bytes for `purpose`.

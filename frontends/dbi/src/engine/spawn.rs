@@ -56,7 +56,14 @@ global_asm!(
 );
 
 unsafe extern "C" {
-    fn shadowgrind_clone(flags: u64, stack: u64, parent_tid: u64, child_tid: u64, tls: u64, thread: *mut Thread) -> u64;
+    fn shadowgrind_clone(
+        flags: u64,
+        stack: u64,
+        parent_tid: u64,
+        child_tid: u64,
+        tls: u64,
+        thread: *mut Thread,
+    ) -> u64;
     fn shadowgrind_clone3(args: *const [u64; 11], size: u64, thread: *mut Thread) -> u64;
     fn shadowgrind_thread_exit(status: i32, free: *const AtomicU32) -> !;
 }
@@ -202,11 +209,20 @@ pub(crate) fn map_signal_stack() -> Option<u64> {
 
 /// The carrier of the thread the process starts with, which has the kernel's stack and the C library's TLS.
 pub(crate) fn initial_carrier() -> Option<Carrier> {
-    Some(Carrier { stack_top: 0, fs: sys::fs_base(), signal_stack: map_signal_stack()?, free: AtomicU32::new(0) })
+    Some(Carrier {
+        stack_top: 0,
+        fs: sys::fs_base(),
+        signal_stack: map_signal_stack()?,
+        free: AtomicU32::new(0),
+    })
 }
 
 /// A thread with a context and a cache of its own. Threads are never freed.
-pub(crate) fn new_thread(process: &'static Process, carrier: Carrier, fs: u64) -> Option<&'static mut Thread> {
+pub(crate) fn new_thread(
+    process: &'static Process,
+    carrier: Carrier,
+    fs: u64,
+) -> Option<&'static mut Thread> {
     let address = arena::take(size_of::<Context>() as u64, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     // SAFETY: zeroed memory of sufficient size and alignment, given to nobody else; all-zero is a valid context.
     let context = unsafe { &mut *(address as *mut Context) };

@@ -41,7 +41,14 @@ pub(crate) unsafe fn syscall(number: u64, args: [u64; 6]) -> u64 {
 ///
 /// # Safety
 /// A fixed mapping must not replace memory that Rust code relies on.
-pub(crate) unsafe fn mmap(at: u64, len: u64, prot: i32, flags: i32, fd: i32, offset: u64) -> Result<u64, i32> {
+pub(crate) unsafe fn mmap(
+    at: u64,
+    len: u64,
+    prot: i32,
+    flags: i32,
+    fd: i32,
+    offset: u64,
+) -> Result<u64, i32> {
     let args = [at, len, prot as u64, flags as u64, fd as i64 as u64, offset];
     // SAFETY: passed on to the caller.
     check(unsafe { syscall(libc::SYS_mmap as u64, args) })
@@ -49,8 +56,7 @@ pub(crate) unsafe fn mmap(at: u64, len: u64, prot: i32, flags: i32, fd: i32, off
 
 /// Maps fresh zeroed private memory at exactly `at`, or fails with an errno.
 pub(crate) fn map_at(at: u64, len: u64, prot: i32) -> Result<(), i32> {
-    let flags =
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     // SAFETY: NOREPLACE refuses to touch existing mappings, so no memory in use can change.
     let got = unsafe { mmap(at, len, prot, flags, -1, 0) }?;
     // Kernels before 4.17 take the address as a hint only.

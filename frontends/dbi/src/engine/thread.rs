@@ -118,7 +118,9 @@ impl Thread {
         match forget {
             Forget::Nothing => {}
             Forget::Everything => self.flush(),
-            Forget::Ranges(ranges) => ranges.into_iter().for_each(|(start, end)| self.forget_range(start, end)),
+            Forget::Ranges(ranges) => {
+                ranges.into_iter().for_each(|(start, end)| self.forget_range(start, end))
+            }
         }
         self.handle.seen.store(latest, Ordering::SeqCst);
     }
@@ -253,7 +255,8 @@ impl Thread {
 /// Reads guest code as the guest could execute it, and has its pages watched.
 pub(crate) struct GuestCode {
     process: &'static Process,
-    start_page: u64,
+    /// End of the pages that the block's first instruction may touch.
+    first_pages_end: u64,
     /// Whether the block must compare its bytes each time it runs.
     pub(crate) compare: bool,
 }
@@ -261,9 +264,12 @@ pub(crate) struct GuestCode {
 impl GuestCode {
     /// For the block at `start`.
     pub(crate) fn new(process: &'static Process, start: u64) -> Self {
-        let start_page = page_floor(start);
-        let mut source = GuestCode { process, start_page, compare: false };
-        source.compare = source.watch(start_page) == Some(Watch::Compare);
+        const LONGEST: u64 = 15;
+        let last_page = page_floor(start.saturating_add(LONGEST - 1));
+        let mut source =
+            GuestCode { process, first_pages_end: last_page.saturating_add(PAGE), compare: false };
+        let pages = [page_floor(start), last_page];
+        source.compare = pages.into_iter().any(|page| source.watch(page) == Some(Watch::Compare));
         source
     }
 
@@ -291,7 +297,7 @@ impl CodeSource for GuestCode {
         let mut end = self.executable_until(pc, pc.saturating_add(window.len() as u64));
         for page in (page_floor(pc)..end).step_by(PAGE as usize) {
             // Code that changes under comparison begins a block of its own.
-            if self.watch(page) == Some(Watch::Compare) && page != self.start_page {
+            if self.watch(page) == Some(Watch::Compare) && page >= self.first_pages_end {
                 end = page.max(pc);
                 break;
             }

@@ -46,7 +46,11 @@ pub(crate) unsafe fn build(start: u64) -> u64 {
     let fs = (start + size).next_multiple_of(segment.align.max(64));
     // SAFETY: the image is mapped for the life of the process; the block lies inside the caller's memory.
     unsafe {
-        std::ptr::copy_nonoverlapping(segment.image as *const u8, (fs - size) as *mut u8, segment.image_bytes as usize);
+        std::ptr::copy_nonoverlapping(
+            segment.image as *const u8,
+            (fs - size) as *mut u8,
+            segment.image_bytes as usize,
+        );
     }
     let own = sys::fs_base();
     for offset in SHARED_WORDS {
@@ -76,7 +80,8 @@ fn segment() -> Segment {
     // SAFETY: reads the process's own auxiliary vector.
     let (headers, count) = unsafe { (libc::getauxval(libc::AT_PHDR), libc::getauxval(libc::AT_PHNUM)) };
     // SAFETY: the kernel passes the address and number of the loaded program's own headers.
-    let headers_slice = unsafe { std::slice::from_raw_parts(headers as *const libc::Elf64_Phdr, count as usize) };
+    let headers_slice =
+        unsafe { std::slice::from_raw_parts(headers as *const libc::Elf64_Phdr, count as usize) };
     let first = headers_slice.iter().find(|p| p.p_type == PT_LOAD).map_or(0, |p| p.p_vaddr);
     // The headers are on the first page of the first segment.
     let bias = super::layout::page_floor(headers).wrapping_sub(super::layout::page_floor(first));

@@ -216,16 +216,22 @@ impl Walk<'_> {
 /// because they would see the engine.
 fn engine_emulates(insn: &Instruction) -> bool {
     use Mnemonic::*;
-    runs_then_exits(insn) || match insn.mnemonic() {
-        Syscall | Sysenter | Cpuid | Xbegin | Xgetbv | Iret | Iretd | Iretq | Retf | Sysret | Sysretq | Sysexit
-        | Sysexitq => true,
-        Int => insn.immediate8() == 0x80,
-        Jmp | Call => matches!(
-            insn.code(),
-            Code::Jmp_m1616 | Code::Jmp_m1632 | Code::Jmp_m1664 | Code::Call_m1616 | Code::Call_m1632 | Code::Call_m1664
-        ),
-        _ => false,
-    }
+    runs_then_exits(insn)
+        || match insn.mnemonic() {
+            Syscall | Sysenter | Cpuid | Xbegin | Xgetbv | Iret | Iretd | Iretq | Retf | Sysret | Sysretq
+            | Sysexit | Sysexitq => true,
+            Int => insn.immediate8() == 0x80,
+            Jmp | Call => matches!(
+                insn.code(),
+                Code::Jmp_m1616
+                    | Code::Jmp_m1632
+                    | Code::Jmp_m1664
+                    | Code::Call_m1616
+                    | Code::Call_m1632
+                    | Code::Call_m1664
+            ),
+            _ => false,
+        }
 }
 
 /// Instructions that run as they are but leave something the engine must put right afterwards: these store the
@@ -234,7 +240,18 @@ pub(crate) fn runs_then_exits(insn: &Instruction) -> bool {
     use Mnemonic::*;
     matches!(
         insn.mnemonic(),
-        Fnstenv | Fstenv | Fnsave | Fsave | Fxsave | Fxsave64 | Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt | Xsaveopt64
+        Fnstenv
+            | Fstenv
+            | Fnsave
+            | Fsave
+            | Fxsave
+            | Fxsave64
+            | Xsave
+            | Xsave64
+            | Xsavec
+            | Xsavec64
+            | Xsaveopt
+            | Xsaveopt64
     )
 }
 

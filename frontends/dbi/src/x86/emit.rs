@@ -9,7 +9,9 @@ use super::asm::{self, Asm, Gpr, RAX, RCX, Rel32};
 use super::discover::{End, Flow, Insn, Superblock, runs_then_exits};
 use super::far;
 use crate::context::Context;
-use iced_x86::{Code, Encoder, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register};
+use iced_x86::{
+    Code, Encoder, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
+};
 
 /// Context slots that blocks set guest registers aside in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +118,10 @@ pub(crate) struct Emitter {
     facts: InstructionInfoFactory,
 }
 
-
 impl Emitter {
     pub(crate) fn new(frame: Frame) -> Self {
-        let out = Emitted { hot: Asm::new(0), cold: Asm::new(0), exits: Vec::new(), entry: 0, map: Vec::new() };
+        let out =
+            Emitted { hot: Asm::new(0), cold: Asm::new(0), exits: Vec::new(), entry: 0, map: Vec::new() };
         Emitter { out, frame, first_exit: 0, encoder: Encoder::new(64), facts: InstructionInfoFactory::new() }
     }
 
@@ -347,7 +349,11 @@ impl Emitter {
             let target = branch.ip_rel_memory_address();
             self.out.hot.mov_imm(RCX, target);
             self.note(index, Displaced { rcx: true, ..Displaced::default() });
-            let through = Instruction::with2(Code::Mov_r64_rm64, Register::RCX, MemoryOperand::with_base(Register::RCX));
+            let through = Instruction::with2(
+                Code::Mov_r64_rm64,
+                Register::RCX,
+                MemoryOperand::with_base(Register::RCX),
+            );
             far::encode(&through.expect("mov rcx, [rcx]"), &mut self.encoder, here)
         } else {
             far::encode(&load_like(branch), &mut self.encoder, here)

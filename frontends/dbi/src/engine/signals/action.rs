@@ -54,7 +54,8 @@ impl Actions {
     pub(crate) fn inherit(last_word: bool) -> Self {
         let mut table = [Action::default(); SIGNALS];
         for signal in 1..SIGNALS as u32 {
-            table[signal as usize].handler = kernel_action(signal, None).handler;
+            let inherited = kernel_action(signal, None).handler;
+            table[signal as usize].handler = if inherited == IGNORE { IGNORE } else { DEFAULT };
         }
         let actions = Actions { table: Lock::new(table), last_word };
         for signal in 1..SIGNALS as u32 {
@@ -104,10 +105,16 @@ impl Actions {
         }
         const KEPT: u64 = (libc::SA_RESTART | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT) as u64;
         let told = if caught {
-            let flags = action.flags & KEPT | (libc::SA_SIGINFO | libc::SA_ONSTACK) as u64 | handler::SA_RESTORER;
+            let flags =
+                action.flags & KEPT | (libc::SA_SIGINFO | libc::SA_ONSTACK) as u64 | handler::SA_RESTORER;
             // A kick must not cut short the guest's system calls.
             let flags = if signal == KICK { flags | libc::SA_RESTART as u64 } else { flags };
-            Action { handler: handler::entry(), flags, restorer: handler::restorer(), mask: !super::NEVER_BLOCKED }
+            Action {
+                handler: handler::entry(),
+                flags,
+                restorer: handler::restorer(),
+                mask: !super::NEVER_BLOCKED,
+            }
         } else {
             Action { handler: action.handler, flags: action.flags & KEPT, ..Action::default() }
         };

@@ -10,7 +10,22 @@ use crate::engine::guest::{self, Fault};
 
 /// Registers in the order of `struct sigcontext`, by index in `Context::regs`; rip and the rest follow.
 const SIGCONTEXT_ORDER: [usize; 16] = [
-    8, 9, 10, 11, 12, 13, 14, 15, reg::RDI, reg::RSI, reg::RBP, reg::RBX, reg::RDX, reg::RAX, reg::RCX, reg::RSP,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+    15,
+    reg::RDI,
+    reg::RSI,
+    reg::RBP,
+    reg::RBX,
+    reg::RDX,
+    reg::RAX,
+    reg::RCX,
+    reg::RSP,
 ];
 
 /// What is special about the instruction a signal interrupts.
@@ -125,7 +140,8 @@ pub(crate) fn push(context: &Context, stack_top: u64, contents: &Contents<'_>) -
 fn xsave_image(context: &Context) -> Vec<u8> {
     let features = XSAVE_MASK & cpuid::host_xgetbv(0);
     let mut image = context.xsave.0.to_vec();
-    let words = [MAGIC1, XSAVE_BYTES as u32 + 4, features as u32, (features >> 32) as u32, XSAVE_BYTES as u32];
+    let words =
+        [MAGIC1, XSAVE_BYTES as u32 + 4, features as u32, (features >> 32) as u32, XSAVE_BYTES as u32];
     let reserved: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     image[SW_RESERVED..SW_RESERVED + reserved.len()].copy_from_slice(&reserved);
     initialise_absent_legacy(&mut image);
@@ -204,8 +220,15 @@ fn restore_vector_state(context: &mut Context, fpstate: u64) -> Result<(), Fault
 fn sanitise(context: &mut Context) {
     let image = &mut context.xsave.0;
     image[XSTATE_HEADER_REST].fill(0);
-    let mask = u32::from_le_bytes([image[MXCSR_MASK], image[MXCSR_MASK + 1], image[MXCSR_MASK + 2], image[MXCSR_MASK + 3]]);
+    let mask = u32::from_le_bytes([
+        image[MXCSR_MASK],
+        image[MXCSR_MASK + 1],
+        image[MXCSR_MASK + 2],
+        image[MXCSR_MASK + 3],
+    ]);
     let mask = if mask == 0 { 0xffbf } else { mask };
-    let control = u32::from_le_bytes([image[MXCSR], image[MXCSR + 1], image[MXCSR + 2], image[MXCSR + 3]]) & mask & 0xffff;
+    let control = u32::from_le_bytes([image[MXCSR], image[MXCSR + 1], image[MXCSR + 2], image[MXCSR + 3]])
+        & mask
+        & 0xffff;
     image[MXCSR..MXCSR + 4].copy_from_slice(&control.to_le_bytes());
 }

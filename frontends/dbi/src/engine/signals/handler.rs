@@ -98,7 +98,12 @@ impl Interrupted<'_> {
     }
 }
 
-unsafe extern "C" fn on_signal(signal: i32, info: *const [u64; 16], frame: *mut libc::ucontext_t, context: *mut Context) {
+unsafe extern "C" fn on_signal(
+    signal: i32,
+    info: *const [u64; 16],
+    frame: *mut libc::ucontext_t,
+    context: *mut Context,
+) {
     // SAFETY: the kernel passes valid structures; the frame is ours until the handler returns.
     let (info, frame) = unsafe { (*info, &mut *frame) };
     let mut interrupted = Interrupted {

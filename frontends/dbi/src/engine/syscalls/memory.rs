@@ -81,7 +81,10 @@ fn open(thread: &Thread, request: &Mmap, space: &Space) -> Result<u64, i32> {
     const LOWEST_HINT: u64 = 0x1_0000;
     let hint = page_ceil(request.address);
     let low = request.flags & MAP_32BIT != 0;
-    if hint >= LOWEST_HINT && !low && hint.checked_add(request.len).is_some_and(|end| space.is_free(hint, end)) {
+    if hint >= LOWEST_HINT
+        && !low
+        && hint.checked_add(request.len).is_some_and(|end| space.is_free(hint, end))
+    {
         return Ok(hint);
     }
     let purpose = if low {
@@ -155,7 +158,8 @@ pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
 fn guest_range(start: u64, len: u64) -> Option<u64> {
     let len = page_ceil(len);
     let end = start.checked_add(len)?;
-    (start.is_multiple_of(PAGE) && len != 0 && end <= GUEST_END && !overlaps_engine(start, end)).then_some(end)
+    (start.is_multiple_of(PAGE) && len != 0 && end <= GUEST_END && !overlaps_engine(start, end))
+        .then_some(end)
 }
 
 pub(super) fn mprotect(thread: &mut Thread, call: &Call) -> Answer {
@@ -248,8 +252,9 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
     let concerns = code_may_change(thread, &space, old, end)
         || target.is_some_and(|at| code_may_change(thread, &space, at, at + new_len));
     // SAFETY: both ranges are the guest's or free.
-    let result =
-        unsafe { sys::syscall(libc::SYS_mremap as u64, [old, old_len, new_len, kernel_flags, kernel_new, 0]) };
+    let result = unsafe {
+        sys::syscall(libc::SYS_mremap as u64, [old, old_len, new_len, kernel_flags, kernel_new, 0])
+    };
     if sys::error_of(result).is_some() {
         return Answer::Value(result);
     }

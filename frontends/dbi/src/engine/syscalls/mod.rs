@@ -5,8 +5,8 @@
 
 mod files;
 mod memory;
-pub(crate) mod process;
 mod proc_files;
+pub(crate) mod process;
 pub(crate) mod seccomp;
 mod signals;
 pub(crate) mod table;
@@ -81,7 +81,8 @@ pub(crate) fn made(thread: &mut Thread) {
 
 /// Whether a call was interrupted by no signal of the guest's, so that it has to be made again.
 fn was_kicked(thread: &Thread, result: u64) -> bool {
-    sys::error_of(result) == Some(libc::EINTR) && thread.context.caught.iter().all(|caught| caught.signal == 0)
+    sys::error_of(result) == Some(libc::EINTR)
+        && thread.context.caught.iter().all(|caught| caught.signal == 0)
 }
 
 fn answer(thread: &mut Thread, call: &Call) -> Answer {
@@ -115,7 +116,9 @@ pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
 pub(crate) fn call32(thread: &mut Thread, pc: u64) -> Next {
     let number = thread.context.regs[reg::RAX] as u32;
     let _ = pc;
-    super::diagnose::say(&format!("32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"));
+    super::diagnose::say(&format!(
+        "32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"
+    ));
     thread.context.regs[reg::RAX] = sys::errno(libc::ENOSYS);
     Next::Run
 }

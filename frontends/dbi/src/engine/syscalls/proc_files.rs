@@ -52,13 +52,17 @@ pub(super) fn open(thread: &mut Thread, call: &Call) -> Answer {
 
 pub(super) fn openat(thread: &mut Thread, call: &Call) -> Answer {
     let [_, path, flags, mode, ..] = call.args;
-    opened(thread, call, path, flags, |substitute| [libc::SYS_openat as u64, AT_FDCWD, substitute, flags, mode, 0, 0])
+    opened(thread, call, path, flags, |substitute| {
+        [libc::SYS_openat as u64, AT_FDCWD, substitute, flags, mode, 0, 0]
+    })
 }
 
 pub(super) fn openat2(thread: &mut Thread, call: &Call) -> Answer {
     let [_, path, how, size, ..] = call.args;
     let flags = guest::read::<u64>(how).unwrap_or(0);
-    opened(thread, call, path, flags, |substitute| [libc::SYS_openat2 as u64, AT_FDCWD, substitute, how, size, 0, 0])
+    opened(thread, call, path, flags, |substitute| {
+        [libc::SYS_openat2 as u64, AT_FDCWD, substitute, how, size, 0, 0]
+    })
 }
 
 fn opened(

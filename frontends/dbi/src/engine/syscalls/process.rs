@@ -49,8 +49,19 @@ pub(super) fn clone3(thread: &mut Thread, call: &Call) -> Answer {
     for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
         *word = chunk.iter().rev().fold(0, |acc, &byte| acc << 8 | u64::from(byte));
     }
-    let [flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup] =
-        words;
+    let [
+        flags,
+        pidfd,
+        child_tid,
+        parent_tid,
+        exit_signal,
+        stack,
+        stack_size,
+        tls,
+        set_tid,
+        set_tid_size,
+        cgroup,
+    ] = words;
     if (stack == 0) != (stack_size == 0) {
         return fail(libc::EINVAL);
     }

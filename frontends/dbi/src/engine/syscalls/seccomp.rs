@@ -211,7 +211,10 @@ fn alu(operation: u16, a: u32, b: u32) -> Option<u32> {
 pub(crate) fn make_real() {
     for filter in FILTERS.lock().iter() {
         let encode = |i: &Instruction| {
-            u64::from(i.code) | u64::from(i.if_true) << 16 | u64::from(i.if_false) << 24 | u64::from(i.k) << 32
+            u64::from(i.code)
+                | u64::from(i.if_true) << 16
+                | u64::from(i.if_false) << 24
+                | u64::from(i.k) << 32
         };
         let code: Vec<u64> = filter.iter().map(encode).collect();
         let program = [code.len() as u64, code.as_ptr() as u64];

@@ -120,7 +120,8 @@ pub(super) fn sigaltstack(thread: &mut Thread, call: &Call) -> Answer {
     let before = thread.signals.altstack;
     if new != 0 {
         let Ok([base, flags, size]) = guest::read::<StackWords>(new) else { return fail(libc::EFAULT) };
-        if let Err(errno) = set_altstack(thread, AltStack { base, flags: flags as i32, size }, stack_pointer) {
+        if let Err(errno) = set_altstack(thread, AltStack { base, flags: flags as i32, size }, stack_pointer)
+        {
             return fail(errno);
         }
     }
