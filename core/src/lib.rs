@@ -10,3 +10,4 @@ pub mod format;
 pub mod ops;
 pub mod findings;
 pub mod site;
+pub mod spec;
