@@ -1,1 +1,235 @@
-//! The model of a report: what a shadow found, independent of how it is shown.
+//! The model of a report: what a shadow found in a run, independent of how it is shown.
+//!
+//! These are the facts of the JSON report (schema [`SCHEMA`]). Sites are ids here; their names, the ranking of findings
+//! and the folding of repeated outputs come when a report is written, and so does every format.
+
+mod decimal;
+mod index_set;
+mod outputs;
+mod record;
+mod value;
+
+use serde::Serialize;
+
+pub use index_set::IndexSet;
+pub use outputs::{Chunk, Label, Output, OutputKind, Outputs, Said};
+pub use value::{Number, Value};
+
+use crate::site::{Site, SiteTable};
+
+/// Version of the JSON report: fields may be added, not renamed.
+pub const SCHEMA: &str = "shadowgrind-report/1";
+
+/// Everything there is to say about one run of one program image.
+#[derive(Debug)]
+pub struct Report {
+    /// Name of the shadow: `dot`, `mpfr`, `error`, `none`.
+    pub shadow: &'static str,
+    /// The program did not come to its own end, or the report was written before it did.
+    pub partial: bool,
+    /// What was run.
+    pub program: Program,
+    /// What the shadow was told, where a reader of the report must know it.
+    pub settings: Settings,
+    /// What was seeded, in the order it was asked for.
+    pub inputs: Vec<Input>,
+    /// What left the program.
+    pub outputs: Outputs,
+    /// Causes of error, in no particular order.
+    pub findings: Vec<Finding>,
+    /// What was watched, and what was not.
+    pub coverage: Coverage,
+    /// The meaning of every site above.
+    pub sites: SiteTable,
+}
+
+impl Report {
+    /// An empty report of `shadow` on a program about to start.
+    pub fn new(shadow: &'static str, argv: Vec<String>, pid: u32) -> Self {
+        Report {
+            shadow,
+            partial: false,
+            program: Program { argv, pid, exit_code: None, signal: None },
+            settings: Settings::default(),
+            inputs: Vec::new(),
+            outputs: Outputs::new(),
+            findings: Vec::new(),
+            coverage: Coverage::default(),
+            sites: SiteTable::new(),
+        }
+    }
+}
+
+/// The program that was run and how it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Program {
+    /// Its arguments, its name first; what is not UTF-8 is replaced.
+    pub argv: Vec<String>,
+    /// Its process.
+    pub pid: u32,
+    /// Its exit status, if it exited.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did: `SIGSEGV`.
+    pub signal: Option<String>,
+}
+
+/// Settings of a shadow that decide how its report reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Precision of the reals, in bits.
+    pub precision: Option<u32>,
+    /// Error bits up to which an output or a local error counts as clean.
+    pub error_threshold: Option<f64>,
+}
+
+/// One `--input`, or the seeds of client requests at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// The SPEC as it was written, or the name the program gave.
+    pub spec: String,
+    /// The value that was there when it was seeded first; nothing if that never happened.
+    pub value: Option<Value>,
+    /// The seed: the weight of this input in the direction.
+    pub seed: f64,
+    /// How many floats were seeded, each time counted.
+    pub count: u64,
+}
+
+/// What kind of cause a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingKind {
+    /// A difference of nearly equal values uncovers the rounding of its operands.
+    Cancellation,
+    /// A small operand vanishes in a large one.
+    Absorption,
+    /// Many small roundings add up at one place.
+    Accumulation,
+    /// An operation whose own result is far off.
+    Rounding,
+    /// The float overflows, or underflows, where the reals do not.
+    Overflow,
+    /// NaN where the reals have a number, or the other way round.
+    Invalid,
+    /// A comparison that the reals decide otherwise.
+    Branch,
+    /// A conversion to integer that the reals decide otherwise.
+    Conversion,
+}
+
+/// Mean and maximum over the executions of a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// An interval that values fell in, ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Smallest value met.
+    pub min: f64,
+    /// Largest value met.
+    pub max: f64,
+}
+
+/// Where the values of one variable of an expression lay, split by sign: at most a negative and a positive interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VariableRange {
+    /// Name of the variable in the expression.
+    pub variable: String,
+    /// Over all executions.
+    pub all: Vec<Interval>,
+    /// Over the executions with an error.
+    pub erroneous: Vec<Interval>,
+    /// The value in the worst execution.
+    pub worst: Option<f64>,
+}
+
+/// A cause of error: one operation at one place, however often it was executed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What goes wrong.
+    pub kind: FindingKind,
+    /// The operation, as TABLE 1 calls it.
+    pub operation: String,
+    /// Where.
+    pub site: Site,
+    /// How often it was executed with an error.
+    pub count: u64,
+    /// Error of its results.
+    pub error_bits: Option<Spread>,
+    /// Error that the operation itself introduces.
+    pub local_error_bits: Option<Spread>,
+    /// What it computes, infix, for people.
+    pub expression: Option<String>,
+    /// The same as FPCore, for tools.
+    pub fpcore: Option<String>,
+    /// Where its variables lay.
+    pub ranges: Vec<VariableRange>,
+    /// The outputs it reached.
+    pub outputs: IndexSet,
+    /// A standard remedy, if there is one.
+    pub hint: Option<String>,
+    /// How much error of outputs this explains, in the shadow's own measure: only the order it gives matters.
+    pub contribution: f64,
+    /// The same as a share of all error of the outputs reached, 0…1, where the shadow can tell.
+    pub share: Option<f64>,
+    /// Sites of the findings this one is a consequence of: a comparison flips because its operands were wrong before.
+    pub causes: Vec<Site>,
+}
+
+impl Finding {
+    /// A finding of which nothing is known yet but what and where it is.
+    pub fn new(kind: FindingKind, operation: impl Into<String>, site: Site) -> Self {
+        Finding {
+            kind,
+            operation: operation.into(),
+            site,
+            count: 0,
+            error_bits: None,
+            local_error_bits: None,
+            expression: None,
+            fpcore: None,
+            ranges: Vec::new(),
+            outputs: IndexSet::new(),
+            hint: None,
+            contribution: 0.0,
+            share: None,
+            causes: Vec::new(),
+        }
+    }
+}
+
+/// What was watched, and what was not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coverage {
+    /// Floating-point operations that were shadowed.
+    pub operations: u64,
+    /// Functions taken as one operation.
+    pub wrapped: Vec<Wrapped>,
+    /// Instructions that met a shadowed value and dropped it.
+    pub gaps: Vec<Gap>,
+}
+
+/// A function whose calls were each taken as one operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Wrapped {
+    /// The function, as its symbol names it.
+    pub function: String,
+    /// How often it was called.
+    pub calls: u64,
+}
+
+/// An instruction that no shadow understands yet, where it met a shadowed value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The instruction: mnemonic and operand kinds.
+    pub instruction: String,
+    /// How often it dropped a shadow.
+    pub count: u64,
+    /// Where.
+    pub site: Site,
+}

@@ -10,3 +10,4 @@ pub mod findings;
 pub mod format;
 pub mod ops;
 pub mod site;
+pub mod spec;

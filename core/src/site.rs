@@ -1,1 +1,232 @@
-//! Sites: guest instruction addresses as (module, offset), interned.
+//! Sites: the guest instructions that shadows and reports talk about, as (module, offset), interned to four bytes.
+//!
+//! Knows which file was mapped where, so that an address becomes a module and an offset. Deliberately knows nothing of
+//! symbols or lines: a site is named only when a report is written, by whoever can read the module's file.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+/// A guest instruction, interned in a [`SiteTable`].
+///
+/// The default is [`Site::NONE`]: a value that comes from no particular instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site(u32);
+
+impl Site {
+    /// No instruction: an output sampled when the program exits, say.
+    pub const NONE: Site = Site(0);
+
+    /// The id as plain bits, for stores that keep sites in their own records.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The site whose [`bits`](Site::bits) these are.
+    pub const fn from_bits(bits: u32) -> Site {
+        Site(bits)
+    }
+}
+
+/// The number of a [`Module`] in its [`SiteTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModuleIndex(u32);
+
+/// A file (or `[vdso]`, `[anon]`: names in brackets, as in `/proc/self/maps`, are no files) that holds guest code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Where the file was when it was mapped, absolute.
+    pub path: String,
+    /// The GNU build id: a report written later can tell that the file has changed since.
+    pub build_id: Option<Vec<u8>>,
+}
+
+/// Part of a module in guest memory: `offset = address − bias`.
+#[derive(Clone, Debug)]
+struct Mapped {
+    range: Range<u64>,
+    bias: u64,
+    module: ModuleIndex,
+}
+
+/// Every module and site of a run.
+///
+/// The offset of a site is the address its module was linked at, the one `nm` and `objdump` show: `pc − bias`.
+#[derive(Clone, Debug, Default)]
+pub struct SiteTable {
+    modules: Vec<Module>,
+    /// Sorted by start, disjoint.
+    mapped: Vec<Mapped>,
+    /// Site n is entry n − 1.
+    sites: Vec<(ModuleIndex, u64)>,
+    interned: HashMap<(ModuleIndex, u64), Site>,
+}
+
+impl SiteTable {
+    /// A table without modules.
+    pub fn new() -> Self {
+        SiteTable::default()
+    }
+
+    /// The index of `module`, added unless it is known: a library loaded twice is one module.
+    pub fn add_module(&mut self, module: Module) -> ModuleIndex {
+        let known = self.modules.iter().position(|m| *m == module);
+        let index = known.unwrap_or_else(|| {
+            self.modules.push(module);
+            self.modules.len() - 1
+        });
+        ModuleIndex(u32::try_from(index).expect("fewer than 2^32 modules"))
+    }
+
+    /// The module `index` stands for.
+    pub fn module(&self, index: ModuleIndex) -> &Module {
+        &self.modules[index.0 as usize]
+    }
+
+    /// Records that `range` of guest memory now shows `module`, loaded `bias` above its link-time addresses.
+    ///
+    /// What was recorded there before is forgotten, as with `MAP_FIXED`; sites already interned keep their meaning.
+    pub fn map(&mut self, range: Range<u64>, module: ModuleIndex, bias: u64) {
+        if range.is_empty() {
+            return;
+        }
+        self.unmap(range.clone());
+        let at = self.mapped.partition_point(|m| m.range.start < range.start);
+        self.mapped.insert(at, Mapped { range, bias, module });
+    }
+
+    /// Records that `range` of guest memory shows no module any more.
+    pub fn unmap(&mut self, range: Range<u64>) {
+        if range.is_empty() {
+            return;
+        }
+        let first = self.mapped.partition_point(|m| m.range.end <= range.start);
+        let end = self.mapped.partition_point(|m| m.range.start < range.end);
+        let mut kept = Vec::new();
+        for old in &self.mapped[first..end] {
+            let (before, after) = (old.range.start..range.start, range.end..old.range.end);
+            kept.extend(
+                [before, after].into_iter().filter(|r| !r.is_empty()).map(|range| Mapped { range, ..*old }),
+            );
+        }
+        self.mapped.splice(first..end, kept);
+    }
+
+    /// The module and offset at guest address `pc`, if a module is mapped there.
+    pub fn locate(&self, pc: u64) -> Option<(ModuleIndex, u64)> {
+        let at = self.mapped.partition_point(|m| m.range.end <= pc);
+        let mapped = self.mapped.get(at).filter(|m| m.range.contains(&pc))?;
+        Some((mapped.module, pc.wrapping_sub(mapped.bias)))
+    }
+
+    /// The site at guest address `pc`; [`Site::NONE`] where no module is mapped.
+    pub fn at(&mut self, pc: u64) -> Site {
+        match self.locate(pc) {
+            Some((module, offset)) => self.intern(module, offset),
+            None => Site::NONE,
+        }
+    }
+
+    /// The site at `offset` of `module`.
+    pub fn intern(&mut self, module: ModuleIndex, offset: u64) -> Site {
+        let sites = &mut self.sites;
+        *self.interned.entry((module, offset)).or_insert_with(|| {
+            sites.push((module, offset));
+            Site(u32::try_from(sites.len()).expect("fewer than 2^32 sites"))
+        })
+    }
+
+    /// Module and offset of `site`; nothing for [`Site::NONE`].
+    pub fn get(&self, site: Site) -> Option<(&Module, u64)> {
+        let (module, offset) = *self.sites.get((site.0 as usize).checked_sub(1)?)?;
+        Some((self.module(module), offset))
+    }
+}
+
+/// What a site is called once symbols have been read: SITE of the JSON report. Unknown parts are `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Path of the module.
+    pub module: Option<String>,
+    /// Link-time address within the module.
+    pub offset: Option<u64>,
+    /// The innermost function, inlined ones included, demangled.
+    pub function: Option<String>,
+    /// Source file, as the compiler recorded it.
+    pub file: Option<String>,
+    /// Line in `file`, from 1.
+    pub line: Option<u32>,
+    /// Column in the line, from 1.
+    pub column: Option<u32>,
+    /// The callers `function` was inlined into, outwards.
+    pub inlined_by: Vec<Frame>,
+}
+
+/// A caller that an inlined function became part of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Frame {
+    /// The caller, demangled.
+    pub function: Option<String>,
+    /// File of the call.
+    pub file: Option<String>,
+    /// Line of the call.
+    pub line: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(path: &str) -> Module {
+        Module { path: path.into(), build_id: None }
+    }
+
+    #[test]
+    fn a_site_is_interned_once_and_found_again() {
+        let mut table = SiteTable::new();
+        let m = table.add_module(module("/bin/a"));
+        table.map(0x5000..0x7000, m, 0x4000);
+        let site = table.at(0x5123);
+        assert_eq!(table.at(0x5123), site);
+        assert_eq!(table.intern(m, 0x1123), site);
+        assert_eq!(table.get(site), Some((&module("/bin/a"), 0x1123)));
+        assert_eq!(Site::from_bits(site.bits()), site);
+    }
+
+    #[test]
+    fn addresses_outside_modules_have_no_site() {
+        let mut table = SiteTable::new();
+        let m = table.add_module(module("/bin/a"));
+        table.map(0x5000..0x7000, m, 0);
+        assert_eq!(table.at(0x4fff), Site::NONE);
+        assert_eq!(table.at(0x7000), Site::NONE);
+        assert_eq!(table.get(Site::NONE), None);
+    }
+
+    #[test]
+    fn a_library_loaded_again_elsewhere_keeps_its_sites() {
+        let mut table = SiteTable::new();
+        let m = table.add_module(module("/lib/l.so"));
+        table.map(0x10000..0x12000, m, 0x10000);
+        let before = table.at(0x10010);
+        table.unmap(0x10000..0x12000);
+        assert_eq!(table.at(0x10010), Site::NONE);
+        let again = table.add_module(module("/lib/l.so"));
+        assert_eq!(again, m);
+        table.map(0x30000..0x32000, again, 0x30000);
+        assert_eq!(table.at(0x30010), before);
+    }
+
+    #[test]
+    fn unmapping_the_middle_leaves_both_ends() {
+        let mut table = SiteTable::new();
+        let (a, b) = (table.add_module(module("a")), table.add_module(module("b")));
+        table.map(0x1000..0x5000, a, 0);
+        table.map(0x2000..0x3000, b, 0x2000);
+        assert_eq!(table.locate(0x1fff), Some((a, 0x1fff)));
+        assert_eq!(table.locate(0x2000), Some((b, 0)));
+        assert_eq!(table.locate(0x3000), Some((a, 0x3000)));
+        assert_eq!(table.locate(0x5000), None);
+    }
+}

@@ -1,1 +1,17 @@
-//! The test drivers.
+//! The test drivers: run a program natively and under the tool, and say precisely where the two part.
+//!
+//! Nothing here knows how the engine works. The only thing a test may assume is the command line and that a program
+//! must not notice the tool; the native run on the same machine is the expectation.
+
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod compare;
+pub mod compile;
+pub mod host;
+pub mod outcome;
+pub mod programs;
+pub mod run;
+pub mod spec;
+pub mod suite;
+pub mod tool;

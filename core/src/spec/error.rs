@@ -1,0 +1,87 @@
+//! What can be wrong with a SPEC, in one line each.
+
+use std::fmt;
+
+/// A SPEC that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError {
+    spec: String,
+    at: usize,
+    problem: Problem,
+}
+
+/// What is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// No name where a variable was expected.
+    VariableName,
+    /// No name where a function was expected.
+    FunctionName,
+    /// A member's name is missing.
+    MemberName,
+    /// No whole number where an index was expected.
+    Index,
+    /// The bracket is not closed by this character.
+    Unclosed(char),
+    /// The second index of a range comes before the first.
+    EmptyRange,
+    /// `i:j` between brackets, where it means different things to different people.
+    ColonRange,
+    /// After `:` stands no known element type.
+    ElementType,
+    /// After `#` stands neither a number, nor `*` and a number, nor `ret`.
+    Slot,
+    /// After `=` stands no finite number.
+    Weight,
+    /// An output has a weight.
+    WeightOfOutput,
+    /// Something follows where the SPEC should end.
+    Trailing,
+}
+
+impl SpecError {
+    pub(super) fn new(spec: &str, at: usize, problem: Problem) -> Self {
+        SpecError { spec: spec.to_owned(), at, problem }
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> Problem {
+        self.problem
+    }
+
+    /// Where in the SPEC, in characters from 1.
+    pub fn column(&self) -> usize {
+        self.spec[..self.at].chars().count() + 1
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.spec, self.problem)?;
+        match self.spec[self.at..].chars().next() {
+            Some(_) => write!(f, " at `{}` (column {})", &self.spec[self.at..], self.column()),
+            None => write!(f, " at its end"),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Problem::VariableName => "a variable's name is missing",
+            Problem::FunctionName => "a function's name is missing",
+            Problem::MemberName => "a member's name is missing",
+            Problem::Index => "expected an index, a whole number",
+            Problem::Unclosed(bracket) => return write!(f, "expected `{bracket}`"),
+            Problem::EmptyRange => "this range is empty",
+            Problem::ColonRange => "write i..j (j excluded) between brackets",
+            Problem::ElementType => "expected float, double or longdouble",
+            Problem::Slot => "expected an argument's number from 1, `*` and a number, or `ret`",
+            Problem::Weight => "expected a finite number as weight",
+            Problem::WeightOfOutput => "an output has no weight",
+            Problem::Trailing => "expected the end",
+        })
+    }
+}
+
+impl std::error::Error for SpecError {}

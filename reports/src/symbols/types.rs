@@ -1,0 +1,255 @@
+//! Types in debug information, as far as floats are concerned: floats, complex numbers, arrays and structures of them.
+
+use gimli::AttributeValue as Attr;
+
+use shadowgrind_core::format::Format;
+
+use super::debug::Reader;
+use super::dies::{At, Dies, Entry, Unit};
+
+/// How deep types may nest: a corrupt file may nest them in a circle.
+const NESTING: u32 = 64;
+
+/// A type, one layer of it.
+pub(super) enum Type {
+    /// A float.
+    Float(Format),
+    /// Real and imaginary part, one after the other.
+    Complex(Format),
+    /// An array.
+    Array(Array),
+    /// A structure or class; a union too, whose members happen to lie on each other.
+    Structure(Vec<Member>),
+    /// Where the elements are, or how many, is computed while the program runs.
+    Dynamic,
+    /// Anything else, described for people.
+    Other(String),
+}
+
+pub(super) struct Array {
+    /// In the order of the source's subscripts.
+    pub(super) dimensions: Vec<Dimension>,
+    /// The first subscript varies fastest in memory.
+    pub(super) column_major: bool,
+    pub(super) element: At,
+    /// Bytes from one element to the next.
+    pub(super) stride: u64,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Dimension {
+    pub(super) lower: i64,
+    /// Not said where the array's end is left open (`extern double a[]`).
+    pub(super) count: Option<u64>,
+}
+
+pub(super) struct Member {
+    /// Empty for a base class or an anonymous structure, whose members count as this structure's own.
+    pub(super) name: String,
+    pub(super) offset: u64,
+    pub(super) kind: At,
+}
+
+impl Dies {
+    /// The type at `at`, behind names and qualifiers.
+    pub(super) fn resolve(&self, at: &At) -> Result<Type, gimli::Error> {
+        let at = self.unqualified(at)?;
+        let entry = self.entry(&at)?;
+        match entry.tag() {
+            gimli::DW_TAG_base_type => Ok(self.base(&at, &entry)),
+            gimli::DW_TAG_array_type => self.array(&at, &entry),
+            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+                self.members(&at).map(Type::Structure)
+            }
+            tag => Ok(Type::Other(self.described(&at, &entry, tag))),
+        }
+    }
+
+    fn unqualified(&self, at: &At) -> Result<At, gimli::Error> {
+        let mut at = at.clone();
+        for _ in 0..NESTING {
+            let entry = self.entry(&at)?;
+            let transparent = matches!(
+                entry.tag(),
+                gimli::DW_TAG_typedef
+                    | gimli::DW_TAG_const_type
+                    | gimli::DW_TAG_volatile_type
+                    | gimli::DW_TAG_restrict_type
+                    | gimli::DW_TAG_atomic_type
+            );
+            // A structure that says no more than which unit of its own it is in.
+            let inner = match entry.attr_value(gimli::DW_AT_signature) {
+                None if transparent => self.follow(&at.unit, entry.attr_value(gimli::DW_AT_type))?,
+                signature => self.follow(&at.unit, signature)?,
+            };
+            match inner {
+                Some(inner) => at = inner,
+                None => break,
+            }
+        }
+        Ok(at)
+    }
+
+    fn base(&self, at: &At, entry: &Entry) -> Type {
+        let name = self.text(&at.unit, entry, gimli::DW_AT_name).unwrap_or_default();
+        let size = entry.attr_value(gimli::DW_AT_byte_size).and_then(|v| v.udata_value()).unwrap_or(0);
+        let encoding = match entry.attr_value(gimli::DW_AT_encoding) {
+            Some(Attr::Encoding(encoding)) => encoding,
+            _ => return Type::Other(described(&name)),
+        };
+        let format = |size| match size {
+            4 => Some(Format::F32),
+            8 => Some(Format::F64),
+            // Binary128 has the same size; only its names differ.
+            16 if !name.contains("128") && !name.contains("kind=16") => Some(Format::F80),
+            _ => None,
+        };
+        let float = match encoding {
+            gimli::DW_ATE_float => format(size).map(Type::Float),
+            gimli::DW_ATE_complex_float => format(size / 2).map(Type::Complex),
+            _ => None,
+        };
+        float.unwrap_or_else(|| Type::Other(described(&name)))
+    }
+
+    fn array(&self, at: &At, entry: &Entry) -> Result<Type, gimli::Error> {
+        let Some(element) = self.follow(&at.unit, entry.attr_value(gimli::DW_AT_type))? else {
+            return Ok(Type::Other("an array of nothing known".to_owned()));
+        };
+        let fortran = self.is_fortran(&at.unit)?;
+        let mut dimensions = Vec::new();
+        // Allocatable and pointer arrays: a descriptor in memory says where and how large.
+        let mut dynamic = entry.has_attr(gimli::DW_AT_data_location);
+        for child in self.children(at)? {
+            if child.tag() == gimli::DW_TAG_subrange_type {
+                match dimension(&child, i64::from(fortran)) {
+                    Some(dimension) => dimensions.push(dimension),
+                    None => dynamic = true,
+                }
+            }
+        }
+        if dynamic {
+            return Ok(Type::Dynamic);
+        }
+        let column_major = match entry.attr_value(gimli::DW_AT_ordering) {
+            Some(Attr::Ordering(ordering)) => ordering == gimli::DW_ORD_col_major,
+            _ => fortran,
+        };
+        let stride = match entry.attr_value(gimli::DW_AT_byte_stride).and_then(|v| v.udata_value()) {
+            Some(stride) => stride,
+            None => self.size(&element)?.unwrap_or(0),
+        };
+        Ok(Type::Array(Array { dimensions, column_major, element, stride }))
+    }
+
+    fn members(&self, at: &At) -> Result<Vec<Member>, gimli::Error> {
+        let mut members = Vec::new();
+        for child in self.children(at)? {
+            let wanted = matches!(child.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance);
+            // Static members are declarations here; they are variables of their own.
+            if !wanted || child.has_attr(gimli::DW_AT_external) || child.has_attr(gimli::DW_AT_declaration) {
+                continue;
+            }
+            let Some(kind) = self.follow(&at.unit, child.attr_value(gimli::DW_AT_type))? else { continue };
+            let offset = child.attr_value(gimli::DW_AT_data_member_location).and_then(|v| v.udata_value());
+            let name = self.text(&at.unit, &child, gimli::DW_AT_name).unwrap_or_default();
+            let name = if child.tag() == gimli::DW_TAG_inheritance { String::new() } else { name };
+            members.push(Member { name, offset: offset.unwrap_or(0), kind });
+        }
+        Ok(members)
+    }
+
+    /// Size of the type at `at` in bytes.
+    fn size(&self, at: &At) -> Result<Option<u64>, gimli::Error> {
+        let mut at = self.unqualified(at)?;
+        let mut count = 1u64;
+        for _ in 0..NESTING {
+            let entry = self.entry(&at)?;
+            if let Some(size) = entry.attr_value(gimli::DW_AT_byte_size).and_then(|v| v.udata_value()) {
+                return Ok(size.checked_mul(count));
+            }
+            let Type::Array(array) = self.resolve(&at)? else { return Ok(None) };
+            for dimension in &array.dimensions {
+                count = count.saturating_mul(dimension.count.unwrap_or(0));
+            }
+            at = self.unqualified(&array.element)?;
+        }
+        Ok(None)
+    }
+
+    fn children(&self, at: &At) -> Result<Vec<Entry>, gimli::Error> {
+        let mut tree = at.unit.entries_tree(Some(at.offset))?;
+        let mut children = tree.root()?.children();
+        let mut entries = Vec::new();
+        while let Some(child) = children.next()? {
+            entries.push(child.entry().clone());
+        }
+        Ok(entries)
+    }
+
+    /// True for units of the one language that counts from 1, stores columns first and ignores letter case.
+    pub(super) fn is_fortran(&self, unit: &Unit) -> Result<bool, gimli::Error> {
+        let root = unit.entry(unit.header.root_offset())?;
+        Ok(match root.attr_value(gimli::DW_AT_language) {
+            Some(Attr::Language(language)) => is_fortran(language),
+            _ => false,
+        })
+    }
+
+    fn described(&self, at: &At, entry: &Entry, tag: gimli::DwTag) -> String {
+        let name = self.text(&at.unit, entry, gimli::DW_AT_name);
+        match tag {
+            gimli::DW_TAG_pointer_type => "a pointer".to_owned(),
+            gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type => "a reference".to_owned(),
+            gimli::DW_TAG_enumeration_type => "an enumeration".to_owned(),
+            gimli::DW_TAG_subroutine_type => "a function".to_owned(),
+            gimli::DW_TAG_string_type => "a character string".to_owned(),
+            _ => name.map_or_else(|| "of an unknown type".to_owned(), |name| described(&name)),
+        }
+    }
+}
+
+fn described(name: &str) -> String {
+    if name.is_empty() { "of an unnamed type".to_owned() } else { format!("of type {name}") }
+}
+
+fn is_fortran(language: gimli::DwLang) -> bool {
+    matches!(
+        language,
+        gimli::DW_LANG_Fortran77
+            | gimli::DW_LANG_Fortran90
+            | gimli::DW_LANG_Fortran95
+            | gimli::DW_LANG_Fortran03
+            | gimli::DW_LANG_Fortran08
+            | gimli::DW_LANG_Fortran18
+    )
+}
+
+/// Bounds of one dimension; nothing where they are computed at run time.
+fn dimension(subrange: &Entry, default_lower: i64) -> Option<Dimension> {
+    let constant = |name| match subrange.attr_value(name) {
+        None => Some(None),
+        Some(value) => signed(&value).map(Some),
+    };
+    let lower = constant(gimli::DW_AT_lower_bound)?.unwrap_or(default_lower);
+    let count = match (constant(gimli::DW_AT_count)?, constant(gimli::DW_AT_upper_bound)?) {
+        (Some(count), _) => u64::try_from(count).ok(),
+        // One below the lower bound is an array without elements.
+        (None, Some(upper)) => u64::try_from(upper.checked_sub(lower)?.checked_add(1)?).ok(),
+        (None, None) => None,
+    };
+    Some(Dimension { lower, count })
+}
+
+/// A constant attribute; bounds may be negative in Fortran, and are then written in a signed or an eight-byte form.
+fn signed(value: &Attr<Reader>) -> Option<i64> {
+    match *value {
+        Attr::Data1(x) => Some(x.into()),
+        Attr::Data2(x) => Some(x.into()),
+        Attr::Data4(x) => Some(x.into()),
+        Attr::Data8(x) => Some(x as i64),
+        Attr::Sdata(x) => Some(x),
+        Attr::Udata(x) => i64::try_from(x).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,71 @@
+// seccomp: a filter's errno and its SIGSYS with the right fields, strict mode, and the kill it ends in.
+#include "guest.h"
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static volatile int trapped;
+static void handler(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    trapped = signal == SIGSYS && info->si_code == 1 && info->si_syscall == SYS_getuid && info->si_arch == AUDIT_ARCH_X86_64;
+}
+
+static int install(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 77),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getuid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sync, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+static void strict(void)
+{
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    // New code, then the only calls that are allowed.
+    volatile double sum = 0;
+    for (int i = 1; i < 1000; i++) sum += 1.0 / i;
+    if (sum > 7) syscall(SYS_write, 1, "strict\n", 7);
+    syscall(SYS_exit, 5);
+}
+
+static int status_of(void (*body)(void))
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) body(), _exit(99);
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return status;
+}
+
+static void forbidden(void) { install(), syscall(SYS_sync); }
+static void strict_forbidden(void) { prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), syscall(SYS_getpid); }
+
+int main(void)
+{
+    printf("%d %d\n", WEXITSTATUS(status_of(strict)), WTERMSIG(status_of(strict_forbidden)));
+    printf("%d\n", WTERMSIG(status_of(forbidden)));
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+    CHECK(sigaction(SIGSYS, &action, NULL) == 0 && install() == 0);
+    CHECK_ERRNO(syscall(SYS_getppid), 77);
+    syscall(SYS_getuid);
+    CHECK(trapped);
+    CHECK(prctl(PR_GET_SECCOMP) == 2);
+    puts("filtered");
+    return 0;
+}

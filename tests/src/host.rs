@@ -1,0 +1,60 @@
+//! What this machine offers to a test: CPU features, installed programs, directories. Knows nothing of the tool.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Whether the CPU has `flag`, spelt as in `/proc/cpuinfo`.
+pub fn has_cpu_flag(flag: &str) -> bool {
+    static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
+    let flags = FLAGS.get_or_init(|| {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let line = info.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
+        line.split_whitespace().map(str::to_owned).collect()
+    });
+    flags.iter().any(|f| f == flag)
+}
+
+/// The file that a shell would run for `name`; a path with a slash is taken as it is.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|p| is_executable(p));
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|p| is_executable(p))
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+/// The `tests` directory of the source tree.
+pub fn tests_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Cargo's target directory, where compiled guests are kept between runs.
+pub fn target_dir() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => workspace_dir().join(dir),
+        None => workspace_dir().join("target"),
+    }
+}
+
+/// The root of the workspace.
+pub fn workspace_dir() -> PathBuf {
+    tests_dir().parent().expect("tests/ lies in the workspace").to_path_buf()
+}
+
+/// A directory name nobody else uses, now or in a process that runs beside this one.
+pub fn fresh_work_dir() -> PathBuf {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    target_dir().join("guests/work").join(format!("{}-{number}", std::process::id()))
+}
+
+/// Says on stderr that `what` was not tested. A skipped test must never look like a passed one.
+pub fn skipped(what: &str, why: &str) {
+    eprintln!("SKIPPED: {what}: {why}");
+}

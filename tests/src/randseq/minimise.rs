@@ -1,0 +1,45 @@
+//! Makes a case that differs as small as it still differs: items first, then the steps within their bodies.
+
+use super::op::{Case, Op};
+
+/// Greedy: takes away what can go, in ever smaller portions, as long as `differs` says so and `budget` lasts.
+pub fn minimise(case: &Case, mut differs: impl FnMut(&Case) -> bool, budget: usize) -> Case {
+    let mut best = case.clone();
+    let mut tries = 0;
+    for part in [|op: &Op| (op.item, 0), |op: &Op| (op.item, op.unit)] {
+        let mut portion = parts(&best, part).len().div_ceil(2);
+        while portion > 0 && tries < budget {
+            let before = best.ops.len();
+            for chunk in parts(&best, part).chunks(portion) {
+                let candidate = without(&best, |op| chunk.contains(&part(op)));
+                if candidate.ops.len() == best.ops.len() || tries >= budget {
+                    continue;
+                }
+                tries += 1;
+                if differs(&candidate) {
+                    best = candidate;
+                }
+            }
+            portion = if best.ops.len() < before && portion == 1 { 1 } else { portion / 2 };
+        }
+    }
+    best
+}
+
+/// What can be removed on its own; the frame of an item (unit 0) only goes with the whole item.
+fn parts(case: &Case, part: impl Fn(&Op) -> (u32, u32)) -> Vec<(u32, u32)> {
+    let mut all: Vec<_> = case.ops.iter().map(&part).collect();
+    let by_unit = case.ops.iter().any(|op| part(op).1 != 0);
+    if by_unit {
+        all.retain(|(_, unit)| *unit != 0);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn without(case: &Case, gone: impl Fn(&Op) -> bool) -> Case {
+    let mut smaller = case.clone();
+    smaller.ops.retain(|op| !gone(op));
+    smaller
+}

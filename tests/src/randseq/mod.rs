@@ -1,0 +1,32 @@
+//! Random instruction sequences, run natively and under the tool: every register, flag, control word, signal frame and
+//! byte of memory must come out the same.
+//!
+//! `catalog` sorts iced's instructions into what is generated and what is not, with reasons; `gen` and its helpers
+//! build cases from a seed; `wire` writes them for the harness in tests/guests/randseq; `run` runs it both ways;
+//! `compare` and `report` say what differs; `minimise` drops what does not matter to a difference.
+//!
+//! Only documented command line options are used: nothing here knows how the tool works.
+
+pub mod campaign;
+pub mod catalog;
+pub mod compare;
+mod control;
+mod deny;
+pub mod execute;
+mod faults;
+mod fpstate;
+pub mod r#gen;
+pub mod host;
+mod idioms;
+pub mod layout;
+mod memory;
+pub mod minimise;
+pub mod op;
+mod operand;
+pub mod profile;
+pub mod report;
+pub mod rng;
+mod selfmod;
+mod stack;
+pub mod state;
+pub mod wire;

@@ -1,0 +1,117 @@
+//! Where the tool is and how it is called. The configurations of the engine that the suite is run in are listed here
+//! and nowhere else.
+
+use crate::host;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Names another binary to test than the one of this workspace.
+pub const BIN: &str = "SHADOWGRIND_BIN";
+/// Options added to every run of the tool, e.g. `--superblock-limit=1`.
+pub const ENGINE_OPTIONS: &str = "SHADOWGRIND_ENGINE_OPTIONS";
+/// The shadow to run the suite with; programs must not notice those either.
+pub const SHADOW: &str = "SHADOWGRIND_SHADOW";
+/// How often each run under the tool is made; a number above 1 finds what fails now and then.
+pub const REPEAT: &str = "SHADOWGRIND_REPEAT";
+/// Multiplies every time limit, for slow machines.
+pub const PATIENCE: &str = "SHADOWGRIND_PATIENCE";
+
+/// One configuration of the engine: a name for tests and the options that make it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Engine {
+    /// Part of a test's name; empty for the default configuration.
+    pub name: String,
+    /// Options on the tool's command line.
+    pub options: Vec<String>,
+}
+
+/// What the whole suite must also pass with.
+const CONFIGURATIONS: [(&str, &[&str]); 5] = [
+    ("superblock-1", &["--superblock-limit=1"]),
+    ("no-link", &["--no-link"]),
+    ("flush-100", &["--flush-every=100"]),
+    ("isa-v2", &["--isa=v2"]),
+    ("isa-native", &["--isa=native"]),
+];
+
+impl Engine {
+    /// The configuration that the environment asks for.
+    pub fn from_env() -> Engine {
+        let options = std::env::var(ENGINE_OPTIONS).unwrap_or_default();
+        Engine { name: String::new(), options: options.split_whitespace().map(str::to_owned).collect() }
+    }
+
+    /// Every other configuration, on top of what the environment asks for.
+    pub fn others() -> Vec<Engine> {
+        let extend = |(name, more): &(&str, &[&str])| {
+            let mut engine = Engine::from_env();
+            engine.name = (*name).to_owned();
+            engine.options.extend(more.iter().map(|o| (*o).to_owned()));
+            engine
+        };
+        CONFIGURATIONS.iter().map(extend).collect()
+    }
+
+    /// The command line that runs `program` (and its arguments) in this configuration.
+    pub fn command(&self, extra: &[&str], program: &[OsString]) -> Vec<OsString> {
+        let shadow = std::env::var(SHADOW).unwrap_or_else(|_| "none".to_owned());
+        let mut argv = vec![binary().into(), format!("--shadow={shadow}").into()];
+        if shadow != "none" {
+            // A report on stderr would count as a difference.
+            argv.push("-q".into());
+        }
+        argv.extend(self.options.iter().map(OsString::from));
+        argv.extend(extra.iter().map(OsString::from));
+        argv.push("--".into());
+        argv.extend(program.iter().cloned());
+        argv
+    }
+
+    /// Environment for the native *and* the tool's run. glibc picks variants of `exp`, `sin`… by CPU feature, and
+    /// they differ in the last digit; where the tool hides features, the native run must not use them either.
+    pub fn environment(&self) -> Vec<(&'static str, &'static str)> {
+        if self.options.iter().any(|o| o == "--isa=v2") {
+            vec![("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-BMI2,-AVX512F,-AVX512VL")]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// How often each run under the tool is made.
+pub fn repeat() -> usize {
+    number_from_env(REPEAT)
+}
+
+/// What every time limit is multiplied by.
+pub fn patience() -> u32 {
+    u32::try_from(number_from_env(PATIENCE)).expect("a factor of this size is a mistake")
+}
+
+fn number_from_env(name: &str) -> usize {
+    let Ok(text) = std::env::var(name) else { return 1 };
+    text.parse().ok().filter(|n| *n > 0).unwrap_or_else(|| panic!("{name}={text:?} is not a positive number"))
+}
+
+/// The tool under test; built by the first call if the environment names none.
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| match std::env::var_os(BIN) {
+        Some(path) => {
+            std::fs::canonicalize(&path).unwrap_or_else(|e| panic!("{BIN}={}: {e}", path.display()))
+        }
+        None => build(),
+    })
+}
+
+fn build() -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--release", "--package", "shadowgrind"])
+        .current_dir(host::workspace_dir())
+        .status();
+    assert!(status.is_ok_and(|s| s.success()), "the tool does not build");
+    host::target_dir().join("x86_64-unknown-linux-gnu/release/shadowgrind")
+}

@@ -1,0 +1,2 @@
+//! Tests of real programs: see `programs.rs`.
+fn main() {}
