@@ -6,8 +6,8 @@
 #![warn(missing_docs)]
 
 pub mod arith;
-pub mod findings;
 pub mod format;
 pub mod ops;
+pub mod findings;
 pub mod site;
 pub mod spec;
