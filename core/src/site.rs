@@ -34,7 +34,7 @@ impl Site {
 pub struct ModuleIndex(u32);
 
 /// A file (or `[vdso]`, `[anon]`: names in brackets, as in `/proc/self/maps`, are no files) that holds guest code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
     /// Where the file was when it was mapped, absolute.
     pub path: String,

@@ -1,8 +1,53 @@
 //! From what a shadow found to what people and tools read.
 //!
-//! `symbols` names places in files, `rank` orders and folds, and each format is a file of its own over the same
-//! document. Knows the model of `core::findings` and nothing of shadows or engines.
+//! [`symbols`] names places in files, [`rank`] and [`fold`] order and fold, [`document`] puts both together, and each
+//! format is a file of its own over that document. Knows the model of `core::findings`, nothing of shadows or engines.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod document;
+pub mod files;
+pub mod fold;
+pub mod html;
+pub mod json;
+pub mod rank;
 pub mod symbols;
+mod tables;
+pub mod target;
+pub mod terminal;
+mod words;
+
+use std::io::Write;
+
+use shadowgrind_core::findings::Report;
+
+use document::{Document, Symbols};
+use target::{ReportTarget, TargetError};
+use terminal::Style;
+
+/// Where a report goes.
+#[derive(Clone, Debug)]
+pub struct Destinations {
+    /// How the terminal is written to; nothing with `-q`.
+    pub terminal: Option<Style>,
+    /// Files.
+    pub files: Vec<ReportTarget>,
+    /// The process is a child of the first.
+    pub forked: bool,
+}
+
+/// Writes `report` everywhere it should go; `terminal` is standard error. What fails does not keep the others from
+/// being written. A terminal that cannot be written to is not an error: there is nobody to tell.
+pub fn write(
+    report: &Report,
+    symbols: &mut dyn Symbols,
+    to: &Destinations,
+    terminal: &mut dyn Write,
+) -> Result<(), Vec<TargetError>> {
+    let document = Document::new(report, symbols).map_err(|error| vec![TargetError::Outputs(error)])?;
+    if let Some(style) = to.terminal {
+        let _ = terminal::write(&document, style, terminal).and_then(|()| terminal.flush());
+    }
+    let errors: Vec<_> = to.files.iter().filter_map(|file| file.write(&document, to.forked).err()).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}

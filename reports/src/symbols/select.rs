@@ -189,7 +189,9 @@ impl Cursor<'_> {
                     "re" | "real" => 0,
                     "im" | "imag" => 1,
                     _ => {
-                        return Err(self.not_float(format!("a complex number: write {}.re or .im", self.name)));
+                        return Err(
+                            self.not_float(format!("a complex number: write {}.re or .im", self.name))
+                        );
                     }
                 };
                 self.offset += imaginary * part_stride(format);

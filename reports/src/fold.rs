@@ -1,0 +1,322 @@
+//! Folding of repeated outputs: a loop that prints a million times is one row.
+//!
+//! Outputs are one *series* when they left by the same call, as the same argument, under the same label. One pass, small
+//! memory: a series keeps its first few records, its last and its extremes. Knows nothing of formats.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use hashbrown::HashMap;
+use shadowgrind_core::findings::{IndexSet, Label, Output, OutputKind, Outputs, Said, Value};
+use shadowgrind_core::site::Site;
+
+/// A series of at most this many outputs is shown one by one.
+pub const FEW: usize = 3;
+
+/// A run of at most this many outputs is shown one by one, whatever series they belong to.
+pub const SHORT: u64 = 24;
+
+/// One output, owned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Its index.
+    pub index: u64,
+    /// The value.
+    pub value: Value,
+    /// Its derivative, if the shadow has one.
+    pub dot: Option<Value>,
+    /// Its error, if the shadow knows one.
+    pub error: Option<SampleError>,
+}
+
+/// The error of one output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleError {
+    /// The real value, decimal.
+    pub real: Option<String>,
+    /// Error bits.
+    pub bits: f64,
+    /// Correct decimal digits.
+    pub digits: f64,
+}
+
+/// Smallest and largest of a series, NaN aside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extremes {
+    /// Smallest.
+    pub min: Value,
+    /// Largest.
+    pub max: Value,
+}
+
+/// Outputs that left by the same call, as the same argument, under the same label.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// How they left.
+    pub kind: OutputKind,
+    /// Under which name.
+    pub label: Label,
+    /// Where.
+    pub site: Site,
+    /// How many.
+    pub count: u64,
+    /// The first ones: all, if they are [`FEW`]; in a [`SHORT`] run all in any case.
+    pub first: Vec<Sample>,
+    /// The last one.
+    pub last: Sample,
+    /// Extremes of the values; nothing if all are NaN.
+    pub values: Option<Extremes>,
+    /// Extremes of the derivatives.
+    pub dots: Option<Extremes>,
+    /// The one with the largest error, the first of several.
+    pub worst: Option<Sample>,
+    /// How many have more error bits than the threshold.
+    pub erroneous: u64,
+}
+
+/// What of a series a cause reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// The series, by its number.
+    pub series: usize,
+    /// How many of its outputs.
+    pub count: u64,
+    /// Correct digits that the worst of them has left.
+    pub digits: Option<f64>,
+}
+
+/// All outputs of a run, folded.
+#[derive(Debug, Default)]
+pub struct Folded {
+    /// The series, in the order of their first outputs.
+    pub series: Vec<Series>,
+    /// For each set of indices that was given, what it reached.
+    pub reached: Vec<Vec<Reach>>,
+}
+
+impl Folded {
+    /// Folds `outputs`; `sets` are the outputs each cause reached. More error bits than `threshold` are an error.
+    pub fn new(outputs: &Outputs, sets: &[&IndexSet], threshold: f64) -> io::Result<Folded> {
+        let keep = if outputs.len() <= SHORT { SHORT as usize } else { FEW };
+        let mut folding = Folding {
+            keep,
+            threshold,
+            number_of: HashMap::new(),
+            sets: sets.iter().map(|set| Box::new(set.iter()) as Box<dyn Iterator<Item = u64>>).collect(),
+            due: sets.iter().enumerate().filter_map(|(n, set)| Some((set.iter().next()?, n))).collect(),
+            slot_of: HashMap::new(),
+            folded: Folded { series: Vec::new(), reached: vec![Vec::new(); sets.len()] },
+        };
+        // The heap was primed with the first index of each set.
+        folding.sets.iter_mut().for_each(|set| {
+            set.next();
+        });
+        for chunk in outputs.chunks() {
+            for (index, output) in chunk?.iter() {
+                folding.add(index, &output);
+            }
+        }
+        Ok(folding.folded)
+    }
+
+    /// How many outputs have more error bits than the threshold.
+    pub fn erroneous(&self) -> u64 {
+        self.series.iter().map(|series| series.erroneous).sum()
+    }
+
+    /// The output with the largest error.
+    pub fn worst(&self) -> Option<&Sample> {
+        let worst = self.series.iter().filter_map(|series| series.worst.as_ref());
+        worst.reduce(|a, b| if b.bits() > a.bits() { b } else { a })
+    }
+}
+
+impl Sample {
+    fn new(index: u64, output: &Output<'_>) -> Sample {
+        let (dot, error) = match output.said {
+            Said::Nothing => (None, None),
+            Said::Dot(dot) => (Some(dot), None),
+            Said::Error { real, error_bits, correct_digits } => {
+                let real = real.map(str::to_owned);
+                (None, Some(SampleError { real, bits: error_bits, digits: correct_digits.into() }))
+            }
+        };
+        Sample { index, value: output.value, dot, error }
+    }
+
+    /// Error bits; 0 where none are known.
+    pub fn bits(&self) -> f64 {
+        self.error.as_ref().map_or(0.0, |error| error.bits)
+    }
+}
+
+/// What makes a series.
+type Key = (Site, Label, OutputKind, u16);
+
+struct Folding<'a> {
+    keep: usize,
+    threshold: f64,
+    number_of: HashMap<Key, usize>,
+    sets: Vec<Box<dyn Iterator<Item = u64> + 'a>>,
+    /// The next index of each set, smallest first.
+    due: BTreeSet<(u64, usize)>,
+    /// Where what a set reached of a series is kept.
+    slot_of: HashMap<(usize, usize), usize>,
+    folded: Folded,
+}
+
+impl Folding<'_> {
+    fn add(&mut self, index: u64, output: &Output<'_>) {
+        let key = (output.site, output.label, output.kind, output.position);
+        let all = &mut self.folded.series;
+        let number = *self.number_of.entry(key).or_insert(all.len());
+        if number == all.len() {
+            all.push(Series::new(Sample::new(index, output), output));
+        }
+        all[number].add(index, output, self.keep, self.threshold);
+        self.reach(index, number, output);
+    }
+
+    fn reach(&mut self, index: u64, series: usize, output: &Output<'_>) {
+        while let Some(&(due, set)) = self.due.first().filter(|(due, _)| *due <= index) {
+            self.due.pop_first();
+            if let Some(next) = self.sets[set].next() {
+                self.due.insert((next, set));
+            }
+            if due == index {
+                let digits = match output.said {
+                    Said::Error { correct_digits, .. } => Some(f64::from(correct_digits)),
+                    _ => None,
+                };
+                let reached = &mut self.folded.reached[set];
+                let slot = *self.slot_of.entry((set, series)).or_insert(reached.len());
+                match reached.get_mut(slot) {
+                    Some(reach) => {
+                        reach.count += 1;
+                        reach.digits = [reach.digits, digits].into_iter().flatten().reduce(f64::min);
+                    }
+                    None => reached.push(Reach { series, count: 1, digits }),
+                }
+            }
+        }
+    }
+}
+
+impl Series {
+    fn new(last: Sample, output: &Output<'_>) -> Series {
+        Series {
+            kind: output.kind,
+            label: output.label,
+            site: output.site,
+            count: 0,
+            first: Vec::new(),
+            last,
+            values: None,
+            dots: None,
+            worst: None,
+            erroneous: 0,
+        }
+    }
+
+    fn add(&mut self, index: u64, output: &Output<'_>, keep: usize, threshold: f64) {
+        self.count += 1;
+        extend(&mut self.values, output.value);
+        if let Said::Dot(dot) = output.said {
+            extend(&mut self.dots, dot);
+        }
+        if let Said::Error { error_bits, .. } = output.said {
+            self.erroneous += u64::from(error_bits > threshold);
+            if self.worst.as_ref().is_none_or(|worst| error_bits > worst.bits()) {
+                self.worst = Some(Sample::new(index, output));
+            }
+        }
+        if self.first.len() < keep {
+            self.first.push(Sample::new(index, output));
+        }
+        self.last = Sample::new(index, output);
+    }
+
+    /// True when its outputs are to be shown one by one.
+    pub fn is_short(&self) -> bool {
+        self.first.len() as u64 == self.count
+    }
+}
+
+fn extend(extremes: &mut Option<Extremes>, value: Value) {
+    let x = value.to_f64();
+    match extremes {
+        _ if x.is_nan() => {}
+        None => *extremes = Some(Extremes { min: value, max: value }),
+        Some(known) => {
+            if x < known.min.to_f64() {
+                known.min = value;
+            }
+            if x > known.max.to_f64() {
+                known.max = value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(outputs: &mut Outputs, site: u32, position: u16, value: f64, said: Said<'_>) {
+        let site = Site::from_bits(site);
+        let (kind, label) = (OutputKind::Printf, Label::NONE);
+        outputs.push(&Output { kind, label, value: value.into(), site, position, said });
+    }
+
+    fn bits(error_bits: f64) -> Said<'static> {
+        Said::Error { real: None, error_bits, correct_digits: (15.0 - error_bits) as f32 }
+    }
+
+    #[test]
+    fn arguments_of_one_call_are_series_of_their_own() {
+        let mut outputs = Outputs::new();
+        for i in 0..100 {
+            push(&mut outputs, 1, 0, f64::from(i), Said::Dot((-f64::from(i)).into()));
+            push(&mut outputs, 1, 1, 0.5, Said::Dot(f64::NAN.into()));
+        }
+        push(&mut outputs, 2, 0, 7.0, Said::Nothing);
+        let folded = Folded::new(&outputs, &[], 5.0).unwrap();
+        assert_eq!(folded.series.iter().map(|s| s.count).collect::<Vec<_>>(), [100, 100, 1]);
+        let first = &folded.series[0];
+        assert_eq!(first.first.iter().map(|s| s.index).collect::<Vec<_>>(), [0, 2, 4]);
+        assert_eq!((first.last.index, first.last.value), (198, 99.0.into()));
+        assert_eq!(first.values, Some(Extremes { min: 0.0.into(), max: 99.0.into() }));
+        assert_eq!(first.dots, Some(Extremes { min: (-99.0).into(), max: (-0.0).into() }));
+        assert_eq!(folded.series[1].dots, None, "NaN is no extreme");
+        assert!(!first.is_short() && folded.series[2].is_short());
+    }
+
+    #[test]
+    fn a_short_run_is_not_folded() {
+        let mut outputs = Outputs::new();
+        (0..SHORT).for_each(|i| push(&mut outputs, 1, 0, i as f64, Said::Nothing));
+        assert!(Folded::new(&outputs, &[], 5.0).unwrap().series[0].is_short());
+        push(&mut outputs, 1, 0, 0.0, Said::Nothing);
+        assert!(!Folded::new(&outputs, &[], 5.0).unwrap().series[0].is_short());
+    }
+
+    #[test]
+    fn causes_know_what_they_reached() {
+        let mut outputs = Outputs::new();
+        for i in 0..30 {
+            push(&mut outputs, 1 + i % 2, 0, 1.0, bits(f64::from(i) / 2.0));
+        }
+        let odd: IndexSet = (0..15).map(|i| 2 * i + 1).collect();
+        let some: IndexSet = [0, 3, 4, 29, 77].into_iter().collect();
+        let folded = Folded::new(&outputs, &[&odd, &some, &IndexSet::new()], 5.0).unwrap();
+        assert_eq!(folded.reached[0], [Reach { series: 1, count: 15, digits: Some(0.5) }]);
+        let expected = [
+            Reach { series: 0, count: 2, digits: Some(13.0) },
+            Reach { series: 1, count: 2, digits: Some(0.5) },
+        ];
+        assert_eq!(folded.reached[1], expected);
+        assert!(folded.reached[2].is_empty());
+        assert_eq!(folded.erroneous(), 19);
+        assert_eq!(folded.worst().map(|worst| worst.index), Some(29));
+    }
+}

@@ -1,0 +1,337 @@
+//! The report for tools: complete, versioned, streamed. The fields are DESIGN.md §12's.
+//!
+//! Outputs are written one by one as they are read back: a report of a hundred million outputs takes no more memory than
+//! one of three. One record stands on one line, so that line-wise tools find their way too.
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+use serde::ser::{Error as _, SerializeSeq, SerializeStruct};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use shadowgrind_core::findings::{
+    FindingKind, Interval, Number, Output, OutputKind, Program, SCHEMA, Said, Spread, Value, VariableRange,
+    Wrapped,
+};
+use shadowgrind_core::site::{Place, Site};
+
+use crate::document::Document;
+use crate::rank::Cause;
+
+/// Writes the whole report.
+pub fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Lines::default());
+    Root(document).serialize(&mut serializer).map_err(io::Error::from)?;
+    writeln!(out)
+}
+
+struct Root<'a>(&'a Document<'a>);
+
+impl Serialize for Root<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let report = self.0.report;
+        let mut root = serializer.serialize_struct("Report", 11)?;
+        root.serialize_field("schema", SCHEMA)?;
+        root.serialize_field("tool", &TOOL)?;
+        root.serialize_field("shadow", report.shadow)?;
+        root.serialize_field("partial", &report.partial)?;
+        root.serialize_field::<Program>("program", &report.program)?;
+        if let Some(precision) = report.settings.precision {
+            root.serialize_field("precision", &precision)?;
+        }
+        if let Some(threshold) = report.settings.error_threshold {
+            root.serialize_field("error_threshold", &Number(threshold))?;
+        }
+        root.serialize_field("inputs", &inputs(self.0))?;
+        root.serialize_field("outputs", &Outputs(self.0))?;
+        root.serialize_field("findings", &findings(self.0))?;
+        root.serialize_field("coverage", &coverage(self.0))?;
+        root.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+}
+
+const TOOL: Tool = Tool { name: "shadowgrind", version: env!("CARGO_PKG_VERSION") };
+
+#[derive(Serialize)]
+struct InputRecord<'a> {
+    spec: &'a str,
+    value: Option<Value>,
+    seed: Number,
+    count: u64,
+}
+
+fn inputs<'a>(document: &Document<'a>) -> Vec<InputRecord<'a>> {
+    let inputs = document.report.inputs.iter();
+    inputs
+        .map(|i| InputRecord { spec: &i.spec, value: i.value, seed: Number(i.seed), count: i.count })
+        .collect()
+}
+
+/// All outputs, serialised as they are read back.
+struct Outputs<'a>(&'a Document<'a>);
+
+#[derive(Serialize)]
+struct OutputRecord<'a> {
+    index: u64,
+    kind: OutputKind,
+    label: Option<&'a str>,
+    value: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dot: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    real: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_bits: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correct_digits: Option<Number>,
+    site: &'a RawValue,
+}
+
+impl Serialize for Outputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = self.0;
+        let outputs = &document.report.outputs;
+        // A site is many times longer than the rest of its record, and there are few of them.
+        let mut sites: HashMap<Site, Box<RawValue>> = HashMap::new();
+        for series in &document.outputs.series {
+            sites.insert(series.site, raw(document.place(series.site)).map_err(S::Error::custom)?);
+        }
+        let mut sequence = serializer.serialize_seq(None)?;
+        for chunk in outputs.chunks() {
+            for (index, output) in chunk.map_err(S::Error::custom)?.iter() {
+                let site =
+                    sites.get(&output.site).ok_or_else(|| S::Error::custom("an output was not folded"))?;
+                sequence.serialize_element(&record(
+                    index,
+                    &output,
+                    outputs.label_text(output.label),
+                    site,
+                ))?;
+            }
+        }
+        sequence.end()
+    }
+}
+
+/// A site as it will stand in its records.
+fn raw(place: &Place) -> serde_json::Result<Box<RawValue>> {
+    let mut text = Vec::new();
+    let inside = Lines { depth: Lines::RECORDS + 1 };
+    place.serialize(&mut serde_json::Serializer::with_formatter(&mut text, inside))?;
+    RawValue::from_string(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn record<'a>(
+    index: u64,
+    output: &Output<'a>,
+    label: Option<&'a str>,
+    site: &'a RawValue,
+) -> OutputRecord<'a> {
+    let Output { kind, value, said, .. } = *output;
+    let (mut dot, mut error) = (None, (None, None, None));
+    match said {
+        Said::Nothing => {}
+        Said::Dot(value) => dot = Some(value),
+        Said::Error { real, error_bits, correct_digits } => {
+            error = (real, Some(Number(error_bits)), Some(Number(rounded(correct_digits))));
+        }
+    }
+    let (real, error_bits, correct_digits) = error;
+    OutputRecord { index, kind, label, value, dot, real, error_bits, correct_digits, site }
+}
+
+/// The double that prints like the float: 0.3 rather than 0.30000001192092896.
+fn rounded(digits: f32) -> f64 {
+    digits.to_string().parse().unwrap_or_else(|_| digits.into())
+}
+
+#[derive(Serialize)]
+struct FindingRecord<'a> {
+    rank: usize,
+    kind: FindingKind,
+    operation: &'a str,
+    site: &'a Place,
+    count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_bits: Option<SpreadRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    local_error_bits: Option<SpreadRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expression: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fpcore: Option<&'a str>,
+    ranges: Vec<RangeRecord<'a>>,
+    outputs: Indices<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    /// Rank of the cause this is a consequence of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<usize>,
+}
+
+fn findings<'a>(document: &'a Document<'_>) -> Vec<FindingRecord<'a>> {
+    let record = |cause: &'a Cause| {
+        let finding = &cause.finding;
+        FindingRecord {
+            rank: cause.rank,
+            kind: finding.kind,
+            operation: &finding.operation,
+            site: &cause.place,
+            count: finding.count,
+            error_bits: finding.error_bits.map(SpreadRecord::from),
+            local_error_bits: finding.local_error_bits.map(SpreadRecord::from),
+            share: finding.share.map(Number),
+            expression: finding.expression.as_deref(),
+            fpcore: finding.fpcore.as_deref(),
+            ranges: finding.ranges.iter().map(RangeRecord::from).collect(),
+            outputs: Indices(&finding.outputs),
+            hint: finding.hint.as_deref(),
+            cause: cause.cause.map(|cause| document.causes[cause].rank),
+        }
+    };
+    document.causes.iter().map(record).collect()
+}
+
+#[derive(Serialize)]
+struct SpreadRecord {
+    mean: Number,
+    max: Number,
+}
+
+impl From<Spread> for SpreadRecord {
+    fn from(spread: Spread) -> Self {
+        SpreadRecord { mean: Number(spread.mean), max: Number(spread.max) }
+    }
+}
+
+/// Where a variable lay: intervals over all executions and over those with an error.
+#[derive(Serialize)]
+struct RangeRecord<'a> {
+    variable: &'a str,
+    all: Vec<IntervalRecord>,
+    erroneous: Vec<IntervalRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst: Option<Number>,
+}
+
+#[derive(Serialize)]
+struct IntervalRecord {
+    min: Number,
+    max: Number,
+}
+
+impl<'a> From<&'a VariableRange> for RangeRecord<'a> {
+    fn from(range: &'a VariableRange) -> Self {
+        let interval = |i: &Interval| IntervalRecord { min: Number(i.min), max: Number(i.max) };
+        RangeRecord {
+            variable: &range.variable,
+            all: range.all.iter().map(interval).collect(),
+            erroneous: range.erroneous.iter().map(interval).collect(),
+            worst: range.worst.map(Number),
+        }
+    }
+}
+
+struct Indices<'a>(&'a shadowgrind_core::findings::IndexSet);
+
+impl Serialize for Indices<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter())
+    }
+}
+
+#[derive(Serialize)]
+struct CoverageRecord<'a> {
+    operations: u64,
+    wrapped: &'a [Wrapped],
+    gaps: Vec<GapRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct GapRecord<'a> {
+    instruction: &'a str,
+    count: u64,
+    site: &'a Place,
+}
+
+fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
+    let coverage = &document.report.coverage;
+    let gaps = coverage.gaps.iter().map(|gap| GapRecord {
+        instruction: &gap.instruction,
+        count: gap.count,
+        site: document.place(gap.site),
+    });
+    CoverageRecord { operations: coverage.operations, wrapped: &coverage.wrapped, gaps: gaps.collect() }
+}
+
+/// Breaks lines between the fields of the report and between the records of its lists, nowhere else.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+}
+
+impl Lines {
+    /// Fields of the report, records of its lists, and fields of records.
+    const FIELDS: usize = 1;
+    const RECORDS: usize = 2;
+
+    fn break_line<W: ?Sized + Write>(&self, out: &mut W, depth: usize) -> io::Result<()> {
+        writeln!(out)?;
+        out.write_all(&b"    "[..2 * depth])
+    }
+
+    fn item<W: ?Sized + Write>(&self, out: &mut W, first: bool, breaks: usize) -> io::Result<()> {
+        if !first {
+            out.write_all(if self.depth == breaks { b"," } else { b", " })?;
+        }
+        if self.depth == breaks { self.break_line(out, self.depth) } else { Ok(()) }
+    }
+
+    fn open<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(bracket)
+    }
+}
+
+impl serde_json::ser::Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.item(out, first, Lines::RECORDS)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth == 0 {
+            writeln!(out)?;
+        }
+        out.write_all(b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.item(out, first, Lines::FIELDS)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
+}

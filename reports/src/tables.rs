@@ -1,0 +1,249 @@
+//! The tables of a report: what stands in which cell. How a table looks is for each format.
+
+use shadowgrind_core::findings::{Report, Value};
+
+use crate::document::Document;
+use crate::fold::{Extremes, Sample, Series};
+use crate::words::{float, number, tenth, whereabouts};
+
+/// A table.
+pub(crate) struct Table {
+    /// Titles of the columns; numbers stand right in the columns marked so.
+    pub(crate) columns: Vec<Column>,
+    /// Cells, each of several lines.
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    pub(crate) numeric: bool,
+}
+
+/// The lines of a cell, and what it is sorted by where that is not its text.
+#[derive(Clone, Default)]
+pub(crate) struct Cell {
+    pub(crate) lines: Vec<String>,
+    pub(crate) key: Option<f64>,
+}
+
+impl Cell {
+    fn text(text: impl Into<String>) -> Cell {
+        Cell { lines: vec![text.into()], key: None }
+    }
+
+    fn number(text: impl Into<String>, key: f64) -> Cell {
+        Cell { lines: vec![text.into()], key: Some(key) }
+    }
+}
+
+fn columns(titles: &[(&'static str, bool)]) -> Vec<Column> {
+    titles.iter().map(|&(title, numeric)| Column { title, numeric }).collect()
+}
+
+/// What was seeded.
+pub(crate) fn inputs(report: &Report) -> Table {
+    let rows = report.inputs.iter().map(|input| {
+        let value = input.value.map_or(Cell::text("never reached"), |v| Cell::number(float(v), v.to_f64()));
+        let seed = Cell::number(float(input.seed.into()), input.seed);
+        let count = Cell::number(number(input.count), input.count as f64);
+        vec![Cell::text(input.spec.clone()), value, seed, count]
+    });
+    let columns = columns(&[("input", false), ("value", true), ("seed", true), ("floats", true)]);
+    Table { columns, rows: rows.collect() }
+}
+
+/// Instructions that dropped shadows, each with all places it did so at.
+pub(crate) fn gaps(document: &Document<'_>) -> Table {
+    let mut rows: Vec<(&str, u64, Vec<String>)> = Vec::new();
+    for gap in &document.report.coverage.gaps {
+        let place = whereabouts(document.place(gap.site)).unwrap_or_default();
+        match rows.iter_mut().find(|(instruction, ..)| *instruction == gap.instruction) {
+            Some((_, count, places)) => {
+                *count += gap.count;
+                places.push(place);
+            }
+            None => rows.push((&gap.instruction, gap.count, vec![place])),
+        }
+    }
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let rows = rows.into_iter().map(|(instruction, count, places)| {
+        let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
+        let place = places.first().map_or(String::new(), |place| format!("{place}{more}"));
+        vec![Cell::text(instruction), Cell::number(number(count), count as f64), Cell::text(place)]
+    });
+    let columns = columns(&[("instruction", false), ("values lost", true), ("where", false)]);
+    Table { columns, rows: rows.collect() }
+}
+
+/// What left the program, series by series, in the order of their first outputs.
+pub(crate) fn outputs(document: &Document<'_>) -> Table {
+    let shown = Shown::of(&document.outputs.series);
+    let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
+    for series in &document.outputs.series {
+        if series.is_short() {
+            let each = series
+                .first
+                .iter()
+                .map(|sample| (sample.index, shown.row(document, series, &Lines::one(sample))));
+            rows.extend(each);
+        } else {
+            rows.push((series.first[0].index, shown.row(document, series, &Lines::all(series))));
+        }
+    }
+    rows.sort_by_key(|(index, _)| *index);
+    Table { columns: shown.columns(), rows: rows.into_iter().map(|(_, row)| row).collect() }
+}
+
+/// Which columns there are: those the shadow has something to say about.
+struct Shown {
+    tags: bool,
+    dots: bool,
+    errors: bool,
+}
+
+impl Shown {
+    fn of(series: &[Series]) -> Shown {
+        let dots = series.iter().any(|s| s.last.dot.is_some());
+        let errors = series.iter().any(|s| s.last.error.is_some());
+        let folded = series.iter().any(|s| !s.is_short());
+        let wrong = |sample: &Sample| sample.bits() > 0.0;
+        Shown { tags: folded || series.iter().any(|s| s.first.iter().any(wrong)), dots, errors }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let all = [
+            (true, ("output", true)),
+            (self.tags, ("", false)),
+            (true, ("value", true)),
+            (self.dots, ("derivative", true)),
+            (self.errors, ("digits", true)),
+            (self.errors, ("bits off", true)),
+            (true, ("where", false)),
+        ];
+        columns(&all.into_iter().filter(|(shown, _)| *shown).map(|(_, column)| column).collect::<Vec<_>>())
+    }
+
+    fn row(&self, document: &Document<'_>, series: &Series, lines: &Lines) -> Vec<Cell> {
+        let label = document.report.outputs.label_text(series.label);
+        let place = whereabouts(document.place(series.site));
+        let mut outputs = lines.outputs.clone();
+        outputs.lines.extend(label.map(str::to_owned));
+        let place = place.unwrap_or_else(|| "at the end".to_owned());
+        let all = [
+            (true, outputs),
+            (self.tags, lines.tags.clone()),
+            (true, lines.values.clone()),
+            (self.dots, lines.dots.clone()),
+            (self.errors, lines.digits.clone()),
+            (self.errors, lines.bits.clone()),
+            (true, Cell::text(place)),
+        ];
+        all.into_iter().filter(|(shown, _)| *shown).map(|(_, cell)| cell).collect()
+    }
+}
+
+/// The cells of one row, before columns are chosen.
+#[derive(Default)]
+struct Lines {
+    outputs: Cell,
+    tags: Cell,
+    values: Cell,
+    dots: Cell,
+    digits: Cell,
+    bits: Cell,
+}
+
+impl Lines {
+    fn one(sample: &Sample) -> Lines {
+        let mut lines = Lines {
+            outputs: Cell::number(sample.index.to_string(), sample.index as f64),
+            ..Lines::default()
+        };
+        lines.sample("", sample);
+        lines.real(sample);
+        lines
+    }
+
+    /// First, last and extremes of a series; the worst where errors are known.
+    fn all(series: &Series) -> Lines {
+        let (first, last) = (&series.first[0], &series.last);
+        let mut lines = Lines {
+            outputs: Cell::number(format!("{}…{}", first.index, last.index), first.index as f64),
+            ..Lines::default()
+        };
+        lines.outputs.lines.push(format!("×{}", number(series.count)));
+        lines.sample("first", first);
+        lines.sample("last", last);
+        if let Some(worst) = &series.worst {
+            lines.sample("worst", worst);
+            lines.real(worst);
+            return lines;
+        }
+        let end = |extremes: Option<Extremes>, pick: fn(Extremes) -> Value| extremes.map(pick);
+        for (tag, pick) in [("min", (|e| e.min) as fn(Extremes) -> Value), ("max", |e| e.max)] {
+            lines.add(tag, end(series.values, pick), end(series.dots, pick), None);
+        }
+        lines
+    }
+
+    fn sample(&mut self, tag: &str, sample: &Sample) {
+        let error = sample.error.as_ref().map(|error| (error.digits, error.bits));
+        self.add(tag, Some(sample.value), sample.dot, error);
+    }
+
+    fn add(&mut self, tag: &str, value: Option<Value>, dot: Option<Value>, error: Option<(f64, f64)>) {
+        let text = |value: Option<Value>| value.map_or(String::new(), float);
+        // No more is promised of an 80-bit derivative than what a double holds.
+        let dot = dot.map(|dot| if dot.format().bytes() == 10 { dot.to_f64().into() } else { dot });
+        self.tags.lines.push(tag.to_owned());
+        self.values.lines.push(text(value));
+        self.dots.lines.push(text(dot));
+        self.digits.lines.push(error.map_or(String::new(), |(digits, _)| tenth(digits)));
+        self.bits.lines.push(error.map_or(String::new(), |(_, bits)| tenth(bits)));
+        self.values.key = self.values.key.or(value.map(|value| value.to_f64()));
+        self.dots.key = self.dots.key.or(dot.map(|dot| dot.to_f64()));
+        // Sorting by error finds the worst, wherever in a series it is.
+        self.digits.key = self.digits.key.into_iter().chain(error.map(|(digits, _)| digits)).reduce(f64::min);
+        self.bits.key = self.bits.key.into_iter().chain(error.map(|(_, bits)| bits)).reduce(f64::max);
+    }
+
+    /// The real value under the float, where they differ.
+    fn real(&mut self, sample: &Sample) {
+        let error = sample.error.as_ref().filter(|error| error.bits > 0.0);
+        if let Some(real) = error.and_then(|error| error.real.as_deref()) {
+            self.tags.lines.push("exact".to_owned());
+            self.values.lines.push(shortened(real));
+        }
+    }
+}
+
+/// A decimal number with at most 20 significant digits, three more than a double has.
+pub(crate) fn shortened(real: &str) -> String {
+    const MOST: usize = 20;
+    let (mantissa, exponent) = real.split_at(real.find(['e', 'E', '@']).unwrap_or(real.len()));
+    let mut digits = 0;
+    let mut nonzero = false;
+    let end = mantissa.char_indices().find(|(_, c)| {
+        nonzero |= matches!(c, '1'..='9');
+        digits += usize::from(nonzero && c.is_ascii_digit());
+        digits > MOST
+    });
+    match end {
+        // Digits before the point must stay: without them the number is another one.
+        Some((at, _)) if mantissa[..at].contains('.') => format!("{}…{exponent}", &mantissa[..at]),
+        _ => real.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_reals_are_cut_where_digits_mean_nothing() {
+        assert_eq!(shortened("0.1"), "0.1");
+        assert_eq!(shortened("-1.2345678901234567890123456789e-7"), "-1.2345678901234567890…e-7");
+        assert_eq!(shortened("0.00012345678901234567890123456789"), "0.00012345678901234567890…");
+        assert_eq!(shortened("123456789012345678901234567890.5"), "123456789012345678901234567890.5");
+    }
+}

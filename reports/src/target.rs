@@ -1,0 +1,184 @@
+//! `--report=json:FILE` and `--report=html:FILE`: where reports go besides the terminal.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::document::Document;
+use crate::{html, json};
+
+/// Formats of reports in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Json,
+    Html,
+}
+
+/// One `--report`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportTarget {
+    format: Format,
+    /// Absolute: the guest may go elsewhere before the report is written.
+    file: PathBuf,
+}
+
+/// A `--report` that cannot be read or written.
+#[derive(Debug)]
+pub enum TargetError {
+    /// Not `json:FILE` nor `html:FILE`.
+    Malformed(String),
+    /// The file cannot be written.
+    Unwritable(PathBuf, io::Error),
+    /// The outputs that were put aside in a file cannot be read back.
+    Outputs(io::Error),
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TargetError::Malformed(target) => write!(f, "`{target}`: expected json:FILE or html:FILE"),
+            TargetError::Unwritable(file, error) => write!(f, "cannot write {}: {error}", file.display()),
+            TargetError::Outputs(error) => write!(f, "cannot read back the outputs of the program: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+impl FromStr for ReportTarget {
+    type Err = TargetError;
+
+    fn from_str(target: &str) -> Result<Self, TargetError> {
+        let malformed = || TargetError::Malformed(target.to_owned());
+        let (format, file) = target.split_once(':').ok_or_else(malformed)?;
+        let format = match format {
+            "json" => Format::Json,
+            "html" => Format::Html,
+            _ => return Err(malformed()),
+        };
+        if file.is_empty() {
+            return Err(malformed());
+        }
+        let file = std::path::absolute(file).map_err(|error| TargetError::Unwritable(file.into(), error))?;
+        Ok(ReportTarget { format, file })
+    }
+}
+
+impl ReportTarget {
+    /// The file a process writes: `%p` stands for its id (`%%` for `%`). A child of the first process gets a file of
+    /// its own, FILE.PID, if the name does not make the difference.
+    pub fn path(&self, pid: u32, forked: bool) -> PathBuf {
+        let name = self.file.to_string_lossy();
+        // A name that is not UTF-8 is kept as it is.
+        let Some(name) = self.file.to_str().filter(|_| name.contains('%')) else {
+            return if forked { with_pid(&self.file, pid) } else { self.file.clone() };
+        };
+        let mut path = String::new();
+        let mut own = false;
+        let mut chars = name.chars().peekable();
+        while let Some(c) = chars.next() {
+            match (c, chars.peek()) {
+                ('%', Some('p')) => {
+                    own = true;
+                    path.push_str(&pid.to_string());
+                    chars.next();
+                }
+                ('%', Some('%')) => {
+                    path.push('%');
+                    chars.next();
+                }
+                _ => path.push(c),
+            }
+        }
+        let path = PathBuf::from(path);
+        if forked && !own { with_pid(&path, pid) } else { path }
+    }
+
+    /// Whether the file can be written, asked before the program runs; leaves nothing behind.
+    pub fn probe(&self, pid: u32) -> Result<(), TargetError> {
+        let path = self.path(pid, false);
+        let existed = path.exists();
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .and_then(|_| if existed { Ok(()) } else { std::fs::remove_file(&path) })
+            .map_err(|error| TargetError::Unwritable(path, error))
+    }
+
+    /// Writes the report.
+    pub fn write(&self, document: &Document<'_>, forked: bool) -> Result<(), TargetError> {
+        let path = self.path(document.report.program.pid, forked);
+        let write = || {
+            let mut out = BufWriter::new(File::create(&path)?);
+            match self.format {
+                Format::Json => json::write(document, &mut out)?,
+                Format::Html => html::write(document, &mut out)?,
+            }
+            out.flush()
+        };
+        write().map_err(|error| TargetError::Unwritable(path.clone(), error))
+    }
+}
+
+fn with_pid(path: &Path, pid: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{pid}"));
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(target: &str, forked: bool) -> String {
+        target.parse::<ReportTarget>().unwrap().path(42, forked).display().to_string()
+    }
+
+    #[test]
+    fn names_of_files() {
+        assert_eq!(path("json:/tmp/run.json", false), "/tmp/run.json");
+        assert_eq!(path("json:/tmp/run.json", true), "/tmp/run.json.42");
+        assert_eq!(path("html:/tmp/run-%p.html", true), "/tmp/run-42.html");
+        assert_eq!(path("html:/tmp/100%%-%d-%p", false), "/tmp/100%-%d-42");
+        assert_eq!(path("html:/tmp/100%%", true), "/tmp/100%.42");
+        assert_eq!(path("json:/tmp/a:b", false), "/tmp/a:b");
+        let here = std::env::current_dir().unwrap().join("run.json").display().to_string();
+        assert_eq!(path("json:run.json", false), here);
+    }
+
+    #[test]
+    fn malformed() {
+        for target in ["run.json", "json:", "xml:run", ""] {
+            let error = target.parse::<ReportTarget>().unwrap_err().to_string();
+            assert_eq!(error, format!("`{target}`: expected json:FILE or html:FILE"));
+        }
+    }
+
+    #[test]
+    fn unwritable() {
+        let target: ReportTarget = "json:/nowhere/run.json".parse().unwrap();
+        let error = target.probe(1).unwrap_err().to_string();
+        assert_eq!(error, "cannot write /nowhere/run.json: No such file or directory (os error 2)");
+        let folder: ReportTarget = "html:/tmp".parse().unwrap();
+        assert_eq!(
+            folder.probe(1).unwrap_err().to_string(),
+            "cannot write /tmp: Is a directory (os error 21)"
+        );
+    }
+
+    #[test]
+    fn a_probe_leaves_nothing_and_spoils_nothing() {
+        let file = std::env::temp_dir().join(format!("shadowgrind-probe-{}", std::process::id()));
+        let target: ReportTarget = format!("json:{}", file.display()).parse().unwrap();
+        target.probe(1).unwrap();
+        assert!(!file.exists());
+        std::fs::write(&file, "kept").unwrap();
+        target.probe(1).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+        std::fs::remove_file(file).unwrap();
+    }
+}

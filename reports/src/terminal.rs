@@ -1,0 +1,293 @@
+//! The report people see when the program has ended: plain text for a terminal of 80 columns and more.
+
+use std::io::{self, IsTerminal, Write};
+
+use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
+
+use crate::document::Document;
+use crate::tables::{self, Table};
+use crate::words;
+
+/// Rows of a table before it is cut; the other formats have them all.
+const ROWS: usize = 60;
+
+/// Width of the names before facts.
+const NAMES: usize = 11;
+
+/// The least room for a place.
+const PLACE: usize = 14;
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// How the terminal is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns.
+    pub width: u16,
+    /// Emphasis by escape sequences.
+    pub color: bool,
+    /// Causes that reached no output, and whole tables.
+    pub verbose: bool,
+}
+
+impl Style {
+    /// What suits standard error, as far as the environment tells: `NO_COLOR`, `TERM`, `COLUMNS`.
+    pub fn of_stderr(verbose: bool) -> Style {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        Style {
+            width: columns.unwrap_or(100).clamp(60, 160),
+            color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb,
+            verbose,
+        }
+    }
+}
+
+/// Writes the whole report.
+pub fn write(document: &Document<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page { document, style, out };
+    page.head()?;
+    match document.report.shadow {
+        "none" => {}
+        "dot" => page.inputs()?,
+        _ => page.causes()?,
+    }
+    page.outputs()?;
+    page.coverage()
+}
+
+struct Page<'a, 'b> {
+    document: &'a Document<'a>,
+    style: Style,
+    out: &'b mut dyn Write,
+}
+
+impl Page<'_, '_> {
+    fn head(&mut self) -> io::Result<()> {
+        let report = self.document.report;
+        let (command, ending) = (words::command(&report.program), words::ending(self.document));
+        self.heading(&format!("shadowgrind {}: {command}", report.shadow))?;
+        self.paragraph("", &ending)
+    }
+
+    fn inputs(&mut self) -> io::Result<()> {
+        self.section("Inputs")?;
+        if self.document.report.inputs.is_empty() {
+            return self.paragraph("  ", words::NOTHING_SEEDED);
+        }
+        self.table(tables::inputs(self.document.report))
+    }
+
+    fn outputs(&mut self) -> io::Result<()> {
+        let outputs = words::count(self.document.report.outputs.len(), "output");
+        match (self.document.report.shadow, self.document.report.outputs.is_empty()) {
+            // The verdict has said so.
+            ("mpfr" | "error", true) => return Ok(()),
+            ("dot", _) => self.section(&format!("Derivatives of {outputs}"))?,
+            _ => self.section(&outputs)?,
+        }
+        if self.document.report.outputs.is_empty() {
+            return self.paragraph("  ", words::NO_OUTPUT);
+        }
+        self.table(tables::outputs(self.document))
+    }
+
+    fn causes(&mut self) -> io::Result<()> {
+        self.section(&words::verdict(self.document))?;
+        let (shown, hidden): (Vec<usize>, Vec<usize>) =
+            (0..self.document.causes.len()).partition(|&cause| self.document.causes[cause].is_shown());
+        for &cause in &shown {
+            self.cause(cause)?;
+        }
+        // A consequence stands under its cause already.
+        let hidden: Vec<usize> =
+            hidden.into_iter().filter(|&cause| self.document.causes[cause].cause.is_none()).collect();
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out)?;
+        if self.style.verbose {
+            self.paragraph("", "These reached no output:")?;
+            return hidden.iter().try_for_each(|&cause| self.cause(cause));
+        }
+        let more = words::count(hidden.len() as u64, "more cause");
+        self.paragraph("", &format!("{more} of error reached no output (-v shows them)."))
+    }
+
+    fn cause(&mut self, index: usize) -> io::Result<()> {
+        let document = self.document;
+        let cause = &document.causes[index];
+        let place = words::whereabouts(&cause.place).unwrap_or_else(|| "an unknown place".to_owned());
+        writeln!(self.out)?;
+        let title = self.bold(&printable(&format!("{:>3}. {} in {place}", cause.rank, words::title(cause))));
+        writeln!(self.out, "{title}")?;
+        if let (Some(source), Some(line)) = (document.source(index), cause.place.line) {
+            let room = usize::from(self.style.width).saturating_sub(15);
+            let source: String = printable(source.trim()).chars().take(room).collect();
+            writeln!(self.out, "{line:>10} │ {source}")?;
+        }
+        for (name, text) in words::facts(document, index) {
+            self.paragraph(&format!("     {name:<NAMES$}"), &text)?;
+        }
+        Ok(())
+    }
+
+    fn coverage(&mut self) -> io::Result<()> {
+        self.section("Coverage")?;
+        for (name, text) in words::coverage(self.document) {
+            self.paragraph(&format!("  {name:<NAMES$}"), &text)?;
+        }
+        if self.document.report.coverage.gaps.is_empty() {
+            return Ok(());
+        }
+        self.table(tables::gaps(self.document))
+    }
+
+    fn section(&mut self, title: &str) -> io::Result<()> {
+        writeln!(self.out)?;
+        self.heading(title)
+    }
+
+    fn heading(&mut self, text: &str) -> io::Result<()> {
+        let text = wrapped("", &printable(text), self.style.width.into());
+        let text = self.bold(&text);
+        writeln!(self.out, "{text}")
+    }
+
+    /// Words after `head`, in lines that fit and are indented by it.
+    fn paragraph(&mut self, head: &str, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", wrapped(head, &printable(text), self.style.width.into()))
+    }
+
+    fn bold(&self, text: &str) -> String {
+        if self.style.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn table(&mut self, mut table: Table) -> io::Result<()> {
+        let left_out = if self.style.verbose { 0 } else { table.rows.len().saturating_sub(ROWS) };
+        table.rows.truncate(table.rows.len() - left_out);
+        let text = laid_out(&table, self.style.width);
+        for line in text.lines() {
+            writeln!(self.out, "{}", line.trim_end())?;
+        }
+        if left_out > 0 {
+            let more = words::number(left_out as u64);
+            writeln!(
+                self.out,
+                "  … {more} more rows (-v shows them, --report=json:FILE keeps every output)"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A table without borders. Only its last column, a place, gives way: numbers are worth nothing in pieces.
+fn laid_out(table: &Table, width: u16) -> String {
+    const LOOK: TableStyle = TableStyle::new()
+        .header_lines(ContentLineStyle::none())
+        .header_separator(LineStyle::none().fill('─').junction('─'))
+        .content_lines(ContentLineStyle::none());
+    let mut text = comfy_table::Table::new();
+    text.load_style(LOOK).set_content_arrangement(ContentArrangement::Disabled);
+    text.set_header(table.columns.iter().map(|column| column.title));
+    let last = table.columns.len().saturating_sub(1);
+    let fixed: usize = (0..last).map(|column| widest(table, column) + GAP).sum();
+    let room = usize::from(width).saturating_sub(fixed + GAP).max(PLACE);
+    for row in &table.rows {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let text = printable_lines(&cell.lines);
+            if column == last { fitted(&text, room) } else { text }
+        });
+        text.add_row(cells);
+    }
+    for (column, format) in text.column_iter_mut().zip(&table.columns) {
+        column.set_padding((1, 0));
+        if format.numeric {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    text.trim_fmt()
+}
+
+fn widest(table: &Table, column: usize) -> usize {
+    let lines = table.rows.iter().filter_map(|row| row.get(column)).flat_map(|cell| &cell.lines);
+    let widest = lines.map(|line| line.chars().count()).max();
+    widest.unwrap_or(0).max(table.columns[column].title.chars().count())
+}
+
+/// A place in lines of at most `room`: the location under the function, and long functions cut.
+fn fitted(place: &str, room: usize) -> String {
+    if place.chars().count() <= room {
+        return place.to_owned();
+    }
+    let (function, location) = place.split_at(place.rfind(" (").unwrap_or(place.len()));
+    let cut = |line: &str| match line.chars().count() > room {
+        true => line.chars().take(room - 1).chain(['…']).collect(),
+        false => line.to_owned(),
+    };
+    let lines = [function, location.trim_start()].map(cut);
+    lines.join("\n").trim_end().to_owned()
+}
+
+fn printable_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Text of the guest without what would move the cursor.
+fn printable(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// Words in lines of at most `width`, the first after `head`, the others under its end.
+fn wrapped(head: &str, text: &str, width: usize) -> String {
+    let indent = head.chars().count();
+    let mut lines = head.to_owned();
+    let mut used = indent;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let length = word.chars().count();
+        if used > indent && used + 1 + length > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            used = indent;
+        }
+        if used > indent {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_hang_under_their_heads() {
+        assert_eq!(wrapped("  a: ", "one two three four", 14), "  a: one two\n     three\n     four");
+        assert_eq!(wrapped("", "averyveryverylongword x", 5), "averyveryverylongword\nx");
+        assert_eq!(wrapped("x", "", 5), "x");
+    }
+
+    #[test]
+    fn places_give_way() {
+        assert_eq!(fitted("solve (quad.c:1)", 16), "solve (quad.c:1)");
+        assert_eq!(fitted("solve (quad.c:1)", 12), "solve\n(quad.c:1)");
+        assert_eq!(fitted("ns::Grid<double>::norm (quad.cpp:12)", 12), "ns::Grid<do…\n(quad.cpp:1…");
+        assert_eq!(fitted("somewhere+0x1234567", 12), "somewhere+0…");
+    }
+
+    #[test]
+    fn nothing_of_the_guest_moves_the_cursor() {
+        assert_eq!(printable("a\x1b[2J\tb\r"), "a\u{fffd}[2J b\u{fffd}");
+    }
+}

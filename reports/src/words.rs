@@ -1,0 +1,273 @@
+//! The sentences of a report, the same in every format that people read.
+
+use shadowgrind_core::findings::{FindingKind, Interval, Program, Spread, Value, VariableRange, Wrapped};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::site::Place;
+
+use crate::document::Document;
+use crate::fold::Reach;
+use crate::rank::Cause;
+
+/// Places and functions listed before "and so on".
+const MOST: usize = 3;
+
+/// A whole number with its thousands apart.
+pub(crate) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 output`, `2,000 outputs`.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+/// A float, as short as it reads back; large ones with an exponent where that is shorter.
+pub(crate) fn float(value: Value) -> String {
+    let plain = value.to_string();
+    let x = value.to_f64();
+    if value.format() == Format::F80 || !x.is_finite() || x.abs() < 1e7 {
+        return plain;
+    }
+    let scientific = if value.format() == Format::F32 { format!("{:e}", x as f32) } else { format!("{x:e}") };
+    if scientific.len() < plain.len() { scientific } else { plain }
+}
+
+/// Bits and digits, to a tenth.
+pub(crate) fn tenth(x: f64) -> String {
+    format!("{x:.1}")
+}
+
+/// The first few names, and how many more there are.
+fn some(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    if more > 0 {
+        names.push(format!("{} more", number(more as u64)));
+    }
+    names.join(", ")
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `file.c:12`, or `prog+0x1f3` where no line is known.
+pub(crate) fn location(place: &Place) -> Option<String> {
+    match (&place.file, place.line, &place.module, place.offset) {
+        (Some(file), Some(line), ..) => Some(format!("{}:{line}", file_name(file))),
+        (_, _, Some(module), Some(offset)) => Some(format!("{}+{offset:#x}", file_name(module))),
+        _ => None,
+    }
+}
+
+/// `solve (file.c:12)`; nothing for an output that left at no particular instruction.
+pub(crate) fn whereabouts(place: &Place) -> Option<String> {
+    let location = location(place)?;
+    Some(match &place.function {
+        Some(function) => format!("{function} ({location})"),
+        None => location,
+    })
+}
+
+/// What was run.
+pub(crate) fn command(program: &Program) -> String {
+    let quoted = program.argv.iter().map(|argument| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%#".contains(c);
+        let bare = !argument.is_empty() && argument.chars().all(plain);
+        if bare { argument.clone() } else { format!("'{}'", argument.replace('\'', "'\\''")) }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// How it ended.
+pub(crate) fn ending(document: &Document<'_>) -> String {
+    let program = &document.report.program;
+    let end = match (&program.signal, program.exit_code) {
+        (Some(signal), _) => format!("killed by {signal}"),
+        (None, Some(code)) => format!("exit status {code}"),
+        (None, None) => "still running".to_owned(),
+    };
+    let partial = if document.report.partial { "; this report covers what ran until then" } else { "" };
+    let precision = document.report.settings.precision;
+    let reals = precision.map_or(String::new(), |bits| format!(", reals of {bits} bits"));
+    format!("process {}, {end}{reals}{partial}", program.pid)
+}
+
+/// What to do when a derivative was asked for and nothing seeded.
+pub(crate) const NOTHING_SEEDED: &str = "Nothing was seeded, so every derivative is 0. Name an input: --input=nu for a \
+     global variable, --input=a[0..3] for elements, --input=nu@solve where it is set before solve is called, \
+     --input=f#1 for a function's first floating-point argument.";
+
+/// What there is to say about outputs when there are none.
+pub(crate) const NO_OUTPUT: &str = "No float left the program in a way that is watched.";
+
+/// The result of the run in one sentence.
+pub(crate) fn verdict(document: &Document<'_>) -> String {
+    let all = document.report.outputs.len();
+    let wrong = document.outputs.erroneous();
+    let causes = document.causes.iter().filter(|cause| cause.is_shown()).count() as u64;
+    let worst = document.outputs.worst().map_or(0.0, |worst| worst.bits());
+    let threshold = number_of_bits(document.threshold());
+    let outputs = count(all, "output");
+    match (all, wrong, causes) {
+        (0, ..) => NO_OUTPUT.to_owned(),
+        (_, 0, 0) if worst == 0.0 => format!("Clean: {outputs}, exact to the last digit."),
+        (_, 0, 0) => format!("Clean: {outputs}, none more than {} off.", number_of_bits(worst)),
+        (_, 0, _) => {
+            format!("{outputs}, none more than {threshold} off; {} reached them.", count(causes, "cause"))
+        }
+        (_, 1, _) => {
+            format!("1 of {outputs} is more than {threshold} off; {} found.", count(causes, "cause"))
+        }
+        _ => {
+            let wrong = number(wrong);
+            format!("{wrong} of {outputs} are more than {threshold} off; {} found.", count(causes, "cause"))
+        }
+    }
+}
+
+fn number_of_bits(bits: f64) -> String {
+    format!("{} bits", tenth(bits))
+}
+
+/// A cause in a few words.
+pub(crate) fn title(cause: &Cause) -> String {
+    format!("{} ({})", kind(cause.finding.kind), cause.finding.operation)
+}
+
+fn kind(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Cancellation => "cancellation",
+        FindingKind::Absorption => "absorption",
+        FindingKind::Accumulation => "accumulation",
+        FindingKind::Rounding => "rounding",
+        FindingKind::Overflow => "overflow",
+        FindingKind::Invalid => "invalid operation",
+        FindingKind::Branch => "comparison decided otherwise",
+        FindingKind::Conversion => "conversion decided otherwise",
+    }
+}
+
+/// What there is to say about a cause, by name.
+pub(crate) fn facts(document: &Document<'_>, index: usize) -> Vec<(&'static str, String)> {
+    let cause = &document.causes[index];
+    let finding = &cause.finding;
+    let mut facts = Vec::new();
+    let mut say = |name, text: Option<String>| facts.extend(text.map(|text| (name, text)));
+    say("inlined", inlined(&cause.place));
+    say("expression", finding.expression.clone());
+    say("introduces", finding.local_error_bits.map(spread));
+    say("result", finding.error_bits.map(|bits| format!("off by {}", spread(bits))));
+    say("happens", Some(format!("{}{}", count(finding.count, "time"), share(finding.share))));
+    say("reaches", reaches(document, document.reached(index)));
+    let ranges: Vec<String> = finding.ranges.iter().filter_map(range).collect();
+    say("goes wrong", (!ranges.is_empty()).then(|| ranges.join("; ")));
+    let symptoms = cause.symptoms.iter().map(|&symptom| symptom_of(&document.causes[symptom]));
+    say("leads to", Some(some(symptoms.collect())).filter(|text| !text.is_empty()));
+    say("hint", finding.hint.clone());
+    facts
+}
+
+fn inlined(place: &Place) -> Option<String> {
+    let callers = place.inlined_by.iter().map(|frame| {
+        let caller = Place {
+            function: frame.function.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+            ..Place::default()
+        };
+        whereabouts(&caller).or(caller.function).unwrap_or_else(|| "an unknown caller".to_owned())
+    });
+    let callers: Vec<String> = callers.collect();
+    (!callers.is_empty()).then(|| format!("into {}", callers.join(", in ")))
+}
+
+fn spread(bits: Spread) -> String {
+    if tenth(bits.mean) == tenth(bits.max) {
+        return number_of_bits(bits.max);
+    }
+    format!("{} on average, {} at most", number_of_bits(bits.mean), tenth(bits.max))
+}
+
+fn share(share: Option<f64>) -> String {
+    share.map_or(String::new(), |share| format!(", {:.0} % of the error there", 100.0 * share))
+}
+
+fn reaches(document: &Document<'_>, reached: &[Reach]) -> Option<String> {
+    let digits = reached.iter().filter_map(|reach| reach.digits).reduce(f64::min);
+    let places = reached.iter().map(|reach| {
+        let series = &document.outputs.series[reach.series];
+        let label = document.report.outputs.label_text(series.label).map(str::to_owned);
+        let place = label.or_else(|| whereabouts(document.place(series.site)));
+        let of =
+            if series.count > reach.count { format!(" of {}", number(series.count)) } else { String::new() };
+        let noun = if series.count == 1 { "output" } else { "outputs" };
+        format!(
+            "{}{of} {noun} of {}",
+            number(reach.count),
+            place.unwrap_or_else(|| "an unknown place".to_owned())
+        )
+    });
+    let places: Vec<String> = places.collect();
+    if places.is_empty() {
+        return Some("no output".to_owned());
+    }
+    let left =
+        digits.map_or(String::new(), |digits| format!("; {} correct digits left at worst", tenth(digits)));
+    Some(format!("{}{left}", some(places)))
+}
+
+/// `b in 1e8…1e9 (seen in 1…1e9), worst at 7.3e8`.
+fn range(range: &VariableRange) -> Option<String> {
+    let wrong = intervals(&range.erroneous)?;
+    let all = intervals(&range.all).filter(|all| *all != wrong);
+    let seen = all.map_or(String::new(), |all| format!(" (seen in {all})"));
+    let worst = range.worst.map_or(String::new(), |worst| format!(", worst at {}", float(worst.into())));
+    Some(format!("{} in {wrong}{seen}{worst}", range.variable))
+}
+
+fn intervals(intervals: &[Interval]) -> Option<String> {
+    let texts: Vec<String> = intervals
+        .iter()
+        .map(|Interval { min, max }| match min == max {
+            true => float((*min).into()),
+            false => format!("{}…{}", float((*min).into()), float((*max).into())),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(" or "))
+}
+
+fn symptom_of(cause: &Cause) -> String {
+    let place = location(&cause.place).unwrap_or_else(|| "an unknown place".to_owned());
+    format!("{} at {place}, {}", title(cause), count(cause.finding.count, "time"))
+}
+
+/// What was watched, and what was not, by name.
+pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
+    let coverage = &document.report.coverage;
+    let mut wrapped: Vec<_> = coverage.wrapped.iter().filter(|wrapped| wrapped.calls > 0).collect();
+    wrapped.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.function.cmp(&b.function)));
+    let called = |wrapped: &&Wrapped| format!("{} ({})", wrapped.function, count(wrapped.calls, "call"));
+    let functions: Vec<String> = wrapped.iter().map(called).collect();
+    let mut facts = vec![("shadowed", count(coverage.operations, "operation"))];
+    if !functions.is_empty() {
+        facts.push(("functions", format!("taken as one operation: {}", functions.join(", "))));
+    }
+    let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();
+    facts.push(match coverage.gaps.len() {
+        0 => ("gaps", "none: every shadowed value was followed".to_owned()),
+        _ => {
+            ("gaps", format!("{} lost their shadow in instructions not understood", count(dropped, "value")))
+        }
+    });
+    facts
+}
