@@ -11,6 +11,7 @@ pub mod compile;
 pub mod host;
 pub mod outcome;
 pub mod programs;
+pub mod randseq;
 pub mod run;
 pub mod spec;
 pub mod suite;

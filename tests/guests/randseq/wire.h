@@ -1,5 +1,5 @@
 /* The two files the harness and the generator exchange. Everything is little-endian 64-bit words; the generator's side
- * of the same layout is tests/src/randseq/wire.rs and state.rs, and its unit test compares the sizes named here. */
+ * of the same layout is tests/src/randseq/wire.rs and state.rs; a unit test there compares the numbers named here. */
 #ifndef WIRE_H
 #define WIRE_H
 
@@ -77,6 +77,12 @@ struct record {
 struct out_header {
     u64 magic, started, finished, unused[5];
 };
+
+_Static_assert(sizeof(struct state) == ST_SIZE, "enter.S counts on it");
+_Static_assert(sizeof(struct file_header) == 512, "64 words");
+_Static_assert(sizeof(struct case_header) == 128 + ST_SIZE, "code follows");
+_Static_assert(sizeof(struct fault) == 128 + ST_SIZE, "16 words and the registers");
+_Static_assert(sizeof(struct record) == 128 + ST_SIZE, "16 words and the registers");
 
 #endif
 #endif

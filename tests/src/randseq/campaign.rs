@@ -6,12 +6,14 @@ use super::execute::{Batch, How, Ran, Runner};
 use super::op::{Assembled, Case};
 use super::profile::Profile;
 use super::wire::{self, BATCH, CASE_ROOM};
-use super::{r#gen, minimise, report};
+use super::{minimise, report, sequence};
 use crate::outcome::End;
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
-/// Runs of the tool that minimising one case may take.
+/// Runs of the tool that minimising one case may take, and the time: a case that hangs takes long to try.
 const BUDGET: usize = 150;
+const TIME: Duration = Duration::from_secs(180);
 
 #[derive(Clone, Debug)]
 pub struct Campaign {
@@ -40,7 +42,7 @@ struct Finding {
 /// Generates a case and makes it fit its room.
 pub fn build(catalog: &Catalog, profile: &Profile, seed: u64, index: u64) -> (Case, Assembled) {
     let addr = wire::case_address(profile, seed, index);
-    let mut case = r#gen::case(catalog, profile, seed, index, addr);
+    let mut case = sequence::case(catalog, profile, seed, index, addr);
     loop {
         let code = case.assemble().unwrap_or_else(|e| panic!("seed {seed:#x}, case {index}: {e}"));
         if code.bytes.len() as u64 <= CASE_ROOM {
@@ -59,7 +61,11 @@ impl Campaign {
             Isa::Avx2 => catalog.host.has_avx2(),
             Isa::Avx512 => catalog.host.has_avx512(),
         };
-        possible.then(|| Campaign { catalog: catalog.clone(), profile: profile.clone(), runner: Runner::new() })
+        possible.then(|| Campaign {
+            catalog: catalog.clone(),
+            profile: profile.clone(),
+            runner: Runner::new(),
+        })
     }
 
     /// Runs the cases of a range under the tool and compares them with native runs.
@@ -135,7 +141,8 @@ impl Campaign {
             return format!("{whole}\nDid not happen again, neither alone nor after the cases before it.");
         };
         let before = &batch[finding.at - history..finding.at];
-        let differs = |c: &Case| self.differs(how, before, c).is_some();
+        let deadline = Instant::now() + TIME;
+        let differs = |c: &Case| Instant::now() < deadline && self.differs(how, before, c).is_some();
         let small = minimise::minimise(case, differs, BUDGET);
         let small_code = small.assemble().expect("it ran");
         let Some(again) = self.differs(how, before, &small) else {
@@ -211,13 +218,18 @@ fn compare_runs(native: &Ran, other: &Ran, cases: usize) -> Option<Finding> {
     let ended = format!("the tool: {}", other.outcome.end);
     let stderr = String::from_utf8_lossy(&other.outcome.stderr).into_owned();
     let (Ok(a), Ok(b)) = (&native.output, &other.output) else {
-        return Some(Finding { at: 0, what: Vec::new(), note: format!("{ended}, nothing was run\n{stderr}") });
+        return Some(Finding {
+            at: 0,
+            what: Vec::new(),
+            note: format!("{ended}, nothing was run\n{stderr}"),
+        });
     };
-    for at in 0..a.finished.min(b.finished) {
-        let what = compare::records(&a.records[at], &b.records[at]);
-        if !what.is_empty() {
-            return Some(Finding { at, what, note: "registers, signals or memory differ".to_owned() });
-        }
+    let both = a.records.iter().zip(&b.records).map(|(x, y)| compare::records(x, y));
+    let mut differing = both.enumerate().filter(|(_, what)| !what.is_empty());
+    if let Some((at, what)) = differing.next() {
+        let others = differing.count();
+        let note = format!("registers, signals or memory differ, also in {others} other case(s) of {cases}");
+        return Some(Finding { at, what, note });
     }
     if b.finished < cases || other.outcome.end != End::Exit(0) {
         let at = b.started.clamp(1, cases) - 1;

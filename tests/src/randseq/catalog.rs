@@ -92,8 +92,7 @@ pub fn verdict(code: Code, host: &Host) -> Verdict {
     if let Some(why) = denied(code, info) {
         return Verdict::Denied(why);
     }
-    let mask_of_kind = matches!(info.encoding(), EncodingKind::MVEX);
-    if mask_of_kind || !code.cpuid_features().iter().all(|f| host.has(*f)) {
+    if !code.cpuid_features().iter().all(|f| host.has(*f)) {
         return Verdict::Absent;
     }
     match idiom(code, info) {
@@ -165,7 +164,9 @@ fn family(code: Code, info: &OpCodeInfo) -> Family {
     let vector = kinds.contains("xmm") || kinds.contains("ymm") || kinds.contains("vsib");
     match info.encoding() {
         EncodingKind::EVEX => Family::Avx512,
-        EncodingKind::VEX if features.iter().any(|f| format!("{f:?}").starts_with("AVX512")) => Family::Avx512,
+        EncodingKind::VEX if features.iter().any(|f| format!("{f:?}").starts_with("AVX512")) => {
+            Family::Avx512
+        }
         EncodingKind::VEX if vector || features.contains(&CpuidFeature::AVX) => Family::Avx,
         EncodingKind::D3NOW => Family::Mmx,
         _ if kinds.contains("mm_") && !vector || features == [CpuidFeature::MMX] => Family::Mmx,

@@ -19,7 +19,8 @@ impl fmt::Display for Difference {
 }
 
 const GPRS: [&str; 16] = [
-    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+    "r15",
 ];
 
 /// Everything that differs; empty if nothing does.
@@ -99,7 +100,16 @@ fn backwards(bytes: &[u8]) -> String {
 
 fn flags(word: u64) -> String {
     const NAMES: [(u32, &str); 11] = [
-        (0, "CF"), (2, "PF"), (4, "AF"), (6, "ZF"), (7, "SF"), (8, "TF"), (10, "DF"), (11, "OF"), (14, "NT"), (16, "RF"),
+        (0, "CF"),
+        (2, "PF"),
+        (4, "AF"),
+        (6, "ZF"),
+        (7, "SF"),
+        (8, "TF"),
+        (10, "DF"),
+        (11, "OF"),
+        (14, "NT"),
+        (16, "RF"),
         (18, "AC"),
     ];
     let set = NAMES.iter().filter(|(bit, _)| word >> bit & 1 == 1).map(|(_, name)| *name);
@@ -116,4 +126,69 @@ pub fn dumps(native: &[Vec<u8>], tool: &[Vec<u8>], limit: usize) -> Vec<Differen
     }
     all.truncate(limit);
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rng::Rng;
+    use super::super::state::{FX_XMM, SIZE};
+    use super::*;
+
+    fn record() -> Record {
+        let mut rng = Rng::new(1);
+        let state = State::random(&mut rng);
+        let fault = Fault { words: (0..FAULT_NAMES.len() as u64).collect(), state: state.clone() };
+        Record { faults_seen: 1, hashes: (0..REGIONS.len() as u64).collect(), state, faults: vec![fault] }
+    }
+
+    fn flipped(state: &State, at: usize) -> State {
+        let mut bytes = state.bytes().to_vec();
+        bytes[at] ^= 0x10;
+        State::from_bytes(&bytes)
+    }
+
+    /// Padding, the instruction and data pointers of x87, and what the image has twice or not at all.
+    fn is_ignored(at: usize) -> bool {
+        let in_st_padding = (FX + FX_ST..FX + FX_XMM).contains(&at) && (at - FX - FX_ST) % 16 >= 10;
+        let pointers = FX + 5..FX + FX_MXCSR;
+        (152..192).contains(&at)
+            || pointers.contains(&at)
+            || in_st_padding
+            || (FX + FX_XMM..ZMM).contains(&at)
+    }
+
+    #[test]
+    fn every_bit_of_a_state_counts() {
+        let native = record();
+        for at in 0..SIZE {
+            let mut other = native.clone();
+            other.state = flipped(&native.state, at);
+            assert_eq!(records(&native, &other).is_empty(), is_ignored(at), "final state, byte {at}");
+            other = native.clone();
+            other.faults[0].state = flipped(&native.state, at);
+            assert_eq!(
+                records(&native, &other).is_empty(),
+                is_ignored(at),
+                "state in a signal frame, byte {at}"
+            );
+        }
+    }
+
+    #[test]
+    fn signals_and_memory_count() {
+        let native = record();
+        for (i, name) in FAULT_NAMES.iter().enumerate() {
+            let mut other = native.clone();
+            other.faults[0].words[i] += 1;
+            assert_eq!(records(&native, &other).len(), 1, "{name}");
+        }
+        for (i, region) in REGIONS.iter().enumerate() {
+            let mut other = native.clone();
+            other.hashes[i] += 1;
+            assert_eq!(records(&native, &other).len(), 1, "{}", region.name);
+        }
+        let other = Record { faults_seen: 2, ..native.clone() };
+        assert_eq!(records(&native, &other).len(), 1);
+        assert!(records(&native, &native.clone()).is_empty());
+    }
 }

@@ -27,6 +27,7 @@ pub(super) const MNEMONICS: &[(&str, &[M])] = &[
     ("descriptor tables: emulated by the kernel or refused", &[M::Sgdt, M::Sidt, M::Sldt, M::Str, M::Smsw]),
     ("loads a selector, which clears a segment base", &[M::Lss, M::Lfs, M::Lgs]),
     ("far control transfer: left out", &[M::Retf, M::Iret, M::Iretd, M::Iretq]),
+    ("leaves out what it believes unchanged since the image was loaded", &[M::Xsaveopt, M::Xsaveopt64]),
     ("kernel entry of 32-bit programs", &[M::Sysenter]),
     ("virtual machine control", &[M::Vmcall, M::Vmmcall, M::Vmfunc, M::Vmgexit]),
 ];
@@ -41,7 +42,7 @@ pub(super) const IDIOMS: &[(&str, &[M])] = &[
     ("division", &[M::Div, M::Idiv]),
     ("x87 state", &[M::Fldcw, M::Fldenv, M::Fstenv, M::Fnstenv, M::Fsave, M::Fnsave, M::Frstor,
         M::Fxsave, M::Fxsave64, M::Fxrstor, M::Fxrstor64,
-        M::Xsave, M::Xsave64, M::Xsaveopt, M::Xsaveopt64, M::Xsavec, M::Xsavec64, M::Xrstor, M::Xrstor64]),
+        M::Xsave, M::Xsave64, M::Xsavec, M::Xsavec64, M::Xrstor, M::Xrstor64]),
     ("mxcsr", &[M::Ldmxcsr, M::Vldmxcsr]),
     ("segment", &[M::Wrfsbase, M::Rdgsbase, M::Wrgsbase]),
     ("system call", &[M::Syscall]),

@@ -4,10 +4,10 @@ use super::catalog::Isa;
 use super::op::{Assembled, Case};
 use super::profile::Profile;
 use super::wire::{self, Output};
+use crate::host;
 use crate::outcome::{End, Outcome};
 use crate::run::Job;
 use crate::tool::{Engine, patience};
-use crate::host;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -61,7 +61,7 @@ impl Runner {
             stdin: Vec::new(),
             dir: dir.join("cwd"),
             files: Vec::new(),
-            timeout: (Duration::from_secs(30) + Duration::from_millis(5) * batch.len() as u32) * patience(),
+            timeout: (Duration::from_secs(15) + Duration::from_millis(5) * batch.len() as u32) * patience(),
         };
         let outcome = job.run().unwrap_or_else(|e| panic!("{}: {e}", job.display()));
         let bytes = std::fs::read(&output).unwrap_or_default();
@@ -118,7 +118,8 @@ fn build_harness() -> PathBuf {
         return harness;
     }
     let made = harness.with_extension(std::process::id().to_string());
-    std::fs::create_dir_all(harness.parent().expect("below target")).expect("the target directory is writable");
+    std::fs::create_dir_all(harness.parent().expect("below target"))
+        .expect("the target directory is writable");
     let mut gcc = Command::new("gcc");
     gcc.args(FLAGS).arg("-o").arg(&made).args([source.join("harness.c"), source.join("enter.S")]);
     let output = gcc.output().unwrap_or_else(|e| panic!("gcc: {e}"));

@@ -2,11 +2,12 @@
 //! instruction, or leaving the case where there is nothing to continue.
 
 use super::catalog::Family;
-use super::r#gen::Gen;
-use super::idioms::{instr, string_operands};
+use super::idioms::instr;
 use super::layout::{self, UNMAPPED};
 use super::op::Label;
 use super::operand::op_kinds_have_memory;
+use super::sequence::Gen;
+use super::strings::string_operands;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Not instructions in 64-bit mode, or not with this prefix.

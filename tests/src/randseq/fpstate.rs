@@ -4,8 +4,8 @@
 //! saved images are overwritten with zeros at once: what they hold is up to the processor (AMD and Intel differ in
 //! when they are written at all), and translated code has another FIP.
 
-use super::r#gen::Gen;
 use super::idioms::instr;
+use super::sequence::Gen;
 use super::state::random_mxcsr;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -40,7 +40,7 @@ impl Gen<'_> {
 
     fn control_word(&mut self) {
         let mem = self.mem(2, 1);
-        let word = 0x7f | self.rng.below(16) as i32 * 0x100;
+        let word = 0x7f | ((self.rng.below(16) as i32) << 8);
         self.emit(instr!(with2, Code::Mov_rm16_imm16, mem, word));
         self.emit(instr!(with1, Code::Fldcw_m2byte, mem));
     }
@@ -75,7 +75,7 @@ impl Gen<'_> {
 
     fn random_environment(&mut self, reg: Register, short: bool) {
         let width = if short { 2 } else { 4 };
-        let control = 0x7f | self.rng.below(16) as i32 * 0x100;
+        let control = 0x7f | ((self.rng.below(16) as i32) << 8);
         self.store_word(reg, 0, width, control);
         let status = self.rng.next() as i32 & 0x7f3f;
         self.store_word(reg, i64::from(width), width, status);
@@ -159,7 +159,7 @@ impl Gen<'_> {
         self.set(Register::RCX, ROOM / 8);
         self.set(Register::RAX, 0);
         self.emit(Instruction::with(Code::Cld));
-        let mut stos = super::idioms::string_operands(Code::Stosq_m64_RAX, false);
+        let mut stos = super::strings::string_operands(Code::Stosq_m64_RAX, false);
         stos.set_has_rep_prefix(true);
         self.emit(stos);
     }
@@ -182,8 +182,5 @@ impl Gen<'_> {
 
 fn is_xsave(code: &Code) -> bool {
     use iced_x86::Mnemonic as M;
-    matches!(
-        code.mnemonic(),
-        M::Xsave | M::Xsave64 | M::Xsaveopt | M::Xsaveopt64 | M::Xsavec | M::Xsavec64
-    )
+    matches!(code.mnemonic(), M::Xsave | M::Xsave64 | M::Xsavec | M::Xsavec64)
 }

@@ -12,8 +12,26 @@ pub struct Host {
 
 /// What every x86-64 processor has, under iced's names.
 const BASELINE: &[&str] = &[
-    "INTEL8086", "INTEL186", "INTEL286", "INTEL386", "INTEL486", "X64", "FPU", "FPU287", "FPU387", "MULTIBYTENOP",
-    "PAUSE", "TSC", "CPUID", "SYSCALL", "CMOV", "CX8", "MMX", "FXSR", "SSE", "SSE2",
+    "INTEL8086",
+    "INTEL186",
+    "INTEL286",
+    "INTEL386",
+    "INTEL486",
+    "X64",
+    "FPU",
+    "FPU287",
+    "FPU387",
+    "MULTIBYTENOP",
+    "PAUSE",
+    "TSC",
+    "CPUID",
+    "SYSCALL",
+    "CMOV",
+    "CX8",
+    "MMX",
+    "FXSR",
+    "SSE",
+    "SSE2",
 ];
 
 /// iced's name and the kernel's, where they differ by more than case and underscores.
@@ -54,7 +72,9 @@ impl Host {
 
     /// The harness moves mask registers as 64 bits, hence BW; every server processor with AVX-512 has it.
     pub fn has_avx512(&self) -> bool {
-        [CpuidFeature::AVX512F, CpuidFeature::AVX512BW, CpuidFeature::AVX512VL].into_iter().all(|f| self.has(f))
+        [CpuidFeature::AVX512F, CpuidFeature::AVX512BW, CpuidFeature::AVX512VL]
+            .into_iter()
+            .all(|f| self.has(f))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Memory operands: every address form, each aimed at mapped data.
 
-use super::r#gen::{Gen, Pin};
 use super::layout::{self, Window};
+use super::sequence::{Gen, Pin};
 use iced_x86::{MemoryOperand, Register};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +148,9 @@ impl Gen<'_> {
         let linear = self.near_target(parts, window, segment_base, size, align);
         let effective = linear.wrapping_sub(segment_base);
         let displ = effective.wrapping_sub(parts.sum) as i64;
-        let reaches = if parts.addr32 { effective >> 32 == 0 } else { i32::try_from(displ).is_ok() };
+        // With 32-bit addresses, what a bit offset or a segment shifts below zero comes out at 4 GB.
+        let low = (0x100..1 << 32).contains(&effective);
+        let reaches = if parts.addr32 { low } else { i32::try_from(displ).is_ok() };
         if !reaches {
             return None;
         }

@@ -43,3 +43,47 @@ fn without(case: &Case, gone: impl Fn(&Op) -> bool) -> Case {
     smaller.ops.retain(|op| !gone(op));
     smaller
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::{Case, Fix, Op, Piece};
+    use super::super::rng::Rng;
+    use super::super::state::State;
+    use super::minimise;
+
+    /// Twelve items of three steps each, with a frame around them.
+    fn case() -> Case {
+        let op = |n: u32| Op {
+            piece: Piece::Raw(vec![n as u8]),
+            fix: Fix::None,
+            item: n / 4,
+            unit: n % 4,
+            section: 0,
+        };
+        let (seed, index, addr, mem_seed) = (0, 0, 0, 0);
+        let state = State::random(&mut Rng::new(0));
+        let ops = (0..48).map(op).collect();
+        Case { seed, index, addr, mem_seed, state, ops, resumes: Vec::new(), edit_context: false }
+    }
+
+    #[test]
+    fn keeps_only_what_matters() {
+        let needed = [17u8, 35];
+        let has = |c: &Case, byte: u8| c.ops.iter().any(|op| op.piece == Piece::Raw(vec![byte]));
+        let small = minimise(&case(), |c| needed.iter().all(|b| has(c, *b)), 200);
+        let left: Vec<_> = small.ops.iter().map(|op| op.piece.clone()).collect();
+        // The steps and the frames of the items they lie in.
+        assert_eq!(left, [16, 17, 32, 35].map(|b| Piece::Raw(vec![b])));
+    }
+
+    #[test]
+    fn respects_the_budget() {
+        let mut tries = 0;
+        let count = |_: &Case| {
+            tries += 1;
+            false
+        };
+        minimise(&case(), count, 3);
+        assert_eq!(tries, 3);
+    }
+}

@@ -4,6 +4,7 @@ use super::layout::EXIT;
 use super::state::State;
 use iced_x86::{Encoder, Instruction, OpKind};
 use std::collections::HashMap;
+use std::ops::Range;
 
 pub type Label = u32;
 
@@ -22,6 +23,8 @@ pub struct Style {
 pub enum Piece {
     Instr(Instruction, Style),
     Raw(Vec<u8>),
+    /// Bytes that are never executed.
+    Table(Vec<u8>),
     /// Marks a place; no bytes.
     Label(Label),
     /// Eight bytes: the address of a label.
@@ -69,18 +72,21 @@ pub struct Case {
 pub struct Assembled {
     pub bytes: Vec<u8>,
     pub resumes: Vec<(u64, u64)>,
+    /// Tables among the code.
+    pub data: Vec<Range<usize>>,
 }
 
 impl Case {
     pub fn assemble(&self) -> Result<Assembled, String> {
-        let (first, labels) = self.place(&HashMap::new())?;
-        let (bytes, placed) = self.place(&labels)?;
+        let empty = HashMap::new();
+        let Placer { bytes: first, labels, .. } = self.place(&empty)?;
+        let Placer { bytes, labels: placed, data, .. } = self.place(&labels)?;
         if first.len() != bytes.len() || labels != placed {
             return Err("an encoding depends on where its label lies".to_owned());
         }
         let at = |l: &Label| labels.get(l).copied();
         let resumes = self.resumes.iter().filter_map(|(from, to)| Some((at(from)?, at(to)?))).collect();
-        Ok(Assembled { bytes, resumes })
+        Ok(Assembled { bytes, resumes, data })
     }
 
     /// How many instructions the case has, helpers included.
@@ -88,15 +94,16 @@ impl Case {
         self.ops.iter().filter(|op| matches!(op.piece, Piece::Instr(..))).count()
     }
 
-    fn place(&self, known: &HashMap<Label, u64>) -> Result<(Vec<u8>, HashMap<Label, u64>), String> {
-        let mut out = Placer { addr: self.addr, known, bytes: Vec::new(), labels: HashMap::new(), encoder: None };
+    fn place<'a>(&self, known: &'a HashMap<Label, u64>) -> Result<Placer<'a>, String> {
+        let (bytes, labels, data) = Default::default();
+        let mut out = Placer { addr: self.addr, known, bytes, labels, data, encoder: None };
         let mut ordered: Vec<&Op> = self.ops.iter().collect();
         ordered.sort_by_key(|op| op.section);
         let (main, behind) = ordered.split_at(ordered.partition_point(|op| op.section == 0));
         main.iter().try_for_each(|op| out.put(op))?;
         out.bytes.extend(exit_jump());
         behind.iter().try_for_each(|op| out.put(op))?;
-        Ok((out.bytes, out.labels))
+        Ok(out)
     }
 }
 
@@ -111,21 +118,27 @@ struct Placer<'a> {
     known: &'a HashMap<Label, u64>,
     bytes: Vec<u8>,
     labels: HashMap<Label, u64>,
+    data: Vec<Range<usize>>,
     encoder: Option<Encoder>,
 }
 
 impl Placer<'_> {
     fn put(&mut self, op: &Op) -> Result<(), String> {
         let ip = self.addr + self.bytes.len() as u64;
+        let from = self.bytes.len();
         match &op.piece {
             Piece::Raw(bytes) => self.bytes.extend(bytes),
             Piece::Label(l) => assert!(self.labels.insert(*l, ip).is_none(), "label {l} is placed once"),
+            Piece::Table(bytes) => self.bytes.extend(bytes),
             Piece::Pointer(l) => self.bytes.extend(self.target(*l).to_le_bytes()),
             Piece::Instr(instr, style) => {
                 let encoder = self.encoder.get_or_insert_with(|| Encoder::new(64));
                 let fixed = fixed(instr, op.fix, |l| self.known.get(&l).copied().unwrap_or(ip));
                 self.bytes.extend(encode(encoder, &fixed, *style, ip)?);
             }
+        }
+        if matches!(op.piece, Piece::Table(_) | Piece::Pointer(_)) {
+            self.data.push(from..self.bytes.len());
         }
         Ok(())
     }

@@ -1,23 +1,33 @@
 //! Random operands for any instruction, as iced describes it.
 
 use super::catalog::Family;
-use super::r#gen::Gen;
 use super::op::Style;
+use super::sequence::Gen;
 use iced_x86::{
-    Code, EncodingKind, Instruction, MemoryOperand, Mnemonic as M, OpCodeInfo, OpCodeOperandKind as K, OpKind,
-    Register, RoundingControl,
+    Code, EncodingKind, Instruction, MemoryOperand, Mnemonic as M, OpCodeInfo, OpCodeOperandKind as K,
+    OpKind, Register, RoundingControl,
 };
 
 /// Vector accesses that need no alignment although their encoding is a legacy one.
-const UNALIGNED: [M; 8] = [
-    M::Movups, M::Movupd, M::Movdqu, M::Lddqu, M::Pcmpestri, M::Pcmpestrm, M::Pcmpistri, M::Pcmpistrm,
-];
+const UNALIGNED: [M; 8] =
+    [M::Movups, M::Movupd, M::Movdqu, M::Lddqu, M::Pcmpestri, M::Pcmpestrm, M::Pcmpistri, M::Pcmpistrm];
 
 /// The few that need it although they are VEX or EVEX encoded.
 const ALIGNED: [M; 9] = [
-    M::Vmovaps, M::Vmovapd, M::Vmovdqa, M::Vmovdqa32, M::Vmovdqa64, M::Vmovntps, M::Vmovntpd, M::Vmovntdq,
+    M::Vmovaps,
+    M::Vmovapd,
+    M::Vmovdqa,
+    M::Vmovdqa32,
+    M::Vmovdqa64,
+    M::Vmovntps,
+    M::Vmovntpd,
+    M::Vmovntdq,
     M::Vmovntdqa,
 ];
+
+/// Prefetches; without memory they are a no-op on Intel and undefined on AMD.
+const MEMORY_ONLY: [Code; 3] =
+    [Code::Reservednop_rm16_r16_0F0D, Code::Reservednop_rm32_r32_0F0D, Code::Reservednop_rm64_r64_0F0D];
 
 impl Gen<'_> {
     /// Emits one random instruction of the case's families.
@@ -78,8 +88,9 @@ impl Gen<'_> {
         let info = code.op_code();
         let mut instr = Instruction::default();
         instr.set_code(code);
+        let want_memory = mem.is_some() || MEMORY_ONLY.contains(&code);
         for (i, kind) in info.op_kinds().iter().enumerate() {
-            self.operand(&mut instr, i as u32, *kind, mem.is_some())?;
+            self.operand(&mut instr, i as u32, *kind, want_memory)?;
         }
         let has_memory = instr.op_kinds().any(|k| k == OpKind::Memory);
         if info.encoding() == EncodingKind::EVEX {
@@ -113,8 +124,12 @@ impl Gen<'_> {
         Some(match kind {
             K::r8_or_mem | K::r8_reg | K::r8_opcode => Register::AL + n(self, 20),
             K::r16_or_mem | K::r16_reg | K::r16_rm | K::r16_opcode => Register::AX + n(self, 16),
-            K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode | K::r32_vvvv => Register::EAX + n(self, 16),
-            K::r64_or_mem | K::r64_reg | K::r64_rm | K::r64_opcode | K::r64_vvvv => Register::RAX + n(self, 16),
+            K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode | K::r32_vvvv => {
+                Register::EAX + n(self, 16)
+            }
+            K::r64_or_mem | K::r64_reg | K::r64_rm | K::r64_opcode | K::r64_vvvv => {
+                Register::RAX + n(self, 16)
+            }
             K::r64_reg_mem => self.line_pointer(),
             K::mm_or_mem | K::mm_reg | K::mm_rm => Register::MM0 + n(self, 8),
             K::xmm_or_mem | K::xmm_reg | K::xmm_rm | K::xmm_vvvv => Register::XMM0 + n(self, vectors),

@@ -19,9 +19,17 @@ pub fn listing(case: &Case, code: &Assembled) -> String {
     let mut text = String::new();
     let mut decoder = Decoder::with_ip(64, &code.bytes, case.addr, DecoderOptions::NONE);
     let mut formatter = GasFormatter::new();
+    formatter.options_mut().set_rip_relative_addresses(true);
     let mut instr = Instruction::default();
     while decoder.can_decode() {
         let from = decoder.position();
+        if let Some(table) = code.data.iter().find(|range| range.start == from) {
+            let hex: String = code.bytes[table.clone()].iter().map(|b| format!(" {b:02x}")).collect();
+            writeln!(text, "  {:x}: .byte{hex}", case.addr + from as u64).expect("writing to a string");
+            decoder.set_position(table.end).expect("within the code");
+            decoder.set_ip(case.addr + table.end as u64);
+            continue;
+        }
         decoder.decode_out(&mut instr);
         let bytes = &code.bytes[from..decoder.position()];
         let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
@@ -34,8 +42,10 @@ pub fn listing(case: &Case, code: &Assembled) -> String {
 
 /// General registers and control words at the start.
 pub fn start(case: &Case) -> String {
-    const NAMES: [&str; 16] =
-        ["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
+    const NAMES: [&str; 16] = [
+        "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
+        "r14", "r15",
+    ];
     let mut text = String::new();
     for (i, name) in NAMES.iter().enumerate() {
         let separator = if i % 4 == 3 { '\n' } else { ' ' };
@@ -49,7 +59,8 @@ pub fn start(case: &Case) -> String {
 
 pub fn differences(all: &[Difference]) -> String {
     const MOST: usize = 40;
-    let mut lines: Vec<String> = all.iter().take(MOST).map(|d| format!("  {d}").replace('\n', "\n  ")).collect();
+    let mut lines: Vec<String> =
+        all.iter().take(MOST).map(|d| format!("  {d}").replace('\n', "\n  ")).collect();
     if all.len() > MOST {
         lines.push(format!("  … and {} more", all.len() - MOST));
     }

@@ -1,8 +1,8 @@
 //! Code that changes code: only where the region is writable and executable at once.
 
-use super::r#gen::Gen;
 use super::idioms::instr;
 use super::op::Fix;
+use super::sequence::Gen;
 use iced_x86::{Code, MemoryOperand, Register};
 
 impl Gen<'_> {
@@ -20,9 +20,8 @@ impl Gen<'_> {
 
     /// One of the eight registers whose `mov reg, imm32` has the immediate at offset 1.
     fn old_register(&mut self) -> Option<Register> {
-        let free: Vec<_> = Register::values()
-            .filter(|r| r.is_gpr32() && r.number() < 8 && self.is_free(*r))
-            .collect();
+        let free: Vec<_> =
+            Register::values().filter(|r| r.is_gpr32() && r.number() < 8 && self.is_free(*r)).collect();
         (!free.is_empty()).then(|| self.rng.pick(&free))
     }
 

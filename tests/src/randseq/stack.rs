@@ -3,8 +3,8 @@
 //! Within a function everything is balanced; elsewhere a case may leave rsp a little off, which the next item then
 //! has to live with.
 
-use super::r#gen::Gen;
 use super::idioms::instr;
+use super::sequence::Gen;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 impl Gen<'_> {
@@ -37,14 +37,24 @@ impl Gen<'_> {
             (1, false) => instr!(with1, Code::Pushw_imm8, value % 128),
             (2, true) => instr!(with1, Code::Push_rm64, self.mem(8, 1)),
             (2, false) => instr!(with1, Code::Push_rm16, self.mem(2, 1)),
-            (3, true) => instr!(with1, Code::Pushq_FS, Register::FS),
-            (3, false) => instr!(with1, Code::Pushw_GS, Register::GS),
+            (3, _) => self.push_selector(wide),
             (4, true) => self.on_register(Code::Push_rm64, any),
             (4, false) => self.on_register(Code::Push_rm16, any),
             (_, true) => self.on_register(Code::Push_r64, any),
             (_, false) => self.on_register(Code::Push_r16, any),
         };
         self.emit(instr);
+    }
+
+    fn push_selector(&mut self, wide: bool) -> Instruction {
+        let (fs, gs) = match wide {
+            true => (Code::Pushq_FS, Code::Pushq_GS),
+            false => (Code::Pushw_FS, Code::Pushw_GS),
+        };
+        match self.rng.one_in(2) {
+            true => instr!(with1, fs, Register::FS),
+            false => instr!(with1, gs, Register::GS),
+        }
     }
 
     fn any_pop(&mut self, wide: bool) {

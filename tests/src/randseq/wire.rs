@@ -112,8 +112,20 @@ pub struct Fault {
 
 /// Names of `Fault::words`, in order.
 pub const FAULT_NAMES: [&str; 14] = [
-    "signal", "si_code", "si_errno", "si_addr", "rip", "trapno", "err", "cr2", "cs/gs/fs/ss", "uc_flags", "uc_sigmask",
-    "ss_sp", "ss_flags", "ss_size",
+    "signal",
+    "si_code",
+    "si_errno",
+    "si_addr",
+    "rip",
+    "trapno",
+    "err",
+    "cr2",
+    "cs/gs/fs/ss",
+    "uc_flags",
+    "uc_sigmask",
+    "ss_sp",
+    "ss_flags",
+    "ss_size",
 ];
 
 impl Output {
@@ -156,4 +168,30 @@ fn record(bytes: &[u8]) -> Record {
 fn fault(bytes: &[u8]) -> Fault {
     let (head, state) = bytes.split_at(8 * FAULT_WORDS);
     Fault { words: words(head)[..FAULT_NAMES.len()].to_vec(), state: State::from_bytes(state) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::{FX, K, RFLAGS, ZMM};
+    use super::*;
+
+    /// The layout is stated on both sides, in two languages; here is where they meet.
+    #[test]
+    fn agrees_with_the_harness() {
+        let header = include_str!("../../guests/randseq/wire.h");
+        let define = |name: &str, value: String| {
+            let defined = header.lines().filter_map(|l| l.strip_prefix("#define ")?.strip_prefix(name));
+            let values: Vec<_> = defined.filter_map(|rest| rest.split_whitespace().next()).collect();
+            assert_eq!(values, [value.as_str()], "{name}");
+        };
+        define("IN_MAGIC ", format!("{IN_MAGIC:#x}UL"));
+        define("OUT_MAGIC ", format!("{OUT_MAGIC:#x}UL"));
+        define("ST_RFLAGS ", RFLAGS.to_string());
+        define("ST_K ", K.to_string());
+        define("ST_FX ", FX.to_string());
+        define("ST_ZMM ", ZMM.to_string());
+        define("ST_SIZE ", STATE_SIZE.to_string());
+        define("MAX_REGIONS ", MAX_REGIONS.to_string());
+        define("MAX_RESUMES ", MAX_RESUMES.to_string());
+    }
 }

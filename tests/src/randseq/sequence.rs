@@ -46,7 +46,7 @@ pub(super) struct Gen<'a> {
 
 /// Case `index` of the run with `seed`; its code will lie at `addr`.
 pub fn case(catalog: &Catalog, profile: &Profile, seed: u64, index: u64, addr: u64) -> Case {
-    let mut rng = Rng::for_case(seed, index);
+    let mut rng = Rng::for_case(seed ^ salt(profile), index);
     let mut state = State::random(&mut rng);
     let pins = choose_pins(&mut rng, profile);
     for pin in &pins {
@@ -60,6 +60,11 @@ pub fn case(catalog: &Catalog, profile: &Profile, seed: u64, index: u64, addr: u
     generator.items();
     let (ops, resumes) = (generator.ops, generator.resumes);
     Case { seed, index, addr, mem_seed, state, ops, resumes, edit_context: index % 2 == 1 }
+}
+
+/// Profiles see different sequences under one seed.
+fn salt(profile: &Profile) -> u64 {
+    profile.name.bytes().fold(0, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Two or more pointers, one or two indices.
@@ -137,9 +142,11 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// 1 to 40 instructions, counting helpers; a last item may take it a little beyond.
+    /// 1 to 40 instructions, counting helpers; a last item may take it a little beyond. Rarely some hundred, which is
+    /// more than a translator takes in one piece.
     fn items(&mut self) {
-        let budget = 1 + self.rng.below(40) as usize;
+        let most = if self.rng.one_in(64) { 300 } else { 40 };
+        let budget = 1 + self.rng.below(most) as usize;
         let special_at = self.rng.below(budget as u64) as usize;
         let mut special_done = !self.profile.has_special();
         while self.ops.len() < budget || !special_done {
@@ -205,6 +212,10 @@ impl<'a> Gen<'a> {
 
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.push(Piece::Raw(bytes.to_vec()), Fix::None);
+    }
+
+    pub(super) fn table(&mut self, bytes: Vec<u8>) {
+        self.push(Piece::Table(bytes), Fix::None);
     }
 
     pub(super) fn pointer(&mut self, label: Label) {
@@ -275,7 +286,7 @@ impl<'a> Gen<'a> {
                     }
                     encode(&mut self.encoder, &instr, *style, self.addr).map_or(16, |b| b.len())
                 }
-                Piece::Raw(bytes) => bytes.len(),
+                Piece::Raw(bytes) | Piece::Table(bytes) => bytes.len(),
                 Piece::Pointer(_) => 8,
                 Piece::Label(_) => 0,
             };
@@ -289,7 +300,9 @@ impl<'a> Gen<'a> {
     }
 
     pub(super) fn replace_instr(&mut self, at: usize, instr: Instruction) {
-        let Piece::Instr(old, _) = &mut self.ops[at].piece else { unreachable!("a branch was emitted there") };
+        let Piece::Instr(old, _) = &mut self.ops[at].piece else {
+            unreachable!("a branch was emitted there")
+        };
         *old = instr;
     }
 
