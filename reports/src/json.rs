@@ -1,4 +1,4 @@
-//! The report for tools: complete, versioned, streamed. The fields are DESIGN.md §12's.
+//! The report for tools: complete, versioned, streamed.
 //!
 //! Outputs are written one by one as they are read back: a report of a hundred million outputs takes no more memory than
 //! one of three. One record stands on one line, so that line-wise tools find their way too.

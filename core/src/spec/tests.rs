@@ -1,4 +1,4 @@
-//! Every form of DESIGN §10, and every way to get it wrong.
+//! Every form of a SPEC, and every way to get it wrong.
 
 use super::*;
 
