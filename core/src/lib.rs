@@ -11,3 +11,7 @@ pub mod ops;
 pub mod findings;
 pub mod site;
 pub mod spec;
+pub mod replay;
+pub mod shadow;
+pub mod step;
+pub mod tricks;

@@ -1,0 +1,159 @@
+//! Replay: running the steps of an instruction on a shadow and its cells, from a record of what the guest did.
+//!
+//! Needs no engine and no guest: it is how recorded code is shadowed, the slow twin of code that shadows inline, and
+//! the oracle of tests.
+
+use crate::format::Format;
+use crate::ops::Op;
+use crate::shadow::{Cells, Lane, Location, Seen, Shadow};
+use crate::site::Site;
+use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
+use crate::tricks;
+
+/// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.
+pub fn replay<S, C>(lowered: &Lowered, site: Site, record: &[u8], shadow: &mut S, cells: &mut C)
+where
+    S: Shadow,
+    C: Cells<S::Value>,
+{
+    let mut run = Run { site, record, shadow, cells };
+    let mut skip = 0;
+    for step in &lowered.steps {
+        if skip > 0 {
+            skip -= 1;
+        } else if let Step::Unless { flag, skip: count } = step {
+            skip = if record[usize::from(*flag)] == 0 { *count } else { 0 };
+        } else {
+            run.step(step);
+        }
+    }
+}
+
+struct Run<'a, S, C> {
+    site: Site,
+    record: &'a [u8],
+    shadow: &'a mut S,
+    cells: &'a mut C,
+}
+
+impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Op { op, from, to, x, r } => self.op(*op, *from, *to, &x[..op.arity()], *r),
+            Step::Widen { from, to, x, r } => {
+                let shadow = self.get(*from, *x);
+                let bits = self.bits(*to, *r);
+                self.cells.set(self.location(r.place), *to, bits, shadow);
+            }
+            Step::Copy { from, to, bytes } => {
+                self.cells.copy(self.location(*from), self.location(*to), usize::from(*bytes));
+            }
+            Step::Permute { from, to, bytes, map } => self.permute(*from, *to, *bytes, map),
+            Step::Clear { at, bytes } => self.cells.clear(self.location(*at), usize::from(*bytes)),
+            Step::Bits { x, r, bytes, lane } => self.bitwise(*x, *r, *bytes, *lane),
+            Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
+            Step::Integer { format, how, x } => {
+                let (bits, shadow) = (self.bits(*format, *x), self.get(*format, *x));
+                let seen = Seen { format: *format, bits, shadow: shadow.as_ref() };
+                self.shadow.to_integer(self.site, *how, seen);
+            }
+            Step::Unless { .. } => {}
+        }
+    }
+
+    fn location(&self, place: Place) -> Location {
+        match place {
+            Place::State(at) => Location::State(at),
+            Place::Memory { operand, offset } => {
+                let at = 8 * usize::from(operand);
+                let address = self.record[at..at + 8].iter().rev().fold(0, |a, &b| a << 8 | u64::from(b));
+                Location::Memory(address + u64::from(offset))
+            }
+        }
+    }
+
+    fn bits(&self, format: Format, operand: Operand) -> u128 {
+        let at = usize::from(operand.value);
+        format.bits_of(&self.record[at..at + format.bytes()])
+    }
+
+    fn get(&mut self, format: Format, operand: Operand) -> Option<S::Value> {
+        let bits = self.bits(format, operand);
+        self.cells.get(self.location(operand.place), format, bits)
+    }
+
+    fn op(&mut self, op: Op, from: Format, to: Format, x: &[Operand], r: Operand) {
+        let mut bits = [0; 3];
+        let mut shadows = [None, None, None];
+        for (index, &operand) in x.iter().enumerate() {
+            bits[index] = self.bits(from, operand);
+            shadows[index] = self.get(from, operand);
+        }
+        let result = self.bits(to, r);
+        let lane = Lane {
+            site: self.site,
+            op,
+            from,
+            to,
+            x: &bits[..x.len()],
+            r: result,
+            shadows: &shadows[..x.len()],
+        };
+        let value = self.shadow.op(&lane);
+        self.cells.set(self.location(r.place), to, result, value);
+    }
+
+    fn permute(&mut self, from: [Place; 2], to: Place, bytes: u16, map: &Map) {
+        let map = match map {
+            Map::Fixed(map) => map,
+            Map::Recorded(at) => &self.record[usize::from(*at)..usize::from(*at + bytes)],
+        };
+        let from = from.map(|place| self.location(place));
+        let to = self.location(to);
+        self.cells.permute(from, to, map);
+    }
+
+    fn compare(&mut self, format: Format, predicate: Predicate, x: [Operand; 2]) {
+        let bits = x.map(|operand| self.bits(format, operand));
+        let shadows = x.map(|operand| self.get(format, operand));
+        let seen = |i: usize| Seen { format, bits: bits[i], shadow: shadows[i].as_ref() };
+        self.shadow.compare(self.site, predicate, [seen(0), seen(1)]);
+    }
+
+    /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
+    fn bitwise(&mut self, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
+        let width = lane.bytes() as u16;
+        for offset in (0..bytes).step_by(usize::from(width)) {
+            let left = bytes - offset;
+            if left < width {
+                self.cells.clear(self.location(r.place.plus(offset)), usize::from(left));
+                continue;
+            }
+            let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));
+            self.bitwise_lane(xs, result, lane);
+        }
+    }
+
+    fn bitwise_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        let result = self.bits(format, r);
+        let made = x.iter().find_map(|&operand| {
+            let before = self.bits(format, operand);
+            let shadow = self.get(format, operand)?;
+            let (negate, power) = tricks::relation(format, before, result)?;
+            if !negate && power == 0 {
+                return Some(shadow);
+            }
+            self.shadow.scale(&shadow, format, negate, power)
+        });
+        let location = self.location(r.place);
+        match (made, format) {
+            // Not a wide float: perhaps two narrow ones.
+            (None, Format::F64) => {
+                for half in [0, 4] {
+                    self.bitwise_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+                }
+            }
+            (made, _) => self.cells.set(location, format, result, made),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Steps: what one guest instruction does to lanes, independent of instruction set and shadow.
+//!
+//! A front end lowers each instruction once to a [`Lowered`]: which bytes of values have to be captured when it runs,
+//! and the steps that move, combine and drop shadows accordingly. Running them is `replay`'s work. Knows no registers
+//! by name: a front end lays its register file out in a byte-addressed *state* and says offsets.
+
+use crate::format::Format;
+use crate::ops::{MAX_OPERANDS, Op};
+
+/// Where a lane is, in terms of the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Byte offset in the thread's state.
+    State(u16),
+    /// Byte offset from the address of the instruction's memory operand of this number.
+    Memory {
+        /// Which memory operand, from 0.
+        operand: u8,
+        /// Bytes from its address.
+        offset: u16,
+    },
+}
+
+impl Place {
+    /// The place `bytes` further on.
+    pub const fn plus(self, bytes: u16) -> Place {
+        match self {
+            Place::State(at) => Place::State(at + bytes),
+            Place::Memory { operand, offset } => Place::Memory { operand, offset: offset + bytes },
+        }
+    }
+}
+
+/// A lane and the captured bytes of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Where its shadow is.
+    pub place: Place,
+    /// Offset of its value in the record.
+    pub value: u16,
+}
+
+impl Operand {
+    /// The lane `bytes` further on, in place and record alike.
+    pub const fn plus(self, bytes: u16) -> Operand {
+        Operand { place: self.place.plus(bytes), value: self.value + bytes }
+    }
+}
+
+/// The relations between two floats for which a comparison is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicate(pub u8);
+
+impl Predicate {
+    /// a < b.
+    pub const LESS: u8 = 1;
+    /// a = b.
+    pub const EQUAL: u8 = 2;
+    /// a > b.
+    pub const GREATER: u8 = 4;
+    /// Either is NaN.
+    pub const UNORDERED: u8 = 8;
+    /// Tells all relations apart: a comparison into flags.
+    pub const ORDER: Predicate = Predicate(0x80);
+}
+
+/// How a float becomes an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToInteger {
+    /// Towards zero.
+    Truncate,
+    /// By the rounding mode of the moment.
+    Round,
+}
+
+/// Where each byte of a permutation's result comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// Known when the instruction was lowered.
+    Fixed(Box<[u8]>),
+    /// In the record, at this offset, one byte per byte of the result.
+    Recorded(u16),
+}
+
+/// First index that stands for a byte of the second source in a [`Map`].
+pub const SECOND_SOURCE: u8 = 64;
+/// What stands for "no source" in a [`Map`]: the byte's shadow is cleared.
+pub const NO_SOURCE: u8 = 255;
+
+/// One step. Steps of an instruction run in order; each sees the shadows that those before it left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A real-number operation on lanes; operands beyond the op's arity repeat the first.
+    Op {
+        /// The row of TABLE 1.
+        op: Op,
+        /// Format of the operands.
+        from: Format,
+        /// Format of the result.
+        to: Format,
+        /// Operands, captured before the instruction.
+        x: [Operand; MAX_OPERANDS],
+        /// The result, captured after it.
+        r: Operand,
+    },
+    /// A float in a wider format: the same real.
+    Widen {
+        /// Format before.
+        from: Format,
+        /// Format after.
+        to: Format,
+        /// The float before.
+        x: Operand,
+        /// The float after.
+        r: Operand,
+    },
+    /// Bytes move as they are, shadows with them. Source and destination may overlap.
+    Copy {
+        /// From here …
+        from: Place,
+        /// … to here,
+        to: Place,
+        /// so many bytes.
+        bytes: u16,
+    },
+    /// Bytes of one or two sources are rearranged.
+    Permute {
+        /// The sources.
+        from: [Place; 2],
+        /// The result.
+        to: Place,
+        /// Bytes of the result.
+        bytes: u16,
+        /// Which byte goes where.
+        map: Map,
+    },
+    /// Bytes are overwritten by something that is no float.
+    Clear {
+        /// From here,
+        at: Place,
+        /// so many bytes.
+        bytes: u16,
+    },
+    /// A logical or integer operation: a result that is ±x·2ᵏ, bit pattern against bit pattern, keeps x's shadow.
+    Bits {
+        /// The operands.
+        x: [Operand; 2],
+        /// The result.
+        r: Operand,
+        /// Bytes of the result.
+        bytes: u16,
+        /// The width of float the operation's own element width suggests.
+        lane: Format,
+    },
+    /// A comparison of floats decides something.
+    Compare {
+        /// Format of both.
+        format: Format,
+        /// What is asked.
+        predicate: Predicate,
+        /// The two.
+        x: [Operand; 2],
+    },
+    /// A float becomes an integer.
+    Integer {
+        /// Its format.
+        format: Format,
+        /// How.
+        how: ToInteger,
+        /// The float.
+        x: Operand,
+    },
+    /// Skips the next steps unless the record's byte is non-zero: conditional moves.
+    Unless {
+        /// Offset in the record.
+        flag: u16,
+        /// How many steps.
+        skip: u8,
+    },
+}
+
+/// What must be captured while the instruction runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capture {
+    /// Bytes before the instruction.
+    Before {
+        /// Where.
+        place: Place,
+        /// How many.
+        bytes: u16,
+        /// Offset in the record.
+        at: u16,
+    },
+    /// Bytes after the instruction.
+    After {
+        /// Where.
+        place: Place,
+        /// How many.
+        bytes: u16,
+        /// Offset in the record.
+        at: u16,
+    },
+    /// One byte, non-zero if the condition (the processor's number for it) holds before the instruction.
+    Condition {
+        /// Number of the condition.
+        condition: u8,
+        /// Offset in the record.
+        at: u16,
+    },
+    /// A permutation's [`Map`], found by running the instruction on byte indices in place of its data.
+    Map {
+        /// Number of result bytes.
+        bytes: u16,
+        /// Offset in the record.
+        at: u16,
+    },
+}
+
+/// An instruction as steps. Its record begins with the addresses of its memory operands, eight bytes each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lowered {
+    /// Number of memory operands.
+    pub addresses: u8,
+    /// What to capture.
+    pub captures: Vec<Capture>,
+    /// What to do then.
+    pub steps: Vec<Step>,
+    /// Bytes of the record.
+    pub record: u16,
+}
+
+impl Lowered {
+    /// Reserves `bytes` of the record and returns their offset.
+    pub fn reserve(&mut self, bytes: u16) -> u16 {
+        let at = self.record;
+        self.record += bytes;
+        at
+    }
+
+    /// Has `bytes` at `place` captured before the instruction.
+    pub fn before(&mut self, place: Place, bytes: u16) -> Operand {
+        let value = self.reserve(bytes);
+        self.captures.push(Capture::Before { place, bytes, at: value });
+        Operand { place, value }
+    }
+
+    /// Has `bytes` at `place` captured after the instruction.
+    pub fn after(&mut self, place: Place, bytes: u16) -> Operand {
+        let value = self.reserve(bytes);
+        self.captures.push(Capture::After { place, bytes, at: value });
+        Operand { place, value }
+    }
+}

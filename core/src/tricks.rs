@@ -1,0 +1,104 @@
+//! Bit tricks: when the result of an integer or logical operation is still the float it was made from, up to sign and
+//! a power of two.
+//!
+//! Compilers negate, take |x|, select, and scale by powers of two with such operations; library code takes numbers
+//! apart and puts them together again. Knows bit patterns of one lane, no instruction and no shadow.
+
+use crate::format::Format;
+
+/// If `after` is ±`before`·2ᵏ with the same significand: whether the sign differs, and k.
+///
+/// A significand cut out with a zero exponent field (as `frexp`-like code does between two instructions) stands for
+/// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it.
+pub fn relation(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
+    let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
+    if x.significand != y.significand {
+        return None;
+    }
+    if before == after {
+        return Some((false, 0));
+    }
+    let (from, to) = (x.exponent()?, y.exponent()?);
+    Some((x.negative != y.negative, to - from))
+}
+
+struct Fields {
+    negative: bool,
+    biased: i32,
+    significand: u64,
+    largest: i32,
+    bias: i32,
+}
+
+impl Fields {
+    fn of(format: Format, bits: u128) -> Option<Fields> {
+        let (exponent_bits, significand_bits) = match format {
+            Format::F32 => (8, 23),
+            Format::F64 => (11, 52),
+            // No integer instruction works on ten bytes.
+            Format::F80 => return None,
+        };
+        let bits = bits as u64;
+        let largest = (1 << exponent_bits) - 1;
+        Some(Fields {
+            negative: bits >> (exponent_bits + significand_bits) & 1 != 0,
+            biased: (bits >> significand_bits) as i32 & largest,
+            significand: bits & ((1 << significand_bits) - 1),
+            largest,
+            bias: largest / 2,
+        })
+    }
+
+    /// The unbiased exponent; 0 for a significand on its own. Infinities and zeros have none.
+    fn exponent(&self) -> Option<i32> {
+        match self.biased {
+            0 => (self.significand != 0).then_some(0),
+            biased if biased == self.largest => None,
+            biased => Some(biased - self.bias),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relation64(x: f64, y: f64) -> Option<(bool, i32)> {
+        relation(Format::F64, u128::from(x.to_bits()), u128::from(y.to_bits()))
+    }
+
+    #[test]
+    fn signs_and_powers_of_two_are_recognised() {
+        assert_eq!(relation64(1.75, 1.75), Some((false, 0)));
+        assert_eq!(relation64(1.75, -1.75), Some((true, 0)));
+        assert_eq!(relation64(1.75, 14.0), Some((false, 3)));
+        assert_eq!(relation64(-1.75, 0.4375), Some((true, -2)));
+        assert_eq!(relation64(1.0, -8.0), Some((true, 3)));
+    }
+
+    #[test]
+    fn other_numbers_are_not() {
+        assert_eq!(relation64(1.75, 1.5), None);
+        assert_eq!(relation64(1.0, 0.0), None);
+        assert_eq!(relation64(1.0, f64::INFINITY), None);
+        assert_eq!(relation64(0.0, 2.0), None);
+    }
+
+    #[test]
+    fn a_significand_survives_being_cut_out_and_put_back() {
+        let x = 44.0_f64;
+        let cut = x.to_bits() & 0x000f_ffff_ffff_ffff;
+        let back = cut | 0x3ff0_0000_0000_0000;
+        let bits = |b: u64| u128::from(b);
+        assert_eq!(relation(Format::F64, bits(x.to_bits()), bits(cut)), Some((false, -5)));
+        assert_eq!(relation(Format::F64, bits(cut), bits(back)), Some((false, 0)));
+        assert_eq!(f64::from_bits(back), x / 32.0);
+    }
+
+    #[test]
+    fn an_unchanged_pattern_keeps_any_shadow() {
+        let nan = u128::from(f64::NAN.to_bits());
+        assert_eq!(relation(Format::F64, nan, nan), Some((false, 0)));
+        assert_eq!(relation(Format::F64, 0, 0), Some((false, 0)));
+    }
+}

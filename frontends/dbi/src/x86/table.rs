@@ -1,0 +1,178 @@
+//! TABLE 2: which steps an instruction is made of. One row per mnemonic; legacy and VEX forms share a row.
+//!
+//! A row says what is done to lanes, in what format and shape. Which operand is read or written, how wide registers
+//! are and what an encoding does with upper lanes is iced's knowledge and is asked of it, never restated. What is not
+//! supported is a row too.
+
+use iced_x86::Mnemonic;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::ToInteger;
+
+/// Which lanes of a vector register an instruction works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// The lowest; the rest comes from the first source (VEX) or stays (legacy).
+    Scalar,
+    /// All of the operand's width.
+    Packed,
+}
+
+/// What an instruction does to lanes.
+///
+/// Operands are named as in the VEX form: destination, first source, second source …; in a two-operand legacy form the
+/// destination is the first source too, except for unary operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Row {
+    /// No row of its own: what it writes is no float, be it register or memory.
+    Integer,
+    /// Reads and writes no register or memory that could hold a float.
+    Nothing,
+    /// Not supported, and why; counted when it meets a shadow.
+    Gap(&'static str),
+
+    /// Lane-wise binary operation of the two sources.
+    Arith(Op, Format, Shape),
+    /// Lane-wise operation of the last source.
+    Unary(Op, Format, Shape),
+    /// ±(a·b)±c; the operand numbers that are a, b and c.
+    Fused(Op, [u8; 3], Format, Shape),
+    /// As `Fused`, with one operation on even lanes and another on odd ones.
+    FusedAlternating {
+        /// Operation on lanes 0, 2, ….
+        even: Op,
+        /// Operation on lanes 1, 3, ….
+        odd: Op,
+        /// Operand numbers of a, b, c.
+        terms: [u8; 3],
+        /// Lane format.
+        format: Format,
+    },
+    /// Subtracts in even lanes, adds in odd ones.
+    AddSub(Format),
+    /// The operation between neighbouring lanes of each source.
+    Horizontal(Op, Format),
+    /// Dot product by immediate mask, within 128 bits.
+    DotProduct(Format),
+    /// Rounds to integral values by the immediate's mode.
+    Round(Format, Shape),
+
+    /// f64 to f32.
+    Narrow(Shape),
+    /// f32 to f64.
+    Widen(Shape),
+    /// Integers, or half-precision floats, to floats: they start afresh.
+    FromInteger(Format, Shape),
+    /// Floats to integers, in general registers (`Scalar`) or lanes.
+    ToInteger(Format, ToInteger, Shape),
+
+    /// Bytes move or are rearranged; the same instruction on shadows in place of data does to them what it does to
+    /// the data. Bit n set: operand n is control, not data.
+    Move {
+        /// Operands that select rather than move.
+        control: u8,
+    },
+    /// Lanes from memory at vector-indexed addresses, under a mask.
+    Gather,
+    /// Bitwise and, or, xor, and-not.
+    Logic,
+    /// Vector integer arithmetic whose result may still be a float of this width: shifts and sums of exponents.
+    Trick(Format),
+    /// Compares lanes into masks, by the immediate or the mnemonic's predicate.
+    Compare(Format, Shape),
+    /// Compares the lowest lanes into the flags.
+    CompareFlags(Format),
+    /// Clears the upper halves of all vector registers, or all of them.
+    ZeroUpper,
+    /// Clears all vector registers.
+    ZeroAll,
+
+    /// x87.
+    X87(X87),
+    /// General registers.
+    General(General),
+}
+
+/// What an x87 instruction does. Formats of memory operands are iced's knowledge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum X87 {
+    /// Pushes a float from memory or a register.
+    Load,
+    /// Pushes an integer or a constant.
+    LoadExact,
+    /// Stores to memory or a register, then pops so many.
+    Store(u8),
+    /// Stores an integer, then pops so many.
+    StoreInteger(ToInteger, u8),
+    /// Binary operation; pops so many. `true`: operands exchanged (the `r` forms). An integer operand is exact.
+    Arith(Op, bool, u8),
+    /// Operation on the top.
+    Unary(Op),
+    /// Operation on top and next, result in the next, popped once.
+    Binary(Op),
+    /// Operation on top (first) and next (second), result in the top.
+    Scale(Op),
+    /// Sine stays below, cosine is pushed.
+    SinCos,
+    /// Tangent, then the constant 1 is pushed.
+    Tangent,
+    /// Exponent below, significand pushed.
+    Extract,
+    /// Exchanges two registers.
+    Exchange,
+    /// Moves conditionally.
+    ConditionalMove,
+    /// Compares with the top, into flags or status; pops so many.
+    Compare(u8),
+    /// Changes the top of stack only: by this much.
+    Rotate(i8),
+    /// Frees a register.
+    Free,
+    /// Replaces the whole state, from memory or to its initial value.
+    Replace,
+    /// Stores the whole state; `true`: and resets it.
+    Save(bool),
+    /// Touches control and status only.
+    Control,
+}
+
+/// What an instruction on general registers does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum General {
+    /// Moves as many bytes as its destination has.
+    Move,
+    /// Moves the source's bytes; what is beyond them is no part of a float any more.
+    Extend,
+    /// Moves if a condition holds.
+    ConditionalMove,
+    /// Pushes or pops.
+    Push,
+    /// Pops into a register or memory.
+    Pop,
+    /// Exchanges its operands.
+    Exchange,
+    /// Compare and exchange.
+    CompareExchange,
+    /// Compare and exchange of 8 or 16 bytes.
+    CompareExchangeWide,
+    /// Exchange and add.
+    ExchangeAdd,
+    /// Reverses bytes in place.
+    ByteSwap,
+    /// Reverses bytes on the way.
+    MoveReversed,
+    /// Logical and shift operations whose result may still be a float.
+    Bits,
+    /// Inverts all bits: undone by a second time, so the shadow stays.
+    Not,
+    /// `movs`, with or without `rep`.
+    MoveString,
+    /// `stos`, with or without `rep`.
+    StoreString,
+    /// `lods`, with or without `rep`.
+    LoadString,
+    /// `leave`: rsp from rbp, then a pop.
+    Leave,
+    /// `enter`: a push of rbp and room for a frame.
+    Enter,
+}
