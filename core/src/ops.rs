@@ -94,7 +94,8 @@ impl<K: Arith> Gradient<K> {
 }
 
 /// What rounding took away: the real result of the operation on its floating-point operands, less the floating-point
-/// result. Holds where the result is finite and nothing on the way over- or underflows.
+/// result. Holds where the result is finite and nothing on the way over- or underflows, and needs arithmetic of the
+/// result's own precision: [`Host`](crate::arith::Host) has that for `F32` and `F64`, not for `F80`.
 #[derive(Debug)]
 pub enum Residual<V> {
     /// The operation never rounds (or, like `floor`, means what it returns).

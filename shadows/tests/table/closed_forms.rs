@@ -15,17 +15,22 @@ const BITS: u32 = 300;
 /// The derivatives of `op` at `x` by all operands; `None` for rows whose derivatives are 0, ±1, an operand or a
 /// selection, which `edges` has.
 fn textbook(op: Op, x: &[Float]) -> Option<Vec<Float>> {
+    powers(op, x).or_else(|| angles(op, x)).or_else(|| special(op, x).map(|slope| vec![slope]))
+}
+
+fn square(a: &Float) -> Float {
+    Float::with_val(BITS, a.square_ref())
+}
+
+fn powers(op: Op, x: &[Float]) -> Option<Vec<Float>> {
     let (a, b) = (&x[0], x.last().expect("an operand"));
     let real = |op| real(op, BITS, x);
     let f = |value: Float| Some(vec![value]);
     let number = |n: i32| Float::with_val(BITS, n);
-    let square = || Float::with_val(BITS, a.square_ref());
     let ln2 = || Float::with_val(BITS, Constant::Log2);
-    let bell = || (-square()).exp() * 2u32 / Float::with_val(BITS, Constant::Pi).sqrt();
-    let digamma = || a.clone().digamma();
     match op {
         Op::Sqrt => f(real(Op::Sqrt).recip() / 2u32),
-        Op::Rcp => f(-square().recip()),
+        Op::Rcp => f(-square(a).recip()),
         Op::Rsqrt => f(-(a.clone() * real(Op::Sqrt)).recip() / 2u32),
         Op::Div => Some(vec![b.clone().recip(), -Float::with_val(BITS, a / b) / b]),
         Op::Exp | Op::Expm1 => f(real(Op::Exp)),
@@ -46,6 +51,16 @@ fn textbook(op: Op, x: &[Float]) -> Option<Vec<Float>> {
             let r = real(Op::Hypot);
             Some(vec![Float::with_val(BITS, a / &r), Float::with_val(BITS, b / &r)])
         }
+        Op::Ldexp => Some(vec![b.clone().exp2(), number(0)]),
+        _ => None,
+    }
+}
+
+fn angles(op: Op, x: &[Float]) -> Option<Vec<Float>> {
+    let (a, b) = (&x[0], x.last().expect("an operand"));
+    let f = |value: Float| Some(vec![value]);
+    let square = || square(a);
+    match op {
         Op::Sin => f(a.clone().cos()),
         Op::Cos => f(-a.clone().sin()),
         Op::Tan => f(a.clone().sec().square()),
@@ -62,15 +77,24 @@ fn textbook(op: Op, x: &[Float]) -> Option<Vec<Float>> {
         Op::Asinh => f((square() + 1u32).sqrt().recip()),
         Op::Acosh => f((square() - 1u32).sqrt().recip()),
         Op::Atanh => f((1u32 - square()).recip()),
-        Op::Erf => f(bell()),
-        Op::Erfc => f(-bell()),
-        Op::Lgamma => f(digamma()),
-        Op::Tgamma => f(real(Op::Tgamma) * digamma()),
-        Op::J0 => f(-real(Op::J1)),
-        Op::Y0 => f(-real(Op::Y1)),
-        Op::J1 => f(real(Op::J0) - real(Op::J1) / a),
-        Op::Y1 => f(real(Op::Y0) - real(Op::Y1) / a),
-        Op::Ldexp => Some(vec![b.clone().exp2(), number(0)]),
+        _ => None,
+    }
+}
+
+fn special(op: Op, x: &[Float]) -> Option<Float> {
+    let a = &x[0];
+    let real = |op| real(op, BITS, x);
+    let bell = || (-square(a)).exp() * 2u32 / Float::with_val(BITS, Constant::Pi).sqrt();
+    let digamma = || a.clone().digamma();
+    match op {
+        Op::Erf => Some(bell()),
+        Op::Erfc => Some(-bell()),
+        Op::Lgamma => Some(digamma()),
+        Op::Tgamma => Some(real(Op::Tgamma) * digamma()),
+        Op::J0 => Some(-real(Op::J1)),
+        Op::Y0 => Some(-real(Op::Y1)),
+        Op::J1 => Some(real(Op::J0) - real(Op::J1) / a),
+        Op::Y1 => Some(real(Op::Y0) - real(Op::Y1) / a),
         _ => None,
     }
 }
