@@ -9,6 +9,9 @@ use crate::format::Format;
 /// Lane-wise arithmetic on values of one [`Format`], rounding to nearest after every verb.
 ///
 /// Methods take `&self` so that rules nest: `k.neg(k.div(r, b))`. An emitter keeps its state behind a cell.
+/// Rows need the required verbs only; the provided ones are what rules over derivatives are made of, and an emitter
+/// overrides those that its machine has something better for. An override must agree bit for bit, except that a NaN
+/// may be any NaN.
 pub trait Arith {
     /// A value: one lane, or a vector of lanes treated alike.
     type V: Copy;
@@ -17,10 +20,12 @@ pub trait Arith {
 
     /// The constant `x` in every lane, rounded to the format.
     fn lit(&self, x: f64) -> Self::V;
-    /// −a.
+    /// −a: the sign bit flipped, that of NaN included.
     fn neg(&self, a: Self::V) -> Self::V;
-    /// |a|.
+    /// |a|: the sign bit cleared.
     fn abs(&self, a: Self::V) -> Self::V;
+    /// `a` with its sign bit flipped where that of `b` is set: ±a as `b` is signed. Zeros and NaN have signs too.
+    fn flip(&self, a: Self::V, b: Self::V) -> Self::V;
     /// a + b.
     fn add(&self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b.
@@ -35,10 +40,38 @@ pub trait Arith {
     fn fma(&self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// a < b; false when either is NaN.
     fn lt(&self, a: Self::V, b: Self::V) -> Self::M;
-    /// True where the sign bit of `a` is set, −0 and NaN included.
-    fn sign(&self, a: Self::V) -> Self::M;
+    /// a = b; false when either is NaN, true for zeros of either sign.
+    fn eq(&self, a: Self::V, b: Self::V) -> Self::M;
     /// `yes` where `m` holds, `no` elsewhere; neither is computed with.
     fn select(&self, m: Self::M, yes: Self::V, no: Self::V) -> Self::V;
+
+    /// c − a · b, rounded once.
+    fn fnma(&self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        self.fma(self.neg(a), b, c)
+    }
+
+    /// p · s, but 0 where `s` is zero, whatever `p` is: what is not there contributes nothing, not ∞ · 0.
+    fn scaled(&self, p: Self::V, s: Self::V) -> Self::V {
+        let zero = self.lit(0.0);
+        self.select(self.eq(s, zero), zero, self.mul(p, s))
+    }
+
+    /// sum + p · s, but `sum` where `s` is zero, whatever `p` is: a comparison and a merge-masked fma where machines
+    /// have masks, a comparison, an fma and a blend elsewhere.
+    fn plus_scaled(&self, sum: Self::V, p: Self::V, s: Self::V) -> Self::V {
+        self.select(self.eq(s, self.lit(0.0)), sum, self.fma(p, s, sum))
+    }
+
+    /// sum − p · s, but `sum` where `s` is zero, whatever `p` is.
+    fn minus_scaled(&self, sum: Self::V, p: Self::V, s: Self::V) -> Self::V {
+        self.select(self.eq(s, self.lit(0.0)), sum, self.fnma(p, s, sum))
+    }
+
+    /// a / b, but 0 where `a` is zero, whatever `b` is.
+    fn over(&self, a: Self::V, b: Self::V) -> Self::V {
+        let zero = self.lit(0.0);
+        self.select(self.eq(a, zero), zero, self.div(a, b))
+    }
 }
 
 /// Evaluates rules one lane at a time in `f64`, rounding each verb to the format.
@@ -55,9 +88,11 @@ impl Host {
         Host { format }
     }
 
+    /// `x` rounded to the format.
+    ///
     /// `f64` results of single operations on `f32` operands, rounded again, equal the `f32` operation for
     /// + − × ÷ √ (53 ≥ 2·24 + 2: Figueroa, "When is double rounding innocuous?", 1995); `fma` needs its own care.
-    fn round(&self, x: f64) -> f64 {
+    pub fn round(&self, x: f64) -> f64 {
         match self.format {
             Format::F32 => f64::from(x as f32),
             Format::F64 | Format::F80 => x,
@@ -77,6 +112,9 @@ impl Arith for Host {
     }
     fn abs(&self, a: f64) -> f64 {
         a.abs()
+    }
+    fn flip(&self, a: f64, b: f64) -> f64 {
+        if b.is_sign_negative() { -a } else { a }
     }
     fn add(&self, a: f64, b: f64) -> f64 {
         self.round(a + b)
@@ -102,8 +140,8 @@ impl Arith for Host {
     fn lt(&self, a: f64, b: f64) -> bool {
         a < b
     }
-    fn sign(&self, a: f64) -> bool {
-        a.is_sign_negative()
+    fn eq(&self, a: f64, b: f64) -> bool {
+        a == b
     }
     fn select(&self, m: bool, yes: f64, no: f64) -> f64 {
         if m { yes } else { no }

@@ -6,9 +6,11 @@
 #![warn(missing_docs)]
 
 pub mod arith;
-pub mod format;
-pub mod ops;
 pub mod findings;
+pub mod format;
+pub mod functions;
+pub mod ops;
+pub mod reals;
 pub mod site;
 pub mod spec;
 pub mod replay;

@@ -1,2 +1,8 @@
-//! shadows
+//! What shadows mean: derivatives, reals, errors.
+//!
+//! A shadow is a rule on top of TABLE 1 and knows neither instructions nor engines nor report formats.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod dot;
+pub mod mpfr;

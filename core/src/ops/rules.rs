@@ -1,0 +1,148 @@
+//! Formulas that rows of TABLE 1 share or that do not fit a row.
+//!
+//! Everything is straight-line over [`Arith`] or [`Functions`]; which op uses what is the table's business.
+
+use super::{Factor, Gradient, MAX_OPERANDS, Minus, Partial, Unless, When, Zero};
+use crate::arith::Arith;
+use crate::functions::Functions;
+
+pub(super) use std::f64::consts::{LN_2, LN_10, LOG2_E, LOG10_E};
+
+/// 2/√π (DLMF 7.2.1).
+const TWO_OVER_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
+
+/// Partials as they are.
+pub(super) fn of<K: Arith, const N: usize>(partials: [Partial<K>; N]) -> Gradient<K> {
+    let mut all = [Zero; MAX_OPERANDS];
+    all[..N].copy_from_slice(&partials);
+    Gradient { partials: all, divisor: None }
+}
+
+/// Partials with a common divisor.
+pub(super) fn over<K: Arith, const N: usize>(divisor: K::V, partials: [Partial<K>; N]) -> Gradient<K> {
+    Gradient { divisor: Some(divisor), ..of(partials) }
+}
+
+/// The first operand where `m` holds, the second elsewhere.
+pub(super) fn choice<K: Arith>(m: K::M) -> Gradient<K> {
+    of([When(m), Unless(m)])
+}
+
+/// a².
+pub(super) fn square<K: Arith>(k: &K, a: K::V) -> K::V {
+    k.mul(a, a)
+}
+
+/// 1 − x² without cancellation near ±1.
+pub(super) fn one_minus_square<K: Arith>(k: &K, x: K::V) -> K::V {
+    let one = k.lit(1.0);
+    k.mul(k.sub(one, x), k.add(one, x))
+}
+
+/// 1 where a < b, else 0.
+pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
+    k.select(k.lt(a, b), k.lit(1.0), k.lit(0.0))
+}
+
+/// a + b − r for the rounded sum r: TwoSum, which needs no order of a and b (Knuth, TAOCP 2, 4.2.2, Theorem B).
+pub(super) fn sum_error<K: Arith>(k: &K, a: K::V, b: K::V, r: K::V) -> K::V {
+    let b_seen = k.sub(r, a);
+    let a_seen = k.sub(r, b_seen);
+    k.add(k.sub(a, a_seen), k.sub(b, b_seen))
+}
+
+/// a b + c − r for the once-rounded r. The error of an fma is two floats; this is their rounded sum.
+///
+/// Boldo and Muller, "Exact and approximated error of the FMA", IEEE Trans. Computers 60 (2011), algorithm ErrFma.
+pub(super) fn fma_error<K: Arith>(k: &K, a: K::V, b: K::V, c: K::V, r: K::V) -> K::V {
+    let product = k.mul(a, b);
+    let product_low = k.fma(a, b, k.neg(product));
+    let low = k.add(c, product_low);
+    let low_error = sum_error(k, c, product_low, low);
+    let high = k.add(product, low);
+    let high_error = sum_error(k, product, low, high);
+    k.add(k.add(k.sub(high, r), high_error), low_error)
+}
+
+/// 1/√a − r for an estimate r, from e = 1 − a r²: r e / (2 − 3e/2 + O(e²)). Good to some 22 bits of an estimate of 12.
+pub(super) fn rsqrt_error<K: Arith>(k: &K, a: K::V, r: K::V) -> K::V {
+    let square = square(k, r);
+    let square_low = k.fma(r, r, k.neg(square));
+    let e = k.fnma(a, square_low, k.fnma(a, square, k.lit(1.0)));
+    k.over(k.mul(r, e), k.fnma(k.lit(1.5), e, k.lit(2.0)))
+}
+
+/// 2ⁿ, as 2ⁿ⁻ʰ / 2⁻ʰ with h ≈ n/2: a subnormal x scaled up, or a huge one down, has factors that are no floats.
+pub(super) fn power_of_two<K: Functions>(k: &K, n: K::V) -> Gradient<K> {
+    let half = k.rint(k.mul(n, k.lit(0.5)));
+    let one = k.lit(1.0);
+    over(k.ldexp(one, k.neg(half)), [Factor(k.ldexp(one, k.sub(n, half))), Zero])
+}
+
+/// The derivative of xʸ = r by x: y r / x, where r has all its bits and x is not so small or large that dividing
+/// first or last would overflow; y xʸ⁻¹ where it has not.
+pub(super) fn pow_by_base<K: Functions>(k: &K, x: K::V, y: K::V, r: K::V) -> K::V {
+    let (zero, one) = (k.lit(0.0), k.lit(1.0));
+    let size = k.abs(r);
+    let by_result = k.select(k.lt(k.abs(x), one), k.div(k.mul(y, r), x), k.mul(y, k.div(r, x)));
+    // Each factor 0 wins over an infinite other: the function is constant there, or falls off faster than y grows.
+    let power = k.pow(x, k.sub(y, one));
+    let by_power = k.select(k.eq(power, zero), zero, k.mul(y, power));
+    let normal = k.select(k.lt(size, k.lit(f64::INFINITY)), by_result, by_power);
+    let slope = k.select(k.lt(size, k.lit(f64::MIN_POSITIVE)), by_power, normal);
+    k.select(k.eq(y, zero), zero, slope)
+}
+
+/// The derivative of xʸ = r by y: r ln x.
+pub(super) fn pow_by_exponent<K: Functions>(k: &K, x: K::V, r: K::V) -> K::V {
+    let zero = k.lit(0.0);
+    let logarithm = k.ln(x);
+    // 0 · ln 0 is 0 here; a negative base stays undefined.
+    k.select(k.eq(r, zero), k.select(k.lt(x, zero), logarithm, zero), k.mul(r, logarithm))
+}
+
+/// x / r for a hypotenuse r: 0 at the origin, ±1 where the other side no longer counts, at infinity too.
+pub(super) fn cosine<K: Arith>(k: &K, x: K::V, r: K::V) -> K::V {
+    let one = k.lit(1.0);
+    let slope = k.select(k.eq(k.abs(x), r), k.flip(one, x), k.div(x, r));
+    let zero = k.lit(0.0);
+    k.select(k.eq(r, zero), zero, slope)
+}
+
+/// The gradient (x, −y) / (x² + y²) of the angle of (x, y), operands (y, x). The squares are never formed.
+pub(super) fn angle<K: Functions>(k: &K, y: K::V, x: K::V) -> Gradient<K> {
+    let distance = k.hypot(x, y);
+    let near = k.lt(distance, k.lit(f64::INFINITY));
+    let part = |a| k.select(near, k.div(a, distance), k.lit(0.0));
+    over(distance, [Factor(part(x)), Minus(part(y))])
+}
+
+/// erf′(x) = 2/√π · exp(−x²) (DLMF 7.2.1). The rounding of x² would cost x² ulps: it is put back.
+pub(super) fn bell<K: Functions>(k: &K, x: K::V) -> K::V {
+    let high = square(k, x);
+    let low = k.fma(x, x, k.neg(high));
+    let gauss = k.exp(k.neg(high));
+    // Where x² overflows, low is no number, and exp(−x²) is 0 anyway.
+    let put_back = k.select(k.eq(gauss, k.lit(0.0)), gauss, k.fnma(low, gauss, gauss));
+    k.mul(k.lit(TWO_OVER_SQRT_PI), put_back)
+}
+
+/// Jₙ′ = (Jₙ₋₁ − Jₙ₊₁) / 2 (DLMF 10.6.1), which holds at 0 too.
+pub(super) fn bessel_j_slope<K: Functions>(k: &K, n: K::V, x: K::V) -> K::V {
+    let one = k.lit(1.0);
+    k.mul(k.lit(0.5), k.sub(k.bessel_j(k.sub(n, one), x), k.bessel_j(k.add(n, one), x)))
+}
+
+/// Yₙ′ = (Yₙ₋₁ − Yₙ₊₁) / 2 (DLMF 10.6.1). At 0, where Yₙ falls to −∞ (or rises, for odd negative n), it is infinite.
+pub(super) fn bessel_y_slope<K: Functions>(k: &K, n: K::V, x: K::V) -> K::V {
+    let one = k.lit(1.0);
+    let slope = k.mul(k.lit(0.5), k.sub(k.bessel_y(k.sub(n, one), x), k.bessel_y(k.add(n, one), x)));
+    let pole = k.neg(k.bessel_y(n, x));
+    k.select(k.eq(x, k.lit(0.0)), pole, slope)
+}
+
+/// The integer n with x − n y = r. x − r is n y up to one rounding, so n is exact wherever it fits; x / y itself may
+/// round up to the next integer.
+pub(super) fn multiple<K: Functions>(k: &K, x: K::V, y: K::V, r: K::V) -> K::V {
+    k.rint(k.div(k.sub(x, r), y))
+}

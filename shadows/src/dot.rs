@@ -1,0 +1,74 @@
+//! The derivative of a result in the direction its operands move: the chain rule over TABLE 1's partials.
+//!
+//! [`rule`] is written once over [`Arith`]: on [`Host`] it is a number (replay, and the oracle of tests), on a front
+//! end's emitter the same rule is machine code. Its shape depends on the row alone, never on values, so an arithmetic
+//! row becomes straight-line code. Knows nothing of where dots are kept.
+//!
+//! **An operand whose dot is zero contributes nothing**, also where its partial is infinite or NaN: √0, x/0, ∞ · c and
+//! pow(x, y) with a constant y have derivatives with respect to what is active. Each product is `Arith::scaled`,
+//! `plus_scaled` or `minus_scaled`, and the division is `over`; no other place knows of this. A dot that is not zero
+//! follows IEEE arithmetic.
+//!
+//! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
+
+use shadowgrind_core::arith::{Arith, Host};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{Gradient, Op, Partial};
+
+/// The dot of the result of `op` as straight-line arithmetic; `None` for a function row, which is evaluated by [`eval`].
+pub fn inline<K: Arith>(k: &K, op: Op, x: &[K::V], r: K::V, dots: &[K::V]) -> Option<K::V> {
+    op.arithmetic_gradient(k, x, r).map(|gradient| rule(k, &gradient, dots))
+}
+
+/// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`.
+///
+/// Arithmetic rows round every step to the format, as [`inline`] does; function rows are evaluated in `f64` and rounded
+/// once, since f32 steps would lose several digits.
+pub fn eval(format: Format, op: Op, x: &[f64], r: f64, dots: &[f64]) -> f64 {
+    let k = Host::new(format);
+    inline(&k, op, x, r, dots).unwrap_or_else(|| {
+        let wide = Host::new(Format::F64);
+        k.round(rule(&wide, &op.gradient(&wide, x, r), dots))
+    })
+}
+
+/// Σ partialᵢ · dotᵢ / divisor.
+pub fn rule<K: Arith>(k: &K, gradient: &Gradient<K>, dots: &[K::V]) -> K::V {
+    if let ([Partial::When(m), Partial::Unless(_), ..], None) = (gradient.partials, gradient.divisor) {
+        return k.select(m, dots[0], dots[1]);
+    }
+    let terms = || gradient.partials.iter().zip(dots);
+    // Terms without a multiplication first: products are then added by fma, without a rounding of their own.
+    let sum = terms().fold(None, |sum, (&partial, &dot)| unscaled(k, sum, partial, dot));
+    let sum = terms().fold(sum, |sum, (&partial, &dot)| product(k, sum, partial, dot));
+    match (sum, gradient.divisor) {
+        (None, _) => k.lit(0.0),
+        (Some(sum), None) => sum,
+        (Some(sum), Some(divisor)) => k.over(sum, divisor),
+    }
+}
+
+/// `sum` with the term partial · dot, if that takes no multiplication.
+fn unscaled<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -> Option<K::V> {
+    let zero = || k.lit(0.0);
+    let term = match partial {
+        Partial::One => dot,
+        Partial::MinusOne => return Some(sum.map_or_else(|| k.neg(dot), |sum| k.sub(sum, dot))),
+        Partial::Sign(v) => k.flip(dot, v),
+        Partial::When(m) => k.select(m, dot, zero()),
+        Partial::Unless(m) => k.select(m, zero(), dot),
+        Partial::Zero | Partial::Factor(_) | Partial::Minus(_) => return sum,
+    };
+    Some(sum.map_or(term, |sum| k.add(sum, term)))
+}
+
+/// `sum` with the term partial · dot, if that takes a multiplication.
+fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -> Option<K::V> {
+    Some(match (partial, sum) {
+        (Partial::Factor(p), None) => k.scaled(p, dot),
+        (Partial::Factor(p), Some(sum)) => k.plus_scaled(sum, p, dot),
+        (Partial::Minus(p), None) => k.scaled(k.neg(p), dot),
+        (Partial::Minus(p), Some(sum)) => k.minus_scaled(sum, p, dot),
+        _ => return sum,
+    })
+}

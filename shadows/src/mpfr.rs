@@ -1,0 +1,4 @@
+//! Reals carried beside floats, by MPFR.
+
+pub mod convert;
+pub mod reals;

@@ -1,0 +1,206 @@
+//! TABLE 1's real functions by MPFR.
+//!
+//! Everything is rounded once, to nearest, at one precision; MPFR's exponent range is so wide that nothing over- or
+//! underflows on the way. Knows no floats and no slots.
+
+use rug::Float;
+use rug::float::Special;
+use rug::ops::{CompleteRound, Pow};
+use shadowgrind_core::reals::{Reals, Rounding};
+
+/// Reals of a fixed precision.
+#[derive(Clone, Copy, Debug)]
+pub struct Mpfr {
+    /// Bits of every result.
+    pub precision: u32,
+    /// What [`Rounding::Current`] means: the guest's rounding mode.
+    pub current: Rounding,
+}
+
+impl Mpfr {
+    /// Reals of `precision` bits, for a guest that rounds to nearest.
+    pub fn new(precision: u32) -> Self {
+        Mpfr { precision, current: Rounding::NearestEven }
+    }
+
+    /// The result of a delayed computation.
+    fn complete<C>(&self, computation: C) -> Float
+    where
+        C: CompleteRound<Prec = u32, Completed = Float, Round: Default>,
+    {
+        computation.complete(self.precision)
+    }
+
+    /// Whether `a`, if finite, is within the range of floats, or near it: to reduce 2^(10^9) by 2π, MPFR would take
+    /// 10⁹ bits of π.
+    fn has_phase(&self, a: &Float) -> bool {
+        a.get_exp().is_none_or(|exponent| exponent <= 1 << 16)
+    }
+
+    fn series_j(&self, n: u32, a: &Float) -> Float {
+        self.complete(a.jn_ref(n as i32))
+    }
+
+    fn series_y(&self, n: u32, a: &Float) -> Float {
+        self.complete(a.yn_ref(n as i32))
+    }
+
+    /// A Bessel function of integer order, from MPFR's of order ≥ 0.
+    ///
+    /// MPFR has an asymptotic expansion for n² < 2|a|; for other n, and for all n < 0, it sums the power series with
+    /// |a| extra bits, which for large |a| takes more memory than there is. There the recurrence is used (DLMF 10.6.1,
+    /// stable upwards for n ≤ |a|), with bits to spare for its roundings.
+    fn bessel(&self, n: i32, a: &Float, series: impl Fn(&Self, u32, &Float) -> Float) -> Float {
+        if !self.has_phase(a) {
+            return self.special(Special::Nan);
+        }
+        let order = n.unsigned_abs();
+        let value = if *a.as_abs() <= 1000 || *a.as_abs() < order || order < 2 {
+            series(self, order, a)
+        } else {
+            let wide = Mpfr { precision: self.precision + 64, ..*self };
+            let (mut below, mut here) = (series(&wide, 0, a), series(&wide, 1, a));
+            for k in 1..order {
+                let above = wide.sub(&wide.div(&wide.mul(&wide.lit(2.0 * f64::from(k)), &here), a), &below);
+                (below, here) = (here, above);
+            }
+            Float::with_val(self.precision, here)
+        };
+        // J₋ₙ = (−1)ⁿ Jₙ, and so for Y (DLMF 10.4.1).
+        if n < 0 && order % 2 == 1 { -value } else { value }
+    }
+
+    fn special(&self, value: Special) -> Float {
+        Float::with_val(self.precision, value)
+    }
+}
+
+/// An integer operand; what an `i32` cannot hold is far beyond where results are 0 or ∞.
+fn integer(n: &Float) -> i32 {
+    n.to_i32_saturating().unwrap_or(0)
+}
+
+/// Verbs that MPFR has under one name or another.
+macro_rules! delegate {
+    ($($verb:ident($a:ident $(, $b:ident)*) => $method:ident;)+) => {
+        $(fn $verb(&self, $a: &Float $(, $b: &Float)*) -> Float {
+            self.complete($a.$method($($b),*))
+        })+
+    };
+}
+
+impl Reals for Mpfr {
+    type Real = Float;
+
+    delegate! {
+        abs(a) => abs_ref;
+        copysign(a, b) => copysign_ref;
+        sqrt(a) => sqrt_ref;
+        fma(a, b, c) => mul_add_ref;
+        fdim(a, b) => positive_diff_ref;
+        min(a, b) => min_ref;
+        max(a, b) => max_ref;
+        exp(a) => exp_ref;
+        exp2(a) => exp2_ref;
+        exp10(a) => exp10_ref;
+        expm1(a) => exp_m1_ref;
+        exp2m1(a) => exp2_m1_ref;
+        log(a) => ln_ref;
+        log2(a) => log2_ref;
+        log10(a) => log10_ref;
+        log1p(a) => ln_1p_ref;
+        log2p1(a) => log2_1p_ref;
+        cbrt(a) => cbrt_ref;
+        hypot(a, b) => hypot_ref;
+        asin(a) => asin_ref;
+        acos(a) => acos_ref;
+        atan(a) => atan_ref;
+        atan2(y, x) => atan2_ref;
+        sinh(a) => sinh_ref;
+        cosh(a) => cosh_ref;
+        tanh(a) => tanh_ref;
+        asinh(a) => asinh_ref;
+        acosh(a) => acosh_ref;
+        atanh(a) => atanh_ref;
+        erf(a) => erf_ref;
+        erfc(a) => erfc_ref;
+        tgamma(a) => gamma_ref;
+        remainder(a, b) => remainder_ref;
+    }
+
+    fn lit(&self, x: f64) -> Float {
+        Float::with_val(self.precision, x)
+    }
+    fn less(&self, a: &Float, b: &Float) -> bool {
+        a < b
+    }
+    fn neg(&self, a: &Float) -> Float {
+        self.complete(-a)
+    }
+    fn add(&self, a: &Float, b: &Float) -> Float {
+        self.complete(a + b)
+    }
+    fn sub(&self, a: &Float, b: &Float) -> Float {
+        self.complete(a - b)
+    }
+    fn mul(&self, a: &Float, b: &Float) -> Float {
+        self.complete(a * b)
+    }
+    fn div(&self, a: &Float, b: &Float) -> Float {
+        self.complete(a / b)
+    }
+    fn pow(&self, a: &Float, b: &Float) -> Float {
+        self.complete(a.pow(b))
+    }
+    fn fmod(&self, a: &Float, b: &Float) -> Float {
+        self.complete(a % b)
+    }
+
+    fn round(&self, a: &Float, how: Rounding) -> Float {
+        match how {
+            Rounding::NearestEven => self.complete(a.round_even_ref()),
+            Rounding::NearestAway => self.complete(a.round_ref()),
+            Rounding::Down => self.complete(a.floor_ref()),
+            Rounding::Up => self.complete(a.ceil_ref()),
+            Rounding::Zero => self.complete(a.trunc_ref()),
+            Rounding::Current => {
+                assert_ne!(self.current, Rounding::Current, "a rounding mode that names itself");
+                self.round(a, self.current)
+            }
+        }
+    }
+
+    fn logb(&self, a: &Float) -> Float {
+        match a.get_exp() {
+            // MPFR's significands lie in [½, 1).
+            Some(exponent) => self.lit(f64::from(exponent) - 1.0),
+            None if a.is_zero() => self.special(Special::NegInfinity),
+            None => self.complete(a.abs_ref()),
+        }
+    }
+
+    fn ldexp(&self, a: &Float, n: &Float) -> Float {
+        self.complete(a << integer(n))
+    }
+
+    fn lgamma(&self, a: &Float) -> Float {
+        let (value, _sign) = a.ln_abs_gamma_ref().complete(self.precision);
+        value
+    }
+
+    fn sin(&self, a: &Float) -> Float {
+        if self.has_phase(a) { self.complete(a.sin_ref()) } else { self.special(Special::Nan) }
+    }
+    fn cos(&self, a: &Float) -> Float {
+        if self.has_phase(a) { self.complete(a.cos_ref()) } else { self.special(Special::Nan) }
+    }
+    fn tan(&self, a: &Float) -> Float {
+        if self.has_phase(a) { self.complete(a.tan_ref()) } else { self.special(Special::Nan) }
+    }
+    fn jn(&self, n: &Float, a: &Float) -> Float {
+        self.bessel(integer(n), a, Self::series_j)
+    }
+    fn yn(&self, n: &Float, a: &Float) -> Float {
+        self.bessel(integer(n), a, Self::series_y)
+    }
+}
