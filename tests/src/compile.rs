@@ -46,9 +46,9 @@ fn build_in(
     let scratch = host::fresh_work_dir();
     std::fs::create_dir_all(&scratch).map_err(|e| format!("{}: {e}", scratch.display()))?;
     for aux in &guest.spec.aux {
-        run(&aux_command(&scratch, guest, variant, aux))?;
+        run(&aux_command(&scratch, guest, variant, aux), &scratch)?;
     }
-    run(&command(&scratch, dir, guest, variant, language, stem))?;
+    run(&command(&scratch, dir, guest, variant, language, stem), &scratch)?;
     std::fs::create_dir_all(dir.parent().expect("below target")).map_err(|e| e.to_string())?;
     // Rename fails if a parallel test was faster; its result is the same.
     if std::fs::rename(&scratch, dir).is_err() && dir.join(stem).exists() {
@@ -175,9 +175,10 @@ fn aux_command(scratch: &Path, guest: &Guest, variant: &Variant, aux: &[String])
     argv
 }
 
-fn run(argv: &[String]) -> Result<(), String> {
+/// Some compilers leave module files where they are called.
+fn run(argv: &[String], dir: &Path) -> Result<(), String> {
     let shown = argv.join(" ");
-    let output = Command::new(&argv[0]).args(&argv[1..]).output().map_err(|e| format!("{shown}: {e}"))?;
+    let output = Command::new(&argv[0]).args(&argv[1..]).current_dir(dir).output().map_err(|e| format!("{shown}: {e}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -52,7 +52,7 @@ fn check_guest(name: &str, guest: &Guest, variant: &Variant, engine: &Engine) ->
     };
     let native = job(&guest.spec, &exe, variant.link, engine);
     let announced = guest.spec.exit.clone();
-    check_pair(&native, engine, &[], |outcome| {
+    check_job(&native, engine, &[], std::convert::identity, |outcome| {
         if outcome.end.is(&announced) { Ok(()) } else { Err(format!("announced {announced}")) }
     })
 }
@@ -65,21 +65,23 @@ pub fn missing_need(needs: &[String]) -> Option<String> {
     })
 }
 
-/// Runs a job natively, then under the tool as often as asked, and compares. `announced` judges the native run: a
-/// program that is itself broken must not pass because it is broken twice.
-pub fn check_pair(
+/// Runs a job natively, then under the tool as often as asked, and compares what `strip` leaves of each outcome.
+/// `announced` judges the native run: a program that is itself broken must not pass because it is broken twice.
+pub fn check_job(
     native: &Job,
     engine: &Engine,
     options: &[&str],
+    strip: impl Fn(Outcome) -> Outcome,
     announced: impl Fn(&Outcome) -> Result<(), String>,
 ) -> Result<(), Failed> {
     let expected = native.run().map_err(|e| format!("{}: {e}", native.display()))?;
     announced(&expected).map_err(|why| broken(native, &expected, &why))?;
+    let expected = strip(expected);
     let tool = under_tool(native, engine, options);
     for _ in 0..tool::repeat() {
         let got = tool.run().map_err(|e| format!("{}: {e}", tool.display()))?;
-        if let Some(text) = differences(&expected, &got) {
-            let stderr = String::from_utf8_lossy(&got.stderr).chars().take(2000).collect::<String>();
+        let stderr = String::from_utf8_lossy(&got.stderr).chars().take(2000).collect::<String>();
+        if let Some(text) = differences(&expected, &strip(got)) {
             return Err(format!(
                 "differs under the tool\n{text}native: {}\ntool:   {}\nstderr under the tool: {stderr}",
                 native.display(),

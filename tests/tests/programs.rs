@@ -1,2 +1,10 @@
-//! Tests of real programs: see `programs.rs`.
-fn main() {}
+//! Real programs, as installed: shells, interpreters, compilers, compressors, databases, run-time compilers.
+
+#![forbid(unsafe_code)]
+
+use shadowgrind_tests::{programs, tool::Engine};
+
+fn main() -> std::process::ExitCode {
+    let arguments = libtest_mimic::Arguments::from_args();
+    libtest_mimic::run(&arguments, programs::program_trials(&[Engine::from_env()])).exit_code()
+}
