@@ -5,6 +5,7 @@
 //!     RANDSEQ_CASES=200000   that many, shared out among the profiles in the proportion of the default
 //!     RANDSEQ_SEED=0x1234    with this seed instead of a fresh one
 //!     RANDSEQ_CASE=17        only this case, or with `17..20` these cases, of each profile that is not filtered out
+//!     RANDSEQ_SURVEY=1       list every case that differs instead of minimising the first
 //!     SHADOWGRIND_BIN, SHADOWGRIND_ENGINE_OPTIONS, SHADOWGRIND_SHADOW, SHADOWGRIND_PATIENCE   as in all tests
 
 #![forbid(unsafe_code)]
@@ -13,9 +14,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host::skipped;
 use shadowgrind_tests::randseq::campaign::{Campaign, Summary};
 use shadowgrind_tests::randseq::catalog::{Catalog, Isa};
-use shadowgrind_tests::randseq::coverage;
 use shadowgrind_tests::randseq::host::Host;
 use shadowgrind_tests::randseq::profile::{PROFILES, Profile};
+use shadowgrind_tests::randseq::{coverage, survey};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,6 +42,13 @@ fn under_tool(catalog: &Catalog, profile: &Profile) -> Result<(), Failed> {
     };
     for (seed, cases) in plan(profile) {
         eprintln!("{}: seed {seed:#x}, cases {cases:?}", profile.name);
+        if std::env::var_os("RANDSEQ_SURVEY").is_some() {
+            let lines = survey::survey(&campaign, seed, cases);
+            if !lines.is_empty() {
+                return Err(format!("{} cases differ:\n{}", lines.len(), lines.join("\n")).into());
+            }
+            continue;
+        }
         let Summary { cases, instructions, signals } = campaign.against_tool(seed, cases)?;
         eprintln!("{}: {cases} sequences, {instructions} instructions, {signals} signals", profile.name);
     }

@@ -78,16 +78,24 @@ impl Campaign {
         self.check(How::Native, seed, cases)
     }
 
+    pub(super) fn batch(&self, seed: u64, cases: Range<u64>) -> Batch {
+        cases.map(|i| build(&self.catalog, &self.profile, seed, i)).collect()
+    }
+
+    pub(super) fn run(&self, how: How, batch: &Batch) -> Ran {
+        self.runner.run(how, &self.profile, batch, None)
+    }
+
     fn check(&self, how: How, seed: u64, cases: Range<u64>) -> Result<Summary, String> {
         let mut summary = Summary::default();
         let mut from = cases.start;
         while from < cases.end {
             // Never across a multiple of the batch size: there the addresses start again.
             let to = cases.end.min((from / BATCH + 1) * BATCH);
-            let batch: Batch = (from..to).map(|i| build(&self.catalog, &self.profile, seed, i)).collect();
-            let native = self.runner.run(How::Native, &self.profile, &batch, None);
+            let batch = self.batch(seed, from..to);
+            let native = self.run(How::Native, &batch);
             self.expect_sound(&native, &batch)?;
-            let other = self.runner.run(how, &self.profile, &batch, None);
+            let other = self.run(how, &batch);
             if let Some(finding) = compare_runs(&native, &other, batch.len()) {
                 return Err(self.explain(how, &batch, finding));
             }
@@ -176,9 +184,9 @@ impl Campaign {
     /// Whether the last of these cases differs, natively being as sound as the profile demands.
     fn differs(&self, how: How, before: &[(Case, Assembled)], case: &Case) -> Option<Finding> {
         let batch = self.with(before, case)?;
-        let native = self.runner.run(How::Native, &self.profile, &batch, None);
+        let native = self.run(How::Native, &batch);
         self.expect_sound(&native, &batch).ok()?;
-        let other = self.runner.run(how, &self.profile, &batch, None);
+        let other = self.run(how, &batch);
         compare_runs(&native, &other, batch.len()).filter(|f| f.at + 1 == batch.len())
     }
 
@@ -186,7 +194,8 @@ impl Campaign {
         let Some(batch) = self.with(before, case) else { return Vec::new() };
         let dump = |how| self.runner.run(how, &self.profile, &batch, Some(batch.len() - 1)).output;
         match (dump(How::Native), dump(how)) {
-            (Ok(a), Ok(b)) => compare::dumps(&a.dump, &b.dump, 16),
+            // What did not come to its end was not dumped.
+            (Ok(a), Ok(b)) if a.finished == b.finished => compare::dumps(&a.dump, &b.dump, 16),
             _ => Vec::new(),
         }
     }

@@ -61,7 +61,7 @@ impl Runner {
             stdin: Vec::new(),
             dir: dir.join("cwd"),
             files: Vec::new(),
-            timeout: (Duration::from_secs(15) + Duration::from_millis(5) * batch.len() as u32) * patience(),
+            timeout: (Duration::from_secs(10) + Duration::from_millis(20) * batch.len() as u32) * patience(),
         };
         let outcome = job.run().unwrap_or_else(|e| panic!("{}: {e}", job.display()));
         let bytes = std::fs::read(&output).unwrap_or_default();

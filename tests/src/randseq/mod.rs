@@ -2,8 +2,8 @@
 //! byte of memory must come out the same.
 //!
 //! `catalog` sorts iced's instructions into what is generated and what is not, with reasons; `sequence` and its helpers
-//! build cases from a seed; `wire` writes them for the harness in tests/guests/randseq; `run` runs it both ways;
-//! `compare` and `report` say what differs; `minimise` drops what does not matter to a difference.
+//! build cases from a seed; `wire` writes them for the harness in tests/guests/randseq; `execute` runs it both ways;
+//! `compare` and `report` say what differs; `minimise` drops what does not matter to a difference; `survey` lists all.
 //!
 //! Only documented command line options are used: nothing here knows how the tool works.
 
@@ -34,4 +34,5 @@ pub mod sequence;
 mod stack;
 pub mod state;
 mod strings;
+pub mod survey;
 pub mod wire;
