@@ -178,7 +178,11 @@ fn aux_command(scratch: &Path, guest: &Guest, variant: &Variant, aux: &[String])
 /// Some compilers leave module files where they are called.
 fn run(argv: &[String], dir: &Path) -> Result<(), String> {
     let shown = argv.join(" ");
-    let output = Command::new(&argv[0]).args(&argv[1..]).current_dir(dir).output().map_err(|e| format!("{shown}: {e}"))?;
+    let output = Command::new(&argv[0])
+        .args(&argv[1..])
+        .current_dir(dir)
+        .output()
+        .map_err(|e| format!("{shown}: {e}"))?;
     if output.status.success() {
         return Ok(());
     }

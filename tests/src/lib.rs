@@ -15,4 +15,5 @@ pub mod randseq;
 pub mod run;
 pub mod spec;
 pub mod suite;
+pub mod suites;
 pub mod tool;

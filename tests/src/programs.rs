@@ -9,7 +9,7 @@
 //! | `ignore` | lines of output containing this are not compared: times, process numbers. Repeatable |
 //! | `forget` | a file that is not compared: what holds times or inode numbers. Repeatable |
 //! | `exit` | `any`: the native run may fail, it only has to fail alike |
-//! | `env`, `timeout`, `stdin` | as for guests; `stdin` names a file |
+//! | `env`, `timeout`, `stdin` | as for guests; `stdin` names a file. A case with a time limit of its own is a long one |
 //!
 //! The native run must succeed unless the case says otherwise: a program that fails at once proves little.
 
@@ -43,20 +43,25 @@ struct Case {
     timeout: u64,
 }
 
+/// Seconds.
+const USUAL_TIMEOUT: u64 = 180;
+
 /// What preparation left behind, shared by the runs of a case.
 type Prepared = Arc<Mutex<Option<Result<Vec<(String, Vec<u8>)>, String>>>>;
 
-/// One test per command of each case and configuration.
-pub fn program_trials(engines: &[Engine]) -> Vec<Trial> {
+/// One test per command of each case and configuration; without the long ones if so asked.
+pub fn program_trials(engines: &[Engine], with_long: bool) -> Vec<Trial> {
     let cases = all_cases(&host::tests_dir().join("programs")).unwrap_or_else(|e| panic!("{e}"));
     let mut trials = Vec::new();
-    for case in &cases {
+    for case in cases.iter().filter(|case| with_long || case.timeout == USUAL_TIMEOUT) {
         let prepared = Prepared::default();
         for engine in engines {
             for (run, argv) in &case.runs {
                 let name = trial_name(&format!("{}/{run}", case.name), engine);
-                let (case, engine, argv, prepared) = (case.clone(), engine.clone(), argv.clone(), prepared.clone());
-                trials.push(Trial::test(name.clone(), move || check(&name, &case, &argv, &engine, &prepared)));
+                let (case, engine, argv, prepared) =
+                    (case.clone(), engine.clone(), argv.clone(), prepared.clone());
+                trials
+                    .push(Trial::test(name.clone(), move || check(&name, &case, &argv, &engine, &prepared)));
             }
         }
     }
@@ -76,10 +81,13 @@ fn all_cases(dir: &Path) -> Result<Vec<Case>, String> {
 }
 
 fn parse(name: String, file: PathBuf, text: &str) -> Result<Case, String> {
-    let mut case = Case { name, file, timeout: 180, ..Case::default() };
+    let mut case = Case { name, file, timeout: USUAL_TIMEOUT, ..Case::default() };
     for line in text.lines() {
-        let Some(at) = ["#@ ", "//@ ", "--@ "].iter().find_map(|mark| line.strip_prefix(mark)) else { continue };
-        let (key, value) = at.split_once(':').ok_or_else(|| format!("{}: no colon in {line:?}", case.name))?;
+        let Some(at) = ["#@ ", "//@ ", "--@ "].iter().find_map(|mark| line.strip_prefix(mark)) else {
+            continue;
+        };
+        let (key, value) =
+            at.split_once(':').ok_or_else(|| format!("{}: no colon in {line:?}", case.name))?;
         let value = value.trim().to_owned();
         match key.trim() {
             "needs" => case.needs.push(value),
@@ -113,7 +121,13 @@ fn split_words(text: &str) -> Vec<String> {
     words
 }
 
-fn check(name: &str, case: &Case, argv: &[String], engine: &Engine, prepared: &Prepared) -> Result<(), Failed> {
+fn check(
+    name: &str,
+    case: &Case,
+    argv: &[String],
+    engine: &Engine,
+    prepared: &Prepared,
+) -> Result<(), Failed> {
     if let Some(why) = missing(case, &argv[0]) {
         host::skipped(name, &why);
         return Ok(());
@@ -129,7 +143,11 @@ fn check(name: &str, case: &Case, argv: &[String], engine: &Engine, prepared: &P
         ..outcome
     };
     check_job(&native, engine, options, strip, |outcome| {
-        if outcome.end == End::Exit(0) || case.may_fail { Ok(()) } else { Err("a case should succeed".to_owned()) }
+        if outcome.end == End::Exit(0) || case.may_fail {
+            Ok(())
+        } else {
+            Err("a case should succeed".to_owned())
+        }
     })
 }
 
@@ -143,13 +161,15 @@ fn missing(case: &Case, program: &str) -> Option<String> {
         }
     }
     let names = case.needs.iter().filter(|need| !need.contains('!')).flat_map(|need| need.split_whitespace());
-    let mut all = names.chain([program]);
+    // A case's own script is in the directory that does not exist yet.
+    let mut all = names.chain([program].into_iter().filter(|p| !p.starts_with("./")));
     all.find(|p| host::find_program(p).is_none()).map(|p| format!("{p} is not installed"))
 }
 
 /// The files a run starts with: the case itself and what its preparation made.
 fn prepare(case: &Case, prepared: &Prepared) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let mut prepared = prepared.lock().map_err(|_| "another run of this case failed in preparation".to_owned())?;
+    let mut prepared =
+        prepared.lock().map_err(|_| "another run of this case failed in preparation".to_owned())?;
     prepared.get_or_insert_with(|| prepare_once(case)).clone()
 }
 

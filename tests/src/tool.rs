@@ -25,6 +25,8 @@ pub struct Engine {
     pub name: String,
     /// Options on the tool's command line.
     pub options: Vec<String>,
+    /// Another binary than the one under test: what the tests of the drivers themselves use.
+    pub stand_in: Option<PathBuf>,
 }
 
 /// What the whole suite must also pass with.
@@ -40,7 +42,11 @@ impl Engine {
     /// The configuration that the environment asks for.
     pub fn from_env() -> Engine {
         let options = std::env::var(ENGINE_OPTIONS).unwrap_or_default();
-        Engine { name: String::new(), options: options.split_whitespace().map(str::to_owned).collect() }
+        Engine {
+            name: String::new(),
+            options: options.split_whitespace().map(str::to_owned).collect(),
+            stand_in: None,
+        }
     }
 
     /// Every other configuration, on top of what the environment asks for.
@@ -54,10 +60,17 @@ impl Engine {
         CONFIGURATIONS.iter().map(extend).collect()
     }
 
-    /// The command line that runs `program` (and its arguments) in this configuration.
+    /// The command line that runs `program` (and its arguments) in this configuration, with the shadow that the
+    /// environment asks for.
     pub fn command(&self, extra: &[&str], program: &[OsString]) -> Vec<OsString> {
         let shadow = std::env::var(SHADOW).unwrap_or_else(|_| "none".to_owned());
-        let mut argv = vec![binary().into(), format!("--shadow={shadow}").into()];
+        self.command_for(&shadow, extra, program)
+    }
+
+    /// The same with this shadow.
+    pub fn command_for(&self, shadow: &str, extra: &[&str], program: &[OsString]) -> Vec<OsString> {
+        let binary = self.stand_in.as_deref().unwrap_or_else(|| binary());
+        let mut argv = vec![binary.into(), format!("--shadow={shadow}").into()];
         if shadow != "none" {
             // A report on stderr would count as a difference.
             argv.push("-q".into());

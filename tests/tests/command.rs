@@ -70,7 +70,15 @@ fn guest(name: &str) -> Option<PathBuf> {
 fn help_and_version_read_like_those_of_a_finished_tool() {
     let help = tool_with(&["--help"], &[]);
     assert_eq!(help.end, End::Exit(0));
-    let options = ["--shadow", "--isa", "--superblock-limit", "--no-link", "--flush-every", "--stats", "--trace-children"];
+    let options = [
+        "--shadow",
+        "--isa",
+        "--superblock-limit",
+        "--no-link",
+        "--flush-every",
+        "--stats",
+        "--trace-children",
+    ];
     for word in ["Usage", "shadowgrind"].iter().chain(&options) {
         assert!(stdout(&help).contains(word), "no {word} in the help");
     }
@@ -93,7 +101,11 @@ fn usage_errors_end_with_2() {
 #[test]
 fn a_missing_program_ends_with_127() {
     refuses(&tool_with(&["./absent"], &[]), &[127], &[&["absent"], &["no such file", "not found"]]);
-    refuses(&tool_with(&["no-such-program-on-path"], &[]), &[127], &[&["no-such-program-on-path"], &["not found", "no such"]]);
+    refuses(
+        &tool_with(&["no-such-program-on-path"], &[]),
+        &[127],
+        &[&["no-such-program-on-path"], &["not found", "no such"]],
+    );
     refuses(&tool_with(&["/etc/passwd/x"], &[]), &[126, 127], &[&["/etc/passwd/x"], &["not a directory"]]);
 }
 
@@ -102,7 +114,11 @@ fn what_cannot_be_executed_ends_with_126() {
     refuses(&tool_with(&["/tmp"], &[]), &[126], &[&["/tmp"], &["directory"]]);
     let files: &[(&str, &[u8])] = &[("plain", b"no program\n")];
     refuses(&tool_with(&["./plain"], files), &[126], &[&["plain"], &["permission"]]);
-    refuses(&shell("chmod +x plain; exec \"$@\"", &["./plain"], files), &[126], &[&["plain"], &["#!", "format", "not an elf"]]);
+    refuses(
+        &shell("chmod +x plain; exec \"$@\"", &["./plain"], files),
+        &[126],
+        &[&["plain"], &["#!", "format", "not an elf"]],
+    );
     let empty: &[(&str, &[u8])] = &[("plain", b"")];
     refuses(&shell("chmod +x plain; exec \"$@\"", &["./plain"], empty), &[126], &[&["plain"]]);
 }
@@ -115,7 +131,8 @@ fn shell(line: &str, words: &[&str], files: &[(&str, &[u8])]) -> Outcome {
 
 /// The beginning of an ELF file: class, machine, type, and absurd values for the rest.
 fn elf(class: u8, machine: u8, rest: u8) -> Vec<u8> {
-    let mut bytes = vec![0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, machine, 0, 1, 0, 0, 0];
+    let mut bytes =
+        vec![0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, machine, 0, 1, 0, 0, 0];
     bytes.resize(200, rest);
     bytes
 }
@@ -123,7 +140,9 @@ fn elf(class: u8, machine: u8, rest: u8) -> Vec<u8> {
 #[test]
 fn foreign_and_broken_images_end_with_126() {
     let make = "chmod +x image; exec \"$@\"";
-    let check = |bytes: &[u8], groups: &[&[&str]]| refuses(&shell(make, &["./image"], &[("image", bytes)]), &[126], groups);
+    let check = |bytes: &[u8], groups: &[&[&str]]| {
+        refuses(&shell(make, &["./image"], &[("image", bytes)]), &[126], groups)
+    };
     check(&elf(1, 3, 0), &[&["image"], &["32-bit", "i386", "x86-32"]]);
     check(&elf(2, 0xb7, 0), &[&["image"], &["aarch64", "architecture", "machine"]]);
     check(&elf(2, 62, 0), &[&["image"]]);
@@ -201,7 +220,11 @@ fn an_address_sanitizer_program_is_refused_clearly() {
 
 #[test]
 fn options_end_where_the_program_begins() {
-    for words in [&["--shadow=none", "echo", "--version", "-x"][..], &["--", "echo", "--version", "-x"], &["echo", "--version", "-x"]] {
+    for words in [
+        &["--shadow=none", "echo", "--version", "-x"][..],
+        &["--", "echo", "--version", "-x"],
+        &["echo", "--version", "-x"],
+    ] {
         let native = run(&["echo", "--version", "-x"], &[]);
         assert_eq!(tool_with(words, &[]), native);
     }
@@ -209,7 +232,8 @@ fn options_end_where_the_program_begins() {
 
 #[test]
 fn programs_are_found_as_a_shell_finds_them() {
-    let script: &[(&str, &[u8])] = &[("bin/tool", b"#!/bin/sh\necho \"ran $0 $1\"\n"), ("tool", b"#!/bin/sh\necho wrong\n")];
+    let script: &[(&str, &[u8])] =
+        &[("bin/tool", b"#!/bin/sh\necho \"ran $0 $1\"\n"), ("tool", b"#!/bin/sh\necho wrong\n")];
     let on_path = shell("PATH=$PWD/bin:$PATH; exec \"$@\"", &["tool", "x"], script);
     let native = run(&["/bin/sh", "-c", "PATH=$PWD/bin:$PATH; exec tool x"], script);
     assert_eq!(stdout(&on_path).rsplit('/').next(), stdout(&native).rsplit('/').next());
@@ -221,8 +245,11 @@ fn programs_are_found_as_a_shell_finds_them() {
 
 #[test]
 fn a_script_gets_its_interpreters_argument_in_one_piece() {
-    let script: &[(&str, &[u8])] =
-        &[("show", b"#!/bin/sh\nprintf '[%s]' \"$@\"\n"), ("script", b"#!./show  one two  \n"), ("env", b"#!/usr/bin/env -S printf %s-%s\n")];
+    let script: &[(&str, &[u8])] = &[
+        ("show", b"#!/bin/sh\nprintf '[%s]' \"$@\"\n"),
+        ("script", b"#!./show  one two  \n"),
+        ("env", b"#!/usr/bin/env -S printf %s-%s\n"),
+    ];
     for name in ["./script", "./env"] {
         assert_eq!(tool_with(&[name, "a b", "c"], script), run(&[name, "a b", "c"], script));
     }
@@ -273,8 +300,16 @@ fn forks_and_execs_stay_under_the_tool_and_children_that_exec_do_if_asked() {
     let child = features(&["--isa=v2"], Some("PROGRAM; true"));
     assert_ne!(child.as_deref(), Some(V2), "a child that execs runs natively");
     let followed = ["--isa=v2", "--trace-children=yes"];
-    assert_eq!(features(&followed, Some("PROGRAM; true")).as_deref(), Some(V2), "unless it is to be followed");
-    assert_eq!(features(&followed, Some("(PROGRAM; true) | cat")).as_deref(), Some(V2), "any number of levels down");
+    assert_eq!(
+        features(&followed, Some("PROGRAM; true")).as_deref(),
+        Some(V2),
+        "unless it is to be followed"
+    );
+    assert_eq!(
+        features(&followed, Some("(PROGRAM; true) | cat")).as_deref(),
+        Some(V2),
+        "any number of levels down"
+    );
     assert_ne!(features(&["--isa=v2", "--trace-children=no"], Some("PROGRAM; true")).as_deref(), Some(V2));
 }
 
@@ -293,5 +328,8 @@ fn statistics_go_to_stderr_and_name_what_was_counted() {
 #[test]
 fn nothing_is_printed_unless_asked_for() {
     let outcome = tool_with(&["--shadow=none", "--", "/bin/true"], &[]);
-    assert_eq!((outcome.end, stdout(&outcome), stderr(&outcome)), (End::Exit(0), String::new(), String::new()));
+    assert_eq!(
+        (outcome.end, stdout(&outcome), stderr(&outcome)),
+        (End::Exit(0), String::new(), String::new())
+    );
 }

@@ -6,5 +6,5 @@ use shadowgrind_tests::{programs, tool::Engine};
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    libtest_mimic::run(&arguments, programs::program_trials(&[Engine::from_env()])).exit_code()
+    libtest_mimic::run(&arguments, programs::program_trials(&[Engine::from_env()], true)).exit_code()
 }

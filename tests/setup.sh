@@ -1,0 +1,39 @@
+#!/bin/sh
+# Installs on Debian what the tests run: compilers for the guests, and the programs of tests/programs.
+# Without root it only says what is missing. Tests of what is not there are skipped by name.
+set -eu
+
+packages='
+    gcc g++ gfortran clang libomp-dev libc6-dev binutils make perl
+    bash dash gawk mawk sed grep coreutils findutils diffutils tar
+    gzip bzip2 xz-utils git sqlite3 openssl
+    python3 libpython3.11-testsuite python3-numpy libopenblas0-pthread
+    nodejs default-jdk-headless luajit valgrind
+'
+
+missing=
+for package in $packages; do
+    if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed'; then
+        # A program installed some other way is as good.
+        case $package in
+        nodejs) command -v node > /dev/null && continue ;;
+        default-jdk-headless) command -v javac > /dev/null && continue ;;
+        libomp-dev) ls /usr/lib/llvm-*/lib/libomp.so > /dev/null 2>&1 && continue ;;
+        esac
+        missing="$missing $package"
+    fi
+done
+
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" -ne 0 ]; then
+    echo "not installed:$missing" >&2
+    echo "run this as root, or: apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# One by one if need be: a package that this release does not have must not keep the others out.
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $missing || for package in $missing; do
+    apt-get install -y -qq --no-install-recommends "$package" || echo "cannot install $package" >&2
+done
