@@ -14,8 +14,8 @@ def burgers(n, steps):
         u = [u[i] - 0.1 * u[i] * (u[i] - u[i - 1]) + 0.05 * (u[(i + 1) % n] - 2 * u[i] + u[i - 1]) for i in range(n)]
     return u
 
-print(repr(logistic(3.9, 0.5, 300000)))
-print([repr(x) for x in burgers(50, 200)[::7]])
+print(repr(logistic(3.9, 0.5, 80000)))
+print([repr(x) for x in burgers(40, 60)[::7]])
 z = 0j
 for k in range(1000):
     z = cmath.exp(z * 0.3) - 0.5j

@@ -5,7 +5,7 @@
 --@ run file: sqlite3 data.db
 CREATE TABLE numbers (id INTEGER PRIMARY KEY, x REAL, name TEXT);
 BEGIN;
-WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000)
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000)
 INSERT INTO numbers SELECT i, i * 0.37 - (i % 13) / 7.0, 'n' || (i % 101) FROM c;
 COMMIT;
 CREATE INDEX by_name ON numbers (name);

@@ -41,7 +41,8 @@ program main
     end do
   end do
   c = matmul(a, transpose(b))
-  print '(3(es24.16, 1x))', c(1, 1), sum(c), maxval(abs(c))
+  ! The library has one product for each instruction set; they differ in the last digits.
+  print '(3(es16.9, 1x))', c(1, 1), sum(c), maxval(abs(c))
   single = [(sin(real(i)), i = 1, 100)]
   write (*, '(f12.6, i4)') dot_product(single, single), maxloc(single)
   z = (1.5d0, -2.0d0)
