@@ -6,3 +6,4 @@ pub(crate) mod asm;
 pub(crate) mod discover;
 pub(crate) mod emit;
 mod far;
+pub(crate) mod state;
