@@ -6,6 +6,7 @@
 
 mod context;
 mod engine;
+mod tools;
 mod x86;
 
 pub use engine::{ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run};
