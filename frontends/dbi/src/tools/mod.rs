@@ -2,3 +2,4 @@
 //! the program meets the outside: functions that print, mathematical functions, requests, its end.
 
 pub(crate) mod machine;
+pub(crate) mod session;
