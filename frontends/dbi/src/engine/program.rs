@@ -145,8 +145,10 @@ fn may_execute(path: &Path) -> bool {
 fn changes_identity(meta: &std::fs::Metadata) -> bool {
     const SET_UID: u32 = 0o4000;
     const SET_GID: u32 = 0o2010;
-    // SAFETY: these calls only report.
-    let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+    // SAFETY: this call only reports.
+    let uid = unsafe { libc::geteuid() };
+    // SAFETY: as above.
+    let gid = unsafe { libc::getegid() };
     let mode = meta.permissions().mode();
     (mode & SET_UID != 0 && meta.uid() != uid) || (mode & SET_GID == SET_GID && meta.gid() != gid)
 }
@@ -162,8 +164,11 @@ fn read_head(file: &mut File, head: &mut [u8]) -> io::Result<usize> {
     Ok(len)
 }
 
-/// Interpreter and optional argument of a `#!` line; `None` for anything else.
-fn script_line(head: &[u8]) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>, ProgramError> {
+/// Interpreter and optional argument of a `#!` line.
+type ScriptLine = (Vec<u8>, Option<Vec<u8>>);
+
+/// What a file that begins with `head` names as its interpreter; `None` unless it is a script.
+fn script_line(head: &[u8]) -> Result<Option<ScriptLine>, ProgramError> {
     let Some(rest) = head.strip_prefix(b"#!") else { return Ok(None) };
     let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
     let blank = |b: &u8| *b == b' ' || *b == b'\t';

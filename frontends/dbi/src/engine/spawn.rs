@@ -62,9 +62,9 @@ unsafe extern "C" {
         parent_tid: u64,
         child_tid: u64,
         tls: u64,
-        thread: *mut Thread,
+        thread: *mut libc::c_void,
     ) -> u64;
-    fn shadowgrind_clone3(args: *const [u64; 11], size: u64, thread: *mut Thread) -> u64;
+    fn shadowgrind_clone3(args: *const [u64; 11], size: u64, thread: *mut libc::c_void) -> u64;
     fn shadowgrind_thread_exit(status: i32, free: *const AtomicU32) -> !;
 }
 
@@ -139,7 +139,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
         None => {
             let flags = flags | args.exit_signal;
             // SAFETY: the child starts on a stack and thread-local storage that only it uses, in `thread_main`.
-            unsafe { shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child) }
+            unsafe { shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child.cast()) }
         }
         Some(extra) => {
             let words = [
@@ -156,7 +156,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
                 extra.cgroup,
             ];
             // SAFETY: as above.
-            unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child) }
+            unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) }
         }
     };
     let failed = sys::error_of(result).is_some();
@@ -186,6 +186,7 @@ fn adopt(parent: &Thread) -> Option<&'static mut Thread> {
 }
 
 /// A thread on a new carrier; `None` without memory for it.
+#[expect(clippy::mut_from_ref, reason = "the thread is new")]
 fn make(process: &'static Process) -> Option<&'static mut Thread> {
     let size = STACK_BYTES + tls::bytes_needed();
     let base = sys::map_anywhere(PAGE + size, libc::PROT_READ | libc::PROT_WRITE).ok()?;
@@ -218,6 +219,7 @@ pub(crate) fn initial_carrier() -> Option<Carrier> {
 }
 
 /// A thread with a context and a cache of its own. Threads are never freed.
+#[expect(clippy::mut_from_ref, reason = "the thread is new")]
 pub(crate) fn new_thread(
     process: &'static Process,
     carrier: Carrier,

@@ -54,8 +54,10 @@ pub(crate) unsafe fn build(start: u64) -> u64 {
     }
     let own = sys::fs_base();
     for offset in SHARED_WORDS {
-        // SAFETY: both descriptors are longer than these offsets.
-        unsafe { ((fs + offset) as *mut u64).write(*((own + offset) as *const u64)) };
+        // SAFETY: the descriptor is longer than these offsets.
+        let word = unsafe { ((own + offset) as *const u64).read() };
+        // SAFETY: so is the new one, which nobody else knows yet.
+        unsafe { ((fs + offset) as *mut u64).write(word) };
     }
     // The control block's address, where the ABI and where the C library wants it.
     for offset in [0, 0x10] {
@@ -78,7 +80,9 @@ fn segment() -> Segment {
     const PT_LOAD: u32 = 1;
     const PT_TLS: u32 = 7;
     // SAFETY: reads the process's own auxiliary vector.
-    let (headers, count) = unsafe { (libc::getauxval(libc::AT_PHDR), libc::getauxval(libc::AT_PHNUM)) };
+    let headers = unsafe { libc::getauxval(libc::AT_PHDR) };
+    // SAFETY: as above.
+    let count = unsafe { libc::getauxval(libc::AT_PHNUM) };
     // SAFETY: the kernel passes the address and number of the loaded program's own headers.
     let headers_slice =
         unsafe { std::slice::from_raw_parts(headers as *const libc::Elf64_Phdr, count as usize) };

@@ -78,7 +78,7 @@ impl Asm {
 
     /// Pads with no-operations until `here()` is a multiple of `alignment`.
     pub(crate) fn align(&mut self, alignment: u64) {
-        while self.here() % alignment != 0 {
+        while !self.here().is_multiple_of(alignment) {
             self.raw(&[0x90]);
         }
     }

@@ -202,7 +202,7 @@ impl Emitter {
             Flow::FollowedCall => self.push_address(insn.decoded.next_ip()),
             Flow::ExpectedReturn(address) => self.expected_return(index, insn, address),
             Flow::Leaves => self.leaves(index, insn),
-            Flow::Engine => self.to_engine(index, insn),
+            Flow::Engine => self.leave_for_engine(index, insn),
         }
     }
 
@@ -366,7 +366,7 @@ impl Emitter {
         self.out.exits.push(site);
     }
 
-    fn to_engine(&mut self, index: usize, insn: &Insn) {
+    fn leave_for_engine(&mut self, index: usize, insn: &Insn) {
         let pc = insn.pc();
         if insn.decoded.mnemonic() == iced_x86::Mnemonic::Syscall {
             self.syscall(insn.decoded.next_ip());

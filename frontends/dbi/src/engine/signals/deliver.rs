@@ -4,7 +4,7 @@
 
 use super::action::{self, Action, DEFAULT, Fate, IGNORE};
 use super::frame::{self, Contents, Trap};
-use super::{AltStack, Info, NEVER_BLOCKED, Pending, bit, set_kernel_mask};
+use super::{AltStack, Info, Pending, bit, set_kernel_mask};
 use crate::context::{CAUGHT_PLACES, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
@@ -147,10 +147,5 @@ impl Thread {
     /// Ends the process by `signal`, as if it had never been caught.
     pub(crate) fn end_by(&mut self, signal: u32) -> ! {
         end::by_signal(self, signal)
-    }
-
-    /// Whether signal `signal` is one the kernel keeps for the guest when it is blocked.
-    pub(crate) fn kernel_holds(signal: u32) -> bool {
-        NEVER_BLOCKED & bit(signal) == 0
     }
 }

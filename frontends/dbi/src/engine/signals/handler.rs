@@ -104,8 +104,10 @@ unsafe extern "C" fn on_signal(
     frame: *mut libc::ucontext_t,
     context: *mut Context,
 ) {
-    // SAFETY: the kernel passes valid structures; the frame is ours until the handler returns.
-    let (info, frame) = unsafe { (*info, &mut *frame) };
+    // SAFETY: the kernel passes a valid siginfo.
+    let info = unsafe { *info };
+    // SAFETY: the kernel passes a valid frame, which is ours until the handler returns.
+    let frame = unsafe { &mut *frame };
     let mut interrupted = Interrupted {
         machine: &mut frame.uc_mcontext,
         // SAFETY: the kernel's mask is the first eight bytes of the C library's.

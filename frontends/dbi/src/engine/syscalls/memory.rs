@@ -276,13 +276,14 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
     let [start, len, advice, ..] = call.args;
     let discards = [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE].contains(&(advice as i32));
     let answer = super::pass(thread, call);
-    if discards && answer == Answer::Value(0) {
-        if let Some(end) = guest_range(start, len) {
-            if thread.process.changes.concerns(start, end) {
-                changed(thread, start, end);
-            }
-            thread.unmapped(start, end - start);
+    if discards
+        && answer == Answer::Value(0)
+        && let Some(end) = guest_range(start, len)
+    {
+        if thread.process.changes.concerns(start, end) {
+            changed(thread, start, end);
         }
+        thread.unmapped(start, end - start);
     }
     answer
 }

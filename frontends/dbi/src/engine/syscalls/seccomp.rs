@@ -58,8 +58,10 @@ pub(super) fn install(thread: &mut Thread, call: &Call, operation: u64, filter: 
 
 /// Filters need the promise that no program gains privileges, or the capability to administer.
 fn may_filter() -> bool {
-    // SAFETY: these calls only report.
-    unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || libc::geteuid() == 0 }
+    // SAFETY: this call only reports.
+    let promised = unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } == 1;
+    // SAFETY: as above.
+    promised || unsafe { libc::geteuid() } == 0
 }
 
 /// `read`, `write`, `exit` and `rt_sigreturn`; anything else kills.
