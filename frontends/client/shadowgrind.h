@@ -11,30 +11,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHADOWGRIND_BASE 0x53470000u
-
-/* The requests; arguments in the order the tool reads them. */
+/* The requests; arguments in the order the tool reads them. FLOATS is a struct shadowgrind_floats. */
 enum shadowgrind_request_code {
-    SHADOWGRIND_GET_DOT = SHADOWGRIND_BASE + 0,   /* value address, dot address, bytes: shadow to memory; 1 */
-    SHADOWGRIND_SET_DOT = SHADOWGRIND_BASE + 1,   /* value address, dot address, bytes: memory to shadow; 1 */
-    SHADOWGRIND_DISABLE = SHADOWGRIND_BASE + 2,   /* added to, taken from this thread's count; off above 0 */
-    SHADOWGRIND_MODE = SHADOWGRIND_BASE + 3,      /* none: an enum shadowgrind_mode */
-    SHADOWGRIND_INPUT = SHADOWGRIND_BASE + 4,     /* address, count, element bytes, name, address of a double weight; 1 */
-    SHADOWGRIND_OUTPUT = SHADOWGRIND_BASE + 5,    /* address, count, element bytes, name; 1 */
-    SHADOWGRIND_BEGIN = SHADOWGRIND_BASE + 16,    /* none: this thread's floats are shadowed from here */
-    SHADOWGRIND_END = SHADOWGRIND_BASE + 17,      /* none: up to here */
-    SHADOWGRIND_MARK = SHADOWGRIND_BASE + 18,     /* address, count, element bytes, name: a spot, whatever its error */
-    SHADOWGRIND_FORCE_TRACK = SHADOWGRIND_BASE + 19, /* address, count, element bytes: shadowed from now on, even if exact */
-    SHADOWGRIND_GET_REAL = SHADOWGRIND_BASE + 20  /* address, element bytes, text, text bytes, digits; text length without 0 */
+    SHADOWGRIND_VERSION = 0x53470000,       /* none: version of this table */
+    SHADOWGRIND_SHADOW = 0x53470001,        /* none: an enum shadowgrind_mode */
+    SHADOWGRIND_GET_DOTS = 0x53470002,      /* FLOATS *, double *: how many were read */
+    SHADOWGRIND_SET_DOTS = 0x53470003,      /* FLOATS *, const double *: how many were set */
+    SHADOWGRIND_INPUT = 0x53470004,         /* FLOATS *, name, address of a double weight: count */
+    SHADOWGRIND_OUTPUT = 0x53470005,        /* FLOATS *, name: count */
+    SHADOWGRIND_DISABLE = 0x53470006,       /* none: how often it is disabled now */
+    SHADOWGRIND_ENABLE = 0x53470007,        /* none: likewise */
+    SHADOWGRIND_GET_REAL = 0x53470008,      /* address, format, text, bytes, digits: length of the text */
+    SHADOWGRIND_GET_ERROR_BITS = 0x53470009, /* address, format, double *: whether the shadow knows errors */
+    SHADOWGRIND_TRACK = 0x5347000a,         /* FLOATS *: count */
+    SHADOWGRIND_BEGIN = 0x48420000,         /* none */
+    SHADOWGRIND_END = 0x48420001            /* none */
 };
 
 /* What is carried beside floats. */
 enum shadowgrind_mode {
-    SHADOWGRIND_NATIVE = 0, /* the program runs without the tool */
-    SHADOWGRIND_NONE = 1,
-    SHADOWGRIND_DOT = 2,
-    SHADOWGRIND_MPFR = 3,
-    SHADOWGRIND_ERROR = 4
+    SHADOWGRIND_NATIVE = -1, /* the program runs without the tool */
+    SHADOWGRIND_NONE = 0,
+    SHADOWGRIND_DOT = 1,
+    SHADOWGRIND_MPFR = 2,
+    SHADOWGRIND_ERROR = 3
+};
+
+/* Floats in memory. */
+struct shadowgrind_floats {
+    const volatile void *first;
+    uint64_t format; /* 4 float, 8 double, 16 long double: sizeof the type */
+    uint64_t count;
+    int64_t stride; /* bytes from one to the next; 0: they lie side by side */
 };
 
 #if defined(__GNUC__)
@@ -73,80 +81,89 @@ static inline SHADOWGRIND_UNUSED uint64_t shadowgrind_request(uint64_t fallback,
 
 #define SHADOWGRIND_ADDRESS(pointer) ((uint64_t)(uintptr_t)(const volatile void *)(pointer))
 
+/* A request about floats. The tool fills nothing in, so the description may live on the stack. */
+static inline SHADOWGRIND_UNUSED uint64_t shadowgrind_floats_request(uint64_t code, const volatile void *first,
+                                                                     size_t count, size_t size, const void *b,
+                                                                     const void *c)
+{
+    struct shadowgrind_floats floats;
+    floats.first = first;
+    floats.format = size;
+    floats.count = count;
+    floats.stride = 0;
+    return shadowgrind_request(0, code, SHADOWGRIND_ADDRESS(&floats), SHADOWGRIND_ADDRESS(b), SHADOWGRIND_ADDRESS(c), 0,
+                               0);
+}
+
 /* ---- What runs ---- */
 
 /* The shadow in force; SHADOWGRIND_NATIVE without the tool. */
 static inline SHADOWGRIND_UNUSED enum shadowgrind_mode shadowgrind_mode(void)
 {
-    return (enum shadowgrind_mode)shadowgrind_request(0, SHADOWGRIND_MODE, 0, 0, 0, 0, 0);
+    if (shadowgrind_request(0, SHADOWGRIND_VERSION, 0, 0, 0, 0, 0) == 0) return SHADOWGRIND_NATIVE;
+    return (enum shadowgrind_mode)shadowgrind_request(0, SHADOWGRIND_SHADOW, 0, 0, 0, 0, 0);
 }
 
-/* Shadowing off and on again for the calling thread; pairs may nest. While it is off, derivatives are not computed,
- * and no finding is made. */
+/* Shadowing off and on again for the calling thread; pairs may nest. While it is off, results carry no shadow and no
+ * output is recorded. */
 static inline SHADOWGRIND_UNUSED void shadowgrind_off(void)
 {
-    shadowgrind_request(0, SHADOWGRIND_DISABLE, 1, 0, 0, 0, 0);
+    shadowgrind_request(0, SHADOWGRIND_DISABLE, 0, 0, 0, 0, 0);
 }
 
 static inline SHADOWGRIND_UNUSED void shadowgrind_on(void)
 {
-    shadowgrind_request(0, SHADOWGRIND_DISABLE, 0, 1, 0, 0, 0);
+    shadowgrind_request(0, SHADOWGRIND_ENABLE, 0, 0, 0, 0, 0);
 }
 
 /* ---- Derivatives: --shadow=dot ---- */
 
-/* Copies the dot values of `bytes` bytes of floats to `dots`, in the floats' own formats. 1 if the tool did; without
- * it 0, and `dots` is as it was. */
-static inline SHADOWGRIND_UNUSED int shadowgrind_get_dots(const void *values, void *dots, size_t bytes)
+/* Reads the dot values of `count` floats of `size` bytes each (sizeof the type). How many were read: without the tool,
+ * or under another shadow, 0, and `dots` is as it was. */
+static inline SHADOWGRIND_UNUSED size_t shadowgrind_get_dots(const void *values, size_t count, size_t size, double *dots)
 {
-    return (int)shadowgrind_request(0, SHADOWGRIND_GET_DOT, SHADOWGRIND_ADDRESS(values), SHADOWGRIND_ADDRESS(dots),
-                                    bytes, 0, 0);
+    return (size_t)shadowgrind_floats_request(SHADOWGRIND_GET_DOTS, values, count, size, dots, NULL);
 }
 
-/* Gives `bytes` bytes of floats the dot values at `dots`. The floats themselves are not changed. */
-static inline SHADOWGRIND_UNUSED int shadowgrind_set_dots(void *values, const void *dots, size_t bytes)
+/* Gives `count` floats dot values. The floats themselves do not change. */
+static inline SHADOWGRIND_UNUSED size_t shadowgrind_set_dots(void *values, size_t count, size_t size, const double *dots)
 {
-    return (int)shadowgrind_request(0, SHADOWGRIND_SET_DOT, SHADOWGRIND_ADDRESS(values), SHADOWGRIND_ADDRESS(dots),
-                                    bytes, 0, 0);
+    return (size_t)shadowgrind_floats_request(SHADOWGRIND_SET_DOTS, values, count, size, dots, NULL);
 }
-
-/* The bytes of a number that carry something: a long double has 10 of its 16. */
-#define SHADOWGRIND_BYTES(type) (sizeof(type) > 10 ? 10 : sizeof(type))
 
 /* shadowgrind_dot(x): the dot value of x; 0 without the tool.
  * shadowgrind_with_dot(x, dot): x, carrying this dot value. Suffixes f and l as in math.h. */
-#define SHADOWGRIND_BY_VALUE(type, get, with)                          \
-    static inline SHADOWGRIND_UNUSED type get(type value)              \
-    {                                                                  \
-        type dot = 0;                                                  \
-        shadowgrind_get_dots(&value, &dot, SHADOWGRIND_BYTES(type));   \
-        return dot;                                                    \
-    }                                                                  \
-    static inline SHADOWGRIND_UNUSED type with(type value, type dot)   \
-    {                                                                  \
-        shadowgrind_set_dots(&value, &dot, SHADOWGRIND_BYTES(type));   \
-        return value;                                                  \
+#define SHADOWGRIND_BY_VALUE(type, get, with)                            \
+    static inline SHADOWGRIND_UNUSED double get(type value)              \
+    {                                                                    \
+        double dot = 0;                                                  \
+        shadowgrind_get_dots(&value, 1, sizeof value, &dot);             \
+        return dot;                                                      \
+    }                                                                    \
+    static inline SHADOWGRIND_UNUSED type with(type value, double dot)   \
+    {                                                                    \
+        shadowgrind_set_dots(&value, 1, sizeof value, &dot);             \
+        return value;                                                    \
     }
 SHADOWGRIND_BY_VALUE(float, shadowgrind_dotf, shadowgrind_with_dotf)
 SHADOWGRIND_BY_VALUE(double, shadowgrind_dot, shadowgrind_with_dot)
 SHADOWGRIND_BY_VALUE(long double, shadowgrind_dotl, shadowgrind_with_dotl)
 #undef SHADOWGRIND_BY_VALUE
 
-/* ---- Names ---- */
+/* ---- Names for the report ---- */
 
-/* `count` floats of `size` bytes each (4, 8, or 16 for long double) are an input called `name`; dot values of `weight`. */
-static inline SHADOWGRIND_UNUSED int shadowgrind_input(const char *name, void *values, size_t count, size_t size,
-                                                       double weight)
+/* `count` floats are an input called `name`: the dot value of each becomes `weight`. */
+static inline SHADOWGRIND_UNUSED size_t shadowgrind_input(const char *name, void *values, size_t count, size_t size,
+                                                          double weight)
 {
-    return (int)shadowgrind_request(0, SHADOWGRIND_INPUT, SHADOWGRIND_ADDRESS(values), count, size,
-                                    SHADOWGRIND_ADDRESS(name), SHADOWGRIND_ADDRESS(&weight));
+    return (size_t)shadowgrind_floats_request(SHADOWGRIND_INPUT, values, count, size, name, &weight);
 }
 
-/* `count` floats are reported, as they are now, as outputs called `name`. */
-static inline SHADOWGRIND_UNUSED int shadowgrind_output(const char *name, const void *values, size_t count, size_t size)
+/* `count` floats are reported, as they are now, as outputs called `name`: with their derivative, or their error. */
+static inline SHADOWGRIND_UNUSED size_t shadowgrind_output(const char *name, const void *values, size_t count,
+                                                           size_t size)
 {
-    return (int)shadowgrind_request(0, SHADOWGRIND_OUTPUT, SHADOWGRIND_ADDRESS(values), count, size,
-                                    SHADOWGRIND_ADDRESS(name), 0);
+    return (size_t)shadowgrind_floats_request(SHADOWGRIND_OUTPUT, values, count, size, name, NULL);
 }
 
 #define SHADOWGRIND_NAME_INPUT(name, lvalue) shadowgrind_input((name), &(lvalue), 1, sizeof(lvalue), 1.0)
@@ -156,9 +173,12 @@ static inline SHADOWGRIND_UNUSED int shadowgrind_output(const char *name, const 
 #define SHADOWGRIND_NAME_OUTPUTS(name, pointer, count) \
     shadowgrind_output((name), (pointer), (count), sizeof(*(pointer)))
 
+/* A spot is to --shadow=mpfr what an output is to --shadow=dot. */
+#define SHADOWGRIND_MARK(name, lvalue) SHADOWGRIND_NAME_OUTPUT(name, lvalue)
+
 /* ---- Reals: --shadow=mpfr ---- */
 
-/* Shadows this thread's floats from here to the matching end only. Without any such pair everything is shadowed. */
+/* Analyses what happens between the two only. A program that never says begin is analysed as a whole. */
 static inline SHADOWGRIND_UNUSED void shadowgrind_begin(void)
 {
     shadowgrind_request(0, SHADOWGRIND_BEGIN, 0, 0, 0, 0, 0);
@@ -169,21 +189,14 @@ static inline SHADOWGRIND_UNUSED void shadowgrind_end(void)
     shadowgrind_request(0, SHADOWGRIND_END, 0, 0, 0, 0, 0);
 }
 
-/* `count` floats are a spot called `name`: their error is reported as that of a printed value is. */
-static inline SHADOWGRIND_UNUSED int shadowgrind_mark(const char *name, const void *values, size_t count, size_t size)
+/* `count` floats get reals now, though no operation touched them yet. */
+static inline SHADOWGRIND_UNUSED size_t shadowgrind_track(const void *values, size_t count, size_t size)
 {
-    return (int)shadowgrind_request(0, SHADOWGRIND_MARK, SHADOWGRIND_ADDRESS(values), count, size,
-                                    SHADOWGRIND_ADDRESS(name), 0);
+    return (size_t)shadowgrind_floats_request(SHADOWGRIND_TRACK, values, count, size, NULL, NULL);
 }
 
-/* `count` floats get reals now, though no operation made them yet. */
-static inline SHADOWGRIND_UNUSED int shadowgrind_force_track(const void *values, size_t count, size_t size)
-{
-    return (int)shadowgrind_request(0, SHADOWGRIND_FORCE_TRACK, SHADOWGRIND_ADDRESS(values), count, size, 0, 0);
-}
-
-/* Writes the real beside a float to `text` as a decimal number of at most `digits` digits (0: all that are known),
- * cut to `bytes` bytes with the final 0. The length it has uncut; without the tool 0, and an empty text. */
+/* Writes the real a float stands for to `text` as a decimal number of `digits` digits (0: as many as the precision
+ * gives), at most `bytes` with the final 0. The length of the text; without the tool 0, and an empty text. */
 static inline SHADOWGRIND_UNUSED size_t shadowgrind_get_real(const void *value, size_t size, char *text, size_t bytes,
                                                              unsigned digits)
 {
@@ -192,19 +205,28 @@ static inline SHADOWGRIND_UNUSED size_t shadowgrind_get_real(const void *value, 
                                        SHADOWGRIND_ADDRESS(text), bytes, digits);
 }
 
-#define SHADOWGRIND_MARK_VALUE(name, lvalue) shadowgrind_mark((name), &(lvalue), 1, sizeof(lvalue))
-#define SHADOWGRIND_FORCE(lvalue) shadowgrind_force_track(&(lvalue), 1, sizeof(lvalue))
+/* The error of a float in bits: log2(1 + floats of its type between it and its real); 0 without the tool. */
+static inline SHADOWGRIND_UNUSED double shadowgrind_error_bits(const void *value, size_t size)
+{
+    double bits = 0;
+    shadowgrind_request(0, SHADOWGRIND_GET_ERROR_BITS, SHADOWGRIND_ADDRESS(value), size, SHADOWGRIND_ADDRESS(&bits), 0,
+                        0);
+    return bits;
+}
+
+#define SHADOWGRIND_FORCE_TRACK(lvalue) shadowgrind_track(&(lvalue), 1, sizeof(lvalue))
 #define SHADOWGRIND_REAL(lvalue, text) shadowgrind_get_real(&(lvalue), sizeof(lvalue), (text), sizeof(text), 0)
+#define SHADOWGRIND_ERROR_BITS(lvalue) shadowgrind_error_bits(&(lvalue), sizeof(lvalue))
 
 #if defined(__cplusplus)
 namespace shadowgrind {
 /* The same by overload. */
-inline float dot(float x) { return shadowgrind_dotf(x); }
+inline double dot(float x) { return shadowgrind_dotf(x); }
 inline double dot(double x) { return shadowgrind_dot(x); }
-inline long double dot(long double x) { return shadowgrind_dotl(x); }
-inline float with_dot(float x, float d) { return shadowgrind_with_dotf(x, d); }
+inline double dot(long double x) { return shadowgrind_dotl(x); }
+inline float with_dot(float x, double d) { return shadowgrind_with_dotf(x, d); }
 inline double with_dot(double x, double d) { return shadowgrind_with_dot(x, d); }
-inline long double with_dot(long double x, long double d) { return shadowgrind_with_dotl(x, d); }
+inline long double with_dot(long double x, double d) { return shadowgrind_with_dotl(x, d); }
 }
 #endif
 

@@ -8,8 +8,8 @@ module shadowgrind
    private
 
    public :: sg_mode, sg_off, sg_on, sg_begin, sg_end
-   public :: sg_get_dot, sg_set_dot, sg_input, sg_output, sg_mark, sg_force_track, sg_get_real
-   integer(c_int), parameter, public :: sg_native = 0, sg_none = 1, sg_dot = 2, sg_mpfr = 3, sg_error = 4
+   public :: sg_get_dot, sg_set_dot, sg_input, sg_output, sg_track, sg_get_real, sg_error_bits
+   integer(c_int), parameter, public :: sg_native = -1, sg_none = 0, sg_dot = 1, sg_mpfr = 2, sg_error = 3
 
    interface
       !> The shadow in force; sg_native without the tool.
@@ -32,16 +32,18 @@ module shadowgrind
       subroutine sg_end() bind(c, name="shadowgrind_fortran_end")
       end subroutine
 
-      !> The dot values of `x`, into a variable of the same type and shape; left as it is without the tool.
+      !> The dot values of `x`, in array order; left as they are without the tool.
       subroutine sg_get_dot(x, dot) bind(c, name="shadowgrind_fortran_get_dot")
+         import :: c_double
          type(*), intent(in) :: x(..)
-         type(*), intent(inout) :: dot(..)
+         real(c_double), intent(inout) :: dot(..)
       end subroutine
 
       !> Gives `x` dot values; `x` itself does not change.
       subroutine sg_set_dot(x, dot) bind(c, name="shadowgrind_fortran_set_dot")
+         import :: c_double
          type(*), intent(inout) :: x(..)
-         type(*), intent(in) :: dot(..)
+         real(c_double), intent(in) :: dot(..)
       end subroutine
 
       !> `x` is an input called `name`: its dot values become `weight`, or 1.
@@ -59,15 +61,8 @@ module shadowgrind
          type(*), intent(in) :: x(..)
       end subroutine
 
-      !> `x` is a spot called `name`: its error is reported as that of a printed value is (mpfr).
-      subroutine sg_mark(name, x) bind(c, name="shadowgrind_fortran_mark")
-         import :: c_char
-         character(kind=c_char, len=*), intent(in) :: name
-         type(*), intent(in) :: x(..)
-      end subroutine
-
-      !> `x` gets reals now, though no operation made them yet (mpfr).
-      subroutine sg_force_track(x) bind(c, name="shadowgrind_fortran_force_track")
+      !> `x` gets reals now, though no operation touched them yet (mpfr).
+      subroutine sg_track(x) bind(c, name="shadowgrind_fortran_track")
          type(*), intent(in) :: x(..)
       end subroutine
 
@@ -77,5 +72,12 @@ module shadowgrind
          type(*), intent(in) :: x(..)
          character(kind=c_char, len=*), intent(out) :: text
       end subroutine
+
+      !> The error of the scalar `x` in bits (mpfr, error); 0 without the tool.
+      function sg_error_bits(x) bind(c, name="shadowgrind_fortran_error_bits") result(bits)
+         import :: c_double
+         type(*), intent(in) :: x(..)
+         real(c_double) :: bits
+      end function
    end interface
 end module

@@ -63,50 +63,48 @@ void shadowgrind_fortran_on(void) { shadowgrind_on(); }
 void shadowgrind_fortran_begin(void) { shadowgrind_begin(); }
 void shadowgrind_fortran_end(void) { shadowgrind_end(); }
 
+/* Floats within an element: 1, or 2. */
+static size_t floats_in(const CFI_cdesc_t *x) { return x->elem_len / float_bytes(x); }
+
+/* Dots are one double for each float, so the two arrays are contiguous in different pieces: element by element. */
 void shadowgrind_fortran_get_dot(const CFI_cdesc_t *x, CFI_cdesc_t *dot)
 {
-    size_t all = elements(x), step = piece(x) < piece(dot) ? piece(x) : piece(dot);
-    for (size_t i = 0; i < all; i += step)
-        shadowgrind_get_dots(element(x, i), element(dot, i), step * x->elem_len);
+    size_t in = floats_in(x);
+    for (size_t i = 0; i < elements(x) * in; i++)
+        shadowgrind_get_dots(element(x, i / in) + i % in * float_bytes(x), 1, float_bytes(x),
+                             (double *)element(dot, i));
 }
 
 void shadowgrind_fortran_set_dot(CFI_cdesc_t *x, const CFI_cdesc_t *dot)
 {
-    size_t all = elements(x), step = piece(x) < piece(dot) ? piece(x) : piece(dot);
-    for (size_t i = 0; i < all; i += step)
-        shadowgrind_set_dots(element(x, i), element(dot, i), step * x->elem_len);
+    size_t in = floats_in(x);
+    for (size_t i = 0; i < elements(x) * in; i++)
+        shadowgrind_set_dots(element(x, i / in) + i % in * float_bytes(x), 1, float_bytes(x),
+                             (const double *)element(dot, i));
 }
 
 void shadowgrind_fortran_input(const CFI_cdesc_t *name, CFI_cdesc_t *x, const double *weight)
 {
     char copy[NAME_BYTES];
-    size_t all = elements(x), step = piece(x), size = float_bytes(x);
+    size_t all = elements(x), step = piece(x);
     for (size_t i = 0; i < all; i += step)
-        shadowgrind_input(terminated(name, copy), element(x, i), step * (x->elem_len / size), size,
+        shadowgrind_input(terminated(name, copy), element(x, i), step * floats_in(x), float_bytes(x),
                           weight ? *weight : 1.0);
 }
 
 void shadowgrind_fortran_output(const CFI_cdesc_t *name, const CFI_cdesc_t *x)
 {
     char copy[NAME_BYTES];
-    size_t all = elements(x), step = piece(x), size = float_bytes(x);
+    size_t all = elements(x), step = piece(x);
     for (size_t i = 0; i < all; i += step)
-        shadowgrind_output(terminated(name, copy), element(x, i), step * (x->elem_len / size), size);
+        shadowgrind_output(terminated(name, copy), element(x, i), step * floats_in(x), float_bytes(x));
 }
 
-void shadowgrind_fortran_mark(const CFI_cdesc_t *name, const CFI_cdesc_t *x)
+void shadowgrind_fortran_track(const CFI_cdesc_t *x)
 {
-    char copy[NAME_BYTES];
-    size_t all = elements(x), step = piece(x), size = float_bytes(x);
+    size_t all = elements(x), step = piece(x);
     for (size_t i = 0; i < all; i += step)
-        shadowgrind_mark(terminated(name, copy), element(x, i), step * (x->elem_len / size), size);
-}
-
-void shadowgrind_fortran_force_track(const CFI_cdesc_t *x)
-{
-    size_t all = elements(x), step = piece(x), size = float_bytes(x);
-    for (size_t i = 0; i < all; i += step)
-        shadowgrind_force_track(element(x, i), step * (x->elem_len / size), size);
+        shadowgrind_track(element(x, i), step * floats_in(x), float_bytes(x));
 }
 
 void shadowgrind_fortran_get_real(const CFI_cdesc_t *x, CFI_cdesc_t *text)
@@ -116,4 +114,9 @@ void shadowgrind_fortran_get_real(const CFI_cdesc_t *x, CFI_cdesc_t *text)
     shadowgrind_get_real(x->base_addr, float_bytes(x), out, room, 0);
     size_t length = strnlen(out, room);
     memset(out + length, ' ', room - length);
+}
+
+double shadowgrind_fortran_error_bits(const CFI_cdesc_t *x)
+{
+    return shadowgrind_error_bits(x->base_addr, float_bytes(x));
 }

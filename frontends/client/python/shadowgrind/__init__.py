@@ -13,14 +13,14 @@ from contextlib import contextmanager
 
 from . import _requests
 
-NATIVE, NONE, DOT, MPFR, ERROR = range(5)
+NATIVE, NONE, DOT, MPFR, ERROR = range(-1, 4)
 
 mode = _requests.mode
 off = _requests.off
 on = _requests.on
 output = _requests.output
-mark = _requests.mark
 get_real = _requests.get_real
+error_bits = _requests.error_bits
 
 
 def set_dot(x, dot=1.0):
@@ -59,12 +59,13 @@ def paused():
 
 
 def _like(x, dot):
-    """`dot` as an array of x's type and shape."""
+    """`dot` as one double for each float of x, in a new array of x's shape (complex: of x's kind)."""
     if hasattr(x, "dtype"):
         import numpy
 
-        dots = numpy.empty_like(x, order="C")
+        dots = numpy.empty(x.shape, complex if x.dtype.kind == "c" else float)
         dots[...] = dot
         return dots
-    values = list(dot) if hasattr(dot, "__iter__") else [dot] * len(x)
-    return type(x)(x.typecode, values)
+    from array import array
+
+    return array("d", dot if hasattr(dot, "__iter__") else [dot] * len(x))

@@ -65,7 +65,7 @@ static PyObject *with_dot(PyObject *self, PyObject *args)
     return PyFloat_FromDouble(shadowgrind_with_dot(x, dot));
 }
 
-/* Moves dot values between two buffers of the same format and size. */
+/* Moves dot values: a buffer of floats and one of as many doubles. */
 static PyObject *move_dots(PyObject *args, int set)
 {
     PyObject *values, *dots;
@@ -76,16 +76,17 @@ static PyObject *move_dots(PyObject *args, int set)
         PyBuffer_Release(&x);
         return NULL;
     }
-    int same = x.len == d.len && strcmp(x.format, d.format) == 0, done = 0;
-    if (!same)
-        PyErr_SetString(PyExc_ValueError, "values and dots differ in type or size");
+    size_t size = (size_t)float_bytes(&x), count = (size_t)x.len / size, done = 0;
+    int fits = float_bytes(&d) == sizeof(double) && (size_t)d.len == count * sizeof(double);
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "expected one double for each float");
     else if (set)
-        done = shadowgrind_set_dots(x.buf, d.buf, (size_t)x.len);
+        done = shadowgrind_set_dots(x.buf, count, size, d.buf);
     else
-        done = shadowgrind_get_dots(x.buf, d.buf, (size_t)x.len);
+        done = shadowgrind_get_dots(x.buf, count, size, d.buf);
     PyBuffer_Release(&d);
     PyBuffer_Release(&x);
-    return same ? PyBool_FromLong(done) : NULL;
+    return fits ? PyLong_FromSize_t(done) : NULL;
 }
 
 static PyObject *get_dots(PyObject *self, PyObject *args)
@@ -109,9 +110,9 @@ static PyObject *input_array(PyObject *self, PyObject *args)
     Py_buffer x;
     if (!PyArg_ParseTuple(args, "sOd", &name, &values, &weight) || !get_buffer(values, &x, PyBUF_WRITABLE)) return NULL;
     size_t size = (size_t)float_bytes(&x);
-    int done = shadowgrind_input(name, x.buf, (size_t)x.len / size, size, weight);
+    size_t done = shadowgrind_input(name, x.buf, (size_t)x.len / size, size, weight);
     PyBuffer_Release(&x);
-    return PyBool_FromLong(done);
+    return PyLong_FromSize_t(done);
 }
 
 static PyObject *input_float(PyObject *self, PyObject *args)
@@ -124,35 +125,22 @@ static PyObject *input_float(PyObject *self, PyObject *args)
     return PyFloat_FromDouble(x);
 }
 
-typedef int (*spot_request)(const char *, const void *, size_t, size_t);
-
-static PyObject *spot(PyObject *args, spot_request request)
+static PyObject *output(PyObject *self, PyObject *args)
 {
+    (void)self;
     const char *name;
     PyObject *object;
     Py_buffer x;
     if (!PyArg_ParseTuple(args, "sO", &name, &object)) return NULL;
     if (PyFloat_Check(object)) {
         double value = PyFloat_AS_DOUBLE(object);
-        return PyBool_FromLong(request(name, &value, 1, sizeof value));
+        return PyLong_FromSize_t(shadowgrind_output(name, &value, 1, sizeof value));
     }
     if (!get_buffer(object, &x, 0)) return NULL;
     size_t size = (size_t)float_bytes(&x);
-    int done = request(name, x.buf, (size_t)x.len / size, size);
+    size_t done = shadowgrind_output(name, x.buf, (size_t)x.len / size, size);
     PyBuffer_Release(&x);
-    return PyBool_FromLong(done);
-}
-
-static PyObject *output(PyObject *self, PyObject *args)
-{
-    (void)self;
-    return spot(args, shadowgrind_output);
-}
-
-static PyObject *mark(PyObject *self, PyObject *args)
-{
-    (void)self;
-    return spot(args, shadowgrind_mark);
+    return PyLong_FromSize_t(done);
 }
 
 static PyObject *get_real(PyObject *self, PyObject *value)
@@ -163,6 +151,14 @@ static PyObject *get_real(PyObject *self, PyObject *value)
     if (x == -1.0 && PyErr_Occurred()) return NULL;
     shadowgrind_get_real(&x, sizeof x, text, sizeof text, 0);
     return PyUnicode_FromString(text);
+}
+
+static PyObject *error_bits(PyObject *self, PyObject *value)
+{
+    (void)self;
+    double x = PyFloat_AsDouble(value);
+    if (x == -1.0 && PyErr_Occurred()) return NULL;
+    return PyFloat_FromDouble(shadowgrind_error_bits(&x, sizeof x));
 }
 
 static PyMethodDef methods[] = {
@@ -176,8 +172,8 @@ static PyMethodDef methods[] = {
     {"input_array", input_array, METH_VARARGS, "input_array(name, values, weight)"},
     {"input_float", input_float, METH_VARARGS, "input_float(name, x, weight): a new float, the input."},
     {"output", output, METH_VARARGS, "output(name, values): an output of the report."},
-    {"mark", mark, METH_VARARGS, "mark(name, values): a spot of the report."},
     {"get_real", get_real, METH_O, "get_real(x): the real beside a float, as text."},
+    {"error_bits", error_bits, METH_O, "error_bits(x): the error of a float in bits."},
     {NULL, NULL, 0, NULL},
 };
 
