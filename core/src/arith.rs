@@ -42,6 +42,9 @@ pub trait Arith {
     fn lt(&self, a: Self::V, b: Self::V) -> Self::M;
     /// a = b; false when either is NaN, true for zeros of either sign.
     fn eq(&self, a: Self::V, b: Self::V) -> Self::M;
+    /// Nothing is there: all bits of `s` are zero. That is +0, but not −0, which counts as a number that is there, so
+    /// that a machine tests bits, without floating-point exceptions.
+    fn absent(&self, s: Self::V) -> Self::M;
     /// `yes` where `m` holds, `no` elsewhere; neither is computed with.
     fn select(&self, m: Self::M, yes: Self::V, no: Self::V) -> Self::V;
 
@@ -50,27 +53,35 @@ pub trait Arith {
         self.fma(self.neg(a), b, c)
     }
 
-    /// p · s, but 0 where `s` is zero, whatever `p` is: what is not there contributes nothing, not ∞ · 0.
+    /// −s, but `s` where it is absent: the opposite of nothing is nothing, and not −0.
+    fn opposite(&self, s: Self::V) -> Self::V {
+        self.select(self.absent(s), self.lit(0.0), self.neg(s))
+    }
+
+    /// ±s as `v` is signed, but `s` where it is absent.
+    fn signed(&self, s: Self::V, v: Self::V) -> Self::V {
+        self.select(self.absent(s), self.lit(0.0), self.flip(s, v))
+    }
+
+    /// p · s, but 0 where `s` is absent, whatever `p` is: what is not there contributes nothing, not ∞ · 0.
     fn scaled(&self, p: Self::V, s: Self::V) -> Self::V {
-        let zero = self.lit(0.0);
-        self.select(self.eq(s, zero), zero, self.mul(p, s))
+        self.select(self.absent(s), self.lit(0.0), self.mul(p, s))
     }
 
-    /// sum + p · s, but `sum` where `s` is zero, whatever `p` is: a comparison and a merge-masked fma where machines
-    /// have masks, a comparison, an fma and a blend elsewhere.
+    /// sum + p · s, but `sum` where `s` is absent, whatever `p` is: a test and a merge-masked fma where machines have
+    /// masks, a test, an fma and a blend elsewhere.
     fn plus_scaled(&self, sum: Self::V, p: Self::V, s: Self::V) -> Self::V {
-        self.select(self.eq(s, self.lit(0.0)), sum, self.fma(p, s, sum))
+        self.select(self.absent(s), sum, self.fma(p, s, sum))
     }
 
-    /// sum − p · s, but `sum` where `s` is zero, whatever `p` is.
+    /// sum − p · s, but `sum` where `s` is absent, whatever `p` is.
     fn minus_scaled(&self, sum: Self::V, p: Self::V, s: Self::V) -> Self::V {
-        self.select(self.eq(s, self.lit(0.0)), sum, self.fnma(p, s, sum))
+        self.select(self.absent(s), sum, self.fnma(p, s, sum))
     }
 
-    /// a / b, but 0 where `a` is zero, whatever `b` is.
+    /// a / b, but 0 where `a` is absent, whatever `b` is.
     fn over(&self, a: Self::V, b: Self::V) -> Self::V {
-        let zero = self.lit(0.0);
-        self.select(self.eq(a, zero), zero, self.div(a, b))
+        self.select(self.absent(a), self.lit(0.0), self.div(a, b))
     }
 }
 
@@ -142,6 +153,10 @@ impl Arith for Host {
     }
     fn eq(&self, a: f64, b: f64) -> bool {
         a == b
+    }
+    fn absent(&self, s: f64) -> bool {
+        // Widening to f64 keeps zeros and makes none: these are the format's own bits.
+        s.to_bits() == 0
     }
     fn select(&self, m: bool, yes: f64, no: f64) -> f64 {
         if m { yes } else { no }

@@ -67,7 +67,13 @@ pub trait Shadow {
     fn op(&mut self, lane: &Lane<'_, Self::Value>) -> Option<Self::Value>;
 
     /// The shadow of ±x·2ᵏ made from x by other than arithmetic.
-    fn scale(&mut self, shadow: &Self::Value, format: Format, negate: bool, power: i32) -> Option<Self::Value>;
+    fn scale(
+        &mut self,
+        shadow: &Self::Value,
+        format: Format,
+        negate: bool,
+        power: i32,
+    ) -> Option<Self::Value>;
 
     /// A comparison, before the guest acts on it.
     fn compare(&mut self, _site: Site, _predicate: Predicate, _x: [Seen<'_, Self::Value>; 2]) {}

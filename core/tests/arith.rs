@@ -53,21 +53,33 @@ fn constants_are_rounded_to_the_format() {
 }
 
 #[test]
-fn zero_is_not_multiplied() {
+fn what_is_not_there_is_not_computed_with() {
     let k = Host::new(Format::F64);
-    for p in [f64::INFINITY, f64::NAN, -1.0, 0.0] {
-        for zero in [0.0, -0.0] {
-            assert_eq!(k.scaled(p, zero).to_bits(), 0);
-            assert_eq!(k.plus_scaled(-0.0, p, zero).to_bits(), (-0.0f64).to_bits());
-            assert_eq!(k.minus_scaled(3.0, p, zero), 3.0);
-            assert_eq!(k.over(zero, p).to_bits(), 0);
-        }
+    for p in [f64::INFINITY, f64::NAN, -1.0, -0.0, 0.0] {
+        assert_eq!(k.scaled(p, 0.0).to_bits(), 0);
+        assert_eq!(k.plus_scaled(-0.0, p, 0.0).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(k.minus_scaled(3.0, p, 0.0), 3.0);
+        assert_eq!(k.over(0.0, p).to_bits(), 0);
+        assert_eq!(k.signed(0.0, p).to_bits(), 0);
     }
+    assert_eq!(k.opposite(0.0).to_bits(), 0);
     assert!(k.scaled(f64::NAN, 1.0).is_nan());
     assert!(k.plus_scaled(1.0, 0.0, f64::INFINITY).is_nan());
     assert_eq!(k.plus_scaled(1.0, 2.0, 3.0), 7.0);
     assert_eq!(k.minus_scaled(1.0, 2.0, 3.0), -5.0);
     assert_eq!(k.over(1.0, 0.0), f64::INFINITY);
+    assert_eq!((k.opposite(2.0), k.signed(2.0, -0.0)), (-2.0, -2.0));
+}
+
+#[test]
+fn negative_zero_is_there() {
+    let k = Host::new(Format::F32);
+    assert!(k.absent(0.0) && !k.absent(-0.0) && !k.absent(f64::from(f32::from_bits(1))));
+    assert!(k.scaled(f64::INFINITY, -0.0).is_nan());
+    assert!(k.plus_scaled(1.0, f64::INFINITY, -0.0).is_nan());
+    assert!(k.minus_scaled(1.0, f64::NAN, -0.0).is_nan());
+    assert!(k.over(-0.0, 0.0).is_nan());
+    assert_eq!((k.opposite(-0.0).to_bits(), k.signed(-0.0, -1.0).to_bits()), (0, 0));
 }
 
 #[test]

@@ -4,10 +4,11 @@
 //! end's emitter the same rule is machine code. Its shape depends on the row alone, never on values, so an arithmetic
 //! row becomes straight-line code. Knows nothing of where dots are kept.
 //!
-//! **An operand whose dot is zero contributes nothing**, also where its partial is infinite or NaN: √0, x/0, ∞ · c and
-//! pow(x, y) with a constant y have derivatives with respect to what is active. Each product is `Arith::scaled`,
-//! `plus_scaled` or `minus_scaled`, and the division is `over`; no other place knows of this. A dot that is not zero
-//! follows IEEE arithmetic.
+//! **An operand without a dot contributes nothing**, also where its partial is infinite or NaN: √0, x/0, ∞ · c and
+//! pow(x, y) with a constant y have derivatives with respect to what is active. Without a dot means: one whose bits are
+//! all zero (`Arith::absent`); a dot of −0 is a number like any other. Each product is `Arith::scaled`, `plus_scaled` or
+//! `minus_scaled`, a change of sign alone is `opposite` or `signed`, and the division is `over`; no other place knows of
+//! this, and none of them makes a dot where there was none. A dot that is there follows IEEE arithmetic.
 //!
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
 
@@ -53,8 +54,8 @@ fn unscaled<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) 
     let zero = || k.lit(0.0);
     let term = match partial {
         Partial::One => dot,
-        Partial::MinusOne => return Some(sum.map_or_else(|| k.neg(dot), |sum| k.sub(sum, dot))),
-        Partial::Sign(v) => k.flip(dot, v),
+        Partial::MinusOne => return Some(sum.map_or_else(|| k.opposite(dot), |sum| k.sub(sum, dot))),
+        Partial::Sign(v) => k.signed(dot, v),
         Partial::When(m) => k.select(m, dot, zero()),
         Partial::Unless(m) => k.select(m, zero(), dot),
         Partial::Zero | Partial::Factor(_) | Partial::Minus(_) => return sum,

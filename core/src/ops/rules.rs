@@ -33,6 +33,11 @@ pub(super) fn square<K: Arith>(k: &K, a: K::V) -> K::V {
     k.mul(a, a)
 }
 
+/// 2 a.
+pub(super) fn twice<K: Arith>(k: &K, a: K::V) -> K::V {
+    k.add(a, a)
+}
+
 /// 1 − x² without cancellation near ±1.
 pub(super) fn one_minus_square<K: Arith>(k: &K, x: K::V) -> K::V {
     let one = k.lit(1.0);

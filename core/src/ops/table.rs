@@ -52,8 +52,8 @@ macro_rules! for_each_op {
             }
             /// √a. At 0, also at √−0 = −0, the one-sided derivative is +∞ and the residual 0.
             Sqrt "sqrt" (a) = r, "(sqrt a)", |k, m| {
-                gradient: over(k.abs(r), [Factor(k.lit(0.5))]),
-                residual: Rounded(k.over(k.fnma(r, r, a), k.add(r, r))),
+                gradient: over(twice(k, k.abs(r)), [One]),
+                residual: Rounded(k.over(k.fnma(r, r, k.abs(a)), twice(k, r))),
                 real: m.sqrt(a),
             }
             /// a · b + c, rounded once.
