@@ -1,7 +1,7 @@
 //! The `shadowgrind` command: options in, exit status out. Knows no engine and no shadow beyond their settings.
 #![no_main]
 
-use clap::{Parser, ValueEnum};
+use clap::{ArgAction, Parser, ValueEnum};
 use shadowgrind_dbi::{IsaLevel, Launch, Options};
 use std::ffi::OsString;
 
@@ -21,7 +21,7 @@ struct Cli {
     isa: Isa,
 
     /// Follow programs that child processes execute
-    #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "no")]
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "no", action = ArgAction::Set)]
     trace_children: bool,
 
     /// Print the engine's counters when the program ends

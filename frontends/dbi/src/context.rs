@@ -138,11 +138,16 @@ impl Context {
 
     /// The state a process starts with: flags, MXCSR and x87 control word of the System V ABI, all else zero.
     pub(crate) fn reset_cpu_state(&mut self) {
-        const MXCSR_DEFAULT: u32 = 0x1f80;
-        const X87_CONTROL_DEFAULT: u16 = 0x37f;
         self.regs = [0; 16];
         self.rflags = 0x202;
         self.guest_fs = 0;
+        self.reset_vector_state();
+    }
+
+    /// The vector and x87 part of that state.
+    pub(crate) fn reset_vector_state(&mut self) {
+        const MXCSR_DEFAULT: u32 = 0x1f80;
+        const X87_CONTROL_DEFAULT: u16 = 0x37f;
         self.xsave.0.fill(0);
         self.xsave.0[0..2].copy_from_slice(&X87_CONTROL_DEFAULT.to_le_bytes());
         self.xsave.0[24..28].copy_from_slice(&MXCSR_DEFAULT.to_le_bytes());

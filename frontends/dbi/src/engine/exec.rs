@@ -3,7 +3,8 @@
 //! Staying under the tool means executing the tool with the new program as its argument; whatever would make the
 //! kernel refuse the program is found out before, so that the guest gets its errno and keeps running.
 
-use super::program::{self, Program, ProgramError};
+use super::elf::{self, ElfError};
+use super::program::{self, ProgramError};
 use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
 use super::signals::{NEVER_BLOCKED, bit};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
@@ -56,15 +57,19 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
     if !thread.process.follows_exec() || thread.own_process {
         return natively(thread, call, &request);
     }
-    match program::open(&request.path, request.argv.clone()) {
-        Ok(program) => under_tool(thread, &request, program),
+    let opened = program::open(&request.path, request.argv.clone())
+        .and_then(|program| elf::read(&program.file).map_err(ProgramError::Format));
+    match opened {
+        Ok(_) => under_tool(thread, &request),
         // Programs that the kernel can run and we cannot go on without us.
         Err(ProgramError::SetId) => {
             diagnose::say(&format!("{}: set-user-ID program, executed natively", request.path.display()));
             natively(thread, call, &request)
         }
         Err(ProgramError::Format(error)) if error.is_foreign() => {
-            diagnose::say(&format!("{}: {error}; executed natively", request.path.display()));
+            if matches!(error, ElfError::Bits32(_)) {
+                diagnose::say(&format!("{}: {error}; executed natively", request.path.display()));
+            }
             natively(thread, call, &request)
         }
         Err(error) => fail(error.errno()),
@@ -72,8 +77,7 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
 }
 
 /// Executes the tool with the new program.
-fn under_tool(thread: &mut Thread, request: &Request, program: Program) -> Answer {
-    drop(program);
+fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     let mut argv: Vec<CString> = vec![c"shadowgrind".into()];
     argv.extend(thread.process.options.tool_arguments.iter().map(|arg| c_string(arg)));
     if let Some(name) = request.argv.first() {

@@ -251,10 +251,12 @@ impl Auxv<'_> {
     /// The auxiliary vector, in the kernel's order, given the addresses of the strings it points to.
     fn entries(&self, platform: u64, random: u64, filename: u64) -> Vec<(u64, u64)> {
         const AT_MINSIGSTKSZ: u64 = 51;
+        // The C library puts values of its own in place of some of the kernel's, so that its getauxval will not do.
+        let own = std::fs::read("/proc/self/auxv").unwrap_or_default();
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
         let host = |kind: u64| {
-            // SAFETY: reads the process's own auxiliary vector.
-            let value = unsafe { libc::getauxval(kind) };
-            (kind, value)
+            let pair = own.chunks_exact(16).find(|pair| word(&pair[..8]) == kind);
+            (kind, pair.map_or(0, |pair| word(&pair[8..])))
         };
         let mut entries = Vec::new();
         if self.vdso.start != 0 {

@@ -8,6 +8,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -132,7 +133,24 @@ fn open_executable(path: &Path) -> Result<File, ProgramError> {
     if changes_identity(&meta) {
         return Err(ProgramError::SetId);
     }
-    File::open(path).map_err(access)
+    let file = File::open(path).map_err(access)?;
+    if is_being_written(&file) {
+        return Err(ProgramError::Access(io::Error::from_raw_os_error(libc::ETXTBSY)));
+    }
+    Ok(file)
+}
+
+/// Whether somebody has the file open for writing, in which case the kernel does not execute it. Asked by trying to
+/// lease it, which is refused for that reason; where leases are not to be had, the answer is no.
+fn is_being_written(file: &File) -> bool {
+    // SAFETY: takes a lease on our own descriptor, no more.
+    let refused = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) } != 0;
+    let written = refused && io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN);
+    if !refused {
+        // SAFETY: gives it back.
+        unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK) };
+    }
+    written
 }
 
 fn may_execute(path: &Path) -> bool {

@@ -73,9 +73,9 @@ global_asm!(
     "popfq",
     "push 0x1f80",
     "ldmxcsr [rsp]",
-    "mov qword ptr [rsp], 0x37f",
-    "fldcw [rsp]",
     "add rsp, 8",
+    // Not fldcw: that would raise an exception the guest has unmasked and not yet met.
+    "fninit",
     "mov rsi, [rdi + {HOST_FS}]",
     "cmp qword ptr [rdi + {FSGSBASE}], 0",
     "je 4f",

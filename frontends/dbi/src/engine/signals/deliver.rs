@@ -89,6 +89,8 @@ impl Thread {
             self.signals.altstack = AltStack::NONE;
         }
         let own = if action.flags & libc::SA_NODEFER as u64 == 0 { bit(pending.signal) } else { 0 };
+        // A handler starts with the vector and x87 state of a new program, as the kernel has it.
+        self.context.reset_vector_state();
         let regs = &mut self.context.regs;
         regs[reg::RDI] = u64::from(pending.signal);
         regs[reg::RSI] = placed.info;

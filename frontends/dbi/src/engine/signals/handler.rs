@@ -23,6 +23,9 @@ pub(crate) const STACK_BYTES: u64 = 64 << 10;
 global_asm!(
     ".globl shadowgrind_signal_entry",
     "shadowgrind_signal_entry:",
+    // The kernel leaves AC as the guest set it, and Rust does not align every access.
+    "push 2",
+    "popfq",
     "mov rcx, rsp",
     "and rcx, {STACK_MASK}",
     "mov rcx, [rcx]",

@@ -225,6 +225,15 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
     let (old_len, new_len) = (page_ceil(old_len), page_ceil(new_len));
     const FIXED: u64 = libc::MREMAP_FIXED as u64;
     const MAY_MOVE: u64 = libc::MREMAP_MAYMOVE as u64;
+    const DONT_UNMAP: u64 = libc::MREMAP_DONTUNMAP as u64;
+    let malformed = !old.is_multiple_of(PAGE)
+        || new_len == 0
+        || flags & !(FIXED | MAY_MOVE | DONT_UNMAP) != 0
+        || flags & (FIXED | DONT_UNMAP) != 0 && flags & MAY_MOVE == 0
+        || flags & DONT_UNMAP != 0 && old_len != new_len;
+    if malformed {
+        return fail(libc::EINVAL);
+    }
     let process = thread.process;
     let mut space = process.space.lock();
     let whole = old.checked_add(old_len.max(1)).filter(|&end| end <= GUEST_END && !overlaps_engine(old, end));
@@ -233,7 +242,7 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
         let Some(end) = guest_range(new, new_len) else { return fail(libc::EINVAL) };
         let _ = end;
         Some(new)
-    } else if new_len <= old_len || space.is_free(old + old_len, old + new_len) {
+    } else if flags & DONT_UNMAP == 0 && (new_len <= old_len || space.is_free(old + old_len, old + new_len)) {
         None
     } else if flags & MAY_MOVE == 0 {
         return fail(libc::ENOMEM);
@@ -258,7 +267,6 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
     if sys::error_of(result).is_some() {
         return Answer::Value(result);
     }
-    const DONT_UNMAP: u64 = 4;
     if flags & DONT_UNMAP == 0 {
         space.remove(old, old + old_len);
     }

@@ -36,6 +36,8 @@ const RET_LOG: u32 = 0x7ffc_0000;
 const RET_ALLOW: u32 = 0x7fff_0000;
 const ACTION: u32 = 0xffff_0000;
 const DATA: u32 = 0x0000_ffff;
+/// Data of strict mode's verdict, which kills by another signal than filters do.
+const STRICT: u32 = 0x5347;
 
 /// Installs strict mode or a filter; other operations are the kernel's to answer.
 pub(super) fn install(thread: &mut Thread, call: &Call, operation: u64, filter: u64) -> Answer {
@@ -73,7 +75,7 @@ fn strict() -> Filter {
         let to_allow = (allowed.len() - index) as u8;
         program.push(Instruction { code: 0x15, if_true: to_allow, if_false: 0, k: *number as u32 });
     }
-    program.push(Instruction { code: 0x06, if_true: 0, if_false: 0, k: RET_KILL_THREAD });
+    program.push(Instruction { code: 0x06, if_true: 0, if_false: 0, k: RET_KILL_THREAD | STRICT });
     program.push(Instruction { code: 0x06, if_true: 0, if_false: 0, k: RET_ALLOW });
     program
 }
@@ -112,7 +114,7 @@ pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer>
             trap(thread, call, pc, verdict & DATA);
             Some(Answer::Replaced)
         }
-        RET_KILL_PROCESS | RET_KILL_THREAD => thread.end_by(libc::SIGSYS as u32),
+        RET_KILL_THREAD if verdict & DATA == STRICT => thread.end_by(libc::SIGKILL as u32),
         _ => thread.end_by(libc::SIGSYS as u32),
     }
 }
