@@ -3,6 +3,7 @@
 //! Lives in the engine's gigabyte, so translated code addresses its fields rip-relative and needs no register for it.
 //! Knows the fields and their offsets; what they mean in time is told where they are used (`switch`, `signals`).
 
+use crate::x86::state;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -96,6 +97,12 @@ pub(crate) struct Context {
     pub(crate) syscall_next: u64,
     /// Translated code after the system call that is being made.
     pub(crate) syscall_resume: u64,
+    /// Mode of the code that makes the system call (`x86::mode`).
+    pub(crate) syscall_mode: u64,
+    /// The guest's GS base, where GS is taken for the mirror.
+    pub(crate) guest_gs: u64,
+    /// Non-zero while an x87 register carries a shadow.
+    pub(crate) x87_shadowed: u64,
     /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
     pub(crate) quiet: AtomicU32,
     /// One of [`place`].
@@ -110,9 +117,21 @@ pub(crate) struct Context {
     /// Signals taken from the kernel: the first place is for those that can be blocked, of which at most one waits
     /// here while the others stay blocked, and queued, in the kernel; the rest for one of each that cannot.
     pub(crate) caught: [Caught; CAUGHT_PLACES],
+    /// Shadows of registers, laid out as `x86::state`: general and x87 registers always, vector registers unless they
+    /// are in the upper vector registers.
+    pub(crate) shadows: Shadows,
+    /// Vector registers set aside, and what annotations spill.
+    pub(crate) aside: [[u8; 64]; ASIDE],
     /// Guest vector and x87 state while the engine runs, standard XSAVE format.
     pub(crate) xsave: Xsave,
 }
+
+/// Places in [`Context::aside`].
+pub(crate) const ASIDE: usize = 8;
+
+/// See [`Context::shadows`].
+#[repr(C, align(64))]
+pub(crate) struct Shadows(pub(crate) [u8; state::BYTES as usize]);
 
 /// An XSAVE image.
 #[repr(C, align(64))]
@@ -128,6 +147,10 @@ impl Context {
     pub(crate) const OFFSET_SYSCALL_NUMBER: u32 = offset_of!(Context, syscall_number) as u32;
     pub(crate) const OFFSET_SYSCALL_NEXT: u32 = offset_of!(Context, syscall_next) as u32;
     pub(crate) const OFFSET_SYSCALL_RESUME: u32 = offset_of!(Context, syscall_resume) as u32;
+    pub(crate) const OFFSET_SYSCALL_MODE: u32 = offset_of!(Context, syscall_mode) as u32;
+    pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
+    pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
+    pub(crate) const OFFSET_ASIDE: u32 = offset_of!(Context, aside) as u32;
     pub(crate) const OFFSET_QUIET: u32 = offset_of!(Context, quiet) as u32;
     pub(crate) const OFFSET_PLACE: u32 = offset_of!(Context, place) as u32;
 

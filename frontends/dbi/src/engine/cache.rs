@@ -7,6 +7,7 @@ use super::arena::{self, Exhausted};
 use crate::context::Context;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, Slot, TABLE_LOAD_BYTES};
+use crate::x86::mode::Mode;
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -16,8 +17,10 @@ pub(crate) type BlockId = u32;
 /// Index of an [`Exit`] in its cache; below [`FIRST_EXIT`] are the exits that belong to no block.
 pub(crate) type ExitId = u32;
 
-/// An indirect branch missed the branch table.
+/// An indirect branch missed the first branch table.
 pub(crate) const EXIT_IB_MISS: ExitId = 1;
+/// An indirect branch missed the second branch table.
+pub(crate) const EXIT_IB_MISS_CELLS: ExitId = 5;
 /// A system call the engine must see, or a request seen before one.
 pub(crate) const EXIT_SYSCALL: ExitId = 2;
 /// A fault, described in `Context::fault`.
@@ -26,6 +29,11 @@ pub(crate) const EXIT_FAULT: ExitId = 3;
 pub(crate) const EXIT_AFTER_SYSCALL: ExitId = 4;
 /// Number of the first exit that belongs to a block.
 pub(crate) const FIRST_EXIT: ExitId = 16;
+
+/// What blocks are found by. Guest addresses are below 2^44; where there can be no code, there is no key.
+fn key(pc: u64, mode: Mode) -> Option<u64> {
+    (pc < super::layout::GUEST_END).then_some(pc | u64::from(mode.bits()) << 44)
+}
 
 const NONE: u32 = u32::MAX;
 const TABLE_ENTRIES: usize = 1 << 16;
@@ -37,6 +45,8 @@ const LARGEST_CHUNK: u64 = 8 << 20;
 pub(crate) struct MadeOf {
     /// Guest address.
     pub(crate) pc: u64,
+    /// What its code takes for granted.
+    pub(crate) mode: Mode,
     /// Number of guest instructions.
     pub(crate) instructions: usize,
     /// Whether it compares its guest bytes each time it runs.
@@ -128,10 +138,11 @@ impl Cache {
     /// calls that translated code makes by itself.
     pub(crate) fn new(context: u64, plain_calls: u64, link: bool) -> Result<Self, Exhausted> {
         const RWX: i32 = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
-        let branch_table = arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE)?;
+        let table = || arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE);
+        let branch_tables = [table()?, table()?];
         let hot = Region::new(arena::take(FIRST_CHUNK, RWX)?);
         let cold = Region::new(arena::take(FIRST_CHUNK, RWX)?);
-        let (frame, stubs, code) = build_stubs(context, branch_table, cold.position, plain_calls);
+        let (frame, stubs, code) = build_stubs(context, branch_tables, cold.position, plain_calls);
         let mut cache = Cache {
             frame,
             stubs,
@@ -145,7 +156,7 @@ impl Cache {
         };
         store_code(cache.cold.position, code.code());
         cache.cold.position = stubs.end;
-        cache.clear_table();
+        cache.clear_tables();
         Ok(cache)
     }
 
@@ -167,8 +178,8 @@ impl Cache {
         self.hot.used() + self.cold.used()
     }
 
-    pub(crate) fn find(&self, pc: u64) -> Option<BlockId> {
-        self.by_pc.get(&pc).copied()
+    pub(crate) fn find(&self, pc: u64, mode: Mode) -> Option<BlockId> {
+        self.by_pc.get(&key(pc, mode)?).copied()
     }
 
     pub(crate) fn block(&self, id: BlockId) -> &Block {
@@ -178,6 +189,11 @@ impl Cache {
     /// What exit `id` means.
     pub(crate) fn exit_kind(&self, id: ExitId) -> ExitKind {
         self.exits[(id - FIRST_EXIT) as usize].site.kind
+    }
+
+    /// The mode translated code is in when it leaves by exit `id`.
+    pub(crate) fn exit_mode(&self, id: ExitId) -> Mode {
+        self.exits[(id - FIRST_EXIT) as usize].site.mode
     }
 
     /// Where the next block will be placed.
@@ -218,7 +234,9 @@ impl Cache {
             incoming: NONE,
             alive: true,
         });
-        self.by_pc.insert(made_of.pc, id);
+        if let Some(key) = key(made_of.pc, made_of.mode) {
+            self.by_pc.insert(key, id);
+        }
         for &page in pages {
             self.by_page.entry(page).or_default().push(id);
         }
@@ -243,10 +261,10 @@ impl Cache {
 
     /// Lets indirect branches to the block's address find it.
     pub(crate) fn enter_in_table(&mut self, target: BlockId) {
-        if self.link {
-            let block = &self.blocks[target as usize];
+        let block = &self.blocks[target as usize];
+        if let Some(table) = block.made_of.mode.table().filter(|_| self.link) {
             // The check of arrivals stands at the block's very start.
-            self.set_table(block.made_of.pc, block.hot.0);
+            self.set_table(table, block.made_of.pc, block.hot.0);
         }
     }
 
@@ -258,9 +276,14 @@ impl Cache {
         for number in first..last {
             let site = self.exits[(number - FIRST_EXIT) as usize].site;
             match site.kind {
-                ExitKind::Jump(_) => patch_rel32(site.patch, site.stub),
-                ExitKind::Indirect if pc == site.patch + TABLE_LOAD_BYTES => return self.frame.ib_miss,
-                ExitKind::Indirect => divert_table_load(site.patch, self.frame.ib_miss),
+                ExitKind::Jump(..) => patch_rel32(site.patch, site.stub),
+                ExitKind::Indirect => {
+                    let miss = self.frame.ib_misses[site.mode.table().unwrap_or(0)];
+                    if pc == site.patch + TABLE_LOAD_BYTES {
+                        return miss;
+                    }
+                    divert_table_load(site.patch, miss);
+                }
                 _ => {}
             }
         }
@@ -274,12 +297,15 @@ impl Cache {
         for number in first..last {
             let exit = self.exits[(number - FIRST_EXIT) as usize];
             match exit.site.kind {
-                ExitKind::Jump(target) if exit.linked => {
-                    if let Some(block) = self.find(target) {
+                ExitKind::Jump(target, mode) if exit.linked => {
+                    if let Some(block) = self.find(target, mode) {
                         patch_rel32(exit.site.patch, self.blocks[block as usize].entry);
                     }
                 }
-                ExitKind::Indirect => store_code(exit.site.patch, &emit::table_load(&self.frame)),
+                ExitKind::Indirect => {
+                    let table = exit.site.mode.table().unwrap_or(0);
+                    store_code(exit.site.patch, &emit::table_load(&self.frame, table));
+                }
                 _ => {}
             }
         }
@@ -322,7 +348,7 @@ impl Cache {
         self.by_page.clear();
         self.hot.rewind(0);
         self.cold.rewind(self.stubs.end - self.cold.chunks[0].0);
-        self.clear_table();
+        self.clear_tables();
     }
 
     fn forget(&mut self, id: BlockId) {
@@ -330,7 +356,7 @@ impl Cache {
         if !std::mem::replace(&mut block.alive, false) {
             return;
         }
-        let (pc, check) = (block.made_of.pc, block.hot.0);
+        let (MadeOf { pc, mode, .. }, check) = (block.made_of, block.hot.0);
         let mut exit = std::mem::replace(&mut block.incoming, NONE);
         while exit != NONE {
             let slot = &mut self.exits[(exit - FIRST_EXIT) as usize];
@@ -338,35 +364,40 @@ impl Cache {
             slot.linked = false;
             exit = std::mem::replace(&mut slot.next_incoming, NONE);
         }
-        if self.by_pc.get(&pc) == Some(&id) {
-            self.by_pc.remove(&pc);
+        if let Some(key) = key(pc, mode)
+            && self.by_pc.get(&key) == Some(&id)
+        {
+            self.by_pc.remove(&key);
         }
-        if table_get(self.frame.branch_table, pc) == check {
-            self.set_table(pc, self.frame.ib_miss);
+        let Some(table) = mode.table() else { return };
+        if table_get(self.frame.branch_tables[table], pc) == check {
+            self.set_table(table, pc, self.frame.ib_misses[table]);
         }
     }
 
     fn link_to_existing(&mut self, id: BlockId) {
         let (first, last) = self.blocks[id as usize].exits;
         for number in first..last {
-            if let ExitKind::Jump(target) = self.exit_kind(number)
-                && let Some(block) = self.find(target)
+            if let ExitKind::Jump(target, mode) = self.exit_kind(number)
+                && let Some(block) = self.find(target, mode)
             {
                 self.link(number, block);
             }
         }
     }
 
-    fn set_table(&mut self, pc: u64, code: u64) {
-        let at = self.frame.branch_table + 4 * (pc & 0xffff);
+    fn set_table(&mut self, table: usize, pc: u64, code: u64) {
+        let at = self.frame.branch_tables[table] + 4 * (pc & 0xffff);
         store_code(at, &(code as u32).to_le_bytes());
     }
 
-    fn clear_table(&mut self) {
-        let miss = (self.frame.ib_miss as u32).to_le_bytes();
-        let page: Vec<u8> = miss.iter().copied().cycle().take(4096).collect();
-        for offset in (0..4 * TABLE_ENTRIES as u64).step_by(page.len()) {
-            store_code(self.frame.branch_table + offset, &page);
+    fn clear_tables(&mut self) {
+        for (table, miss) in self.frame.branch_tables.into_iter().zip(self.frame.ib_misses) {
+            let miss = (miss as u32).to_le_bytes();
+            let page: Vec<u8> = miss.iter().copied().cycle().take(4096).collect();
+            for offset in (0..4 * TABLE_ENTRIES as u64).step_by(page.len()) {
+                store_code(table + offset, &page);
+            }
         }
     }
 }
@@ -434,9 +465,9 @@ impl Region {
 }
 
 /// The thread's fixed stubs, to be placed at `at`.
-fn build_stubs(context: u64, branch_table: u64, at: u64, plain_calls: u64) -> (Frame, Stubs, Asm) {
+fn build_stubs(context: u64, branch_tables: [u64; 2], at: u64, plain_calls: u64) -> (Frame, Stubs, Asm) {
     let mut code = Asm::new(at);
-    let mut frame = Frame { context, branch_table, exit: at, ib_miss: 0, syscall: 0 };
+    let mut frame = Frame { context, branch_tables, exit: at, ib_misses: [0; 2], syscall: 0 };
     let field = |offset: u32| context + u64::from(offset);
     let leave = |code: &mut Asm, exit: ExitId| {
         code.store(field(Context::OFFSET_RAX), RAX);
@@ -451,11 +482,13 @@ fn build_stubs(context: u64, branch_table: u64, at: u64, plain_calls: u64) -> (F
     code.mov_imm(RAX, super::switch::exit_routine());
     code.raw(&[0xff, 0xe0]);
 
-    frame.ib_miss = code.here();
-    code.store(field(Context::OFFSET_IB_TARGET), RCX);
-    code.load(RCX, frame.slot(Slot::Rcx));
-    code.load(RAX, frame.slot(Slot::Rax));
-    leave(&mut code, EXIT_IB_MISS);
+    for (miss, exit) in frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS]) {
+        *miss = code.here();
+        code.store(field(Context::OFFSET_IB_TARGET), RCX);
+        code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));
+        code.load(RAX, field(Context::OFFSET_SLOTS + 8 * Slot::Rax as u32));
+        leave(&mut code, exit);
+    }
 
     let enter = code.here();
     code.load(RDI, field(Context::OFFSET_RDI));

@@ -7,6 +7,8 @@ use super::signals::frame::Trap;
 use super::thread::{GuestCode, Next, Thread};
 use super::{cpuid, diagnose, guest, syscalls};
 use crate::context::reg;
+use crate::tools::shadowed;
+use crate::x86::discover;
 use crate::x86::discover::CodeSource;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
 
@@ -19,6 +21,10 @@ pub(crate) fn instruction(thread: &mut Thread, pc: u64) -> Next {
         // The code changed since it was translated: look again.
         return Next::Run;
     };
+    if thread.process.tool.is_some() && discover::uses_gs(&insn) {
+        shadowed::with_guest_gs(thread, &insn);
+        return Next::Run;
+    }
     thread.pc = insn.next_ip();
     match insn.mnemonic() {
         Mnemonic::Cpuid => cpuid_instruction(thread),

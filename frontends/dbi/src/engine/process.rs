@@ -8,6 +8,7 @@ use super::lock::Lock;
 use super::options::Options;
 use super::space::Space;
 use super::threads::Threads;
+use crate::tools::Tool;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -32,6 +33,8 @@ pub(crate) struct Process {
     pub(crate) plain_calls: u64,
     /// Whether this process was forked from the one the user started.
     pub(crate) forked: AtomicBool,
+    /// What the program is run for, besides running it.
+    pub(crate) tool: Option<Tool>,
 }
 
 /// The emulated `brk` heap.
@@ -43,7 +46,12 @@ pub(crate) struct Heap {
 impl Process {
     /// Whether something is to be said when the process ends.
     pub(crate) fn wants_last_word(&self) -> bool {
-        self.options.stats
+        self.options.stats || self.tool.is_some()
+    }
+
+    /// Whether code is annotated now.
+    pub(crate) fn is_annotating(&self) -> bool {
+        self.tool.as_ref().is_some_and(Tool::is_awake)
     }
 
     /// From now on the engine sees every system call.

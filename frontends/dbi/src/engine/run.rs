@@ -129,6 +129,7 @@ fn process(
         auxv: loaded.auxv,
         plain_calls,
         forked: AtomicBool::new(false),
+        tool: None,
     })))
 }
 

@@ -15,6 +15,8 @@ use super::threads::Handle;
 use super::translate::Translator;
 use super::{alloc, arena, cache, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
+use crate::tools::shadowed::Shadowed;
+use crate::x86::mode::Mode;
 use std::arch::global_asm;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -235,7 +237,9 @@ pub(crate) fn new_thread(
     context.xsave_mask = XSAVE_MASK & super::cpuid::host_xgetbv(0);
     context.fsgsbase = u64::from(has_fsgsbase());
     context.quiet = AtomicU32::new(1);
-    let translator = Translator::new(&cache, thread::limits(process));
+    let shadowed = process.tool.as_ref().map(|tool| Box::new(Shadowed::new(tool, context)));
+    let mirror = process.tool.as_ref().map(|tool| tool.mirror());
+    let translator = Translator::new(&cache, thread::limits(process), mirror);
     let handle = Arc::new(Handle::new(context, process.changes.latest()));
     let signal_stack = carrier.signal_stack;
     let thread = Box::leak(Box::new(Thread {
@@ -246,6 +250,8 @@ pub(crate) fn new_thread(
         handle,
         signals: Signals::new(Arc::new(Actions::empty()), 0),
         pc: 0,
+        mode: Mode::BARE,
+        shadowed,
         diverted: 0,
         counters: thread::Counters::NONE,
         carrier,
@@ -269,6 +275,11 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     super::syscalls::child_registers(&mut context.regs, args.stack_pointer);
     context.rflags = parent.context.rflags;
     context.xsave.0 = parent.context.xsave.0;
+    context.guest_gs = parent.context.guest_gs;
+    child.mode = Mode::BARE;
+    if let Some(shadowed) = &mut child.shadowed {
+        shadowed.begin_thread(context);
+    }
     context.guest_fs = if args.has(libc::CLONE_SETTLS) { args.tls } else { parent.context.guest_fs };
     child.pc = parent.pc;
     let actions = if args.has(libc::CLONE_SIGHAND) {

@@ -12,10 +12,12 @@ use super::switch;
 use super::syscalls;
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
-use super::{emulate, guest, vsyscall};
+use super::{emulate, guest, planes, vsyscall};
 use crate::context::Context;
-use crate::x86::discover::{CodeSource, Limits};
+use crate::x86::discover::{CodeSource, Hooks, Limits};
+use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::emit::ExitKind;
+use crate::x86::mode::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -29,6 +31,10 @@ pub(crate) struct Thread {
     pub(crate) signals: Signals,
     /// Guest address to go on at.
     pub(crate) pc: u64,
+    /// What the code there may take for granted.
+    pub(crate) mode: Mode,
+    /// What the tool keeps for this thread; nothing under `none`.
+    pub(crate) shadowed: Option<Box<Shadowed>>,
     /// Host address at which a signal diverted the block it interrupted; 0 for none.
     pub(crate) diverted: u64,
     pub(crate) counters: Counters,
@@ -139,7 +145,10 @@ impl Thread {
 
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
-        if let Some(id) = self.cache.find(self.pc) {
+        if self.mode.is_bare() && self.process.is_annotating() {
+            self.mode = Mode::PASSIVE;
+        }
+        if let Some(id) = self.cache.find(self.pc, self.mode) {
             return Some(id);
         }
         if vsyscall::is_entry(self.pc) {
@@ -151,8 +160,9 @@ impl Thread {
         }
         let pc = self.pc;
         let mut source = GuestCode::new(self.process, pc);
+        source.solo = self.mode.is_solo();
         let compare = source.compare;
-        let result = self.translator.translate(&mut self.cache, &mut source, pc, compare);
+        let result = self.translator.translate(&mut self.cache, &mut source, pc, self.mode, compare);
         match result {
             Ok(id) => {
                 self.counters.blocks += 1;
@@ -177,16 +187,23 @@ impl Thread {
         let exit = self.context.exit as cache::ExitId;
         match exit {
             // The request is seen to at the top of the loop.
-            _ if exit == switch::EXIT_ABORTED as u32 => Next::Run,
-            cache::EXIT_IB_MISS => {
+            _ if exit == switch::EXIT_ABORTED as u32 => {
+                shadowed::abandon(self);
+                Next::Run
+            }
+            cache::EXIT_IB_MISS | cache::EXIT_IB_MISS_CELLS => {
+                let cells = u16::from(exit == cache::EXIT_IB_MISS_CELLS);
+                self.mode = if self.process.is_annotating() { Mode::cells(cells) } else { Mode::BARE };
                 self.indirect(self.context.ib_target);
                 Next::Run
             }
             cache::EXIT_SYSCALL => {
                 self.counters.syscalls += 1;
+                self.mode = Mode::from_bits(self.context.syscall_mode as u32);
                 syscalls::call(self)
             }
             cache::EXIT_AFTER_SYSCALL => {
+                self.mode = Mode::from_bits(self.context.syscall_mode as u32);
                 syscalls::made(self);
                 Next::Run
             }
@@ -200,9 +217,11 @@ impl Thread {
     }
 
     fn leave_by(&mut self, exit: cache::ExitId) -> Next {
+        self.mode = self.cache.exit_mode(exit);
         match self.cache.exit_kind(exit) {
-            ExitKind::Jump(target) => {
+            ExitKind::Jump(target, mode) => {
                 self.pc = target;
+                self.mode = mode;
                 // A diverted exit is put back, not linked.
                 if self.context.quiet.load(Ordering::SeqCst) != 0 {
                     self.link(exit);
@@ -210,8 +229,35 @@ impl Thread {
                 Next::Run
             }
             ExitKind::Indirect => unreachable!("indirect branches leave through the miss stub"),
+            ExitKind::Lookup => {
+                shadowed::look_up(self, self.context.ib_target);
+                Next::Run
+            }
             ExitKind::Engine(pc) => emulate::instruction(self, pc),
-            ExitKind::Executed(pc) => emulate::after(self, pc),
+            ExitKind::Executed(pc) => {
+                let next = emulate::after(self, pc);
+                shadowed::finish(self);
+                next
+            }
+            ExitKind::Stepped(pc) => {
+                self.pc = pc;
+                shadowed::finish(self);
+                Next::Run
+            }
+            ExitKind::Solo(pc) => {
+                self.pc = pc;
+                shadowed::begin(self);
+                Next::Run
+            }
+            ExitKind::Hook(pc) => {
+                self.pc = pc;
+                shadowed::hook(self);
+                Next::Run
+            }
+            ExitKind::Request(pc) => {
+                shadowed::request(self, pc);
+                Next::Run
+            }
             ExitKind::Changed(pc) => {
                 self.cache.invalidate_page(page_floor(pc));
                 self.pc = pc;
@@ -241,14 +287,22 @@ impl Thread {
 
 impl Thread {
     /// The guest's memory at this range is gone, and whatever was known of it.
-    pub(crate) fn unmapped(&mut self, _start: u64, _len: u64) {}
+    pub(crate) fn unmapped(&mut self, start: u64, len: u64) {
+        if self.process.tool.is_some() {
+            planes::discard(start, len);
+        }
+    }
 
     /// The guest's memory was moved by `mremap`.
-    pub(crate) fn moved(&mut self, _old: u64, _old_len: u64, _new: u64, _new_len: u64) {}
+    pub(crate) fn moved(&mut self, old: u64, old_len: u64, new: u64, new_len: u64) {
+        if self.process.tool.is_some() {
+            planes::move_mirror(old, old_len, new, new_len);
+        }
+    }
 
     /// The guest's GS base.
     pub(crate) fn guest_gs(&self) -> u64 {
-        super::sys::gs_base()
+        if self.process.tool.is_some() { self.context.guest_gs } else { super::sys::gs_base() }
     }
 }
 
@@ -259,6 +313,8 @@ pub(crate) struct GuestCode {
     first_pages_end: u64,
     /// Whether the block must compare its bytes each time it runs.
     pub(crate) compare: bool,
+    /// Whether it is for one instruction that the tool has seen to.
+    pub(crate) solo: bool,
 }
 
 impl GuestCode {
@@ -267,7 +323,7 @@ impl GuestCode {
         const LONGEST: u64 = 15;
         let last_page = page_floor(start.saturating_add(LONGEST - 1));
         let mut source =
-            GuestCode { process, first_pages_end: last_page.saturating_add(PAGE), compare: false };
+            GuestCode { process, first_pages_end: last_page.saturating_add(PAGE), compare: false, solo: false };
         let pages = [page_floor(start), last_page];
         source.compare = pages.into_iter().any(|page| source.watch(page) == Some(Watch::Compare));
         source
@@ -308,9 +364,22 @@ impl CodeSource for GuestCode {
     fn data_address(&self, pc: u64, address: u64) -> u64 {
         self.process.vdso.data_address(pc, address)
     }
+
+    fn is_hooked(&self, pc: u64) -> bool {
+        self.process.tool.as_ref().is_some_and(|tool| tool.is_hooked(pc))
+    }
+
+    fn answers_requests(&self) -> bool {
+        self.process.tool.is_some()
+    }
+
+    fn takes_gs(&self) -> bool {
+        self.process.tool.is_some() && !self.solo
+    }
 }
 
 /// Discovery limits that follow from the options.
 pub(crate) fn limits(process: &Process) -> Limits {
-    Limits { instructions: process.options.superblock_limit.max(1), side_exits: 8, jumps: 8, call_depth: 0 }
+    let instructions = process.options.superblock_limit.max(1);
+    Limits { instructions, side_exits: 8, jumps: 8, call_depth: 0, hooks: Hooks::All }
 }

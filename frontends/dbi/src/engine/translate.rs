@@ -3,11 +3,13 @@
 use super::arena::Exhausted;
 use super::cache::{BlockId, Cache, MadeOf};
 use super::layout::{PAGE, page_floor};
-use crate::x86::discover::{CodeSource, End, Insn, Limits, Superblock};
+use crate::x86::discover::{CodeSource, End, Hooks, Insn, Limits, Superblock};
 use crate::x86::emit::{Displaced, Emitter, Placement};
+use crate::x86::mirror::Mirror;
+use crate::x86::mode::Mode;
 
 /// Limits of blocks that compare their bytes: short and straight.
-const COMPARED: Limits = Limits { instructions: 32, side_exits: 4, jumps: 0, call_depth: 0 };
+const COMPARED: Limits = Limits { instructions: 32, side_exits: 4, jumps: 0, call_depth: 0, hooks: Hooks::All };
 
 /// A thread's translator; keeps its buffers from block to block.
 pub(crate) struct Translator {
@@ -41,11 +43,14 @@ pub(crate) struct Located {
     pub(crate) insn: Insn,
     /// Guest registers that are in context slots at that point.
     pub(crate) displaced: Displaced,
+    /// The mode at that point.
+    pub(crate) mode: Mode,
 }
 
 impl Translator {
-    pub(crate) fn new(cache: &Cache, limits: Limits) -> Self {
-        Translator { block: Superblock::new(), emitter: Emitter::new(cache.frame()), limits, instructions: 0 }
+    pub(crate) fn new(cache: &Cache, limits: Limits, mirror: Option<Mirror>) -> Self {
+        let emitter = Emitter::new(cache.frame(), mirror);
+        Translator { block: Superblock::new(), emitter, limits, instructions: 0 }
     }
 
     /// Translates the superblock at `pc` into `cache`.
@@ -54,9 +59,10 @@ impl Translator {
         cache: &mut Cache,
         source: &mut dyn CodeSource,
         pc: u64,
+        mode: Mode,
         compare: bool,
     ) -> Result<BlockId, NoBlock> {
-        let limits = if compare { COMPARED } else { self.limits };
+        let limits = self.limits(mode, compare);
         self.block.discover(pc, limits, source);
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
@@ -65,14 +71,23 @@ impl Translator {
         }
         self.instructions += self.block.insns.len() as u64;
         loop {
-            self.emitter.emit(&self.block, cache.placement(), compare);
+            self.emitter.emit(&self.block, cache.placement(), mode, compare);
             if cache.make_room(&self.emitter.out)? {
                 break;
             }
         }
         let pages = pages(&self.block);
-        let made_of = MadeOf { pc, instructions: self.block.insns.len(), compare };
+        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare };
         Ok(cache.install(made_of, &self.emitter.out, &pages))
+    }
+
+    fn limits(&self, mode: Mode, compare: bool) -> Limits {
+        let limits = if compare { COMPARED } else { self.limits };
+        let hooks = if mode.is_past_hook() { Hooks::AfterFirst } else { Hooks::All };
+        match mode {
+            m if m.is_solo() => Limits { instructions: 1, side_exits: 0, jumps: 0, hooks: Hooks::None, ..limits },
+            _ => Limits { hooks, ..limits },
+        }
     }
 
     /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block
@@ -85,16 +100,16 @@ impl Translator {
         pc: u64,
     ) -> Option<Located> {
         let block = cache.block(id);
-        let MadeOf { pc: start, instructions, compare } = block.made_of;
-        let limits = if compare { COMPARED } else { self.limits };
+        let MadeOf { pc: start, mode, instructions, compare } = block.made_of;
+        let limits = self.limits(mode, compare);
         self.block.discover(start, Limits { instructions, ..limits }, source);
         let (hot, cold) = block.code();
-        self.emitter.emit(&self.block, Placement { hot, cold, first_exit: block.first_exit() }, compare);
+        self.emitter.emit(&self.block, Placement { hot, cold, first_exit: block.first_exit() }, mode, compare);
         let map = &self.emitter.out.map;
         let after = map.partition_point(|entry| entry.host <= pc);
         let entry = map.get(after.checked_sub(1)?)?;
         let insn = *self.block.insns.get(entry.insn)?;
-        Some(Located { insn, displaced: entry.displaced })
+        Some(Located { insn, displaced: entry.displaced, mode: entry.mode })
     }
 }
 

@@ -1,5 +1,11 @@
 //! Tools: what the engine is run for. A tool decides what is emitted beside guest instructions, and what happens where
 //! the program meets the outside: functions that print, mathematical functions, requests, its end.
 
+pub(crate) mod cells;
 pub(crate) mod machine;
+pub(crate) mod registers;
 pub(crate) mod session;
+pub(crate) mod shadowed;
+mod tool;
+
+pub(crate) use tool::Tool;

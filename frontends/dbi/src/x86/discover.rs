@@ -4,7 +4,7 @@
 //! calls — and marks what control flow becomes. Purely a function of the bytes, the address and the limits, so that
 //! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// Where guest code is read from.
 pub(crate) trait CodeSource {
@@ -15,6 +15,26 @@ pub(crate) trait CodeSource {
     /// The address that code at `pc` means by the rip-relative `address`: another one only in code that was moved
     /// away from its data.
     fn data_address(&self, pc: u64, address: u64) -> u64;
+
+    /// Whether something is to happen before the instruction at `pc`.
+    fn is_hooked(&self, pc: u64) -> bool;
+
+    /// Whether GS addresses the mirror, so that the guest's uses of it are the engine's business.
+    fn takes_gs(&self) -> bool;
+
+    /// Whether client requests are answered.
+    fn answers_requests(&self) -> bool;
+}
+
+/// Which hooks end a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hooks {
+    /// None.
+    None,
+    /// All but one at the first instruction, which was seen to.
+    AfterFirst,
+    /// All.
+    All,
 }
 
 /// How far discovery goes.
@@ -28,6 +48,8 @@ pub(crate) struct Limits {
     pub(crate) jumps: usize,
     /// Calls entered and not returned from.
     pub(crate) call_depth: usize,
+    /// Which hooks end it.
+    pub(crate) hooks: Hooks,
 }
 
 /// What becomes of an instruction's control flow in its superblock.
@@ -76,6 +98,10 @@ pub(crate) enum End {
     Continues(u64),
     /// The last instruction takes control elsewhere.
     Left,
+    /// The address is hooked.
+    Hooked(u64),
+    /// The instruction at this address is a client request.
+    Request(u64),
     /// The bytes at this address are no instruction.
     Invalid(u64),
     /// The instruction at `pc` needs bytes at `address`, where there is no executable memory.
@@ -110,6 +136,21 @@ impl Superblock {
     }
 }
 
+/// Whether `insn` ends Valgrind's client request: `rol rdi` by 3, 13, 61 and 51 bits, then `xchg rbx, rbx`; nothing at
+/// all to a processor.
+fn is_request(insn: &Instruction, source: &mut dyn CodeSource) -> bool {
+    const ROTATIONS: [u8; 16] =
+        [0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51];
+    let swaps_nothing = matches!(insn.code(), Code::Xchg_rm64_r64)
+        && insn.op0_register() == Register::RBX
+        && insn.op1_register() == Register::RBX;
+    let mut before = [0; ROTATIONS.len()];
+    swaps_nothing
+        && source.answers_requests()
+        && source.fetch(insn.ip().wrapping_sub(16), &mut before) == before.len()
+        && before == ROTATIONS
+}
+
 struct Walk<'a> {
     block: &'a mut Superblock,
     limits: Limits,
@@ -128,13 +169,24 @@ impl Walk<'_> {
             if self.block.insns.len() == self.limits.instructions {
                 break End::Continues(pc);
             }
+            let hooks = self.limits.hooks;
+            if hooks != Hooks::None && (pc != start || hooks == Hooks::All) && source.is_hooked(pc) {
+                break End::Hooked(pc);
+            }
             let insn = match self.window.decode(pc, source) {
                 Ok(insn) => insn,
                 Err(end) => break end,
             };
+            if is_request(&insn.decoded, source) {
+                break End::Request(pc);
+            }
             let after = insn.decoded.next_ip();
             extent.1 = after;
-            let (flow, next) = self.classify(&insn.decoded);
+            let (flow, next) = if source.takes_gs() && uses_gs(&insn.decoded) {
+                (Flow::Engine, None)
+            } else {
+                self.classify(&insn.decoded)
+            };
             self.block.insns.push(Insn { flow, ..insn });
             let Some(next) = next else { break End::Left };
             if next != after {
@@ -232,6 +284,13 @@ fn engine_emulates(insn: &Instruction) -> bool {
             ),
             _ => false,
         }
+}
+
+/// Whether an instruction addresses memory through GS, or reads or writes GS.
+pub(crate) fn uses_gs(insn: &Instruction) -> bool {
+    insn.segment_prefix() == Register::GS
+        || matches!(insn.mnemonic(), Mnemonic::Rdgsbase | Mnemonic::Wrgsbase)
+        || insn.op0_kind() == OpKind::Register && insn.op0_register() == Register::GS
 }
 
 /// Instructions that run as they are but leave something the engine must put right afterwards: these store the

@@ -8,6 +8,8 @@
 use super::asm::{self, Asm, Gpr, RAX, RCX, Rel32};
 use super::discover::{End, Flow, Insn, Superblock, runs_then_exits};
 use super::far;
+use super::mirror::Mirror;
+use super::mode::Mode;
 use crate::context::Context;
 use iced_x86::{
     Code, Encoder, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
@@ -22,6 +24,10 @@ pub(crate) enum Slot {
     Rcx,
     /// The register borrowed for a far operand.
     Borrowed,
+    /// The register borrowed by an annotation.
+    Scratch,
+    /// The register borrowed for the linear address of a segment operand.
+    Address,
 }
 
 /// Addresses of a thread's fixed pieces, all in the engine's gigabyte.
@@ -29,12 +35,12 @@ pub(crate) enum Slot {
 pub(crate) struct Frame {
     /// The [`Context`].
     pub(crate) context: u64,
-    /// The indirect-branch table: 32-bit code addresses by the low 16 bits of the guest target.
-    pub(crate) branch_table: u64,
+    /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low 16 bits of the guest target.
+    pub(crate) branch_tables: [u64; 2],
     /// Common exit: rax is stored, eax holds the exit's number.
     pub(crate) exit: u64,
-    /// Miss of an indirect branch: rcx holds the target, rcx and rax are in their slots.
-    pub(crate) ib_miss: u64,
+    /// Misses of the tables: rcx holds the target, rcx and rax are in their slots.
+    pub(crate) ib_misses: [u64; 2],
     /// System call: ecx holds the guest address after it, r11 the code to resume at.
     pub(crate) syscall: u64,
 }
@@ -52,16 +58,26 @@ impl Frame {
 /// What an exit of a block means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitKind {
-    /// On to the guest address: the field at `ExitSite::patch` can be linked to its block.
-    Jump(u64),
+    /// On to the guest address, in the mode: the field at `ExitSite::patch` can be linked to its block.
+    Jump(u64, Mode),
     /// Through the branch table: the load at `ExitSite::patch` fetches the address.
     Indirect,
+    /// To the guest address in `Context::ib_target`.
+    Lookup,
     /// The engine carries out the instruction at this address.
     Engine(u64),
     /// The instruction at this address has run; the engine puts right what it left.
     Executed(u64),
     /// The guest bytes of the block at this address are no longer what it was made from.
     Changed(u64),
+    /// The one instruction of a solo block has run; the guest goes on at the address.
+    Stepped(u64),
+    /// The instruction at this address meets shadows that translated code does not see to.
+    Solo(u64),
+    /// The address is hooked.
+    Hook(u64),
+    /// The instruction at this address is a client request.
+    Request(u64),
 }
 
 /// One way out of a block.
@@ -72,6 +88,8 @@ pub(crate) struct ExitSite {
     pub(crate) patch: u64,
     /// The stub that leaves to the engine; 0 for `Indirect`.
     pub(crate) stub: u64,
+    /// What translated code takes for granted where it leaves.
+    pub(crate) mode: Mode,
 }
 
 /// Guest registers that are not in their place at some point of a block.
@@ -80,6 +98,10 @@ pub(crate) struct Displaced {
     pub(crate) rax: bool,
     pub(crate) rcx: bool,
     pub(crate) borrowed: Option<Gpr>,
+    /// In [`Slot::Scratch`].
+    pub(crate) scratch: Option<Gpr>,
+    /// In [`Slot::Address`].
+    pub(crate) address: Option<Gpr>,
 }
 
 /// From this host address on, code belongs to instruction `insn` of the superblock.
@@ -88,6 +110,7 @@ pub(crate) struct MapEntry {
     pub(crate) host: u64,
     pub(crate) insn: usize,
     pub(crate) displaced: Displaced,
+    pub(crate) mode: Mode,
 }
 
 /// A superblock's code and what must be known about it. Reused from block to block.
@@ -112,39 +135,64 @@ pub(crate) struct Placement {
 /// See the module's description.
 pub(crate) struct Emitter {
     pub(crate) out: Emitted,
-    frame: Frame,
+    pub(super) frame: Frame,
     first_exit: u32,
-    encoder: Encoder,
-    facts: InstructionInfoFactory,
+    pub(super) encoder: Encoder,
+    pub(super) facts: InstructionInfoFactory,
+    /// The mode at the instruction that is being emitted.
+    pub(super) mode: Mode,
+    pub(super) mirror: Option<Mirror>,
 }
 
 impl Emitter {
-    pub(crate) fn new(frame: Frame) -> Self {
+    /// `mirror` is how annotated modes are annotated.
+    pub(crate) fn new(frame: Frame, mirror: Option<Mirror>) -> Self {
         let out =
             Emitted { hot: Asm::new(0), cold: Asm::new(0), exits: Vec::new(), entry: 0, map: Vec::new() };
-        Emitter { out, frame, first_exit: 0, encoder: Encoder::new(64), facts: InstructionInfoFactory::new() }
+        Emitter {
+            out,
+            frame,
+            first_exit: 0,
+            encoder: Encoder::new(64),
+            facts: InstructionInfoFactory::new(),
+            mode: Mode::BARE,
+            mirror,
+        }
     }
 
     /// Emits `block` at `place` into `self.out`; with `compare`, the block first checks that its guest bytes are
     /// still the same.
-    pub(crate) fn emit(&mut self, block: &Superblock, place: Placement, compare: bool) {
+    pub(crate) fn emit(&mut self, block: &Superblock, place: Placement, mode: Mode, compare: bool) {
         self.out.hot.restart(place.hot);
         self.out.cold.restart(place.cold);
         self.out.exits.clear();
         self.out.map.clear();
         self.first_exit = place.first_exit;
-        ib_entry(&mut self.out.hot, &self.frame, block.start);
+        self.mode = mode.onwards();
+        let table = mode.table().unwrap_or(0);
+        ib_entry(&mut self.out.hot, &self.frame, block.start, table);
         self.out.entry = self.out.hot.here();
         if compare {
             self.compare(block);
         }
+        if self.mode.is_annotated() {
+            self.begin_annotated(block);
+        }
         for (index, insn) in block.insns.iter().enumerate() {
             self.note(index, Displaced::default());
-            self.instruction(index, insn);
+            if self.mode.is_annotated() {
+                self.annotated(block, index);
+            } else {
+                self.instruction(index, insn);
+            }
         }
         match block.end {
             End::Left => {}
+            End::Hooked(_) if block.insns.is_empty() => self.leave(ExitKind::Hook(block.start)),
+            End::Hooked(pc) => self.jump_to(pc),
+            End::Request(pc) => self.leave(ExitKind::Request(pc)),
             // What cannot be decoded now is looked at again, on its own, when execution really gets there.
+            End::Continues(pc) if self.mode.is_solo() => self.leave(ExitKind::Stepped(pc)),
             End::Continues(pc) | End::Invalid(pc) | End::Unmapped { pc, .. } => self.jump_to(pc),
         }
     }
@@ -152,7 +200,7 @@ impl Emitter {
     /// Compares the block's guest bytes, eight at a time, with those it is made from. Keeps the flags.
     fn compare(&mut self, block: &Superblock) {
         let bytes: Vec<u8> = block.insns.iter().flat_map(|insn| insn.bytes().iter().copied()).collect();
-        let displaced = Displaced { rax: true, rcx: true, borrowed: None };
+        let displaced = Displaced { rax: true, rcx: true, ..Displaced::default() };
         let (rax, rcx) = (self.frame.slot(Slot::Rax), self.frame.slot(Slot::Rcx));
         let changed = self.stub(ExitKind::Changed(block.start), 0);
         let restore = self.out.cold.here();
@@ -190,11 +238,11 @@ impl Emitter {
         hot.jmp(differ);
     }
 
-    fn note(&mut self, insn: usize, displaced: Displaced) {
-        self.out.map.push(MapEntry { host: self.out.hot.here(), insn, displaced });
+    pub(super) fn note(&mut self, insn: usize, displaced: Displaced) {
+        self.out.map.push(MapEntry { host: self.out.hot.here(), insn, displaced, mode: self.mode });
     }
 
-    fn instruction(&mut self, index: usize, insn: &Insn) {
+    pub(super) fn instruction(&mut self, index: usize, insn: &Insn) {
         match insn.flow {
             Flow::Straight => self.copy(index, insn),
             Flow::SideExit => self.jcc(insn),
@@ -223,7 +271,7 @@ impl Emitter {
         }
     }
 
-    fn reaches(&self, insn: &Insn, target: u64) -> bool {
+    pub(super) fn reaches(&self, insn: &Insn, target: u64) -> bool {
         if insn.decoded.memory_base() == Register::EIP {
             return true;
         }
@@ -334,8 +382,29 @@ impl Emitter {
         self.out.hot.jmp(miss);
         self.out.hot.load(RCX, self.frame.slot(Slot::Rcx));
         self.out.cold.add_rcx(expected);
-        let site = table_jump(&mut self.out.cold, &self.frame);
-        self.out.exits.push(site);
+        match self.mode.table() {
+            Some(table) => {
+                let site = table_jump(&mut self.out.cold, &self.frame, table, self.mode);
+                self.out.exits.push(site);
+            }
+            None => {
+                self.look_up(false);
+            }
+        }
+    }
+
+    /// Leaves to the engine for the target in rcx.
+    fn look_up(&mut self, hot: bool) {
+        let target = self.frame.field(Context::OFFSET_IB_TARGET);
+        let slot = self.frame.slot(Slot::Rcx);
+        let code = if hot { &mut self.out.hot } else { &mut self.out.cold };
+        code.store(target, RCX);
+        code.load(RCX, slot);
+        if hot {
+            self.leave(ExitKind::Lookup);
+        } else {
+            self.stub(ExitKind::Lookup, 0);
+        }
     }
 
     /// Loads the target of an indirect branch into rcx, which is set aside first.
@@ -362,8 +431,13 @@ impl Emitter {
     }
 
     fn through_table(&mut self) {
-        let site = table_jump(&mut self.out.hot, &self.frame);
-        self.out.exits.push(site);
+        match self.mode.table() {
+            Some(table) => {
+                let site = table_jump(&mut self.out.hot, &self.frame, table, self.mode);
+                self.out.exits.push(site);
+            }
+            None => self.look_up(true),
+        }
     }
 
     fn leave_for_engine(&mut self, index: usize, insn: &Insn) {
@@ -380,6 +454,8 @@ impl Emitter {
 
     fn syscall(&mut self, next: u64) {
         const LEA_AND_JMP: u64 = 7 + 5;
+        let mode = self.mode.bits() as i32;
+        self.out.hot.store_imm32(self.frame.field(Context::OFFSET_SYSCALL_MODE), mode);
         self.out.hot.mov_imm(RCX, next);
         let resume = self.out.hot.here() + LEA_AND_JMP;
         self.out.hot.lea_rip(asm::R11, resume);
@@ -393,26 +469,26 @@ impl Emitter {
         self.link_exit(field, target);
     }
 
-    fn link_exit(&mut self, field: Rel32, target: u64) {
-        let stub = self.stub(ExitKind::Jump(target), field.0);
+    pub(super) fn link_exit(&mut self, field: Rel32, target: u64) {
+        let stub = self.stub(ExitKind::Jump(target, self.mode), field.0);
         self.out.hot.patch(field, stub);
     }
 
-    fn leave(&mut self, kind: ExitKind) {
+    pub(super) fn leave(&mut self, kind: ExitKind) {
         let field = self.out.hot.jmp_open();
         let stub = self.stub(kind, 0);
         self.out.hot.patch(field, stub);
     }
 
     /// A cold stub that leaves to the engine by a new exit.
-    fn stub(&mut self, kind: ExitKind, patch: u64) -> u64 {
+    pub(super) fn stub(&mut self, kind: ExitKind, patch: u64) -> u64 {
         let number = self.first_exit + self.out.exits.len() as u32;
         let cold = &mut self.out.cold;
         let stub = cold.here();
         cold.store(self.frame.field(Context::OFFSET_RAX), RAX);
         cold.mov_imm(RAX, u64::from(number));
         cold.jmp(self.frame.exit);
-        self.out.exits.push(ExitSite { kind, patch, stub });
+        self.out.exits.push(ExitSite { kind, patch, stub, mode: self.mode });
         stub
     }
 }
@@ -437,26 +513,26 @@ fn load_like(branch: &Instruction) -> Instruction {
 pub(crate) const TABLE_LOAD_BYTES: u64 = 7;
 
 /// `mov eax, [rax * 4 + table]`: an absolute address, hence the table below 2^31.
-pub(crate) fn table_load(frame: &Frame) -> [u8; TABLE_LOAD_BYTES as usize] {
-    let table = i32::try_from(frame.branch_table).expect("branch table below 2^31").to_le_bytes();
+pub(crate) fn table_load(frame: &Frame, table: usize) -> [u8; TABLE_LOAD_BYTES as usize] {
+    let table = i32::try_from(frame.branch_tables[table]).expect("branch table below 2^31").to_le_bytes();
     [0x8b, 0x04, 0x85, table[0], table[1], table[2], table[3]]
 }
 
 /// Jumps to the branch table's entry for the target in rcx.
-fn table_jump(code: &mut Asm, frame: &Frame) -> ExitSite {
+fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode) -> ExitSite {
     code.store(frame.slot(Slot::Rax), RAX);
     // movzx eax, cx
     code.raw(&[0x0f, 0xb7, 0xc1]);
     let patch = code.here();
-    code.raw(&table_load(frame));
+    code.raw(&table_load(frame, table));
     // jmp rax
     code.raw(&[0xff, 0xe0]);
-    ExitSite { kind: ExitKind::Indirect, patch, stub: 0 }
+    ExitSite { kind: ExitKind::Indirect, patch, stub: 0, mode }
 }
 
 /// What arrivals through the branch table run first: check that the target in rcx is `pc`, then put rax and rcx
 /// back. Falls through to the block.
-pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64) {
+pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, table: usize) {
     if let Ok(small) = i32::try_from(pc) {
         code.add_rcx(-small);
         code.jrcxz_over(7 + 5);
@@ -469,7 +545,7 @@ pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64) {
         code.mov_imm(RAX, pc);
         code.add_rcx_rax();
     }
-    code.jmp(frame.ib_miss);
+    code.jmp(frame.ib_misses[table]);
     code.load(RAX, frame.slot(Slot::Rax));
     code.load(RCX, frame.slot(Slot::Rcx));
 }

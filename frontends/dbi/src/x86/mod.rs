@@ -6,4 +6,6 @@ pub(crate) mod asm;
 pub(crate) mod discover;
 pub(crate) mod emit;
 mod far;
+pub(crate) mod mirror;
+pub(crate) mod mode;
 pub(crate) mod state;

@@ -8,6 +8,8 @@ use super::{AltStack, Info, Pending, bit, set_kernel_mask};
 use crate::context::{CAUGHT_PLACES, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
+use crate::tools::shadowed;
+use crate::x86::mode::Mode;
 
 const RED_ZONE: u64 = 128;
 const DIRECTION: u64 = 0x400;
@@ -83,7 +85,10 @@ impl Thread {
             restorer: action.restorer,
         };
         let Some(top) = self.handler_stack(action) else { return self.stack_overflow() };
+        let saved = shadowed::interrupt(self);
         let Ok(placed) = frame::push(self.context, top, &contents) else { return self.stack_overflow() };
+        self.mode = Mode::BARE;
+        shadowed::interrupted(self, saved, placed.frame, top);
         const SS_AUTODISARM: i32 = 1 << 31;
         if self.signals.altstack.flags & SS_AUTODISARM != 0 {
             self.signals.altstack = AltStack::NONE;

@@ -7,6 +7,7 @@ use super::frame::Trap;
 use super::{Info, Pending};
 use crate::context::{Fault, reg};
 use crate::engine::diagnose;
+use crate::tools::shadowed;
 use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
 use crate::x86::emit::{Displaced, Slot};
@@ -32,6 +33,8 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     };
     restore_displaced(thread, located.displaced);
     let insn = located.insn;
+    thread.mode = located.mode;
+    shadowed::faulted(thread, &located);
     thread.pc = if trapped_after { insn.decoded.next_ip() } else { insn.pc() };
     if is_ours(thread, &fault) {
         return;
@@ -58,6 +61,12 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
     }
     if let Some(borrowed) = displaced.borrowed {
         regs[usize::from(borrowed)] = slots[Slot::Borrowed as usize];
+    }
+    if let Some(scratch) = displaced.scratch {
+        regs[usize::from(scratch)] = slots[Slot::Scratch as usize];
+    }
+    if let Some(address) = displaced.address {
+        regs[usize::from(address)] = slots[Slot::Address as usize];
     }
 }
 

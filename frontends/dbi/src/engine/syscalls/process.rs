@@ -130,6 +130,15 @@ pub(super) fn arch_prctl(thread: &mut Thread, call: &Call) -> Answer {
             Ok(()) => Answer::Value(0),
             Err(guest::Fault) => fail(libc::EFAULT),
         },
+        SET_GS if thread.process.tool.is_some() && address >= CANONICAL_END => fail(libc::EPERM),
+        SET_GS if thread.process.tool.is_some() => {
+            thread.context.guest_gs = address;
+            Answer::Value(0)
+        }
+        GET_GS if thread.process.tool.is_some() => match guest::write(address, thread.context.guest_gs) {
+            Ok(()) => Answer::Value(0),
+            Err(guest::Fault) => fail(libc::EFAULT),
+        },
         SET_GS | GET_GS => {
             // SAFETY: no engine code addresses memory through GS.
             Answer::Value(unsafe { sys::syscall(call.number, call.args) })

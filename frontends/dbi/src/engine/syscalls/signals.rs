@@ -7,8 +7,12 @@ use crate::engine::signals::action::{Action, SIGNALS};
 use crate::engine::signals::frame;
 use crate::engine::signals::{AltStack, UNMASKABLE, bit, block_all, set_kernel_mask};
 use crate::engine::thread::Thread;
+use crate::tools::shadowed;
+use crate::x86::mode::Mode;
 
 const SET_BYTES: u64 = 8;
+/// The handler has returned over the frame's first word.
+const RETURN_ADDRESS_BYTES: u64 = 8;
 
 pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
     let [signal, new, old, size, ..] = call.args;
@@ -101,6 +105,8 @@ pub(super) fn sigreturn(thread: &mut Thread, _call: &Call) -> Answer {
         thread.end_by(libc::SIGSEGV as u32);
     };
     thread.pc = restored.pc;
+    thread.mode = Mode::BARE;
+    shadowed::resume(thread, stack_pointer - RETURN_ADDRESS_BYTES);
     // As the kernel: a bad stack in the frame is ignored.
     let stack_pointer = thread.context.regs[reg::RSP];
     let _ = set_altstack(thread, restored.altstack, stack_pointer);

@@ -1,0 +1,117 @@
+//! The mirror plane: for every byte of guest memory one byte of shadow, at the guest's address + [`PLANE`].
+//!
+//! Mapped whole and without reservation, so untouched memory costs nothing and reads as zero: no shadow. Knows bytes;
+//! what they mean is the tool's business.
+
+use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
+use super::sys;
+
+/// Distance from a guest address to its mirror; GS's base in translated code.
+pub(crate) const PLANE: u64 = GUEST_END;
+
+/// Maps the plane, or fails with an errno.
+pub(crate) fn map() -> Result<(), i32> {
+    sys::map_at(PLANE, GUEST_END, libc::PROT_READ | libc::PROT_WRITE)?;
+    // SAFETY: the plane holds no Rust object. A core dump of it would be as large as the address space.
+    unsafe { sys::syscall(libc::SYS_madvise as u64, [PLANE, GUEST_END, libc::MADV_DONTDUMP as u64, 0, 0, 0]) };
+    Ok(())
+}
+
+/// Whether the guest range has a mirror.
+pub(crate) fn has(address: u64, len: u64) -> bool {
+    address.checked_add(len).is_some_and(|end| end <= GUEST_END)
+}
+
+/// Whole pages of guest memory are gone, and their shadows with them.
+pub(crate) fn discard(start: u64, len: u64) {
+    let (start, end) = (page_floor(start), page_ceil(start.saturating_add(len)));
+    if has(start, end.saturating_sub(start)) && end > start {
+        let args = [PLANE + start, end - start, libc::MADV_DONTNEED as u64, 0, 0, 0];
+        // SAFETY: the range lies in the plane, which holds no Rust object.
+        unsafe { sys::syscall(libc::SYS_madvise as u64, args) };
+    }
+}
+
+/// The mirror of `len` guest bytes at `address`; nothing if they have none.
+///
+/// The plane is shared by all guest threads and written by translated code: like guest memory itself it is read and
+/// written as raw bytes, never kept borrowed.
+fn raw(address: u64, len: usize) -> Option<*mut u8> {
+    has(address, len as u64).then_some((PLANE + address) as *mut u8)
+}
+
+/// Copies the mirror of guest bytes at `address` to `into`; zeros where there is none.
+pub(crate) fn read(address: u64, into: &mut [u8]) {
+    match raw(address, into.len()) {
+        // SAFETY: the plane is mapped over that range, and `into` is ours.
+        Some(from) => unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) },
+        None => into.fill(0),
+    }
+}
+
+/// Sets the mirror of guest bytes at `address`.
+pub(crate) fn write(address: u64, bytes: &[u8]) {
+    if let Some(to) = raw(address, bytes.len()) {
+        // SAFETY: the plane is mapped over that range and writable.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
+}
+
+/// Whether any byte of the mirror of a guest range is set.
+pub(crate) fn any(address: u64, len: u64) -> bool {
+    let mut chunk = [0_u8; 4096];
+    let mut at = address;
+    let end = address.saturating_add(len);
+    while at < end {
+        let part = (end - at).min(PAGE - at % PAGE) as usize;
+        read(at, &mut chunk[..part]);
+        if chunk[..part].iter().any(|&byte| byte != 0) {
+            return true;
+        }
+        at += part as u64;
+    }
+    false
+}
+
+/// Clears the mirror of a guest range; pages that are clear are not touched.
+pub(crate) fn clear(address: u64, len: u64) {
+    const ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
+    let mut at = address;
+    let end = address.saturating_add(len);
+    while at < end {
+        let part = (end - at).min(PAGE - at % PAGE);
+        if any(at, part) {
+            write(at, &ZEROS[..part as usize]);
+        }
+        at += part;
+    }
+}
+
+/// Copies the mirror of `len` guest bytes; the ranges may overlap.
+pub(crate) fn copy(from: u64, to: u64, len: u64) {
+    let pieces: Vec<(u64, u64)> =
+        (0..len).step_by(PAGE as usize).map(|at| (at, (len - at).min(PAGE))).collect();
+    let forwards = to <= from || to >= from.saturating_add(len);
+    let mut buffer = [0; PAGE as usize];
+    let mut piece = |&(at, bytes): &(u64, u64)| {
+        let bytes = bytes as usize;
+        read(from + at, &mut buffer[..bytes]);
+        if buffer[..bytes].iter().any(|&byte| byte != 0) || any(to + at, bytes as u64) {
+            write(to + at, &buffer[..bytes]);
+        }
+    };
+    if forwards { pieces.iter().for_each(&mut piece) } else { pieces.iter().rev().for_each(&mut piece) }
+}
+
+/// Guest memory was moved by `mremap`: its mirror follows.
+pub(crate) fn move_mirror(old: u64, old_len: u64, new: u64, new_len: u64) {
+    if old == new {
+        if new_len < old_len {
+            discard(old + new_len, old_len - new_len);
+        }
+        return;
+    }
+    discard(new, new_len);
+    copy(old, new, old_len.min(new_len));
+    discard(old, old_len);
+}

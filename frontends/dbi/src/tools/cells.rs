@@ -1,0 +1,111 @@
+//! The mirror as cells of a shadow: registers of one stopped thread, and memory.
+
+use super::registers::RegisterShadows;
+use crate::engine::planes;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::{Cells, Location};
+use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
+
+/// How a shadow is kept in as many bytes as its float has.
+pub(crate) trait Encoding {
+    /// What it is.
+    type Value: Clone;
+
+    /// What the cell beside the float `bits` says; all-zero cells are not asked about.
+    fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
+
+    /// The cell for a shadow of the float `bits`: 0 for none.
+    fn encode(&mut self, format: Format, bits: u128, shadow: Self::Value) -> u128;
+}
+
+/// See the module's description.
+pub(crate) struct MirrorCells<'a, 'b, E> {
+    pub(crate) registers: &'a mut RegisterShadows<'b>,
+    pub(crate) encoding: &'a mut E,
+}
+
+/// The widest thing that moves at once: a vector register.
+const WIDEST: usize = 64;
+
+impl<E> MirrorCells<'_, '_, E> {
+    fn read(&mut self, location: Location, into: &mut [u8]) {
+        match location {
+            Location::State(at) => into.copy_from_slice(self.registers.bytes(at, into.len())),
+            Location::Memory(address) => planes::read(address, into),
+        }
+    }
+
+    fn write(&mut self, location: Location, bytes: &[u8]) {
+        match location {
+            Location::State(at) => self.registers.bytes(at, bytes.len()).copy_from_slice(bytes),
+            Location::Memory(address) => planes::write(address, bytes),
+        }
+    }
+}
+
+impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
+    fn get(&mut self, location: Location, format: Format, bits: u128) -> Option<E::Value> {
+        let mut cell = [0; 16];
+        self.read(location, &mut cell[..format.bytes()]);
+        let cell = u128::from_le_bytes(cell);
+        if cell == 0 { None } else { self.encoding.decode(format, cell, bits) }
+    }
+
+    fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<E::Value>) {
+        let cell = shadow.map_or(0, |shadow| self.encoding.encode(format, bits, shadow));
+        self.write(location, &cell.to_le_bytes()[..format.bytes()]);
+    }
+
+    fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {
+        let mut sources = [[0; WIDEST]; 2];
+        let reach = |second: bool| {
+            let first = if second { SECOND_SOURCE } else { 0 };
+            let indices = map.iter().filter(|&&i| i != NO_SOURCE && (i >= SECOND_SOURCE) == second);
+            indices.map(|&i| usize::from(i - first) + 1).max().unwrap_or(0)
+        };
+        for (second, location) in [(false, from[0]), (true, from[1])] {
+            let bytes = reach(second);
+            self.read(location, &mut sources[usize::from(second)][..bytes]);
+        }
+        let result: Vec<u8> = map
+            .iter()
+            .map(|&i| match i {
+                NO_SOURCE => 0,
+                i if i >= SECOND_SOURCE => sources[1][usize::from(i - SECOND_SOURCE)],
+                i => sources[0][usize::from(i)],
+            })
+            .collect();
+        self.write(to, &result);
+    }
+
+    fn copy(&mut self, from: Location, to: Location, bytes: usize) {
+        if let (Location::Memory(from), Location::Memory(to)) = (from, to) {
+            return planes::copy(from, to, bytes as u64);
+        }
+        let mut buffer = [0; WIDEST];
+        self.read(from, &mut buffer[..bytes]);
+        self.write(to, &buffer[..bytes]);
+    }
+
+    fn clear(&mut self, location: Location, bytes: usize) {
+        match location {
+            Location::State(at) => self.registers.bytes(at, bytes).fill(0),
+            Location::Memory(address) => planes::clear(address, bytes as u64),
+        }
+    }
+}
+
+/// Derivatives as floats of the same format.
+pub(crate) struct Dots;
+
+impl Encoding for Dots {
+    type Value = f64;
+
+    fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
+        Some(format.to_f64(cell))
+    }
+
+    fn encode(&mut self, format: Format, _bits: u128, dot: f64) -> u128 {
+        if dot.to_bits() == 0 { 0 } else { format.from_f64(dot) }
+    }
+}

@@ -1,0 +1,186 @@
+//! A stopped thread's registers and their shadows, as bytes of the state (`x86::state`).
+//!
+//! Knows where the context keeps what: values in its register file and XSAVE image, shadows in the upper vector
+//! registers of that image or in memory of their own.
+
+use crate::context::Context;
+use crate::x86::state;
+use std::arch::x86_64::__cpuid_count;
+use std::sync::OnceLock;
+
+/// First guest vector register whose shadow is not in an upper vector register: two of those are temporaries.
+pub(crate) const IN_REGISTERS: usize = 14;
+
+const XMM: usize = 160;
+const ST: usize = 32;
+const STATUS_WORD: usize = 2;
+const XSTATE_BV: usize = 512;
+
+/// Offsets of state components in a standard XSAVE image (Intel SDM vol. 1, 13.4; CPUID leaf 0DH).
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// Upper halves of ymm0–15.
+    ymm: usize,
+    /// Upper halves of zmm0–15; 0 without AVX-512.
+    zmm: usize,
+    /// zmm16–31; 0 without AVX-512.
+    upper: usize,
+}
+
+fn layout() -> Layout {
+    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+    *LAYOUT.get_or_init(|| {
+        let offset = |component: u32| __cpuid_count(0xd, component).ebx as usize;
+        Layout { ymm: offset(2), zmm: offset(6), upper: offset(7) }
+    })
+}
+
+/// Gives absent components of the thread's XSAVE image their initial values and marks them present, so that the image
+/// can be read and written at will.
+pub(crate) fn complete_image(context: &mut Context) {
+    const FCW_INITIAL: [u8; 2] = 0x37f_u16.to_le_bytes();
+    let Layout { ymm, zmm, upper } = layout();
+    let mask = context.xsave_mask;
+    let image = &mut context.xsave.0;
+    let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
+    let absent = |component: u32| present >> component & 1 == 0 && mask >> component & 1 == 1;
+    if absent(0) {
+        image[..24].fill(0);
+        image[..2].copy_from_slice(&FCW_INITIAL);
+        image[ST..XMM].fill(0);
+    }
+    if absent(1) {
+        image[XMM..XMM + 256].fill(0);
+    }
+    if absent(2) {
+        image[ymm..ymm + 256].fill(0);
+    }
+    if absent(5) {
+        let opmask = __cpuid_count(0xd, 5).ebx as usize;
+        image[opmask..opmask + 64].fill(0);
+    }
+    if absent(6) {
+        image[zmm..zmm + 512].fill(0);
+    }
+    if absent(7) {
+        image[upper..upper + 1024].fill(0);
+    }
+    image[XSTATE_BV..XSTATE_BV + 8].copy_from_slice(&(present | mask).to_le_bytes());
+}
+
+/// Number of the physical x87 register on top.
+pub(crate) fn x87_top(context: &Context) -> u8 {
+    context.xsave.0[STATUS_WORD + 1] >> 3 & 7
+}
+
+/// Runs `each` on the contiguous pieces of the values of `len` bytes at state offset `at`: index into the bytes asked
+/// for, and the piece.
+fn value_pieces(context: &mut Context, at: usize, len: usize, mut each: impl FnMut(usize, &mut [u8])) {
+    let Layout { ymm, zmm, upper } = layout();
+    let top = usize::from(x87_top(context));
+    let has_zmm = context.xsave_mask & 0xc0 == 0xc0;
+    let mut done = 0;
+    while done < len {
+        let at = at + done;
+        let (place, room) = if at < usize::from(state::VECTOR) {
+            let (register, byte) = (at / 8, at % 8);
+            let part = (8 - byte).min(len - done);
+            let mut bytes = context.regs[register].to_le_bytes();
+            each(done, &mut bytes[byte..byte + part]);
+            context.regs[register] = u64::from_le_bytes(bytes);
+            done += part;
+            continue;
+        } else if at < usize::from(state::X87) {
+            let (n, byte) = ((at - usize::from(state::VECTOR)) / 64, at % 64);
+            match (n, byte) {
+                (0..16, 0..16) => (Some(XMM + 16 * n + byte), 16 - byte),
+                (0..16, 16..32) => (Some(ymm + 16 * n + byte - 16), 32 - byte),
+                (0..16, _) => (has_zmm.then_some(zmm + 32 * n + byte - 32), 64 - byte),
+                _ => (has_zmm.then_some(upper + 64 * (n - 16) + byte), 64 - byte),
+            }
+        } else {
+            let (physical, byte) = ((at - usize::from(state::X87)) / 16, at % 16);
+            (Some(ST + 16 * ((physical + 8 - top) & 7) + byte), 16 - byte)
+        };
+        let part = room.min(len - done);
+        match place {
+            Some(place) => each(done, &mut context.xsave.0[place..place + part]),
+            None => each(done, &mut [0; 64][..part]),
+        }
+        done += part;
+    }
+}
+
+/// Reads values at state offset `at`. The image must be complete.
+pub(crate) fn read_value(context: &mut Context, at: u16, into: &mut [u8]) {
+    value_pieces(context, usize::from(at), into.len(), |i, piece| into[i..i + piece.len()].copy_from_slice(piece));
+}
+
+/// Where the shadow of the state byte at `at` is: in the XSAVE image or in the context's own array.
+fn shadow_slice(context: &mut Context, upper_registers: bool, at: usize, len: usize) -> &mut [u8] {
+    let vector = usize::from(state::VECTOR);
+    let in_registers = upper_registers && (vector..vector + 64 * IN_REGISTERS).contains(&at);
+    if in_registers {
+        let place = layout().upper + at - vector;
+        &mut context.xsave.0[place..place + len]
+    } else {
+        &mut context.shadows.0[at..at + len]
+    }
+}
+
+/// Shadows of a stopped thread's registers.
+pub(crate) struct RegisterShadows<'a> {
+    pub(crate) context: &'a mut Context,
+    /// Whether those of the first [`IN_REGISTERS`] vector registers are in the upper vector registers.
+    pub(crate) upper_registers: bool,
+}
+
+impl RegisterShadows<'_> {
+    /// The shadow bytes at state offset `at`; they must belong to one register.
+    pub(crate) fn bytes(&mut self, at: u16, len: usize) -> &mut [u8] {
+        shadow_slice(self.context, self.upper_registers, usize::from(at), len)
+    }
+
+    /// General registers that carry a shadow, as a mask.
+    pub(crate) fn cells(&self) -> u16 {
+        let cells = self.context.shadows.0[..usize::from(state::VECTOR)].chunks(8);
+        cells.enumerate().fold(0, |mask, (n, cell)| mask | u16::from(cell.iter().any(|&b| b != 0)) << n)
+    }
+
+    /// Whether an x87 register carries a shadow.
+    pub(crate) fn x87(&self) -> bool {
+        self.context.shadows.0[usize::from(state::X87)..].iter().any(|&byte| byte != 0)
+    }
+
+    /// All of it, to be put back later.
+    pub(crate) fn save(&mut self) -> Box<[u8; state::BYTES as usize]> {
+        let mut all = Box::new(self.context.shadows.0);
+        let vector = usize::from(state::VECTOR);
+        for n in 0..32 {
+            let at = vector + 64 * n;
+            all[at..at + 64].copy_from_slice(self.bytes(at as u16, 64));
+        }
+        all
+    }
+
+    /// Puts back what [`RegisterShadows::save`] gave.
+    pub(crate) fn restore(&mut self, all: &[u8; state::BYTES as usize]) {
+        self.context.shadows.0 = *all;
+        let vector = usize::from(state::VECTOR);
+        for n in 0..32 {
+            let at = vector + 64 * n;
+            self.bytes(at as u16, 64).copy_from_slice(&all[at..at + 64]);
+        }
+        self.note_x87();
+    }
+
+    /// Drops all of it.
+    pub(crate) fn clear(&mut self) {
+        self.restore(&[0; state::BYTES as usize]);
+    }
+
+    /// Tells translated code whether an x87 register carries a shadow.
+    pub(crate) fn note_x87(&mut self) {
+        self.context.x87_shadowed = u64::from(self.x87());
+    }
+}
