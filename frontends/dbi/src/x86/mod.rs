@@ -9,3 +9,4 @@ mod far;
 pub(crate) mod mirror;
 pub(crate) mod mode;
 pub(crate) mod state;
+pub(crate) mod vector;
