@@ -14,6 +14,7 @@ pub mod reals;
 pub mod replay;
 pub mod shadow;
 pub mod site;
+pub mod slots;
 pub mod spec;
 pub mod step;
 pub mod tricks;

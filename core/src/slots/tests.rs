@@ -1,0 +1,117 @@
+//! Tests of slots against a plain map.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+
+const F64: Format = Format::F64;
+
+/// A reproducible sequence (Knuth's MMIX generator).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+}
+
+#[test]
+fn a_cell_is_as_small_as_planned() {
+    assert_eq!(size_of::<Cell<Arc<u8>>>(), 24);
+}
+
+#[test]
+fn other_bits_or_another_format_find_nothing() {
+    let mut slots = Slots::new();
+    let ticket = slots.insert(Format::F80, 7 << 64 | 9, 'a');
+    assert_ne!(ticket, NO_TICKET);
+    assert_eq!(slots.get(ticket, Format::F80, 7 << 64 | 9), Some('a'));
+    assert_eq!(slots.get(ticket, Format::F80, 8 << 64 | 9), None);
+    assert_eq!(slots.get(ticket, F64, 9), None);
+    assert_eq!(slots.get(NO_TICKET, F64, 0), None);
+    assert_eq!(slots.get(u64::MAX, F64, 0), None);
+}
+
+#[test]
+fn bits_above_the_format_are_ignored() {
+    let mut slots = Slots::new();
+    let ticket = slots.insert(Format::F32, 0xffff_0000_0001, 'a');
+    assert_eq!(slots.get(ticket, Format::F32, 1), Some('a'));
+}
+
+#[test]
+fn reserved_tickets_survive_until_assigned() {
+    let mut slots = Slots::new();
+    let first = slots.reserve(3);
+    slots.assign(first, F64, 1, Some('a'));
+    slots.assign(first + 1, F64, 2, None);
+    slots.sweep([first]);
+    assert_eq!(slots.live(), 1);
+    // The third is still out: nobody else may get it.
+    let others: Vec<u64> = (0..2000).map(|_| slots.insert(F64, 5, 'b')).collect();
+    assert!(!others.contains(&(first + 2)) && !others.contains(&first));
+    assert!(others.contains(&(first + 1)));
+    slots.assign(first + 2, F64, 3, Some('c'));
+    assert_eq!(slots.get(first + 2, F64, 3), Some('c'));
+    assert_eq!(slots.get(first, F64, 1), Some('a'));
+}
+
+#[test]
+fn sweeping_frees_what_is_not_marked_and_recycles_tickets() {
+    let mut slots = Slots::new();
+    let shadow = Arc::new(());
+    for round in 0..50 {
+        let tickets: Vec<u64> = (0..5000).map(|i| slots.insert(F64, i, shadow.clone())).collect();
+        assert!(tickets.iter().all(|&t| t < 12_000), "round {round}: tickets are not recycled");
+        slots.sweep(tickets.iter().copied().step_by(10).chain([u64::MAX, 0, 1 << 31]));
+        assert_eq!(slots.live(), 500);
+        assert_eq!(Arc::strong_count(&shadow), 501);
+    }
+}
+
+#[test]
+fn sweeps_are_wanted_in_proportion() {
+    let mut slots = Slots::new();
+    assert!(!slots.wants_sweep());
+    let first = slots.reserve(SWEEP_INTERVAL as u32);
+    (first..first + SWEEP_INTERVAL).for_each(|ticket| slots.assign(ticket, F64, 0, Some(())));
+    assert!(slots.wants_sweep());
+    slots.sweep([]);
+    assert!(!slots.wants_sweep());
+    assert_eq!(slots.live(), 0);
+}
+
+#[test]
+fn random_use_agrees_with_a_map() {
+    let (mut slots, mut truth, mut next) = (Slots::new(), BTreeMap::new(), Numbers(1));
+    for step in 0..200_000u64 {
+        match next.below(1000) {
+            0 => {
+                truth.retain(|_, _| next.below(3) == 0);
+                slots.sweep(truth.keys().copied());
+                assert_eq!(slots.live(), truth.len());
+            }
+            1..=20 => {
+                let count = 1 + next.below(700);
+                let first = slots.reserve(count as u32);
+                for ticket in first..first + count {
+                    let shadow = (next.below(4) > 0).then_some(step);
+                    slots.assign(ticket, F64, u128::from(step), shadow);
+                    if let Some(shadow) = shadow {
+                        assert_eq!(truth.insert(ticket, shadow), None);
+                    }
+                }
+            }
+            _ => {
+                let ticket = slots.insert(F64, u128::from(step), step);
+                assert_eq!(truth.insert(ticket, step), None, "ticket {ticket} was in use");
+            }
+        }
+    }
+    for (&ticket, &shadow) in &truth {
+        assert_eq!(slots.get(ticket, F64, u128::from(shadow)), Some(shadow));
+    }
+    assert!(slots.top < 600_000, "tickets are recycled");
+}
