@@ -107,6 +107,13 @@ impl Changes {
         self.push(&mut state, start, end);
     }
 
+    /// Logs that the pages of the range may hold other code than they did, although their mappings are what they
+    /// were: they stay watched.
+    pub(crate) fn rewritten(&self, start: u64, end: u64) {
+        let mut state = self.state.lock();
+        self.push(&mut state, start, end);
+    }
+
     /// A write fault at `address`: if the page was write-protected by us, it is writable again and its change
     /// logged. `prot` is what the guest set.
     pub(crate) fn release(&self, address: u64, prot: i32) -> bool {

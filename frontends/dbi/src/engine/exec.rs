@@ -33,7 +33,16 @@ pub(super) fn execve(thread: &mut Thread, call: &Call, path: u64, argv: u64, env
 }
 
 pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
+    const CHECK: u64 = 0x1_0000;
+    const FLAGS: u64 = (libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH) as u64;
     let [directory, path, argv, environment, flags, _] = call.args;
+    if flags & !FLAGS == CHECK {
+        // Executes nothing.
+        return super::syscalls::pass(thread, call);
+    }
+    if flags & !FLAGS != 0 {
+        return fail(libc::EINVAL);
+    }
     let Ok(name) = guest::read_cstr(path) else { return fail(libc::EFAULT) };
     let name = Path::new(OsStr::from_bytes(name.as_bytes())).to_path_buf();
     if flags & libc::AT_SYMLINK_NOFOLLOW as u64 != 0 && name.is_symlink() {
@@ -48,7 +57,11 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     } else if name.as_os_str().is_empty() && flags & libc::AT_EMPTY_PATH as u64 != 0 {
         PathBuf::from(format!("/proc/self/fd/{}", directory as i32))
     } else {
-        Path::new(&format!("/proc/self/fd/{}", directory as i32)).join(name)
+        let directory = PathBuf::from(format!("/proc/self/fd/{}", directory as i32));
+        if !directory.exists() {
+            return fail(libc::EBADF);
+        }
+        directory.join(name)
     };
     execute(thread, call, Request { path, argv, environment })
 }

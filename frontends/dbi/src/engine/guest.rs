@@ -65,9 +65,10 @@ pub(crate) fn read_bytes(address: u64, len: usize) -> Result<Vec<u8>, Fault> {
     if read_some(address, &mut bytes) == len { Ok(bytes) } else { Err(Fault) }
 }
 
-/// Reads a NUL-terminated string of at most 128 KiB, the kernel's own limit for one argument.
+/// Reads a NUL-terminated string of at most 8 MiB: more than any that the kernel takes, so that it is the kernel who
+/// refuses one as too long.
 pub(crate) fn read_cstr(address: u64) -> Result<CString, Fault> {
-    const LONGEST: usize = 128 << 10;
+    const LONGEST: usize = 8 << 20;
     let mut bytes = Vec::new();
     let mut chunk = [0; 256];
     while bytes.len() < LONGEST {

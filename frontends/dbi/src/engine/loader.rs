@@ -139,7 +139,7 @@ fn map_image(file: &File, image: &Image, space: &mut Space) -> Result<Mapped, Lo
     let start = place(image, space)?;
     let end = start + (high - low);
     sys::map_at(start, high - low, libc::PROT_NONE).map_err(LoadError::Memory)?;
-    let none = Region { prot: libc::PROT_NONE, shared: false, file: true };
+    let none = Region { prot: libc::PROT_NONE, shared: false, file: true, grows_down: false };
     space.insert(start, end, none);
     let bias = start.wrapping_sub(low);
     for segment in &image.segments {
@@ -186,7 +186,11 @@ fn map_segment(file: &File, segment: &Segment, bias: u64, space: &mut Space) -> 
         // SAFETY: as above.
         unsafe { sys::mmap(anonymous_start, len, segment.prot, flags, -1, 0) }.map_err(LoadError::Memory)?;
     }
-    space.insert(start, memory_end, Region { prot: segment.prot, shared: false, file: true });
+    space.insert(
+        start,
+        memory_end,
+        Region { prot: segment.prot, shared: false, file: true, grows_down: false },
+    );
     // The rest of the last file page is part of .bss.
     if segment.memory_size > segment.file_size
         && segment.prot & libc::PROT_WRITE != 0
@@ -212,7 +216,7 @@ fn copy_vdso(space: &mut Space) -> Result<Vdso, LoadError> {
     let prot = libc::PROT_READ | libc::PROT_EXEC;
     // SAFETY: the pages were just mapped for this purpose.
     unsafe { sys::syscall(libc::SYS_mprotect as u64, [start, len, prot as u64, 0, 0, 0]) };
-    space.insert(start, start + len, Region { prot, shared: false, file: true });
+    space.insert(start, start + len, Region { prot, shared: false, file: true, grows_down: false });
     Ok(Vdso { start, end: start + len, original })
 }
 
@@ -236,7 +240,7 @@ fn map_stack(executable: bool, space: &mut Space) -> Result<(u64, u64), LoadErro
     let start = STACK_END - len;
     let prot = libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
     sys::map_at(start, len, prot).map_err(LoadError::Memory)?;
-    space.insert(start, STACK_END, Region { prot, shared: false, file: false });
+    space.insert(start, STACK_END, Region { prot, shared: false, file: false, grows_down: false });
     Ok((start, STACK_END))
 }
 

@@ -13,7 +13,9 @@ pub(crate) const PLANE: u64 = GUEST_END;
 pub(crate) fn map() -> Result<(), i32> {
     sys::map_at(PLANE, GUEST_END, libc::PROT_READ | libc::PROT_WRITE)?;
     // SAFETY: the plane holds no Rust object. A core dump of it would be as large as the address space.
-    unsafe { sys::syscall(libc::SYS_madvise as u64, [PLANE, GUEST_END, libc::MADV_DONTDUMP as u64, 0, 0, 0]) };
+    unsafe {
+        sys::syscall(libc::SYS_madvise as u64, [PLANE, GUEST_END, libc::MADV_DONTDUMP as u64, 0, 0, 0])
+    };
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 use super::layout::{
     DATA_END, DATA_START, ENGINE_END, ENGINE_START, GUEST_END, IMAGES_END, IMAGES_START, PAGE, page_ceil,
+    page_floor,
 };
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub(crate) struct Region {
     pub(crate) shared: bool,
     /// Backed by a file.
     pub(crate) file: bool,
+    /// `MAP_GROWSDOWN`: a fault below it extends it.
+    pub(crate) grows_down: bool,
 }
 
 impl Region {
@@ -97,6 +100,17 @@ impl Space {
             .range(first..end)
             .map(move |(&s, &(e, region))| (s.max(start), e.min(end), region))
             .filter(|(s, e, _)| s < e)
+    }
+
+    /// The pages that a fault at `address` adds to the mapping above it, and what they are, if that mapping grows
+    /// and would not come too close to the one below.
+    pub(crate) fn growth(&self, address: u64) -> Option<(u64, u64, Region)> {
+        /// Linux's `stack_guard_gap`.
+        const GAP: u64 = 256 * PAGE;
+        let start = page_floor(address);
+        let (&end, &(_, region)) = self.map.range(address..).next()?;
+        let below = self.map.range(..address).next_back().map_or(0, |(_, &(end, _))| end);
+        (region.grows_down && start.checked_sub(below)? >= GAP).then_some((start, end, region))
     }
 
     /// Whether the guest could map `start..end` without replacing anything.

@@ -14,8 +14,8 @@ use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
 use super::{emulate, guest, planes, vsyscall};
 use crate::context::Context;
-use crate::x86::discover::{CodeSource, Hooks, Limits};
 use crate::tools::shadowed::{self, Shadowed};
+use crate::x86::discover::{CodeSource, Hooks, Limits};
 use crate::x86::emit::ExitKind;
 use crate::x86::mode::Mode;
 use std::sync::Arc;
@@ -322,8 +322,12 @@ impl GuestCode {
     pub(crate) fn new(process: &'static Process, start: u64) -> Self {
         const LONGEST: u64 = 15;
         let last_page = page_floor(start.saturating_add(LONGEST - 1));
-        let mut source =
-            GuestCode { process, first_pages_end: last_page.saturating_add(PAGE), compare: false, solo: false };
+        let mut source = GuestCode {
+            process,
+            first_pages_end: last_page.saturating_add(PAGE),
+            compare: false,
+            solo: false,
+        };
         let pages = [page_floor(start), last_page];
         source.compare = pages.into_iter().any(|page| source.watch(page) == Some(Watch::Compare));
         source
@@ -381,5 +385,5 @@ impl CodeSource for GuestCode {
 /// Discovery limits that follow from the options.
 pub(crate) fn limits(process: &Process) -> Limits {
     let instructions = process.options.superblock_limit.max(1);
-    Limits { instructions, side_exits: 8, jumps: 8, call_depth: 0, hooks: Hooks::All }
+    Limits { instructions, side_exits: 8, jumps: 8, call_depth: 0, hooks: Hooks::All, ends_at_stores: false }
 }

@@ -9,7 +9,14 @@ use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
 
 /// Limits of blocks that compare their bytes: short and straight.
-const COMPARED: Limits = Limits { instructions: 32, side_exits: 4, jumps: 0, call_depth: 0, hooks: Hooks::All };
+const COMPARED: Limits = Limits {
+    instructions: 32,
+    side_exits: 4,
+    jumps: 0,
+    call_depth: 0,
+    hooks: Hooks::All,
+    ends_at_stores: true,
+};
 
 /// A thread's translator; keeps its buffers from block to block.
 pub(crate) struct Translator {
@@ -85,7 +92,9 @@ impl Translator {
         let limits = if compare { COMPARED } else { self.limits };
         let hooks = if mode.is_past_hook() { Hooks::AfterFirst } else { Hooks::All };
         match mode {
-            m if m.is_solo() => Limits { instructions: 1, side_exits: 0, jumps: 0, hooks: Hooks::None, ..limits },
+            m if m.is_solo() => {
+                Limits { instructions: 1, side_exits: 0, jumps: 0, hooks: Hooks::None, ..limits }
+            }
             _ => Limits { hooks, ..limits },
         }
     }
@@ -104,7 +113,12 @@ impl Translator {
         let limits = self.limits(mode, compare);
         self.block.discover(start, Limits { instructions, ..limits }, source);
         let (hot, cold) = block.code();
-        self.emitter.emit(&self.block, Placement { hot, cold, first_exit: block.first_exit() }, mode, compare);
+        self.emitter.emit(
+            &self.block,
+            Placement { hot, cold, first_exit: block.first_exit() },
+            mode,
+            compare,
+        );
         let map = &self.emitter.out.map;
         let after = map.partition_point(|entry| entry.host <= pc);
         let entry = map.get(after.checked_sub(1)?)?;

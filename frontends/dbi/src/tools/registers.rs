@@ -113,7 +113,9 @@ fn value_pieces(context: &mut Context, at: usize, len: usize, mut each: impl FnM
 
 /// Reads values at state offset `at`. The image must be complete.
 pub(crate) fn read_value(context: &mut Context, at: u16, into: &mut [u8]) {
-    value_pieces(context, usize::from(at), into.len(), |i, piece| into[i..i + piece.len()].copy_from_slice(piece));
+    value_pieces(context, usize::from(at), into.len(), |i, piece| {
+        into[i..i + piece.len()].copy_from_slice(piece)
+    });
 }
 
 /// Where the shadow of the state byte at `at` is: in the XSAVE image or in the context's own array.

@@ -4,7 +4,10 @@
 //! calls — and marks what control flow becomes. Purely a function of the bytes, the address and the limits, so that
 //! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
+    OpKind, Register,
+};
 
 /// Where guest code is read from.
 pub(crate) trait CodeSource {
@@ -50,6 +53,8 @@ pub(crate) struct Limits {
     pub(crate) call_depth: usize,
     /// Which hooks end it.
     pub(crate) hooks: Hooks,
+    /// Whether instructions that write memory, other than by pushing, end it: what they wrote may be code that follows.
+    pub(crate) ends_at_stores: bool,
 }
 
 /// What becomes of an instruction's control flow in its superblock.
@@ -189,6 +194,9 @@ impl Walk<'_> {
             };
             self.block.insns.push(Insn { flow, ..insn });
             let Some(next) = next else { break End::Left };
+            if self.limits.ends_at_stores && stores(&insn.decoded) {
+                break End::Continues(next);
+            }
             if next != after {
                 self.block.extents.push(extent);
                 extent = (next, next);
@@ -262,6 +270,13 @@ impl Walk<'_> {
             _ => (Flow::Leaves, None),
         }
     }
+}
+
+fn stores(insn: &Instruction) -> bool {
+    use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
+    let writes = |access| matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite);
+    !insn.is_stack_instruction()
+        && InstructionInfoFactory::new().info(insn).used_memory().iter().any(|memory| writes(memory.access()))
 }
 
 /// Instructions that the engine carries out, because their effect reaches beyond the guest's registers and memory or

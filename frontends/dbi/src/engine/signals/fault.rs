@@ -6,10 +6,10 @@
 use super::frame::Trap;
 use super::{Info, Pending};
 use crate::context::{Fault, reg};
-use crate::engine::diagnose;
-use crate::tools::shadowed;
 use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
+use crate::engine::{diagnose, sys};
+use crate::tools::shadowed;
 use crate::x86::emit::{Displaced, Slot};
 
 const SI_KERNEL: i32 = 0x80;
@@ -70,13 +70,32 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
     }
 }
 
-/// Whether the fault is a write to a page that was write-protected because code was made from it.
-fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
-    if fault.signal != libc::SIGSEGV as u64 || fault.error & ERROR_WRITE == 0 {
+/// Extends the mapping above `address` if that is one that grows downwards.
+fn grow(thread: &Thread, address: u64) -> bool {
+    let mut space = thread.process.space.lock();
+    if space.find(address).is_some() {
         return false;
     }
+    let Some((start, end, region)) = space.growth(address) else { return false };
+    if sys::map_at(start, end - start, region.prot).is_err() {
+        return false;
+    }
+    space.insert(start, end, region);
+    true
+}
+
+/// Whether the fault is the engine's: below a mapping that grows, or a write to a page that was write-protected
+/// because code was made from it.
+fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
+    if fault.signal != libc::SIGSEGV as u64 || fault.trap != TRAP_PAGE_FAULT {
+        return false;
+    }
+    if grow(thread, fault.address) {
+        return true;
+    }
     let region = thread.process.space.lock().find(fault.address).map(|(_, _, region)| region);
-    let Some(region) = region.filter(|region| region.writable()) else { return false };
+    let written = fault.error & ERROR_WRITE != 0;
+    let Some(region) = region.filter(|region| written && region.writable()) else { return false };
     let process = thread.process;
     // Either it was protected by us, or another thread has just released it: then the write succeeds now.
     if process.changes.release(fault.address, region.prot) {

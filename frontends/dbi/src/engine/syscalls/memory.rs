@@ -52,6 +52,7 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
         prot: request.prot & 7,
         shared: flags & libc::MAP_TYPE as u64 != libc::MAP_PRIVATE as u64,
         file: flags & libc::MAP_ANONYMOUS as u64 == 0,
+        grows_down: flags & MAP_GROWSDOWN != 0,
     };
     space.insert(at, at + request.len, region);
     drop(space);
@@ -203,7 +204,12 @@ pub(super) fn brk(thread: &mut Thread, call: &Call) -> Answer {
     let (old, new) = (page_ceil(heap.end), page_ceil(wanted));
     let mut space = process.space.lock();
     if new > old {
-        let region = Region { prot: libc::PROT_READ | libc::PROT_WRITE, shared: false, file: false };
+        let region = Region {
+            prot: libc::PROT_READ | libc::PROT_WRITE,
+            shared: false,
+            file: false,
+            grows_down: false,
+        };
         if !space.is_free(old, new) || sys::map_at(old, new - old, region.prot).is_err() {
             return Answer::Value(heap.end);
         }
@@ -289,9 +295,18 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
         && let Some(end) = guest_range(start, len)
     {
         if thread.process.changes.concerns(start, end) {
-            changed(thread, start, end);
+            rewritten(thread, start, end);
         }
         thread.unmapped(start, end - start);
+    }
+    answer
+}
+
+/// Writes another process's memory, or by the long way round one's own.
+pub(super) fn process_vm_writev(thread: &mut Thread, call: &Call) -> Answer {
+    let answer = super::pass(thread, call);
+    if call.args[0] as u32 == std::process::id() {
+        rewritten(thread, 0, GUEST_END);
     }
     answer
 }
@@ -312,7 +327,8 @@ pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
     if sys::error_of(result).is_none() {
         let write = if flags & libc::SHM_RDONLY as u64 != 0 { 0 } else { libc::PROT_WRITE };
         let exec = if flags & libc::SHM_EXEC as u64 != 0 { libc::PROT_EXEC } else { 0 };
-        let region = Region { prot: libc::PROT_READ | write | exec, shared: true, file: true };
+        let region =
+            Region { prot: libc::PROT_READ | write | exec, shared: true, file: true, grows_down: false };
         space.insert(result, result + len, region);
     }
     Answer::Value(result)
@@ -348,7 +364,7 @@ pub(super) fn remap_file_pages(thread: &mut Thread, call: &Call) -> Answer {
     if let Some(end) = guest_range(call.args[0], call.args[1])
         && thread.process.changes.concerns(call.args[0], end)
     {
-        changed(thread, call.args[0], end);
+        rewritten(thread, call.args[0], end);
     }
     answer
 }
@@ -373,6 +389,14 @@ fn code_may_change(thread: &Thread, space: &Space, start: u64, end: u64) -> bool
 fn changed(thread: &mut Thread, start: u64, end: u64) {
     let process = thread.process;
     process.changes.record(start, end);
+    process.threads.await_change(&thread.handle, &process.changes);
+    thread.context.request();
+}
+
+/// Makes every thread forget the code it made from the range, whose mappings are what they were.
+pub(super) fn rewritten(thread: &mut Thread, start: u64, end: u64) {
+    let process = thread.process;
+    process.changes.rewritten(start, end);
     process.threads.await_change(&thread.handle, &process.changes);
     thread.context.request();
 }

@@ -92,7 +92,11 @@ fn answer(thread: &mut Thread, call: &Call) -> Answer {
     match table::row_of(call.number).map(|row| row.class) {
         Some(Class::By(handler)) => handler(thread, call),
         Some(Class::Refused(errno)) => fail(errno),
-        Some(Class::Plain) | None => pass(thread, call),
+        Some(Class::Plain) | None => {
+            let answer = pass(thread, call);
+            proc_files::after_write(thread, call, answer);
+            answer
+        }
     }
 }
 
@@ -112,13 +116,29 @@ pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
     Answer::Value(result)
 }
 
-/// `int 0x80` in 64-bit code: the 32-bit interface. Its calls have other numbers and would need a table of their own.
+/// `int 0x80` in 64-bit code: the 32-bit interface. Calls that mean the same in both interfaces are answered; those
+/// with structures of another layout are not.
 pub(crate) fn call32(thread: &mut Thread, pc: u64) -> Next {
-    let number = thread.context.regs[reg::RAX] as u32;
-    let _ = pc;
-    super::diagnose::say(&format!(
-        "32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"
-    ));
-    thread.context.regs[reg::RAX] = sys::errno(libc::ENOSYS);
+    /// Numbers up to here are given out on recent kernels.
+    const LAST_KNOWN: u32 = 470;
+    let regs = &thread.context.regs;
+    let number = regs[reg::RAX] as u32;
+    let args =
+        [reg::RBX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::RBP].map(|r| u64::from(regs[r] as u32));
+    let Some(number64) = table::same_as_32_bit(number) else {
+        if number <= LAST_KNOWN {
+            super::diagnose::say(&format!(
+                "32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"
+            ));
+        }
+        thread.context.regs[reg::RAX] = sys::errno(libc::ENOSYS);
+        return Next::Run;
+    };
+    match answer(thread, &Call { number: number64, args }) {
+        Answer::Value(value) => thread.context.regs[reg::RAX] = value,
+        Answer::NotMade => thread.pc = pc,
+        Answer::Replaced => {}
+        Answer::Exit(status) => return Next::Exit(status),
+    }
     Next::Run
 }

@@ -1,7 +1,7 @@
 //! `/proc/self` as the guest would see it natively: its own executable, memory map, arguments and auxiliary vector,
 //! not the engine's.
 
-use super::{Answer, Call, fail, pass};
+use super::{Answer, Call, fail, memory, pass};
 use crate::engine::layout::{ENGINE_END, ENGINE_START, GUEST_END};
 use crate::engine::process::Process;
 use crate::engine::thread::Thread;
@@ -10,6 +10,7 @@ use std::ffi::{CStr, CString};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const AT_FDCWD: u64 = libc::AT_FDCWD as i64 as u64;
 
@@ -20,6 +21,8 @@ pub(crate) enum Own {
     Maps,
     Cmdline,
     Auxv,
+    /// The process's memory.
+    Mem,
 }
 
 /// Which file of its own process a path names, if it is one of those.
@@ -41,6 +44,7 @@ pub(crate) fn own_file(path: &[u8]) -> Option<Own> {
         b"maps" => Some(Own::Maps),
         b"cmdline" => Some(Own::Cmdline),
         b"auxv" => Some(Own::Auxv),
+        b"mem" => Some(Own::Mem),
         _ => None,
     }
 }
@@ -78,6 +82,15 @@ fn opened(
         Own::Maps => maps(thread.process),
         Own::Cmdline => thread.process.argv.iter().flat_map(|arg| arg.as_bytes_with_nul().to_vec()).collect(),
         Own::Auxv => auxv(thread.process),
+        Own::Mem => {
+            let answer = pass(thread, call);
+            if flags & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
+                // From now on writes are looked at: through this file they go round all protection.
+                MEMORY_IS_OPEN.store(true, Ordering::Relaxed);
+                thread.process.forbid_plain_calls();
+            }
+            return answer;
+        }
     };
     if flags & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
         return pass(thread, call);
@@ -85,6 +98,35 @@ fn opened(
     match memory_file(&content, flags) {
         Ok(fd) => Answer::Value(fd),
         Err(errno) => fail(errno),
+    }
+}
+
+/// Whether the guest may have a descriptor to write its own memory through.
+static MEMORY_IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Has code forgotten after `call` if that may have written it through `/proc/self/mem`.
+pub(super) fn after_write(thread: &mut Thread, call: &Call, answer: Answer) {
+    const WRITES: [i64; 8] = [
+        libc::SYS_write,
+        libc::SYS_pwrite64,
+        libc::SYS_writev,
+        libc::SYS_pwritev,
+        libc::SYS_pwritev2,
+        libc::SYS_sendfile,
+        libc::SYS_splice,
+        libc::SYS_copy_file_range,
+    ];
+    let made = matches!(answer, Answer::Value(value) if sys::error_of(value).is_none());
+    if !MEMORY_IS_OPEN.load(Ordering::Relaxed) || !made || !WRITES.contains(&(call.number as i64)) {
+        return;
+    }
+    let is_memory = |fd: u64| {
+        let target = std::fs::read_link(format!("/proc/self/fd/{}", fd as i32));
+        target.is_ok_and(|path| own_file(path.as_os_str().as_bytes()) == Some(Own::Mem))
+    };
+    // Some of these calls name the file to write third.
+    if is_memory(call.args[0]) || is_memory(call.args[2]) {
+        memory::rewritten(thread, 0, GUEST_END);
     }
 }
 

@@ -95,8 +95,11 @@ pub(super) fn exit_group(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 pub(super) fn prctl(thread: &mut Thread, call: &Call) -> Answer {
+    const PR_GET_SECCOMP: u64 = 21;
     const PR_SET_SECCOMP: u64 = 22;
+    const FILTERED: u64 = 2;
     match call.args[0] {
+        PR_GET_SECCOMP if super::seccomp::is_installed() => Answer::Value(FILTERED),
         PR_SET_SECCOMP => {
             let operation = call.args[1].wrapping_sub(1);
             super::seccomp::install(thread, call, operation, call.args[2])

@@ -58,6 +58,11 @@ pub(super) fn install(thread: &mut Thread, call: &Call, operation: u64, filter: 
     Answer::Value(0)
 }
 
+/// Whether the guest has filters.
+pub(super) fn is_installed() -> bool {
+    !FILTERS.lock().is_empty()
+}
+
 /// Filters need the promise that no program gains privileges, or the capability to administer.
 fn may_filter() -> bool {
     // SAFETY: this call only reports.

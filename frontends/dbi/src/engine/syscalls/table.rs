@@ -363,7 +363,7 @@ static TABLE: &[Row] = &[
     row(308, "setns", Plain, Nothing),
     row(309, "getcpu", Plain, Nothing),
     row(310, "process_vm_readv", Plain, Vector(1, 2)),
-    row(311, "process_vm_writev", Plain, Nothing),
+    row(311, "process_vm_writev", By(memory::process_vm_writev), Nothing),
     row(312, "kcmp", Plain, Nothing),
     row(313, "finit_module", Plain, Nothing),
     row(314, "sched_setattr", Plain, Nothing),
@@ -433,4 +433,40 @@ pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16]) {
     for row in TABLE {
         plain[usize::from(row.number)] = u8::from(matches!(row.class, Class::Plain));
     }
+}
+
+/// Calls of the 32-bit interface whose arguments mean the same in the 64-bit one: their number there.
+const SAME_AS_32_BIT: &[(u32, i64)] = &[
+    (1, libc::SYS_exit),
+    (3, libc::SYS_read),
+    (4, libc::SYS_write),
+    (5, libc::SYS_open),
+    (6, libc::SYS_close),
+    (10, libc::SYS_unlink),
+    (12, libc::SYS_chdir),
+    (20, libc::SYS_getpid),
+    (33, libc::SYS_access),
+    (37, libc::SYS_kill),
+    (38, libc::SYS_rename),
+    (39, libc::SYS_mkdir),
+    (40, libc::SYS_rmdir),
+    (41, libc::SYS_dup),
+    (42, libc::SYS_pipe),
+    (60, libc::SYS_umask),
+    (63, libc::SYS_dup2),
+    (64, libc::SYS_getppid),
+    (65, libc::SYS_getpgrp),
+    (85, libc::SYS_readlink),
+    (158, libc::SYS_sched_yield),
+    (199, libc::SYS_getuid),
+    (200, libc::SYS_getgid),
+    (201, libc::SYS_geteuid),
+    (202, libc::SYS_getegid),
+    (224, libc::SYS_gettid),
+    (252, libc::SYS_exit_group),
+];
+
+/// The number in the 64-bit interface of 32-bit call `number`, if it means the same there.
+pub(super) fn same_as_32_bit(number: u32) -> Option<u64> {
+    SAME_AS_32_BIT.iter().find(|(of_32, _)| *of_32 == number).map(|&(_, of_64)| of_64 as u64)
 }
