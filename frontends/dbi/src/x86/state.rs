@@ -16,8 +16,12 @@ pub(crate) const VECTOR_BYTES: u16 = 64;
 pub(crate) const X87: u16 = VECTOR + 32 * VECTOR_BYTES;
 /// Bytes kept for an x87 register.
 pub(crate) const X87_BYTES: u16 = 16;
+/// Room for what an instruction needs between its steps; holds nothing from one instruction to the next.
+pub(crate) const SCRATCH: u16 = X87 + 8 * X87_BYTES;
+/// Bytes of that room.
+pub(crate) const SCRATCH_BYTES: u16 = 128;
 /// Bytes of the whole state.
-pub(crate) const BYTES: u16 = X87 + 8 * X87_BYTES;
+pub(crate) const BYTES: u16 = SCRATCH + SCRATCH_BYTES;
 
 /// Offset of general register `number`.
 pub(crate) const fn general(number: usize) -> u16 {

@@ -4,7 +4,6 @@
 //! are and what an encoding does with upper lanes is iced's knowledge and is asked of it, never restated. What is not
 //! supported is a row too.
 
-use iced_x86::Mnemonic;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::ToInteger;
@@ -17,6 +16,9 @@ pub(crate) enum Shape {
     /// All of the operand's width.
     Packed,
 }
+
+/// Stands for the implicit xmm0 in a [`Row::Move`]'s control.
+pub(crate) const XMM0: u8 = 0x80;
 
 /// What an instruction does to lanes.
 ///
@@ -67,15 +69,15 @@ pub(crate) enum Row {
     ToInteger(Format, ToInteger, Shape),
 
     /// Bytes move or are rearranged; the same instruction on shadows in place of data does to them what it does to
-    /// the data. Bit n set: operand n is control, not data.
+    /// the data. Bit n set: operand n is control, not data; [`XMM0`]: xmm0 is control.
     Move {
         /// Operands that select rather than move.
         control: u8,
     },
-    /// Lanes from memory at vector-indexed addresses, under a mask.
-    Gather,
+    /// Lanes from memory at vector-indexed addresses, under a mask; the format stands for the lanes' width.
+    Gather(Format),
     /// Bitwise and, or, xor, and-not.
-    Logic,
+    Logic(Format),
     /// Vector integer arithmetic whose result may still be a float of this width: shifts and sums of exponents.
     Trick(Format),
     /// Compares lanes into masks, by the immediate or the mnemonic's predicate.
@@ -86,6 +88,9 @@ pub(crate) enum Row {
     ZeroUpper,
     /// Clears all vector registers.
     ZeroAll,
+
+    /// Saves or restores the state of x87 and vector registers in memory.
+    State,
 
     /// x87.
     X87(X87),
@@ -124,15 +129,11 @@ pub(crate) enum X87 {
     ConditionalMove,
     /// Compares with the top, into flags or status; pops so many.
     Compare(u8),
-    /// Changes the top of stack only: by this much.
-    Rotate(i8),
     /// Frees a register.
     Free,
-    /// Replaces the whole state, from memory or to its initial value.
-    Replace,
-    /// Stores the whole state; `true`: and resets it.
-    Save(bool),
-    /// Touches control and status only.
+    /// Empties all registers.
+    Reset,
+    /// Touches control, status and the top of stack only.
     Control,
 }
 

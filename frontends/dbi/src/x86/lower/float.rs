@@ -1,0 +1,387 @@
+//! Floating-point arithmetic, conversions and comparisons on vector registers.
+
+use super::build::{Build, XMM_BYTES};
+use super::{Completion, Why};
+use crate::x86::state;
+use crate::x86::table::Shape;
+use iced_x86::{Mnemonic, OpKind};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
+
+/// What `finish` needs to know of a result.
+fn lanes(build: &Build<'_>, format: Format, shape: Shape) -> u16 {
+    match shape {
+        Shape::Scalar => 1,
+        Shape::Packed => build.width(0) / format.bytes() as u16,
+    }
+}
+
+fn finish(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
+    match shape {
+        Shape::Scalar => build.finish_scalar(format.bytes() as u16),
+        Shape::Packed => build.finish_vector(build.width(0)),
+    }
+}
+
+fn op(build: &mut Build<'_>, op: Op, format: Format, x: [Operand; 3], r: Operand) {
+    build.step(Step::Op { op, from: format, to: format, x, r });
+}
+
+/// The operands that are first and second source.
+fn sources(build: &Build<'_>) -> [u32; 2] {
+    if build.operands() > 2 { [1, 2] } else { [0, 1] }
+}
+
+/// The source of a unary operation: the last operand that is no immediate.
+fn last_source(build: &Build<'_>) -> u32 {
+    build.operands() - 1
+}
+
+pub(super) fn arith(build: &mut Build<'_>, which: Op, format: Format, shape: Shape) -> Result<(), Why> {
+    let (count, [a, b]) = (lanes(build, format, shape), sources(build));
+    let (a, b) = (build.source(a, format, count)?, build.source(b, format, count)?);
+    let r = build.result(format, count)?;
+    for i in 0..count {
+        op(build, which, format, [a.lane(i), b.lane(i), a.lane(i)], r.lane(i));
+    }
+    finish(build, format, shape)
+}
+
+pub(super) fn unary(build: &mut Build<'_>, which: Op, format: Format, shape: Shape) -> Result<(), Why> {
+    let (count, source) = (lanes(build, format, shape), last_source(build));
+    let a = build.source(source, format, count)?;
+    let r = build.result(format, count)?;
+    for i in 0..count {
+        op(build, which, format, [a.lane(i); 3], r.lane(i));
+    }
+    finish(build, format, shape)
+}
+
+/// `which` says the operation of a lane by whether its number is odd.
+pub(super) fn fused(
+    build: &mut Build<'_>,
+    which: impl Fn(bool) -> Op,
+    terms: [u8; 3],
+    format: Format,
+    shape: Shape,
+) -> Result<(), Why> {
+    let count = lanes(build, format, shape);
+    let mut x = Vec::new();
+    for term in terms {
+        x.push(build.source(term.into(), format, count)?);
+    }
+    let r = build.result(format, count)?;
+    for i in 0..count {
+        op(build, which(i % 2 == 1), format, [x[0].lane(i), x[1].lane(i), x[2].lane(i)], r.lane(i));
+    }
+    // A scalar keeps the rest of its destination, but for the four-operand forms, which clear it.
+    match shape {
+        Shape::Scalar if terms == [1, 2, 3] => build.finish_vector(format.bytes() as u16),
+        Shape::Scalar => build.finish_vector(XMM_BYTES),
+        Shape::Packed => build.finish_vector(build.width(0)),
+    }
+}
+
+pub(super) fn add_sub(build: &mut Build<'_>, format: Format) -> Result<(), Why> {
+    let (count, [a, b]) = (lanes(build, format, Shape::Packed), sources(build));
+    let (a, b) = (build.source(a, format, count)?, build.source(b, format, count)?);
+    let r = build.result(format, count)?;
+    for i in 0..count {
+        let which = if i % 2 == 0 { Op::Sub } else { Op::Add };
+        op(build, which, format, [a.lane(i), b.lane(i), a.lane(i)], r.lane(i));
+    }
+    finish(build, format, Shape::Packed)
+}
+
+/// Within each 128 bits: neighbours of the first source, then those of the second. Results go by way of the scratch,
+/// because they overwrite operands of later ones.
+pub(super) fn horizontal(build: &mut Build<'_>, which: Op, format: Format) -> Result<(), Why> {
+    let (width, [a, b]) = (format.bytes() as u16, sources(build));
+    let (count, per_half) = (lanes(build, format, Shape::Packed), XMM_BYTES / width);
+    let x = [build.source(a, format, count)?, build.source(b, format, count)?];
+    let r = build.result(format, count)?;
+    for i in 0..count {
+        let (half, within) = (i / per_half * per_half, i % per_half);
+        let source = x[usize::from(within >= per_half / 2)];
+        let pair = half + 2 * within % per_half;
+        let to = Operand { place: Place::State(state::SCRATCH + width * i), value: r.lane(i).value };
+        op(build, which, format, [source.lane(pair), source.lane(pair + 1), source.lane(pair)], to);
+    }
+    build.copy(Place::State(state::SCRATCH), r.lane(0).place, width * count);
+    finish(build, format, Shape::Packed)
+}
+
+/// Products, their sums by pairs, the sum of those (Intel SDM, DPPS); intermediate values are the completion's.
+pub(super) fn dot_product(build: &mut Build<'_>, format: Format) -> Result<(), Why> {
+    let (width, [a, b]) = (format.bytes() as u16, sources(build));
+    let (count, per_half) = (lanes(build, format, Shape::Packed), XMM_BYTES / width);
+    let mask = build.insn.immediate8();
+    let (a, b) = (build.source(a, format, count)?, build.source(b, format, count)?);
+    let r = build.result(format, count)?;
+    let mut sums = Vec::new();
+    for half in 0..count / per_half {
+        let first = half * per_half;
+        let mut terms = Vec::new();
+        for i in first..first + per_half {
+            let used = mask >> (4 + i - first) & 1 != 0;
+            let product = build.computed(Place::State(state::SCRATCH + width * i), width);
+            build.complete(Completion::Product {
+                format,
+                x: [a.lane(i).value, b.lane(i).value],
+                r: product.value,
+                used,
+            });
+            if used {
+                op(build, Op::Mul, format, [a.lane(i), b.lane(i), a.lane(i)], product);
+            } else {
+                build.clear(product.place, width);
+            }
+            terms.push(product);
+        }
+        // Halves of a pair, then the two pairs.
+        while let [x, y, ..] = terms[..] {
+            let sum = build.computed(x.place, width);
+            build.complete(Completion::Sum { format, x: [x.value, y.value], r: sum.value });
+            op(build, Op::Add, format, [x, y, x], sum);
+            terms.drain(..2);
+            terms.push(sum);
+        }
+        sums.push(terms[0]);
+    }
+    for i in 0..count {
+        if mask >> (i % per_half) & 1 != 0 {
+            build.copy(sums[usize::from(i / per_half)].place, r.lane(i).place, width);
+        } else {
+            build.clear(r.lane(i).place, width);
+        }
+    }
+    finish(build, format, Shape::Packed)
+}
+
+pub(super) fn round(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
+    let mode = build.insn.immediate8();
+    if mode >> 4 != 0 {
+        return Err("rounding to binary fractions");
+    }
+    let which = match mode & 7 {
+        0 => Op::RoundEven,
+        1 => Op::Floor,
+        2 => Op::Ceil,
+        3 => Op::Trunc,
+        _ => Op::Rint,
+    };
+    unary(build, which, format, shape)
+}
+
+pub(super) fn narrow(build: &mut Build<'_>, shape: Shape) -> Result<(), Why> {
+    let (from, to, source) = (Format::F64, Format::F32, last_source(build));
+    let count = match shape {
+        Shape::Scalar => 1,
+        Shape::Packed if build.insn.is_broadcast() => build.width(0) / 4,
+        Shape::Packed => build.width(source) / 8,
+    };
+    let count = count.min(8);
+    let x = build.source(source, from, count)?;
+    let r = build.result(to, count)?;
+    for i in 0..count {
+        build.step(Step::Op { op: Op::Narrow, from, to, x: [x.lane(i); 3], r: r.lane(i) });
+    }
+    match shape {
+        Shape::Scalar => build.finish_scalar(4),
+        Shape::Packed => {
+            build.clear(r.lane(count).place, XMM_BYTES.saturating_sub(4 * count));
+            build.finish_vector((4 * count).max(XMM_BYTES))
+        }
+    }
+}
+
+/// Highest lanes first: a result overwrites the operands of those above it.
+pub(super) fn widen(build: &mut Build<'_>, shape: Shape) -> Result<(), Why> {
+    let (from, to) = (Format::F32, Format::F64);
+    let (count, source) = (lanes(build, to, shape), last_source(build));
+    let x = build.source(source, from, count)?;
+    let r = build.result(to, count)?;
+    for i in (0..count).rev() {
+        build.step(Step::Widen { from, to, x: x.lane(i), r: r.lane(i) });
+    }
+    finish(build, to, shape)
+}
+
+pub(super) fn from_integer(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
+    let place = build.place(0)?;
+    let bytes = match shape {
+        Shape::Scalar => format.bytes() as u16,
+        // Two integers of an MMX register or memory leave the upper half alone.
+        Shape::Packed if build.insn.mnemonic() == Mnemonic::Cvtpi2ps => 8,
+        Shape::Packed => build.width(0),
+    };
+    build.clear(place, bytes);
+    finish(build, format, shape)
+}
+
+pub(super) fn to_integer(
+    build: &mut Build<'_>,
+    format: Format,
+    how: ToInteger,
+    shape: Shape,
+) -> Result<(), Why> {
+    let source = last_source(build);
+    let count = match shape {
+        Shape::Scalar => 1,
+        Shape::Packed if build.insn.op0_register().is_mm() => 2,
+        Shape::Packed if build.insn.is_broadcast() => build.width(0) / format.bytes() as u16,
+        Shape::Packed => build.width(source) / format.bytes() as u16,
+    };
+    let x = build.source(source, format, count)?;
+    for i in 0..count {
+        build.step(Step::Integer { format, how, x: x.lane(i) });
+    }
+    build.clear_registers();
+    Ok(())
+}
+
+pub(super) fn compare(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
+    let predicate = Predicate(relations(build.insn.immediate8()));
+    let to_mask = build.insn.op0_register().is_k();
+    let [a, b] = sources(build);
+    let count = match shape {
+        Shape::Scalar => 1,
+        Shape::Packed => build.width(a) / format.bytes() as u16,
+    };
+    let (x, y) = (build.source(a, format, count)?, build.source(b, format, count)?);
+    for i in 0..count {
+        build.step(Step::Compare { format, predicate, x: [x.lane(i), y.lane(i)] });
+    }
+    if to_mask {
+        return Ok(());
+    }
+    let to = build.place(0)?;
+    build.clear(to, format.bytes() as u16 * count);
+    finish(build, format, shape)
+}
+
+/// The relations for which predicate `immediate` of `cmpps` and its kin is true. Predicates 16 … 31 differ from
+/// 0 … 15 in what they do with quiet NaNs only.
+fn relations(immediate: u8) -> u8 {
+    const L: u8 = Predicate::LESS;
+    const E: u8 = Predicate::EQUAL;
+    const G: u8 = Predicate::GREATER;
+    const U: u8 = Predicate::UNORDERED;
+    const TRUE_FOR: [u8; 16] = [
+        E,
+        L,
+        L | E,
+        U,
+        L | G | U,
+        E | G | U,
+        G | U,
+        L | E | G,
+        E | U,
+        L | U,
+        L | E | U,
+        0,
+        L | G,
+        E | G,
+        G,
+        L | E | G | U,
+    ];
+    TRUE_FOR[usize::from(immediate & 15)]
+}
+
+pub(super) fn compare_flags(build: &mut Build<'_>, format: Format) -> Result<(), Why> {
+    let (x, y) = (build.source(0, format, 1)?, build.source(1, format, 1)?);
+    build.step(Step::Compare { format, predicate: Predicate::ORDER, x: [x.lane(0), y.lane(0)] });
+    Ok(())
+}
+
+/// Whether the instruction only sets its destination to zero: x ⊕ x and its kin.
+fn is_zeroing(build: &Build<'_>) -> bool {
+    let name = build.insn.mnemonic();
+    let [a, b] = sources(build);
+    let same = build.insn.op_kind(a) == OpKind::Register
+        && build.insn.op_kind(b) == OpKind::Register
+        && build.insn.op_register(a) == build.insn.op_register(b);
+    same && matches!(
+        name,
+        Mnemonic::Xorps
+            | Mnemonic::Xorpd
+            | Mnemonic::Pxor
+            | Mnemonic::Vxorps
+            | Mnemonic::Vxorpd
+            | Mnemonic::Vpxor
+            | Mnemonic::Vpxord
+            | Mnemonic::Vpxorq
+            | Mnemonic::Andnps
+            | Mnemonic::Andnpd
+            | Mnemonic::Pandn
+            | Mnemonic::Vandnps
+            | Mnemonic::Vandnpd
+            | Mnemonic::Vpandn
+            | Mnemonic::Vpandnd
+            | Mnemonic::Vpandnq
+            | Mnemonic::Psubd
+            | Mnemonic::Psubq
+            | Mnemonic::Vpsubd
+            | Mnemonic::Vpsubq
+    )
+}
+
+/// Bitwise operations and integer arithmetic. What shifts by counts has one operand that matters.
+pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
+    let (bytes, to, [a, b]) = (build.width(0), build.place(0)?, sources(build));
+    if is_zeroing(build) {
+        build.clear(to, bytes);
+        return build.finish_vector(bytes);
+    }
+    let b = if b < build.operands() && !is_shift(build.insn.mnemonic()) { b } else { a };
+    let x = build.source(a, lane, bytes / lane.bytes() as u16)?;
+    let y = if a == b { x } else { build.source(b, lane, bytes / lane.bytes() as u16)? };
+    if build.insn.is_broadcast() {
+        return Err("bitwise operation on a broadcast operand");
+    }
+    let r = build.result(lane, bytes / lane.bytes() as u16)?;
+    build.step(Step::Bits { x: [x.lane(0), y.lane(0)], r: r.lane(0), bytes, lane });
+    build.finish_vector(bytes)
+}
+
+/// Logical shifts of vector lanes that, by whole bytes, only move them.
+pub(super) fn is_byte_shift(build: &Build<'_>) -> bool {
+    let last = build.insn.op_count() - 1;
+    let logical = matches!(
+        build.insn.mnemonic(),
+        Mnemonic::Pslld
+            | Mnemonic::Psrld
+            | Mnemonic::Psllq
+            | Mnemonic::Psrlq
+            | Mnemonic::Vpslld
+            | Mnemonic::Vpsrld
+            | Mnemonic::Vpsllq
+            | Mnemonic::Vpsrlq
+    );
+    logical && build.insn.op_kind(last) == OpKind::Immediate8 && build.insn.immediate8() % 8 == 0
+}
+
+fn is_shift(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Pslld
+            | Psrld
+            | Psrad
+            | Psllq
+            | Psrlq
+            | Vpslld
+            | Vpsrld
+            | Vpsrad
+            | Vpsllq
+            | Vpsrlq
+            | Vpsraq
+            | Vpsllvd
+            | Vpsrlvd
+            | Vpsravd
+            | Vpsllvq
+            | Vpsrlvq
+            | Vpsravq
+    )
+}

@@ -1,0 +1,288 @@
+//! General registers: floats pass through them, and integer instructions take floats apart and put them together.
+
+use super::build::{Build, is_write, register_place};
+use super::{AddressRecipe, Completion, Why};
+use crate::x86::state;
+use crate::x86::table::General;
+use iced_x86::{Mnemonic, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::step::{Map, NO_SOURCE, Operand, Place, Step};
+
+pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
+    match row {
+        General::Move => transfer(build, build.width(0)),
+        General::Extend => extend(build),
+        General::ConditionalMove => conditional_move(build),
+        General::Push => push(build),
+        General::Pop => pop(build),
+        General::Exchange => exchange(build),
+        General::CompareExchange => compare_exchange(build),
+        General::CompareExchangeWide => compare_exchange_wide(build),
+        General::ExchangeAdd => exchange_add(build),
+        General::ByteSwap | General::MoveReversed => reversed(build),
+        General::Bits => bits(build),
+        // Undone by a second time: the shadow waits for that.
+        General::Not => build.finish_general(0),
+        General::MoveString => transfer(build, build.width(0)),
+        General::StoreString | General::LoadString => transfer(build, build.width(0)),
+        General::Leave => leave(build),
+        General::Enter => enter(build),
+    }
+}
+
+/// Whether operand `operand` may hold a float: memory, or a general register that is not the stack pointer.
+fn may_hold(build: &Build<'_>, operand: u32) -> bool {
+    build.is_memory(operand)
+        || build.is_register(operand)
+            && build.insn.op_register(operand).is_gpr()
+            && build.insn.op_register(operand).full_register() != Register::RSP
+}
+
+/// `bytes` of operand 1 move to operand 0.
+fn transfer(build: &mut Build<'_>, bytes: u16) -> Result<(), Why> {
+    if !may_hold(build, 0) {
+        return Ok(());
+    }
+    let to = build.place(0)?;
+    if may_hold(build, 1) {
+        let from = build.place(1)?;
+        build.copy(from, to, bytes);
+    } else {
+        build.clear(to, bytes);
+    }
+    build.finish_general(0)
+}
+
+fn extend(build: &mut Build<'_>) -> Result<(), Why> {
+    let (from, to) = (build.width(1), build.width(0));
+    let place = build.place(0)?;
+    transfer(build, from.min(to))?;
+    if from < to && may_hold(build, 0) {
+        build.clear(place.plus(from), to - from);
+    }
+    Ok(())
+}
+
+fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
+    let flag = build.condition(condition(build.insn.mnemonic()));
+    let (from, to, bytes) = (build.place(1)?, build.place(0)?, build.width(0));
+    if from != to && may_hold(build, 0) && may_hold(build, 1) {
+        build.step(Step::Unless { flag, skip: 1 });
+        build.copy(from, to, bytes);
+    }
+    build.finish_general(0)
+}
+
+/// The processor's number for the condition of a conditional move.
+fn condition(mnemonic: Mnemonic) -> u8 {
+    use Mnemonic::*;
+    const ALL: [Mnemonic; 16] = [
+        Cmovo, Cmovno, Cmovb, Cmovae, Cmove, Cmovne, Cmovbe, Cmova, Cmovs, Cmovns, Cmovp, Cmovnp, Cmovl,
+        Cmovge, Cmovle, Cmovg,
+    ];
+    ALL.iter().position(|&name| name == mnemonic).expect("a conditional move") as u8
+}
+
+fn push(build: &mut Build<'_>) -> Result<(), Why> {
+    let stack = build.info.used_memory().iter().find(|used| is_write(used.access())).copied();
+    let stack = stack.ok_or("a push that writes no memory")?;
+    let to = build.address(AddressRecipe::of_use(&stack));
+    let bytes = stack.memory_size().size() as u16;
+    if may_hold(build, 0) {
+        let from = build.place(0)?;
+        build.copy(from, to, bytes);
+    } else {
+        build.clear(to, bytes);
+    }
+    Ok(())
+}
+
+fn pop(build: &mut Build<'_>) -> Result<(), Why> {
+    let bytes = build.width(0);
+    let from = build.address(AddressRecipe::from_register(4, 0));
+    if let (true, Some(recipe)) = (build.is_memory(0), build.out.addresses.first_mut()) {
+        *recipe = recipe.after_pop(bytes.into());
+    }
+    if may_hold(build, 0) {
+        let to = build.place(0)?;
+        build.copy(from, to, bytes);
+    }
+    Ok(())
+}
+
+fn exchange(build: &mut Build<'_>) -> Result<(), Why> {
+    let (a, b, bytes) = (build.place(0)?, build.place(1)?, build.width(0));
+    let scratch = Place::State(state::SCRATCH);
+    match (may_hold(build, 0), may_hold(build, 1)) {
+        (true, true) if a != b => {
+            build.copy(a, scratch, bytes);
+            build.copy(b, a, bytes);
+            build.copy(scratch, b, bytes);
+        }
+        (true, false) => build.clear(a, bytes),
+        (false, true) => build.clear(b, bytes),
+        _ => {}
+    }
+    build.finish_general(0)?;
+    build.finish_general(1)
+}
+
+/// Succeeds exactly if the accumulator stays what it was: a failure loads it with something else.
+fn accumulator_kept(build: &mut Build<'_>, parts: &[Place], bytes: u16) -> [u16; 2] {
+    let flags = [build.flag(), build.flag()];
+    let pairs: Vec<[u16; 2]> = parts
+        .iter()
+        .map(|&place| [build.before(place, bytes).value, build.after(place, bytes).value])
+        .collect();
+    build.complete(Completion::Equal { pairs, bytes, flags });
+    flags
+}
+
+fn compare_exchange(build: &mut Build<'_>) -> Result<(), Why> {
+    let bytes = build.width(0);
+    let (to, from, accumulator) = (build.place(0)?, build.place(1)?, Place::State(state::general(0)));
+    let [success, failure] = accumulator_kept(build, &[accumulator], bytes);
+    build.step(Step::Unless { flag: success, skip: 1 });
+    if may_hold(build, 1) && from != to {
+        build.copy(from, to, bytes);
+    } else if from == to {
+        build.step(Step::Copy { from, to, bytes });
+    } else {
+        build.clear(to, bytes);
+    }
+    build.step(Step::Unless { flag: failure, skip: 1 + u8::from(bytes == 4) });
+    build.step(Step::Copy { from: to, to: accumulator, bytes });
+    if bytes == 4 {
+        build.clear(accumulator.plus(4), 4);
+    }
+    build.finish_general(0)
+}
+
+fn compare_exchange_wide(build: &mut Build<'_>) -> Result<(), Why> {
+    let bytes = if build.insn.mnemonic() == Mnemonic::Cmpxchg8b { 4 } else { 8 };
+    let memory = build.place(0)?;
+    let register = |number| Place::State(state::general(number));
+    let (old, new) = ([register(0), register(2)], [register(3), register(1)]);
+    let [success, failure] = accumulator_kept(build, &old, bytes);
+    build.step(Step::Unless { flag: success, skip: 2 });
+    build.copy(new[0], memory, bytes);
+    build.copy(new[1], memory.plus(bytes), bytes);
+    build.step(Step::Unless { flag: failure, skip: if bytes == 4 { 4 } else { 2 } });
+    build.copy(memory, old[0], bytes);
+    build.copy(memory.plus(bytes), old[1], bytes);
+    if bytes == 4 {
+        build.clear(old[0].plus(4), 4);
+        build.clear(old[1].plus(4), 4);
+    }
+    Ok(())
+}
+
+fn exchange_add(build: &mut Build<'_>) -> Result<(), Why> {
+    let (to, from, bytes) = (build.place(0)?, build.place(1)?, build.width(0));
+    if may_hold(build, 1) {
+        build.copy(to, from, bytes);
+        build.finish_general(1)?;
+    }
+    if may_hold(build, 0) {
+        build.clear(to, bytes);
+        build.finish_general(0)?;
+    }
+    Ok(())
+}
+
+fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
+    let from = build.operands() - 1;
+    let (bytes, from, to) = (build.width(0), build.place(from)?, build.place(0)?);
+    let map = (0..bytes as u8).rev().collect();
+    build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Fixed(map) });
+    build.finish_general(0)
+}
+
+/// The two operands that decide a bitwise or integer operation.
+fn bit_sources(build: &Build<'_>) -> [u32; 2] {
+    use Mnemonic::*;
+    let (a, b) = if build.operands() > 2 || matches!(build.insn.mnemonic(), Rorx) { (1, 2) } else { (0, 1) };
+    let second_decides = matches!(build.insn.mnemonic(), And | Or | Xor | Add | Sub | Andn)
+        && b < build.insn.op_count()
+        && !build.is_immediate(b);
+    [a, if second_decides { b } else { a }]
+}
+
+fn bits(build: &mut Build<'_>) -> Result<(), Why> {
+    if !may_hold(build, 0) || build.insn.mnemonic() == Mnemonic::Rorx && !may_hold(build, 1) {
+        return Ok(());
+    }
+    let (bytes, to) = (build.width(0), build.place(0)?);
+    if let Some(map) = byte_shift(build, bytes) {
+        let [from, _] = bit_sources(build);
+        let from = build.place(from)?;
+        build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Fixed(map) });
+    } else if bytes < 4 || never_a_float(build) {
+        build.clear(to, bytes);
+    } else {
+        let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
+        let [a, b] = bit_sources(build);
+        let (a, b) = (build.place(a)?, build.place(b)?);
+        let x = build.before(a, bytes);
+        let y: Operand = if a == b { x } else { build.before(b, bytes) };
+        let r = build.after(to, bytes);
+        build.step(Step::Bits { x: [x, y], r, bytes, lane });
+    }
+    build.finish_general(0)
+}
+
+/// Whether the result is zero, or the sum cannot reach the exponent without touching the significand.
+fn never_a_float(build: &Build<'_>) -> bool {
+    let insn = build.insn;
+    match insn.mnemonic() {
+        Mnemonic::Xor | Mnemonic::Sub if build.is_register(0) && build.is_register(1) => {
+            insn.op0_register() == insn.op1_register()
+        }
+        Mnemonic::Add | Mnemonic::Sub if build.is_immediate(1) => insn.immediate(1) & 0x7f_ffff != 0,
+        Mnemonic::Bextr => build.width(0) < 4,
+        _ => false,
+    }
+}
+
+/// The map of a shift or rotation by whole bytes.
+fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
+    use Mnemonic::*;
+    let insn = build.insn;
+    let count_at = insn.op_count() - 1;
+    if !matches!(insn.mnemonic(), Shl | Sal | Shr | Rol | Ror | Rorx) || !build.is_immediate(count_at) {
+        return None;
+    }
+    let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
+    if count % 8 != 0 {
+        return None;
+    }
+    let (count, bytes) = (count as i16 / 8, bytes as i16);
+    let source = |i: i16| match insn.mnemonic() {
+        Shl | Sal => i - count,
+        Shr => i + count,
+        Rol => (i - count).rem_euclid(bytes),
+        _ => (i + count).rem_euclid(bytes),
+    };
+    let byte = |i| if (0..bytes).contains(&i) { i as u8 } else { NO_SOURCE };
+    Some((0..bytes).map(|i| byte(source(i))).collect())
+}
+
+fn leave(build: &mut Build<'_>) -> Result<(), Why> {
+    let frame = build.address(AddressRecipe::from_register(5, 0));
+    build.copy(frame, Place::State(state::general(5)), 8);
+    Ok(())
+}
+
+/// rbp is pushed and then points to itself; copies of outer frames' pointers are no floats.
+fn enter(build: &mut Build<'_>) -> Result<(), Why> {
+    let levels = i64::from(build.insn.immediate8_2nd() & 31);
+    let slot = build.address(AddressRecipe::from_register(4, -8));
+    let display = (levels > 0).then(|| build.address(AddressRecipe::from_register(4, -8 - 8 * levels)));
+    let (frame, bytes) = register_place(Register::RBP).ok_or("a frame pointer")?;
+    build.copy(frame, slot, bytes);
+    build.clear(frame, bytes);
+    if let Some(display) = display {
+        build.clear(display, 8 * levels as u16);
+    }
+    Ok(())
+}

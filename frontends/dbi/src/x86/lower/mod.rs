@@ -1,0 +1,256 @@
+//! Lowering: an instruction, by its row of TABLE 2, as captures and steps over the state.
+//!
+//! Asks iced which operands there are and what is written. Runs no guest instruction but in the probe; computes no
+//! address and touches no shadow: whoever runs the guest captures what [`LoweredInsn`] says, has the record completed,
+//! and replays.
+
+mod address;
+mod build;
+mod complete;
+mod float;
+mod general;
+mod moves;
+mod x87;
+
+pub(crate) use address::AddressRecipe;
+pub(crate) use complete::Completion;
+
+use super::probe::Probe;
+use super::rows;
+use super::state;
+use super::table::{General, Row, Shape, X87};
+use build::{Build, is_read, is_write, register_place, written};
+use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess};
+use shadowgrind_core::step::{Lowered, Place};
+
+/// Why an instruction is a gap.
+type Why = &'static str;
+
+/// Turns instructions into steps.
+pub(crate) struct Lowerer {
+    info: InstructionInfoFactory,
+    probe: Probe,
+}
+
+/// What becomes of an instruction.
+#[derive(Debug)]
+pub(crate) enum Lowering {
+    /// It concerns no shadow.
+    Nothing,
+    /// It is not supported: what it writes is to be cleared.
+    Gap(Gap),
+    /// It is a string instruction with a repeat prefix.
+    String(StringOp),
+    /// It saves or restores the state of x87 and vector registers.
+    State(StateOp),
+    /// It is made of steps.
+    Steps(Box<LoweredInsn>),
+}
+
+/// An instruction that is not supported. It *meets* a shadow when one of the places it reads has one.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// What is not supported.
+    pub(crate) why: &'static str,
+    /// Places read, and their bytes.
+    pub(crate) reads: Vec<(Place, u16)>,
+    /// Places written, and their bytes.
+    pub(crate) writes: Vec<(Place, u16)>,
+    /// Addresses of the memory operands among them. A vector-indexed operand is missing.
+    pub(crate) addresses: Vec<AddressRecipe>,
+}
+
+/// An instruction as steps.
+#[derive(Debug, Default)]
+pub(crate) struct LoweredInsn {
+    /// Captures and steps.
+    pub(crate) lowered: Lowered,
+    /// How the addresses that open the record are computed.
+    pub(crate) addresses: Vec<AddressRecipe>,
+    /// What is worked out once all is captured.
+    pub(crate) completions: Vec<Completion>,
+}
+
+/// What a repeated string instruction does. Its count is in rcx (ecx with short addresses); addresses go down where
+/// the direction flag is set. What `rep` leaves undone when a page fault interrupts it is seen in rcx afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StringOp {
+    /// What is done with each element.
+    pub(crate) kind: StringKind,
+    /// Bytes of an element.
+    pub(crate) element: u8,
+    /// Address of the first element read; for `Store` it is not used.
+    pub(crate) source: AddressRecipe,
+    /// Address of the first element written; for `Load` it is not used.
+    pub(crate) destination: AddressRecipe,
+    /// The count is ecx.
+    pub(crate) short_count: bool,
+}
+
+/// Kinds of string instruction that move data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StringKind {
+    /// `movs`: memory to memory.
+    Move,
+    /// `stos`: the accumulator to memory.
+    Store,
+    /// `lods`: memory to the accumulator; the last element stays.
+    Load,
+}
+
+/// An instruction that saves or restores registers in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StateOp {
+    /// The instruction.
+    pub(crate) mnemonic: Mnemonic,
+    /// Address of the memory image.
+    pub(crate) image: AddressRecipe,
+}
+
+impl Lowerer {
+    /// A lowerer with a probe of its own.
+    pub(crate) fn new() -> Self {
+        Lowerer { info: InstructionInfoFactory::new(), probe: Probe::new() }
+    }
+
+    /// What becomes of `insn`; `top` is the physical x87 register on top before it.
+    pub(crate) fn lower(&mut self, insn: &Instruction, top: u8) -> Lowering {
+        let row = rows::row(insn);
+        let info = self.info.info(insn).clone();
+        if let Some(lowering) = special(insn, row) {
+            return lowering;
+        }
+        let mut build = Build::new(insn, &info, top);
+        match self.steps(&mut build, row) {
+            Err(why) => Lowering::Gap(gap(why, &info)),
+            Ok(()) if build.out.lowered.steps.is_empty() => Lowering::Nothing,
+            Ok(()) => Lowering::Steps(Box::new(build.out)),
+        }
+    }
+
+    /// Fills in what is not captured: maps, flags, values in other formats. `record` has all addresses and captures.
+    pub(crate) fn complete(&mut self, insn: &LoweredInsn, record: &mut [u8]) {
+        for completion in &insn.completions {
+            completion.run(&mut self.probe, record);
+        }
+    }
+
+    fn steps(&mut self, build: &mut Build<'_>, row: Row) -> Result<(), Why> {
+        if build.insn.has_op_mask() {
+            return Err("AVX-512 masks");
+        }
+        if matches!(row, Row::Integer | Row::X87(X87::Control)) || is_plain(build.insn, row) {
+            build.clear_written();
+            return Ok(());
+        }
+        build.name_memory();
+        match row {
+            Row::Integer | Row::Nothing | Row::State => Ok(()),
+            Row::Gap(why) => Err(why),
+            Row::Arith(op, format, shape) => float::arith(build, op, format, shape),
+            Row::Unary(op, format, shape) => float::unary(build, op, format, shape),
+            Row::Fused(op, terms, format, shape) => float::fused(build, |_| op, terms, format, shape),
+            Row::FusedAlternating { even, odd, terms, format } => {
+                let which = |is_odd: bool| if is_odd { odd } else { even };
+                float::fused(build, which, terms, format, Shape::Packed)
+            }
+            Row::AddSub(format) => float::add_sub(build, format),
+            Row::Horizontal(op, format) => float::horizontal(build, op, format),
+            Row::DotProduct(format) => float::dot_product(build, format),
+            Row::Round(format, shape) => float::round(build, format, shape),
+            Row::Narrow(shape) => float::narrow(build, shape),
+            Row::Widen(shape) => float::widen(build, shape),
+            Row::FromInteger(format, shape) => float::from_integer(build, format, shape),
+            Row::ToInteger(format, how, shape) => float::to_integer(build, format, how, shape),
+            Row::Compare(format, shape) => float::compare(build, format, shape),
+            Row::CompareFlags(format) => float::compare_flags(build, format),
+            Row::Trick(_) if float::is_byte_shift(build) => moves::moved(self, build, 0),
+            Row::Logic(lane) | Row::Trick(lane) => float::bits(build, lane),
+            Row::Move { control } => moves::moved(self, build, control),
+            Row::Gather(format) => moves::gather(build, format.bytes() as u16),
+            Row::ZeroUpper => clear_vectors(build, 16),
+            Row::ZeroAll => clear_vectors(build, 0),
+            Row::X87(row) => x87::x87(build, row),
+            Row::General(row) => general::general(build, row),
+        }
+    }
+}
+
+/// Clears vector registers from byte `from` on.
+fn clear_vectors(build: &mut Build<'_>, from: u16) -> Result<(), Why> {
+    for number in 0..16 {
+        build.clear(Place::State(state::vector(number)).plus(from), state::VECTOR_BYTES - from);
+    }
+    Ok(())
+}
+
+/// Forms of general instructions that move no float: 16-bit frames, control and segment registers.
+fn is_plain(insn: &Instruction, row: Row) -> bool {
+    let other_register =
+        |n: u32| insn.op_kind(n) == iced_x86::OpKind::Register && !insn.op_register(n).is_gpr();
+    match row {
+        Row::General(General::Leave) => insn.code() != iced_x86::Code::Leaveq,
+        Row::General(General::Enter) => insn.code() != iced_x86::Code::Enterq_imm16_imm8,
+        Row::General(_) => (0..insn.op_count()).any(other_register),
+        _ => false,
+    }
+}
+
+/// What the engine does itself.
+fn special(insn: &Instruction, row: Row) -> Option<Lowering> {
+    let recipe = |operand| AddressRecipe::of_operand(insn, operand);
+    let repeated = insn.has_rep_prefix() || insn.has_repne_prefix();
+    let kind = match row {
+        Row::State => {
+            return Some(Lowering::State(StateOp { mnemonic: insn.mnemonic(), image: recipe(0)? }));
+        }
+        Row::General(General::MoveString) if repeated => StringKind::Move,
+        Row::General(General::StoreString) if repeated => StringKind::Store,
+        Row::General(General::LoadString) if repeated => StringKind::Load,
+        _ => return None,
+    };
+    let [first, second] = [recipe(0), recipe(1)];
+    Some(Lowering::String(StringOp {
+        kind,
+        element: insn.memory_size().size() as u8,
+        source: second.or(first)?,
+        destination: first.or(second)?,
+        short_count: first.or(second)?.is_short(),
+    }))
+}
+
+/// What a gap reads and writes, by iced's knowledge.
+fn gap(why: Why, info: &InstructionInfo) -> Gap {
+    let mut gap = Gap { why, ..Gap::default() };
+    for used in info.used_registers().iter().filter(|used| is_read(used.access())) {
+        gap.reads.extend(register_place(used.register()));
+    }
+    gap.writes.extend(written(info));
+    for used in info.used_memory() {
+        let bytes = used.memory_size().size() as u16;
+        if used.vsib_size() != 0 || bytes == 0 || used.access() == OpAccess::NoMemAccess {
+            continue;
+        }
+        let place = Place::Memory { operand: gap.addresses.len() as u8, offset: 0 };
+        gap.addresses.push(AddressRecipe::of_use(used));
+        if is_read(used.access()) {
+            gap.reads.push((place, bytes));
+        }
+        if is_write(used.access()) {
+            gap.writes.push((place, bytes));
+        }
+    }
+    gap
+}
+
+/// The physical x87 register on top after `insn`; `None` where that depends on data or memory.
+pub(crate) fn top_after(insn: &Instruction, top: u8) -> Option<u8> {
+    let change = insn.fpu_stack_increment_info();
+    if change.writes_top() {
+        let known = !change.conditional() && change.increment() != 0;
+        return known.then(|| (i32::from(top) + change.increment()).rem_euclid(8) as u8);
+    }
+    let is_mmx = |n: u32| insn.op_kind(n) == iced_x86::OpKind::Register && insn.op_register(n).is_mm();
+    // Every MMX instruction but `emms` resets the top.
+    Some(if (0..insn.op_count()).any(is_mmx) { 0 } else { top })
+}

@@ -1,0 +1,215 @@
+//! Moves and rearrangements of vector registers, found by probing the instruction itself.
+
+use super::build::Build;
+use super::{Completion, Lowerer, Why};
+use crate::x86::probe::{Inputs, SLOT, Shape as Probed};
+use crate::x86::state;
+use crate::x86::table::XMM0;
+use shadowgrind_core::step::{Map, NO_SOURCE, Place, SECOND_SOURCE, Step};
+
+/// A data operand in a probe: byte i of operand n is `1 + 64 n + i`; 0 stands for "no source".
+fn marks(operand: u32) -> [u8; SLOT] {
+    std::array::from_fn(|i| (1 + SLOT * operand as usize + i) as u8)
+}
+
+/// What the bytes of a probe's result say: which byte of which operand.
+fn source_of(mark: u8) -> Option<(u32, u8)> {
+    let index = usize::from(mark.checked_sub(1)?);
+    Some(((index / SLOT) as u32, (index % SLOT) as u8))
+}
+
+pub(super) fn moved(lowerer: &mut Lowerer, build: &mut Build<'_>, control: u8) -> Result<(), Why> {
+    let probed = lowerer.probe.prepare(build.insn)?;
+    let controls: Vec<u32> = (0..build.operands()).filter(|&n| control >> n & 1 != 0).collect();
+    let controls: Vec<u32> = controls.into_iter().filter(|&n| !build.is_immediate(n)).collect();
+    if controls.is_empty() && control & XMM0 == 0 {
+        fixed(lowerer, build, &probed)?;
+    } else {
+        selected(build, &controls, control & XMM0 != 0, probed)?;
+    }
+    let written = written_bytes(build);
+    if build.is_register(0) && build.insn.op0_register().is_gpr() {
+        return Ok(());
+    }
+    build.finish_vector(written)
+}
+
+/// Bytes of operand 0 that the probe tells about: all of a general register, which is written as a whole.
+fn written_bytes(build: &Build<'_>) -> u16 {
+    match build.is_register(0) && build.insn.op0_register().is_gpr() {
+        true => 8,
+        false => build.width(0),
+    }
+}
+
+/// The rearrangement depends on nothing but the instruction.
+fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Result<(), Why> {
+    let mut inputs = Inputs::default();
+    for operand in 0..build.operands().min(3) {
+        inputs.operand[operand as usize] = marks(operand);
+    }
+    let result = lowerer.probe.run(probed, &inputs);
+    let bytes = written_bytes(build);
+    let sources: Vec<Option<(u32, u8)>> =
+        result[..usize::from(bytes)].iter().map(|&mark| source_of(mark)).collect();
+    let to = build.place(0)?;
+    let mut operands: Vec<u32> = sources.iter().flatten().map(|&(operand, _)| operand).collect();
+    operands.sort_unstable();
+    operands.dedup();
+    let places = match operands[..] {
+        [] => {
+            build.clear(to, bytes);
+            return Ok(());
+        }
+        [a] => [build.place(a)?; 2],
+        [a, b] => [build.place(a)?, build.place(b)?],
+        _ => return Err("a move from three operands"),
+    };
+    let map: Box<[u8]> = sources
+        .iter()
+        .map(|source| match source {
+            None => NO_SOURCE,
+            Some((operand, byte)) if *operand == operands[0] => *byte,
+            Some((_, byte)) => SECOND_SOURCE + byte,
+        })
+        .collect();
+    rearrange(build, places, to, map);
+    Ok(())
+}
+
+/// The rearrangement as plain copies and clears where these are few and none overwrites what another still reads.
+fn rearrange(build: &mut Build<'_>, from: [Place; 2], to: Place, map: Box<[u8]>) {
+    const FEW: usize = 4;
+    let runs: Vec<Run> =
+        runs(&map).into_iter().filter(|run| run.source(from) != Some(to.plus(run.at))).collect();
+    let written = |run: &Run| run.at..run.at + run.bytes;
+    let reads_written = |earlier: &Run, later: &Run| match later.from {
+        Some((source, offset)) if from[source] == to => {
+            let written = written(earlier);
+            offset < written.end && written.start < offset + later.bytes
+        }
+        _ => false,
+    };
+    let in_order =
+        (0..runs.len()).all(|later| (0..later).all(|earlier| !reads_written(&runs[earlier], &runs[later])));
+    if runs.len() > FEW || !in_order {
+        let bytes = map.len() as u16;
+        build.step(Step::Permute { from, to, bytes, map: Map::Fixed(map) });
+        return;
+    }
+    for run in runs {
+        match run.source(from) {
+            Some(source) => build.copy(source, to.plus(run.at), run.bytes),
+            None => build.clear(to.plus(run.at), run.bytes),
+        }
+    }
+}
+
+/// Consecutive bytes with consecutive sources, or without.
+struct Run {
+    at: u16,
+    bytes: u16,
+    /// Which source, and the offset in it.
+    from: Option<(usize, u16)>,
+}
+
+impl Run {
+    fn source(&self, from: [Place; 2]) -> Option<Place> {
+        self.from.map(|(source, offset)| from[source].plus(offset))
+    }
+}
+
+fn runs(map: &[u8]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (at, &byte) in map.iter().enumerate() {
+        let from =
+            (byte != NO_SOURCE).then(|| (usize::from(byte / SECOND_SOURCE), u16::from(byte % SECOND_SOURCE)));
+        match runs.last_mut() {
+            Some(run) if run.from.map(|(source, offset)| (source, offset + run.bytes)) == from => {
+                run.bytes += 1
+            }
+            _ => runs.push(Run { at: at as u16, bytes: 1, from }),
+        }
+    }
+    runs
+}
+
+/// Operands select at run time: the completion probes with their values.
+fn selected(build: &mut Build<'_>, controls: &[u32], implicit: bool, probed: Probed) -> Result<(), Why> {
+    let bytes = written_bytes(build);
+    let mut data: Vec<u32> = (0..build.operands()).filter(|n| !controls.contains(n)).collect();
+    if data.len() > 2 {
+        // Three operands besides the control: the destination is written only.
+        data.remove(0);
+    }
+    let mut captured = Vec::new();
+    for &operand in controls {
+        let (place, width) = (build.place(operand)?, build.width(operand));
+        captured.push((operand as u8, build.before(place, width).value, width));
+    }
+    if implicit {
+        captured.push((XMM0, build.before(Place::State(state::vector(0)), 16).value, 16));
+    }
+    let to = build.place(0)?;
+    let from = [build.place(data[0])?, build.place(data[data.len() - 1])?];
+    let at = build.out.lowered.reserve(bytes);
+    let data = [data[0] as u8, data[data.len() - 1] as u8];
+    build.complete(Completion::Probe(Box::new(super::complete::ProbeMap {
+        probed,
+        captured,
+        data,
+        bytes,
+        at,
+    })));
+    build.step(Step::Permute { from, to, bytes, map: Map::Recorded(at) });
+    Ok(())
+}
+
+/// The map that a probe's `result` says, for data operands `data`.
+pub(super) fn map_of(result: &[u8], data: [u8; 2], map: &mut [u8]) {
+    for (to, &mark) in map.iter_mut().zip(result) {
+        *to = match source_of(mark) {
+            Some((operand, byte)) if operand == u32::from(data[0]) => byte,
+            Some((operand, byte)) if operand == u32::from(data[1]) => SECOND_SOURCE + byte,
+            _ => NO_SOURCE,
+        };
+    }
+}
+
+/// The probe's inputs for data operands `data`.
+pub(super) fn marked(data: [u8; 2]) -> Inputs {
+    let mut inputs = Inputs::default();
+    for operand in data {
+        inputs.operand[usize::from(operand)] = marks(operand.into());
+    }
+    inputs
+}
+
+/// Lanes from memory, each at its own address, where the mask's sign bit is set.
+pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
+    let insn = build.insn;
+    if insn.op2_register() == iced_x86::Register::None {
+        return Err("AVX-512 masks");
+    }
+    let index = insn.memory_index();
+    let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
+    let count = (build.width(0) / lane).min(index.size() as u16 / index_bytes);
+    let elements: Vec<Place> = (0..count).map(|_| build.address(super::AddressRecipe::DEFERRED)).collect();
+    let (to, mask) = (build.place(0)?, build.place(2)?);
+    let index_place = Place::State(state::vector(index.number()));
+    let indices = build.before(index_place, count * index_bytes).value;
+    let masks = build.before(mask, count * lane).value;
+    let mut flags = 0;
+    for (i, element) in (0..count).zip(elements) {
+        let flag = build.flag();
+        flags = if i == 0 { flag } else { flags };
+        build.step(Step::Unless { flag, skip: 1 });
+        build.copy(element, to.plus(lane * i), lane);
+    }
+    let scale = insn.memory_index_scale() as u8;
+    build.complete(Completion::Gather { count, lane, index_bytes, scale, indices, masks, flags });
+    build.clear(mask, state::VECTOR_BYTES);
+    let written = (lane * count).max(16);
+    build.clear(to.plus(lane * count), 16_u16.saturating_sub(lane * count));
+    build.finish_vector(written)
+}

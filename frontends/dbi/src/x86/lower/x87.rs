@@ -1,0 +1,276 @@
+//! x87: a stack of eight physical registers, of which the instruction's caller knows the top.
+//!
+//! Operands in memory are first brought into the 80-bit format in the scratch; results have that format whatever the
+//! precision control says. A popped register keeps its shadow until it is written: nothing reads an empty register.
+
+use super::build::{Build, XMM_BYTES};
+use super::{Completion, Why};
+use crate::x86::state;
+use crate::x86::table::X87;
+use iced_x86::{MemorySize, Mnemonic, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::{Operand, Place, Predicate, Step};
+
+const F80: Format = Format::F80;
+const WIDTH: u16 = 10;
+
+pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
+    match row {
+        X87::Load => load(build),
+        X87::LoadExact => {
+            let to = stack(build, 7);
+            build.clear(to, WIDTH);
+            Ok(())
+        }
+        X87::Store(_) => store(build),
+        X87::StoreInteger(how, _) => {
+            let x = top(build);
+            let (to, bytes) = (build.place(0)?, build.width(0));
+            build.step(Step::Integer { format: F80, how, x });
+            build.clear(to, bytes);
+            Ok(())
+        }
+        X87::Arith(op, exchanged, _) => arith(build, op, exchanged),
+        X87::Unary(op) => unary(build, op),
+        X87::Binary(op) => {
+            let (x, below) = (top(build), captured(build, 1));
+            let r = after(build, 1);
+            op_step(build, op, [below, x, below], r);
+            Ok(())
+        }
+        X87::Scale(op) => {
+            let (x, below) = (top(build), captured(build, 1));
+            let r = after(build, 0);
+            op_step(build, op, [x, below, x], r);
+            Ok(())
+        }
+        X87::SinCos => sin_cos(build),
+        X87::Tangent => tangent(build),
+        X87::Extract => extract(build),
+        X87::Exchange => exchange(build),
+        X87::ConditionalMove => conditional_move(build),
+        X87::Compare(_) => compare(build),
+        X87::Free => {
+            let place = register(build, build.insn.op0_register());
+            build.clear(place, WIDTH);
+            Ok(())
+        }
+        X87::Reset => {
+            build.clear(Place::State(state::X87), 8 * state::X87_BYTES);
+            Ok(())
+        }
+        X87::Control => {
+            unreachable!("lowered as an integer instruction")
+        }
+    }
+}
+
+/// The register `index` below the top as it is before the instruction; 7 is the one that a push makes the top.
+fn stack(build: &Build<'_>, index: u8) -> Place {
+    Place::State(state::x87(build.top, index))
+}
+
+/// The register called `register`.
+fn register(build: &Build<'_>, register: Register) -> Place {
+    stack(build, register.number() as u8)
+}
+
+fn captured(build: &mut Build<'_>, index: u8) -> Operand {
+    let place = stack(build, index);
+    build.before(place, WIDTH)
+}
+
+fn after(build: &mut Build<'_>, index: u8) -> Operand {
+    let place = stack(build, index);
+    build.after(place, WIDTH)
+}
+
+fn top(build: &mut Build<'_>) -> Operand {
+    captured(build, 0)
+}
+
+fn op_step(build: &mut Build<'_>, op: Op, x: [Operand; 3], r: Operand) {
+    build.step(Step::Op { op, from: F80, to: F80, x, r });
+}
+
+/// The format of a float in memory.
+fn memory_format(size: MemorySize) -> Result<Format, Why> {
+    match size {
+        MemorySize::Float32 => Ok(Format::F32),
+        MemorySize::Float64 => Ok(Format::F64),
+        MemorySize::Float80 => Ok(F80),
+        _ => Err("x87 operand of another format"),
+    }
+}
+
+fn load(build: &mut Build<'_>) -> Result<(), Why> {
+    let to = stack(build, 7);
+    if build.is_register(0) {
+        let from = register(build, build.insn.op_register(build.insn.op_count() - 1));
+        build.copy(from, to, WIDTH);
+        return Ok(());
+    }
+    let (from, place) = (memory_format(build.insn.memory_size())?, build.place(0)?);
+    if from == F80 {
+        build.copy(place, to, WIDTH);
+        return Ok(());
+    }
+    let x = build.before(place, from.bytes() as u16);
+    let r = build.after(to, WIDTH);
+    build.step(Step::Widen { from, to: F80, x, r });
+    Ok(())
+}
+
+fn store(build: &mut Build<'_>) -> Result<(), Why> {
+    let from = stack(build, 0);
+    if build.is_register(0) {
+        let to = register(build, build.insn.op0_register());
+        build.copy(from, to, WIDTH);
+        return Ok(());
+    }
+    let (to, place) = (memory_format(build.insn.memory_size())?, build.place(0)?);
+    if to == F80 {
+        build.copy(from, place, WIDTH);
+        return Ok(());
+    }
+    let x = top(build);
+    let r = build.after(place, to.bytes() as u16);
+    build.step(Step::Op { op: Op::Narrow, from: F80, to, x: [x; 3], r });
+    Ok(())
+}
+
+/// The memory operand as an 80-bit float in the scratch: a float with its shadow, an integer without.
+fn widened(build: &mut Build<'_>) -> Result<Operand, Why> {
+    let (size, place, scratch) = (build.insn.memory_size(), build.place(0)?, Place::State(state::SCRATCH));
+    let bytes = size.size() as u16;
+    let x = build.before(place, bytes);
+    let r = build.computed(scratch, WIDTH);
+    if let Ok(from) = memory_format(size) {
+        build.complete(Completion::Widened { from, x: x.value, r: r.value });
+        build.step(Step::Widen { from, to: F80, x, r });
+    } else {
+        build.complete(Completion::FromInteger { bytes, x: x.value, r: r.value });
+        build.clear(scratch, XMM_BYTES);
+    }
+    Ok(r)
+}
+
+fn arith(build: &mut Build<'_>, op: Op, exchanged: bool) -> Result<(), Why> {
+    let (to, source) = if build.is_memory(0) {
+        (stack(build, 0), widened(build)?)
+    } else {
+        let (to, from) = (build.insn.op0_register(), build.insn.op1_register());
+        let place = register(build, from);
+        (register(build, to), build.before(place, WIDTH))
+    };
+    let destination = build.before(to, WIDTH);
+    let r = build.after(to, WIDTH);
+    let (a, b) = if exchanged { (source, destination) } else { (destination, source) };
+    op_step(build, op, [a, b, a], r);
+    Ok(())
+}
+
+/// Sine and cosine leave an operand that is out of range as it is.
+fn unary(build: &mut Build<'_>, op: Op) -> Result<(), Why> {
+    let x = top(build);
+    let r = after(build, 0);
+    if matches!(op, Op::Sin | Op::Cos) {
+        skip_unless_in_range(build, x, 1);
+    }
+    op_step(build, op, [x; 3], r);
+    Ok(())
+}
+
+fn skip_unless_in_range(build: &mut Build<'_>, x: Operand, skip: u8) {
+    let flag = build.flag();
+    build.complete(Completion::InRange { x: x.value, flag });
+    build.step(Step::Unless { flag, skip });
+}
+
+fn sin_cos(build: &mut Build<'_>) -> Result<(), Why> {
+    let x = top(build);
+    let (sine, cosine) = (after(build, 0), after(build, 7));
+    skip_unless_in_range(build, x, 2);
+    op_step(build, Op::Cos, [x; 3], cosine);
+    op_step(build, Op::Sin, [x; 3], sine);
+    Ok(())
+}
+
+fn tangent(build: &mut Build<'_>) -> Result<(), Why> {
+    let x = top(build);
+    let r = after(build, 0);
+    let one = stack(build, 7);
+    skip_unless_in_range(build, x, 2);
+    op_step(build, Op::Tan, [x; 3], r);
+    build.clear(one, WIDTH);
+    Ok(())
+}
+
+fn extract(build: &mut Build<'_>) -> Result<(), Why> {
+    let x = top(build);
+    let (exponent, significand) = (stack(build, 0), after(build, 7));
+    let scratch = Place::State(state::SCRATCH);
+    let shift = build.computed(scratch, WIDTH);
+    build.complete(Completion::MinusExponent { x: x.value, r: shift.value });
+    build.clear(scratch, XMM_BYTES);
+    op_step(build, Op::Ldexp, [x, shift, x], significand);
+    build.clear(exponent, WIDTH);
+    Ok(())
+}
+
+fn exchange(build: &mut Build<'_>) -> Result<(), Why> {
+    let other = build.insn.op_register(build.insn.op_count() - 1);
+    let (a, b, scratch) = (stack(build, 0), register(build, other), Place::State(state::SCRATCH));
+    if a != b {
+        build.copy(a, scratch, WIDTH);
+        build.copy(b, a, WIDTH);
+        build.copy(scratch, b, WIDTH);
+    }
+    Ok(())
+}
+
+fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
+    use Mnemonic::*;
+    // Below, equal, below or equal, unordered are the integer conditions b, e, be, p.
+    const CONDITIONS: [(Mnemonic, u8); 8] = [
+        (Fcmovb, 2),
+        (Fcmovnb, 3),
+        (Fcmove, 4),
+        (Fcmovne, 5),
+        (Fcmovbe, 6),
+        (Fcmovnbe, 7),
+        (Fcmovu, 10),
+        (Fcmovnu, 11),
+    ];
+    let name = build.insn.mnemonic();
+    let number = CONDITIONS.iter().find(|row| row.0 == name).ok_or("an x87 move of unknown condition")?.1;
+    let flag = build.condition(number);
+    let (from, to) = (register(build, build.insn.op1_register()), stack(build, 0));
+    if from != to {
+        build.step(Step::Unless { flag, skip: 1 });
+        build.copy(from, to, WIDTH);
+    }
+    Ok(())
+}
+
+fn compare(build: &mut Build<'_>) -> Result<(), Why> {
+    let other = if build.insn.mnemonic() == Mnemonic::Ftst {
+        let scratch = Place::State(state::SCRATCH);
+        let zero = build.computed(scratch, WIDTH);
+        build.complete(Completion::Zero { r: zero.value });
+        build.clear(scratch, XMM_BYTES);
+        zero
+    } else if build.insn.op_count() > 0 && build.is_memory(0) {
+        widened(build)?
+    } else {
+        let index = match build.insn.op_count() {
+            0 => 1,
+            count => build.insn.op_register(count - 1).number() as u8,
+        };
+        captured(build, index)
+    };
+    let x = top(build);
+    build.step(Step::Compare { format: F80, predicate: Predicate::ORDER, x: [x, other] });
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! The rows of TABLE 2, by family, and the one question asked of them: which row an instruction has.
+//!
+//! A mnemonic without a row touches general registers and memory only and has [`Row::Integer`] by default; whatever
+//! touches vector, MMX or x87 registers has a row of its own (a test walks all codes). AVX-512 forms share the rows of
+//! their VEX twins; those without twin, and foreign extensions, are named gaps by encoding.
+
+mod float;
+mod general;
+mod moves;
+mod vector_integer;
+mod x87;
+
+use super::table::Row;
+use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
+
+/// Makes `row`, which finds a mnemonic's row, from lines `Mnemonic Mnemonic … => row;`.
+macro_rules! rows {
+    ($($($mnemonic:ident)+ => $row:expr;)+) => {
+        pub(super) fn row(mnemonic: iced_x86::Mnemonic) -> Option<$crate::x86::table::Row> {
+            Some(match mnemonic {
+                $($(iced_x86::Mnemonic::$mnemonic)|+ => $row,)+
+                _ => return None,
+            })
+        }
+    };
+}
+use rows;
+
+/// The row of `insn`.
+pub(crate) fn row(insn: &Instruction) -> Row {
+    let (code, mnemonic) = (insn.code(), insn.mnemonic());
+    match mnemonic {
+        // Names that strings and vectors share.
+        Mnemonic::Movsd | Mnemonic::Cmpsd if insn.is_string_instruction() => {
+            return general::string_row(mnemonic);
+        }
+        _ => {}
+    }
+    of_code(code).or_else(|| of_mnemonic(mnemonic)).or_else(|| gap(code)).unwrap_or(Row::Integer)
+}
+
+/// Rows of single codes whose mnemonic means something else as a rule: permutations by a vector of indices.
+fn of_code(code: Code) -> Option<Row> {
+    let by_first_source = Row::Move { control: 1 << 1 };
+    match code {
+        Code::EVEX_Vpermq_ymm_k1z_ymm_ymmm256b64
+        | Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64
+        | Code::EVEX_Vpermpd_ymm_k1z_ymm_ymmm256b64
+        | Code::EVEX_Vpermpd_zmm_k1z_zmm_zmmm512b64 => Some(by_first_source),
+        _ => None,
+    }
+}
+
+fn of_mnemonic(mnemonic: Mnemonic) -> Option<Row> {
+    float::row(mnemonic)
+        .or_else(|| moves::row(mnemonic))
+        .or_else(|| vector_integer::row(mnemonic))
+        .or_else(|| x87::row(mnemonic))
+        .or_else(|| general::row(mnemonic))
+}
+
+/// What is not supported as a whole.
+fn gap(code: Code) -> Option<Row> {
+    use OpCodeOperandKind as Kind;
+    let operands = code.op_code().op_kinds();
+    let is_vector = |kind: &Kind| matches!(kind, Kind::xmm_reg | Kind::ymm_reg | Kind::zmm_reg);
+    let is_tile = |kind: &Kind| matches!(kind, Kind::tmm_reg | Kind::tmm_rm | Kind::tmm_vvvv);
+    Some(Row::Gap(match code.op_code().encoding() {
+        EncodingKind::EVEX => "AVX-512",
+        EncodingKind::XOP if operands.iter().any(is_vector) => "XOP",
+        EncodingKind::D3NOW => "3DNow!",
+        EncodingKind::MVEX => "Knights Corner",
+        _ if operands.iter().any(is_tile) => "AMX",
+        _ => return None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iced_x86::CpuidFeature;
+
+    fn of(code: Code) -> Instruction {
+        let mut insn = Instruction::new();
+        insn.set_code(code);
+        insn
+    }
+
+    /// Whether the code names, or implies, a register that can hold floats and is no general one.
+    fn concerns_floats(code: Code) -> bool {
+        let named = code.op_code().op_kinds().iter().any(|kind| {
+            let name = format!("{kind:?}");
+            let vector = ["xmm", "ymm", "zmm", "tmm", "mm_", "st0", "sti", "vsib"];
+            vector.iter().any(|part| name.contains(part)) && !name.starts_with("imm")
+        });
+        let insn = of(code);
+        let x87 = [CpuidFeature::FPU, CpuidFeature::FPU287, CpuidFeature::FPU387];
+        named || insn.cpuid_features().iter().any(|feature| x87.contains(feature))
+    }
+
+    fn is_listed(code: Code) -> bool {
+        of_code(code).or_else(|| of_mnemonic(code.mnemonic())).or_else(|| gap(code)).is_some()
+    }
+
+    #[test]
+    fn every_code_that_can_concern_floats_has_a_row_or_is_a_named_gap() {
+        let missing: Vec<Code> = Code::values()
+            .filter(|code| code.op_code().is_instruction() && code.op_code().mode64())
+            .filter(|&code| concerns_floats(code) && !is_listed(code))
+            .collect();
+        assert_eq!(missing, []);
+    }
+
+    #[test]
+    fn no_float_instruction_of_a_supported_extension_is_a_gap() {
+        use CpuidFeature::*;
+        let supported = [
+            FPU, FPU287, FPU387, MMX, SSE, SSE2, SSE3, SSSE3, SSE4_1, SSE4_2, AVX, AVX2, FMA, FMA4, F16C,
+            CMOV, CX8, CMPXCHG16B, MOVBE,
+        ];
+        let gaps: Vec<Code> = Code::values()
+            .filter(|code| code.op_code().is_instruction() && code.op_code().mode64())
+            .filter(|code| code.op_code().encoding() != EncodingKind::EVEX)
+            .filter(|&code| of(code).cpuid_features().iter().all(|feature| supported.contains(feature)))
+            .filter(|&code| matches!(row(&of(code)), Row::Gap(_)))
+            .collect();
+        assert_eq!(gaps, [Code::VEX_Vcvtps2ph_xmmm64_xmm_imm8, Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8]);
+    }
+}

@@ -1,0 +1,58 @@
+//! Rows of moves: what rearranges bytes without looking at them.
+//!
+//! A control operand selects; bit n of a row's control is operand n, [`XMM0`] the implicit operand of legacy blends.
+
+use super::rows;
+use crate::x86::table::Row::*;
+use crate::x86::table::XMM0;
+use shadowgrind_core::format::Format::*;
+
+/// No operand selects, or only an immediate.
+const FIXED: u8 = 0;
+
+#[rustfmt::skip] // Families stay together.
+rows! {
+    Movaps Movapd Movups Movupd Movdqa Movdqu Lddqu Movntps Movntpd Movntdq Movntdqa Movntsd Movntss
+    Vmovaps Vmovapd Vmovups Vmovupd Vmovdqa Vmovdqu Vlddqu Vmovntps Vmovntpd Vmovntdq Vmovntdqa
+    Vmovdqa32 Vmovdqa64 Vmovdqu8 Vmovdqu16 Vmovdqu32 Vmovdqu64 => Move { control: FIXED };
+    Movss Movsd Vmovss Vmovsd Movd Movq Vmovd Vmovq Movq2dq Movdq2q Movntq => Move { control: FIXED };
+    Movlps Movhps Movlpd Movhpd Movlhps Movhlps Vmovlps Vmovhps Vmovlpd Vmovhpd Vmovlhps Vmovhlps
+    Movddup Movshdup Movsldup Vmovddup Vmovshdup Vmovsldup => Move { control: FIXED };
+
+    Shufps Shufpd Vshufps Vshufpd Pshufd Pshufhw Pshuflw Pshufw Vpshufd Vpshufhw Vpshuflw
+    Unpcklps Unpckhps Unpcklpd Unpckhpd Vunpcklps Vunpckhps Vunpcklpd Vunpckhpd
+    Punpcklbw Punpcklwd Punpckldq Punpcklqdq Punpckhbw Punpckhwd Punpckhdq Punpckhqdq
+    Vpunpcklbw Vpunpcklwd Vpunpckldq Vpunpcklqdq Vpunpckhbw Vpunpckhwd Vpunpckhdq Vpunpckhqdq
+    Palignr Vpalignr Pslldq Psrldq Vpslldq Vpsrldq Valignd Valignq => Move { control: FIXED };
+    Insertps Vinsertps Extractps Vextractps Pinsrb Pinsrw Pinsrd Pinsrq Vpinsrb Vpinsrw Vpinsrd Vpinsrq
+    Pextrb Pextrw Pextrd Pextrq Vpextrb Vpextrw Vpextrd Vpextrq => Move { control: FIXED };
+    Blendps Blendpd Vblendps Vblendpd Pblendw Vpblendw Vpblendd => Move { control: FIXED };
+    // Zero-extension puts floats into wider elements and leaves them what they are.
+    Pmovzxbw Pmovzxbd Pmovzxbq Pmovzxwd Pmovzxwq Pmovzxdq
+    Vpmovzxbw Vpmovzxbd Vpmovzxbq Vpmovzxwd Vpmovzxwq Vpmovzxdq
+    Vpmovdb Vpmovdw Vpmovqb Vpmovqw Vpmovqd Vpmovwb => Move { control: FIXED };
+
+    Vbroadcastss Vbroadcastsd Vbroadcastf128 Vbroadcasti128 Vpbroadcastb Vpbroadcastw Vpbroadcastd Vpbroadcastq
+    Vbroadcastf32x2 Vbroadcastf32x4 Vbroadcastf32x8 Vbroadcastf64x2 Vbroadcastf64x4
+    Vbroadcasti32x2 Vbroadcasti32x4 Vbroadcasti32x8 Vbroadcasti64x2 Vbroadcasti64x4
+    Vinsertf128 Vinserti128 Vextractf128 Vextracti128
+    Vinsertf32x4 Vinsertf32x8 Vinsertf64x2 Vinsertf64x4 Vinserti32x4 Vinserti32x8 Vinserti64x2 Vinserti64x4
+    Vextractf32x4 Vextractf32x8 Vextractf64x2 Vextractf64x4
+    Vextracti32x4 Vextracti32x8 Vextracti64x2 Vextracti64x4
+    Vperm2f128 Vperm2i128 Vshuff32x4 Vshuff64x2 Vshufi32x4 Vshufi64x2 Vpermpd Vpermq => Move { control: FIXED };
+
+    Pshufb => Move { control: 1 << 1 };
+    Vpshufb Vpermilps Vpermilpd => Move { control: 1 << 2 };
+    Vpermd Vpermps Vpermw Vpermb => Move { control: 1 << 1 };
+    Vpermt2b Vpermt2w Vpermt2d Vpermt2q Vpermt2ps Vpermt2pd => Move { control: 1 << 1 };
+    Vpermi2b Vpermi2w Vpermi2d Vpermi2q Vpermi2ps Vpermi2pd => Move { control: 1 << 0 };
+    Blendvps Blendvpd Pblendvb => Move { control: XMM0 };
+    Vblendvps Vblendvpd Vpblendvb => Move { control: 1 << 3 };
+    Vmaskmovps Vmaskmovpd Vpmaskmovd Vpmaskmovq => Move { control: 1 << 1 };
+    Maskmovq Maskmovdqu Vmaskmovdqu => Move { control: 1 << 2 };
+
+    Vgatherdps Vgatherqps Vpgatherdd Vpgatherqd => Gather(F32);
+    Vgatherdpd Vgatherqpd Vpgatherdq Vpgatherqq => Gather(F64);
+    Vzeroupper => ZeroUpper;
+    Vzeroall => ZeroAll;
+}

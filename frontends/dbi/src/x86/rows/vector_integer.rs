@@ -1,0 +1,58 @@
+//! Rows of integer instructions on vector and MMX registers: bitwise operations and exponent arithmetic whose results
+//! may still be floats, and all others, whose results are not.
+
+use super::rows;
+use crate::x86::table::Row::*;
+use shadowgrind_core::format::Format::*;
+
+#[rustfmt::skip] // Families stay together.
+rows! {
+    Andps Andnps Orps Xorps Vandps Vandnps Vorps Vxorps => Logic(F32);
+    Andpd Andnpd Orpd Xorpd Vandpd Vandnpd Vorpd Vxorpd => Logic(F64);
+    Pand Pandn Por Pxor Vpand Vpandn Vpor Vpxor => Logic(F64);
+    Vpandd Vpandnd Vpord Vpxord => Logic(F32);
+    Vpandq Vpandnq Vporq Vpxorq => Logic(F64);
+
+    Paddd Psubd Pmaxsd Pminsd Pmaxud Pminud Vpaddd Vpsubd Vpmaxsd Vpminsd Vpmaxud Vpminud => Trick(F32);
+    Pslld Psrld Psrad Vpslld Vpsrld Vpsrad Vpsllvd Vpsrlvd Vpsravd => Trick(F32);
+    Paddq Psubq Vpaddq Vpsubq Psllq Psrlq Vpsllq Vpsrlq Vpsllvq Vpsrlvq => Trick(F64);
+    Vpmaxsq Vpminsq Vpmaxuq Vpminuq Vpsraq Vpsravq => Trick(F64);
+
+    Paddb Paddw Paddsb Paddsw Paddusb Paddusw Psubb Psubw Psubsb Psubsw Psubusb Psubusw
+    Vpaddb Vpaddw Vpaddsb Vpaddsw Vpaddusb Vpaddusw Vpsubb Vpsubw Vpsubsb Vpsubsw Vpsubusb Vpsubusw
+    Psllw Psrlw Psraw Vpsllw Vpsrlw Vpsraw
+    Pmulhw Pmulhuw Pmullw Pmulld Pmuludq Pmuldq Pmulhrsw Pmaddwd Pmaddubsw Psadbw Mpsadbw
+    Vpmulhw Vpmulhuw Vpmullw Vpmulld Vpmullq Vpmuludq Vpmuldq Vpmulhrsw Vpmaddwd Vpmaddubsw Vpsadbw Vmpsadbw
+    Phaddw Phaddd Phaddsw Phsubw Phsubd Phsubsw Vphaddw Vphaddd Vphaddsw Vphsubw Vphsubd Vphsubsw
+    Pavgb Pavgw Pavgusb Vpavgb Vpavgw Pabsb Pabsw Pabsd Vpabsb Vpabsw Vpabsd Vpabsq
+    Psignb Psignw Psignd Vpsignb Vpsignw Vpsignd
+    Pmaxsb Pmaxsw Pmaxub Pmaxuw Pminsb Pminsw Pminub Pminuw
+    Vpmaxsb Vpmaxsw Vpmaxub Vpmaxuw Vpminsb Vpminsw Vpminub Vpminuw Phminposuw Vphminposuw
+    Pcmpeqb Pcmpeqw Pcmpeqd Pcmpeqq Pcmpgtb Pcmpgtw Pcmpgtd Pcmpgtq
+    Vpcmpeqb Vpcmpeqw Vpcmpeqd Vpcmpeqq Vpcmpgtb Vpcmpgtw Vpcmpgtd Vpcmpgtq
+    Packsswb Packssdw Packuswb Packusdw Vpacksswb Vpackssdw Vpackuswb Vpackusdw
+    Pmovsxbw Pmovsxbd Pmovsxbq Pmovsxwd Pmovsxwq Pmovsxdq
+    Vpmovsxbw Vpmovsxbd Vpmovsxbq Vpmovsxwd Vpmovsxwq Vpmovsxdq
+    Pmovmskb Vpmovmskb Movmskps Movmskpd Vmovmskps Vmovmskpd
+    Pcmpestri Pcmpestri64 Pcmpestrm Pcmpestrm64 Pcmpistri Pcmpistrm
+    Vpcmpestri Vpcmpestri64 Vpcmpestrm Vpcmpestrm64 Vpcmpistri Vpcmpistrm
+    Aesenc Aesenclast Aesdec Aesdeclast Aesimc Aeskeygenassist
+    Vaesenc Vaesenclast Vaesdec Vaesdeclast Vaesimc Vaeskeygenassist
+    Aesenc128kl Aesenc256kl Aesdec128kl Aesdec256kl
+    Aesencwide128kl Aesencwide256kl Aesdecwide128kl Aesdecwide256kl Loadiwkey Encodekey128 Encodekey256
+    Pclmulqdq Vpclmulqdq Gf2p8mulb Gf2p8affineqb Gf2p8affineinvqb Vgf2p8mulb Vgf2p8affineqb Vgf2p8affineinvqb
+    Sha1rnds4 Sha1nexte Sha1msg1 Sha1msg2 Sha256rnds2 Sha256msg1 Sha256msg2
+    Vsha512msg1 Vsha512msg2 Vsha512rnds2 Vsm3msg1 Vsm3msg2 Vsm3rnds2 Vsm4key4 Vsm4rnds4
+    Vpdpbusd Vpdpbusds Vpdpwssd Vpdpwssds Vpdpbssd Vpdpbssds Vpdpbsud Vpdpbsuds Vpdpbuud Vpdpbuuds
+    Vpdpwsud Vpdpwsuds Vpdpwusd Vpdpwusds Vpdpwuud Vpdpwuuds Vpmadd52luq Vpmadd52huq => Integer;
+
+    // Only flags are written.
+    Ptest Vptest Vtestps Vtestpd => Nothing;
+    Emms Femms => Nothing;
+
+    Extrq Insertq => Gap("SSE4a");
+    Vpermil2ps Vpermil2pd => Gap("XOP");
+    Vbcstnebf162ps Vbcstnesh2ps Vcvtneebf162ps Vcvtneeph2ps Vcvtneobf162ps Vcvtneoph2ps => FromInteger(F32, crate::x86::table::Shape::Packed);
+    Vcvtneps2bf16 => Gap("half precision");
+    Paddsiw Paveb Pdistib Pmachriw Pmagw Pmulhriw Pmvgezb Pmvlzb Pmvnzb Pmvzb Psubsiw => Gap("Cyrix MMX");
+}

@@ -1,0 +1,60 @@
+//! Rows of x87.
+
+use super::rows;
+use crate::x86::table::Row::X87;
+use crate::x86::table::X87::*;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::ToInteger::*;
+
+#[rustfmt::skip] // Families stay together.
+rows! {
+    Fld => X87(Load);
+    Fild Fbld Fldz Fld1 Fldpi Fldl2e Fldl2t Fldlg2 Fldln2 => X87(LoadExact);
+    Fst => X87(Store(0));
+    Fstp Fstpnce => X87(Store(1));
+    Fist => X87(StoreInteger(Round, 0));
+    Fistp Fbstp => X87(StoreInteger(Round, 1));
+    Fisttp => X87(StoreInteger(Truncate, 1));
+
+    Fadd Fiadd => X87(Arith(Op::Add, false, 0));
+    Fmul Fimul => X87(Arith(Op::Mul, false, 0));
+    Fsub Fisub => X87(Arith(Op::Sub, false, 0));
+    Fdiv Fidiv => X87(Arith(Op::Div, false, 0));
+    Fsubr Fisubr => X87(Arith(Op::Sub, true, 0));
+    Fdivr Fidivr => X87(Arith(Op::Div, true, 0));
+    Faddp => X87(Arith(Op::Add, false, 1));
+    Fmulp => X87(Arith(Op::Mul, false, 1));
+    Fsubp => X87(Arith(Op::Sub, false, 1));
+    Fdivp => X87(Arith(Op::Div, false, 1));
+    Fsubrp => X87(Arith(Op::Sub, true, 1));
+    Fdivrp => X87(Arith(Op::Div, true, 1));
+
+    Fabs => X87(Unary(Op::Abs));
+    Fchs => X87(Unary(Op::Neg));
+    Fsqrt => X87(Unary(Op::Sqrt));
+    Frndint => X87(Unary(Op::Rint));
+    Fsin => X87(Unary(Op::Sin));
+    Fcos => X87(Unary(Op::Cos));
+    F2xm1 => X87(Unary(Op::Exp2m1));
+    Fyl2x => X87(Binary(Op::YLog2));
+    Fyl2xp1 => X87(Binary(Op::YLog2p1));
+    Fpatan => X87(Binary(Op::Atan2));
+    Fscale => X87(Scale(Op::Ldexp));
+    Fprem => X87(Scale(Op::Fmod));
+    Fprem1 => X87(Scale(Op::Remainder));
+    Fsincos => X87(SinCos);
+    Fptan => X87(Tangent);
+    Fxtract => X87(Extract);
+
+    Fxch => X87(Exchange);
+    Fcmovb Fcmovnb Fcmove Fcmovne Fcmovbe Fcmovnbe Fcmovu Fcmovnu => X87(ConditionalMove);
+    Fcom Fucom Fcomi Fucomi Ficom Ftst => X87(Compare(0));
+    Fcomp Fucomp Fcomip Fucomip Ficomp => X87(Compare(1));
+    Fcompp Fucompp => X87(Compare(2));
+    Ffree Ffreep => X87(Free);
+    Finit Fninit => X87(Reset);
+    // A change of the top alone moves no float.
+    Fincstp Fdecstp Fxam Fnop Fldcw Fnstcw Fstcw Fldenv Fnstenv Fstenv Fnstsw Fstsw Fnclex Fclex Wait
+    Feni Fneni Fdisi Fndisi Fsetpm Fnsetpm Frstpm Fstdw Fnstdw Fstsg Fnstsg => X87(Control);
+    Frint2 Frichop Frinear Ftstp => crate::x86::table::Row::Gap("Cyrix FPU");
+}
