@@ -1,7 +1,7 @@
 //! Between the bits of a float and a real: exactly one way, correctly rounded the other.
 
-use rug::Float;
 use rug::float::{Round, Special};
+use rug::{Assign, Float};
 use shadowgrind_core::format::{Format, Number};
 
 /// Exactly the float `bits`, at the format's own precision.
@@ -13,6 +13,24 @@ pub fn from_bits(format: Format, bits: u128) -> Float {
         Number::Finite { negative, significand, exponent } => {
             signed(Float::with_val(precision, significand) << exponent, negative)
         }
+    }
+}
+
+/// Makes `real`, of 64 bits at least, exactly the float `bits`. What [`from_bits`] does, without an allocation.
+pub fn assign(real: &mut Float, format: Format, bits: u128) {
+    match format {
+        Format::F32 => real.assign(f32::from_bits(bits as u32)),
+        Format::F64 => real.assign(f64::from_bits(bits as u64)),
+        Format::F80 => match format.decode(bits) {
+            Number::Finite { negative, significand, exponent } => {
+                real.assign(significand);
+                *real <<= exponent;
+                if negative {
+                    *real *= -1;
+                }
+            }
+            _ => real.assign(from_bits(format, bits)),
+        },
     }
 }
 

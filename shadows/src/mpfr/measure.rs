@@ -1,0 +1,142 @@
+//! How far a float is from its real: error bits, correct digits, decimal notation.
+
+use rug::Float;
+use shadowgrind_core::format::Format;
+
+use super::convert;
+use super::exact::to_f64;
+use super::real::Real;
+
+/// Digits of a real worth showing: those of the widest format and a few that it lacks.
+const DIGITS: usize = 25;
+
+/// What there is to say about a float that left the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Error bits of the value, in its own format.
+    pub error_bits: f64,
+    /// Decimal digits of the value that are right; never more than the format has.
+    pub correct_digits: f64,
+    /// The real value in decimal digits.
+    pub real: String,
+}
+
+/// The float of `format` nearest to `real`.
+pub fn round(format: Format, real: &Float) -> u128 {
+    match format {
+        Format::F32 => real.to_f32().to_bits().into(),
+        Format::F64 => real.to_f64().to_bits().into(),
+        Format::F80 => convert::to_bits(format, real),
+    }
+}
+
+/// Whether two floats are equally far from anything: the same number, zeros of either sign, any two NaN.
+pub fn same(format: Format, a: u128, b: u128) -> bool {
+    a == b || floats_between(format, a, b) == 0.0
+}
+
+/// How many floats lie from one float to another; infinitely many where one side only is NaN.
+pub fn floats_between(format: Format, a: u128, b: u128) -> f64 {
+    if format == Format::F64 && a >> 63 == b >> 63 {
+        let (a, b) = (f64::from_bits(a as u64), f64::from_bits(b as u64));
+        if !a.is_nan() && !b.is_nan() {
+            return a.to_bits().abs_diff(b.to_bits()) as f64;
+        }
+    }
+    match (format.ordinal(a), format.ordinal(b)) {
+        (Some(a), Some(b)) => a.abs_diff(b) as f64,
+        (None, None) => 0.0,
+        _ => f64::INFINITY,
+    }
+}
+
+/// Error bits of a value so many floats away.
+pub fn error_bits(format: Format, floats: f64) -> f64 {
+    if floats.is_finite() { (1.0 + floats).log2() } else { format.width().into() }
+}
+
+/// Whether `real` is the float `bits` itself, not merely near it. Both NaN counts.
+pub fn is_exactly(real: &Float, format: Format, bits: u128) -> bool {
+    match format {
+        Format::F32 | Format::F64 => {
+            let float = to_f64(format, bits);
+            *real == float || real.is_nan() && float.is_nan()
+        }
+        Format::F80 => {
+            let float = convert::from_bits(format, bits);
+            *real == float || real.is_nan() && float.is_nan()
+        }
+    }
+}
+
+/// The float to measure: a float that is an `f32` in wider clothes (promoted for a variadic call) as that `f32`.
+pub fn own_format(format: Format, bits: u128, shadow: &Real) -> (Format, u128) {
+    if shadow.format() == Format::F32 && format != Format::F32 {
+        let narrow = format.convert(bits, Format::F32);
+        if Format::F32.convert(narrow, format) == bits {
+            return (Format::F32, narrow);
+        }
+    }
+    (format, bits)
+}
+
+/// Measures the float `bits` against its real; without a shadow it is its own.
+pub fn measure(format: Format, bits: u128, shadow: Option<&Real>) -> Measured {
+    let Some(shadow) = shadow else {
+        let real = decimal(&convert::from_bits(format, bits), DIGITS);
+        return Measured { error_bits: 0.0, correct_digits: digits_of(format), real };
+    };
+    let (format, bits) = own_format(format, bits, shadow);
+    let floats = floats_between(format, bits, shadow.rounded(format));
+    Measured {
+        error_bits: error_bits(format, floats),
+        correct_digits: correct_digits(format, bits, shadow.value()),
+        real: decimal(shadow.value(), DIGITS),
+    }
+}
+
+/// Decimal digits that a format holds.
+fn digits_of(format: Format) -> f64 {
+    f64::from(format.precision()) * std::f64::consts::LOG10_2
+}
+
+/// −log₁₀ of the relative error, from none to all that the format has.
+pub fn correct_digits(format: Format, bits: u128, real: &Float) -> f64 {
+    let float = convert::from_bits(format, bits);
+    if float == *real || float.is_nan() && real.is_nan() {
+        return digits_of(format);
+    }
+    if !float.is_finite() || !real.is_finite() || real.is_zero() {
+        return 0.0;
+    }
+    let relative = Float::with_val(64, Float::with_val(real.prec(), &float - real) / real);
+    (-relative.abs().log10().to_f64()).clamp(0.0, digits_of(format))
+}
+
+/// `real` in decimal, `digits` at most: plain notation where that is short, else with an exponent.
+pub fn decimal(real: &Float, digits: usize) -> String {
+    if real.is_nan() {
+        return "NaN".into();
+    }
+    let sign = if real.is_sign_negative() { "-" } else { "" };
+    if real.is_infinite() {
+        return format!("{sign}Infinity");
+    }
+    let (_, all, exponent) = real.to_sign_string_exp(10, Some(digits));
+    let significant = all.trim_end_matches('0');
+    let Some(exponent) = exponent.filter(|_| !significant.is_empty()) else { return format!("{sign}0.0") };
+    // The number is 0.significant · 10^exponent.
+    let point = exponent as isize;
+    match point {
+        -4..=0 => format!("{sign}0.{}{significant}", "0".repeat(point.unsigned_abs())),
+        1..=21 if significant.len() as isize <= point => {
+            format!("{sign}{significant}{}.0", "0".repeat(point as usize - significant.len()))
+        }
+        1..=21 => format!("{sign}{}.{}", &significant[..point as usize], &significant[point as usize..]),
+        _ => {
+            let (head, tail) = significant.split_at(1);
+            let point_tail = if tail.is_empty() { String::new() } else { format!(".{tail}") };
+            format!("{sign}{head}{point_tail}e{}", exponent - 1)
+        }
+    }
+}

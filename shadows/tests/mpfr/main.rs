@@ -1,0 +1,4 @@
+//! The shadow of reals on small programs, against truth computed beside it at 1200 bits.
+
+mod cases;
+mod machine;
