@@ -10,7 +10,7 @@ static HEAP: shadowgrind_dbi::EngineHeap = shadowgrind_dbi::EngineHeap;
 
 /// Derivatives and rounding errors of compiled programs.
 #[derive(Parser)]
-#[command(name = "shadowgrind", version, about)]
+#[command(name = "shadowgrind", bin_name = "shadowgrind", version, about)]
 struct Cli {
     /// What to carry beside every float
     #[arg(long, value_enum, default_value_t = Shadow::None)]
@@ -75,7 +75,10 @@ shadowgrind_dbi::entry!(run);
 
 /// Runs the command; the exit status if the program could not be started.
 fn run() -> u8 {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let Shadow::None = cli.shadow;
     let tool_arguments = tool_arguments(&cli);
     let mut command = cli.command.into_iter();
@@ -98,6 +101,22 @@ fn run() -> u8 {
     let error = shadowgrind_dbi::run(launch);
     eprintln!("shadowgrind: {error}");
     error.exit_status()
+}
+
+/// Prints the help or version that was asked for, or what is wrong with the command, in one line; the exit status.
+fn usage(error: &clap::Error) -> u8 {
+    const WRONG_USAGE: u8 = 2;
+    if !error.use_stderr() {
+        return u8::from(error.print().is_err());
+    }
+    let text = error.to_string();
+    let about_it = text
+        .lines()
+        .take_while(|line| !["Usage:", "For more"].iter().any(|end| line.starts_with(end)))
+        .map(str::trim);
+    let words: Vec<&str> = about_it.filter(|line| !line.is_empty()).collect();
+    eprintln!("shadowgrind: {} (see --help)", words.join(" ").trim_start_matches("error: "));
+    WRONG_USAGE
 }
 
 /// The tool's own arguments, without program and `--argv0`: what a program executed by this one is run with.

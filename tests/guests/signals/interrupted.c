@@ -1,4 +1,4 @@
-// Without SA_RESTART a signal ends a blocking call with EINTR: read, wait, futex, sleep, poll, select, locks, …
+// Without SA_RESTART a signal ends a blocking call with EINTR: read, wait, futex, sleep, poll, select, locks.
 #include "signals.h"
 #include <fcntl.h>
 #include <linux/futex.h>

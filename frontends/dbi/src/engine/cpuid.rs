@@ -78,6 +78,8 @@ const TRANSACTIONS: Hidden =
 pub(crate) fn cpuid(leaf: u32, subleaf: u32, level: IsaLevel) -> Leaf {
     let host = __cpuid_count(leaf, subleaf);
     let mut answer = [host.eax, host.ebx, host.ecx, host.edx];
+    // Of the leaves with rows, only 7 looks at ecx; for others it holds whatever it did.
+    let subleaf = if leaf == 7 { subleaf } else { 0 };
     let hidden = HIDDEN.iter().filter(|row| level < row.below).chain([&TRANSACTIONS]);
     for row in hidden.filter(|row| row.leaf == leaf && row.subleaf == subleaf) {
         answer[row.register] &= !row.bits;

@@ -4,7 +4,7 @@
 
 use super::layout::page_floor;
 use object::elf::{
-    EM_X86_64, ET_DYN, ET_EXEC, FileHeader64, PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD,
+    EM_X86_64, ET_DYN, ET_EXEC, FileHeader64, PF_R, PF_W, PF_X, PT_DYNAMIC, PT_GNU_STACK, PT_INTERP, PT_LOAD,
 };
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
@@ -39,6 +39,8 @@ pub(crate) struct Image {
     pub(crate) header_size: u16,
     pub(crate) header_count: u16,
     pub(crate) interpreter: Option<OsString>,
+    /// Link-time address of the dynamic section.
+    pub(crate) dynamic: Option<u64>,
     pub(crate) executable_stack: bool,
 }
 
@@ -128,6 +130,7 @@ fn parse(head: &[u8], file_length: u64) -> Result<Image, ElfError> {
         header_size: header.e_phentsize(endian),
         header_count: header.e_phnum(endian),
         interpreter: None,
+        dynamic: None,
         // Without the marking segment, Linux gives x86-64 programs an executable stack only in 32-bit mode.
         executable_stack: false,
     };
@@ -135,6 +138,7 @@ fn parse(head: &[u8], file_length: u64) -> Result<Image, ElfError> {
         match program.p_type(endian) {
             PT_LOAD => image.add_segment(program, endian, file_length)?,
             PT_INTERP => image.interpreter = Some(interpreter(program, endian, head)?),
+            PT_DYNAMIC => image.dynamic = Some(program.p_vaddr(endian)),
             PT_GNU_STACK => image.executable_stack = program.p_flags(endian).0 & PF_X.0 != 0,
             _ => {}
         }

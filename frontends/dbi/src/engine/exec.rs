@@ -67,7 +67,8 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
-    if !thread.process.follows_exec() || thread.own_process {
+    let is_child = thread.own_process || !thread.process.follows_exec();
+    if is_child && !thread.process.options.trace_children {
         return natively(thread, call, &request);
     }
     let opened = program::open(&request.path, request.argv.clone())

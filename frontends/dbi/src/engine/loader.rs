@@ -29,6 +29,8 @@ pub enum LoadError {
     },
     /// The kernel refused memory: errno.
     Memory(i32),
+    /// It is built with AddressSanitizer, which wants the guest's data range at addresses of its own.
+    Sanitizer,
     /// Arguments and environment exceed what fits on the stack.
     TooLong,
 }
@@ -46,6 +48,9 @@ impl fmt::Display for LoadError {
             LoadError::Memory(errno) => {
                 let error = std::io::Error::from_raw_os_error(*errno);
                 write!(f, "no memory to load it: {error} (is there a limit on address space?)")
+            }
+            LoadError::Sanitizer => {
+                write!(f, "built with AddressSanitizer, whose memory layout cannot be had here")
             }
             LoadError::TooLong => write!(f, "argument list too long"),
         }
@@ -109,6 +114,9 @@ struct Mapped {
 pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Result<Loaded, LoadError> {
     let image = elf::read(file).map_err(LoadError::Elf)?;
     let program = map_image(file, &image, space)?;
+    if names_sanitizer(&image, &program) {
+        return Err(LoadError::Sanitizer);
+    }
     let interpreter = match &image.interpreter {
         Some(path) => Some(load_interpreter(path, space)?),
         None => None,
@@ -125,6 +133,26 @@ pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Res
         stack,
         auxv,
     })
+}
+
+/// Whether the program's dynamic symbol names include AddressSanitizer's entry: such a program would only find out at
+/// run time, in many words, that its shadow memory is taken.
+fn names_sanitizer(image: &Image, program: &Mapped) -> bool {
+    const DT_STRTAB: u64 = 5;
+    const DT_STRSZ: u64 = 10;
+    const MOST_ENTRIES: u64 = 200;
+    const ENTRY_POINT: &[u8] = b"__asan_init";
+    let Some(table) = image.dynamic else { return false };
+    let value_of = |tag: u64| {
+        let entries = (0..MOST_ENTRIES).map(|index| program.bias.wrapping_add(table + 16 * index));
+        let mut entries =
+            entries.map_while(|at| guest::read::<[u64; 2]>(at).ok()).take_while(|pair| pair[0] != 0);
+        entries.find(|pair| pair[0] == tag).map(|pair| pair[1])
+    };
+    let (Some(names), Some(size)) = (value_of(DT_STRTAB), value_of(DT_STRSZ)) else { return false };
+    let size = size.min(program.end - program.start) as usize;
+    let names = guest::read_bytes(program.bias.wrapping_add(names), size).unwrap_or_default();
+    names.windows(ENTRY_POINT.len()).any(|name| name == ENTRY_POINT)
 }
 
 fn load_interpreter(path: &OsString, space: &mut Space) -> Result<Mapped, LoadError> {

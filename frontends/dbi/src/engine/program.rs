@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A program found and opened, with the arguments it is to get.
@@ -39,6 +39,8 @@ pub enum ProgramError {
     SetId,
     /// Neither ELF nor `#!`.
     Format(ElfError),
+    /// The interpreter that a script names, and what is wrong with it.
+    Interpreter(PathBuf, Box<ProgramError>),
     /// Scripts interpreted by scripts, too deep.
     TooManyScripts,
 }
@@ -53,6 +55,9 @@ impl fmt::Display for ProgramError {
                 write!(f, "is set-user-ID or set-group-ID; it cannot be run under shadowgrind")
             }
             ProgramError::Format(error) => write!(f, "{error}"),
+            ProgramError::Interpreter(path, error) => {
+                write!(f, "its interpreter {}: {error}", path.display())
+            }
             ProgramError::TooManyScripts => write!(f, "too many levels of script interpreters"),
         }
     }
@@ -66,6 +71,7 @@ impl ProgramError {
             ProgramError::Directory | ProgramError::SetId => libc::EACCES,
             ProgramError::Access(error) => error.raw_os_error().unwrap_or(libc::EACCES),
             ProgramError::Format(_) => libc::ENOEXEC,
+            ProgramError::Interpreter(_, error) => error.errno(),
             ProgramError::TooManyScripts => libc::ELOOP,
         }
     }
@@ -95,8 +101,11 @@ pub(crate) fn open(path: &Path, argv: Vec<CString>) -> Result<Program, ProgramEr
     let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes().to_vec();
     let mut path = path.to_path_buf();
     let mut argv = argv;
-    for _ in 0..=DEEPEST {
-        let mut file = open_executable(&path)?;
+    for depth in 0..=DEEPEST {
+        let mut file = open_executable(&path).map_err(|error| match depth {
+            0 => error,
+            _ => ProgramError::Interpreter(path.clone(), Box::new(error)),
+        })?;
         let mut head = [0; 256];
         let len = read_head(&mut file, &mut head).map_err(ProgramError::Access)?;
         match script_line(&head[..len])? {
@@ -159,16 +168,14 @@ fn may_execute(path: &Path) -> bool {
     unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
 }
 
-/// Whether executing the file natively would give it another user or group than ours.
+/// Whether executing the file natively gives it its owner's rights. Also for the owner: what a program can do should
+/// not depend on who watches it.
 fn changes_identity(meta: &std::fs::Metadata) -> bool {
     const SET_UID: u32 = 0o4000;
+    // Without the group's execute bit, set-group-ID means mandatory locking.
     const SET_GID: u32 = 0o2010;
-    // SAFETY: this call only reports.
-    let uid = unsafe { libc::geteuid() };
-    // SAFETY: as above.
-    let gid = unsafe { libc::getegid() };
     let mode = meta.permissions().mode();
-    (mode & SET_UID != 0 && meta.uid() != uid) || (mode & SET_GID == SET_GID && meta.gid() != gid)
+    mode & SET_UID != 0 || mode & SET_GID == SET_GID
 }
 
 fn read_head(file: &mut File, head: &mut [u8]) -> io::Result<usize> {
