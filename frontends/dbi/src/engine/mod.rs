@@ -42,6 +42,7 @@ pub use alloc::EngineHeap;
 pub use cpuid::IsaLevel;
 pub use elf::ElfError;
 pub use loader::LoadError;
+pub(crate) use lock::Lock;
 pub use options::Options;
 pub use program::ProgramError;
 pub use run::{Launch, StartError, run};

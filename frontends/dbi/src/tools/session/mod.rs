@@ -1,3 +1,24 @@
 //! A session: everything between the running program and its report.
+//!
+//! The engine says what the program does (maps a file, arrives at a function, makes a request, ends); the session knows
+//! what that means for inputs, outputs and mathematical functions, and tells the shadow's [`Observer`]. Reaches the
+//! program through [`Machine`] alone, and knows neither translation nor shadows.
 
+mod answers;
+mod calls;
+mod config;
+mod dot;
+mod modules;
+mod observer;
+mod report;
 pub(crate) mod requests;
+mod seeds;
+mod state;
+mod suppressions;
+
+pub(crate) use calls::Calls;
+pub use config::{SessionConfig, ShadowKind};
+pub(crate) use dot::Dots;
+pub(crate) use observer::{Kept, Observer, Word};
+pub use seeds::SpecFailure;
+pub(crate) use state::{Arrival, ProgramEnd};

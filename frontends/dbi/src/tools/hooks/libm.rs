@@ -1,0 +1,255 @@
+//! The mathematical functions of C: which operation a symbol is, where a call's operands are and where its results.
+//!
+//! A call is one operation, or two (`sincos`, `modf`); what the function's own code does is nobody's business. Functions
+//! without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there is to say.
+
+use super::abi::{self, Float};
+use super::library::Library;
+use super::libmvec::{self, Vectors};
+use crate::tools::machine::{Machine, Unmapped, read_bytes};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_reports::symbols::Symbol;
+
+/// A function of the mathematical library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Math {
+    /// The operation on most of its operands.
+    op: Op,
+    /// Of operands and results.
+    format: Format,
+    shape: Shape,
+}
+
+/// How operands and results are passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// This many floats; the result is returned.
+    Floats(u8),
+    /// A float and an `int`.
+    FloatInt,
+    /// A float and a `long`.
+    FloatLong,
+    /// An `int` and a float.
+    IntFloat,
+    /// `sincos(x, &sin, &cos)`.
+    SinCos,
+    /// `frexp(x, &exponent)`: the result is x · 2^−exponent.
+    Frexp,
+    /// `modf(x, &whole)`.
+    Modf,
+    /// `nexttoward(x, long double)`.
+    Toward,
+    /// Vector registers of floats.
+    Vectors(Vectors),
+}
+
+/// Functions by the name of the variant for `double`.
+#[rustfmt::skip]
+const FUNCTIONS: &[(&str, Op, Shape)] = &[
+    ("exp",        Op::Exp,        Shape::Floats(1)),
+    ("exp2",       Op::Exp2,       Shape::Floats(1)),
+    ("exp10",      Op::Exp10,      Shape::Floats(1)),
+    ("pow10",      Op::Exp10,      Shape::Floats(1)),
+    ("expm1",      Op::Expm1,      Shape::Floats(1)),
+    ("exp2m1",     Op::Exp2m1,     Shape::Floats(1)),
+    ("log",        Op::Log,        Shape::Floats(1)),
+    ("log2",       Op::Log2,       Shape::Floats(1)),
+    ("log10",      Op::Log10,      Shape::Floats(1)),
+    ("log1p",      Op::Log1p,      Shape::Floats(1)),
+    ("logb",       Op::Logb,       Shape::Floats(1)),
+    ("pow",        Op::Pow,        Shape::Floats(2)),
+    ("cbrt",       Op::Cbrt,       Shape::Floats(1)),
+    ("hypot",      Op::Hypot,      Shape::Floats(2)),
+    ("sin",        Op::Sin,        Shape::Floats(1)),
+    ("cos",        Op::Cos,        Shape::Floats(1)),
+    ("tan",        Op::Tan,        Shape::Floats(1)),
+    ("sincos",     Op::Sin,        Shape::SinCos),
+    ("asin",       Op::Asin,       Shape::Floats(1)),
+    ("acos",       Op::Acos,       Shape::Floats(1)),
+    ("atan",       Op::Atan,       Shape::Floats(1)),
+    ("atan2",      Op::Atan2,      Shape::Floats(2)),
+    ("sinh",       Op::Sinh,       Shape::Floats(1)),
+    ("cosh",       Op::Cosh,       Shape::Floats(1)),
+    ("tanh",       Op::Tanh,       Shape::Floats(1)),
+    ("asinh",      Op::Asinh,      Shape::Floats(1)),
+    ("acosh",      Op::Acosh,      Shape::Floats(1)),
+    ("atanh",      Op::Atanh,      Shape::Floats(1)),
+    ("erf",        Op::Erf,        Shape::Floats(1)),
+    ("erfc",       Op::Erfc,       Shape::Floats(1)),
+    ("lgamma",     Op::Lgamma,     Shape::Floats(1)),
+    ("lgamma_r",   Op::Lgamma,     Shape::Floats(1)),
+    ("gamma",      Op::Lgamma,     Shape::Floats(1)),
+    ("tgamma",     Op::Tgamma,     Shape::Floats(1)),
+    ("j0",         Op::J0,         Shape::Floats(1)),
+    ("j1",         Op::J1,         Shape::Floats(1)),
+    ("jn",         Op::Jn,         Shape::IntFloat),
+    ("y0",         Op::Y0,         Shape::Floats(1)),
+    ("y1",         Op::Y1,         Shape::Floats(1)),
+    ("yn",         Op::Yn,         Shape::IntFloat),
+    ("fmod",       Op::Fmod,       Shape::Floats(2)),
+    ("remainder",  Op::Remainder,  Shape::Floats(2)),
+    ("drem",       Op::Remainder,  Shape::Floats(2)),
+    ("remquo",     Op::Remainder,  Shape::Floats(2)),
+    ("fdim",       Op::Fdim,       Shape::Floats(2)),
+    ("fmin",       Op::Fmin,       Shape::Floats(2)),
+    ("fmax",       Op::Fmax,       Shape::Floats(2)),
+    ("fma",        Op::Fmadd,      Shape::Floats(3)),
+    ("ldexp",      Op::Ldexp,      Shape::FloatInt),
+    ("scalbn",     Op::Ldexp,      Shape::FloatInt),
+    ("scalbln",    Op::Ldexp,      Shape::FloatLong),
+    ("frexp",      Op::Ldexp,      Shape::Frexp),
+    ("modf",       Op::Modf,       Shape::Modf),
+    ("nextafter",  Op::Nextafter,  Shape::Floats(2)),
+    ("nexttoward", Op::Nextafter,  Shape::Toward),
+    ("sqrt",       Op::Sqrt,       Shape::Floats(1)),
+    ("rsqrt",      Op::Rsqrt,      Shape::Floats(1)),
+    ("fabs",       Op::Abs,        Shape::Floats(1)),
+    ("copysign",   Op::CopySign,   Shape::Floats(2)),
+    ("round",      Op::Round,      Shape::Floats(1)),
+    ("roundeven",  Op::RoundEven,  Shape::Floats(1)),
+    ("rint",       Op::Rint,       Shape::Floats(1)),
+    ("nearbyint",  Op::Rint,       Shape::Floats(1)),
+    ("floor",      Op::Floor,      Shape::Floats(1)),
+    ("ceil",       Op::Ceil,       Shape::Floats(1)),
+    ("trunc",      Op::Trunc,      Shape::Floats(1)),
+];
+
+/// The function that `symbol` is.
+pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Math> {
+    if let Some((vectors, name)) = libmvec::of(symbol.name) {
+        let (op, format, shape) = scalar(name)?;
+        let operands = match shape {
+            Shape::Floats(n) => usize::from(n),
+            Shape::SinCos => 1,
+            _ => return None,
+        };
+        let shape = Shape::Vectors(vectors.for_format(format, operands, shape == Shape::SinCos)?);
+        return Some(Math { op, format, shape });
+    }
+    // Asked first: large programs have a hundred thousand symbols.
+    let (op, format, shape) = if library.is_math(symbol) { scalar(body(symbol.name))? } else { return None };
+    Some(Math { op, format, shape })
+}
+
+/// The name without what marks a variant: `__exp_finite` (`-ffast-math` before glibc 2.31), `__ieee754_exp` (glibc's
+/// inside, in a static program).
+fn body(symbol: &str) -> &str {
+    let finite = symbol.strip_prefix("__").and_then(|name| name.strip_suffix("_finite"));
+    finite.or_else(|| symbol.strip_prefix("__ieee754_")).unwrap_or(symbol)
+}
+
+/// The function of this name: that of the variant for `double`, or with an `f` or `l` after it.
+fn scalar(name: &str) -> Option<(Op, Format, Shape)> {
+    let find = |stem: &str, format| {
+        let (_, op, shape) = FUNCTIONS.iter().find(|row| row.0 == stem)?;
+        Some((*op, format, *shape))
+    };
+    // Reentrant variants have their suffix inside: lgammaf_r.
+    if let Some(stem) = name.strip_suffix("_r").filter(|stem| *stem != "lgamma") {
+        let (stem, format) = suffix(stem)?;
+        return (stem == "lgamma").then(|| find("lgamma_r", format))?;
+    }
+    find(name, Format::F64).or_else(|| suffix(name).and_then(|(stem, format)| find(stem, format)))
+}
+
+fn suffix(name: &str) -> Option<(&str, Format)> {
+    let float = name.strip_suffix('f').map(|stem| (stem, Format::F32));
+    float.or_else(|| name.strip_suffix('l').map(|stem| (stem, Format::F80)))
+}
+
+/// What an operation is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Argument {
+    Float(Float),
+    /// As the float of this value, which no shadow follows.
+    Integer(i64),
+}
+
+impl Math {
+    /// The format operands are handed over in.
+    pub(crate) fn format(self) -> Format {
+        self.format
+    }
+}
+
+/// What a call was given, kept until it returns.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    /// The operands.
+    pub(crate) arguments: Vec<Argument>,
+    /// The addresses that results are written to.
+    pub(crate) pointers: Vec<u64>,
+}
+
+/// Reads the call that is about to begin.
+pub(crate) fn arguments(m: &dyn Machine, math: Math, given: &mut Given) -> Result<(), Unmapped> {
+    let float = |index| abi::float(m, index, math.format).map(Argument::Float);
+    let int = |n: u64| Argument::Integer(i64::from(n as i32));
+    let Given { arguments: into, pointers } = given;
+    match math.shape {
+        Shape::Floats(n) => {
+            for index in 0..usize::from(n) {
+                into.push(float(index)?);
+            }
+        }
+        Shape::FloatInt => into.extend([float(0)?, int(abi::integer(m, 0)?)]),
+        Shape::FloatLong => into.extend([float(0)?, Argument::Integer(abi::integer(m, 0)? as i64)]),
+        Shape::IntFloat => into.extend([int(abi::integer(m, 0)?), float(0)?]),
+        Shape::SinCos | Shape::Frexp | Shape::Modf => {
+            into.push(float(0)?);
+            pointers.extend([abi::integer(m, 0)?, abi::integer(m, 1)?]);
+        }
+        Shape::Toward => into.extend([float(0)?, toward(m, math.format)?]),
+        Shape::Vectors(vectors) => vectors.arguments(m, given),
+    }
+    Ok(())
+}
+
+/// The second operand of `nexttoward`, in the format of the first. Nothing depends on more than its side.
+fn toward(m: &dyn Machine, format: Format) -> Result<Argument, Unmapped> {
+    let at = abi::stack(m) + if format == Format::F80 { 16 } else { 0 };
+    let wide = abi::memory(m, at, Format::F80)?;
+    let bits = Format::F80.convert(wide.bits, format);
+    Ok(Argument::Float(Float { format, bits, ..wide }))
+}
+
+/// One operation of a call that has returned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    pub(crate) op: Op,
+    /// Number of its first operand among the call's.
+    pub(crate) first: usize,
+    /// How many operands of the call are its.
+    pub(crate) count: usize,
+    /// One more operand, known only now.
+    pub(crate) integer: Option<i64>,
+    /// Its result.
+    pub(crate) result: Float,
+}
+
+/// Operation number `index` of the call that has just returned; `None` after the last.
+pub(crate) fn outcome(
+    m: &dyn Machine,
+    math: Math,
+    pointers: &[u64],
+    index: usize,
+) -> Result<Option<Outcome>, Unmapped> {
+    let Math { op, format, shape } = math;
+    let one = |op, result| Outcome { op, first: 0, count: 1, integer: None, result };
+    Ok(match (shape, index) {
+        (Shape::Vectors(vectors), _) => vectors.outcome(m, op, pointers, index)?,
+        (Shape::SinCos, 0) => Some(one(Op::Sin, abi::memory(m, pointers[0], format)?)),
+        (Shape::SinCos, 1) => Some(one(Op::Cos, abi::memory(m, pointers[1], format)?)),
+        (Shape::Modf, 0) => Some(one(op, abi::result(m, format))),
+        (Shape::Modf, 1) => Some(one(Op::Trunc, abi::memory(m, pointers[0], format)?)),
+        (Shape::Frexp, 0) => {
+            let exponent = i32::from_le_bytes(read_bytes(m, pointers[0])?);
+            Some(Outcome { integer: Some(-i64::from(exponent)), ..one(op, abi::result(m, format)) })
+        }
+        (Shape::Floats(_) | Shape::FloatInt | Shape::FloatLong | Shape::IntFloat | Shape::Toward, 0) => {
+            Some(Outcome { count: op.arity(), ..one(op, abi::result(m, format)) })
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,35 @@
+//! Functions of the program whose calls mean something: those that print floats, those of the mathematical library.
+//!
+//! Each family is a table from symbol names to what a call means, and the code that reads a call's arguments by the
+//! System V calling convention. Knows neither shadows nor reports; a session does.
+
+pub(crate) mod abi;
+mod families;
+mod gfortran;
+mod library;
+mod libm;
+mod libmvec;
+mod printf;
+
+pub(crate) use families::{Family, Printed, floats};
+pub(crate) use library::Library;
+pub(crate) use libm::{Argument, Given, Math, Outcome, arguments, outcome};
+
+use shadowgrind_core::findings::OutputKind;
+use shadowgrind_reports::symbols::Symbol;
+
+/// What a call of a function means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Hook {
+    /// Formats floats.
+    Output(OutputKind, Family),
+    /// Formats whatever it is given, by way of functions that format floats: what those print is its caller's.
+    Prints,
+    /// An operation on floats.
+    Math(Math),
+}
+
+/// The meaning of the function `symbol` of `library`, if it has one.
+pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
+    families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
+}

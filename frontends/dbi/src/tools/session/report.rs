@@ -1,0 +1,140 @@
+//! The end of a session: outputs that are sampled last, what the shadow found, and the reports.
+
+use super::observer::Observer;
+use super::seeds::Purpose;
+use super::state::{ProgramEnd, Session, State};
+use super::suppressions;
+use crate::tools::machine::Machine;
+use hashbrown::HashMap;
+use shadowgrind_core::findings::{Finding, Wrapped};
+use shadowgrind_core::site::{Module, Place};
+use shadowgrind_reports::document::Symbols;
+use shadowgrind_reports::symbols::SymbolFile;
+use std::io::Write;
+use std::path::Path;
+
+impl Session {
+    /// The program has ended: writes all reports, that for people to `terminal`. `m` is a thread of the program, if its
+    /// memory is still to be read. The exit status to be given instead of the program's own, if there is one.
+    pub(crate) fn finish(
+        &self,
+        end: ProgramEnd,
+        observer: &mut dyn Observer,
+        m: Option<&mut dyn Machine>,
+        terminal: &mut dyn Write,
+    ) -> Option<i32> {
+        let mut state = self.state.lock();
+        match end {
+            ProgramEnd::Replaced => return None,
+            ProgramEnd::Exited(status) => state.report.program.exit_code = Some(status),
+            ProgramEnd::Killed(signal) => {
+                state.report.program.signal = Some(signal_name(signal));
+                state.report.partial = true;
+            }
+        }
+        if let Some(m) = m {
+            state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
+        }
+        state.gather(observer);
+        let mut symbols = Files::default();
+        let suppressed = state.suppress(&mut symbols);
+        let written = shadowgrind_reports::write(&state.report, &mut symbols, &state.destinations, terminal);
+        for error in written.err().unwrap_or_default() {
+            let _ = writeln!(terminal, "shadowgrind: {error}");
+        }
+        if suppressed > 0 && state.destinations.terminal.is_some_and(|style| style.verbose) {
+            let _ = writeln!(terminal, "shadowgrind: {suppressed} findings suppressed");
+        }
+        if self.config.gen_suppressions {
+            state.print_suppressions(&mut symbols, terminal);
+        }
+        let _ = terminal.flush();
+        self.config.error_exitcode.filter(|_| {
+            let threshold = self.config.error_threshold;
+            matches!(end, ProgramEnd::Exited(_)) && state.report.findings.iter().any(|f| counts(f, threshold))
+        })
+    }
+}
+
+/// Whether a finding reached an output with an error above the threshold.
+fn counts(finding: &Finding, threshold: f64) -> bool {
+    !finding.outputs.is_empty() && finding.error_bits.is_none_or(|error| error.max > threshold)
+}
+
+impl State {
+    /// Completes the report with what is known at the end only.
+    fn gather(&mut self, observer: &mut dyn Observer) {
+        self.report.findings = observer.findings();
+        self.report.settings = observer.settings();
+        observer.coverage(&mut self.report.coverage);
+        let called = self.names.iter().filter(|(_, calls)| *calls > 0);
+        let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
+        self.report.coverage.wrapped.extend(wrapped);
+        self.report.coverage.wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
+    }
+
+    /// Takes suppressed findings out of the report; how many.
+    fn suppress(&mut self, symbols: &mut Files) -> usize {
+        if self.suppressions.is_empty() {
+            return 0;
+        }
+        let (report, suppressions) = (&mut self.report, &self.suppressions);
+        let before = report.findings.len();
+        let sites = &report.sites;
+        report.findings.retain(|finding| {
+            let place = sites.get(finding.site).map(|(module, offset)| symbols.place(module, offset));
+            !suppressions.suppress(finding, &place.unwrap_or_default())
+        });
+        before - report.findings.len()
+    }
+
+    fn print_suppressions(&self, symbols: &mut Files, terminal: &mut dyn Write) {
+        for finding in &self.report.findings {
+            let place = self.report.sites.get(finding.site);
+            let place = place.map(|(module, offset)| symbols.place(module, offset)).unwrap_or_default();
+            let _ = writeln!(terminal, "{}", suppressions::generate(finding, &place));
+        }
+    }
+}
+
+/// The files of the program, opened when one is asked for.
+#[derive(Default)]
+struct Files {
+    modules: HashMap<String, Option<SymbolFile>>,
+    sources: HashMap<String, Option<Vec<String>>>,
+}
+
+impl Symbols for Files {
+    fn place(&mut self, module: &Module, offset: u64) -> Place {
+        let open = || {
+            let file = SymbolFile::open(Path::new(&module.path)).ok()?;
+            // A file that was replaced since has other lines at the same addresses.
+            (file.build_id() == module.build_id).then_some(file)
+        };
+        let file = self.modules.entry(module.path.clone()).or_insert_with(open);
+        match file {
+            Some(file) => file.place(offset),
+            None => Place { module: Some(module.path.clone()), offset: Some(offset), ..Place::default() },
+        }
+    }
+
+    fn source_line(&mut self, file: &str, line: u32) -> Option<String> {
+        let read = || {
+            let text = std::fs::read(file).ok()?;
+            Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+        };
+        let lines = self.sources.entry(file.to_owned()).or_insert_with(read).as_ref()?;
+        lines.get((line as usize).checked_sub(1)?).cloned()
+    }
+}
+
+/// The name of a signal, or `signal 40`.
+fn signal_name(signal: i32) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
+        "WINCH", "IO", "PWR", "SYS",
+    ];
+    let name = usize::try_from(signal - 1).ok().and_then(|number| NAMES.get(number));
+    name.map_or_else(|| format!("signal {signal}"), |name| format!("SIG{name}"))
+}
