@@ -10,6 +10,7 @@ mod tools;
 mod x86;
 
 pub use engine::{ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run};
+pub use tools::session::{SessionConfig, ShadowKind, SpecFailure};
 
 /// Makes a `fn() -> u8`, which returns an exit status, the program's entry.
 ///

@@ -14,6 +14,7 @@ use super::syscalls::table;
 use super::threads::Threads;
 use super::{arena, spawn, sys};
 use crate::context::reg;
+use crate::tools::session::{SessionConfig, ShadowKind, SpecFailure};
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -31,6 +32,8 @@ pub struct Launch {
     pub argv0: Option<OsString>,
     /// Settings of the engine.
     pub options: Options,
+    /// What is carried beside floats, and what becomes of it.
+    pub session: SessionConfig,
 }
 
 /// Why the program does not run.
@@ -42,6 +45,8 @@ pub enum StartError {
     Load(OsString, LoadError),
     /// The system refuses something the engine cannot do without.
     Host(&'static str),
+    /// A SPEC of the session names nothing, or another of its files is no good.
+    Session(SpecFailure),
 }
 
 impl fmt::Display for StartError {
@@ -50,15 +55,18 @@ impl fmt::Display for StartError {
             StartError::Program(name, error) => write!(f, "{}: {error}", name.to_string_lossy()),
             StartError::Load(name, error) => write!(f, "{}: {error}", name.to_string_lossy()),
             StartError::Host(what) => write!(f, "{what}"),
+            StartError::Session(failure) => write!(f, "{failure}"),
         }
     }
 }
 
 impl StartError {
-    /// The exit status a shell would give: 127 for a command that is not found, 126 for one that cannot be run.
+    /// The exit status a shell would give: 127 for a command that is not found, 126 for one that cannot be run, 2 for
+    /// wrong options.
     pub fn exit_status(&self) -> u8 {
         match self {
             StartError::Program(_, ProgramError::NotFound) => 127,
+            StartError::Session(_) => 2,
             _ => 126,
         }
     }
@@ -74,6 +82,9 @@ pub fn run(launch: Launch) -> StartError {
 
 fn start(launch: Launch) -> Result<StartError, StartError> {
     super::diagnose::install_panic_hook();
+    if launch.session.shadow != ShadowKind::None {
+        return Err(StartError::Host("the engine does not carry shadows yet"));
+    }
     let name = launch.program.clone();
     let as_program = |error| StartError::Program(name.clone(), error);
     let path = program::look_up(&launch.program).map_err(as_program)?;

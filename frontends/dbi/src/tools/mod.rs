@@ -2,6 +2,7 @@
 //! the program meets the outside: functions that print, mathematical functions, requests, its end.
 
 pub(crate) mod cells;
+pub(crate) mod hooks;
 pub(crate) mod machine;
 pub(crate) mod registers;
 pub(crate) mod session;

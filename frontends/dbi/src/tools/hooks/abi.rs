@@ -137,9 +137,7 @@ impl Varargs {
         let number = self.vectors;
         self.vectors += 1;
         match self.saved {
-            Some(area) => {
-                memory(m, area.wrapping_add(SAVED_INTEGERS + 16 * number as u64), Format::F64)
-            }
+            Some(area) => memory(m, area.wrapping_add(SAVED_INTEGERS + 16 * number as u64), Format::F64),
             None => Ok(lane(m, number, 0, Format::F64)),
         }
     }

@@ -1,10 +1,10 @@
 //! The functions that turn floats into text, by symbol, and the floats of a call of one.
 
+use super::Hook;
 use super::abi::{self, Float};
 use super::gfortran::{self, Item};
-use super::printf::{self, Printf};
-use super::Hook;
 use super::library::Library;
+use super::printf::{self, Printf};
 use crate::tools::machine::{Machine, Unmapped};
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;
@@ -83,7 +83,9 @@ fn libcxx(symbol: &str) -> Option<Family> {
 }
 
 fn to_chars(symbol: &str) -> Option<Family> {
-    let rest = symbol.strip_prefix("_ZSt8to_charsPcS_").or_else(|| symbol.strip_prefix("_ZNSt3__18to_charsEPcS0_"))?;
+    let rest = symbol
+        .strip_prefix("_ZSt8to_charsPcS_")
+        .or_else(|| symbol.strip_prefix("_ZNSt3__18to_charsEPcS0_"))?;
     let (kind, how) = rest.split_at_checked(1)?;
     let known = how.is_empty() || how.contains("chars_format");
     Some(Family::Value(format_of(kind).filter(|_| known)?, Printed::AsIs))
@@ -137,8 +139,13 @@ fn is_rust_print(symbol: &str) -> bool {
         "_ZN3std2io5Write9write_fmt17h",
         "_ZN4core3fmt5write17h",
     ];
-    const V0: [&str; 5] =
-        ["3std2io5stdio6_print", "3std2io5stdio7_eprint", "5alloc3fmt6format12format_inner", "2io5Write9write_fmt", "4core3fmt5write"];
+    const V0: [&str; 5] = [
+        "3std2io5stdio6_print",
+        "3std2io5stdio7_eprint",
+        "5alloc3fmt6format12format_inner",
+        "2io5Write9write_fmt",
+        "4core3fmt5write",
+    ];
     match symbol.starts_with("_R") {
         true => V0.iter().any(|name| symbol.ends_with(name)),
         false => LEGACY.iter().any(|name| symbol.starts_with(name)),

@@ -4,8 +4,8 @@
 //! without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there is to say.
 
 use super::abi::{self, Float};
-use super::library::Library;
 use super::libmvec::{self, Vectors};
+use super::library::Library;
 use crate::tools::machine::{Machine, Unmapped, read_bytes};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;

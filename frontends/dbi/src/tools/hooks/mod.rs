@@ -6,14 +6,14 @@
 pub(crate) mod abi;
 mod families;
 mod gfortran;
-mod library;
 mod libm;
 mod libmvec;
+mod library;
 mod printf;
 
 pub(crate) use families::{Family, Printed, floats};
-pub(crate) use library::Library;
 pub(crate) use libm::{Argument, Given, Math, Outcome, arguments, outcome};
+pub(crate) use library::Library;
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_reports::symbols::Symbol;

@@ -92,7 +92,9 @@ impl Asked<'_> {
                 let floats = floats(self.m, a)?;
                 self.track(&floats)
             }
-            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode if shadow != ShadowKind::Dot => default,
+            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode if shadow != ShadowKind::Dot => {
+                default
+            }
             Request::DgGetDot => self.copy_dots(a, b, c, false)?,
             Request::DgSetDot => self.copy_dots(a, b, c, true)?,
             Request::DgDisable => {
@@ -111,7 +113,13 @@ impl Asked<'_> {
             Request::HgMark => self.herbgrind_mark(a, 0, true)?,
             Request::HgMaybeMark => self.herbgrind_mark(a, 0, false)?,
             Request::HgMaybeMarkAt => self.herbgrind_mark(a, b, false)?,
-            Request::RunningOnValgrind => if compat { 1 } else { default },
+            Request::RunningOnValgrind => {
+                if compat {
+                    1
+                } else {
+                    default
+                }
+            }
         })
     }
 

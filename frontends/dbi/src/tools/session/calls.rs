@@ -3,8 +3,8 @@
 //! A call is told from others by its return address and the stack pointer after the return, so recursion, exceptions and
 //! `longjmp` are no danger; frames that were left without returning are dropped when the stack has grown past them.
 
-use super::observer::Kept;
 use super::modules::Meaning;
+use super::observer::Kept;
 use crate::tools::hooks::{Given, Math};
 use shadowgrind_core::site::Site;
 

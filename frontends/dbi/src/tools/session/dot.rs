@@ -10,9 +10,9 @@ use shadowgrind_shadows::dot;
 
 /// The observer of `--shadow=dot`. Derivatives are the machine's to keep; a kept one is its bits.
 #[derive(Debug, Default)]
-pub(crate) struct Dots;
+pub(crate) struct DotObserver;
 
-impl Observer for Dots {
+impl Observer for DotObserver {
     fn output(&mut self, m: &mut dyn Machine, _: u64, _: Site, x: Float, _: bool) -> (Value, Word) {
         let dot = m.dot(x.location, x.format, x.bits);
         let dot = Value::new(x.format, &x.format.from_f64(dot).to_le_bytes());

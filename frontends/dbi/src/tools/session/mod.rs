@@ -18,7 +18,7 @@ mod suppressions;
 
 pub(crate) use calls::Calls;
 pub use config::{SessionConfig, ShadowKind};
-pub(crate) use dot::Dots;
+pub(crate) use dot::DotObserver;
 pub(crate) use observer::{Kept, Observer, Word};
 pub use seeds::SpecFailure;
 pub(crate) use state::{Arrival, ProgramEnd};

@@ -51,7 +51,14 @@ pub(crate) enum Word {
 pub(crate) trait Observer {
     /// What is to be said about output number `index`, and the value as it is to be reported: a float that was
     /// `promoted` to double for the call is reported as it was before, where the shadow can tell.
-    fn output(&mut self, m: &mut dyn Machine, index: u64, site: Site, x: Float, promoted: bool) -> (Value, Word);
+    fn output(
+        &mut self,
+        m: &mut dyn Machine,
+        index: u64,
+        site: Site,
+        x: Float,
+        promoted: bool,
+    ) -> (Value, Word);
 
     /// Gives `x` its seed.
     fn seed(&mut self, m: &mut dyn Machine, x: Float, weight: f64);

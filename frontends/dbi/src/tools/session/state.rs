@@ -580,7 +580,9 @@ fn was_float(x: Float) -> bool {
 fn call_before(m: &dyn Machine, at: u64, is_code: impl Fn(u64) -> bool) -> u64 {
     // The longest call has seven bytes without prefixes that mean nothing: FF /2 with SIB and disp32 has REX before it.
     const LONGEST: usize = 8;
-    let Ok(bytes) = read_bytes::<LONGEST>(m, at.wrapping_sub(LONGEST as u64)) else { return at.wrapping_sub(1) };
+    let Ok(bytes) = read_bytes::<LONGEST>(m, at.wrapping_sub(LONGEST as u64)) else {
+        return at.wrapping_sub(1);
+    };
     let before = |length: usize| &bytes[LONGEST - length..];
     if let [0xe8, rel @ ..] = before(5) {
         let target = at.wrapping_add_signed(i32::from_le_bytes([rel[0], rel[1], rel[2], rel[3]]).into());

@@ -32,7 +32,8 @@ impl Suppressions {
     pub(super) fn read(files: &[PathBuf]) -> Result<Suppressions, String> {
         let mut all = Vec::new();
         for path in files {
-            let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let text =
+                std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
             for (number, line) in text.lines().enumerate() {
                 let line = line.split('#').next().unwrap_or_default().trim();
                 if line.is_empty() {
@@ -73,7 +74,8 @@ fn condition(text: &str) -> Option<Condition> {
 
 impl Condition {
     fn holds(&self, kind: FindingKind, place: &Place) -> bool {
-        let path = |path: &Option<String>| path.as_deref().is_some_and(|path| matches_path(&self.pattern, path));
+        let path =
+            |path: &Option<String>| path.as_deref().is_some_and(|path| matches_path(&self.pattern, path));
         match self.what {
             What::Kind => matches(&self.pattern, kind_name(kind)),
             What::Function => place.function.as_deref().is_some_and(|name| matches(&self.pattern, name)),
@@ -111,7 +113,8 @@ fn matches(pattern: &str, text: &str) -> bool {
 /// The suppression of exactly this finding, as a line of a file. Spaces, which separate conditions, become `*`.
 pub(super) fn generate(finding: &Finding, place: &Place) -> String {
     let mut line = format!("kind={}", kind_name(finding.kind));
-    let last = |path: &Option<String>| path.as_deref().and_then(|path| path.rsplit('/').next().map(str::to_owned));
+    let last =
+        |path: &Option<String>| path.as_deref().and_then(|path| path.rsplit('/').next().map(str::to_owned));
     let conditions =
         [("function", place.function.clone()), ("file", last(&place.file)), ("module", last(&place.module))];
     for (what, value) in conditions {
@@ -134,7 +137,8 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Suppressions, String> {
-        let path = std::env::temp_dir().join(format!("shadowgrind-supp-{}-{}", std::process::id(), text.len()));
+        let path =
+            std::env::temp_dir().join(format!("shadowgrind-supp-{}-{}", std::process::id(), text.len()));
         std::fs::write(&path, text).unwrap();
         let read = Suppressions::read(std::slice::from_ref(&path));
         std::fs::remove_file(path).unwrap();

@@ -1,0 +1,273 @@
+//! What can be typed, and what it means: the options of the command.
+
+use clap::{ArgAction, Parser, ValueEnum, value_parser};
+use shadowgrind_core::spec::{InputSpec, OutputSpec};
+use shadowgrind_dbi::{IsaLevel, Launch, Options, SessionConfig, ShadowKind};
+use shadowgrind_reports::Destinations;
+use shadowgrind_reports::target::{ReportTarget, TargetError};
+use shadowgrind_reports::terminal::Style;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const INPUTS: &str = "Inputs and outputs";
+const REPORTS: &str = "Reports";
+const REALS: &str = "Reals (--shadow=mpfr)";
+const ENGINE: &str = "Engine";
+const TESTS: &str = "Engine, for tests";
+
+const AFTER_HELP: &str = "\
+SPEC names floats of the program:
+  name, name[i], name[i..j], a.b   a global or static variable, as its language writes it
+  name@f                           the same, each time function f is entered (input) or
+                                   returns (output)
+  f#2, f#*2, f#ret                 f's second floating-point argument, the float that its
+                                   second argument points to, its result
+  printed                          every float the program prints (output)
+
+Examples:
+  shadowgrind --shadow=dot --input=nu ./burgers 200
+  shadowgrind --shadow=mpfr --report=json:run.json ./prog
+  shadowgrind --shadow=mpfr --error-exitcode=1 -q ./test
+
+Output and exit status are the program's own. Otherwise: 2 for wrong options or SPECs,
+126 and 127 for a program that cannot be run or found, 125 for an error of the tool.";
+
+/// Derivatives and rounding errors of compiled programs.
+///
+/// Runs a program as it is, and carries a shadow beside every floating-point number it computes.
+#[derive(Parser)]
+#[command(name = "shadowgrind", bin_name = "shadowgrind", version, about, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    /// What to carry beside every float
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Shadow::None)]
+    shadow: Shadow,
+
+    /// Seed this input with its weight (1 by default); several are one direction
+    #[arg(long = "input", value_name = "SPEC[=WEIGHT]", help_heading = INPUTS)]
+    inputs: Vec<InputSpec>,
+
+    /// Sample this output instead of every float the program prints
+    #[arg(long = "output", value_name = "SPEC", help_heading = INPUTS)]
+    outputs: Vec<OutputSpec>,
+
+    /// Answer 1 when the program asks whether it runs on Valgrind
+    #[arg(long, help_heading = INPUTS)]
+    valgrind_compat: bool,
+
+    /// Write the report to a file as well: json:FILE or html:FILE, %p is the process
+    #[arg(long = "report", value_name = "FORMAT:FILE", help_heading = REPORTS)]
+    reports: Vec<ReportTarget>,
+
+    /// No report on the terminal
+    #[arg(short, long, help_heading = REPORTS)]
+    quiet: bool,
+
+    /// Report causes that reached no output, and whole tables
+    #[arg(short, long, help_heading = REPORTS)]
+    verbose: bool,
+
+    /// Exit with N if an error above the threshold reached an output
+    #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..=255), help_heading = REPORTS)]
+    error_exitcode: Option<i32>,
+
+    /// Leave out what this file says
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
+    suppressions: Vec<PathBuf>,
+
+    /// Print a suppression for each finding
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "no", action = ArgAction::Set,
+        hide_default_value = true, help_heading = REPORTS)]
+    gen_suppressions: bool,
+
+    /// Precision, 64 to 16384
+    #[arg(long, value_name = "BITS", default_value_t = 256, value_parser = value_parser!(u32).range(64..=16384),
+        help_heading = REALS)]
+    precision: u32,
+
+    /// Error bits up to which an operation or output is clean
+    #[arg(long, value_name = "BITS", default_value_t = 5.0, value_parser = bits, help_heading = REALS)]
+    error_threshold: f64,
+
+    /// Depth of the expressions that explain an error
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100),
+        help_heading = REALS)]
+    expr_depth: u32,
+
+    /// Instruction-set level that the program sees
+    #[arg(long, value_enum, default_value_t = Isa::V3, help_heading = ENGINE)]
+    isa: Isa,
+
+    /// Keep shadows without AVX-512 although the processor has it
+    #[arg(long, help_heading = ENGINE)]
+    no_avx512: bool,
+
+    /// Follow programs that child processes execute
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "no", action = ArgAction::Set,
+        hide_default_value = true, help_heading = ENGINE)]
+    trace_children: bool,
+
+    /// Print the engine's counters when the program ends
+    #[arg(long, help_heading = ENGINE)]
+    stats: bool,
+
+    /// Guest instructions per superblock
+    #[arg(long, value_name = "N", default_value_t = 128, help_heading = TESTS)]
+    superblock_limit: usize,
+
+    /// Never link translated blocks
+    #[arg(long, help_heading = TESTS)]
+    no_link: bool,
+
+    /// Flush the code cache after every N blocks
+    #[arg(long, value_name = "N", help_heading = TESTS)]
+    flush_every: Option<usize>,
+
+    /// Name the program is told it was called by
+    #[arg(long, value_name = "NAME", hide = true)]
+    argv0: Option<OsString>,
+
+    /// Program and arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROG [ARGS]")]
+    command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Shadow {
+    /// Nothing: the engine alone
+    None,
+    /// Derivatives with respect to the inputs
+    Dot,
+    /// Reals of high precision: which digits are wrong, and why
+    Mpfr,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Isa {
+    Native,
+    V4,
+    V3,
+    V2,
+}
+
+fn yes_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no".into()),
+    }
+}
+
+fn bits(text: &str) -> Result<f64, String> {
+    let bits = text.parse().ok().filter(|bits| (0.0..=80.0).contains(bits));
+    bits.ok_or_else(|| "expected a number from 0 to 80".into())
+}
+
+impl Cli {
+    /// What is to be run. `all`: the arguments as they were typed, without the command's own name.
+    pub(crate) fn launch(self, all: &[OsString]) -> Result<Launch, TargetError> {
+        let reports = Destinations {
+            terminal: (self.shadow != Shadow::None && !self.quiet).then(|| Style::of_stderr(self.verbose)),
+            files: self.reports.clone(),
+            forked: false,
+        };
+        for target in &reports.files {
+            target.probe(std::process::id())?;
+        }
+        let options = self.options(all);
+        let session = self.session(reports);
+        let mut command = self.command.into_iter();
+        let program = command.next().unwrap_or_default();
+        Ok(Launch { program, arguments: command.collect(), argv0: self.argv0, options, session })
+    }
+
+    fn options(&self, all: &[OsString]) -> Options {
+        Options {
+            isa: match self.isa {
+                Isa::Native => IsaLevel::Native,
+                Isa::V4 => IsaLevel::V4,
+                Isa::V3 => IsaLevel::V3,
+                Isa::V2 => IsaLevel::V2,
+            },
+            superblock_limit: self.superblock_limit,
+            link: !self.no_link,
+            flush_every: self.flush_every,
+            stats: self.stats,
+            trace_children: self.trace_children,
+            tool_arguments: self.tool_arguments(all),
+        }
+    }
+
+    fn session(&self, reports: Destinations) -> SessionConfig {
+        SessionConfig {
+            shadow: match self.shadow {
+                Shadow::None => ShadowKind::None,
+                Shadow::Dot => ShadowKind::Dot,
+                Shadow::Mpfr => ShadowKind::Mpfr,
+            },
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            reports,
+            argv: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            precision: self.precision,
+            error_threshold: self.error_threshold,
+            expression_depth: self.expr_depth,
+            error_exitcode: self.error_exitcode,
+            suppressions: self.suppressions.clone(),
+            gen_suppressions: self.gen_suppressions,
+            valgrind_compat: self.valgrind_compat,
+            avx512: !self.no_avx512,
+        }
+    }
+
+    /// The tool's own arguments, without program and `--argv0`: what a program executed by this one is run with.
+    fn tool_arguments(&self, all: &[OsString]) -> Vec<OsString> {
+        let own = all.len() - self.command.len();
+        let is_argv0 = |arg: &OsString| arg.as_encoded_bytes().starts_with(b"--argv0=");
+        all[..own].iter().filter(|arg| *arg != "--" && !is_argv0(arg)).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_was_typed_becomes_a_session() {
+        let words =
+            "--shadow=dot --input=nu --input=u[1..3]=0.5 --output=norm#ret -q --precision=128 prog --input=x";
+        let all: Vec<OsString> = words.split(' ').map(Into::into).collect();
+        let cli = Cli::try_parse_from(std::iter::once("shadowgrind".into()).chain(all.clone())).unwrap();
+        let launch = cli.launch(&all).unwrap();
+        let session = launch.session;
+        assert_eq!(session.shadow, ShadowKind::Dot);
+        assert_eq!(session.inputs.iter().map(|i| i.weight).collect::<Vec<_>>(), [1.0, 0.5]);
+        assert_eq!((session.outputs.len(), session.precision), (1, 128));
+        assert!(session.reports.terminal.is_none());
+        assert_eq!(launch.arguments, ["--input=x"], "what follows the program is the program's");
+        assert_eq!(launch.options.tool_arguments.len(), 6);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for option in [
+            "--precision=63",
+            "--precision=16385",
+            "--error-threshold=nan",
+            "--error-exitcode=256",
+            "--expr-depth=0",
+            "--report=run.json",
+            "--input=u[",
+            "--input=u=x",
+            "--output=u=1",
+            "--gen-suppressions=perhaps",
+        ] {
+            assert!(Cli::try_parse_from(["shadowgrind", option, "prog"]).is_err(), "{option}");
+        }
+    }
+}
