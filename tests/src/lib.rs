@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod programs;
 pub mod randseq;
 pub mod run;
+pub mod shadowed;
 pub mod spec;
 pub mod suite;
 pub mod suites;

@@ -230,7 +230,8 @@ fn parse_pair(value: &str) -> Result<(String, String), String> {
 }
 
 /// Every guest below `root`, in the order of their names. `aux` holds parts of guests, `bench` what is timed and not
-/// compared, `include` headers; each `randseq*` belongs to the generator of random sequences.
+/// compared, `include` headers, `dot` and `mpfr` what those shadows are tested with; each `randseq*` belongs to the
+/// generator of random sequences.
 pub fn all_guests(root: &Path) -> Result<Vec<Guest>, String> {
     let mut found = Vec::new();
     let mut pending = vec![root.to_path_buf()];
@@ -238,7 +239,9 @@ pub fn all_guests(root: &Path) -> Result<Vec<Guest>, String> {
         for entry in std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))? {
             let path = entry.map_err(|e| e.to_string())?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.starts_with("randseq") || ["aux", "bench", "include"].contains(&name.as_str()) {
+            if name.starts_with("randseq")
+                || ["aux", "bench", "dot", "include", "mpfr"].contains(&name.as_str())
+            {
                 continue;
             }
             if path.is_dir() {

@@ -1,0 +1,166 @@
+// One vector instruction each: shuffles, blends, permutes, inserts, gathers, masked moves, conversions, horizontal sums.
+//@ double only: the element types are those of the instructions
+//@ flags: -mavx2 -mfma -mf16c
+#include "check.h"
+#include <immintrin.h>
+
+/* The sum of lane i times i + 1: an element in the wrong place shows. */
+static double of_doubles(__m256d v)
+{
+    volatile double a[4];
+    _mm256_storeu_pd((double *)a, v);
+    return a[0] + 2 * a[1] + 3 * a[2] + 4 * a[3];
+}
+
+static double of_floats(__m256 v)
+{
+    volatile float a[8];
+    double sum = 0;
+    _mm256_storeu_ps((float *)a, v);
+    for (int i = 0; i < 8; i++) sum += (double)a[i] * (i + 1);
+    return sum;
+}
+
+static double of_halves(__m128d v) { return of_doubles(_mm256_castpd128_pd256(v)) * 0 + _mm_cvtsd_f64(v) + 2 * _mm_cvtsd_f64(_mm_unpackhi_pd(v, v)); }
+static double of_quarter(__m128 v) { return of_floats(_mm256_insertf128_ps(_mm256_setzero_ps(), v, 0)); }
+
+/* Lanes x, 2x, 3x, …, with the derivatives 1, 2, 3, … */
+static __m256d doubles(double x) { return _mm256_mul_pd(_mm256_set1_pd(x), _mm256_setr_pd(1, 2, 3, 4)); }
+static __m256 floats(double x) { return _mm256_mul_ps(_mm256_set1_ps((float)x), _mm256_setr_ps(1, 2, 3, 4, 5, 6, 7, 8)); }
+static __m128d pair(double x) { return _mm256_castpd256_pd128(doubles(x)); }
+static __m128 four(double x) { return _mm256_castps256_ps128(floats(x)); }
+
+#define D(name, vector, derivative) AT(name, of_doubles(vector), derivative, 0.75, -2.5)
+#define F(name, vector, derivative) AT(name "^", of_floats(vector), derivative, 0.75, -2.5)
+#define H(name, vector, derivative) AT(name, of_halves(vector), derivative, 0.75, -2.5)
+#define Q(name, vector, derivative) AT(name "^", of_quarter(vector), derivative, 0.75, -2.5)
+
+static void arithmetic(void)
+{
+    __m256d ten = _mm256_set1_pd(10);
+    D("addpd", _mm256_add_pd(doubles(x), ten), 30);
+    D("mulpd", _mm256_mul_pd(doubles(x), ten), 300);
+    D("addsubpd", _mm256_addsub_pd(ten, doubles(x)), -1 + 4 - 9 + 16);
+    D("haddpd", _mm256_hadd_pd(doubles(x), ten), 3 + 3 * 7);
+    D("hsubpd", _mm256_hsub_pd(doubles(x), ten), -1 - 3);
+    F("haddps", _mm256_hadd_ps(floats(x), floats(x)), 3 + 14 + 9 + 28 + 5 * 11 + 6 * 15 + 7 * 11 + 8 * 15);
+    F("dpps", _mm256_dp_ps(floats(x), _mm256_set1_ps(2), 0xf1), 20 + 5 * 52);
+    H("dppd", _mm_dp_pd(pair(x), _mm_set1_pd(2), 0x33), 6 + 12);
+    D("fmaddpd", _mm256_fmadd_pd(doubles(x), ten, doubles(x)), 330);
+    D("fnmsubpd", _mm256_fnmsub_pd(doubles(x), ten, doubles(x)), -330);
+    D("fmaddsubpd", _mm256_fmaddsub_pd(doubles(x), ten, doubles(x)), 9 + 44 + 81 + 176);
+    D("fmsubaddpd", _mm256_fmsubadd_pd(doubles(x), ten, doubles(x)), 11 + 36 + 99 + 144);
+    H("addsd-upper", _mm_add_sd(pair(x), _mm_set1_pd(3)), 1 + 4);
+    H("sqrtsd-upper~2", _mm_sqrt_sd(pair(x), _mm_set_sd(4)), 4);
+    D("minpd", _mm256_min_pd(doubles(x), _mm256_setr_pd(9, -9, 9, -9)), w < 0 ? 1 + (-5 < -9 ? 4 : 0) + 9 + (-10 < -9 ? 16 : 0) : 10);
+    D("maxpd", _mm256_max_pd(doubles(x), _mm256_setr_pd(9, -9, 9, -9)), w < 0 ? 4 : 4 + 16);
+    D("roundpd^", _mm256_round_pd(doubles(x), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC), 0);
+}
+
+static void shuffles(void)
+{
+    __m256d other = _mm256_set1_pd(7);
+    D("unpcklpd", _mm256_unpacklo_pd(doubles(x), other), 1 + 9);
+    D("unpckhpd", _mm256_unpackhi_pd(other, doubles(x)), 4 + 16);
+    D("shufpd", _mm256_shuffle_pd(doubles(x), doubles(2 * x), 0x6), 1 + 2 * 4 + 3 * 4 + 4 * 6);
+    F("shufps", _mm256_shuffle_ps(floats(x), floats(2 * x), 0x1b), 4 + 6 + 12 + 8 + 40 + 42 + 84 + 80);
+    D("permilpd", _mm256_permute_pd(doubles(x), 0x5), 2 + 2 + 12 + 12);
+    F("permilps", _mm256_permute_ps(floats(x), 0x1b), 4 + 6 + 6 + 4 + 40 + 42 + 42 + 40);
+    F("permilps-variable", _mm256_permutevar_ps(floats(x), _mm256_setr_epi32(3, 2, 1, 0, 3, 2, 1, 0)), 4 + 6 + 6 + 4 + 40 + 42 + 42 + 40);
+    D("permpd", _mm256_permute4x64_pd(doubles(x), 0x1b), 4 + 6 + 6 + 4);
+    F("permps", _mm256_permutevar8x32_ps(floats(x), _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)), 8 + 14 + 18 + 20 + 20 + 18 + 14 + 8);
+    D("perm2f128", _mm256_permute2f128_pd(doubles(x), other, 0x21), 3 + 8);
+    D("insertf128", _mm256_insertf128_pd(other, pair(x), 1), 3 + 8);
+    H("extractf128", _mm256_extractf128_pd(doubles(x), 1), 3 + 8);
+    D("broadcastsd", _mm256_broadcastsd_pd(pair(x)), 10);
+    H("movddup", _mm_movedup_pd(pair(x)), 3);
+    Q("movshdup", _mm_movehdup_ps(four(x)), 2 + 4 + 12 + 16);
+    Q("movsldup", _mm_moveldup_ps(four(x)), 1 + 2 + 9 + 12);
+    Q("insertps", _mm_insert_ps(four(x), four(x), 0xd4), 1 + 2 * 4 + 16);
+    Q("movlhps", _mm_movelh_ps(four(x), four(x)), 1 + 4 + 3 + 8);
+    Q("movhlps", _mm_movehl_ps(four(x), four(x)), 3 + 8 + 9 + 16);
+    H("pshufd", _mm_castsi128_pd(_mm_shuffle_epi32(_mm_castpd_si128(pair(x)), 0x4e)), 2 + 2);
+    H("pshufb", _mm_castsi128_pd(_mm_shuffle_epi8(_mm_castpd_si128(pair(x)), _mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))), 2 + 2);
+    H("palignr", _mm_castsi128_pd(_mm_alignr_epi8(_mm_castpd_si128(pair(x)), _mm_castpd_si128(_mm_set1_pd(7)), 8)), 2);
+    H("pslldq", _mm_castsi128_pd(_mm_slli_si128(_mm_castpd_si128(pair(x)), 8)), 2);
+    H("psllq-by-0", _mm_castsi128_pd(_mm_sll_epi64(_mm_castpd_si128(pair(x)), _mm_setzero_si128())), 1 + 4);
+    H("punpcklqdq", _mm_castsi128_pd(_mm_unpacklo_epi64(_mm_castpd_si128(pair(x)), _mm_castpd_si128(pair(x)))), 1 + 2);
+    H("pinsrq", _mm_castsi128_pd(_mm_insert_epi64(_mm_castpd_si128(pair(x)), _mm_cvtsi128_si64(_mm_castpd_si128(pair(x))), 1)), 1 + 2);
+}
+
+static void selections(void)
+{
+    __m256d other = _mm256_set1_pd(7), mask = _mm256_cmp_pd(_mm256_setr_pd(1, -1, -1, 1), _mm256_setzero_pd(), _CMP_LT_OQ);
+    D("blendpd", _mm256_blend_pd(doubles(x), other, 0x6), 1 + 16);
+    D("blendvpd", _mm256_blendv_pd(doubles(x), other, mask), 1 + 16);
+    F("blendps", _mm256_blend_ps(floats(x), _mm256_setzero_ps(), 0xf0), 1 + 4 + 9 + 16);
+    H("pblendw", _mm_castsi128_pd(_mm_blend_epi16(_mm_castpd_si128(pair(x)), _mm_setzero_si128(), 0xf0)), 1);
+    D("andpd-mask", _mm256_and_pd(doubles(x), mask), 4 + 9);
+    D("andnpd-mask", _mm256_andnot_pd(mask, doubles(x)), 1 + 16);
+    D("orpd-zero", _mm256_or_pd(_mm256_andnot_pd(mask, doubles(x)), _mm256_and_pd(mask, other)), 1 + 16);
+    D("xorpd-sign", _mm256_xor_pd(doubles(x), _mm256_set1_pd(-0.0)), -30);
+    D("andpd-abs", _mm256_and_pd(doubles(x), _mm256_castsi256_pd(_mm256_set1_epi64x(0x7fffffffffffffff))), w < 0 ? -30 : 30);
+    D("pand-abs", _mm256_castsi256_pd(_mm256_and_si256(_mm256_castpd_si256(doubles(x)), _mm256_set1_epi64x(0x7fffffffffffffff))), w < 0 ? -30 : 30);
+}
+
+static __m256d stored_masked(double x)
+{
+    double place[4] = {0, 0, 0, 0};
+    _mm256_maskstore_pd(place, _mm256_setr_epi64x(-1, 0, -1, 0), doubles(x));
+    return _mm256_loadu_pd(place);
+}
+
+static __m256d loaded_masked(double x)
+{
+    double place[4];
+    _mm256_storeu_pd(place, doubles(x));
+    __asm__ volatile("" : : "r"(place) : "memory");
+    return _mm256_maskload_pd(place, _mm256_setr_epi64x(0, -1, -1, 0));
+}
+
+static __m256d gathered(double x, int masked)
+{
+    double place[8];
+    _mm256_storeu_pd(place, doubles(x));
+    _mm256_storeu_pd(place + 4, doubles(x * 10));
+    __asm__ volatile("" : : "r"(place) : "memory");
+    __m128i index = _mm_setr_epi32(6, 0, 5, 3);
+    if (!masked) return _mm256_i32gather_pd(place, index, 8);
+    return _mm256_mask_i32gather_pd(doubles(x), place, index, _mm256_setr_pd(-1.0, 1.0, -1.0, 1.0), 8);
+}
+
+static __m256d streamed(double x)
+{
+    double place[4] __attribute__((aligned(32)));
+    _mm256_stream_pd(place, doubles(x));
+    _mm_sfence();
+    return _mm256_load_pd(place);
+}
+
+static void memory(void)
+{
+    D("maskstore", stored_masked(x), 1 + 9);
+    D("maskload", loaded_masked(x), 4 + 9);
+    D("gather", gathered(x, 0), 30 + 2 + 3 * 20 + 16);
+    D("gather-masked", gathered(x, 1), 30 + 4 + 3 * 20 + 16);
+    D("movntpd", streamed(x), 30);
+}
+
+static void conversions(void)
+{
+    D("cvtps2pd^", _mm256_cvtps_pd(four(x)), 30);
+    Q("cvtpd2ps", _mm256_cvtpd_ps(doubles(x)), 30);
+    H("cvtss2sd^", _mm_cvtss_sd(pair(x), four(x)), 1 + 4);
+    Q("cvtsd2ss", _mm_cvtsd_ss(four(x), pair(2 * x)), 2 + 4 + 9 + 16);
+    D("cvtdq2pd^", _mm256_add_pd(doubles(x), _mm256_cvtepi32_pd(_mm256_cvttpd_epi32(doubles(100 * x)))), 30);
+    Q("cvtph2ps", _mm_cvtph_ps(_mm_cvtps_ph(four(x), 0)), 30);
+}
+
+static void checks(void)
+{
+    arithmetic();
+    shuffles();
+    selections();
+    memory();
+    conversions();
+}

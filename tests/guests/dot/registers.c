@@ -1,0 +1,228 @@
+// Floats in general registers: pushes, exchanges, compare-and-swap, byte permutations, the x87 stack.
+//@ double only: the moves are 64 bits wide
+#include "check.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+static double pushed(double x)
+{
+    double result;
+    __asm__ volatile("movq %1, %%rax\n\tsubq $128, %%rsp\n\tpushq %%rax\n\txorl %%eax, %%eax\n\tpopq %%rcx\n\t"
+                     "addq $128, %%rsp\n\tmovq %%rcx, %0"
+                     : "=x"(result)
+                     : "x"(x)
+                     : "rax", "rcx", "memory");
+    return result;
+}
+
+static double pushed_from_memory(double x)
+{
+    double from = x, to = 0;
+    __asm__ volatile("subq $128, %%rsp\n\tpushq (%0)\n\tpopq (%1)\n\taddq $128, %%rsp" : : "r"(&from), "r"(&to) : "memory");
+    return to;
+}
+
+static double exchanged(double x)
+{
+    double place = 2.5, result;
+    __asm__ volatile("movq %1, %%rax\n\txchgq %%rax, (%2)\n\tmovq %%rax, %0" : "=x"(result) : "x"(x), "r"(&place) : "rax", "memory");
+    return place * 3 + result;
+}
+
+static double exchanged_registers(double x)
+{
+    double result;
+    __asm__ volatile("movq %1, %%rax\n\txorl %%ecx, %%ecx\n\txchgq %%rax, %%rcx\n\tmovq %%rcx, %0" : "=x"(result) : "x"(x) : "rax", "rcx");
+    return result;
+}
+
+static double byte_swapped_twice(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    __asm__ volatile("bswap %0\n\tnop\n\tbswap %0" : "+r"(bits));
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+static double rotated_there_and_back(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    __asm__ volatile("rolq $16, %0\n\trorq $16, %0" : "+r"(bits));
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+static double complemented_twice(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    __asm__ volatile("notq %0\n\tnotq %0" : "+r"(bits));
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+static double conditionally_moved(double x, int which)
+{
+    double y = x * x, result;
+    __asm__ volatile("movq %1, %%rax\n\tmovq %2, %%rcx\n\ttestl %3, %3\n\tcmovzq %%rcx, %%rax\n\tmovq %%rax, %0"
+                     : "=x"(result)
+                     : "x"(x), "x"(y), "r"(which)
+                     : "rax", "rcx", "cc");
+    return result;
+}
+
+static double swapped_in(double x)
+{
+    _Atomic uint64_t cell;
+    double start = 1.5, result;
+    uint64_t expected, wanted, end;
+    memcpy(&expected, &start, 8);
+    memcpy(&wanted, &x, 8);
+    atomic_init(&cell, expected);
+    if (!atomic_compare_exchange_strong(&cell, &expected, wanted)) abort();
+    end = atomic_load(&cell);
+    memcpy(&result, &end, 8);
+    return result;
+}
+
+/* Old and new differ in nothing but their derivative: the loop must still end, and with the new one. */
+static double swapped_same_value(double x)
+{
+    double cell = x, wanted = 2.5, result;
+    uint64_t old, new_bits;
+    memcpy(&old, &cell, 8);
+    memcpy(&new_bits, &wanted, 8);
+    __asm__ volatile("lock cmpxchgq %2, %0" : "+m"(cell), "+a"(old) : "r"(new_bits) : "cc", "memory");
+    result = cell;
+    return result;
+}
+
+struct two { double a, b; } __attribute__((aligned(16)));
+
+static double swapped_pair(double x)
+{
+    struct two place = {1, 2};
+    uint64_t low, high, one, two;
+    double y = x * x;
+    memcpy(&low, &x, 8);
+    memcpy(&high, &y, 8);
+    memcpy(&one, &place.a, 8);
+    memcpy(&two, &place.b, 8);
+    __asm__ volatile("lock cmpxchg16b %0" : "+m"(place), "+a"(one), "+d"(two) : "b"(low), "c"(high) : "cc", "memory");
+    return place.a + 3 * place.b;
+}
+
+static double atomic_sum;
+
+static void *adder(void *argument)
+{
+    double x = *(double *)argument;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t old_bits, new_bits;
+        double old, sum;
+        do {
+            old_bits = __atomic_load_n((uint64_t *)&atomic_sum, __ATOMIC_RELAXED);
+            memcpy(&old, &old_bits, 8);
+            sum = old + x;
+            memcpy(&new_bits, &sum, 8);
+        } while (!__atomic_compare_exchange_n((uint64_t *)&atomic_sum, &old_bits, new_bits, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    }
+    return NULL;
+}
+
+/* Multiples of 1/4: every order of additions gives the same sum. */
+static double added_by_threads(double x)
+{
+    pthread_t threads[3];
+    double addends[3] = {x, 2 * x, x * 4};
+    atomic_sum = 0;
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, adder, &addends[i]);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    return atomic_sum;
+}
+
+static double x87_stack(double x)
+{
+    double result;
+    __asm__ volatile("fldl %1\n\tfld %%st(0)\n\tfmul %%st(1), %%st\n\tfld1\n\tfxch %%st(1)\n\tfaddp\n\tfsubp %%st, %%st(1)\n\tfstpl %0"
+                     : "=m"(result)
+                     : "m"(x));
+    return result;
+}
+
+/* An integer load and store of the x87 unit moves 64 bits unchanged. */
+static double x87_identity(double x)
+{
+    double result;
+    __asm__ volatile("fildq %1\n\tfistpq %0" : "=m"(result) : "m"(x));
+    return result;
+}
+
+static double x87_sine(double x)
+{
+    double result;
+    __asm__ volatile("fldl %1\n\tfsin\n\tfstpl %0" : "=m"(result) : "m"(x));
+    return result;
+}
+
+static double x87_cosine(double x)
+{
+    double result;
+    __asm__ volatile("fldl %1\n\tfcos\n\tfstpl %0" : "=m"(result) : "m"(x));
+    return result;
+}
+
+static double x87_tangent(double x)
+{
+    double result;
+    __asm__ volatile("fldl %1\n\tfptan\n\tfstp %%st(0)\n\tfstpl %0" : "=m"(result) : "m"(x));
+    return result;
+}
+
+static double x87_angle(double x)
+{
+    double result, three = 3;
+    __asm__ volatile("fldl %1\n\tfldl %2\n\tfpatan\n\tfstpl %0" : "=m"(result) : "m"(x), "m"(three));
+    return result;
+}
+
+static double x87_power(double x)
+{
+    double result;
+    __asm__ volatile("fldl %1\n\tf2xm1\n\tfstpl %0" : "=m"(result) : "m"(x));
+    return result;
+}
+
+static double x87_logarithm(double x)
+{
+    double result;
+    __asm__ volatile("fld1\n\tfldl %1\n\tfyl2x\n\tfstpl %0" : "=m"(result) : "m"(x));
+    return result;
+}
+
+static void checks(void)
+{
+    const wide ln2 = 0.693147180559945309417232121458176568L;
+    AT("push-pop", pushed(x), 1, 0.75, -2.5);
+    AT("push-pop-memory", pushed_from_memory(x), 1, 0.75, -2.5);
+    AT("xchg-memory", exchanged(x), 3, 0.75, -2.5);
+    AT("xchg-registers", exchanged_registers(x), 1, 0.75, -2.5);
+    AT("bswap-twice", byte_swapped_twice(x), 1, 0.75, -2.5);
+    AT("rotate-and-back", rotated_there_and_back(x), 1, 0.75, -2.5);
+    AT("not-twice", complemented_twice(x), 1, 0.75, -2.5);
+    AT("cmov", conditionally_moved(x, 1) + 3 * conditionally_moved(x, 0), 1 + 6 * w, 0.75, -2.5);
+    AT("cas", swapped_in(x), 1, 0.75, -2.5);
+    AT("cas-to-constant^", swapped_same_value(x), 0, 0.75);
+    AT("cas-pair", swapped_pair(x), 1 + 6 * w, 0.75, -2.5);
+    AT("atomic-add-by-threads", added_by_threads(x), 7000, 0.75, -2.5);
+    AT("x87-stack", x87_stack(x), 2 * w - 1, 0.75, -2.5);
+    AT("x87-identity", x87_identity(x), 1, 0.75, -2.5);
+    AT("fsin", x87_sine(x), W(cos)(w), 0.75, -2.5);
+    AT("fcos", x87_cosine(x), -W(sin)(w), 0.75, -2.5);
+    AT("fptan", x87_tangent(x), 1 / (W(cos)(w) * W(cos)(w)), 0.75, -1);
+    AT("fpatan", x87_angle(x), 3 / (w * w + 9), 0.75, -2.5);
+    AT("f2xm1", x87_power(x), ln2 * W(exp2)(w), 0.75, -0.5);
+    AT("fyl2x", x87_logarithm(x), 1 / (w * ln2), 0.75, 2.5);
+}

@@ -1,0 +1,121 @@
+//! Runs a program natively and under a shadow, insists that it did not notice, and reads the report.
+
+use super::report::Report;
+use crate::compare::differences;
+use crate::host;
+use crate::outcome::{End, Left, Outcome};
+use crate::run::Job;
+use crate::suite::base_environment;
+use crate::tool::{self, Engine};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// Where the tool is told to write; part of no outcome.
+const REPORT: &str = "shadowgrind-report.json";
+
+/// A program and how it is run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The shadow's name.
+    pub shadow: &'static str,
+    /// Options of the tool, without the shadow and the report.
+    pub options: Vec<String>,
+    /// Program and arguments.
+    pub argv: Vec<OsString>,
+    /// Additions to the environment.
+    pub env: Vec<(String, String)>,
+    /// Files in its working directory.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// The status it ends with natively.
+    pub exit: i32,
+}
+
+/// What was seen.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The native run; the one under the tool was the same.
+    pub outcome: Outcome,
+    /// What the shadow says.
+    pub report: Report,
+}
+
+impl Case {
+    /// A program under a shadow with these options.
+    pub fn new(shadow: &'static str, options: &[&str], program: &Path) -> Case {
+        Case {
+            shadow,
+            options: options.iter().map(|o| (*o).to_owned()).collect(),
+            argv: vec![program.into()],
+            env: Vec::new(),
+            files: Vec::new(),
+            exit: 0,
+        }
+    }
+
+    /// The same with another argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Case {
+        self.argv.push(argument.into());
+        self
+    }
+
+    /// The same with another variable in its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Case {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs it natively.
+    pub fn native(&self) -> Result<Outcome, String> {
+        let job = self.job(&Engine::from_env());
+        let outcome = job.run().map_err(|e| format!("{}: {e}", job.display()))?;
+        if outcome.end != End::Exit(self.exit) {
+            let stderr = String::from_utf8_lossy(&outcome.stderr).into_owned();
+            return Err(format!("natively: {}\n{stderr}\n{}", outcome.end, job.display()));
+        }
+        Ok(outcome)
+    }
+
+    /// Runs it under the tool, whatever comes of it: for what is refused.
+    pub fn tool(&self, extra: &[&str]) -> Result<Outcome, String> {
+        let engine = Engine::from_env();
+        let mut job = self.job(&engine);
+        job.argv = engine.command_for(self.shadow, &self.extra(extra), &self.argv);
+        job.run().map_err(|e| format!("{}: {e}", job.display()))
+    }
+
+    /// Runs it both ways.
+    pub fn observe(&self) -> Result<Observed, String> {
+        let outcome = self.native()?;
+        let report = format!("--report=json:{REPORT}");
+        let mut under = self.tool(&[&report])?;
+        let written = under.files.remove(REPORT);
+        let shown = || format!("\ntool: {:?} {:?}", self.extra(&[&report]), self.argv);
+        if let Some(text) = differences(&outcome, &under) {
+            let stderr = String::from_utf8_lossy(&under.stderr).chars().take(2000).collect::<String>();
+            return Err(format!("differs under the tool\n{text}\n{stderr}{}", shown()));
+        }
+        let Some(Left::File(_, text)) = written else { return Err(format!("no report{}", shown())) };
+        let report = Report::parse(&text).map_err(|e| format!("{e}{}", shown()))?;
+        Ok(Observed { outcome, report })
+    }
+
+    fn extra<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        self.options.iter().map(String::as_str).chain(more.iter().copied()).collect()
+    }
+
+    fn job(&self, engine: &Engine) -> Job {
+        let mut env = base_environment(engine);
+        env.extend(self.env.iter().map(|(name, value)| (name.into(), value.into())));
+        Job {
+            argv: self.argv.clone(),
+            env,
+            stdin: Vec::new(),
+            dir: host::fresh_work_dir(),
+            files: self.files.clone(),
+            timeout: Duration::from_secs(120) * tool::patience(),
+        }
+    }
+}
