@@ -4,7 +4,7 @@ use super::build::{Build, XMM_BYTES};
 use super::{Completion, Why};
 use crate::x86::state;
 use crate::x86::table::Shape;
-use iced_x86::{Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Mnemonic, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
@@ -161,7 +161,8 @@ pub(super) fn dot_product(build: &mut Build<'_>, format: Format) -> Result<(), W
 
 pub(super) fn round(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
     let mode = build.insn.immediate8();
-    if mode >> 4 != 0 {
+    // Only AVX-512's `vrndscale` heeds these bits.
+    if mode >> 4 != 0 && build.insn.encoding() == EncodingKind::EVEX {
         return Err("rounding to binary fractions");
     }
     let which = match mode & 7 {
@@ -359,7 +360,7 @@ pub(super) fn is_byte_shift(build: &Build<'_>) -> bool {
             | Mnemonic::Vpsllq
             | Mnemonic::Vpsrlq
     );
-    logical && build.insn.op_kind(last) == OpKind::Immediate8 && build.insn.immediate8() % 8 == 0
+    logical && build.insn.op_kind(last) == OpKind::Immediate8 && build.insn.immediate8().is_multiple_of(8)
 }
 
 fn is_shift(mnemonic: Mnemonic) -> bool {

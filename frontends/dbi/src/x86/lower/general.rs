@@ -4,7 +4,7 @@ use super::build::{Build, is_write, register_place};
 use super::{AddressRecipe, Completion, Why};
 use crate::x86::state;
 use crate::x86::table::General;
-use iced_x86::{Mnemonic, Register};
+use iced_x86::{Mnemonic, Register, UsedRegister};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Map, NO_SOURCE, Operand, Place, Step};
 
@@ -23,8 +23,10 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
         General::Bits => bits(build),
         // Undone by a second time: the shadow waits for that.
         General::Not => build.finish_general(0),
-        General::MoveString => transfer(build, build.width(0)),
-        General::StoreString | General::LoadString => transfer(build, build.width(0)),
+        General::MoveString | General::StoreString | General::LoadString => {
+            clear_pointers(build);
+            transfer(build, build.width(0))
+        }
         General::Leave => leave(build),
         General::Enter => enter(build),
     }
@@ -51,6 +53,16 @@ fn transfer(build: &mut Build<'_>, bytes: u16) -> Result<(), Why> {
         build.clear(to, bytes);
     }
     build.finish_general(0)
+}
+
+/// String instructions move their pointers on.
+fn clear_pointers(build: &mut Build<'_>) {
+    for pointer in [Register::RSI, Register::RDI] {
+        let moves = |used: &UsedRegister| is_write(used.access()) && used.register() == pointer;
+        if build.info.used_registers().iter().any(moves) {
+            build.clear(Place::State(state::general(pointer.number())), 8);
+        }
+    }
 }
 
 fn extend(build: &mut Build<'_>) -> Result<(), Why> {
@@ -141,6 +153,10 @@ fn accumulator_kept(build: &mut Build<'_>, parts: &[Place], bytes: u16) -> [u16;
 fn compare_exchange(build: &mut Build<'_>) -> Result<(), Why> {
     let bytes = build.width(0);
     let (to, from, accumulator) = (build.place(0)?, build.place(1)?, Place::State(state::general(0)));
+    if to == accumulator {
+        // Compared with itself: the source replaces it.
+        return transfer(build, bytes);
+    }
     let [success, failure] = accumulator_kept(build, &[accumulator], bytes);
     build.step(Step::Unless { flag: success, skip: 1 });
     if may_hold(build, 1) && from != to {
@@ -193,6 +209,11 @@ fn exchange_add(build: &mut Build<'_>) -> Result<(), Why> {
 fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
     let from = build.operands() - 1;
     let (bytes, from, to) = (build.width(0), build.place(from)?, build.place(0)?);
+    if bytes == 2 && from == to {
+        // `bswap` of 16 bits is undefined.
+        build.clear(to, bytes);
+        return Ok(());
+    }
     let map = (0..bytes as u8).rev().collect();
     build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Fixed(map) });
     build.finish_general(0)
@@ -253,7 +274,7 @@ fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
         return None;
     }
     let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
-    if count % 8 != 0 {
+    if !count.is_multiple_of(8) {
         return None;
     }
     let (count, bytes) = (count as i16 / 8, bytes as i16);

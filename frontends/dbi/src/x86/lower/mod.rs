@@ -12,6 +12,9 @@ mod general;
 mod moves;
 mod x87;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;
 
@@ -72,7 +75,7 @@ pub(crate) struct LoweredInsn {
 }
 
 /// What a repeated string instruction does. Its count is in rcx (ecx with short addresses); addresses go down where
-/// the direction flag is set. What `rep` leaves undone when a page fault interrupts it is seen in rcx afterwards.
+/// the direction flag is set. The pointers and rcx are no floats afterwards. What `rep` leaves undone when a page fault interrupts it is seen in rcx afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StringOp {
     /// What is done with each element.
@@ -250,7 +253,11 @@ pub(crate) fn top_after(insn: &Instruction, top: u8) -> Option<u8> {
         let known = !change.conditional() && change.increment() != 0;
         return known.then(|| (i32::from(top) + change.increment()).rem_euclid(8) as u8);
     }
+    if matches!(insn.mnemonic(), Mnemonic::Emms | Mnemonic::Femms) {
+        // Some processors reset it, some do not.
+        return None;
+    }
     let is_mmx = |n: u32| insn.op_kind(n) == iced_x86::OpKind::Register && insn.op_register(n).is_mm();
-    // Every MMX instruction but `emms` resets the top.
+    // Every other MMX instruction resets the top.
     Some(if (0..insn.op_count()).any(is_mmx) { 0 } else { top })
 }

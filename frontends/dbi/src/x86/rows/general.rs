@@ -36,6 +36,6 @@ rows! {
 pub(super) fn string_row(mnemonic: Mnemonic) -> Row {
     match mnemonic {
         Mnemonic::Movsd => General(MoveString),
-        _ => Nothing,
+        _ => Integer,
     }
 }

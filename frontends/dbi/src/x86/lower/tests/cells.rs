@@ -1,0 +1,122 @@
+//! Cells that keep, for each byte, where it came from; and a shadow that checks operations.
+
+use super::arithmetic;
+use super::native::{Machine, WINDOW};
+use crate::x86::state;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::{Cells, Lane, Location, Shadow};
+
+/// Says that a byte belongs to the result of an operation.
+pub(super) const COMPUTED: u32 = u32::MAX;
+/// Says that a byte is no float.
+pub(super) const NONE: u32 = u32::MAX - 1;
+
+/// Origins by byte: of the state, then of the window.
+pub(super) struct Origins {
+    pub(super) origin: Vec<u32>,
+    pub(super) before: Vec<u8>,
+    pub(super) after: Vec<u8>,
+    window: u64,
+    pub(super) problems: Vec<String>,
+}
+
+/// State and window in one row of bytes.
+pub(super) fn bytes_of(machine: &Machine) -> Vec<u8> {
+    let mut bytes = machine.state();
+    bytes.extend_from_slice(&machine.memory);
+    bytes
+}
+
+impl Origins {
+    pub(super) fn new(before: &Machine, after: &Machine, window: u64) -> Self {
+        let (before, after) = (bytes_of(before), bytes_of(after));
+        let origin = (0..before.len() as u32).collect();
+        Origins { origin, before, after, window, problems: Vec::new() }
+    }
+
+    fn at(&self, location: Location) -> usize {
+        match location {
+            Location::State(at) => usize::from(at),
+            Location::Memory(address) => {
+                let offset = address.wrapping_sub(self.window) as usize;
+                assert!(offset < WINDOW, "an address outside the window");
+                usize::from(state::BYTES) + offset
+            }
+        }
+    }
+
+    fn is_scratch(at: usize) -> bool {
+        (usize::from(state::SCRATCH)..usize::from(state::BYTES)).contains(&at)
+    }
+}
+
+impl Cells<Vec<u32>> for Origins {
+    fn get(&mut self, location: Location, format: Format, bits: u128) -> Option<Vec<u32>> {
+        let at = self.at(location);
+        let origins = self.origin[at..at + format.bytes()].to_vec();
+        let untouched = (at..).zip(&origins).all(|(i, &origin)| origin == i as u32);
+        if untouched && !Self::is_scratch(at) && format.bits_of(&self.before[at..]) != bits {
+            self.problems.push(format!(
+                "operand at {at} is {:#x}, captured {bits:#x}",
+                format.bits_of(&self.before[at..])
+            ));
+        }
+        (!origins.contains(&NONE)).then_some(origins)
+    }
+
+    fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<Vec<u32>>) {
+        let at = self.at(location);
+        if !Self::is_scratch(at) && format.bits_of(&self.after[at..]) != bits {
+            self.problems.push(format!(
+                "result at {at} is {:#x}, captured {bits:#x}",
+                format.bits_of(&self.after[at..])
+            ));
+        }
+        let origins = shadow.unwrap_or_else(|| vec![NONE; format.bytes()]);
+        let origins = if origins.len() == format.bytes() { origins } else { vec![COMPUTED; format.bytes()] };
+        self.origin[at..at + format.bytes()].copy_from_slice(&origins);
+    }
+
+    fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {
+        let to = self.at(to);
+        let [first, second] = from.map(|location| self.at(location));
+        let result: Vec<u32> = map
+            .iter()
+            .map(|&byte| match byte {
+                255 => NONE,
+                0..64 => self.origin[first + usize::from(byte)],
+                _ => self.origin[second + usize::from(byte) - 64],
+            })
+            .collect();
+        self.origin[to..to + result.len()].copy_from_slice(&result);
+    }
+
+    fn copy(&mut self, from: Location, to: Location, bytes: usize) {
+        let (from, to) = (self.at(from), self.at(to));
+        self.origin.copy_within(from..from + bytes, to);
+    }
+
+    fn clear(&mut self, location: Location, bytes: usize) {
+        let at = self.at(location);
+        self.origin[at..at + bytes].fill(NONE);
+    }
+}
+
+/// Checks that results are what the op makes of the operands.
+#[derive(Default)]
+pub(super) struct OpCheck {
+    pub(super) problems: Vec<String>,
+}
+
+impl Shadow for OpCheck {
+    type Value = Vec<u32>;
+
+    fn op(&mut self, lane: &Lane<'_, Vec<u32>>) -> Option<Vec<u32>> {
+        self.problems.extend(arithmetic::disagreement(lane.op, lane.from, lane.to, lane.x, lane.r));
+        Some(vec![COMPUTED; lane.to.bytes()])
+    }
+
+    fn scale(&mut self, _: &Vec<u32>, format: Format, _: bool, _: i32) -> Option<Vec<u32>> {
+        Some(vec![COMPUTED; format.bytes()])
+    }
+}

@@ -1,0 +1,339 @@
+//! One instruction: lowered, run, replayed, compared.
+
+use super::cells::{COMPUTED, NONE, OpCheck, Origins, bytes_of};
+use super::native::{Machine, Native, WINDOW};
+use super::operands;
+use super::rng::Rng;
+use crate::x86::lower::{Gap, LoweredInsn, Lowerer, Lowering, top_after};
+use crate::x86::rows;
+use crate::x86::state;
+use crate::x86::table::{General, Row};
+use iced_x86::{Code, Instruction, MemorySize, OpKind, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::replay::replay;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Capture, Place};
+
+pub(super) struct Checker {
+    native: Native,
+    lowerer: Lowerer,
+    rng: Rng,
+}
+
+/// What operands are filled with.
+#[derive(Clone, Copy)]
+enum Fill {
+    Bytes,
+    Floats(Format),
+}
+
+impl Checker {
+    pub(super) fn new() -> Self {
+        Checker { native: Native::new(), lowerer: Lowerer::new(), rng: Rng(1) }
+    }
+
+    /// Problems with random instructions of `code`; `None` if there was nothing to compare.
+    pub(super) fn check(&mut self, code: Code, round: u64) -> Option<String> {
+        let insn = operands::random(code, self.native.memory(), &mut self.rng)?;
+        let insn = normalised(&insn, self.native.memory())?;
+        let row = rows::row(&insn);
+        let mut runs = Vec::new();
+        for _ in 0..3 {
+            let before = self.machine(&insn, row);
+            let lowering = self.lowerer.lower(&insn, before.top);
+            let after = self.native.run(&insn, &before)?;
+            runs.push(self.compare(&insn, &lowering, &before, &after)?);
+        }
+        let mut problems: Vec<String> = runs.iter().flat_map(|run| run.problems.clone()).collect();
+        if problems.is_empty() && !runs[0].is_gap {
+            problems.extend(lost(&runs, row, &insn));
+        }
+        problems.truncate(4);
+        let mut text = String::new();
+        iced_x86::Formatter::format(&mut iced_x86::GasFormatter::new(), &insn, &mut text);
+        let title = format!("{code:?} round {round}: {text} {row:?}\n    ");
+        Some(if problems.is_empty() { String::new() } else { title + &problems.join("\n    ") })
+    }
+
+    fn machine(&mut self, insn: &Instruction, row: Row) -> Machine {
+        let fill = fill_for(insn, row);
+        let rng = &mut self.rng;
+        let base = self.native.memory();
+        let mut general = std::array::from_fn(|_| rng.next());
+        for (number, offset) in [(3, 0), (4, 0x800), (5, 0x900), (6, 0x200), (7, 0x400)] {
+            general[number] = base + offset;
+        }
+        let mut memory = vec![0; WINDOW];
+        fill_bytes(rng, fill, &mut memory);
+        if insn.memory_size() == MemorySize::Float80 {
+            for chunk in memory.chunks_exact_mut(64) {
+                chunk[..10].copy_from_slice(&float80(rng));
+            }
+        }
+        let mut vectors = [[0; 64]; 32];
+        for vector in &mut vectors {
+            fill_bytes(rng, fill, vector);
+        }
+        if insn.is_vsib() {
+            let index = &mut vectors[insn.memory_index().number()];
+            let width = if insn.is_vsib64() { 8 } else { 4 };
+            for (i, byte) in index.iter_mut().enumerate() {
+                *byte = if i % width == 0 { rng.next() as u8 } else { 0 };
+            }
+        }
+        let mut x87 = [[0; 10]; 8];
+        for register in &mut x87 {
+            *register = float80(rng);
+        }
+        let top = rng.below(8) as u8;
+        // The four below the top are in use, the others empty.
+        let in_use = 0x0f_u8.rotate_left(top.into());
+        let flags = 0x202 | rng.next() & 0x8d5;
+        Machine { general, flags, vectors, x87, top, in_use, memory }
+    }
+
+    fn compare(
+        &mut self,
+        insn: &Instruction,
+        lowering: &Lowering,
+        before: &Machine,
+        after: &Machine,
+    ) -> Option<Run> {
+        let window = self.native.memory();
+        let mut origins = Origins::new(before, after, window);
+        let mut ops = OpCheck::default();
+        match lowering {
+            Lowering::Nothing => {}
+            Lowering::Gap(gap) => clear_gap(gap, before, &mut origins),
+            Lowering::Steps(steps) => {
+                let mut record = record(steps, before, after, window);
+                self.lowerer.complete(steps, &mut record);
+                replay(&steps.lowered, Site::default(), &record, &mut ops, &mut origins);
+            }
+            Lowering::String(_) | Lowering::State(_) => return None,
+        }
+        let mut problems = std::mem::take(&mut origins.problems);
+        problems.append(&mut ops.problems);
+        if rows::row(insn) != Row::General(General::Not) {
+            problems.extend(wrong(&origins));
+        }
+        if let Some(top) = top_after(insn, before.top)
+            && top != after.top
+        {
+            problems.push(format!("top {} said to be {top}", after.top));
+        }
+        let is_gap = matches!(lowering, Lowering::Gap(_));
+        Some(Run {
+            is_gap,
+            problems,
+            origin: origins.origin,
+            before: bytes_of(before),
+            after: bytes_of(after),
+        })
+    }
+}
+
+/// What one run showed.
+struct Run {
+    is_gap: bool,
+    problems: Vec<String>,
+    origin: Vec<u32>,
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+/// The instruction as a decoder gives it.
+fn normalised(insn: &Instruction, at: u64) -> Option<Instruction> {
+    let mut encoder = iced_x86::Encoder::new(64);
+    encoder.encode(insn, at).ok()?;
+    let bytes = encoder.take_buffer();
+    let decoded = iced_x86::Decoder::with_ip(64, &bytes, at, 0).decode();
+    (decoded.code() == insn.code()).then_some(decoded)
+}
+
+fn fill_for(insn: &Instruction, row: Row) -> Fill {
+    match row {
+        Row::Arith(_, format, _) | Row::Unary(_, format, _) | Row::Fused(_, _, format, _) => {
+            Fill::Floats(format)
+        }
+        Row::FusedAlternating { format, .. } | Row::AddSub(format) | Row::Horizontal(_, format) => {
+            Fill::Floats(format)
+        }
+        Row::DotProduct(format) | Row::Round(format, _) | Row::ToInteger(format, ..) => Fill::Floats(format),
+        Row::Compare(format, _) | Row::CompareFlags(format) => Fill::Floats(format),
+        Row::Narrow(_) => Fill::Floats(Format::F64),
+        Row::Widen(_) => Fill::Floats(Format::F32),
+        Row::X87(_) => match insn.memory_size() {
+            MemorySize::Float32 => Fill::Floats(Format::F32),
+            MemorySize::Float64 => Fill::Floats(Format::F64),
+            _ => Fill::Bytes,
+        },
+        _ => Fill::Bytes,
+    }
+}
+
+/// Random bytes, or floats in ±[2⁻⁴, 16).
+fn fill_bytes(rng: &mut Rng, fill: Fill, bytes: &mut [u8]) {
+    rng.fill(bytes);
+    match fill {
+        Fill::Bytes => {}
+        Fill::Floats(Format::F32) => {
+            for chunk in bytes.chunks_exact_mut(4) {
+                let bits = rng.next() as u32;
+                let exponent = 127 - 4 + rng.below(8) as u32;
+                chunk.copy_from_slice(&(bits & 0x807f_ffff | exponent << 23).to_le_bytes());
+            }
+        }
+        Fill::Floats(_) => {
+            for chunk in bytes.chunks_exact_mut(8) {
+                let bits = rng.next();
+                let exponent = 1023 - 4 + rng.below(8);
+                chunk.copy_from_slice(&(bits & 0x800f_ffff_ffff_ffff | exponent << 52).to_le_bytes());
+            }
+        }
+    }
+}
+
+/// A float in ±[2⁻⁵, ¼): in the domain of every x87 function, but for signs.
+fn float80(rng: &mut Rng) -> [u8; 10] {
+    let mut bytes = [0; 10];
+    rng.fill(&mut bytes);
+    bytes[7] |= 0x80;
+    let field = (rng.below(2) as u16) << 15 | (0x3fff - 5 + rng.below(3) as u16);
+    bytes[8..].copy_from_slice(&field.to_le_bytes());
+    bytes
+}
+
+fn address(recipe: &crate::x86::lower::AddressRecipe, machine: &Machine) -> u64 {
+    recipe.address(|number| machine.general[number], 0, 0)
+}
+
+/// The record as an engine would make it.
+fn record(insn: &LoweredInsn, before: &Machine, after: &Machine, window: u64) -> Vec<u8> {
+    let lowered = &insn.lowered;
+    assert_eq!(usize::from(lowered.addresses), insn.addresses.len());
+    let mut record = vec![0; usize::from(lowered.record)];
+    for (i, recipe) in insn.addresses.iter().enumerate() {
+        let address = if recipe.is_deferred() { 0 } else { address(recipe, before) };
+        record[8 * i..8 * i + 8].copy_from_slice(&address.to_le_bytes());
+    }
+    let addresses = record.clone();
+    let bytes_at = |bytes: &[u8], place: Place| match place {
+        Place::State(at) => usize::from(at),
+        Place::Memory { operand, offset } => {
+            let at = 8 * usize::from(operand);
+            let address = u64::from_le_bytes(addresses[at..at + 8].try_into().unwrap()) + u64::from(offset);
+            assert!(address - window < (bytes.len() - usize::from(state::BYTES)) as u64);
+            usize::from(state::BYTES) + (address - window) as usize
+        }
+    };
+    let (old, new) = (bytes_of(before), bytes_of(after));
+    for capture in &lowered.captures {
+        let (source, place, bytes, at) = match *capture {
+            Capture::Before { place, bytes, at } => (&old, place, bytes, at),
+            Capture::After { place, bytes, at } => (&new, place, bytes, at),
+            Capture::Condition { condition, at } => {
+                record[usize::from(at)] = holds(condition, before.flags).into();
+                continue;
+            }
+            Capture::Map { .. } => unreachable!("maps are completions"),
+        };
+        let from = bytes_at(source, place);
+        record[usize::from(at)..usize::from(at + bytes)]
+            .copy_from_slice(&source[from..from + usize::from(bytes)]);
+    }
+    record
+}
+
+/// The processor's condition `condition` (Intel SDM vol. 1, appendix B).
+fn holds(condition: u8, flags: u64) -> bool {
+    let flag = |bit: u32| flags >> bit & 1 != 0;
+    let (carry, parity, zero, sign, overflow) = (flag(0), flag(2), flag(6), flag(7), flag(11));
+    let base = match condition >> 1 {
+        0 => overflow,
+        1 => carry,
+        2 => zero,
+        3 => carry || zero,
+        4 => sign,
+        5 => parity,
+        6 => sign != overflow,
+        _ => zero || sign != overflow,
+    };
+    base != (condition & 1 != 0)
+}
+
+fn clear_gap(gap: &Gap, before: &Machine, origins: &mut Origins) {
+    use shadowgrind_core::shadow::{Cells, Location};
+    for &(place, bytes) in &gap.writes {
+        let location = match place {
+            Place::State(at) => Location::State(at),
+            Place::Memory { operand, offset } => {
+                Location::Memory(address(&gap.addresses[usize::from(operand)], before) + u64::from(offset))
+            }
+        };
+        origins.clear(location, bytes.into());
+    }
+}
+
+fn is_stack_pointer(byte: usize) -> bool {
+    (32..40).contains(&byte)
+}
+
+fn is_scratch(byte: usize) -> bool {
+    (usize::from(state::SCRATCH)..usize::from(state::BYTES)).contains(&byte)
+}
+
+/// Bytes that are said to come from somewhere but differ from what was there.
+fn wrong(origins: &Origins) -> Vec<String> {
+    let mut found = Vec::new();
+    for (byte, &origin) in origins.origin.iter().enumerate() {
+        if origin == NONE || origin == COMPUTED || is_stack_pointer(byte) || is_scratch(byte) {
+            continue;
+        }
+        let (before, after) = (origins.before[origin as usize], origins.after[byte]);
+        if before != after {
+            found.push(format!("byte {byte} is {after:#x}, said to be byte {origin}: {before:#x}"));
+        }
+    }
+    found
+}
+
+/// Bytes whose shadow is dropped though they only moved, or did not even change.
+fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
+    let moves = match row {
+        Row::Move { .. } | Row::Gather(_) => true,
+        Row::General(General::Move | General::Exchange | General::ByteSwap | General::MoveReversed) => {
+            (0..insn.op_count()).all(|n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory))
+        }
+        _ => false,
+    };
+    let may_clear_unchanged = matches!(
+        row,
+        Row::Integer | Row::General(_) | Row::Logic(_) | Row::Trick(_) | Row::Gap(_) | Row::X87(_)
+    );
+    let mut found = Vec::new();
+    for byte in 0..runs[0].origin.len() {
+        let dropped = runs.iter().all(|run| run.origin[byte] == NONE);
+        if !dropped || is_scratch(byte) || is_stack_pointer(byte) {
+            continue;
+        }
+        let mmx_high =
+            byte >= usize::from(state::X87) && byte < usize::from(state::SCRATCH) && byte % 16 >= 8;
+        if moves && !mmx_high && !is_gather_mask(insn, byte) && runs.iter().any(|run| run.after[byte] != 0) {
+            found.push(format!("byte {byte} moved from somewhere, said to be nothing"));
+        }
+        if !may_clear_unchanged
+            && !mmx_high
+            && runs.iter().all(|run| run.before[byte] == run.after[byte] && run.after[byte] != 0)
+        {
+            found.push(format!("byte {byte} did not change, said to be nothing"));
+        }
+    }
+    found
+}
+
+fn is_gather_mask(insn: &Instruction, byte: usize) -> bool {
+    insn.is_vsib()
+        && insn.op2_register() != Register::None
+        && usize::from(state::vector(insn.op2_register().number())) / 64 == byte / 64
+}
