@@ -11,6 +11,7 @@ pub(crate) mod mirror;
 pub(crate) mod mode;
 mod probe;
 pub(crate) mod rows;
+pub(crate) mod rules;
 pub(crate) mod state;
 pub(crate) mod table;
 pub(crate) mod vector;

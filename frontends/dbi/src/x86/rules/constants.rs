@@ -1,0 +1,78 @@
+//! The pool of constants that rules read rip-relative: its layout and contents.
+//!
+//! Every constant is there in both formats, 64 bytes long, so that an operand of any length may be taken from it. Where
+//! the pool is, its owner says.
+
+use shadowgrind_core::format::Format;
+
+use super::super::vector::Mem;
+use super::template::Constant;
+
+/// All that rules of TABLE 1 and their guards need.
+const POOL: [Constant; 5] = [
+    Constant::Sign,
+    Constant::Magnitude,
+    Constant::Literal(0),
+    Constant::Literal(1f64.to_bits()),
+    Constant::Literal((-0.5f64).to_bits()),
+];
+
+/// Bytes of a constant.
+const LINE: usize = 64;
+
+/// Numbers of lanes for which there is a mask.
+const COUNTS: [u8; 5] = [1, 2, 4, 8, 16];
+
+/// The pool's place in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constants {
+    base: u64,
+}
+
+impl Constants {
+    /// The pool [`constant_bytes`], mapped at `base`, a multiple of 64.
+    pub(crate) fn at(base: u64) -> Constants {
+        assert!(base % LINE as u64 == 0, "constants at {base:#x}");
+        Constants { base }
+    }
+
+    /// 64 bytes of a constant in every lane.
+    pub(super) fn vector(self, constant: Constant, format: Format) -> Mem {
+        let index = POOL.iter().position(|&known| known == constant);
+        let index = index.unwrap_or_else(|| panic!("{constant:?} is not in the pool"));
+        let line = 2 * index + usize::from(format == Format::F64);
+        Mem::rip(self.base + (line * LINE) as u64)
+    }
+
+    /// Eight bytes with a bit for each of `count` lanes.
+    pub(crate) fn lanes(self, count: u8) -> Mem {
+        let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");
+        Mem::rip(self.base + (2 * POOL.len() * LINE + 8 * index) as u64)
+    }
+}
+
+/// The bits of a constant in one lane.
+fn lane(constant: Constant, format: Format) -> u64 {
+    let sign = 1 << (format.width() - 1);
+    match constant {
+        Constant::Literal(x) => format.from_f64(f64::from_bits(x)) as u64,
+        Constant::Sign => sign,
+        Constant::Magnitude => sign - 1,
+    }
+}
+
+/// The contents of the pool, to be placed at a multiple of 64.
+pub(crate) fn constant_bytes() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for constant in POOL {
+        for format in [Format::F32, Format::F64] {
+            let image = lane(constant, format).to_le_bytes();
+            bytes.extend(image[..format.bytes()].iter().cycle().take(LINE));
+        }
+    }
+    for count in COUNTS {
+        bytes.extend(((1u64 << count) - 1).to_le_bytes());
+    }
+    bytes.resize(bytes.len().next_multiple_of(LINE), 0);
+    bytes
+}

@@ -1,0 +1,130 @@
+//! Dot rules as machine code: TABLE 1's arithmetic rows beside the guest's instructions.
+//!
+//! `template` turns a row into a list of verbs; `evex` and `vex` turn that into instructions, with registers by
+//! `registers`. Nothing here knows an operation: what is emitted follows from the row. The caller says where operands,
+//! dots and result are; it knows the guest's instruction and orders rule and instruction.
+//!
+//! **Bits.** Emitted code computes what `shadows::dot::eval` computes, bit for bit, but that a NaN may be any NaN.
+//!
+//! **Exceptions.** With [`Binding::Evex`] no MXCSR flag is raised and rounding is to nearest whatever MXCSR says; of
+//! MXCSR only DAZ and FTZ have an effect. With [`Binding::Vex`] flags are raised and the rounding mode of the moment
+//! is used: who needs precision there brackets the rule. EFLAGS and general registers are never touched.
+
+mod constants;
+mod convert;
+mod evex;
+mod registers;
+mod template;
+#[cfg(test)]
+mod tests;
+mod vex;
+
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+
+use super::asm::Asm;
+use super::vector::{Length, Mem, Place};
+pub(crate) use constants::{Constants, constant_bytes};
+pub(crate) use convert::{Conversion, convert};
+use template::{Node, Template};
+
+/// Which instructions may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// AVX-512 F, VL and DQ: registers 16 … 31 and masks; quiet.
+    Evex,
+    /// AVX2 and FMA: registers 0 … 15; raises flags.
+    Vex,
+}
+
+/// What becomes of the destination beyond the width of the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It becomes zero, up to 64 bytes.
+    Zero,
+    /// It stays as it is: up to 64 bytes with `Evex`, up to 32 with `Vex`, which clears what is above.
+    Keep,
+}
+
+/// One rule to emit. Registers given as operands, dots and result are left as they are, but for `to`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a> {
+    /// An arithmetic row.
+    pub(crate) op: Op,
+    /// F32 or F64.
+    pub(crate) format: Format,
+    /// Bytes of the guest's operands: those of a lane for a scalar operation, or 16, 32 (or, with `Evex`, 64).
+    pub(crate) width: u8,
+    /// The operands, in the order of the row. What is above their width may be anything.
+    pub(crate) x: &'a [Place],
+    /// Their dots, likewise.
+    pub(crate) dots: &'a [Place],
+    /// The guest's result; read only if [`needs_result`].
+    pub(crate) r: Place,
+    /// Register for the result's dot; may be one of `dots`, and is none of the temporaries.
+    pub(crate) to: u8,
+    /// What becomes of `to` beyond the width.
+    pub(crate) rest: Rest,
+    /// Vector registers to clobber: two at least with `Evex`, three with `Vex`.
+    pub(crate) temps: &'a [u8],
+    /// Mask registers to clobber, of 1 … 7; three at least with `Evex`.
+    pub(crate) masks: &'a [u8],
+    /// A mask register whose lowest bits are set, one for each lane of `width`, and no others. Without it, where it is
+    /// needed (scalars, `Rest::Keep`), the rule loads one.
+    pub(crate) lanes: Option<u8>,
+    /// Memory of 64 bytes each for `Evex` to save further registers when temporaries do not suffice.
+    pub(crate) spill: &'a [Mem],
+}
+
+impl Job<'_> {
+    /// Whether it works on one lane.
+    fn is_scalar(&self) -> bool {
+        usize::from(self.width) == self.format.bytes()
+    }
+
+    /// The length of the guest's operation.
+    fn length(&self) -> Length {
+        if self.is_scalar() { Length::Scalar } else { Length::of(self.width) }
+    }
+
+    /// Lanes it works on.
+    fn count(&self) -> u8 {
+        self.width / self.format.bytes() as u8
+    }
+
+    /// The rule, with operands and dots that are in one place taken as one value.
+    fn template(&self) -> Template {
+        let count = self.op.arity();
+        assert!(self.x.len() == count && self.dots.len() == count, "{count} operands for {}", self.op.name());
+        let same = |places: &[Place]| {
+            let first = |i: usize| places.get(i).and_then(|place| places.iter().position(|p| p == place));
+            std::array::from_fn(|i| first(i).unwrap_or(i) as u8)
+        };
+        Template::of(self.op, [same(self.x), same(self.dots)])
+    }
+}
+
+/// Each operand a value of its own.
+const DISTINCT: [u8; MAX_OPERANDS] = [0, 1, 2];
+
+/// Whether the rule of an arithmetic `op` reads the guest's result.
+pub(crate) fn needs_result(op: Op) -> bool {
+    Template::of(op, [DISTINCT; 2]).reads(Node::Result)
+}
+
+/// Whether the rule of an arithmetic `op` reads operand `i`.
+pub(crate) fn needs_operand(op: Op, i: usize) -> bool {
+    Template::of(op, [DISTINCT; 2]).reads(Node::Operand(i as u8))
+}
+
+/// Appends the rule.
+///
+/// # Panics
+/// For an op that is no arithmetic row, and where registers do not suffice.
+pub(crate) fn emit(asm: &mut Asm, binding: Binding, job: &Job, constants: &Constants) {
+    let template = job.template();
+    match binding {
+        Binding::Evex => evex::emit(asm, job, &template, *constants),
+        Binding::Vex => vex::emit(asm, job, &template, *constants),
+    }
+}

@@ -1,0 +1,321 @@
+//! The dot rule of an op as a list of verbs: TABLE 1 run on an arithmetic that writes down what it is asked for.
+//!
+//! Equal values are written down once, dead ones are left out, and a selection becomes part of the instruction whose
+//! result it selects, as a guard. Knows neither registers nor encodings.
+
+use std::cell::RefCell;
+
+use shadowgrind_core::arith::Arith;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_shadows::dot;
+
+/// A value, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct V(pub(super) u8);
+
+/// A truth value per lane, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct M(pub(super) u8);
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    /// Operand of the guest's instruction.
+    Operand(u8),
+    /// Its result.
+    Result,
+    /// Dot of an operand.
+    Dot(u8),
+    /// The same in every lane.
+    Constant(Constant),
+    /// Computed.
+    Verb(Verb),
+    /// `1` where the mask holds, else `2`.
+    Select(M, V, V),
+}
+
+impl Node {
+    /// Nothing: +0 in every lane.
+    pub(super) const ZERO: Node = Node::Constant(Constant::Literal(0));
+}
+
+/// A value from the pool of constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Constant {
+    /// A number, by its bits as an `f64`: zeros differ.
+    Literal(u64),
+    /// The sign bit.
+    Sign,
+    /// All bits but that.
+    Magnitude,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Add(V, V),
+    Sub(V, V),
+    Mul(V, V),
+    Div(V, V),
+    Sqrt(V),
+    /// `0 · 1 + 2`.
+    Fma(V, V, V),
+    /// `2 − 0 · 1`.
+    Fnma(V, V, V),
+    /// Bitwise.
+    Xor(V, V),
+    /// Bitwise.
+    And(V, V),
+    /// `0` with the bits turned over that `1` and `2` have in common.
+    Flip(V, V, V),
+    /// The value itself: a selection between values that are there already.
+    Copy(V),
+}
+
+impl Verb {
+    /// What it is computed from.
+    pub(super) fn operands(self) -> impl Iterator<Item = V> + Clone {
+        let (operands, count) = match self {
+            Verb::Add(a, b) | Verb::Sub(a, b) | Verb::Mul(a, b) | Verb::Div(a, b) => ([a, b, a], 2),
+            Verb::Xor(a, b) | Verb::And(a, b) => ([a, b, a], 2),
+            Verb::Fma(a, b, c) | Verb::Fnma(a, b, c) | Verb::Flip(a, b, c) => ([a, b, c], 3),
+            Verb::Sqrt(a) | Verb::Copy(a) => ([a; 3], 1),
+        };
+        operands.into_iter().take(count)
+    }
+}
+
+/// What decides a selection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Test {
+    /// a < b.
+    Less(V, V),
+    /// a = b.
+    Equal(V, V),
+    /// No bit is set.
+    Absent(V),
+}
+
+impl Test {
+    /// What is tested.
+    pub(super) fn operands(self) -> impl Iterator<Item = V> {
+        let (operands, count) = match self {
+            Test::Less(a, b) | Test::Equal(a, b) => ([a, b], 2),
+            Test::Absent(a) => ([a; 2], 1),
+        };
+        operands.into_iter().take(count)
+    }
+}
+
+/// Where an instruction's result counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Guard {
+    /// What decides.
+    pub(super) mask: M,
+    /// The result counts where the mask is this.
+    pub(super) holds: bool,
+    /// What the value is elsewhere.
+    pub(super) otherwise: V,
+}
+
+/// One instruction, or the few that it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    /// The value it makes.
+    pub(super) value: V,
+    /// How.
+    pub(super) verb: Verb,
+    /// Where; everywhere if `None`.
+    pub(super) guard: Option<Guard>,
+}
+
+/// A rule as straight-line code over values.
+#[derive(Debug)]
+pub(super) struct Template {
+    /// All values, also those that are not needed.
+    pub(super) nodes: Vec<Node>,
+    /// All tests.
+    pub(super) tests: Vec<Test>,
+    /// In order.
+    pub(super) steps: Vec<Step>,
+    /// What the rule comes to.
+    pub(super) result: V,
+}
+
+impl Template {
+    /// The dot rule of an arithmetic op. Operands that are the same place are the same value: `same` maps each operand,
+    /// and each dot, to the first that is like it.
+    ///
+    /// # Panics
+    /// For an op that is no arithmetic row.
+    pub(super) fn of(op: Op, same: [[u8; MAX_OPERANDS]; 2]) -> Template {
+        let recorder = Recorder::default();
+        let count = op.arity();
+        let x: Vec<V> = same[0][..count].iter().map(|&i| recorder.node(Node::Operand(i))).collect();
+        let dots: Vec<V> = same[1][..count].iter().map(|&i| recorder.node(Node::Dot(i))).collect();
+        let result = recorder.node(Node::Result);
+        let dot = dot::inline(&recorder, op, &x, result, &dots).expect("an arithmetic op");
+        let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
+        let steps = fused(&nodes, &tests, dot);
+        Template { nodes, tests, steps, result: dot }
+    }
+
+    /// Whether the rule reads a value of the guest or of a shadow.
+    pub(super) fn reads(&self, node: Node) -> bool {
+        let is = |v: V| self.nodes[usize::from(v.0)] == node;
+        is(self.result) || self.steps.iter().any(|step| operands(&self.tests, step).any(is))
+    }
+}
+
+/// All that a step reads: operands, what it is elsewhere, and what its guard tests.
+pub(super) fn operands(tests: &[Test], step: &Step) -> impl Iterator<Item = V> {
+    let guard = step.guard.map(|guard| (guard.otherwise, tests[usize::from(guard.mask.0)]));
+    let guard = guard.into_iter().flat_map(|(otherwise, test)| test.operands().chain([otherwise]));
+    step.verb.operands().chain(guard)
+}
+
+/// Selections become guards of what they select, where nobody else wants that; dead values are left out.
+fn fused(nodes: &[Node], tests: &[Test], result: V) -> Vec<Step> {
+    let uses = uses(nodes, tests, result);
+    let zero = |v: V| nodes[usize::from(v.0)] == Node::ZERO;
+    // Nobody else wants `v`, and lanes that do not count can be had with it: zeros, or what a product is added to.
+    let alone = |v: V, otherwise: V| match nodes[usize::from(v.0)] {
+        Node::Verb(verb) if uses[usize::from(v.0)] == 1 => {
+            let adds = matches!(verb, Verb::Fma(.., c) | Verb::Fnma(.., c) if c == otherwise);
+            (adds || zero(otherwise)).then_some(verb)
+        }
+        _ => None,
+    };
+    let mut inside = vec![false; nodes.len()];
+    let mut steps = Vec::new();
+    for (i, &node) in nodes.iter().enumerate() {
+        let value = V(i as u8);
+        match node {
+            _ if uses[i] == 0 => {}
+            Node::Verb(verb) => steps.push(Step { value, verb, guard: None }),
+            Node::Select(mask, yes, no) => {
+                let guard = |holds, otherwise| Some(Guard { mask, holds, otherwise });
+                let (verb, guard) = match (alone(yes, no), alone(no, yes)) {
+                    (_, Some(verb)) => {
+                        inside[usize::from(no.0)] = true;
+                        (verb, guard(false, yes))
+                    }
+                    (Some(verb), None) => {
+                        inside[usize::from(yes.0)] = true;
+                        (verb, guard(true, no))
+                    }
+                    (None, None) if zero(yes) => (Verb::Copy(no), guard(false, yes)),
+                    (None, None) => (Verb::Copy(yes), guard(true, no)),
+                };
+                steps.push(Step { value, verb, guard });
+            }
+            _ => {}
+        }
+    }
+    steps.retain(|step| !inside[usize::from(step.value.0)]);
+    steps
+}
+
+/// How often each value is read by values that are needed.
+fn uses(nodes: &[Node], tests: &[Test], result: V) -> Vec<u8> {
+    let mut uses = vec![0; nodes.len()];
+    uses[usize::from(result.0)] = 1;
+    // Values are made of earlier ones only.
+    for (i, &node) in nodes.iter().enumerate().rev() {
+        if uses[i] == 0 {
+            continue;
+        }
+        let mut read = |v: V| uses[usize::from(v.0)] += 1;
+        match node {
+            Node::Verb(verb) => verb.operands().for_each(read),
+            Node::Select(mask, yes, no) => {
+                tests[usize::from(mask.0)].operands().for_each(&mut read);
+                [yes, no].into_iter().for_each(read);
+            }
+            Node::Operand(_) | Node::Result | Node::Dot(_) | Node::Constant(_) => {}
+        }
+    }
+    uses
+}
+
+/// The arithmetic that writes down.
+#[derive(Default)]
+struct Recorder {
+    nodes: RefCell<Vec<Node>>,
+    tests: RefCell<Vec<Test>>,
+}
+
+/// The number of `item`, which is added if it is new.
+fn number<T: PartialEq>(items: &mut Vec<T>, item: T) -> u8 {
+    let at = items.iter().position(|known| *known == item).unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    });
+    u8::try_from(at).expect("rules are short")
+}
+
+impl Recorder {
+    fn node(&self, node: Node) -> V {
+        V(number(&mut self.nodes.borrow_mut(), node))
+    }
+    fn verb(&self, verb: Verb) -> V {
+        self.node(Node::Verb(verb))
+    }
+    fn test(&self, test: Test) -> M {
+        M(number(&mut self.tests.borrow_mut(), test))
+    }
+    fn constant(&self, constant: Constant) -> V {
+        self.node(Node::Constant(constant))
+    }
+}
+
+impl Arith for Recorder {
+    type V = V;
+    type M = M;
+
+    fn lit(&self, x: f64) -> V {
+        self.constant(Constant::Literal(x.to_bits()))
+    }
+    fn neg(&self, a: V) -> V {
+        self.verb(Verb::Xor(a, self.constant(Constant::Sign)))
+    }
+    fn abs(&self, a: V) -> V {
+        self.verb(Verb::And(a, self.constant(Constant::Magnitude)))
+    }
+    fn flip(&self, a: V, b: V) -> V {
+        self.verb(Verb::Flip(a, b, self.constant(Constant::Sign)))
+    }
+    fn add(&self, a: V, b: V) -> V {
+        self.verb(Verb::Add(a, b))
+    }
+    fn sub(&self, a: V, b: V) -> V {
+        self.verb(Verb::Sub(a, b))
+    }
+    fn mul(&self, a: V, b: V) -> V {
+        self.verb(Verb::Mul(a, b))
+    }
+    fn div(&self, a: V, b: V) -> V {
+        self.verb(Verb::Div(a, b))
+    }
+    fn sqrt(&self, a: V) -> V {
+        self.verb(Verb::Sqrt(a))
+    }
+    fn fma(&self, a: V, b: V, c: V) -> V {
+        self.verb(Verb::Fma(a, b, c))
+    }
+    fn fnma(&self, a: V, b: V, c: V) -> V {
+        self.verb(Verb::Fnma(a, b, c))
+    }
+    fn lt(&self, a: V, b: V) -> M {
+        self.test(Test::Less(a, b))
+    }
+    fn eq(&self, a: V, b: V) -> M {
+        self.test(Test::Equal(a, b))
+    }
+    fn absent(&self, s: V) -> M {
+        self.test(Test::Absent(s))
+    }
+    fn select(&self, m: M, yes: V, no: V) -> V {
+        if yes == no { yes } else { self.node(Node::Select(m, yes, no)) }
+    }
+}

@@ -1,0 +1,468 @@
+//! Emitted rules, run on this machine, against the same rules on `Host`.
+//!
+//! Registers are loaded from a frame, the rule runs, registers are stored again; so everything can be compared: the
+//! destination, what must not change, and MXCSR.
+
+use std::arch::is_x86_feature_detected;
+
+use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction};
+use shadowgrind_shadows::dot;
+
+use super::super::vector::{At, Vector, forms};
+use super::*;
+
+/// Layout of the test's memory: constants, operands in memory, spill slots, registers before and after, code.
+const CONSTANTS: u64 = 0;
+const OPERANDS: u64 = 0x1000;
+const SPILL: u64 = 0x1400;
+const BEFORE: u64 = 0x2000;
+const AFTER: u64 = 0x3000;
+const STATUS: u64 = 0x3ff0;
+const CODE: u64 = 0x4000;
+const SIZE: usize = 0x6000;
+
+/// MXCSR with all exceptions masked and no flag set.
+const QUIET: u32 = 0x1f80;
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 16 ^ self.0 << 40
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 8) % n
+    }
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    /// A lane: an edge, anything at all, or of ordinary size.
+    fn lane(&mut self, format: Format) -> u64 {
+        let edges =
+            [0.0, 1.0, f64::INFINITY, f64::NAN, f64::MAX, f64::MIN_POSITIVE, 1e-310, 3.5, 1e30, 1e-42];
+        let bits = match self.below(4) {
+            0 => {
+                let edge = format.from_f64(self.pick(&edges)) as u64;
+                edge | self.below(2) << (format.width() - 1)
+            }
+            1 => self.next(),
+            _ => format.from_f64((self.next() as i64 as f64) * 2f64.powi(self.below(12) as i32 - 66)) as u64,
+        };
+        bits & u64::MAX >> (64 - format.width())
+    }
+}
+
+/// Memory at a fixed place of the process that code can run in.
+struct Stage {
+    base: *mut u8,
+    random: Random,
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made by `new`, which nothing refers to any more.
+        unsafe { libc::munmap(self.base.cast(), SIZE) };
+    }
+}
+
+impl Stage {
+    fn new(seed: u64) -> Stage {
+        let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping at a place of the kernel's choice touches nothing that exists.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, flags, -1, 0) };
+        assert_ne!(base, libc::MAP_FAILED);
+        let stage = Stage { base: base.cast(), random: Random(seed) };
+        stage.write(CONSTANTS, &constant_bytes());
+        stage
+    }
+
+    fn at(&self, offset: u64) -> u64 {
+        self.base as u64 + offset
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        assert!(offset as usize + bytes.len() <= SIZE);
+        // SAFETY: in bounds by the assertion.
+        let to = unsafe { self.base.add(offset as usize) };
+        // SAFETY: `to` has room for `bytes`, which are elsewhere, and no reference to the mapping exists.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
+
+    fn read<const N: usize>(&self, offset: u64) -> [u8; N] {
+        assert!(offset as usize + N <= SIZE);
+        // SAFETY: in bounds by the assertion.
+        let from = unsafe { self.base.add(offset as usize) };
+        // SAFETY: `N` bytes are there, and any bytes are an array.
+        unsafe { from.cast::<[u8; N]>().read_unaligned() }
+    }
+
+    fn constants(&self) -> Constants {
+        Constants::at(self.at(CONSTANTS))
+    }
+
+    /// Writes `rule` between loads and stores of all registers; returns its instructions.
+    fn assemble(&self, binding: Binding, rule: impl FnOnce(&mut Asm)) -> Vec<Instruction> {
+        let mut asm = Asm::new(self.at(CODE));
+        let (count, bytes) = if binding == Binding::Evex { (32, 64) } else { (16, 32) };
+        let slot = |base: u64, n: u8| Mem::rip(self.at(base + 64 * u64::from(n)));
+        // ldmxcsr [rdi + STATUS]
+        asm.raw(&[0x0f, 0xae, 0x97]);
+        asm.imm32(STATUS as i32);
+        for n in 0..count {
+            asm.vector_load(n, slot(BEFORE, n), bytes);
+        }
+        if binding == Binding::Evex {
+            // The mask of the operation's lanes, for those who ask for k7.
+            let mem = Place::Mem(Mem::rip(self.at(STATUS + 8)));
+            asm.vector(Vector::unary(forms::MASK_LOAD, Format::F32, Length::B16, 7, mem));
+        }
+        let start = asm.code().len();
+        rule(&mut asm);
+        let end = asm.code().len();
+        for n in 0..count {
+            asm.vector_store(slot(AFTER, n), n, bytes);
+        }
+        // stmxcsr [rdi + STATUS]; vzeroupper; ret
+        asm.raw(&[0x0f, 0xae, 0x9f]);
+        asm.imm32(STATUS as i32);
+        asm.raw(&[0xc5, 0xf8, 0x77, 0xc3]);
+        self.write(CODE, asm.code());
+        let mut decoder =
+            Decoder::with_ip(64, &asm.code()[start..end], self.at(CODE) + start as u64, DecoderOptions::NONE);
+        let instructions: Vec<Instruction> = decoder.iter().collect();
+        assert!(instructions.iter().all(|i| !i.is_invalid()));
+        instructions
+    }
+
+    /// Runs what was assembled; returns MXCSR.
+    fn run(&self) -> u32 {
+        self.write(STATUS, &QUIET.to_le_bytes());
+        let code = self.at(CODE) as *const u8;
+        // SAFETY: the code at `CODE` is a whole function: it takes its argument in rdi, and clobbers vector and mask
+        // registers only, all of which belong to the callee in this calling convention.
+        let function: extern "sysv64" fn(u64) = unsafe { std::mem::transmute(code) };
+        function(self.base as u64);
+        let status = u32::from_le_bytes(self.read(STATUS));
+        // Rust's own code expects no flags in particular, but the default control bits.
+        assert_eq!(status & !0x3f, QUIET);
+        status
+    }
+}
+
+/// Which places a test uses.
+#[derive(Clone, Copy, Debug)]
+struct Scene {
+    binding: Binding,
+    op: Op,
+    format: Format,
+    width: u8,
+    rest: Rest,
+    /// A lane mask is at hand.
+    lanes: bool,
+    /// Operand i is in memory if bit i is set, its dot if bit 4 + i is.
+    memory: u8,
+    /// The destination is the dot of operand `to`, or none.
+    onto: Option<usize>,
+    /// The second operand is the first.
+    twin: bool,
+}
+
+/// The places of a scene: operands, dots, result, destination.
+struct Places {
+    x: Vec<Place>,
+    dots: Vec<Place>,
+    r: Place,
+    to: u8,
+}
+
+impl Scene {
+    fn places(&self, stage: &Stage) -> Places {
+        let memory = |n: usize| Place::Mem(Mem::rip(stage.at(OPERANDS + 64 * n as u64)));
+        let shadow = if self.binding == Binding::Evex { 17 } else { 7 };
+        let count = self.op.arity();
+        let place = |i: usize, bit: usize, register: usize| match self.memory >> bit & 1 {
+            1 => memory(bit),
+            _ => Place::Reg((register + i) as u8),
+        };
+        let mut x: Vec<Place> = (0..count).map(|i| place(i, i, 1)).collect();
+        let mut dots: Vec<Place> = (0..count).map(|i| place(i, 4 + i, shadow)).collect();
+        if self.twin && count > 1 {
+            (x[1], dots[1]) = (x[0], dots[0]);
+        }
+        let onto = self.onto.and_then(|i| match dots.get(i) {
+            Some(Place::Reg(register)) => Some(*register),
+            _ => None,
+        });
+        let r = if self.memory & 8 == 0 { Place::Reg(4) } else { memory(3) };
+        Places { x, dots, r, to: onto.unwrap_or(shadow as u8 + 5) }
+    }
+
+    fn assemble(&self, stage: &Stage, places: &Places) -> Vec<Instruction> {
+        let spill = [0, 1, 2].map(|n| Mem::rip(stage.at(SPILL + 64 * n)));
+        let temps: &[u8] = if self.binding == Binding::Evex { &[30, 31] } else { &[13, 14, 15] };
+        let job = Job {
+            op: self.op,
+            format: self.format,
+            width: self.width,
+            x: &places.x,
+            dots: &places.dots,
+            r: places.r,
+            to: places.to,
+            rest: self.rest,
+            temps,
+            masks: &[1, 2, 3, 4],
+            lanes: self.lanes.then_some(7),
+            spill: &spill,
+        };
+        stage.assemble(self.binding, |asm| emit(asm, self.binding, &job, &stage.constants()))
+    }
+
+    fn count(&self) -> usize {
+        usize::from(self.width) / self.format.bytes()
+    }
+
+    fn scratch(&self, register: u8) -> bool {
+        if self.binding == Binding::Evex { register >= 30 } else { (13..16).contains(&register) }
+    }
+
+    /// Bytes of a register under test.
+    fn register_bytes(&self) -> usize {
+        if self.binding == Binding::Evex { 64 } else { 32 }
+    }
+}
+
+/// Where a place's bytes are on the stage.
+fn offset(stage: &Stage, place: Place, registers: u64) -> u64 {
+    match place {
+        Place::Reg(n) => registers + 64 * u64::from(n),
+        Place::Mem(Mem { at: At::Rip(target), .. }) => target - stage.at(0),
+        Place::Mem(_) => unreachable!("scenes use rip-relative memory"),
+    }
+}
+
+fn lanes<'a>(format: Format, bytes: &'a [u8]) -> impl Iterator<Item = u64> + 'a {
+    bytes.chunks(format.bytes()).map(move |lane| format.bits_of(lane) as u64)
+}
+
+/// Fills registers and memory, operands with lanes worth computing, and some dots with nothing.
+fn fill(stage: &mut Stage, scene: &Scene, places: &Places) {
+    let format = scene.format;
+    let absent = stage.random.below(4);
+    let starts = (0..32).map(|n| BEFORE + 64 * n).chain((0..8).map(|n| OPERANDS + 64 * n));
+    for start in starts.collect::<Vec<_>>() {
+        for lane in 0..64 / format.bytes() {
+            let bits = stage.random.lane(format).to_le_bytes();
+            stage.write(start + (lane * format.bytes()) as u64, &bits[..format.bytes()]);
+        }
+    }
+    for &dot in &places.dots {
+        let start = offset(stage, dot, BEFORE);
+        for lane in 0..64 / format.bytes() {
+            if absent == 3 || absent != 0 && stage.random.below(2) == 0 {
+                stage.write(start + (lane * format.bytes()) as u64, &[0; 8][..format.bytes()]);
+            }
+        }
+    }
+    let mask = (1u64 << scene.count()) - 1;
+    stage.write(STATUS + 8, &mask.to_le_bytes());
+}
+
+/// Bits of the expected dot in one lane.
+fn expected(scene: &Scene, x: &[u64], r: u64, dots: &[u64]) -> u64 {
+    let wide = |bits: &[u64]| bits.iter().map(|&b| scene.format.to_f64(b.into())).collect::<Vec<_>>();
+    let dot = dot::eval(scene.format, scene.op, &wide(x), wide(&[r])[0], &wide(dots));
+    scene.format.from_f64(dot) as u64
+}
+
+fn check(stage: &Stage, scene: &Scene, places: &Places, before: &[[u8; 64]; 32], code: &[Instruction]) {
+    let format = scene.format;
+    let image = |place: Place| match place {
+        Place::Reg(n) => before[usize::from(n)],
+        place => stage.read::<64>(offset(stage, place, BEFORE)),
+    };
+    let lane = |place: Place, n: usize| lanes(format, &image(place)).nth(n).expect("a lane");
+    let text = || {
+        let code: Vec<String> = code.iter().map(|i| i.to_string()).collect();
+        format!("{scene:?} to {}\n{}", places.to, code.join("\n"))
+    };
+    let got = stage.read::<64>(AFTER + 64 * u64::from(places.to));
+    for (n, got) in lanes(format, &got[..usize::from(scene.width)]).enumerate() {
+        let x: Vec<u64> = places.x.iter().map(|&place| lane(place, n)).collect();
+        let dots: Vec<u64> = places.dots.iter().map(|&place| lane(place, n)).collect();
+        let want = expected(scene, &x, lane(places.r, n), &dots);
+        let nan = |bits: u64| format.to_f64(bits.into()).is_nan();
+        assert!(
+            got == want || nan(got) && nan(want),
+            "lane {n}: {got:x}, not {want:x}, from {x:x?} with {dots:x?}; {}",
+            text()
+        );
+    }
+    let kept = match scene.rest {
+        Rest::Zero => [0; 64],
+        Rest::Keep => before[usize::from(places.to)],
+    };
+    let rest = usize::from(scene.width)..scene.register_bytes();
+    assert_eq!(got[rest.clone()], kept[rest], "beyond the width; {}", text());
+    for n in (0..if scene.binding == Binding::Evex { 32 } else { 16 })
+        .filter(|&n| n != places.to && !scene.scratch(n))
+    {
+        let bytes = scene.register_bytes();
+        let after = stage.read::<64>(AFTER + 64 * u64::from(n));
+        assert_eq!(after[..bytes], before[usize::from(n)][..bytes], "register {n}; {}", text());
+    }
+}
+
+/// Emits a scene once and runs it with many values.
+fn play(stage: &mut Stage, scene: &Scene, times: usize) {
+    let places = scene.places(stage);
+    let code = scene.assemble(stage, &places);
+    if scene.binding == Binding::Vex {
+        assert!(code.iter().all(|i| i.code().encoding() == EncodingKind::VEX), "{scene:?}");
+    }
+    for _ in 0..times {
+        fill(stage, scene, &places);
+        let before: [[u8; 64]; 32] = std::array::from_fn(|n| stage.read(BEFORE + 64 * n as u64));
+        let status = stage.run();
+        if scene.binding == Binding::Evex {
+            assert_eq!(status, QUIET, "flags raised by {scene:?}: {code:?}");
+        }
+        check(stage, scene, &places, &before, &code);
+    }
+}
+
+fn arithmetic() -> impl Iterator<Item = Op> {
+    Op::ALL.iter().copied().filter(|op| op.is_arithmetic())
+}
+
+/// Whether this machine can run a binding's code; says so loudly if not.
+fn runs(binding: Binding) -> bool {
+    let there = match binding {
+        Binding::Evex => {
+            is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+        }
+        Binding::Vex => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+    };
+    if !there {
+        eprintln!("NOT TESTED: this machine cannot run rules of the {binding:?} binding");
+    }
+    there
+}
+
+fn every_op(binding: Binding, widths: &[u8], times: usize) {
+    if !runs(binding) {
+        return;
+    }
+    let mut stage = Stage::new(7);
+    for (op, format) in arithmetic().flat_map(|op| [(op, Format::F32), (op, Format::F64)]) {
+        for &width in [format.bytes() as u8].iter().chain(widths) {
+            for (rest, lanes) in
+                [(Rest::Zero, false), (Rest::Zero, true), (Rest::Keep, false), (Rest::Keep, true)]
+            {
+                for placement in 0..24 {
+                    let scene = Scene {
+                        binding,
+                        op,
+                        format,
+                        width,
+                        rest,
+                        lanes: lanes && binding == Binding::Evex,
+                        memory: if placement < 8 { 0 } else { stage.random.next() as u8 },
+                        onto: [None, Some(0), Some(1), Some(2)][placement % 4],
+                        twin: placement % 8 > 3,
+                    };
+                    play(&mut stage, &scene, times);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn evex_rules_are_the_hosts_and_quiet() {
+    every_op(Binding::Evex, &[16, 32, 64], 12);
+}
+
+#[test]
+fn vex_rules_are_the_hosts() {
+    every_op(Binding::Vex, &[16, 32], 12);
+}
+
+/// How many instructions a rule takes, everything in registers: the destination apart, and each dot's own.
+fn cost(stage: &Stage, scene: Scene) -> Vec<usize> {
+    let onto = (0..scene.op.arity()).map(Some).chain([None]);
+    onto.map(|onto| {
+        let scene = Scene { onto, ..scene };
+        scene.assemble(stage, &scene.places(stage)).len()
+    })
+    .collect()
+}
+
+#[test]
+fn rules_are_short() {
+    let stage = Stage::new(0);
+    let scene = |op, binding, width, rest| Scene {
+        binding,
+        op,
+        format: Format::F64,
+        width,
+        rest,
+        lanes: true,
+        memory: 0,
+        onto: None,
+        twin: false,
+    };
+    println!("instructions onto dot 0, 1 ..., and elsewhere");
+    let kinds = [(8, Rest::Keep), (8, Rest::Zero), (16, Rest::Keep), (32, Rest::Zero)];
+    println!("{:11} {:?}, Evex then Vex", "", kinds);
+    for op in arithmetic() {
+        let costs = |binding| {
+            kinds.map(|(width, rest)| format!("{:?}", cost(&stage, scene(op, binding, width, rest))))
+        };
+        println!("{:11} {:60} {}", op.name(), costs(Binding::Evex).join(" "), costs(Binding::Vex).join(" "));
+    }
+    let most = [
+        (Op::Add, 1),
+        (Op::Sub, 1),
+        (Op::Mul, 5),
+        (Op::Div, 6),
+        (Op::Sqrt, 5),
+        (Op::Fmadd, 6),
+        (Op::Fnmsub, 8),
+        (Op::Min, 3),
+        (Op::Max, 3),
+        (Op::Abs, 4),
+        (Op::Neg, 3),
+    ];
+    for (op, most) in most {
+        for (width, rest) in kinds {
+            let costs = cost(&stage, scene(op, Binding::Evex, width, rest));
+            assert!(costs.iter().all(|&cost| cost <= most), "{} takes {costs:?}", op.name());
+        }
+    }
+}
+
+#[test]
+fn guest_values_are_asked_for_where_they_are_read() {
+    let results: Vec<Op> = arithmetic().filter(|&op| needs_result(op)).collect();
+    assert_eq!(results, [Op::Div, Op::Sqrt]);
+    assert!(needs_operand(Op::Div, 1) && !needs_operand(Op::Div, 0));
+    assert!(!needs_operand(Op::Add, 0) && needs_operand(Op::Mul, 0) && !needs_operand(Op::Fmadd, 2));
+}
+
+/// Every constant that a row mentions is in the pool.
+#[test]
+fn the_pool_suffices() {
+    let constants = Constants::at(0);
+    for op in arithmetic() {
+        for node in Template::of(op, [DISTINCT; 2]).nodes {
+            if let Node::Constant(constant) = node {
+                let _ = constants.vector(constant, Format::F64);
+            }
+        }
+    }
+}
