@@ -4,22 +4,43 @@
 //! and stays so while operations on such floats are exact. Knows nothing of where shadows are kept, of instructions or
 //! of report formats; all its state is its own, so that it can be moved to another thread.
 
+mod blame;
+mod certainty;
 pub mod convert;
 pub mod exact;
+mod expression;
+mod fault;
+mod findings;
+mod hints;
+mod history;
+mod linear;
 pub mod measure;
+mod operations;
+mod ranges;
 pub mod real;
 pub mod reals;
+mod spots;
 
 use rug::Float;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::reals::Rounding;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
 use triomphe::Arc;
 
+use blame::{Influences, Part, Roundings};
+use certainty::Certainty;
+use expression::{Expression, Trace};
+use fault::{Fault, Outcome};
+use history::{History, Source};
+use linear::Linear;
 use measure::Measured;
+use operations::{Id, Operations, What};
 use real::Real;
 use reals::Mpfr;
+pub use spots::{Spot, SpotKind};
 
 /// The shadow of one float, shared by all its copies.
 pub type Value = Arc<Real>;
@@ -48,7 +69,12 @@ pub struct MpfrShadow {
     reals: Mpfr,
     /// Operands without a shadow, as reals.
     scratch: [Float; MAX_OPERANDS],
-    operations: u64,
+    parts: Vec<Part>,
+    operations: Operations,
+    history: History,
+    spots: spots::Spots,
+    executed: u64,
+    shadowed: u64,
 }
 
 impl MpfrShadow {
@@ -58,7 +84,12 @@ impl MpfrShadow {
             settings,
             reals: Mpfr::new(settings.precision),
             scratch: std::array::from_fn(|_| Float::new(64)),
-            operations: 0,
+            parts: Vec::new(),
+            operations: Operations::default(),
+            history: History::new(),
+            spots: spots::Spots::default(),
+            executed: 0,
+            shadowed: 0,
         }
     }
 
@@ -69,7 +100,12 @@ impl MpfrShadow {
 
     /// How many operations were looked at.
     pub fn operations(&self) -> u64 {
-        self.operations
+        self.executed
+    }
+
+    /// How many of those were computed in the reals and left a shadow.
+    pub fn shadowed(&self) -> u64 {
+        self.shadowed
     }
 
     /// From now on the guest rounds to integers so, where an operation asks for the rounding mode of the moment.
@@ -77,18 +113,19 @@ impl MpfrShadow {
         self.reals.current = mode;
     }
 
-    /// The shadow of a float that is to be followed from here on although it is exact.
+    /// The shadow of a float that is to be followed from here on although it is exact: an input the user named, or a
+    /// float a client request points to.
     pub fn force_track(&mut self, format: Format, bits: u128) -> Value {
         Arc::new(Real::exactly(format, bits))
     }
 
     /// How far a float is from its real.
-    pub fn measure(&self, seen: Seen<'_, Value>) -> Measured {
+    pub fn measure(&self, seen: &Seen<'_, Value>) -> Measured {
         measure::measure(seen.format, seen.bits, seen.shadow.map(|shadow| &**shadow))
     }
 
     /// The real of a float in decimal digits, as many as are worth showing.
-    pub fn real_string(&self, seen: Seen<'_, Value>) -> String {
+    pub fn real_string(&self, seen: &Seen<'_, Value>) -> String {
         self.measure(seen).real
     }
 
@@ -106,14 +143,149 @@ impl MpfrShadow {
         let operands: [&Float; MAX_OPERANDS] = std::array::from_fn(operand);
         lane.op.real(&self.reals, &operands[..lane.x.len()])
     }
+
+    /// The shadow of a result that is not exact.
+    fn inexact(
+        &mut self,
+        id: Id,
+        linear: &mut Linear,
+        lane: &Lane<'_, Value>,
+        value: Float,
+        rounded: u128,
+    ) -> Real {
+        self.shadowed += 1;
+        let floats = measure::floats_between(lane.to, lane.r, rounded);
+        let bits = measure::error_bits(lane.to, floats);
+        if lane.shadows.iter().any(Option::is_some) {
+            linear.differentiate(lane.op, lane.x.len());
+        }
+        let outcome = Outcome { lane, linear, value: &value, rounded, bits };
+        let fault = outcome.fault(&self.reals, self.settings.error_threshold);
+        let mut real = Real::new(value, lane.to, rounded);
+        real.certainty = Certainty::of_result(lane, linear, real.value(), self.settings.precision);
+        real.roundings = self.roundings(id, linear, lane, real.value());
+        if bits > 1.0 || fault.is_some() || fault::is_tiny(lane.to, linear.r) || linear.r.is_infinite() {
+            real.influences = self.influences(id, fault, linear, lane, real.value());
+        }
+        let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| source(lane, index));
+        let sources = &sources[..lane.x.len()];
+        real.serial = self.history.push(id, sources, lane.to, lane.r);
+        self.note(id, lane, linear, bits, &real);
+        if let Some(fault) = fault {
+            self.note_fault(id, sources, &fault, bits);
+        }
+        real
+    }
+
+    fn roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, value: &Float) -> Roundings {
+        let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, value));
+        let operands = lane.shadows.iter().zip(linear.partials);
+        let operands = operands.filter_map(|(shadow, partial)| Some((&shadow.as_ref()?.roundings, partial)));
+        Roundings::combine(operands, Part { operation: id, amount: own }, &mut self.parts)
+    }
+
+    /// What an operation without a residual rounds off: the error that its operands' errors do not explain, as far as
+    /// rounding can be its cause.
+    fn own_rounding(&self, linear: &Linear, lane: &Lane<'_, Value>, value: &Float) -> f64 {
+        let mut own = real::difference(lane.to, lane.r, value);
+        for (index, shadow) in lane.shadows.iter().enumerate() {
+            if let Some(shadow) = shadow {
+                own -= linear.partials[index] * shadow.error_of(lane.from, lane.x[index]);
+            }
+        }
+        let most = 2.0 * linear.half_ulp(lane.to);
+        if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
+    }
+
+    fn influences(
+        &mut self,
+        id: Id,
+        fault: Option<Fault>,
+        linear: &Linear,
+        lane: &Lane<'_, Value>,
+        value: &Float,
+    ) -> Option<Influences> {
+        let kept = self.compensated(lane, value);
+        let operands =
+            lane.shadows.iter().zip(linear.partials).enumerate().filter_map(|(index, (shadow, p))| {
+                let influences = shadow.as_ref()?.influences.as_ref()?;
+                kept.is_none_or(|kept| kept == index).then_some((influences, p))
+            });
+        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
+        Influences::combine(operands, own, &mut self.parts)
+    }
+
+    /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the
+    /// other is zero there, and is nearer to its real than that operand was (Herbgrind's rule). What the correction
+    /// was computed with is not to blame.
+    fn compensated(&self, lane: &Lane<'_, Value>, value: &Float) -> Option<usize> {
+        let ([Some(a), Some(b)], Op::Add | Op::Sub) = (lane.shadows, lane.op) else { return None };
+        let sure = self.settings.precision as i32 / 2;
+        let vanishes = |x: &Real| match (x.value().get_exp(), value.get_exp()) {
+            (Some(x), Some(value)) => x < value - sure,
+            _ => x.value().is_zero(),
+        };
+        let kept = if vanishes(b) { 0 } else { usize::from(vanishes(a)) };
+        if kept == 0 && !vanishes(b) {
+            return None;
+        }
+        let before = if kept == 0 { a } else { b }.error_of(lane.from, lane.x[kept]).abs();
+        (real::difference(lane.to, lane.r, value).abs() < before).then_some(kept)
+    }
+
+    /// Keeps count of an execution.
+    fn note(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear, bits: f64, real: &Real) {
+        let operation = &mut self.operations[id];
+        operation.error.add(bits);
+        operation.least_significant = operation.least_significant.min(real.significant_bits());
+        if matches!(lane.op, Op::Add | Op::Sub) {
+            let [a, b, _] = linear.x.map(f64::abs);
+            let r = linear.r.abs();
+            operation.absorbed.0 += u64::from(a != 0.0 && b != 0.0 && (r == a || r == b));
+            operation.absorbed.1 += 1;
+        }
+    }
+
+    /// Keeps count of an execution that introduced error, and what it computed.
+    fn note_fault(&mut self, id: Id, operands: &[Source], fault: &Fault, bits: f64) {
+        let operation = &mut self.operations[id];
+        operation.faults.count(fault);
+        operation.fault_error.add(bits);
+        operation.local_error.add(fault.bits);
+        let known = operation.expression.take();
+        let trace =
+            Trace { history: &self.history, operations: &self.operations, depth: self.settings.expr_depth };
+        let expression = match known {
+            Some(mut expression) => {
+                expression.generalise(trace, operands, fault.bits);
+                Some(expression)
+            }
+            None => Expression::new(trace, id, operands, fault.bits).map(Box::new),
+        };
+        self.operations[id].expression = expression;
+    }
+}
+
+/// Operand `index` of `lane` as the history knows it.
+fn source(lane: &Lane<'_, Value>, index: usize) -> Source {
+    let serial = lane.shadows.get(index).and_then(Option::as_ref).map_or(0, |shadow| shadow.serial);
+    Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
 }
 
 impl Shadow for MpfrShadow {
     type Value = Value;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
-        self.operations += 1;
-        if lane.shadows.iter().all(Option::is_none) && exact::is_exact(lane) == Some(true) {
+        self.executed += 1;
+        let id = self.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
+        let mut linear = Linear::new(lane);
+        let operation = &mut self.operations[id];
+        operation.count += 1;
+        for (range, &x) in operation.operands.iter_mut().zip(&linear.x[..lane.x.len()]) {
+            range.add(x);
+        }
+        let exact = linear.is_exact(lane);
+        if exact == Some(true) && lane.shadows.iter().all(Option::is_none) {
             return None;
         }
         let value = self.real_of(lane);
@@ -121,10 +293,18 @@ impl Shadow for MpfrShadow {
         if measure::same(lane.to, rounded, lane.r) && measure::is_exactly(&value, lane.to, lane.r) {
             return None;
         }
-        Some(Arc::new(Real::new(value, lane.to, rounded)))
+        Some(Arc::new(self.inexact(id, &mut linear, lane, value, rounded)))
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {
         Some(Arc::new(shadow.scaled(format, negate, power)))
+    }
+
+    fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {
+        self.compared(site, predicate, x);
+    }
+
+    fn to_integer(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
+        self.converted(site, how, x);
     }
 }

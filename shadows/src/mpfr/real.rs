@@ -3,26 +3,43 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 
+use super::blame::{Influences, Roundings};
+use super::certainty::Certainty;
+use super::history::Serial;
 use super::{convert, measure};
 
-/// The real a float stands for.
+/// The real a float stands for, and what is known of how they came to differ.
 #[derive(Debug)]
 pub struct Real {
     value: Float,
     /// The value rounded to `format`: low and high part, which saves eight bytes over a `u128`.
     rounded: (u64, u16),
     format: Format,
+    pub(super) certainty: Certainty,
+    /// Where the history has what made it.
+    pub(super) serial: Serial,
+    pub(super) roundings: Roundings,
+    pub(super) influences: Option<Influences>,
 }
 
 impl Real {
-    /// `value`, which rounded to `format` is the float `rounded`.
+    /// `value`, which rounded to `format` is the float `rounded`; of which nothing else is known.
     pub(super) fn new(value: Float, format: Format, rounded: u128) -> Real {
-        Real { value, rounded: (rounded as u64, (rounded >> 64) as u16), format }
+        Real {
+            value,
+            rounded: (rounded as u64, (rounded >> 64) as u16),
+            format,
+            certainty: Certainty::Exact { last: i32::MIN / 4 },
+            serial: 0,
+            roundings: Roundings::default(),
+            influences: None,
+        }
     }
 
     /// The very float `bits`.
     pub(super) fn exactly(format: Format, bits: u128) -> Real {
-        Real::new(convert::from_bits(format, bits), format, bits)
+        let certainty = Certainty::of_float(format, bits);
+        Real { certainty, ..Real::new(convert::from_bits(format, bits), format, bits) }
     }
 
     /// The real number.
@@ -44,13 +61,41 @@ impl Real {
         }
     }
 
-    /// ±value · 2^power.
+    /// How many bits of the real are sure; all there are where it is exact.
+    pub fn significant_bits(&self) -> i32 {
+        match (self.certainty.noise(), self.value.get_exp()) {
+            (None, _) => i32::MAX,
+            (Some(noise), Some(exponent)) => exponent.saturating_sub(noise),
+            (Some(_), None) => 0,
+        }
+    }
+
+    /// Float less real.
+    pub fn error_of(&self, format: Format, bits: u128) -> f64 {
+        difference(format, bits, &self.value)
+    }
+
+    /// ±value · 2^power, carrying what this carries.
     pub(super) fn scaled(&self, format: Format, negate: bool, power: i32) -> Real {
+        let factor = if negate { -2f64.powi(power) } else { 2f64.powi(power) };
         let mut value = self.value.clone() << power;
         if negate {
             value = -value;
         }
         let rounded = measure::round(format, &value);
-        Real::new(value, format, rounded)
+        Real {
+            certainty: self.certainty.scaled(power),
+            roundings: self.roundings.scaled(factor),
+            influences: self.influences.as_ref().map(|influences| influences.scaled(factor)),
+            ..Real::new(value, format, rounded)
+        }
     }
+}
+
+/// The float `bits` less `real`.
+pub(super) fn difference(format: Format, bits: u128, real: &Float) -> f64 {
+    let mut float = Float::new(64);
+    convert::assign(&mut float, format, bits);
+    float -= real;
+    float.to_f64()
 }

@@ -66,5 +66,5 @@ fn a_promoted_float_is_measured_as_one() {
     let mut m = Machine::new();
     let naive = sum(&mut m, Format::F32, 1000, false);
     let wide = m.widen(&naive, Format::F64);
-    assert_eq!(m.shadow.measure(wide.seen()).error_bits, check(&m, &naive).error_bits);
+    assert_eq!(m.shadow.measure(&wide.seen()).error_bits, check(&m, &naive).error_bits);
 }

@@ -198,7 +198,7 @@ fn truth(precision: u32, op: Op, x: &[&Float]) -> Float {
 
 /// Measures an output of the program against the truth: error bits agree, digits fit, decimals are the truth's.
 pub(crate) fn check(machine: &Machine, x: &Tracked) -> Measured {
-    let measured = machine.shadow.measure(x.seen());
+    let measured = machine.shadow.measure(&x.seen());
     let truth = x.true_error_bits();
     assert!((measured.error_bits - truth).abs() < 1e-6, "{} bits, in truth {truth}", measured.error_bits);
     let decimal = Float::parse(&measured.real).map(|parsed| Float::with_val(TRUTH, parsed));

@@ -1,0 +1,158 @@
+//! Whose error a value carries: parts of its error, by operation, followed to first order through TABLE 1's partials.
+//!
+//! Two books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
+//! that what a compensated sum puts back cancels out. *Influences*: operations at fault (their local error is above
+//! the threshold) that the value depends on. Knows no spots.
+
+use triomphe::Arc;
+
+use super::operations::Id;
+
+/// How many roundings a value keeps.
+const ROUNDINGS: usize = 4;
+/// How many influences; beyond that the least are given up.
+const INFLUENCES: usize = 32;
+
+/// Part of an error: float less real.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part {
+    /// Who made it.
+    pub(super) operation: Id,
+    /// How much; infinite where it is beyond measure.
+    pub(super) amount: f64,
+}
+
+/// Adds a part to a list, by operation.
+fn put(parts: &mut Vec<Part>, operation: Id, amount: f64) {
+    // 0 · ∞, ∞ − ∞: what is beyond measure stays so.
+    let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+    match parts.iter_mut().find(|part| part.operation == operation) {
+        Some(part) => part.amount = known(part.amount + known(amount)),
+        None => parts.push(Part { operation, amount: known(amount) }),
+    }
+}
+
+/// The largest first; ties by operation, so that runs are alike.
+fn sort(parts: &mut [Part]) {
+    parts.sort_unstable_by(|a, b| {
+        b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
+    });
+}
+
+/// The roundings that matter most to a value, as `amount · 2^exponent`: eight bytes each, whatever their size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Roundings {
+    operations: [Id; ROUNDINGS],
+    amounts: [f32; ROUNDINGS],
+    exponent: i16,
+}
+
+impl Roundings {
+    /// Those of the operands, each with its partial, and a new one.
+    pub(super) fn combine<'a>(
+        operands: impl Iterator<Item = (&'a Roundings, f64)>,
+        own: Part,
+        scratch: &mut Vec<Part>,
+    ) -> Roundings {
+        scratch.clear();
+        for (roundings, partial) in operands {
+            for part in roundings.iter() {
+                put(scratch, part.operation, part.amount * partial);
+            }
+        }
+        if own.amount != 0.0 {
+            put(scratch, own.operation, own.amount);
+        }
+        if scratch.len() > ROUNDINGS {
+            sort(scratch);
+        }
+        Roundings::of(&scratch[..scratch.len().min(ROUNDINGS)])
+    }
+
+    /// Those of `factor` times the value.
+    pub(super) fn scaled(&self, factor: f64) -> Roundings {
+        let parts: Vec<Part> =
+            self.iter().map(|part| Part { amount: part.amount * factor, ..part }).collect();
+        Roundings::of(&parts)
+    }
+
+    fn of(parts: &[Part]) -> Roundings {
+        let largest = parts.iter().fold(0.0, |largest: f64, part| largest.max(part.amount.abs()));
+        let mut roundings = Roundings::default();
+        if !largest.is_finite() || largest == 0.0 {
+            return roundings;
+        }
+        let exponent = exponent_of(largest);
+        let scale = power_of_two(-exponent);
+        for (index, part) in parts.iter().enumerate() {
+            roundings.operations[index] = part.operation;
+            roundings.amounts[index] = (part.amount * scale) as f32;
+        }
+        roundings.exponent = exponent as i16;
+        roundings
+    }
+
+    /// The parts that are not nothing.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
+        let scale = power_of_two(i32::from(self.exponent));
+        let part = move |(&operation, &amount)| Part { operation, amount: f64::from(amount) * scale };
+        self.operations.iter().zip(&self.amounts).map(part).filter(|part| part.amount != 0.0)
+    }
+}
+
+/// ⌊log₂ |x|⌋ of a normal number, kept where its power of two and the inverse are normal numbers too.
+fn exponent_of(x: f64) -> i32 {
+    ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).clamp(-1000, 1000)
+}
+
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// The operations at fault that a value depends on: a list shared with the values it was made from, and a factor.
+#[derive(Clone, Debug)]
+pub(super) struct Influences {
+    parts: Arc<[Part]>,
+    factor: f64,
+}
+
+impl Influences {
+    /// Those of the operands, each with its partial, and a new one if the operation is at fault.
+    pub(super) fn combine<'a>(
+        operands: impl Iterator<Item = (&'a Influences, f64)>,
+        own: Option<Part>,
+        scratch: &mut Vec<Part>,
+    ) -> Option<Influences> {
+        let mut operands = operands.peekable();
+        let first = operands.next();
+        if let (Some((only, partial)), None, None) = (first, operands.peek(), own) {
+            return Some(Influences { parts: only.parts.clone(), factor: only.factor * partial });
+        }
+        scratch.clear();
+        for (influences, partial) in first.into_iter().chain(operands) {
+            influences.iter().for_each(|part| put(scratch, part.operation, part.amount * partial));
+        }
+        if let Some(own) = own {
+            put(scratch, own.operation, own.amount);
+        }
+        if scratch.len() > INFLUENCES {
+            sort(scratch);
+            scratch.truncate(INFLUENCES);
+        }
+        (!scratch.is_empty()).then(|| Influences { parts: Arc::from(&scratch[..]), factor: 1.0 })
+    }
+
+    /// Those of `factor` times the value.
+    pub(super) fn scaled(&self, factor: f64) -> Influences {
+        Influences { parts: self.parts.clone(), factor: self.factor * factor }
+    }
+
+    /// The parts.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
+        let amount = |part: &Part| {
+            let amount = part.amount * self.factor;
+            if part.amount.is_infinite() || amount.is_nan() { f64::INFINITY } else { amount }
+        };
+        self.parts.iter().map(move |part| Part { operation: part.operation, amount: amount(part) })
+    }
+}

@@ -1,0 +1,242 @@
+//! What an operation at fault computes: one expression for all its executions.
+//!
+//! An expression starts as what was computed the first time and is generalised to fit what is computed later
+//! (anti-unification, Plotkin 1970): constants that were always the same stay, what differed becomes a variable, and
+//! what was equal in every execution is the same variable.
+
+mod print;
+
+use shadowgrind_core::findings::VariableRange;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+
+use super::exact::to_f64;
+use super::history::{History, Source};
+use super::operations::{Id, Operations, What};
+use super::ranges::Ranges;
+
+/// Part of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Term {
+    /// An operation.
+    Op {
+        /// The one it was the first time; others at other sites may do the same.
+        operation: Id,
+        /// Its row of TABLE 1.
+        op: Op,
+        /// Format of its result.
+        format: Format,
+        /// Its operands.
+        args: Vec<Term>,
+    },
+    /// A float that was always the same.
+    Constant {
+        /// Its format.
+        format: Format,
+        /// Its bits.
+        bits: u128,
+    },
+    /// A float that was not: its number.
+    Variable(usize),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Variable {
+    erroneous: Ranges,
+    worst: Option<f64>,
+    /// Its value in the execution being looked at.
+    now: Option<Source>,
+}
+
+/// What an operation computes.
+#[derive(Clone, Debug)]
+pub(super) struct Expression {
+    root: Term,
+    variables: Vec<Variable>,
+    worst_bits: f64,
+}
+
+/// Where executions are looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Trace<'a> {
+    /// What made the operands.
+    pub(super) history: &'a History,
+    /// What those operations are.
+    pub(super) operations: &'a Operations,
+    /// How deep.
+    pub(super) depth: u32,
+}
+
+impl Trace<'_> {
+    fn term(self, operation: Id, operands: &[Source]) -> Option<Term> {
+        let record = &self.operations[operation];
+        let What::Op(op) = record.what else { return None };
+        let below = Trace { depth: self.depth.saturating_sub(1), ..self };
+        let args = operands.iter().map(|&operand| below.operand(operand)).collect();
+        Some(Term::Op { operation, op, format: record.formats.1, args })
+    }
+
+    fn operand(self, source: Source) -> Term {
+        let made = self.history.made(source).filter(|_| self.depth > 0);
+        let term = made.and_then(|made| self.term(made.operation, made.operands()));
+        term.unwrap_or(Term::Constant { format: source.format, bits: source.bits })
+    }
+}
+
+impl Expression {
+    /// What `operation` computed from `operands` this once, with `bits` of local error; nothing for what is no row of
+    /// TABLE 1.
+    pub(super) fn new(trace: Trace<'_>, operation: Id, operands: &[Source], bits: f64) -> Option<Expression> {
+        let root = trace.term(operation, operands)?;
+        Some(Expression { root, variables: Vec::new(), worst_bits: bits })
+    }
+
+    /// The operation with its operands as variables, for one of which no execution was looked at.
+    pub(super) fn of_operation(operations: &Operations, operation: Id) -> Option<Expression> {
+        let record = &operations[operation];
+        let What::Op(op) = record.what else { return None };
+        let args: Vec<Term> = (0..op.arity()).map(Term::Variable).collect();
+        let variables = vec![Variable::default(); args.len()];
+        let root = Term::Op { operation, op, format: record.formats.1, args };
+        Some(Expression { root, variables, worst_bits: 0.0 })
+    }
+
+    /// Makes it fit another execution.
+    pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], bits: f64) {
+        let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new() };
+        walk.variables.iter_mut().for_each(|variable| variable.now = None);
+        if let Term::Op { args, .. } = &mut self.root {
+            walk.all(args, operands, trace.depth.saturating_sub(1));
+        }
+        let worst = bits > self.worst_bits;
+        for variable in &mut self.variables {
+            let Some(now) = variable.now else { continue };
+            let value = to_f64(now.format, now.bits);
+            variable.erroneous.add(value);
+            if worst || variable.worst.is_none() {
+                variable.worst = Some(value);
+            }
+        }
+        self.worst_bits = self.worst_bits.max(bits);
+    }
+
+    /// The expression itself.
+    pub(super) fn root(&self) -> &Term {
+        &self.root
+    }
+
+    /// Numbers of the variables in the order in which they appear.
+    fn order(&self) -> Vec<usize> {
+        let mut order = Vec::new();
+        self.root.visit(&mut |term, _| match term {
+            Term::Variable(number) if !order.contains(number) => order.push(*number),
+            _ => {}
+        });
+        order
+    }
+
+    /// Where the variables lay.
+    pub(super) fn ranges(&self, operations: &Operations) -> Vec<VariableRange> {
+        let range = |(place, number): (usize, usize)| {
+            let variable = &self.variables[number];
+            let mut all = variable.erroneous;
+            self.root.visit(&mut |term, parent| match (term, parent) {
+                (Term::Variable(other), Some((operation, index))) if *other == number => {
+                    all.join(&operations[operation].operands[index]);
+                }
+                _ => {}
+            });
+            VariableRange {
+                variable: print::name(place),
+                all: all.intervals(),
+                erroneous: variable.erroneous.intervals(),
+                worst: variable.worst,
+            }
+        };
+        self.order().into_iter().enumerate().map(range).collect()
+    }
+}
+
+impl Term {
+    /// Visits every term, operations before their operands; with the operation it is an operand of, and which.
+    fn visit(&self, see: &mut impl FnMut(&Term, Option<(Id, usize)>)) {
+        see(self, None);
+        self.visit_operands(see);
+    }
+
+    fn visit_operands(&self, see: &mut impl FnMut(&Term, Option<(Id, usize)>)) {
+        if let Term::Op { operation, args, .. } = self {
+            for (index, arg) in args.iter().enumerate() {
+                see(arg, Some((*operation, index)));
+                arg.visit_operands(see);
+            }
+        }
+    }
+}
+
+/// One execution being fitted.
+struct Walk<'a> {
+    trace: Trace<'a>,
+    variables: &'a mut Vec<Variable>,
+    /// What was replaced, the value it had in this execution, and the variable it became.
+    changed: Vec<(Term, u128, usize)>,
+}
+
+impl Walk<'_> {
+    fn all(&mut self, terms: &mut [Term], sources: &[Source], depth: u32) {
+        for (term, &source) in terms.iter_mut().zip(sources) {
+            self.one(term, source, depth);
+        }
+    }
+
+    fn one(&mut self, term: &mut Term, source: Source, depth: u32) {
+        let fits = match term {
+            Term::Variable(number) => {
+                let now = &mut self.variables[*number].now;
+                now.get_or_insert(source).bits == source.bits
+            }
+            Term::Constant { format, bits } => *format == source.format && *bits == source.bits,
+            Term::Op { op, format, args, .. } => {
+                let made = self.trace.history.made(source).filter(|_| depth > 0);
+                match made.filter(|made| self.does(made.operation, *op, *format)) {
+                    Some(made) => {
+                        self.all(args, made.operands(), depth - 1);
+                        true
+                    }
+                    None => false,
+                }
+            }
+        };
+        if !fits {
+            *term = Term::Variable(self.variable_for(term, source));
+        }
+    }
+
+    fn does(&self, operation: Id, op: Op, format: Format) -> bool {
+        let record = &self.trace.operations[operation];
+        record.what == What::Op(op) && record.formats.1 == format
+    }
+
+    /// The variable for what was `old` in all executions before and is `source` now: two places that were always
+    /// equal, and still are, get the same one.
+    fn variable_for(&mut self, old: &Term, source: Source) -> usize {
+        let known = self.changed.iter().find(|(term, bits, _)| term == old && *bits == source.bits);
+        if let Some(&(_, _, number)) = known {
+            return number;
+        }
+        let mut variable = match old {
+            Term::Variable(number) => self.variables[*number].clone(),
+            _ => Variable::default(),
+        };
+        if let Term::Constant { format, bits } = old {
+            let value = to_f64(*format, *bits);
+            variable.erroneous.add(value);
+            variable.worst = Some(value);
+        }
+        variable.now = Some(source);
+        self.variables.push(variable);
+        let number = self.variables.len() - 1;
+        self.changed.push((old.clone(), source.bits, number));
+        number
+    }
+}

@@ -1,0 +1,179 @@
+//! Expressions as people write them, and as FPCore (the FPBench standard, version 2.0), which tools read.
+
+use std::fmt::Write;
+
+use shadowgrind_core::findings::{Interval, Value, VariableRange};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+
+use super::{Expression, Term};
+
+/// The name of the variable that appears as number `place`.
+pub(super) fn name(place: usize) -> String {
+    const NAMES: [&str; 6] = ["x", "y", "z", "u", "v", "w"];
+    NAMES.get(place).map_or_else(|| format!("x{}", place - NAMES.len() + 1), |&name| name.to_owned())
+}
+
+/// How tightly a printed term holds together.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Binding {
+    Sum,
+    Product,
+    Sign,
+    Atom,
+}
+
+impl Expression {
+    /// Infix, for people.
+    pub(in super::super) fn infix(&self) -> String {
+        self.infix_of(&self.root, &self.order()).0
+    }
+
+    /// As FPCore, called `title`, for values in `ranges`.
+    pub(in super::super) fn fpcore(&self, title: &str, ranges: &[VariableRange]) -> String {
+        let order = self.order();
+        let names: Vec<String> = (0..order.len()).map(name).collect();
+        let format = match &self.root {
+            Term::Op { format, .. } => *format,
+            _ => Format::F64,
+        };
+        let mut text = format!("(FPCore ({}) :name \"{}\"", names.join(" "), title.replace(['"', '\\'], "'"));
+        write!(text, " :precision {}", precision(format)).expect("a string takes all");
+        if let Some(pre) = precondition(ranges) {
+            write!(text, " :pre {pre}").expect("a string takes all");
+        }
+        write!(text, " {})", self.core_of(&self.root, format, &order)).expect("a string takes all");
+        text
+    }
+
+    fn variable(&self, number: usize, order: &[usize]) -> String {
+        name(order.iter().position(|&other| other == number).expect("all variables are in order"))
+    }
+
+    fn infix_of(&self, term: &Term, order: &[usize]) -> (String, Binding) {
+        match term {
+            Term::Variable(number) => (self.variable(*number, order), Binding::Atom),
+            Term::Constant { format, bits } => {
+                let sign = if format.is_negative(*bits) { Binding::Sign } else { Binding::Atom };
+                (value(*format, *bits).to_string(), sign)
+            }
+            Term::Op { op, format, args, .. } => {
+                let args = args.iter().map(|arg| self.infix_of(arg, order)).collect();
+                infix_operation(*op, *format, args)
+            }
+        }
+    }
+
+    /// `term` where `context` is the precision in force.
+    fn core_of(&self, term: &Term, context: Format, order: &[usize]) -> String {
+        let (own, text) = match term {
+            Term::Variable(number) => return self.variable(*number, order),
+            // A narrower constant is exact in the context, as the wider number it is.
+            Term::Constant { format, bits } if *format <= context => {
+                (context, number(context, format.convert(*bits, context)))
+            }
+            Term::Constant { format, bits } => (*format, number(*format, *bits)),
+            Term::Op { op, format, args, .. } => {
+                let args: Vec<String> = args.iter().map(|arg| self.core_of(arg, *format, order)).collect();
+                (*format, substitute(*op, &args))
+            }
+        };
+        if own == context { text } else { format!("(! :precision {} {text})", precision(own)) }
+    }
+}
+
+fn infix_operation(op: Op, format: Format, args: Vec<(String, Binding)>) -> (String, Binding) {
+    let at_least = |index: usize, least: Binding| {
+        let (text, binding): &(String, Binding) = &args[index];
+        if *binding < least { format!("({text})") } else { text.clone() }
+    };
+    let (sum, product) = (Binding::Sum, Binding::Product);
+    match op {
+        Op::Add => (format!("{} + {}", at_least(0, sum), at_least(1, product)), sum),
+        Op::Sub => (format!("{} - {}", at_least(0, sum), at_least(1, product)), sum),
+        Op::Mul => (format!("{} * {}", at_least(0, product), at_least(1, Binding::Sign)), product),
+        Op::Div => (format!("{} / {}", at_least(0, product), at_least(1, Binding::Sign)), product),
+        Op::Neg => (format!("-{}", at_least(0, Binding::Atom)), Binding::Sign),
+        Op::Fmsub => {
+            (format!("fma({}, {}, -{})", args[0].0, args[1].0, at_least(2, Binding::Atom)), Binding::Atom)
+        }
+        Op::Fnmadd => {
+            (format!("fma(-{}, {}, {})", at_least(0, Binding::Atom), args[1].0, args[2].0), Binding::Atom)
+        }
+        Op::Fnmsub => (format!("-fma({}, {}, {})", args[0].0, args[1].0, args[2].0), Binding::Sign),
+        _ => {
+            let name = match (op, format) {
+                (Op::Narrow | Op::Widen, Format::F32) => "float",
+                (Op::Narrow | Op::Widen, Format::F64) => "double",
+                _ => op.name(),
+            };
+            let args: Vec<String> = args.into_iter().map(|(text, _)| text).collect();
+            (format!("{name}({})", args.join(", ")), Binding::Atom)
+        }
+    }
+}
+
+/// An op's formula with its operands in place.
+fn substitute(op: Op, args: &[String]) -> String {
+    let mut text = String::new();
+    let mut word = String::new();
+    let flush = |word: &mut String, text: &mut String| {
+        let operand = op.operands().iter().position(|operand| operand.name == *word);
+        text.push_str(operand.map_or(word, |index| &args[index]));
+        word.clear();
+    };
+    for c in op.formula().chars() {
+        if c.is_alphanumeric() {
+            word.push(c);
+        } else {
+            flush(&mut word, &mut text);
+            text.push(c);
+        }
+    }
+    flush(&mut word, &mut text);
+    text
+}
+
+/// The ranges as a condition on the variables.
+fn precondition(ranges: &[VariableRange]) -> Option<String> {
+    let side = |range: &VariableRange, side: &Interval| {
+        let end = |x: f64| number(Format::F64, x.to_bits().into());
+        format!("(<= {} {} {})", end(side.min), range.variable, end(side.max))
+    };
+    let one = |range: &VariableRange| {
+        let sides: Vec<String> = range.all.iter().map(|interval| side(range, interval)).collect();
+        match sides.len() {
+            0 => None,
+            1 => Some(sides[0].clone()),
+            _ => Some(format!("(or {})", sides.join(" "))),
+        }
+    };
+    let conditions: Vec<String> = ranges.iter().filter_map(one).collect();
+    match conditions.len() {
+        0 => None,
+        1 => Some(conditions[0].clone()),
+        _ => Some(format!("(and {})", conditions.join(" "))),
+    }
+}
+
+fn precision(format: Format) -> &'static str {
+    match format {
+        Format::F32 => "binary32",
+        Format::F64 => "binary64",
+        Format::F80 => "binary80",
+    }
+}
+
+fn value(format: Format, bits: u128) -> Value {
+    Value::new(format, &bits.to_le_bytes())
+}
+
+/// A float as an FPCore number, all its digits.
+fn number(format: Format, bits: u128) -> String {
+    match value(format, bits).to_string().as_str() {
+        "NaN" => "NAN".into(),
+        "Infinity" => "INFINITY".into(),
+        "-Infinity" => "(- INFINITY)".into(),
+        digits => digits.into(),
+    }
+}

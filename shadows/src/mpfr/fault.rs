@@ -1,0 +1,187 @@
+//! Whether an operation is at fault: what it gets wrong although its operands are as right as floats can be.
+//!
+//! *Local error* is Herbgrind's (Sanchez-Stern, Panchekha, Lerner and Tatlock, "Finding root causes of floating point
+//! error", PLDI 2018): the error of the operation done in floats on the correctly rounded reals of its operands,
+//! against its real result.
+
+use rug::Float;
+use shadowgrind_core::arith::{Arith, Host};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::shadow::Lane;
+
+use super::linear::{Linear, exponent};
+use super::operations::Faults;
+use super::reals::Mpfr;
+use super::{Value, convert, measure, real};
+
+/// An operation's own error in one execution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    /// Of which kind.
+    pub(super) kind: Kind,
+    /// Local error in bits.
+    pub(super) bits: f64,
+    /// Float less real that it introduces; infinite where it is beyond measure.
+    pub(super) amount: f64,
+}
+
+/// Kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// So many leading bits of the operands went.
+    Cancellation(f64),
+    /// Out of range, at either end.
+    Range,
+    /// NaN on one side.
+    Invalid,
+    /// Anything else.
+    Rounding,
+}
+
+impl Faults {
+    /// Counts a fault.
+    pub(super) fn count(&mut self, fault: &Fault) {
+        match fault.kind {
+            Kind::Cancellation(lost) => {
+                self.cancellation += 1;
+                self.bits_lost = self.bits_lost.max(lost);
+            }
+            Kind::Range => self.overflow += 1,
+            Kind::Invalid => self.invalid += 1,
+            Kind::Rounding => self.rounding += 1,
+        }
+    }
+}
+
+/// An operation and what came of it in the reals.
+pub(super) struct Outcome<'a> {
+    /// The operation.
+    pub(super) lane: &'a Lane<'a, Value>,
+    /// Its floats.
+    pub(super) linear: &'a Linear,
+    /// Its real result …
+    pub(super) value: &'a Float,
+    /// … and that rounded to the result's format.
+    pub(super) rounded: u128,
+    /// Error bits of the result.
+    pub(super) bits: f64,
+}
+
+impl Outcome<'_> {
+    /// What the operation is guilty of, if its local error, and that of its result, is above `threshold` bits, or if
+    /// it left the format's range.
+    pub(super) fn fault(&self, reals: &Mpfr, threshold: f64) -> Option<Fault> {
+        if self.is_consequence() {
+            return None;
+        }
+        let beyond = |kind| Some(Fault { kind, bits: self.bits, amount: f64::INFINITY });
+        if self.linear.r.is_nan() != self.value.is_nan() {
+            return beyond(Kind::Invalid);
+        }
+        if self.left_range() {
+            return beyond(Kind::Range);
+        }
+        if self.bits <= threshold {
+            return None;
+        }
+        let local = self.local(reals);
+        let floats = measure::floats_between(self.lane.to, local, self.rounded);
+        let bits = measure::error_bits(self.lane.to, floats);
+        (bits > threshold).then(|| Fault { kind: self.kind(), bits, amount: self.amount(local) })
+    }
+
+    /// True if an operand is not even near its real's float: infinite, zero or NaN where the real is not. What comes
+    /// of that is not this operation's doing.
+    fn is_consequence(&self) -> bool {
+        let shadows = self.lane.shadows.iter().zip(&self.linear.x);
+        shadows.filter_map(|(shadow, &x)| Some((shadow.as_ref()?, x))).any(|(shadow, x)| {
+            let real = shadow.value();
+            x.is_nan() != real.is_nan()
+                || x.is_infinite() != real.is_infinite()
+                || shadow.influences.is_some() && is_tiny(self.lane.from, x) && !real.is_zero()
+        })
+    }
+
+    /// True if the result left the range of its format, for reals that do not: infinity, or bits lost at the lower
+    /// end.
+    fn left_range(&self) -> bool {
+        let (format, r) = (self.lane.to, self.linear.r);
+        if r.is_infinite() {
+            return self.value.is_finite() && format.to_f64(self.rounded).is_infinite();
+        }
+        // Sums of floats have no bits below the least subnormal to lose.
+        let multiplies = !matches!(self.lane.op, Op::Add | Op::Sub);
+        multiplies
+            && is_tiny(format, r)
+            && is_tiny(format, format.to_f64(self.rounded))
+            && !self.value.is_zero()
+    }
+
+    /// The operation in floats, on its operands' reals correctly rounded.
+    fn local(&self, reals: &Mpfr) -> u128 {
+        let lane = self.lane;
+        let mut x = [0; MAX_OPERANDS];
+        for (index, &bits) in lane.x.iter().enumerate() {
+            let shadow = lane.shadows[index].as_ref();
+            x[index] = shadow.map_or(bits, |shadow| shadow.rounded(lane.from));
+        }
+        let x = &x[..lane.x.len()];
+        if x == lane.x {
+            return lane.r;
+        }
+        if lane.from == lane.to && lane.to != Format::F80 {
+            let host = Host::new(lane.to);
+            let floats: Vec<f64> = x.iter().map(|&bits| lane.from.to_f64(bits)).collect();
+            if let Some(r) = apply(&host, lane.op, &floats) {
+                return lane.to.from_f64(r);
+            }
+        }
+        let exact: Vec<Float> = x.iter().map(|&bits| convert::from_bits(lane.from, bits)).collect();
+        measure::round(lane.to, &lane.op.real(reals, &exact.iter().collect::<Vec<_>>()))
+    }
+
+    fn kind(&self) -> Kind {
+        let x = &self.linear.x;
+        let terms = match self.lane.op {
+            Op::Add | Op::Sub => [x[0], x[1]],
+            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => [x[0] * x[1], x[2]],
+            _ => return Kind::Rounding,
+        };
+        let before = exponent(terms[0]).max(exponent(terms[1]));
+        let after = self.value.get_exp().map_or(i32::MIN, |exponent| exponent - 1);
+        let most = self.lane.to.precision() as i32;
+        Kind::Cancellation(f64::from(before.saturating_sub(after).clamp(0, most)))
+    }
+
+    fn amount(&self, local: u128) -> f64 {
+        let amount = real::difference(self.lane.to, local, self.value);
+        if amount.is_finite() { amount } else { f64::INFINITY }
+    }
+}
+
+/// Zero or subnormal.
+pub(super) fn is_tiny(format: Format, x: f64) -> bool {
+    match format {
+        Format::F32 => x.abs() < f64::from(f32::MIN_POSITIVE),
+        Format::F64 => x.abs() < f64::MIN_POSITIVE,
+        // Seen as an f64: well before its own range ends, which only makes more of it named.
+        Format::F80 => x == 0.0,
+    }
+}
+
+/// An arithmetic operation in floats.
+fn apply(k: &Host, op: Op, x: &[f64]) -> Option<f64> {
+    Some(match (op, x) {
+        (Op::Add, &[a, b]) => k.add(a, b),
+        (Op::Sub, &[a, b]) => k.sub(a, b),
+        (Op::Mul, &[a, b]) => k.mul(a, b),
+        (Op::Div, &[a, b]) => k.div(a, b),
+        (Op::Sqrt, &[a]) => k.sqrt(a),
+        (Op::Fmadd, &[a, b, c]) => k.fma(a, b, c),
+        (Op::Fmsub, &[a, b, c]) => k.fma(a, b, -c),
+        (Op::Fnmadd, &[a, b, c]) => k.fma(-a, b, c),
+        (Op::Fnmsub, &[a, b, c]) => k.fma(-a, b, -c),
+        _ => return None,
+    })
+}

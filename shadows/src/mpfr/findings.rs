@@ -1,0 +1,141 @@
+//! From what was counted to findings: only operations that a spot blamed, each once for each kind of guilt.
+
+use shadowgrind_core::findings::{Finding, FindingKind};
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::{Predicate, ToInteger};
+
+use super::MpfrShadow;
+use super::expression::Expression;
+use super::hints::hint;
+use super::operations::{Id, Operation, Reach, What};
+
+/// Reals with fewer sure bits than this are not much better than floats.
+const SURE_BITS: i32 = 64;
+
+impl Operation {
+    /// Whether it is a sum in which, more often than not, an addend leaves no trace.
+    pub(super) fn absorbs(&self) -> bool {
+        let (absorbed, sums) = self.absorbed;
+        2 * absorbed > sums
+    }
+}
+
+impl MpfrShadow {
+    /// The causes of error, in the order in which their operations first ran.
+    pub fn findings(&self) -> Vec<Finding> {
+        let each = self.operations.iter().enumerate().flat_map(|(id, operation)| {
+            let id = id as Id;
+            [self.culprit(id, operation), self.accumulation(id, operation), self.decision(operation)]
+        });
+        each.flatten().collect()
+    }
+
+    fn culprit(&self, id: Id, operation: &Operation) -> Option<Finding> {
+        let What::Op(op) = operation.what else { return None };
+        if operation.culprit.is_empty() {
+            return None;
+        }
+        let mut finding = Finding::new(operation.faults.kind(), op.name(), operation.site);
+        finding.count = operation.local_error.count;
+        finding.error_bits = operation.fault_error.spread();
+        finding.local_error_bits = operation.local_error.spread();
+        reach(&mut finding, &operation.culprit);
+        let known = operation.expression.as_deref().cloned();
+        self.explain(
+            &mut finding,
+            known.or_else(|| Expression::of_operation(&self.operations, id)),
+            operation,
+            op,
+        );
+        if operation.faults.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
+            say(&mut finding, &format!("up to {} leading bits cancel", operation.faults.bits_lost));
+        }
+        Some(finding)
+    }
+
+    fn accumulation(&self, id: Id, operation: &Operation) -> Option<Finding> {
+        let What::Op(op) = operation.what else { return None };
+        if operation.accumulated.is_empty() {
+            return None;
+        }
+        let kind = if operation.absorbs() { FindingKind::Absorption } else { FindingKind::Accumulation };
+        let mut finding = Finding::new(kind, op.name(), operation.site);
+        finding.count = operation.error.count;
+        finding.error_bits = operation.error.spread();
+        finding.share = operation.accumulated.share.spread().map(|share| share.mean);
+        reach(&mut finding, &operation.accumulated);
+        self.explain(&mut finding, Expression::of_operation(&self.operations, id), operation, op);
+        if kind == FindingKind::Absorption {
+            let (absorbed, sums) = operation.absorbed;
+            say(&mut finding, &format!("in {absorbed} of {sums} sums an addend left no trace"));
+        }
+        Some(finding)
+    }
+
+    fn explain(&self, finding: &mut Finding, expression: Option<Expression>, operation: &Operation, op: Op) {
+        if let Some(expression) = expression {
+            let ranges = expression.ranges(&self.operations);
+            finding.expression = Some(expression.infix());
+            finding.fpcore = Some(expression.fpcore(op.name(), &ranges));
+            finding.ranges = ranges;
+            finding.hint = hint(finding.kind, expression.root()).map(str::to_owned);
+        }
+        let sure = operation.least_significant;
+        if sure < SURE_BITS {
+            let sure = sure.max(0);
+            say(finding, &format!("only {sure} bits of the real itself were sure: try a higher --precision"));
+        }
+    }
+
+    fn decision(&self, operation: &Operation) -> Option<Finding> {
+        if operation.flips == 0 {
+            return None;
+        }
+        let (kind, name) = match operation.what {
+            What::Compare(predicate) => (FindingKind::Branch, symbol(predicate)),
+            What::Integer(ToInteger::Truncate) => (FindingKind::Conversion, "truncate"),
+            What::Integer(ToInteger::Round) => (FindingKind::Conversion, "round"),
+            What::Op(_) => return None,
+        };
+        let mut finding = Finding::new(kind, name, operation.site);
+        finding.count = operation.flips;
+        finding.error_bits = operation.fault_error.spread();
+        finding.contribution = operation.fault_error.spread().map_or(0.0, |spread| spread.mean);
+        finding.causes = operation.causes.clone();
+        finding.expression = Some(match kind {
+            FindingKind::Branch => format!("x {name} y"),
+            _ => format!("(int) {name}(x)"),
+        });
+        if operation.unsettled > 0 {
+            say(&mut finding, &format!("{} more were too close for the reals to tell", operation.unsettled));
+        }
+        Some(finding)
+    }
+}
+
+fn reach(finding: &mut Finding, reach: &Reach) {
+    finding.contribution = reach.contribution;
+    finding.outputs = reach.outputs.clone();
+}
+
+/// Adds a remark to what a finding says already.
+fn say(finding: &mut Finding, remark: &str) {
+    let hint = finding.hint.get_or_insert_default();
+    if !hint.is_empty() {
+        hint.push_str("; ");
+    }
+    hint.push_str(remark);
+}
+
+fn symbol(predicate: Predicate) -> &'static str {
+    const LESS_EQUAL: u8 = Predicate::LESS | Predicate::EQUAL;
+    const GREATER_EQUAL: u8 = Predicate::GREATER | Predicate::EQUAL;
+    match predicate.0 {
+        Predicate::LESS => "<",
+        LESS_EQUAL => "<=",
+        Predicate::EQUAL => "==",
+        GREATER_EQUAL => ">=",
+        Predicate::GREATER => ">",
+        _ => "compared with",
+    }
+}

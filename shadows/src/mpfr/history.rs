@@ -1,0 +1,109 @@
+//! The last operations with a shadow: enough to see what an operation's operands were made of.
+//!
+//! A ring of fixed size rather than a tree per value: what a value was made of is asked only where an operation is at
+//! fault, soon after it was made, and costs no memory while it lives. What has left the ring is a value like any input.
+
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::MAX_OPERANDS;
+
+use super::operations::Id;
+
+/// Entries of the ring: five megabytes.
+const LENGTH: usize = 1 << 16;
+
+/// Number of an entry; they count up from 1.
+pub(super) type Serial = u64;
+
+/// A float as an operation saw it, and where it came from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Source {
+    /// Its format.
+    pub(super) format: Format,
+    /// Its bits.
+    pub(super) bits: u128,
+    /// The entry that made it; 0 if none did.
+    pub(super) serial: Serial,
+}
+
+/// An operation that was executed.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    serial: Serial,
+    operation: Id,
+    arity: u8,
+    high: [u16; MAX_OPERANDS + 1],
+    /// Low bits of operands and result.
+    low: [u64; MAX_OPERANDS + 1],
+    serials: [Serial; MAX_OPERANDS],
+    formats: (Format, Format),
+}
+
+/// The ring.
+#[derive(Debug)]
+pub(super) struct History {
+    ring: Vec<Entry>,
+    next: Serial,
+}
+
+/// What made a float.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    /// The operation.
+    pub(super) operation: Id,
+    arity: usize,
+    operands: [Source; MAX_OPERANDS],
+}
+
+impl Made {
+    /// Its operands.
+    pub(super) fn operands(&self) -> &[Source] {
+        &self.operands[..self.arity]
+    }
+}
+
+impl History {
+    /// Nothing yet.
+    pub(super) fn new() -> History {
+        History { ring: Vec::new(), next: 1 }
+    }
+
+    /// Remembers that `operation` made the float `bits` of `format` from `operands`, all of one format.
+    pub(super) fn push(&mut self, operation: Id, operands: &[Source], format: Format, bits: u128) -> Serial {
+        let mut entry = Entry {
+            serial: self.next,
+            operation,
+            arity: operands.len() as u8,
+            high: [0; MAX_OPERANDS + 1],
+            low: [0; MAX_OPERANDS + 1],
+            serials: [0; MAX_OPERANDS],
+            formats: (operands[0].format, format),
+        };
+        for (index, operand) in operands.iter().enumerate() {
+            (entry.low[index], entry.high[index]) = (operand.bits as u64, (operand.bits >> 64) as u16);
+            entry.serials[index] = operand.serial;
+        }
+        (entry.low[MAX_OPERANDS], entry.high[MAX_OPERANDS]) = (bits as u64, (bits >> 64) as u16);
+        let at = (self.next as usize - 1) % LENGTH;
+        if at == self.ring.len() {
+            self.ring.push(entry);
+        } else {
+            self.ring[at] = entry;
+        }
+        self.next += 1;
+        entry.serial
+    }
+
+    /// What made `source`, if that is still known. A float that was widened since is the one it was.
+    pub(super) fn made(&self, source: Source) -> Option<Made> {
+        let at = (source.serial.checked_sub(1)? as usize) % LENGTH;
+        let entry = self.ring.get(at).filter(|entry| entry.serial == source.serial)?;
+        let bits = |index: usize| u128::from(entry.high[index]) << 64 | u128::from(entry.low[index]);
+        let (from, to) = entry.formats;
+        if to.convert(bits(MAX_OPERANDS), source.format) != source.bits {
+            return None;
+        }
+        let operand = |i: usize| Source { format: from, bits: bits(i), serial: entry.serials[i] };
+        let operands = std::array::from_fn(operand);
+        Some(Made { operation: entry.operation, arity: entry.arity.into(), operands })
+    }
+}

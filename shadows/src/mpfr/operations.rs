@@ -1,0 +1,217 @@
+//! What is remembered of each operation of the program: one record per instruction and op, however often it ran.
+
+use shadowgrind_core::findings::{FindingKind, IndexSet, Spread};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
+
+use super::expression::Expression;
+use super::ranges::Ranges;
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A row of TABLE 1.
+    Op(Op),
+    /// Compares.
+    Compare(Predicate),
+    /// Makes an integer.
+    Integer(ToInteger),
+}
+
+/// The number of an operation in [`Operations`].
+pub(super) type Id = u32;
+
+/// No operation: the end of a chain.
+const NONE: Id = Id::MAX;
+
+/// Sum, maximum and count of something.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    sum: f64,
+    max: f64,
+    /// How many were added.
+    pub(super) count: u64,
+}
+
+impl Tally {
+    /// Counts `x`.
+    pub(super) fn add(&mut self, x: f64) {
+        self.sum += x;
+        self.max = self.max.max(x);
+        self.count += 1;
+    }
+
+    /// Mean and maximum; nothing where nothing was added.
+    pub(super) fn spread(&self) -> Option<Spread> {
+        (self.count > 0).then(|| Spread { mean: self.sum / self.count as f64, max: self.max })
+    }
+}
+
+/// What an operation did to spots, in one role.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reach {
+    /// Bits of error of spots it accounts for, added up.
+    pub(super) contribution: f64,
+    /// Shares of the error of those spots.
+    pub(super) share: Tally,
+    /// The outputs among them.
+    pub(super) outputs: IndexSet,
+}
+
+impl Reach {
+    /// Counts a spot, an output if it has an index.
+    pub(super) fn add(&mut self, bits: f64, share: f64, output: Option<u64>) {
+        self.contribution += bits;
+        self.share.add(share);
+        if let Some(index) = output {
+            self.outputs.insert(index);
+        }
+    }
+
+    /// Whether it mattered anywhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.share.count == 0
+    }
+}
+
+/// How often an operation introduced error, and of which kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Faults {
+    /// A difference uncovered the rounding of its operands.
+    pub(super) cancellation: u64,
+    /// The result is out of the format's range where the real is not, or has lost bits at its lower end.
+    pub(super) overflow: u64,
+    /// NaN on one side.
+    pub(super) invalid: u64,
+    /// Anything else.
+    pub(super) rounding: u64,
+    /// Most bits that a cancellation took.
+    pub(super) bits_lost: f64,
+}
+
+impl Faults {
+    /// The commonest kind.
+    pub(super) fn kind(&self) -> FindingKind {
+        let kinds = [
+            (self.rounding, FindingKind::Rounding),
+            (self.overflow, FindingKind::Overflow),
+            (self.invalid, FindingKind::Invalid),
+            (self.cancellation, FindingKind::Cancellation),
+        ];
+        kinds.into_iter().max_by_key(|&(count, _)| count).map_or(FindingKind::Rounding, |(_, kind)| kind)
+    }
+}
+
+/// One operation of the program.
+#[derive(Debug)]
+pub(super) struct Operation {
+    /// The instruction.
+    pub(super) site: Site,
+    /// What it does.
+    pub(super) what: What,
+    /// Format of operands and result.
+    pub(super) formats: (Format, Format),
+    next: Id,
+    /// Executions, those without shadows included.
+    pub(super) count: u64,
+    /// Where operands lay in all executions.
+    pub(super) operands: [Ranges; MAX_OPERANDS],
+    /// Error of results, where there was a shadow.
+    pub(super) error: Tally,
+    /// Error of results where the operation itself was at fault.
+    pub(super) fault_error: Tally,
+    /// What it introduced itself.
+    pub(super) local_error: Tally,
+    /// Of which kind.
+    pub(super) faults: Faults,
+    /// Executions in which an addend left no trace in the sum, and those in which a sum was rounded at all.
+    pub(super) absorbed: (u64, u64),
+    /// Fewest significant bits that a real had left.
+    pub(super) least_significant: i32,
+    /// What it computes when it is at fault.
+    pub(super) expression: Option<Box<Expression>>,
+    /// Spots its own error reached.
+    pub(super) culprit: Reach,
+    /// Spots its roundings reached.
+    pub(super) accumulated: Reach,
+    /// Comparisons and conversions that the reals decided otherwise, and those they could not decide.
+    pub(super) flips: u64,
+    /// See `flips`.
+    pub(super) unsettled: u64,
+    /// What made a comparison flip.
+    pub(super) causes: Vec<Site>,
+}
+
+impl Operation {
+    fn new(site: Site, what: What, formats: (Format, Format), next: Id) -> Operation {
+        Operation {
+            site,
+            what,
+            formats,
+            next,
+            count: 0,
+            operands: Default::default(),
+            error: Tally::default(),
+            fault_error: Tally::default(),
+            local_error: Tally::default(),
+            faults: Faults::default(),
+            absorbed: (0, 0),
+            least_significant: i32::MAX,
+            expression: None,
+            culprit: Reach::default(),
+            accumulated: Reach::default(),
+            flips: 0,
+            unsettled: 0,
+            causes: Vec::new(),
+        }
+    }
+}
+
+/// All operations met.
+#[derive(Debug, Default)]
+pub(super) struct Operations {
+    /// First operation of each site: sites are numbered densely.
+    by_site: Vec<Id>,
+    all: Vec<Operation>,
+}
+
+impl Operations {
+    /// The operation `what` at `site`; an instruction may have several.
+    pub(super) fn at(&mut self, site: Site, what: What, formats: (Format, Format)) -> Id {
+        let index = site.bits() as usize;
+        if index >= self.by_site.len() {
+            self.by_site.resize(index + 1, NONE);
+        }
+        let mut id = self.by_site[index];
+        while let Some(operation) = self.all.get(id as usize) {
+            if operation.what == what && operation.formats == formats {
+                return id;
+            }
+            id = operation.next;
+        }
+        let new = Id::try_from(self.all.len()).expect("fewer than 2^32 operations");
+        self.all.push(Operation::new(site, what, formats, self.by_site[index]));
+        self.by_site[index] = new;
+        new
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Operation> {
+        self.all.iter()
+    }
+}
+
+impl std::ops::Index<Id> for Operations {
+    type Output = Operation;
+    fn index(&self, id: Id) -> &Operation {
+        &self.all[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<Id> for Operations {
+    fn index_mut(&mut self, id: Id) -> &mut Operation {
+        &mut self.all[id as usize]
+    }
+}

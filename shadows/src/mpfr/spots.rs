@@ -1,0 +1,275 @@
+//! Spots: where floats leave the float world, how wrong they are there, and who is to blame.
+//!
+//! A spot blames the *influences* of its value: operations at fault, by the bits of its error that they account for.
+//! Where those leave more than half of its error bits unexplained, it blames the few operations whose roundings make up
+//! most of the error (accumulation). An erroneous spot always blames someone.
+
+use hashbrown::HashMap;
+use rug::Float;
+use shadowgrind_core::findings::Spread;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
+
+use super::blame::Part;
+use super::measure::Measured;
+use super::operations::{Id, Tally, What};
+use super::real::Real;
+use super::{MpfrShadow, Value, convert};
+
+/// What share of an error a rounding must have to be worth a word.
+const WORTH_NAMING: f64 = 0.02;
+
+/// Which way floats leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SpotKind {
+    /// Printed, or named as output.
+    Printed,
+    /// Marked by the program.
+    Marked,
+    /// Written in binary form.
+    Written,
+}
+
+/// Everything that left at one place one way.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// Which way.
+    pub kind: SpotKind,
+    /// Where.
+    pub site: Site,
+    pub(super) error: Tally,
+    /// How many were above the threshold.
+    pub erroneous: u64,
+    /// The worst float and what it should have been.
+    pub worst: Option<(Format, u128, Measured)>,
+}
+
+impl Spot {
+    /// How many floats left here.
+    pub fn count(&self) -> u64 {
+        self.error.count
+    }
+
+    /// Their error bits.
+    pub fn error_bits(&self) -> Spread {
+        self.error.spread().unwrap_or_default()
+    }
+}
+
+/// All spots of a run.
+#[derive(Debug, Default)]
+pub(super) struct Spots {
+    by_site: HashMap<(Site, SpotKind), Spot>,
+}
+
+impl MpfrShadow {
+    /// A float leaves at `site`. `output` is its number among the outputs of the report, if it is one of those.
+    pub fn leaves(
+        &mut self,
+        kind: SpotKind,
+        site: Site,
+        output: Option<u64>,
+        seen: Seen<'_, Value>,
+    ) -> Measured {
+        let measured = self.measure(&seen);
+        let erroneous = measured.error_bits > self.settings.error_threshold;
+        let spot = self.spots.by_site.entry((site, kind)).or_insert_with(|| Spot {
+            kind,
+            site,
+            error: Tally::default(),
+            erroneous: 0,
+            worst: None,
+        });
+        spot.error.add(measured.error_bits);
+        spot.erroneous += u64::from(erroneous);
+        if spot.worst.as_ref().is_none_or(|(_, _, worst)| measured.error_bits > worst.error_bits) {
+            spot.worst = Some((seen.format, seen.bits, measured.clone()));
+        }
+        if let (true, Some(shadow)) = (erroneous, seen.shadow) {
+            let error = shadow.error_of(seen.format, seen.bits);
+            self.blame(shadow, error, measured.error_bits, output);
+        }
+        measured
+    }
+
+    /// The places where floats left, by site.
+    pub fn spots(&self) -> Vec<&Spot> {
+        let mut spots: Vec<&Spot> = self.spots.by_site.values().collect();
+        spots.sort_by_key(|spot| (spot.site, spot.kind));
+        spots
+    }
+
+    /// Has the operations behind a value answer for its `error`, `bits` of it. Returns whom.
+    fn blame(&mut self, shadow: &Real, error: f64, bits: f64, output: Option<u64>) -> Vec<Id> {
+        let influences: Vec<Part> = shadow.influences.iter().flat_map(|list| list.iter()).collect();
+        let explained = |part: &Part| explained(part.amount, error, bits);
+        let best = influences.iter().map(explained).fold(0.0, f64::max);
+        let mut blamed = Vec::new();
+        for part in influences.iter().filter(|part| explained(part) > 0.0) {
+            let share = (part.amount / error).abs();
+            self.operations[part.operation].culprit.add(explained(part), share.min(1.0), output);
+            blamed.push(part.operation);
+        }
+        let accumulated = best < bits / 2.0;
+        for part in shadow.roundings.iter() {
+            // Signed: what was compensated has no share.
+            let share = part.amount / error;
+            let operation = &mut self.operations[part.operation];
+            let absorbs = operation.absorbs() && share > 0.5;
+            if share > WORTH_NAMING && (accumulated || absorbs) {
+                operation.accumulated.add(
+                    bits * share.min(1.0) / if accumulated { 1.0 } else { 2.0 },
+                    share.min(1.0),
+                    output,
+                );
+                blamed.push(part.operation);
+            }
+        }
+        if blamed.is_empty() {
+            blamed = self.blame_anyone(shadow, &influences, bits, output);
+        }
+        blamed
+    }
+
+    /// First order does not explain the error, so that shares mean nothing: whatever is known is named.
+    fn blame_anyone(
+        &mut self,
+        shadow: &Real,
+        influences: &[Part],
+        bits: f64,
+        output: Option<u64>,
+    ) -> Vec<Id> {
+        let roundings: Vec<Part> = shadow.roundings.iter().collect();
+        let (parts, at_fault) =
+            if influences.is_empty() { (&roundings[..], false) } else { (influences, true) };
+        for part in parts {
+            let operation = &mut self.operations[part.operation];
+            let reach = if at_fault { &mut operation.culprit } else { &mut operation.accumulated };
+            reach.add(bits / parts.len() as f64, 1.0 / parts.len() as f64, output);
+        }
+        parts.iter().map(|part| part.operation).collect()
+    }
+
+    /// A comparison: does it come out as in the reals?
+    pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {
+        if x.iter().all(|x| x.shadow.is_none()) {
+            return;
+        }
+        let (a, b) = (x[0].real(), x[1].real());
+        let floats = relation(
+            &convert::from_bits(x[0].format, x[0].bits),
+            &convert::from_bits(x[1].format, x[1].bits),
+        );
+        let flips = decides(predicate, floats) != decides(predicate, relation(&a, &b));
+        let format = (x[0].format, x[1].format);
+        let id = self.operations.at(site, What::Compare(predicate), format);
+        self.operations[id].count += 1;
+        if !flips {
+            return;
+        }
+        let noise = x.iter().filter_map(InReals::noise).max();
+        if within(&Float::with_val(64, &a - &b), noise) {
+            self.operations[id].unsettled += 1;
+        } else {
+            self.flipped(id, &x);
+        }
+    }
+
+    /// A conversion to an integer: is it the integer that the real would become?
+    pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
+        let Some(shadow) = x.shadow else { return };
+        let integer = |x: &Float| match how {
+            ToInteger::Truncate => x.clone().trunc(),
+            ToInteger::Round => self.rounded_to_integer(x),
+        };
+        let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(shadow.value()));
+        let flips = float != real && !(float.is_nan() && real.is_nan());
+        // Decisions change at integers when cutting off, half-way between when rounding.
+        let mut border = Float::with_val(shadow.value().prec(), &float + &real);
+        border /= 2u32;
+        let noise = shadow.certainty.noise();
+        let near = |border: &Float| within(&Float::with_val(64, shadow.value() - border), noise);
+        let near = near(&border) || near(&float) || near(&real);
+        let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
+        self.operations[id].count += 1;
+        match (flips, near) {
+            (true, true) => self.operations[id].unsettled += 1,
+            (true, false) => self.flipped(id, &[x]),
+            (false, _) => {}
+        }
+    }
+
+    fn rounded_to_integer(&self, x: &Float) -> Float {
+        use shadowgrind_core::reals::{Reals, Rounding};
+        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals };
+        exact.round(x, Rounding::Current)
+    }
+
+    /// Counts a decision that the reals make otherwise, and asks who made the operands wrong.
+    fn flipped(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+        let mut causes = Vec::new();
+        let mut worst: f64 = 0.0;
+        for seen in x {
+            let Some(shadow) = seen.shadow else { continue };
+            let measured = self.measure(seen);
+            worst = worst.max(measured.error_bits);
+            let error = shadow.error_of(seen.format, seen.bits);
+            causes.extend(self.blame(shadow, error, measured.error_bits, None));
+        }
+        let causes: Vec<Site> = causes.into_iter().map(|cause| self.operations[cause].site).collect();
+        let operation = &mut self.operations[id];
+        operation.flips += 1;
+        operation.fault_error.add(worst);
+        for site in causes {
+            if !operation.causes.contains(&site) && operation.causes.len() < 16 {
+                operation.causes.push(site);
+            }
+        }
+    }
+}
+
+/// Bits of an error of `bits` that a part of it accounts for.
+fn explained(amount: f64, error: f64, bits: f64) -> f64 {
+    let share = (amount / error).abs();
+    if share.is_nan() { bits } else { (bits + share.log2()).clamp(0.0, bits) }
+}
+
+/// What [`Seen`] is in the reals.
+trait InReals {
+    fn real(&self) -> Float;
+    fn noise(&self) -> Option<i32>;
+}
+
+impl InReals for Seen<'_, Value> {
+    fn real(&self) -> Float {
+        self.shadow
+            .map_or_else(|| convert::from_bits(self.format, self.bits), |shadow| shadow.value().clone())
+    }
+
+    fn noise(&self) -> Option<i32> {
+        self.shadow.and_then(|shadow| shadow.certainty.noise())
+    }
+}
+
+/// The one bit of [`Predicate`] that holds between two numbers.
+fn relation(a: &Float, b: &Float) -> u8 {
+    match a.partial_cmp(b) {
+        Some(std::cmp::Ordering::Less) => Predicate::LESS,
+        Some(std::cmp::Ordering::Equal) => Predicate::EQUAL,
+        Some(std::cmp::Ordering::Greater) => Predicate::GREATER,
+        None => Predicate::UNORDERED,
+    }
+}
+
+/// What a comparison says: itself, where all relations are told apart.
+fn decides(predicate: Predicate, relation: u8) -> u8 {
+    if predicate == Predicate::ORDER { relation } else { u8::from(predicate.0 & relation != 0) }
+}
+
+/// Whether a difference is no more than the reals' own noise, with two bits to spare for roundings not followed.
+fn within(difference: &Float, noise: Option<i32>) -> bool {
+    let Some(noise) = noise else { return false };
+    difference.is_zero() || difference.get_exp().is_some_and(|exponent| exponent <= noise.saturating_add(2))
+}
