@@ -32,7 +32,7 @@ pub(crate) struct Constants {
 impl Constants {
     /// The pool [`constant_bytes`], mapped at `base`, a multiple of 64.
     pub(crate) fn at(base: u64) -> Constants {
-        assert!(base % LINE as u64 == 0, "constants at {base:#x}");
+        assert!(base.is_multiple_of(LINE as u64), "constants at {base:#x}");
         Constants { base }
     }
 

@@ -1,0 +1,90 @@
+//! Conversions of dots against Rust's own conversions.
+
+use super::super::super::vector::{Mem, Place};
+use super::super::{Binding, Conversion, Rest, convert};
+use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, STATUS, Stage, runs};
+use super::{Format, lanes};
+
+/// The lane converted as the processor does with all exceptions masked, rounding to nearest.
+fn converted(from: Format, bits: u64) -> u64 {
+    match from {
+        Format::F64 => (f64::from_bits(bits) as f32).to_bits().into(),
+        _ => f64::from(f32::from_bits(bits as u32)).to_bits(),
+    }
+}
+
+fn is_nan(format: Format, bits: u64) -> bool {
+    format.to_f64(bits.into()).is_nan()
+}
+
+/// Runs one conversion on random lanes and compares.
+fn check(stage: &mut Stage, binding: Binding, job: Conversion) {
+    let (low, bytes) = if binding == Binding::Evex { (16, 64) } else { (0, 32) };
+    let source = match job.dot {
+        Place::Reg(register) => BEFORE + 64 * u64::from(register),
+        Place::Mem(_) => OPERANDS,
+    };
+    for start in (0..32).map(|n| BEFORE + 64 * n).chain([OPERANDS]) {
+        for lane in 0..64 / job.from.bytes() {
+            let bits = stage.random.lane(job.from).to_le_bytes();
+            stage.write(start + (lane * job.from.bytes()) as u64, &bits[..job.from.bytes()]);
+        }
+    }
+    stage.write(STATUS + 8, &((1u64 << job.count) - 1).to_le_bytes());
+    let operand = stage.read::<64>(source);
+    let before = stage.read::<64>(BEFORE + 64 * u64::from(job.to));
+    let status = stage.run();
+    assert!(binding == Binding::Vex || status == QUIET, "flags raised by {job:?}");
+    let to = if job.from == Format::F64 { Format::F32 } else { Format::F64 };
+    let after = stage.read::<64>(AFTER + 64 * u64::from(job.to));
+    let count = usize::from(job.count);
+    for (got, bits) in lanes(to, &after).zip(lanes(job.from, &operand)).take(count) {
+        let want = converted(job.from, bits);
+        assert!(
+            got == want || is_nan(to, got) && is_nan(to, want),
+            "{bits:x} gave {got:x}, not {want:x}: {job:?}"
+        );
+    }
+    let rest = count * to.bytes()..bytes;
+    let kept = if job.rest == Rest::Keep { before } else { [0; 64] };
+    assert_eq!(after[rest.clone()], kept[rest], "beyond the lanes: {job:?}");
+    for n in (low..low + 14).filter(|&n| n != job.to) {
+        let [after, before] = [AFTER, BEFORE].map(|base| stage.read::<64>(base + 64 * u64::from(n)));
+        assert_eq!(after[..bytes], before[..bytes], "register {n}: {job:?}");
+    }
+}
+
+fn every_conversion(binding: Binding, counts: &[u8]) {
+    if !runs(binding) {
+        return;
+    }
+    let mut stage = Stage::new(3);
+    let (shadow, temp) = if binding == Binding::Evex { (17, 30) } else { (7, 14) };
+    let places = [Place::Reg(shadow), Place::Mem(Mem::rip(stage.at(OPERANDS)))];
+    for (from, &count) in
+        [Format::F32, Format::F64].into_iter().flat_map(|f| counts.iter().map(move |c| (f, c)))
+    {
+        for (rest, dot) in [Rest::Zero, Rest::Keep].into_iter().flat_map(|rest| places.map(|dot| (rest, dot)))
+        {
+            for (to, lanes) in [(shadow, None), (shadow, Some(7)), (shadow + 2, None), (shadow + 2, Some(7))]
+            {
+                let lanes = lanes.filter(|_| binding == Binding::Evex);
+                let job = Conversion { from, count, dot, to, rest, temp, mask: 1, lanes };
+                stage.assemble(binding, |asm| convert(asm, binding, &job, &stage.constants()));
+                for _ in 0..200 {
+                    check(&mut stage, binding, job);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn evex_conversions_are_the_processors_and_quiet() {
+    every_conversion(Binding::Evex, &[1, 2, 4, 8]);
+}
+
+#[test]
+fn vex_conversions_are_the_processors() {
+    every_conversion(Binding::Vex, &[1, 2, 4]);
+}
