@@ -233,3 +233,66 @@ fn present(feature: CpuidFeature) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iced_x86::{Decoder, DecoderOptions};
+
+    fn run(bytes: &[u8], inputs: &Inputs) -> [u8; SLOT] {
+        let mut probe = Probe::new();
+        let shape =
+            probe.prepare(&Decoder::new(64, bytes, DecoderOptions::NONE).decode()).expect("can be probed");
+        probe.run(&shape, inputs)
+    }
+
+    fn numbered() -> Inputs {
+        let mut inputs = Inputs::default();
+        for (operand, slot) in inputs.operand.iter_mut().enumerate() {
+            *slot = std::array::from_fn(|i| (0x40 * operand + i) as u8);
+        }
+        inputs
+    }
+
+    /// SHUFPS (Intel SDM): two lanes of the destination, then two of the source, two bits of the immediate each.
+    #[test]
+    fn shufps_selects_two_lanes_of_each() {
+        let result = run(&[0x0f, 0xc6, 0xd1, 0b00_11_01_10], &numbered());
+        let lanes = [0x08, 0x04, 0x4c, 0x40_u8];
+        let expected: Vec<u8> = lanes.iter().flat_map(|&first| first..first + 4).collect();
+        assert_eq!(result[..16], expected);
+    }
+
+    /// PSHUFB from memory: byte i is byte `control[i] & 15`, or zero where the control's sign bit is set.
+    #[test]
+    fn pshufb_selects_by_the_low_bits_or_clears() {
+        let mut inputs = numbered();
+        let control: [u8; 16] = std::array::from_fn(|i| (i as u8).wrapping_mul(37) ^ 0x15);
+        inputs.operand[1][..16].copy_from_slice(&control);
+        let result = run(&[0x66, 0x0f, 0x38, 0x00, 0x44, 0x8b, 0x10], &inputs);
+        let expected = control.map(|c| if c & 0x80 != 0 { 0 } else { c & 15 });
+        assert_eq!(result[..16], expected);
+    }
+
+    /// PEXTRW: the word and zeros, in a general register.
+    #[test]
+    fn pextrw_fills_a_general_register() {
+        let mut inputs = numbered();
+        inputs.operand[1][6..8].copy_from_slice(&[0xaa, 0xbb]);
+        let result = run(&[0x66, 0x0f, 0xc5, 0xc3, 0x03], &inputs);
+        assert_eq!(result[..8], [0xaa, 0xbb, 0, 0, 0, 0, 0, 0]);
+    }
+
+    /// MOVQ between MMX registers works and leaves the x87 registers alone.
+    #[test]
+    fn mmx_is_probed_without_a_trace() {
+        let (mut before, mut after) = ([0_u8; 28], [0_u8; 28]);
+        // SAFETY: stores 28 bytes of x87 environment in a buffer of that size; all exceptions stay masked.
+        unsafe { std::arch::asm!("fnstenv [{}]", in(reg) before.as_mut_ptr()) };
+        let result = run(&[0x0f, 0x6f, 0xca], &numbered());
+        // SAFETY: as above.
+        unsafe { std::arch::asm!("fnstenv [{}]", in(reg) after.as_mut_ptr()) };
+        assert_eq!(result[..8], [0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47]);
+        assert_eq!(before[4..10], after[4..10]);
+    }
+}

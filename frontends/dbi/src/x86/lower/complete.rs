@@ -24,6 +24,8 @@ pub(crate) enum Completion {
     FromInteger { bytes: u16, x: u16, r: u16 },
     /// Whether |x| < 2⁶³ for an 80-bit x: in the range of x87's trigonometric functions.
     InRange { x: u16, flag: u16 },
+    /// Whether an 80-bit x is an integer of at least 2⁵².
+    LargeInteger { x: u16, flag: u16 },
     /// An 80-bit zero.
     Zero { r: u16 },
     /// The exponent of an 80-bit x, negated, as an 80-bit integer.
@@ -97,6 +99,18 @@ impl Completion {
                 let exponent =
                     u16::from_le_bytes([record[usize::from(x) + 8], record[usize::from(x) + 9]]) & 0x7fff;
                 record[usize::from(flag)] = u8::from(exponent < 0x3fff + 63);
+            }
+            Completion::LargeInteger { x, flag } => {
+                let bits = Format::F80.bits_of(&record[usize::from(x)..]);
+                let is_large = match Format::F80.decode(bits) {
+                    Number::Finite { significand, exponent, .. } => {
+                        significand >> 63 != 0
+                            && (-11..=0).contains(&exponent)
+                            && significand.trailing_zeros() as i32 >= -exponent
+                    }
+                    _ => false,
+                };
+                record[usize::from(flag)] = is_large.into();
             }
             Completion::Zero { r } => put(record, r, Format::F80, 0),
             Completion::MinusExponent { x, r } => {

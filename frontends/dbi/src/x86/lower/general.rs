@@ -233,6 +233,10 @@ fn bits(build: &mut Build<'_>) -> Result<(), Why> {
     if !may_hold(build, 0) || build.insn.mnemonic() == Mnemonic::Rorx && !may_hold(build, 1) {
         return Ok(());
     }
+    let is_bit_string = matches!(build.insn.mnemonic(), Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc);
+    if is_bit_string && build.is_memory(0) && build.is_register(1) {
+        return Err("bit string in memory");
+    }
     let (bytes, to) = (build.width(0), build.place(0)?);
     if let Some(map) = byte_shift(build, bytes) {
         let [from, _] = bit_sources(build);

@@ -9,6 +9,7 @@ mod build;
 mod complete;
 mod float;
 mod general;
+mod image;
 mod moves;
 mod x87;
 
@@ -17,6 +18,7 @@ mod tests;
 
 pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;
+pub(crate) use image::{ImageRun, StateOp, Transfer};
 
 use super::probe::Probe;
 use super::rows;
@@ -99,15 +101,6 @@ pub(crate) enum StringKind {
     Store,
     /// `lods`: memory to the accumulator; the last element stays.
     Load,
-}
-
-/// An instruction that saves or restores registers in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StateOp {
-    /// The instruction.
-    pub(crate) mnemonic: Mnemonic,
-    /// Address of the memory image.
-    pub(crate) image: AddressRecipe,
 }
 
 impl Lowerer {
@@ -205,7 +198,7 @@ fn special(insn: &Instruction, row: Row) -> Option<Lowering> {
     let repeated = insn.has_rep_prefix() || insn.has_repne_prefix();
     let kind = match row {
         Row::State => {
-            return Some(Lowering::State(StateOp { mnemonic: insn.mnemonic(), image: recipe(0)? }));
+            return Some(Lowering::State(StateOp::new(insn, recipe(0)?)));
         }
         Row::General(General::MoveString) if repeated => StringKind::Move,
         Row::General(General::StoreString) if repeated => StringKind::Store,
@@ -248,6 +241,20 @@ fn gap(why: Why, info: &InstructionInfo) -> Gap {
 
 /// The physical x87 register on top after `insn`; `None` where that depends on data or memory.
 pub(crate) fn top_after(insn: &Instruction, top: u8) -> Option<u8> {
+    if matches!(insn.mnemonic(), Mnemonic::Fninit | Mnemonic::Finit | Mnemonic::Fnsave | Mnemonic::Fsave) {
+        return Some(0);
+    }
+    let restores = [
+        Mnemonic::Frstor,
+        Mnemonic::Fxrstor,
+        Mnemonic::Fxrstor64,
+        Mnemonic::Xrstor,
+        Mnemonic::Xrstor64,
+        Mnemonic::Fldenv,
+    ];
+    if restores.contains(&insn.mnemonic()) {
+        return None;
+    }
     let change = insn.fpu_stack_increment_info();
     if change.writes_top() {
         let known = !change.conditional() && change.increment() != 0;

@@ -10,7 +10,7 @@ use crate::x86::table::X87;
 use iced_x86::{MemorySize, Mnemonic, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::{Operand, Place, Predicate, Step};
+use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
 
 const F80: Format = Format::F80;
 const WIDTH: u16 = 10;
@@ -18,19 +18,9 @@ const WIDTH: u16 = 10;
 pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
     match row {
         X87::Load => load(build),
-        X87::LoadExact => {
-            let to = stack(build, 7);
-            build.clear(to, WIDTH);
-            Ok(())
-        }
+        X87::LoadExact => load_exact(build),
         X87::Store(_) => store(build),
-        X87::StoreInteger(how, _) => {
-            let x = top(build);
-            let (to, bytes) = (build.place(0)?, build.width(0));
-            build.step(Step::Integer { format: F80, how, x });
-            build.clear(to, bytes);
-            Ok(())
-        }
+        X87::StoreInteger(how, _) => store_integer(build, how),
         X87::Arith(op, exchanged, _) => arith(build, op, exchanged),
         X87::Unary(op) => unary(build, op),
         X87::Binary(op) => {
@@ -137,6 +127,35 @@ fn store(build: &mut Build<'_>) -> Result<(), Why> {
     let x = top(build);
     let r = build.after(place, to.bytes() as u16);
     build.step(Step::Op { op: Op::Narrow, from: F80, to, x: [x; 3], r });
+    Ok(())
+}
+
+/// An integer or a constant starts afresh. But eight bytes loaded as an integer may be a double on its way elsewhere
+/// ([`store_integer`]): its shadow travels in the low eight bytes, where it means nothing to an 80-bit float.
+fn load_exact(build: &mut Build<'_>) -> Result<(), Why> {
+    let to = stack(build, 7);
+    if build.insn.memory_size() == MemorySize::Int64 {
+        let from = build.place(0)?;
+        build.copy(from, to, 8);
+        build.clear(to.plus(8), WIDTH - 8);
+    } else {
+        build.clear(to, WIDTH);
+    }
+    Ok(())
+}
+
+/// An integer so large that, as bits, it is a normal double may be one that was loaded as an integer.
+fn store_integer(build: &mut Build<'_>, how: ToInteger) -> Result<(), Why> {
+    let x = top(build);
+    let (to, bytes) = (build.place(0)?, build.width(0));
+    build.step(Step::Integer { format: F80, how, x });
+    build.clear(to, bytes);
+    if bytes == 8 && how == ToInteger::Round && build.insn.mnemonic() == Mnemonic::Fistp {
+        let flag = build.flag();
+        build.complete(Completion::LargeInteger { x: x.value, flag });
+        build.step(Step::Unless { flag, skip: 1 });
+        build.copy(x.place, to, bytes);
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::x86::lower::{Gap, LoweredInsn, Lowerer, Lowering, top_after};
 use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::{General, Row};
-use iced_x86::{Code, Instruction, MemorySize, OpKind, Register};
+use iced_x86::{Code, Instruction, MemorySize, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::replay::replay;
 use shadowgrind_core::site::Site;
@@ -114,7 +114,7 @@ impl Checker {
         }
         let mut problems = std::mem::take(&mut origins.problems);
         problems.append(&mut ops.problems);
-        if rows::row(insn) != Row::General(General::Not) {
+        if !is_representation(insn) {
             problems.extend(wrong(&origins));
         }
         if let Some(top) = top_after(insn, before.top)
@@ -195,7 +195,7 @@ fn fill_bytes(rng: &mut Rng, fill: Fill, bytes: &mut [u8]) {
 }
 
 /// A float in ±[2⁻⁵, ¼): in the domain of every x87 function, but for signs.
-fn float80(rng: &mut Rng) -> [u8; 10] {
+pub(super) fn float80(rng: &mut Rng) -> [u8; 10] {
     let mut bytes = [0; 10];
     rng.fill(&mut bytes);
     bytes[7] |= 0x80;
@@ -204,12 +204,12 @@ fn float80(rng: &mut Rng) -> [u8; 10] {
     bytes
 }
 
-fn address(recipe: &crate::x86::lower::AddressRecipe, machine: &Machine) -> u64 {
+pub(super) fn address(recipe: &crate::x86::lower::AddressRecipe, machine: &Machine) -> u64 {
     recipe.address(|number| machine.general[number], 0, 0)
 }
 
 /// The record as an engine would make it.
-fn record(insn: &LoweredInsn, before: &Machine, after: &Machine, window: u64) -> Vec<u8> {
+pub(super) fn record(insn: &LoweredInsn, before: &Machine, after: &Machine, window: u64) -> Vec<u8> {
     let lowered = &insn.lowered;
     assert_eq!(usize::from(lowered.addresses), insn.addresses.len());
     let mut record = vec![0; usize::from(lowered.record)];
@@ -283,8 +283,13 @@ fn is_scratch(byte: usize) -> bool {
     (usize::from(state::SCRATCH)..usize::from(state::BYTES)).contains(&byte)
 }
 
+/// Whether shadows stay or travel although the bytes are others.
+fn is_representation(insn: &Instruction) -> bool {
+    insn.mnemonic() == Mnemonic::Fild || rows::row(insn) == Row::General(General::Not)
+}
+
 /// Bytes that are said to come from somewhere but differ from what was there.
-fn wrong(origins: &Origins) -> Vec<String> {
+pub(super) fn wrong(origins: &Origins) -> Vec<String> {
     let mut found = Vec::new();
     for (byte, &origin) in origins.origin.iter().enumerate() {
         if origin == NONE || origin == COMPUTED || is_stack_pointer(byte) || is_scratch(byte) {

@@ -4,9 +4,11 @@
 mod arithmetic;
 mod cells;
 mod check;
+mod image;
 mod native;
 mod operands;
 mod rng;
+mod tricks;
 
 use check::Checker;
 use iced_x86::Code;

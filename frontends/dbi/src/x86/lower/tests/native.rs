@@ -71,6 +71,11 @@ impl Native {
         Native { base: base as u64, components, zmm_high: offset(6), zmm_16: offset(7) }
     }
 
+    /// State components there are: those of XCR0 that the tests know.
+    pub(super) fn components(&self) -> u64 {
+        self.components
+    }
+
     /// Address of the window.
     pub(super) fn memory(&self) -> u64 {
         self.base + MEMORY
