@@ -14,6 +14,7 @@ mod lines;
 mod nearest;
 mod search;
 mod select;
+mod signature;
 mod symtab;
 mod types;
 mod variable;
@@ -30,6 +31,7 @@ pub use dies::Storage;
 pub use error::{Lacks, LookupError, OpenError, OpenProblem};
 pub use function::Function;
 pub use select::Dim;
+pub use signature::{Passed, Signature};
 pub use symtab::{Symbol, SymbolKind};
 pub use variable::Variable;
 
@@ -99,6 +101,11 @@ impl SymbolFile {
     /// parameters. Several for overloads, and for clones the compiler made of one function.
     pub fn function(&self, name: &str) -> Result<Vec<Function>, LookupError> {
         function::find(self, name)
+    }
+
+    /// What the function at `address` is given and returns, if debug information has it.
+    pub fn signature(&self, address: u64) -> Option<Signature> {
+        signature::find(self.dies().ok()??, address).ok()?
     }
 
     /// The floats that `wanted` names.

@@ -65,7 +65,7 @@ impl Dies {
         }
     }
 
-    fn unqualified(&self, at: &At) -> Result<At, gimli::Error> {
+    pub(super) fn unqualified(&self, at: &At) -> Result<At, gimli::Error> {
         let mut at = at.clone();
         for _ in 0..NESTING {
             let entry = self.entry(&at)?;
@@ -160,7 +160,7 @@ impl Dies {
     }
 
     /// Size of the type at `at` in bytes.
-    fn size(&self, at: &At) -> Result<Option<u64>, gimli::Error> {
+    pub(super) fn size(&self, at: &At) -> Result<Option<u64>, gimli::Error> {
         let mut at = self.unqualified(at)?;
         let mut count = 1u64;
         for _ in 0..NESTING {
@@ -177,7 +177,7 @@ impl Dies {
         Ok(None)
     }
 
-    fn children(&self, at: &At) -> Result<Vec<Entry>, gimli::Error> {
+    pub(super) fn children(&self, at: &At) -> Result<Vec<Entry>, gimli::Error> {
         let mut tree = at.unit.entries_tree(Some(at.offset))?;
         let mut children = tree.root()?.children();
         let mut entries = Vec::new();

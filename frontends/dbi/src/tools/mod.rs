@@ -2,6 +2,8 @@
 //! the program meets the outside: functions that print, mathematical functions, requests, its end.
 
 pub(crate) mod cells;
+#[cfg(test)]
+mod fake;
 pub(crate) mod hooks;
 pub(crate) mod machine;
 pub(crate) mod registers;

@@ -139,15 +139,10 @@ fn is_rust_print(symbol: &str) -> bool {
         "_ZN3std2io5Write9write_fmt17h",
         "_ZN4core3fmt5write17h",
     ];
-    const V0: [&str; 5] = [
-        "3std2io5stdio6_print",
-        "3std2io5stdio7_eprint",
-        "5alloc3fmt6format12format_inner",
-        "2io5Write9write_fmt",
-        "4core3fmt5write",
-    ];
-    match symbol.starts_with("_R") {
-        true => V0.iter().any(|name| symbol.ends_with(name)),
+    const V0: [&str; 4] =
+        ["3std2io5stdio6__print", "3std2io5stdio7__eprint", "12format_inner", "4core3fmt5write"];
+    match symbol.starts_with("_RNv") {
+        true => V0.iter().any(|name| symbol.ends_with(name)) || symbol.contains("5Write9write_fmt"),
         false => LEGACY.iter().any(|name| symbol.starts_with(name)),
     }
 }
@@ -162,5 +157,40 @@ pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<(Vec<Float>, Pri
             abi::memory(m, address, format).map(|float| (vec![float], Printed::AsIs))
         }
         Family::Fortran(item) => gfortran::floats(m, item).map(|floats| (floats, Printed::AsIs)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Symbols as compilers write them: g++ 12, clang++ with libc++, rustc 1.95 (v0) and 1.70 (legacy).
+    #[test]
+    fn symbols_of_formatting_functions() {
+        let value = |format| Some(Family::Value(format, Printed::AsIs));
+        assert_eq!(iostream("_ZNSolsEf"), value(Format::F32));
+        assert_eq!(iostream("_ZNSo9_M_insertIeEERSoT_"), value(Format::F80));
+        assert_eq!(iostream("_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsEd"), value(Format::F64));
+        assert_eq!(iostream("_ZNSt3__113basic_ostreamIwNS_11char_traitsIwEEElsEe"), value(Format::F80));
+        assert_eq!(iostream("_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsEi"), None);
+        assert_eq!(iostream("_ZSt8to_charsPcS_f"), value(Format::F32));
+        assert_eq!(iostream("_ZSt8to_charsPcS_eSt12chars_formati"), value(Format::F80));
+        assert_eq!(iostream("_ZSt8to_charsPcS_i"), None);
+        let v0 = "_RNvXs7_NtNtCsgEmfK2I1SDS_4core3fmt5floatdNtB7_7Display3fmt";
+        assert_eq!(rust(v0), Some(Format::F64));
+        assert_eq!(rust(&v0.replace("floatd", "floatf").replace("7Display", "5Debug")), Some(Format::F32));
+        assert_eq!(rust("_RINvNtNtCsgEmfK2I1SDS_4core3fmt5float29float_to_decimal_common_exactdEB6_"), None);
+        let legacy = "_ZN4core3fmt5float52_$LT$impl$u20$core..fmt..Display$u20$for$u20$f64$GT$3fmt17h0123456789abcdefE";
+        assert_eq!(rust(legacy), Some(Format::F64));
+        assert_eq!(rust(&legacy.replace("f64", "f32")), Some(Format::F32));
+        for print in [
+            "_RNvNtNtCsjrHSEGnQ3l9_3std2io5stdio6__print",
+            "_RNvNtCsgEmfK2I1SDS_4core3fmt5write",
+            "_RNvNvNtCslNYArtu3iFV_5alloc3fmt6format12format_inner",
+            "_RNvXsf_NtNtCsjrHSEGnQ3l9_3std2io5stdioRNtB5_6StdoutNtB7_5Write9write_fmt",
+            "_ZN3std2io5stdio6_print17h0123456789abcdefE",
+        ] {
+            assert!(is_rust_print(print), "{print}");
+        }
     }
 }

@@ -9,11 +9,13 @@ mod gfortran;
 mod libm;
 mod libmvec;
 mod library;
+mod placement;
 mod printf;
 
 pub(crate) use families::{Family, Printed, floats};
 pub(crate) use libm::{Argument, Given, Math, Outcome, arguments, outcome};
 pub(crate) use library::Library;
+pub(crate) use placement::{Spot, spots};
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_reports::symbols::Symbol;

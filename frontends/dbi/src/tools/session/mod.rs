@@ -19,6 +19,9 @@ mod suppressions;
 pub(crate) use calls::Calls;
 pub use config::{SessionConfig, ShadowKind};
 pub(crate) use dot::DotObserver;
-pub(crate) use observer::{Kept, Observer, Word};
+pub(crate) use observer::{Applied, Kept, Nobody, Observer, Word};
 pub use seeds::SpecFailure;
-pub(crate) use state::{Arrival, ProgramEnd};
+pub(crate) use state::{Arrival, ProgramEnd, Session};
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,8 @@
 
 use super::config::SessionConfig;
 use crate::tools::hooks::abi::{self, Float};
-use crate::tools::machine::{Machine, Unmapped, read_u64};
-use shadowgrind_core::format::Format;
+use crate::tools::hooks::{self, Spot};
+use crate::tools::machine::{Machine, Unmapped};
 use shadowgrind_core::spec::{OutputSpec, Slot, Target};
 use shadowgrind_reports::symbols::{LookupError, OpenError, Storage, SymbolFile, Variable};
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum SpecFailure {
         /// The option and its SPEC.
         option: String,
         /// Why.
-        why: &'static str,
+        why: String,
     },
     /// The program's symbols cannot be read, but SPECs were given.
     Program(OpenError),
@@ -59,7 +59,7 @@ pub(super) enum Purpose {
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Variable(Variable),
-    Slot(Slot, Format),
+    Spots(Vec<Spot>),
 }
 
 /// When it is looked at.
@@ -83,7 +83,7 @@ pub(super) struct Job {
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
-    /// Functions of the program that jobs wait for: link-time address, whether it is a resolver's, job.
+    /// Functions of the program that jobs wait for: link-time address, and number of the job.
     pub(super) functions: Vec<(u64, usize)>,
     /// The SPECs of outputs, as they were written.
     pub(super) labels: Vec<String>,
@@ -121,35 +121,65 @@ impl Jobs {
         target: &Target,
     ) -> Result<(), SpecFailure> {
         let failed = |error| SpecFailure::Lookup { option: option.clone(), error };
+        let unsupported = |why| SpecFailure::Unsupported { option: option.clone(), why };
         let is_seed = matches!(purpose, Purpose::Seed(..));
-        let (place, function, when) = match target {
-            Target::Variable { variable, at } => {
-                let place = Place::Variable(file.variable(variable).map_err(failed)?);
-                let when = if is_seed { When::Entry } else { When::Return };
-                (place, at.as_deref(), when)
-            }
-            Target::Call { function, slot } => {
-                let when = match slot {
-                    Slot::Argument(_) => When::Entry,
-                    Slot::Pointee(_) if is_seed => When::Entry,
-                    Slot::Pointee(_) | Slot::Result => When::Return,
-                };
-                (Place::Slot(*slot, Format::F64), Some(function.as_str()), when)
-            }
+        let (function, when) = match target {
+            Target::Variable { at, .. } => (at.as_ref(), if is_seed { When::Entry } else { When::Return }),
+            Target::Call { function, slot } => (Some(function), moment(*slot, is_seed)),
         };
         let Some(function) = function else {
+            let place = place(file, target, 0).map_err(|error| error.into_failure(&option))?;
             self.all.push(Job { purpose, place, when: When::Once });
             return Ok(());
         };
         for found in file.function(function).map_err(failed)? {
             if found.is_ifunc {
                 let why = "this function is chosen while the program starts (IFUNC) and cannot be named";
-                return Err(SpecFailure::Unsupported { option, why });
+                return Err(unsupported(why.to_owned()));
             }
+            let place = place(file, target, found.address).map_err(|error| error.into_failure(&option))?;
             self.functions.push((found.address, self.all.len()));
+            self.all.push(Job { purpose, place, when });
         }
-        self.all.push(Job { purpose, place, when });
         Ok(())
+    }
+}
+
+/// When a slot of a call is looked at: what a pointer leads to is a result where it is an output.
+fn moment(slot: Slot, is_seed: bool) -> When {
+    match slot {
+        Slot::Argument(_) => When::Entry,
+        Slot::Pointee(_) if is_seed => When::Entry,
+        Slot::Pointee(_) | Slot::Result => When::Return,
+    }
+}
+
+/// Why a target has no place.
+enum NoPlace {
+    Lookup(LookupError),
+    Slot(String),
+}
+
+impl NoPlace {
+    fn into_failure(self, option: &str) -> SpecFailure {
+        let option = option.to_owned();
+        match self {
+            NoPlace::Lookup(error) => SpecFailure::Lookup { option, error },
+            NoPlace::Slot(why) => SpecFailure::Unsupported { option, why },
+        }
+    }
+}
+
+/// The floats of `target`; those of a slot as the function at `address` has them.
+fn place(file: &SymbolFile, target: &Target, address: u64) -> Result<Place, NoPlace> {
+    match target {
+        Target::Variable { variable, .. } => {
+            file.variable(variable).map(Place::Variable).map_err(NoPlace::Lookup)
+        }
+        Target::Call { slot, .. } => {
+            let spots = hooks::spots(file.signature(address).as_ref(), *slot);
+            spots.map(Place::Spots).map_err(|error| NoPlace::Slot(error.to_string()))
+        }
     }
 }
 
@@ -172,21 +202,4 @@ pub(super) fn variable(m: &dyn Machine, variable: &Variable, loaded: Loaded) -> 
         },
     };
     variable.offsets().map(|offset| abi::memory(m, first.wrapping_add(offset), variable.format)).collect()
-}
-
-/// The float that a slot of a call names. On return, `address` is what [`pointee`] was on entry.
-pub(super) fn slot(m: &dyn Machine, slot: Slot, format: Format, address: u64) -> Result<Float, Unmapped> {
-    match slot {
-        Slot::Argument(number) => abi::float(m, number as usize - 1, format),
-        Slot::Pointee(_) => abi::memory(m, address, format),
-        Slot::Result => Ok(abi::result(m, format)),
-    }
-}
-
-/// The address that a slot of a call that begins leads to.
-pub(super) fn pointee(m: &dyn Machine, slot: Slot) -> Result<u64, Unmapped> {
-    match slot {
-        Slot::Pointee(number) => abi::integer(m, number as usize - 1),
-        Slot::Argument(_) | Slot::Result => read_u64(m, m.general(abi::RSP)),
-    }
 }

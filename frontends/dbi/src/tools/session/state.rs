@@ -468,8 +468,8 @@ impl State {
         let mut watch = false;
         for number in jobs {
             let job = &self.jobs.all[number];
-            let address = match job.place {
-                Place::Slot(slot, _) => seeds::pointee(frame.m, slot).unwrap_or(0),
+            let address = match &job.place {
+                Place::Spots(spots) => spots.first().map_or(Ok(0), |spot| spot.pointer(frame.m)).unwrap_or(0),
                 Place::Variable(_) => 0,
             };
             if job.when == When::Return {
@@ -565,7 +565,7 @@ fn seed(input: &mut Input, floats: &[Float], weight: f64, observer: &mut dyn Obs
 fn floats(m: &dyn Machine, place: &Place, loaded: Loaded, address: u64) -> Result<Vec<Float>, Unmapped> {
     match place {
         Place::Variable(variable) => seeds::variable(m, variable, loaded),
-        Place::Slot(slot, format) => seeds::slot(m, *slot, *format, address).map(|x| vec![x]),
+        Place::Spots(spots) => spots.iter().map(|spot| spot.float(m, address)).collect(),
     }
 }
 

@@ -1,0 +1,282 @@
+//! Where the System V calling convention puts the arguments and the result of a function of known signature (psABI,
+//! section 3.2.3), or of any function if nothing is known but that floats are doubles.
+
+use super::abi::{self, Float};
+use crate::tools::machine::{Machine, Unmapped, read_u64};
+use crate::x86::state;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Location;
+use shadowgrind_core::spec::Slot;
+use shadowgrind_reports::symbols::{Passed, Signature};
+
+/// A float that crosses a function's boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    place: Place,
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Vector register, and lane of the format.
+    Vector(u8, u8),
+    /// Bytes from the first argument on the stack.
+    Stack(u64),
+    /// Below the top of the x87 stack.
+    X87(u8),
+    /// Where an integer argument, by its number, points to.
+    Through(u8),
+    /// Where an argument so many bytes from the first one on the stack points to.
+    ThroughStack(u64),
+}
+
+/// Why a slot of a function is no float.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoSpot {
+    /// It has only so many floating-point arguments.
+    Floats(usize),
+    /// It has only so many arguments.
+    Arguments(usize),
+    /// The argument does not point to a float.
+    NoPointer,
+    /// It returns no float.
+    NoResult,
+    /// A structure is passed before it, in parts.
+    Structure,
+}
+
+impl std::fmt::Display for NoSpot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NoSpot::Floats(0) => write!(f, "the function has no floating-point arguments"),
+            NoSpot::Floats(1) => write!(f, "the function has only one floating-point argument"),
+            NoSpot::Floats(n) => write!(f, "the function has only {n} floating-point arguments"),
+            NoSpot::Arguments(0) => write!(f, "the function has no arguments"),
+            NoSpot::Arguments(1) => write!(f, "the function has only one argument"),
+            NoSpot::Arguments(n) => write!(f, "the function has only {n} arguments"),
+            NoSpot::NoPointer => write!(f, "this argument does not point to a float"),
+            NoSpot::NoResult => write!(f, "the function returns no float"),
+            NoSpot::Structure => write!(f, "the function has a structure before this argument; name a variable"),
+        }
+    }
+}
+
+/// The floats of a slot; without a signature floats are doubles, and pointers lead to doubles.
+pub(crate) fn spots(signature: Option<&Signature>, slot: Slot) -> Result<Vec<Spot>, NoSpot> {
+    let Some(signature) = signature else { return Ok(vec![unknown(slot)]) };
+    match slot {
+        Slot::Result => result(signature),
+        Slot::Argument(number) => {
+            let arguments = assigned(signature);
+            let is_float = |a: &&(Passed, bool, Assigned)| matches!(a.0, Passed::Float(_) | Passed::Complex(_));
+            let floats = arguments.iter().filter(is_float);
+            let found = floats.clone().nth(number as usize - 1);
+            let (passed, _, assigned) = found.ok_or(NoSpot::Floats(floats.count()))?;
+            passed_in(*passed, *assigned)
+        }
+        Slot::Pointee(number) => {
+            let arguments = assigned(signature);
+            let named = arguments.iter().filter(|(_, artificial, _)| !artificial);
+            let found = named.clone().nth(number as usize - 1);
+            let (passed, _, assigned) = found.ok_or(NoSpot::Arguments(named.count()))?;
+            let Passed::Pointer(Some(format)) = *passed else { return Err(NoSpot::NoPointer) };
+            let place = match assigned {
+                Assigned::General(number) => Place::Through(*number),
+                Assigned::Stack(offset) => Place::ThroughStack(*offset),
+                Assigned::Vectors(_) | Assigned::Unknown => return Err(NoSpot::Structure),
+            };
+            Ok(vec![Spot { place, format }])
+        }
+    }
+}
+
+fn unknown(slot: Slot) -> Spot {
+    let place = match slot {
+        Slot::Argument(number @ 1..=8) => Place::Vector(number as u8 - 1, 0),
+        Slot::Argument(number) => Place::Stack(8 * (u64::from(number) - 9)),
+        Slot::Pointee(number @ 1..=6) => Place::Through(number as u8 - 1),
+        Slot::Pointee(number) => Place::ThroughStack(8 * (u64::from(number) - 7)),
+        Slot::Result => Place::Vector(0, 0),
+    };
+    Spot { place, format: Format::F64 }
+}
+
+fn result(signature: &Signature) -> Result<Vec<Spot>, NoSpot> {
+    let spot = |place, format| Spot { place, format };
+    Ok(match signature.result {
+        Some(Passed::Float(Format::F80)) => vec![spot(Place::X87(0), Format::F80)],
+        Some(Passed::Complex(Format::F80)) => [0, 1].map(|i| spot(Place::X87(i), Format::F80)).to_vec(),
+        Some(Passed::Float(format)) => vec![spot(Place::Vector(0, 0), format)],
+        Some(passed @ Passed::Complex(_)) => return passed_in(passed, Assigned::Vectors(0)),
+        _ => return Err(NoSpot::NoResult),
+    })
+}
+
+/// Where an argument was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Assigned {
+    General(u8),
+    /// This vector register, and the next for a complex double.
+    Vectors(u8),
+    Stack(u64),
+    /// After a structure that may be in registers nothing is certain.
+    Unknown,
+}
+
+/// The parameters with whether the compiler added them, and where they are.
+fn assigned(signature: &Signature) -> Vec<(Passed, bool, Assigned)> {
+    // A large structure is returned through a pointer that comes before all arguments.
+    let hidden = match signature.result {
+        Some(Passed::Structure(bytes)) => bytes > 16,
+        Some(Passed::Complex(_) | Passed::Float(_) | Passed::Pointer(_) | Passed::Integer) | None => false,
+    };
+    let mut next = Next { general: u8::from(hidden), vector: 0, stack: 0, lost: false };
+    signature.parameters.iter().map(|&(passed, artificial)| (passed, artificial, next.assign(passed))).collect()
+}
+
+struct Next {
+    general: u8,
+    vector: u8,
+    stack: u64,
+    lost: bool,
+}
+
+impl Next {
+    fn assign(&mut self, passed: Passed) -> Assigned {
+        match passed {
+            _ if self.lost => Assigned::Unknown,
+            Passed::Pointer(_) | Passed::Integer => self.general(),
+            Passed::Float(Format::F80) => self.stack(16, 16),
+            Passed::Complex(Format::F80) => self.stack(32, 16),
+            Passed::Complex(Format::F64) => self.vectors(2, 16),
+            Passed::Float(_) | Passed::Complex(_) => self.vectors(1, 8),
+            // Larger than two words: in memory.
+            Passed::Structure(bytes) if bytes > 16 => self.stack(bytes.next_multiple_of(8), 8),
+            Passed::Structure(_) => {
+                self.lost = true;
+                Assigned::Unknown
+            }
+        }
+    }
+
+    fn general(&mut self) -> Assigned {
+        if self.general == 6 {
+            return self.stack(8, 8);
+        }
+        self.general += 1;
+        Assigned::General(self.general - 1)
+    }
+
+    fn vectors(&mut self, count: u8, bytes: u64) -> Assigned {
+        if self.vector + count > 8 {
+            return self.stack(bytes, 8);
+        }
+        self.vector += count;
+        Assigned::Vectors(self.vector - count)
+    }
+
+    fn stack(&mut self, bytes: u64, align: u64) -> Assigned {
+        let at = self.stack.next_multiple_of(align);
+        self.stack = at + bytes;
+        Assigned::Stack(at)
+    }
+}
+
+/// The floats of a value that was put there.
+fn passed_in(passed: Passed, assigned: Assigned) -> Result<Vec<Spot>, NoSpot> {
+    let (format, count) = match passed {
+        Passed::Float(format) => (format, 1),
+        Passed::Complex(format) => (format, 2),
+        _ => return Err(NoSpot::NoResult),
+    };
+    let part = if format == Format::F80 { 16 } else { format.bytes() as u64 };
+    let place = |i: u8| match assigned {
+        Assigned::Vectors(register) if format == Format::F32 => Ok(Place::Vector(register, i)),
+        Assigned::Vectors(register) => Ok(Place::Vector(register + i, 0)),
+        Assigned::Stack(offset) => Ok(Place::Stack(offset + part * u64::from(i))),
+        Assigned::General(_) | Assigned::Unknown => Err(NoSpot::Structure),
+    };
+    (0..count).map(|i| place(i).map(|place| Spot { place, format })).collect()
+}
+
+impl Spot {
+    /// The address that the float is reached through, read when the function is entered; 0 if it is not.
+    pub(crate) fn pointer(&self, m: &dyn Machine) -> Result<u64, Unmapped> {
+        match self.place {
+            Place::Through(number) => abi::integer(m, number.into()),
+            Place::ThroughStack(offset) => read_u64(m, abi::stack(m).wrapping_add(offset)),
+            Place::Vector(..) | Place::Stack(_) | Place::X87(_) => Ok(0),
+        }
+    }
+
+    /// The float, at the function's entry for an argument and after its return for a result. `pointer` is what
+    /// [`Spot::pointer`] was on entry.
+    pub(crate) fn float(&self, m: &dyn Machine, pointer: u64) -> Result<Float, Unmapped> {
+        let format = self.format;
+        match self.place {
+            Place::Vector(register, lane) => Ok(abi::lane(m, register.into(), lane.into(), format)),
+            Place::Stack(offset) => abi::memory(m, abi::stack(m).wrapping_add(offset), format),
+            Place::X87(index) => {
+                let location = Location::State(state::x87(m.x87_top(), index));
+                Ok(Float { location, format, bits: format.bits_of(&m.x87(index.into())) })
+            }
+            Place::Through(_) | Place::ThroughStack(_) => abi::memory(m, pointer, format),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Format::{F32, F64, F80};
+    use Passed::{Complex, Integer, Pointer, Structure};
+
+    fn signature(parameters: &[Passed], result: Option<Passed>) -> Signature {
+        Signature { parameters: parameters.iter().map(|&p| (p, false)).collect(), result }
+    }
+
+    fn place(signature: &Signature, slot: Slot) -> Result<Vec<Place>, NoSpot> {
+        spots(Some(signature), slot).map(|spots| spots.into_iter().map(|spot| spot.place).collect())
+    }
+
+    #[test]
+    fn every_class_has_its_own_sequence() {
+        let float = Passed::Float;
+        let f = signature(
+            &[Integer, float(F32), float(F80), Pointer(Some(F32)), Complex(F64), Complex(F32), float(F64)],
+            Some(float(F80)),
+        );
+        assert_eq!(place(&f, Slot::Argument(1)), Ok(vec![Place::Vector(0, 0)]));
+        assert_eq!(place(&f, Slot::Argument(2)), Ok(vec![Place::Stack(0)]));
+        assert_eq!(place(&f, Slot::Argument(3)), Ok(vec![Place::Vector(1, 0), Place::Vector(2, 0)]));
+        assert_eq!(place(&f, Slot::Argument(4)), Ok(vec![Place::Vector(3, 0), Place::Vector(3, 1)]));
+        assert_eq!(place(&f, Slot::Argument(5)), Ok(vec![Place::Vector(4, 0)]));
+        assert_eq!(place(&f, Slot::Argument(6)), Err(NoSpot::Floats(5)));
+        assert_eq!(place(&f, Slot::Pointee(4)), Ok(vec![Place::Through(1)]));
+        assert_eq!(place(&f, Slot::Pointee(1)), Err(NoSpot::NoPointer));
+        assert_eq!(place(&f, Slot::Pointee(8)), Err(NoSpot::Arguments(7)));
+        assert_eq!(place(&f, Slot::Result), Ok(vec![Place::X87(0)]));
+    }
+
+    #[test]
+    fn what_does_not_fit_registers_is_on_the_stack() {
+        let mut many = vec![Passed::Float(F64); 7];
+        many.extend([Complex(F64), Passed::Float(F64), Passed::Float(F32), Passed::Float(F80)]);
+        let f = signature(&many, Some(Complex(F64)));
+        assert_eq!(place(&f, Slot::Argument(8)), Ok(vec![Place::Stack(0), Place::Stack(8)]));
+        assert_eq!(place(&f, Slot::Argument(9)), Ok(vec![Place::Vector(7, 0)]));
+        assert_eq!(place(&f, Slot::Argument(10)), Ok(vec![Place::Stack(16)]));
+        assert_eq!(place(&f, Slot::Argument(11)), Ok(vec![Place::Stack(32)]));
+        assert_eq!(place(&f, Slot::Result), Ok(vec![Place::Vector(0, 0), Place::Vector(1, 0)]));
+    }
+
+    #[test]
+    fn structures_in_memory_are_skipped_and_others_admitted() {
+        let f = signature(&[Pointer(Some(F64)), Structure(24), Passed::Float(F80)], Some(Structure(40)));
+        assert_eq!(place(&f, Slot::Pointee(1)), Ok(vec![Place::Through(1)]), "after the result's address");
+        assert_eq!(place(&f, Slot::Argument(1)), Ok(vec![Place::Stack(32)]));
+        assert_eq!(place(&f, Slot::Result), Err(NoSpot::NoResult));
+        let f = signature(&[Structure(16), Passed::Float(F64)], None);
+        assert_eq!(place(&f, Slot::Argument(1)), Err(NoSpot::Structure));
+    }
+}
