@@ -33,7 +33,7 @@ use triomphe::Arc;
 use blame::{Influences, Part, Roundings};
 use certainty::Certainty;
 use expression::{Expression, Trace};
-use fault::{Fault, Outcome};
+use fault::{Fault, Kind, Outcome};
 use history::{History, Source};
 use linear::Linear;
 use measure::Measured;
@@ -173,6 +173,7 @@ impl MpfrShadow {
         self.note(id, lane, linear, bits, &real);
         if let Some(fault) = fault {
             self.note_fault(id, sources, &fault, bits);
+            self.note_causes(id, lane, &fault);
         }
         real
     }
@@ -264,6 +265,19 @@ impl MpfrShadow {
         };
         self.operations[id].expression = expression;
     }
+
+    /// An operand out of its domain is a consequence of what made it wrong.
+    fn note_causes(&mut self, id: Id, lane: &Lane<'_, Value>, fault: &Fault) {
+        if fault.kind != Kind::Invalid {
+            return;
+        }
+        for influences in lane.shadows.iter().flatten().filter_map(|shadow| shadow.influences.as_ref()) {
+            for part in influences.iter().filter(|part| part.operation != id) {
+                let site = self.operations[part.operation].site;
+                self.operations[id].caused_by(site);
+            }
+        }
+    }
 }
 
 /// Operand `index` of `lane` as the history knows it.
@@ -286,6 +300,8 @@ impl Shadow for MpfrShadow {
         }
         let exact = linear.is_exact(lane);
         if exact == Some(true) && lane.shadows.iter().all(Option::is_none) {
+            let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| source(lane, index));
+            self.history.push_exact(id, &sources[..lane.x.len()], lane.to, lane.r);
             return None;
         }
         let value = self.real_of(lane);

@@ -4,7 +4,7 @@
 //! that what a compensated sum puts back cancels out. *Influences*: operations at fault (their local error is above
 //! the threshold) that the value depends on. Knows no spots.
 
-use triomphe::Arc;
+use triomphe::ThinArc;
 
 use super::operations::Id;
 
@@ -112,7 +112,7 @@ fn power_of_two(exponent: i32) -> f64 {
 /// The operations at fault that a value depends on: a list shared with the values it was made from, and a factor.
 #[derive(Clone, Debug)]
 pub(super) struct Influences {
-    parts: Arc<[Part]>,
+    parts: ThinArc<(), Part>,
     factor: f64,
 }
 
@@ -139,7 +139,8 @@ impl Influences {
             sort(scratch);
             scratch.truncate(INFLUENCES);
         }
-        (!scratch.is_empty()).then(|| Influences { parts: Arc::from(&scratch[..]), factor: 1.0 })
+        (!scratch.is_empty())
+            .then(|| Influences { parts: ThinArc::from_header_and_slice((), scratch), factor: 1.0 })
     }
 
     /// Those of `factor` times the value.
@@ -153,6 +154,6 @@ impl Influences {
             let amount = part.amount * self.factor;
             if part.amount.is_infinite() || amount.is_nan() { f64::INFINITY } else { amount }
         };
-        self.parts.iter().map(move |part| Part { operation: part.operation, amount: amount(part) })
+        self.parts.slice.iter().map(move |part| Part { operation: part.operation, amount: amount(part) })
     }
 }

@@ -39,6 +39,7 @@ impl MpfrShadow {
         finding.count = operation.local_error.count;
         finding.error_bits = operation.fault_error.spread();
         finding.local_error_bits = operation.local_error.spread();
+        finding.causes = operation.causes.clone();
         reach(&mut finding, &operation.culprit);
         let known = operation.expression.as_deref().cloned();
         self.explain(

@@ -8,8 +8,12 @@ use shadowgrind_core::ops::MAX_OPERANDS;
 
 use super::operations::Id;
 
-/// Entries of the ring: five megabytes.
+/// Entries of the ring: six megabytes.
 const LENGTH: usize = 1 << 16;
+/// Places for results of exact operations.
+const EXACT: usize = 1 << 12;
+/// A float whose significand has no more bits than this may be any number: a constant, a counter.
+const TELLING_BITS: u32 = 14;
 
 /// Number of an entry; they count up from 1.
 pub(super) type Serial = u64;
@@ -43,6 +47,8 @@ struct Entry {
 pub(super) struct History {
     ring: Vec<Entry>,
     next: Serial,
+    /// Operations that made floats without a shadow, by a hash of the float's bits: nothing else leads back to them.
+    exact: Vec<Serial>,
 }
 
 /// What made a float.
@@ -64,7 +70,16 @@ impl Made {
 impl History {
     /// Nothing yet.
     pub(super) fn new() -> History {
-        History { ring: Vec::new(), next: 1 }
+        History { ring: Vec::new(), next: 1, exact: vec![0; EXACT] }
+    }
+
+    /// Remembers the same of an operation whose result is exact and has no shadow. It is found again by its bits, if
+    /// these are so many that no other float will have them, and no operand has them.
+    pub(super) fn push_exact(&mut self, operation: Id, operands: &[Source], format: Format, bits: u128) {
+        let same = operands.iter().any(|operand| operand.bits == bits);
+        if !same && (bits as u64) << (64 - telling(format)) != 0 {
+            self.exact[place(bits)] = self.push(operation, operands, format, bits);
+        }
     }
 
     /// Remembers that `operation` made the float `bits` of `format` from `operands`, all of one format.
@@ -95,8 +110,9 @@ impl History {
 
     /// What made `source`, if that is still known. A float that was widened since is the one it was.
     pub(super) fn made(&self, source: Source) -> Option<Made> {
-        let at = (source.serial.checked_sub(1)? as usize) % LENGTH;
-        let entry = self.ring.get(at).filter(|entry| entry.serial == source.serial)?;
+        let serial = if source.serial == 0 { self.exact[place(source.bits)] } else { source.serial };
+        let at = (serial.checked_sub(1)? as usize) % LENGTH;
+        let entry = self.ring.get(at).filter(|entry| entry.serial == serial)?;
         let bits = |index: usize| u128::from(entry.high[index]) << 64 | u128::from(entry.low[index]);
         let (from, to) = entry.formats;
         if to.convert(bits(MAX_OPERANDS), source.format) != source.bits {
@@ -106,4 +122,15 @@ impl History {
         let operands = std::array::from_fn(operand);
         Some(Made { operation: entry.operation, arity: entry.arity.into(), operands })
     }
+}
+
+/// Low bits of a format that are all zero in floats of few bits.
+fn telling(format: Format) -> u32 {
+    format.precision() - TELLING_BITS
+}
+
+/// Where the serial of an exact float is kept.
+fn place(bits: u128) -> usize {
+    // Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
+    ((bits as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - EXACT.trailing_zeros())) as usize
 }

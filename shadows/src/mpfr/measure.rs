@@ -55,6 +55,15 @@ pub fn error_bits(format: Format, floats: f64) -> f64 {
     if floats.is_finite() { (1.0 + floats).log2() } else { format.width().into() }
 }
 
+/// Error bits that a float would have if it were off by `amount` and no more.
+pub(super) fn bits_of(format: Format, shadow: &Real, amount: f64) -> f64 {
+    if !amount.is_finite() || !shadow.value().is_finite() {
+        return format.width().into();
+    }
+    let off = Float::with_val(shadow.value().prec(), shadow.value() + amount);
+    error_bits(format, floats_between(format, round(format, &off), shadow.rounded(format)))
+}
+
 /// Whether `real` is the float `bits` itself, not merely near it. Both NaN counts.
 pub fn is_exactly(real: &Float, format: Format, bits: u128) -> bool {
     match format {

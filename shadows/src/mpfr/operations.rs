@@ -26,6 +26,9 @@ pub(super) type Id = u32;
 /// No operation: the end of a chain.
 const NONE: Id = Id::MAX;
 
+/// Most causes that are remembered of one operation.
+const CAUSES: usize = 16;
+
 /// Sum, maximum and count of something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
@@ -140,7 +143,7 @@ pub(super) struct Operation {
     pub(super) flips: u64,
     /// See `flips`.
     pub(super) unsettled: u64,
-    /// What made a comparison flip.
+    /// What made a comparison flip, or an operand leave the domain.
     pub(super) causes: Vec<Site>,
 }
 
@@ -165,6 +168,15 @@ impl Operation {
             flips: 0,
             unsettled: 0,
             causes: Vec::new(),
+        }
+    }
+}
+
+impl Operation {
+    /// Remembers a cause; a few tell enough.
+    pub(super) fn caused_by(&mut self, site: Site) {
+        if self.causes.len() < CAUSES && !self.causes.contains(&site) {
+            self.causes.push(site);
         }
     }
 }

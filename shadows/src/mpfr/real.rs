@@ -12,8 +12,9 @@ use super::{convert, measure};
 #[derive(Debug)]
 pub struct Real {
     value: Float,
-    /// The value rounded to `format`: low and high part, which saves eight bytes over a `u128`.
-    rounded: (u64, u16),
+    /// The value rounded to `format`, low and high part: one of these is kept for every live float, and it is small.
+    rounded_low: u64,
+    rounded_high: u16,
     format: Format,
     pub(super) certainty: Certainty,
     /// Where the history has what made it.
@@ -27,7 +28,8 @@ impl Real {
     pub(super) fn new(value: Float, format: Format, rounded: u128) -> Real {
         Real {
             value,
-            rounded: (rounded as u64, (rounded >> 64) as u16),
+            rounded_low: rounded as u64,
+            rounded_high: (rounded >> 64) as u16,
             format,
             certainty: Certainty::Exact { last: i32::MIN / 4 },
             serial: 0,
@@ -55,7 +57,7 @@ impl Real {
     /// The float of `format` nearest to the real.
     pub fn rounded(&self, format: Format) -> u128 {
         if format == self.format {
-            u128::from(self.rounded.1) << 64 | u128::from(self.rounded.0)
+            u128::from(self.rounded_high) << 64 | u128::from(self.rounded_low)
         } else {
             measure::round(format, &self.value)
         }
@@ -98,4 +100,15 @@ pub(super) fn difference(format: Format, bits: u128, real: &Float) -> f64 {
     convert::assign(&mut float, format, bits);
     float -= real;
     float.to_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With its count and the 32 bytes of a 256-bit significand this makes, and a slot and ticket, 200 bytes.
+    #[test]
+    fn a_real_is_small() {
+        assert!(size_of::<Real>() <= 112, "{}", size_of::<Real>());
+    }
 }

@@ -1,6 +1,7 @@
 //! Spots: where floats leave the float world, how wrong they are there, and who is to blame.
 //!
-//! A spot blames the *influences* of its value: operations at fault, by the bits of its error that they account for.
+//! A spot blames the *influences* of its value: operations at fault, by the error bits that the value would have had if
+//! nothing else had gone wrong.
 //! Where those leave more than half of its error bits unexplained, it blames the few operations whose roundings make up
 //! most of the error (accumulation). An erroneous spot always blames someone.
 
@@ -13,7 +14,7 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::blame::Part;
-use super::measure::Measured;
+use super::measure::{self, Measured};
 use super::operations::{Id, Tally, What};
 use super::real::Real;
 use super::{MpfrShadow, Value, convert};
@@ -88,8 +89,7 @@ impl MpfrShadow {
             spot.worst = Some((seen.format, seen.bits, measured.clone()));
         }
         if let (true, Some(shadow)) = (erroneous, seen.shadow) {
-            let error = shadow.error_of(seen.format, seen.bits);
-            self.blame(shadow, error, measured.error_bits, output);
+            self.blame(shadow, &seen, measured.error_bits, output);
         }
         measured
     }
@@ -101,29 +101,31 @@ impl MpfrShadow {
         spots
     }
 
-    /// Has the operations behind a value answer for its `error`, `bits` of it. Returns whom.
-    fn blame(&mut self, shadow: &Real, error: f64, bits: f64, output: Option<u64>) -> Vec<Id> {
+    /// Has the operations behind a value answer for its `bits` of error. Returns whom.
+    fn blame(&mut self, shadow: &Real, seen: &Seen<'_, Value>, bits: f64, output: Option<u64>) -> Vec<Id> {
+        let error = shadow.error_of(seen.format, seen.bits);
+        let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
         let influences: Vec<Part> = shadow.influences.iter().flat_map(|list| list.iter()).collect();
-        let explained = |part: &Part| explained(part.amount, error, bits);
-        let best = influences.iter().map(explained).fold(0.0, f64::max);
+        let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
-        for part in influences.iter().filter(|part| explained(part) > 0.0) {
-            let share = (part.amount / error).abs();
-            self.operations[part.operation].culprit.add(explained(part), share.min(1.0), output);
-            blamed.push(part.operation);
+        for part in &influences {
+            let explained = measure::bits_of(format, shadow, part.amount).min(bits);
+            if explained > 0.0 {
+                best = best.max(explained);
+                let share = (part.amount / error).abs().min(1.0);
+                self.operations[part.operation].culprit.add(explained, share, output);
+                blamed.push(part.operation);
+            }
         }
         let accumulated = best < bits / 2.0;
         for part in shadow.roundings.iter() {
             // Signed: what was compensated has no share.
-            let share = part.amount / error;
+            let share = (part.amount / error).min(1.0);
             let operation = &mut self.operations[part.operation];
             let absorbs = operation.absorbs() && share > 0.5;
             if share > WORTH_NAMING && (accumulated || absorbs) {
-                operation.accumulated.add(
-                    bits * share.min(1.0) / if accumulated { 1.0 } else { 2.0 },
-                    share.min(1.0),
-                    output,
-                );
+                let weight = if accumulated { 1.0 } else { 0.5 };
+                operation.accumulated.add(weight * bits * share, share, output);
                 blamed.push(part.operation);
             }
         }
@@ -215,25 +217,14 @@ impl MpfrShadow {
             let Some(shadow) = seen.shadow else { continue };
             let measured = self.measure(seen);
             worst = worst.max(measured.error_bits);
-            let error = shadow.error_of(seen.format, seen.bits);
-            causes.extend(self.blame(shadow, error, measured.error_bits, None));
+            causes.extend(self.blame(shadow, seen, measured.error_bits, None));
         }
         let causes: Vec<Site> = causes.into_iter().map(|cause| self.operations[cause].site).collect();
         let operation = &mut self.operations[id];
         operation.flips += 1;
         operation.fault_error.add(worst);
-        for site in causes {
-            if !operation.causes.contains(&site) && operation.causes.len() < 16 {
-                operation.causes.push(site);
-            }
-        }
+        causes.into_iter().for_each(|site| operation.caused_by(site));
     }
-}
-
-/// Bits of an error of `bits` that a part of it accounts for.
-fn explained(amount: f64, error: f64, bits: f64) -> f64 {
-    let share = (amount / error).abs();
-    if share.is_nan() { bits } else { (bits + share.log2()).clamp(0.0, bits) }
 }
 
 /// What [`Seen`] is in the reals.

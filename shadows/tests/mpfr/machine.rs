@@ -1,15 +1,18 @@
 //! A program without a processor: operations on floats that are performed natively, shadowed, and computed a second
 //! time with 1200 bits by nothing but MPFR.
 
+use std::cell::{Cell, RefCell};
+
 use rug::Float;
 use rug::ops::Pow;
+use shadowgrind_core::findings::{Finding, FindingKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
 use shadowgrind_shadows::mpfr::measure::Measured;
-use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
+use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, SpotKind, Value};
 
 /// Bits of the truth.
 const TRUTH: u32 = 1200;
@@ -68,8 +71,8 @@ impl Tracked {
 
 /// Runs operations.
 pub(crate) struct Machine {
-    pub(crate) shadow: MpfrShadow,
-    pub(crate) outputs: u64,
+    pub(crate) shadow: RefCell<MpfrShadow>,
+    pub(crate) outputs: Cell<u64>,
 }
 
 impl Machine {
@@ -78,7 +81,7 @@ impl Machine {
     }
 
     pub(crate) fn with(settings: Settings) -> Machine {
-        Machine { shadow: MpfrShadow::new(settings), outputs: 0 }
+        Machine { shadow: RefCell::new(MpfrShadow::new(settings)), outputs: Cell::new(0) }
     }
 
     pub(crate) fn lit(&self, format: Format, x: f64) -> Tracked {
@@ -87,19 +90,19 @@ impl Machine {
     }
 
     /// `op` at source line `line`, operands and result of one format.
-    pub(crate) fn op(&mut self, line: u32, op: Op, x: &[&Tracked]) -> Tracked {
+    pub(crate) fn op(&self, line: u32, op: Op, x: &[&Tracked]) -> Tracked {
         let format = x[0].format;
         self.op_to(line, op, x, format)
     }
 
-    pub(crate) fn op_to(&mut self, line: u32, op: Op, x: &[&Tracked], to: Format) -> Tracked {
+    pub(crate) fn op_to(&self, line: u32, op: Op, x: &[&Tracked], to: Format) -> Tracked {
         let from = x[0].format;
         let bits: Vec<u128> = x.iter().map(|x| x.bits).collect();
         let shadows: Vec<Option<Value>> = x.iter().map(|x| x.shadow.clone()).collect();
         let r = native(op, from, to, &bits);
         let site = Site::from_bits(line);
         let lane = Lane { site, op, from, to, x: &bits, r, shadows: &shadows };
-        let shadow = self.shadow.op(&lane);
+        let shadow = self.shadow.borrow_mut().op(&lane);
         let truths: Vec<&Float> = x.iter().map(|x| &x.truth).collect();
         Tracked { format: to, bits: r, shadow, truth: truth(TRUTH, op, &truths) }
     }
@@ -112,7 +115,7 @@ impl Machine {
 
 macro_rules! binary {
     ($($name:ident => $op:ident;)+) => { impl Machine { $(
-        pub(crate) fn $name(&mut self, line: u32, a: &Tracked, b: &Tracked) -> Tracked {
+        pub(crate) fn $name(&self, line: u32, a: &Tracked, b: &Tracked) -> Tracked {
             self.op(line, Op::$op, &[a, b])
         }
     )+ } };
@@ -121,7 +124,7 @@ macro_rules! binary {
 binary! { add => Add; sub => Sub; mul => Mul; div => Div; }
 
 impl Machine {
-    pub(crate) fn sqrt(&mut self, line: u32, a: &Tracked) -> Tracked {
+    pub(crate) fn sqrt(&self, line: u32, a: &Tracked) -> Tracked {
         self.op(line, Op::Sqrt, &[a])
     }
 }
@@ -198,7 +201,7 @@ fn truth(precision: u32, op: Op, x: &[&Float]) -> Float {
 
 /// Measures an output of the program against the truth: error bits agree, digits fit, decimals are the truth's.
 pub(crate) fn check(machine: &Machine, x: &Tracked) -> Measured {
-    let measured = machine.shadow.measure(&x.seen());
+    let measured = machine.shadow.borrow().measure(&x.seen());
     let truth = x.true_error_bits();
     assert!((measured.error_bits - truth).abs() < 1e-6, "{} bits, in truth {truth}", measured.error_bits);
     let decimal = Float::parse(&measured.real).map(|parsed| Float::with_val(TRUTH, parsed));
@@ -208,4 +211,30 @@ pub(crate) fn check(machine: &Machine, x: &Tracked) -> Measured {
         assert!(relative < 1e-24, "{} is not {}", measured.real, x.truth.to_string_radix(10, Some(30)));
     }
     measured
+}
+
+impl Machine {
+    /// Prints `x` at `line`, after checking what is measured.
+    pub(crate) fn print(&self, line: u32, x: &Tracked) -> Measured {
+        check(self, x);
+        let index = self.outputs.replace(self.outputs.get() + 1);
+        self.shadow.borrow_mut().leaves(SpotKind::Printed, Site::from_bits(line), Some(index), x.seen())
+    }
+
+    /// The findings, what contributes most first: kind and line.
+    pub(crate) fn ranked(&self) -> Vec<(FindingKind, u32)> {
+        let mut findings = self.shadow.borrow().findings();
+        findings.sort_by(|a, b| b.contribution.total_cmp(&a.contribution));
+        findings.iter().map(|finding| (finding.kind, finding.site.bits())).collect()
+    }
+
+    /// The finding at `line`.
+    pub(crate) fn finding(&self, line: u32) -> Finding {
+        let found = self.shadow.borrow().findings().into_iter().find(|finding| finding.site.bits() == line);
+        found.unwrap_or_else(|| panic!("nothing at {line}: {:?}", self.ranked()))
+    }
+
+    pub(crate) fn f64(&self, x: f64) -> Tracked {
+        self.lit(Format::F64, x)
+    }
 }

@@ -1,4 +1,7 @@
 //! The shadow of reals on small programs, against truth computed beside it at 1200 bits.
 
 mod cases;
+mod culprits;
+mod decisions;
+mod explanations;
 mod machine;

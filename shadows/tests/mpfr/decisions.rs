@@ -1,0 +1,85 @@
+//! Comparisons and conversions that the reals decide otherwise, and near misses.
+
+use shadowgrind_core::findings::FindingKind::{Branch, Conversion};
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::shadow::Shadow;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
+
+use crate::machine::{Machine, Tracked};
+
+fn compare(m: &Machine, mask: u8, a: &Tracked, b: &Tracked) {
+    m.shadow.borrow_mut().compare(Site::from_bits(50), Predicate(mask), [a.seen(), b.seen()]);
+}
+
+fn tenths(m: &Machine, n: u32) -> Tracked {
+    let tenth = m.f64(0.1);
+    (1..n).fold(tenth.clone(), |sum, _| m.add(1, &sum, &tenth))
+}
+
+#[test]
+fn ten_tenths_are_below_one_only_in_floats() {
+    let m = Machine::new();
+    let (sum, one) = (tenths(&m, 10), m.f64(1.0));
+    assert!(sum.float() < 1.0 && sum.truth > 1.0);
+    compare(&m, Predicate::LESS, &sum, &one);
+    let finding = m.finding(50);
+    assert_eq!((finding.kind, finding.count, finding.operation.as_str()), (Branch, 1, "<"));
+    assert_eq!(finding.causes, [Site::from_bits(1)]);
+}
+
+#[test]
+fn three_tenths_are_not_a_third_of_nine_tenths_in_the_reals_either() {
+    let m = Machine::new();
+    let (a, b) = (m.f64(0.1), m.f64(0.3));
+    let product = m.mul(1, &a, &m.f64(3.0));
+    compare(&m, Predicate::EQUAL, &product, &b);
+    compare(&m, Predicate::LESS, &a, &product);
+    compare(&m, 0x80, &product, &a);
+    assert_eq!(m.ranked(), []);
+}
+
+#[test]
+fn what_the_reals_cannot_tell_is_no_flip() {
+    let m = Machine::new();
+    let (one, fortynine) = (m.f64(1.0), m.f64(49.0));
+    // 1/49·49 is below 1 in floats; in reals of 256 bits nobody knows.
+    let product = m.mul(2, &m.div(1, &one, &fortynine), &fortynine);
+    assert!(product.float() < 1.0);
+    compare(&m, Predicate::EQUAL, &product, &one);
+    m.shadow.borrow_mut().to_integer(Site::from_bits(60), ToInteger::Truncate, product.seen());
+    assert_eq!(m.ranked(), []);
+}
+
+#[test]
+fn exact_reals_decide_even_when_they_are_equal() {
+    let m = Machine::new();
+    let (x, big) = (m.f64(0.3), m.f64(1e10));
+    let back = m.sub(2, &m.add(1, &x, &big), &big);
+    compare(&m, Predicate::EQUAL, &back, &x);
+    assert!(m.ranked().contains(&(Branch, 50)), "{:?}", m.ranked());
+}
+
+#[test]
+fn integers_that_are_cut_off_wrongly() {
+    let m = Machine::new();
+    let sum = tenths(&m, 10);
+    let hundred = m.mul(2, &sum, &m.f64(100.0));
+    assert!(hundred.float() < 100.0 && hundred.truth > 100.0);
+    m.shadow.borrow_mut().to_integer(Site::from_bits(51), ToInteger::Truncate, hundred.seen());
+    m.shadow.borrow_mut().to_integer(Site::from_bits(52), ToInteger::Round, hundred.seen());
+    let finding = m.finding(51);
+    assert_eq!((finding.kind, finding.count), (Conversion, 1));
+    assert!(m.ranked().iter().all(|&(_, line)| line != 52));
+}
+
+#[test]
+fn nan_on_one_side_is_another_decision() {
+    let m = Machine::new();
+    let tenth = m.f64(0.1);
+    let tiny = m.sub(2, &m.f64(1.0), &tenths(&m, 10));
+    assert!(tiny.float() > 0.0 && tiny.truth < 0.0);
+    let root = m.op(3, Op::Sqrt, &[&tiny]);
+    compare(&m, Predicate::LESS, &root, &tenth);
+    assert!(m.ranked().contains(&(Branch, 50)), "{:?}", m.ranked());
+}

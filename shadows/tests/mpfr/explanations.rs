@@ -1,0 +1,89 @@
+//! Expressions, FPCore, ranges.
+
+use shadowgrind_core::findings::{Finding, Interval};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+
+use crate::machine::Machine;
+
+/// sqrt(x + 1) − sqrt(x) at each input.
+fn roots(inputs: &[f64]) -> Finding {
+    let m = Machine::new();
+    for &x in inputs {
+        let (x, one) = (m.f64(x), m.f64(1.0));
+        let next = m.add(1, &x, &one);
+        let (a, b) = (m.sqrt(2, &next), m.sqrt(3, &x));
+        let result = m.sub(4, &a, &b);
+        m.print(100, &result);
+    }
+    m.finding(4)
+}
+
+#[test]
+fn one_expression_for_all_executions() {
+    let finding = roots(&[1e13 / 3.0, 3.3e15, 0.7, 1e12 / 7.0, 0.1]);
+    assert_eq!(finding.expression.as_deref(), Some("sqrt(x + 1.0) - sqrt(x)"));
+    let [range] = &finding.ranges[..] else { panic!("{:?}", finding.ranges) };
+    assert_eq!(range.all, [Interval { min: 0.1, max: 3.3e15 }]);
+    assert_eq!(range.erroneous, [Interval { min: 1e12 / 7.0, max: 3.3e15 }]);
+    assert_eq!(range.worst, Some(3.3e15));
+    assert_eq!(
+        finding.fpcore.as_deref(),
+        Some(
+            "(FPCore (x) :name \"sub\" :precision binary64 :pre (<= 0.1 x 3300000000000000.0) \
+             (- (sqrt (+ x 1.0)) (sqrt x)))"
+        )
+    );
+}
+
+#[test]
+fn a_single_execution_is_all_constants() {
+    let finding = roots(&[1e13 / 3.0]);
+    let expression = finding.expression.expect("an expression");
+    assert_eq!(expression, "sqrt(3333333333333.3335 + 1.0) - sqrt(3333333333333.3335)");
+    assert!(finding.ranges.is_empty());
+}
+
+#[test]
+fn ranges_are_split_by_sign_and_differing_values_are_different_variables() {
+    let m = Machine::new();
+    for (x, y) in [(1e9 / 3.0, 1.3), (-1e10 / 3.0, 1.3), (2e9 / 7.0, 2.7), (1.7e9, 1.7e9)] {
+        let (x, y) = (m.f64(x), m.f64(y));
+        let sum = m.add(1, &x, &y);
+        let result = m.sub(2, &sum, &x);
+        m.print(100, &result);
+    }
+    let finding = m.finding(2);
+    assert_eq!(finding.expression.as_deref(), Some("x + y - x"));
+    assert_eq!(finding.ranges[0].erroneous.len(), 2);
+    assert!(finding.hint.is_some_and(|hint| hint.contains("lost")));
+}
+
+#[test]
+fn depth_is_bounded() {
+    let m = Machine::new();
+    let mut x = m.f64(1.0 / 3.0);
+    for _ in 0..20 {
+        x = m.op(1, Op::Cos, &[&x]);
+    }
+    let near = m.f64(x.float() * (1.0 + 1e-12));
+    let result = m.sub(2, &x, &near);
+    m.print(100, &result);
+    let expression = m.finding(2).expression.expect("an expression");
+    assert_eq!(expression.matches("cos").count(), 4, "{expression}");
+}
+
+#[test]
+fn formats_are_spelt_out_where_they_change() {
+    let m = Machine::new();
+    for x in [0.3, 0.7, 0.9] {
+        let x = m.lit(Format::F32, x);
+        let third = m.div(1, &x, &m.lit(Format::F32, 3.0));
+        let wide = m.widen(&third, Format::F64);
+        let near = m.f64(wide.float() * (1.0 + 1e-9));
+        let result = m.sub(2, &wide, &near);
+        m.print(100, &result);
+    }
+    let core = m.finding(2).fpcore.expect("a core");
+    assert!(core.contains("(- (! :precision binary32 (/ x 3.0)) y)"), "{core}");
+}
