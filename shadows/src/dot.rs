@@ -39,9 +39,15 @@ pub fn rule<K: Arith>(k: &K, gradient: &Gradient<K>, dots: &[K::V]) -> K::V {
         return k.select(m, dots[0], dots[1]);
     }
     let terms = || gradient.partials.iter().zip(dots);
-    // Terms without a multiplication first: products are then added by fma, without a rounding of their own.
+    // Terms without a multiplication first: products are then added by fma, without a rounding of their own. What is
+    // subtracted as it is comes last, since a sum that starts with it would have to turn its sign first.
     let sum = terms().fold(None, |sum, (&partial, &dot)| unscaled(k, sum, partial, dot));
     let sum = terms().fold(sum, |sum, (&partial, &dot)| product(k, sum, partial, dot));
+    let sum = terms().fold(sum, |sum, (&partial, &dot)| match (partial, sum) {
+        (Partial::MinusOne, None) => Some(k.opposite(dot)),
+        (Partial::MinusOne, Some(sum)) => Some(k.sub(sum, dot)),
+        _ => sum,
+    });
     match (sum, gradient.divisor) {
         (None, _) => k.lit(0.0),
         (Some(sum), None) => sum,
@@ -49,16 +55,15 @@ pub fn rule<K: Arith>(k: &K, gradient: &Gradient<K>, dots: &[K::V]) -> K::V {
     }
 }
 
-/// `sum` with the term partial · dot, if that takes no multiplication.
+/// `sum` with the term partial · dot, if that is added as it is.
 fn unscaled<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -> Option<K::V> {
     let zero = || k.lit(0.0);
     let term = match partial {
         Partial::One => dot,
-        Partial::MinusOne => return Some(sum.map_or_else(|| k.opposite(dot), |sum| k.sub(sum, dot))),
         Partial::Sign(v) => k.signed(dot, v),
         Partial::When(m) => k.select(m, dot, zero()),
         Partial::Unless(m) => k.select(m, zero(), dot),
-        Partial::Zero | Partial::Factor(_) | Partial::Minus(_) => return sum,
+        Partial::Zero | Partial::MinusOne | Partial::Factor(_) | Partial::Minus(_) => return sum,
     };
     Some(sum.map_or(term, |sum| k.add(sum, term)))
 }

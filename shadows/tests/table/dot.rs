@@ -220,7 +220,7 @@ impl Arith for Counter {
 
 #[test]
 fn rules_cost_what_they_should() {
-    let expected: [(Op, &[&str]); 14] = [
+    let expected: [(Op, &[&str]); 15] = [
         (Op::Add, &["add"]),
         (Op::Sub, &["sub"]),
         (Op::Mul, &["scaled", "plus_scaled"]),
@@ -228,7 +228,8 @@ fn rules_cost_what_they_should() {
         (Op::Sqrt, &["abs", "add", "over"]),
         (Op::Fmadd, &["plus_scaled", "plus_scaled"]),
         (Op::Fnmadd, &["minus_scaled", "minus_scaled"]),
-        (Op::Fnmsub, &["opposite", "minus_scaled", "minus_scaled"]),
+        (Op::Fmsub, &["scaled", "plus_scaled", "sub"]),
+        (Op::Fnmsub, &["neg", "scaled", "minus_scaled", "sub"]),
         (Op::Min, &["lt", "select"]),
         (Op::Abs, &["signed"]),
         (Op::Neg, &["opposite"]),
