@@ -13,6 +13,8 @@ use std::arch::x86_64::__cpuid_count;
 /// An instruction that saves or restores registers in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StateOp {
+    /// The instruction.
+    pub(crate) mnemonic: Mnemonic,
     /// Whether registers are written, not memory.
     pub(crate) restores: bool,
     /// Address of the memory image.
@@ -79,7 +81,7 @@ impl StateOp {
             _ => ImageFormat::Components,
         };
         let restores = matches!(insn.mnemonic(), Frstor | Fxrstor | Fxrstor64 | Xrstor | Xrstor64);
-        StateOp { restores, image, format }
+        StateOp { mnemonic: insn.mnemonic(), restores, image, format }
     }
 
     /// The bytes that move or are overwritten.

@@ -5,7 +5,7 @@ use super::{Completion, Lowerer, Why};
 use crate::x86::probe::{Inputs, SLOT, Shape as Probed};
 use crate::x86::state;
 use crate::x86::table::XMM0;
-use shadowgrind_core::step::{Map, NO_SOURCE, Place, SECOND_SOURCE, Step};
+use shadowgrind_core::step::{Capture, Map, NO_SOURCE, Place, SECOND_SOURCE, Step};
 
 /// A data operand in a probe: byte i of operand n is `1 + 64 n + i`; 0 stands for "no source".
 fn marks(operand: u32) -> [u8; SLOT] {
@@ -153,6 +153,7 @@ fn selected(build: &mut Build<'_>, controls: &[u32], implicit: bool, probed: Pro
     let to = build.place(0)?;
     let from = [build.place(data[0])?, build.place(data[data.len() - 1])?];
     let at = build.out.lowered.reserve(bytes);
+    build.out.lowered.captures.push(Capture::Map { bytes, at });
     let data = [data[0] as u8, data[data.len() - 1] as u8];
     build.complete(Completion::Probe(Box::new(super::complete::ProbeMap {
         probed,
