@@ -37,8 +37,12 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     let of_c = library.is_c(symbol);
     let symbol = symbol.name;
     // `error` and `warn` may be anybody's.
-    if let Some(printf) = printf::of(symbol).filter(|_| of_c || symbol.contains("printf")) {
+    let is_own = of_c || symbol.contains("printf") || symbol.starts_with("sqlite3_");
+    if let Some(printf) = printf::of(symbol).filter(|_| is_own) {
         return Some(Hook::Output(OutputKind::Printf, Family::Printf(printf)));
+    }
+    if let Some(family) = conversion(symbol).filter(|_| of_c) {
+        return Some(Hook::Output(OutputKind::Printf, family));
     }
     if let Some(item) = gfortran::of(symbol) {
         return Some(Hook::Output(OutputKind::Fortran, Family::Fortran(item)));
@@ -52,7 +56,24 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     if let Some(format) = rust(symbol) {
         return Some(Hook::Output(OutputKind::Rust, Family::Pointee(format, 0)));
     }
-    is_rust_print(symbol).then_some(Hook::Prints)
+    let prints = is_rust_print(symbol) || is_complex_insertion(symbol);
+    prints.then_some(Hook::Prints)
+}
+
+/// C's conversions of a single float to text.
+fn conversion(symbol: &str) -> Option<Family> {
+    let format = match symbol {
+        "strfromf" => Format::F32,
+        "strfromd" | "gcvt" | "ecvt" | "fcvt" | "ecvt_r" | "fcvt_r" => Format::F64,
+        "strfroml" | "qgcvt" | "qecvt" | "qfcvt" | "qecvt_r" | "qfcvt_r" => Format::F80,
+        _ => return None,
+    };
+    Some(Family::Value(format, if format == Format::F64 { Printed::Promoted } else { Printed::AsIs }))
+}
+
+/// `operator<<(std::ostream&, const std::complex<T>&)`, which inserts both parts.
+fn is_complex_insertion(symbol: &str) -> bool {
+    symbol.starts_with("_ZStlsI") && symbol.contains("RKSt7complexI")
 }
 
 /// libstdc++'s `ostream::operator<<` and `_M_insert`, narrow and wide; libc++'s `operator<<`; `std::to_chars`, which

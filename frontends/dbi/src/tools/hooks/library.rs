@@ -50,8 +50,9 @@ impl Library {
         self.c || self.aliased.contains(&symbol.address)
     }
 
-    /// Whether `symbol`, named like a function of the mathematical library, is that.
+    /// Whether `symbol`, named like a function of the mathematical library, is that. The C library has some of them
+    /// too: `frexp`, `copysign`.
     pub(super) fn is_math(&self, symbol: &Symbol<'_>) -> bool {
-        self.math || self.aliased.contains(&symbol.address)
+        self.math || self.c || self.aliased.contains(&symbol.address)
     }
 }

@@ -56,7 +56,9 @@ impl std::fmt::Display for NoSpot {
             NoSpot::Arguments(n) => write!(f, "the function has only {n} arguments"),
             NoSpot::NoPointer => write!(f, "this argument does not point to a float"),
             NoSpot::NoResult => write!(f, "the function returns no float"),
-            NoSpot::Structure => write!(f, "the function has a structure before this argument; name a variable"),
+            NoSpot::Structure => {
+                write!(f, "the function has a structure before this argument; name a variable")
+            }
         }
     }
 }
@@ -68,7 +70,8 @@ pub(crate) fn spots(signature: Option<&Signature>, slot: Slot) -> Result<Vec<Spo
         Slot::Result => result(signature),
         Slot::Argument(number) => {
             let arguments = assigned(signature);
-            let is_float = |a: &&(Passed, bool, Assigned)| matches!(a.0, Passed::Float(_) | Passed::Complex(_));
+            let is_float =
+                |a: &&(Passed, bool, Assigned)| matches!(a.0, Passed::Float(_) | Passed::Complex(_));
             let floats = arguments.iter().filter(is_float);
             let found = floats.clone().nth(number as usize - 1);
             let (passed, _, assigned) = found.ok_or(NoSpot::Floats(floats.count()))?;
@@ -131,7 +134,11 @@ fn assigned(signature: &Signature) -> Vec<(Passed, bool, Assigned)> {
         Some(Passed::Complex(_) | Passed::Float(_) | Passed::Pointer(_) | Passed::Integer) | None => false,
     };
     let mut next = Next { general: u8::from(hidden), vector: 0, stack: 0, lost: false };
-    signature.parameters.iter().map(|&(passed, artificial)| (passed, artificial, next.assign(passed))).collect()
+    signature
+        .parameters
+        .iter()
+        .map(|&(passed, artificial)| (passed, artificial, next.assign(passed)))
+        .collect()
 }
 
 struct Next {

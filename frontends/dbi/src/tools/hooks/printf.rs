@@ -1,4 +1,4 @@
-//! C's formatted output: from a call of one of the printf family to the floats it writes.
+//! C's formatted output: from a call of one of the printf family, the C library's or SQLite's, to the floats it writes.
 //!
 //! The format string is read as glibc reads it: flags, width, precision, length, conversion, and positions (`%2$g`).
 //! What is written, where to, and whether it succeeds is the program's own business.
@@ -62,6 +62,9 @@ family! {
     ""   "errx"                 1 false;
     ""   "error"                2 false;
     ""   "error_at_line"        4 false;
+    "sqlite3_" "mprintf"        0 false;
+    "sqlite3_" "snprintf"       2 false;
+    "sqlite3_str_" "appendf"    1 false;
 }
 
 /// No format is longer, in characters; what follows is not looked at.
@@ -190,7 +193,8 @@ fn parse(format: &[u8]) -> Vec<Conversion> {
 /// Reads what follows a `%`; the rest of the format.
 fn directive<'a>(mut rest: &'a [u8], found: &mut Vec<Conversion>) -> &'a [u8] {
     let position = position(&mut rest);
-    skip(&mut rest, |c| b"-+ #0'I".contains(&c));
+    // The last two are SQLite's, which has a printf of its own.
+    skip(&mut rest, |c| b"-+ #0'I!,".contains(&c));
     width(&mut rest, found);
     if rest.first() == Some(&b'.') {
         rest = &rest[1..];
@@ -267,7 +271,10 @@ mod tests {
             kinds("%*.*G %s %hhd %lld %zu %p %n %lc %m"),
             [Integer, Integer, Double, Integer, Integer, Integer, Integer, Integer, Integer, Integer]
         );
-        assert_eq!(kinds("%'I.5f %DDf %Hg %llf %w32d"), [Double, Decimal, Decimal, LongDouble, Integer]);
+        assert_eq!(
+            kinds("%'I.5f %DDf %Hg %llf %w32d %!.15g"),
+            [Double, Decimal, Decimal, LongDouble, Integer, Double]
+        );
         let positions: Vec<_> = parse(b"%3$g %1$*2$.*4$d").into_iter().map(|c| c.position).collect();
         assert_eq!(positions, [Some(3), Some(2), Some(4), Some(1)]);
     }

@@ -102,7 +102,6 @@ impl Asked<'_> {
                 1
             }
             Request::DgGetMode => u64::from(b'd'),
-            // What is not between them is analysed as well: a program that says begin wants all that follows.
             Request::HgBegin => self.herbgrind_runs(-1),
             Request::HgEnd => self.herbgrind_runs(1),
             Request::HgForceTrack => {

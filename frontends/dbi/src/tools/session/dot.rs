@@ -27,21 +27,21 @@ impl Observer for DotObserver {
         Kept(m.dot(x.location, x.format, x.bits).to_bits())
     }
 
+    /// Of constants every function makes constants, however it goes about it: most calls need not return here.
+    fn wraps(&mut self, kept: &[Kept]) -> bool {
+        kept.iter().any(|kept| f64::from_bits(kept.0) != 0.0)
+    }
+
     fn function(&mut self, m: &mut dyn Machine, applied: &Applied<'_>) {
         let result = applied.result;
-        // The one way to no derivative that is worth a short cut: most calls are made with constants.
-        let dot = if applied.kept.iter().all(|kept| f64::from_bits(kept.0) == 0.0) {
-            0.0
-        } else {
-            let count = applied.x.len().min(MAX_OPERANDS);
-            let (mut x, mut dots) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
-            for i in 0..count {
-                x[i] = result.format.to_f64(applied.x[i]);
-                dots[i] = f64::from_bits(applied.kept[i].0);
-            }
-            let r = result.format.to_f64(result.bits);
-            dot::eval(result.format, applied.op, &x[..count], r, &dots[..count])
-        };
+        let count = applied.x.len().min(MAX_OPERANDS);
+        let (mut x, mut dots) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
+        for i in 0..count {
+            x[i] = result.format.to_f64(applied.x[i]);
+            dots[i] = f64::from_bits(applied.kept[i].0);
+        }
+        let r = result.format.to_f64(result.bits);
+        let dot = dot::eval(result.format, applied.op, &x[..count], r, &dots[..count]);
         m.set_dot(result.location, result.format, result.bits, dot);
     }
 

@@ -32,15 +32,19 @@ pub(super) struct Hooked {
 /// What the session knows about a file.
 #[derive(Debug)]
 pub(super) struct ModuleFile {
+    /// It is what the user runs, not a library.
+    pub(super) is_program: bool,
     pub(super) module: Module,
     pub(super) layout: Layout,
     pub(super) hooked: Vec<Hooked>,
 }
 
 impl ModuleFile {
-    /// Reads the file at `path`; one that cannot be read holds nothing of meaning. `is_program`: it is what the user
-    /// runs, not a library.
-    pub(super) fn read(path: &str, is_program: bool) -> ModuleFile {
+    /// Reads the file at `path`; one that cannot be read holds nothing of meaning. `program` is what the user runs, by
+    /// whatever path.
+    pub(super) fn read(path: &str, program: &Path) -> ModuleFile {
+        let is_program =
+            Path::new(path) == program || Path::new(path).canonicalize().is_ok_and(|p| p == program);
         let layout = Layout::read(Path::new(path)).unwrap_or_default();
         let unknown = Module { path: path.to_owned(), build_id: None };
         let (module, hooked) = match SymbolFile::open(Path::new(path)) {
@@ -51,7 +55,7 @@ impl ModuleFile {
             }
             Err(_) => (unknown, Vec::new()),
         };
-        ModuleFile { module, layout, hooked }
+        ModuleFile { is_program, module, layout, hooked }
     }
 }
 

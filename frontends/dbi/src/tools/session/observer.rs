@@ -66,6 +66,12 @@ pub(crate) trait Observer {
     /// The shadow of an operand of a function that is entered.
     fn keep(&mut self, m: &mut dyn Machine, x: Float) -> Kept;
 
+    /// Whether a function with these operands must be taken as one operation. If not, it runs like any other code, which
+    /// then must come to the same.
+    fn wraps(&mut self, _kept: &[Kept]) -> bool {
+        true
+    }
+
     /// A function returned: gives its result its shadow. Only `Applied::kept` says what operands had: the function
     /// may have overwritten all else.
     fn function(&mut self, m: &mut dyn Machine, applied: &Applied<'_>);
@@ -133,6 +139,10 @@ impl Observer for Nobody {
 
     fn keep(&mut self, _: &mut dyn Machine, _: Float) -> Kept {
         Kept::NONE
+    }
+
+    fn wraps(&mut self, _: &[Kept]) -> bool {
+        false
     }
 
     fn function(&mut self, _: &mut dyn Machine, _: &Applied<'_>) {}

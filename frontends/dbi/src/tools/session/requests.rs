@@ -90,7 +90,7 @@ requests! {
 
     // Herbgrind: 0x48420000 + …
 
-    // Between begin and end operations are analysed; once a program has said begin, not before it.
+    // After end nothing is analysed until the next begin.
     HgBegin       = HERBGRIND,        "",                                    "0";
     HgEnd         = HERBGRIND +  1,   "",                                    "0";
     // Shadows the `double` at this address from now on.

@@ -85,7 +85,7 @@ struct Hooked {
 }
 
 impl Session {
-    /// A session for the program at `program`, an absolute path. SPECs are checked here, before anything runs.
+    /// A session for the program at `program`. SPECs are checked here, before anything runs.
     pub(crate) fn new(config: SessionConfig, program: &Path) -> Result<Session, SpecFailure> {
         let jobs = seeds::resolve(&config, program)?;
         let suppressions = Suppressions::read(&config.suppressions).map_err(SpecFailure::Suppressions)?;
@@ -110,16 +110,16 @@ impl Session {
             loaded: None,
         };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
-        Ok(Session { config, program: program.to_owned(), filter, state: Lock::new(state) })
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        Ok(Session { config, program, filter, state: Lock::new(state) })
     }
 
     /// The file `path`, from `file_offset` on, was mapped executable at `start..end`: the addresses there that are
     /// hooked from now on. Names in brackets are no files.
     pub(crate) fn mapped(&self, path: &str, file_offset: u64, start: u64, end: u64) -> Vec<u64> {
         let mut state = self.state.lock();
-        let is_program = Path::new(path) == self.program;
         let file = state.files.entry(path.to_owned());
-        let file = file.or_insert_with(|| Arc::new(ModuleFile::read(path, is_program))).clone();
+        let file = file.or_insert_with(|| Arc::new(ModuleFile::read(path, &self.program))).clone();
         let bias = file.layout.bias(file_offset, start).unwrap_or(start.wrapping_sub(file_offset));
         let module = state.report.sites.add_module(file.module.clone());
         state.forget(start, end);
@@ -134,7 +134,7 @@ impl Session {
                 added.push(address);
             }
         }
-        if is_program {
+        if file.is_program {
             state.loaded = Some(Loaded { bias, tls_size: file.layout.tls_size() });
             state.name_functions(bias, start..end, &mut added);
         }
@@ -269,6 +269,11 @@ impl Session {
         state.destinations.forked = true;
     }
 
+    /// Outputs beyond the first thousands go to this file, which is nobody else's; not inherited by forked children.
+    pub(crate) fn spill_to(&self, file: std::fs::File) {
+        self.state.lock().report.outputs.spill_to(file);
+    }
+
     /// Keeps all other threads out of the session, across a `fork`, until dropped on both sides.
     pub(crate) fn hold(&self) -> impl Drop + '_ {
         self.state.lock()
@@ -389,8 +394,12 @@ impl State {
             operands.x.push(bits);
             operands.kept.push(kept);
         }
-        let site = self.call_site(frame.at, frame.m);
         self.names[name].1 += 1;
+        if !frame.observer.wraps(&operands.kept) {
+            frame.calls.reuse(operands);
+            return Entered::Go;
+        }
+        let site = self.call_site(frame.at, frame.m);
         frame.wait(Then::Applied(Call { math, site, operands }));
         Entered::Wrap
     }
@@ -424,8 +433,8 @@ impl State {
             return Entered::Go;
         }
         let site = match frame.calls.printing() {
-            Some(site) if kind == OutputKind::Rust => site,
-            _ => self.call_site(frame.at, frame.m),
+            Some(site) => site,
+            None => self.call_site(frame.at, frame.m),
         };
         let leaving = Leaving { kind, label: Label::NONE, site };
         for (position, x) in floats.into_iter().enumerate() {
