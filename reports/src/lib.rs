@@ -11,6 +11,7 @@ pub mod fold;
 pub mod html;
 pub mod json;
 pub mod rank;
+pub mod suppress;
 pub mod symbols;
 mod tables;
 pub mod target;

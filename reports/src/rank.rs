@@ -26,9 +26,12 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// Belongs in the list people read: a cause, not a symptom, that reached an output.
+    /// Belongs in the list people read: a cause, not a symptom, that reached an output or a decision. What a decision
+    /// taken the other way did to outputs cannot be followed, so it counts as reached itself.
     pub fn is_shown(&self) -> bool {
-        self.cause.is_none() && !self.finding.outputs.is_empty()
+        let decides = matches!(self.finding.kind, FindingKind::Branch | FindingKind::Conversion);
+        let reached = decides || !self.finding.outputs.is_empty() || !self.symptoms.is_empty();
+        self.cause.is_none() && reached
     }
 }
 
