@@ -112,6 +112,24 @@ pub fn python_package(python: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(home))
 }
 
+/// A directory for `PYTHONPATH` with these packages from the package index; `None` where they cannot be had.
+pub fn python_with(python: &Path, packages: &[&str]) -> Result<Option<PathBuf>, String> {
+    let mut hasher = DefaultHasher::new();
+    packages.hash(&mut hasher);
+    let home = built_dir().join(format!("packages-{:016x}", hasher.finish()));
+    if home.exists() {
+        return Ok(Some(home));
+    }
+    let scratch = host::fresh_work_dir();
+    let mut install = Command::new(python);
+    install.args(["-m", "pip", "install", "--quiet", "--target"]).arg(&scratch).args(packages);
+    if !install.output().is_ok_and(|output| output.status.success()) {
+        return Ok(None);
+    }
+    settle(&scratch, &home)?;
+    Ok(Some(home))
+}
+
 fn built_dir() -> PathBuf {
     host::target_dir().join("guests/shadowed")
 }
