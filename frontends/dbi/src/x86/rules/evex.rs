@@ -248,6 +248,7 @@ impl Evex<'_, '_> {
             (Test::Less(..), false) => compare(0x15),
             (Test::Equal(..), true) => compare(0x00),
             (Test::Equal(..), false) => compare(0x04),
+            (Test::Always, _) => unreachable!("folded"),
         };
         self.asm.vector(vector.masked(self.lanes));
         self.made.push((m, holds, k));

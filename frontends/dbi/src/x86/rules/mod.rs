@@ -59,6 +59,9 @@ pub(crate) struct Job<'a> {
     pub(crate) x: &'a [Place],
     /// Their dots, likewise.
     pub(crate) dots: &'a [Place],
+    /// A bit for each dot that is known to be absent; it is not read. The rule is shorter then. A dot of −0 is kept where
+    /// adding nothing to it would have made it +0.
+    pub(crate) absent: u8,
     /// The guest's result; read only if [`needs_result`].
     pub(crate) r: Place,
     /// Register for the result's dot; may be one of `dots`, and is none of the temporaries.
@@ -100,7 +103,7 @@ impl Job<'_> {
             let first = |i: usize| places.get(i).and_then(|place| places.iter().position(|p| p == place));
             std::array::from_fn(|i| first(i).unwrap_or(i) as u8)
         };
-        Template::of(self.op, [same(self.x), same(self.dots)])
+        Template::of(self.op, [same(self.x), same(self.dots)], self.absent)
     }
 }
 
@@ -109,12 +112,12 @@ const DISTINCT: [u8; MAX_OPERANDS] = [0, 1, 2];
 
 /// Whether the rule of an arithmetic `op` reads the guest's result.
 pub(crate) fn needs_result(op: Op) -> bool {
-    Template::of(op, [DISTINCT; 2]).reads(Node::Result)
+    Template::of(op, [DISTINCT; 2], 0).reads(Node::Result)
 }
 
 /// Whether the rule of an arithmetic `op` reads operand `i`.
 pub(crate) fn needs_operand(op: Op, i: usize) -> bool {
-    Template::of(op, [DISTINCT; 2]).reads(Node::Operand(i as u8))
+    Template::of(op, [DISTINCT; 2], 0).reads(Node::Operand(i as u8))
 }
 
 /// Appends the rule.

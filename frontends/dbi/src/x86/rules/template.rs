@@ -94,16 +94,19 @@ pub(super) enum Test {
     Equal(V, V),
     /// No bit is set.
     Absent(V),
+    /// Holds everywhere.
+    Always,
 }
 
 impl Test {
     /// What is tested.
     pub(super) fn operands(self) -> impl Iterator<Item = V> {
-        let (operands, count) = match self {
-            Test::Less(a, b) | Test::Equal(a, b) => ([a, b], 2),
-            Test::Absent(a) => ([a; 2], 1),
+        let operands = match self {
+            Test::Less(a, b) | Test::Equal(a, b) => [Some(a), Some(b)],
+            Test::Absent(a) => [Some(a), None],
+            Test::Always => [None; 2],
         };
-        operands.into_iter().take(count)
+        operands.into_iter().flatten()
     }
 }
 
@@ -144,15 +147,16 @@ pub(super) struct Template {
 
 impl Template {
     /// The dot rule of an arithmetic op. Operands that are the same place are the same value: `same` maps each operand,
-    /// and each dot, to the first that is like it.
+    /// and each dot, to the first that is like it. Dots with a bit in `absent` are known to be absent.
     ///
     /// # Panics
     /// For an op that is no arithmetic row.
-    pub(super) fn of(op: Op, same: [[u8; MAX_OPERANDS]; 2]) -> Template {
+    pub(super) fn of(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
         let recorder = Recorder::default();
         let count = op.arity();
         let x: Vec<V> = same[0][..count].iter().map(|&i| recorder.node(Node::Operand(i))).collect();
-        let dots: Vec<V> = same[1][..count].iter().map(|&i| recorder.node(Node::Dot(i))).collect();
+        let dot = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Dot(i) };
+        let dots: Vec<V> = same[1][..count].iter().map(|i| recorder.node(dot(i))).collect();
         let result = recorder.node(Node::Result);
         let dot = dot::inline(&recorder, op, &x, result, &dots).expect("an arithmetic op");
         let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
@@ -267,6 +271,10 @@ impl Recorder {
     fn constant(&self, constant: Constant) -> V {
         self.node(Node::Constant(constant))
     }
+    /// Whether nothing is there, as is known beforehand. What such a term is added to is left as it is.
+    fn is_nothing(&self, v: V) -> bool {
+        self.nodes.borrow()[usize::from(v.0)] == Node::ZERO
+    }
 }
 
 impl Arith for Recorder {
@@ -286,10 +294,18 @@ impl Arith for Recorder {
         self.verb(Verb::Flip(a, b, self.constant(Constant::Sign)))
     }
     fn add(&self, a: V, b: V) -> V {
-        self.verb(Verb::Add(a, b))
+        match (self.is_nothing(a), self.is_nothing(b)) {
+            (true, _) => b,
+            (_, true) => a,
+            _ => self.verb(Verb::Add(a, b)),
+        }
     }
     fn sub(&self, a: V, b: V) -> V {
-        self.verb(Verb::Sub(a, b))
+        match (self.is_nothing(a), self.is_nothing(b)) {
+            (_, true) => a,
+            (true, _) => self.opposite(b),
+            _ => self.verb(Verb::Sub(a, b)),
+        }
     }
     fn mul(&self, a: V, b: V) -> V {
         self.verb(Verb::Mul(a, b))
@@ -301,9 +317,10 @@ impl Arith for Recorder {
         self.verb(Verb::Sqrt(a))
     }
     fn fma(&self, a: V, b: V, c: V) -> V {
-        self.verb(Verb::Fma(a, b, c))
+        if self.is_nothing(c) { self.mul(a, b) } else { self.verb(Verb::Fma(a, b, c)) }
     }
     fn fnma(&self, a: V, b: V, c: V) -> V {
+        // From nothing, too: turning a sign takes as long, and a product of −0 must not look like a dot in a quotient.
         self.verb(Verb::Fnma(a, b, c))
     }
     fn lt(&self, a: V, b: V) -> M {
@@ -313,9 +330,10 @@ impl Arith for Recorder {
         self.test(Test::Equal(a, b))
     }
     fn absent(&self, s: V) -> M {
-        self.test(Test::Absent(s))
+        self.test(if self.is_nothing(s) { Test::Always } else { Test::Absent(s) })
     }
     fn select(&self, m: M, yes: V, no: V) -> V {
-        if yes == no { yes } else { self.node(Node::Select(m, yes, no)) }
+        let always = self.tests.borrow()[usize::from(m.0)] == Test::Always;
+        if always || yes == no { yes } else { self.node(Node::Select(m, yes, no)) }
     }
 }
