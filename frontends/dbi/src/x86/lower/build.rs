@@ -1,5 +1,6 @@
 //! What every family's lowering needs: operands as places, captures, and the clearing of what is overwritten.
 
+use super::complete::Value;
 use super::{AddressRecipe, Completion, LoweredInsn, Why};
 use crate::x86::state;
 use iced_x86::{EncodingKind, Instruction, InstructionInfo, OpAccess, OpKind, Register};
@@ -44,6 +45,11 @@ impl<'a> Build<'a> {
 
     pub(super) fn complete(&mut self, completion: Completion) {
         self.out.completions.push(completion);
+    }
+
+    /// The value of `r`, of this format, is worked out by the completion.
+    pub(super) fn value(&mut self, format: Format, value: Value, r: Operand) {
+        self.complete(Completion::Value { format, value, r: r.value });
     }
 
     /// Adds a memory operand. All are added before anything is captured: their addresses open the record.

@@ -12,24 +12,55 @@ pub(crate) enum Completion {
     Probe(Box<ProbeMap>),
     /// Whether all pairs of captured values are equal, and whether not.
     Equal { pairs: Vec<[u16; 2]>, bytes: u16, flags: [u16; 2] },
-    /// Addresses of a gather's lanes, as memory operands from 1 on, and one flag per lane.
-    Gather { count: u16, lane: u16, index_bytes: u16, scale: u8, indices: u16, masks: u16, flags: u16 },
-    /// x₀ · x₁, or 0 where the product is not asked for.
-    Product { format: Format, x: [u16; 2], r: u16, used: bool },
-    /// x₀ + x₁.
-    Sum { format: Format, x: [u16; 2], r: u16 },
-    /// A float in the 80-bit format.
-    Widened { from: Format, x: u16, r: u16 },
-    /// A signed integer of so many bytes in the 80-bit format.
-    FromInteger { bytes: u16, x: u16, r: u16 },
-    /// Whether |x| < 2⁶³ for an 80-bit x: in the range of x87's trigonometric functions.
-    InRange { x: u16, flag: u16 },
-    /// Whether an 80-bit x is an integer of at least 2⁵².
-    LargeInteger { x: u16, flag: u16 },
-    /// An 80-bit zero.
-    Zero { r: u16 },
-    /// The exponent of an 80-bit x, negated, as an 80-bit integer.
-    MinusExponent { x: u16, r: u16 },
+    /// Addresses and flags of a gather's lanes.
+    Gather(Gather),
+    /// A float that no register or memory holds.
+    Value { format: Format, value: Value, r: u16 },
+    /// Something about the 80-bit float at `x`.
+    Test { test: Test, x: u16, flag: u16 },
+}
+
+/// A gather's lanes: memory operand 0 is the address without index, lane i is operand i + 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gather {
+    pub(super) count: u16,
+    /// Bytes of a lane.
+    pub(super) lane: u16,
+    /// Bytes of an index.
+    pub(super) index_bytes: u16,
+    pub(super) scale: u8,
+    /// The captured indices.
+    pub(super) indices: u16,
+    /// The captured mask, in lanes.
+    pub(super) masks: u16,
+    /// One flag per lane: whether the mask lets it through.
+    pub(super) flags: u16,
+}
+
+/// A float worked out from captured bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    /// x₀ · x₁ in the same format; 0 unless the product is asked for.
+    Product { x: [u16; 2], used: bool },
+    /// x₀ + x₁ in the same format.
+    Sum { x: [u16; 2] },
+    /// A narrower float.
+    Widened { from: Format, x: u16 },
+    /// A signed integer of so many bytes.
+    Integer { bytes: u16, x: u16 },
+    /// The exponent of an 80-bit x, negated.
+    MinusExponent { x: u16 },
+    /// 0.
+    Zero,
+}
+
+/// What is asked of an 80-bit float.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Test {
+    /// |x| < 2⁶³ or not finite: x87's trigonometric functions do something about it.
+    InRange,
+    /// An integer of at least 2⁵².
+    LargeInteger,
 }
 
 /// A permutation whose map depends on captured operands.
@@ -64,95 +95,89 @@ impl ProbeMap {
 
 impl Completion {
     pub(super) fn run(&self, probe: &mut Probe, record: &mut [u8]) {
-        match *self {
-            Completion::Probe(ref map) => map.run(probe, record),
-            Completion::Equal { ref pairs, bytes, flags } => {
-                let bytes = usize::from(bytes);
-                let part = |at: u16| &record[usize::from(at)..usize::from(at) + bytes];
+        match self {
+            Completion::Probe(map) => map.run(probe, record),
+            Completion::Equal { pairs, bytes, flags } => {
+                let part = |at: u16| &record[usize::from(at)..usize::from(at + bytes)];
                 let equal = pairs.iter().all(|&[a, b]| part(a) == part(b));
                 record[usize::from(flags[0])] = equal.into();
                 record[usize::from(flags[1])] = (!equal).into();
             }
-            Completion::Gather { .. } => self.gather(record),
-            Completion::Product { format, x, r, used } => {
-                let [a, b] = x.map(|at| format.bits_of(&record[usize::from(at)..]));
-                put(
-                    record,
-                    r,
-                    format,
-                    if used { arithmetic(format, a, b, |a, b| a * b, |a, b| a * b) } else { 0 },
-                );
+            Completion::Gather(gather) => gather.run(record),
+            Completion::Value { format, value, r } => {
+                let (at, bits) = (usize::from(*r), value.bits(*format, record));
+                record[at..at + format.bytes()].copy_from_slice(&bits.to_le_bytes()[..format.bytes()]);
             }
-            Completion::Sum { format, x, r } => {
-                let [a, b] = x.map(|at| format.bits_of(&record[usize::from(at)..]));
-                put(record, r, format, arithmetic(format, a, b, |a, b| a + b, |a, b| a + b));
+            Completion::Test { test, x, flag } => {
+                let number = Format::F80.decode(float(Format::F80, record, *x));
+                record[usize::from(*flag)] = test.holds(number).into();
             }
-            Completion::Widened { from, x, r } => {
-                let bits = from.convert(from.bits_of(&record[usize::from(x)..]), Format::F80);
-                put(record, r, Format::F80, bits);
-            }
-            Completion::FromInteger { bytes, x, r } => {
-                let value = signed(&record[usize::from(x)..usize::from(x + bytes)]);
-                put(record, r, Format::F80, integer(value));
-            }
-            Completion::InRange { x, flag } => {
-                let exponent =
-                    u16::from_le_bytes([record[usize::from(x) + 8], record[usize::from(x) + 9]]) & 0x7fff;
-                record[usize::from(flag)] = u8::from(exponent < 0x3fff + 63);
-            }
-            Completion::LargeInteger { x, flag } => {
-                let bits = Format::F80.bits_of(&record[usize::from(x)..]);
-                let is_large = match Format::F80.decode(bits) {
-                    Number::Finite { significand, exponent, .. } => {
-                        significand >> 63 != 0
-                            && (-11..=0).contains(&exponent)
-                            && significand.trailing_zeros() as i32 >= -exponent
-                    }
-                    _ => false,
-                };
-                record[usize::from(flag)] = is_large.into();
-            }
-            Completion::Zero { r } => put(record, r, Format::F80, 0),
-            Completion::MinusExponent { x, r } => {
-                let bits = match Format::F80.decode(Format::F80.bits_of(&record[usize::from(x)..])) {
-                    Number::Finite { significand, exponent, .. } if significand != 0 => {
-                        integer(-i64::from(exponent + 63 - significand.leading_zeros() as i32))
-                    }
-                    // Zeros, infinities and NaN are their own significands.
-                    _ => 0,
-                };
-                put(record, r, Format::F80, bits);
-            }
-        }
-    }
-
-    /// Operand 0 is the address without index.
-    fn gather(&self, record: &mut [u8]) {
-        let Completion::Gather { count, lane, index_bytes, scale, indices, masks, flags } = *self else {
-            return;
-        };
-        let base = u64::from_le_bytes(std::array::from_fn(|i| record[i]));
-        for i in 0..count {
-            let at = usize::from(indices + i * index_bytes);
-            let index = signed(&record[at..at + usize::from(index_bytes)]);
-            let address = base.wrapping_add((index as u64).wrapping_mul(scale.into()));
-            let slot = 8 * usize::from(i + 1);
-            record[slot..slot + 8].copy_from_slice(&address.to_le_bytes());
-            record[usize::from(flags + i)] = record[usize::from(masks + (i + 1) * lane - 1)] >> 7;
         }
     }
 }
 
-fn put(record: &mut [u8], at: u16, format: Format, bits: u128) {
-    let at = usize::from(at);
-    record[at..at + format.bytes()].copy_from_slice(&bits.to_le_bytes()[..format.bytes()]);
+impl Gather {
+    fn run(&self, record: &mut [u8]) {
+        let base = u64::from_le_bytes(std::array::from_fn(|i| record[i]));
+        for i in 0..self.count {
+            let at = usize::from(self.indices + i * self.index_bytes);
+            let index = signed(&record[at..at + usize::from(self.index_bytes)]);
+            let address = base.wrapping_add((index as u64).wrapping_mul(self.scale.into()));
+            let slot = 8 * usize::from(i + 1);
+            record[slot..slot + 8].copy_from_slice(&address.to_le_bytes());
+            record[usize::from(self.flags + i)] =
+                record[usize::from(self.masks + (i + 1) * self.lane - 1)] >> 7;
+        }
+    }
+}
+
+impl Value {
+    fn bits(self, format: Format, record: &[u8]) -> u128 {
+        let two = |x: [u16; 2]| x.map(|at| float(format, record, at));
+        match self {
+            Value::Product { used: false, .. } | Value::Zero => 0,
+            Value::Product { x, .. } => arithmetic(format, two(x), |a, b| a * b, |a, b| a * b),
+            Value::Sum { x } => arithmetic(format, two(x), |a, b| a + b, |a, b| a + b),
+            Value::Widened { from, x } => from.convert(float(from, record, x), format),
+            Value::Integer { bytes, x } => {
+                integer(format, signed(&record[usize::from(x)..usize::from(x + bytes)]))
+            }
+            Value::MinusExponent { x } => match Format::F80.decode(float(Format::F80, record, x)) {
+                Number::Finite { significand, exponent, .. } if significand != 0 => {
+                    integer(format, -i64::from(exponent + 63 - significand.leading_zeros() as i32))
+                }
+                // Zeros, infinities and NaN are their own significands.
+                _ => 0,
+            },
+        }
+    }
+}
+
+impl Test {
+    fn holds(self, number: Number) -> bool {
+        match (self, number) {
+            (Test::InRange, Number::Finite { significand, exponent, .. }) => {
+                exponent - (significand.leading_zeros() as i32) < 0
+            }
+            (Test::InRange, _) => true,
+            (Test::LargeInteger, Number::Finite { significand, exponent, .. }) => {
+                let whole = significand.trailing_zeros() as i32 + exponent >= 0;
+                significand >> 63 != 0 && (-11..=0).contains(&exponent) && whole
+            }
+            (Test::LargeInteger, _) => false,
+        }
+    }
+}
+
+/// The float of `format` at `at`.
+fn float(format: Format, record: &[u8], at: u16) -> u128 {
+    format.bits_of(&record[usize::from(at)..])
 }
 
 /// Two operands in their own format's arithmetic, rounded to nearest.
 fn arithmetic(
     format: Format,
-    a: u128,
-    b: u128,
+    [a, b]: [u128; 2],
     narrow: impl Fn(f32, f32) -> f32,
     wide: impl Fn(f64, f64) -> f64,
 ) -> u128 {
@@ -170,11 +195,7 @@ fn signed(bytes: &[u8]) -> i64 {
     i64::from_le_bytes(image)
 }
 
-/// An integer in the 80-bit format, where all are exact.
-fn integer(value: i64) -> u128 {
-    let (negative, significand) = (value < 0, value.unsigned_abs());
-    if significand == 0 {
-        return 0;
-    }
-    Format::F80.encode(Number::Finite { negative, significand, exponent: 0 })
+/// An integer as a float.
+fn integer(format: Format, value: i64) -> u128 {
+    format.encode(Number::Finite { negative: value < 0, significand: value.unsigned_abs(), exponent: 0 })
 }

@@ -1,7 +1,8 @@
 //! Floating-point arithmetic, conversions and comparisons on vector registers.
 
+use super::Why;
 use super::build::{Build, XMM_BYTES};
-use super::{Completion, Why};
+use super::complete::Value;
 use crate::x86::state;
 use crate::x86::table::Shape;
 use iced_x86::{EncodingKind, Mnemonic, OpKind};
@@ -36,6 +37,14 @@ fn sources(build: &Build<'_>) -> [u32; 2] {
 /// The source of a unary operation: the last operand that is no immediate.
 fn last_source(build: &Build<'_>) -> u32 {
     build.operands() - 1
+}
+
+/// Bytes of operand `operand`, all copies of a broadcast one counted.
+fn full_width(build: &Build<'_>, operand: u32) -> u16 {
+    match build.is_memory(operand) {
+        true => build.insn.code().op_code().memory_size().size() as u16,
+        false => build.width(operand),
+    }
 }
 
 pub(super) fn arith(build: &mut Build<'_>, which: Op, format: Format, shape: Shape) -> Result<(), Why> {
@@ -119,44 +128,55 @@ pub(super) fn dot_product(build: &mut Build<'_>, format: Format) -> Result<(), W
     let mask = build.insn.immediate8();
     let (a, b) = (build.source(a, format, count)?, build.source(b, format, count)?);
     let r = build.result(format, count)?;
-    let mut sums = Vec::new();
-    for half in 0..count / per_half {
-        let first = half * per_half;
-        let mut terms = Vec::new();
-        for i in first..first + per_half {
+    let goes_to = |i: u16| mask >> (i % per_half) & 1 != 0;
+    for first in (0..count).step_by(per_half.into()) {
+        let half = first..first + per_half;
+        let terms = half.clone().map(|i| {
             let used = mask >> (4 + i - first) & 1 != 0;
-            let product = build.computed(Place::State(state::SCRATCH + width * i), width);
-            build.complete(Completion::Product {
-                format,
-                x: [a.lane(i).value, b.lane(i).value],
-                r: product.value,
-                used,
-            });
-            if used {
-                op(build, Op::Mul, format, [a.lane(i), b.lane(i), a.lane(i)], product);
-            } else {
-                build.clear(product.place, width);
+            product(build, format, [a.lane(i), b.lane(i)], width * i, used)
+        });
+        let terms = terms.collect();
+        let result = half.clone().find(|&i| goes_to(i)).map(|i| r.lane(i).value);
+        let sum = sum(build, format, terms, result);
+        for i in half {
+            match goes_to(i) {
+                true => build.copy(sum.place, r.lane(i).place, width),
+                false => build.clear(r.lane(i).place, width),
             }
-            terms.push(product);
-        }
-        // Halves of a pair, then the two pairs.
-        while let [x, y, ..] = terms[..] {
-            let sum = build.computed(x.place, width);
-            build.complete(Completion::Sum { format, x: [x.value, y.value], r: sum.value });
-            op(build, Op::Add, format, [x, y, x], sum);
-            terms.drain(..2);
-            terms.push(sum);
-        }
-        sums.push(terms[0]);
-    }
-    for i in 0..count {
-        if mask >> (i % per_half) & 1 != 0 {
-            build.copy(sums[usize::from(i / per_half)].place, r.lane(i).place, width);
-        } else {
-            build.clear(r.lane(i).place, width);
         }
     }
     finish(build, format, Shape::Packed)
+}
+
+/// The product of `x` in the scratch at `at`; zero if it is not used.
+fn product(build: &mut Build<'_>, format: Format, x: [Operand; 2], at: u16, used: bool) -> Operand {
+    let product = build.computed(Place::State(state::SCRATCH + at), format.bytes() as u16);
+    build.value(format, Value::Product { x: [x[0].value, x[1].value], used }, product);
+    if used {
+        op(build, Op::Mul, format, [x[0], x[1], x[0]], product);
+    } else {
+        build.clear(product.place, format.bytes() as u16);
+    }
+    product
+}
+
+/// The sum of `terms` by pairs, in the place of the first. The last sum is the instruction's `result`, if that is
+/// stored anywhere.
+fn sum(build: &mut Build<'_>, format: Format, mut terms: Vec<Operand>, result: Option<u16>) -> Operand {
+    while let [x, y, ref rest @ ..] = terms[..] {
+        let sum = match result.filter(|_| rest.is_empty()) {
+            Some(value) => Operand { place: x.place, value },
+            None => {
+                let sum = build.computed(x.place, format.bytes() as u16);
+                build.value(format, Value::Sum { x: [x.value, y.value] }, sum);
+                sum
+            }
+        };
+        op(build, Op::Add, format, [x, y, x], sum);
+        terms.drain(..2);
+        terms.push(sum);
+    }
+    terms[0]
 }
 
 pub(super) fn round(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
@@ -179,10 +199,8 @@ pub(super) fn narrow(build: &mut Build<'_>, shape: Shape) -> Result<(), Why> {
     let (from, to, source) = (Format::F64, Format::F32, last_source(build));
     let count = match shape {
         Shape::Scalar => 1,
-        Shape::Packed if build.insn.is_broadcast() => build.width(0) / 4,
-        Shape::Packed => build.width(source) / 8,
+        Shape::Packed => full_width(build, source) / 8,
     };
-    let count = count.min(8);
     let x = build.source(source, from, count)?;
     let r = build.result(to, count)?;
     for i in 0..count {
@@ -231,8 +249,7 @@ pub(super) fn to_integer(
     let count = match shape {
         Shape::Scalar => 1,
         Shape::Packed if build.insn.op0_register().is_mm() => 2,
-        Shape::Packed if build.insn.is_broadcast() => build.width(0) / format.bytes() as u16,
-        Shape::Packed => build.width(source) / format.bytes() as u16,
+        Shape::Packed => full_width(build, source) / format.bytes() as u16,
     };
     let x = build.source(source, format, count)?;
     for i in 0..count {
@@ -298,34 +315,18 @@ pub(super) fn compare_flags(build: &mut Build<'_>, format: Format) -> Result<(),
 
 /// Whether the instruction only sets its destination to zero: x ⊕ x and its kin.
 fn is_zeroing(build: &Build<'_>) -> bool {
-    let name = build.insn.mnemonic();
+    use Mnemonic::*;
+    #[rustfmt::skip] // Families stay together.
+    const ZERO_OF_EQUALS: [Mnemonic; 20] = [
+        Xorps, Xorpd, Pxor, Vxorps, Vxorpd, Vpxor, Vpxord, Vpxorq,
+        Andnps, Andnpd, Pandn, Vandnps, Vandnpd, Vpandn, Vpandnd, Vpandnq,
+        Psubd, Psubq, Vpsubd, Vpsubq,
+    ];
     let [a, b] = sources(build);
-    let same = build.insn.op_kind(a) == OpKind::Register
-        && build.insn.op_kind(b) == OpKind::Register
+    let same = build.is_register(a)
+        && build.is_register(b)
         && build.insn.op_register(a) == build.insn.op_register(b);
-    same && matches!(
-        name,
-        Mnemonic::Xorps
-            | Mnemonic::Xorpd
-            | Mnemonic::Pxor
-            | Mnemonic::Vxorps
-            | Mnemonic::Vxorpd
-            | Mnemonic::Vpxor
-            | Mnemonic::Vpxord
-            | Mnemonic::Vpxorq
-            | Mnemonic::Andnps
-            | Mnemonic::Andnpd
-            | Mnemonic::Pandn
-            | Mnemonic::Vandnps
-            | Mnemonic::Vandnpd
-            | Mnemonic::Vpandn
-            | Mnemonic::Vpandnd
-            | Mnemonic::Vpandnq
-            | Mnemonic::Psubd
-            | Mnemonic::Psubq
-            | Mnemonic::Vpsubd
-            | Mnemonic::Vpsubq
-    )
+    same && ZERO_OF_EQUALS.contains(&build.insn.mnemonic())
 }
 
 /// Bitwise operations and integer arithmetic. What shifts by counts has one operand that matters.
@@ -336,53 +337,35 @@ pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
         return build.finish_vector(bytes);
     }
     let b = if b < build.operands() && !is_shift(build.insn.mnemonic()) { b } else { a };
-    let x = build.source(a, lane, bytes / lane.bytes() as u16)?;
-    let y = if a == b { x } else { build.source(b, lane, bytes / lane.bytes() as u16)? };
+    let width = lane.bytes() as u16;
+    let x = build.source(a, lane, bytes / width)?;
+    let y = if a == b { x } else { build.source(b, lane, bytes / width)? };
+    let r = build.result(lane, bytes / width)?;
     if build.insn.is_broadcast() {
-        return Err("bitwise operation on a broadcast operand");
+        for i in 0..bytes / width {
+            build.step(Step::Bits { x: [x.lane(i), y.lane(i)], r: r.lane(i), bytes: width, lane });
+        }
+    } else {
+        build.step(Step::Bits { x: [x.lane(0), y.lane(0)], r: r.lane(0), bytes, lane });
     }
-    let r = build.result(lane, bytes / lane.bytes() as u16)?;
-    build.step(Step::Bits { x: [x.lane(0), y.lane(0)], r: r.lane(0), bytes, lane });
     build.finish_vector(bytes)
 }
 
 /// Logical shifts of vector lanes that, by whole bytes, only move them.
 pub(super) fn is_byte_shift(build: &Build<'_>) -> bool {
+    use Mnemonic::*;
+    let logical =
+        matches!(build.insn.mnemonic(), Pslld | Psrld | Psllq | Psrlq | Vpslld | Vpsrld | Vpsllq | Vpsrlq);
     let last = build.insn.op_count() - 1;
-    let logical = matches!(
-        build.insn.mnemonic(),
-        Mnemonic::Pslld
-            | Mnemonic::Psrld
-            | Mnemonic::Psllq
-            | Mnemonic::Psrlq
-            | Mnemonic::Vpslld
-            | Mnemonic::Vpsrld
-            | Mnemonic::Vpsllq
-            | Mnemonic::Vpsrlq
-    );
     logical && build.insn.op_kind(last) == OpKind::Immediate8 && build.insn.immediate8().is_multiple_of(8)
 }
 
+#[rustfmt::skip] // Families stay together.
 fn is_shift(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
         mnemonic,
-        Pslld
-            | Psrld
-            | Psrad
-            | Psllq
-            | Psrlq
-            | Vpslld
-            | Vpsrld
-            | Vpsrad
-            | Vpsllq
-            | Vpsrlq
-            | Vpsraq
-            | Vpsllvd
-            | Vpsrlvd
-            | Vpsravd
-            | Vpsllvq
-            | Vpsrlvq
-            | Vpsravq
+        Pslld | Psrld | Psrad | Psllq | Psrlq | Vpslld | Vpsrld | Vpsrad | Vpsllq | Vpsrlq | Vpsraq
+            | Vpsllvd | Vpsrlvd | Vpsravd | Vpsllvq | Vpsrlvq | Vpsravq
     )
 }

@@ -3,6 +3,15 @@
 //! Asks iced which operands there are and what is written. Runs no guest instruction but in the probe; computes no
 //! address and touches no shadow: whoever runs the guest captures what [`LoweredInsn`] says, has the record completed,
 //! and replays.
+//!
+//! What is not followed, by design:
+//! - the stack pointer never holds a float;
+//! - 8- and 16-bit integer operations drop the shadow of the bytes they write: a float is taken apart in halves or wholes;
+//! - so do sums that cannot be a change of exponent, bits set in memory by an index in a register, and half precision;
+//! - an integer loaded into x87 and stored again carries what its eight bytes carried (`fild`, `fistp`: the copy of a
+//!   double), but not if it is smaller than 2⁵², which no normal double is as an integer;
+//! - comparisons by sign bits (`movmskps`, `vtestps`) or as integers are not observed;
+//! - AVX-512 masks, and its instructions without VEX twin, are gaps; a gap's vector-indexed memory is not named in it.
 
 mod address;
 mod build;

@@ -1,6 +1,7 @@
 //! Moves and rearrangements of vector registers, found by probing the instruction itself.
 
 use super::build::Build;
+use super::complete::{Gather, ProbeMap};
 use super::{Completion, Lowerer, Why};
 use crate::x86::probe::{Inputs, SLOT, Shape as Probed};
 use crate::x86::state;
@@ -155,13 +156,7 @@ fn selected(build: &mut Build<'_>, controls: &[u32], implicit: bool, probed: Pro
     let at = build.out.lowered.reserve(bytes);
     build.out.lowered.captures.push(Capture::Map { bytes, at });
     let data = [data[0] as u8, data[data.len() - 1] as u8];
-    build.complete(Completion::Probe(Box::new(super::complete::ProbeMap {
-        probed,
-        captured,
-        data,
-        bytes,
-        at,
-    })));
+    build.complete(Completion::Probe(Box::new(ProbeMap { probed, captured, data, bytes, at })));
     build.step(Step::Permute { from, to, bytes, map: Map::Recorded(at) });
     Ok(())
 }
@@ -208,7 +203,7 @@ pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
         build.copy(element, to.plus(lane * i), lane);
     }
     let scale = insn.memory_index_scale() as u8;
-    build.complete(Completion::Gather { count, lane, index_bytes, scale, indices, masks, flags });
+    build.complete(Completion::Gather(Gather { count, lane, index_bytes, scale, indices, masks, flags }));
     build.clear(mask, state::VECTOR_BYTES);
     let written = (lane * count).max(16);
     build.clear(to.plus(lane * count), 16_u16.saturating_sub(lane * count));

@@ -4,6 +4,7 @@
 //! precision control says. A popped register keeps its shadow until it is written: nothing reads an empty register.
 
 use super::build::{Build, XMM_BYTES};
+use super::complete::{Test, Value};
 use super::{Completion, Why};
 use crate::x86::state;
 use crate::x86::table::X87;
@@ -152,7 +153,7 @@ fn store_integer(build: &mut Build<'_>, how: ToInteger) -> Result<(), Why> {
     build.clear(to, bytes);
     if bytes == 8 && how == ToInteger::Round && build.insn.mnemonic() == Mnemonic::Fistp {
         let flag = build.flag();
-        build.complete(Completion::LargeInteger { x: x.value, flag });
+        build.complete(Completion::Test { test: Test::LargeInteger, x: x.value, flag });
         build.step(Step::Unless { flag, skip: 1 });
         build.copy(x.place, to, bytes);
     }
@@ -166,10 +167,10 @@ fn widened(build: &mut Build<'_>) -> Result<Operand, Why> {
     let x = build.before(place, bytes);
     let r = build.computed(scratch, WIDTH);
     if let Ok(from) = memory_format(size) {
-        build.complete(Completion::Widened { from, x: x.value, r: r.value });
+        build.value(F80, Value::Widened { from, x: x.value }, r);
         build.step(Step::Widen { from, to: F80, x, r });
     } else {
-        build.complete(Completion::FromInteger { bytes, x: x.value, r: r.value });
+        build.value(F80, Value::Integer { bytes, x: x.value }, r);
         build.clear(scratch, XMM_BYTES);
     }
     Ok(r)
@@ -203,7 +204,7 @@ fn unary(build: &mut Build<'_>, op: Op) -> Result<(), Why> {
 
 fn skip_unless_in_range(build: &mut Build<'_>, x: Operand, skip: u8) {
     let flag = build.flag();
-    build.complete(Completion::InRange { x: x.value, flag });
+    build.complete(Completion::Test { test: Test::InRange, x: x.value, flag });
     build.step(Step::Unless { flag, skip });
 }
 
@@ -231,7 +232,7 @@ fn extract(build: &mut Build<'_>) -> Result<(), Why> {
     let (exponent, significand) = (stack(build, 0), after(build, 7));
     let scratch = Place::State(state::SCRATCH);
     let shift = build.computed(scratch, WIDTH);
-    build.complete(Completion::MinusExponent { x: x.value, r: shift.value });
+    build.value(F80, Value::MinusExponent { x: x.value }, shift);
     build.clear(scratch, XMM_BYTES);
     op_step(build, Op::Ldexp, [x, shift, x], significand);
     build.clear(exponent, WIDTH);
@@ -277,7 +278,7 @@ fn compare(build: &mut Build<'_>) -> Result<(), Why> {
     let other = if build.insn.mnemonic() == Mnemonic::Ftst {
         let scratch = Place::State(state::SCRATCH);
         let zero = build.computed(scratch, WIDTH);
-        build.complete(Completion::Zero { r: zero.value });
+        build.value(F80, Value::Zero, zero);
         build.clear(scratch, XMM_BYTES);
         zero
     } else if build.insn.op_count() > 0 && build.is_memory(0) {

@@ -4,7 +4,10 @@ use super::arithmetic;
 use super::native::{Machine, WINDOW};
 use crate::x86::state;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Cells, Lane, Location, Shadow};
+use shadowgrind_core::shadow::{Cells, Lane, Location, Seen, Shadow};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
+use std::cmp::Ordering;
 
 /// Says that a byte belongs to the result of an operation.
 pub(super) const COMPUTED: u32 = u32::MAX;
@@ -106,6 +109,10 @@ impl Cells<Vec<u32>> for Origins {
 #[derive(Default)]
 pub(super) struct OpCheck {
     pub(super) problems: Vec<String>,
+    /// What each comparison asked gives.
+    pub(super) compared: Vec<bool>,
+    /// What each conversion to an integer gives.
+    pub(super) converted: Vec<i64>,
 }
 
 impl Shadow for OpCheck {
@@ -118,5 +125,24 @@ impl Shadow for OpCheck {
 
     fn scale(&mut self, _: &Vec<u32>, format: Format, _: bool, _: i32) -> Option<Vec<u32>> {
         Some(vec![COMPUTED; format.bytes()])
+    }
+
+    fn compare(&mut self, _: Site, predicate: Predicate, x: [Seen<'_, Vec<u32>>; 2]) {
+        let [a, b] = x.map(|x| x.format.to_f64(x.bits));
+        let relation = match a.partial_cmp(&b) {
+            Some(Ordering::Less) => Predicate::LESS,
+            Some(Ordering::Equal) => Predicate::EQUAL,
+            Some(Ordering::Greater) => Predicate::GREATER,
+            None => Predicate::UNORDERED,
+        };
+        self.compared.push(predicate.0 & relation != 0);
+    }
+
+    fn to_integer(&mut self, _: Site, how: ToInteger, x: Seen<'_, Vec<u32>>) {
+        let value = x.format.to_f64(x.bits);
+        self.converted.push(match how {
+            ToInteger::Truncate => value.trunc() as i64,
+            ToInteger::Round => value.round_ties_even() as i64,
+        });
     }
 }

@@ -7,7 +7,7 @@ use super::rng::Rng;
 use crate::x86::lower::{Gap, LoweredInsn, Lowerer, Lowering, top_after};
 use crate::x86::rows;
 use crate::x86::state;
-use crate::x86::table::{General, Row};
+use crate::x86::table::{General, Row, Shape};
 use iced_x86::{Code, Instruction, MemorySize, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::replay::replay;
@@ -114,6 +114,9 @@ impl Checker {
         }
         let mut problems = std::mem::take(&mut origins.problems);
         problems.append(&mut ops.problems);
+        if !matches!(lowering, Lowering::Gap(_)) {
+            problems.extend(unobserved(insn, &ops, after));
+        }
         if !is_representation(insn) {
             problems.extend(wrong(&origins));
         }
@@ -282,6 +285,55 @@ fn is_stack_pointer(byte: usize) -> bool {
 
 fn is_scratch(byte: usize) -> bool {
     (usize::from(state::SCRATCH)..usize::from(state::BYTES)).contains(&byte)
+}
+
+/// Comparisons and conversions that say another result than the instruction's.
+fn unobserved(insn: &Instruction, ops: &OpCheck, after: &Machine) -> Option<String> {
+    let to = insn.op0_register();
+    let bytes = match to {
+        _ if to.is_vector_register() => &after.vectors[to.number()][..],
+        _ if to.is_gpr() => &after.general[to.number()].to_le_bytes()[..],
+        _ => return None,
+    };
+    let (said, found): (Vec<i64>, Vec<i64>) = match rows::row(insn) {
+        Row::Compare(format, _) => {
+            let signs =
+                bytes.chunks_exact(format.bytes()).map(|lane| i64::from(lane[format.bytes() - 1] >> 7));
+            (ops.compared.iter().map(|&holds| holds.into()).collect(), signs.collect())
+        }
+        Row::ToInteger(_, _, shape) if !is_unsigned(insn.mnemonic()) => {
+            let integers =
+                bytes.chunks_exact(4).map(|lane| i64::from(i32::from_le_bytes(lane.try_into().unwrap())));
+            let expected = if shape == Shape::Scalar { 1 } else { usize::from(packed_integers(insn)?) };
+            if ops.converted.len() != expected {
+                return Some(format!("{} conversions, not {expected}", ops.converted.len()));
+            }
+            (ops.converted.iter().map(|&value| value as i32 as i64).collect(), integers.collect())
+        }
+        _ => return None,
+    };
+    let agrees = said.iter().zip(&found).all(|(said, found)| said == found);
+    (!agrees).then(|| format!("said to give {said:?}, gives {found:?}"))
+}
+
+/// Conversions that give something else for negative numbers.
+fn is_unsigned(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(mnemonic, Vcvtss2usi | Vcvtsd2usi | Vcvttss2usi | Vcvttsd2usi)
+}
+
+/// How many signed 32-bit integers a packed conversion gives; `None` for integers of another kind.
+fn packed_integers(insn: &Instruction) -> Option<u8> {
+    use Mnemonic::*;
+    let source = match insn.op1_kind() {
+        OpKind::Register => insn.op1_register().size(),
+        _ => insn.code().op_code().memory_size().size(),
+    };
+    match insn.mnemonic() {
+        Cvtps2dq | Cvttps2dq | Vcvtps2dq | Vcvttps2dq => Some(source as u8 / 4),
+        Cvtpd2dq | Cvttpd2dq | Vcvtpd2dq | Vcvttpd2dq => Some(source as u8 / 8),
+        _ => None,
+    }
 }
 
 /// Whether shadows stay or travel although the bytes are others.

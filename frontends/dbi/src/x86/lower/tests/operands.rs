@@ -150,6 +150,8 @@ pub(super) fn random(code: Code, memory: u64, rng: &mut Rng) -> Option<Instructi
             place(&mut insn, info.op_kind(operand), memory, rng);
         }
     }
+    let has_memory = (0..count).any(|operand| insn.op_kind(operand) == OpKind::Memory);
+    insn.set_is_broadcast(has_memory && info.can_broadcast() && rng.below(2) == 0);
     if insn.mnemonic() == Mnemonic::Enter {
         // The new stack must be in the window too.
         insn.set_immediate16(32);
