@@ -92,3 +92,79 @@ fn array(m: &dyn Machine, descriptor: u64, format: Format) -> Result<Vec<Float>,
     }
     Ok(floats)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::fake::{Fake, RDI, RSI};
+    use std::process::Command;
+
+    /// Prints the elements of a section, then has C dump its descriptor and the whole array: address and bytes.
+    const FORTRAN: &str = "
+program p
+  interface
+    subroutine probe(s, whole)
+      real(8) :: s(:,:)
+      real(8) :: whole(3,4)
+    end subroutine
+  end interface
+  real(8) :: a(3,4)
+  integer :: i
+  a = reshape([(0.5d0 * i, i = 1, 12)], [3, 4])
+  print '(6f8.2)', a(1:3:2, 4:1:-2)
+  call probe(a(1:3:2, 4:1:-2), a)
+end program
+";
+    const C: &str = r#"
+#include <stdio.h>
+static void dump(const unsigned char *p, int n) { printf("%p ", p); while (n--) printf("%02x", *p++); puts(""); }
+void probe_(const void *descriptor, const void *whole) { dump(descriptor, 88); dump(whole, 96); }
+"#;
+
+    /// The program's output; nothing without a Fortran compiler, which is said.
+    fn output() -> Option<String> {
+        let folder = std::env::temp_dir().join(format!("shadowgrind-gfortran-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("p.f90"), FORTRAN).unwrap();
+        std::fs::write(folder.join("c.c"), C).unwrap();
+        let build = Command::new("gfortran").args(["p.f90", "c.c", "-o", "p"]).current_dir(&folder).status();
+        let output = match build {
+            Ok(status) if status.success() => Some(Command::new(folder.join("p")).output().unwrap().stdout),
+            _ => {
+                eprintln!("SKIPPED: gfortran is not installed");
+                None
+            }
+        };
+        std::fs::remove_dir_all(folder).unwrap();
+        output.map(|text| String::from_utf8(text).unwrap())
+    }
+
+    fn poke_dump(m: &mut Fake, line: &str) -> u64 {
+        let (address, bytes) = line.split_once(' ').unwrap();
+        let address = u64::from_str_radix(address.trim_start_matches("0x"), 16).unwrap();
+        let byte = |i| u8::from_str_radix(&bytes[2 * i..2 * i + 2], 16).unwrap();
+        m.poke(address, &(0..bytes.len() / 2).map(byte).collect::<Vec<_>>());
+        address
+    }
+
+    #[test]
+    fn a_section_is_read_as_its_descriptor_says() {
+        let Some(text) = output() else { return };
+        let lines: Vec<_> = text.lines().collect();
+        let printed: Vec<f64> = lines[0].split_whitespace().map(|x| x.parse().unwrap()).collect();
+        let mut m = Fake::called(1);
+        m.poke(0x100, &(1u32 << 12).to_le_bytes());
+        (m.general[RDI], m.general[2]) = (0x100, 8);
+        m.general[RSI] = poke_dump(&mut m, lines[1]);
+        let whole = poke_dump(&mut m, lines[2]);
+        let found = floats(&m, Item::Array).unwrap();
+        assert_eq!(found.iter().map(|x| x.format.to_f64(x.bits)).collect::<Vec<_>>(), printed);
+        assert_eq!(printed.len(), 4);
+        m.general[RSI] = whole;
+        let complex = floats(&m, Item::Complex).unwrap();
+        assert_eq!(complex.iter().map(|x| x.format.to_f64(x.bits)).collect::<Vec<_>>(), [0.5, 1.0]);
+        // An unformatted write prints nothing.
+        m.poke(0x100, &[0; 4]);
+        assert_eq!(floats(&m, Item::Real), Ok(Vec::new()));
+    }
+}

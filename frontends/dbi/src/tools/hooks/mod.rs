@@ -13,7 +13,7 @@ mod placement;
 mod printf;
 
 pub(crate) use families::{Family, Printed, floats};
-pub(crate) use libm::{Argument, Given, Math, Outcome, arguments, outcome};
+pub(crate) use libm::{Argument, Given, Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use placement::{Spot, spots};
 

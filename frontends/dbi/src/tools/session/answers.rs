@@ -3,8 +3,9 @@
 use super::calls::Calls;
 use super::config::ShadowKind;
 use super::observer::Observer;
+use super::outputs::Leaving;
 use super::requests::Request;
-use super::state::{Leaving, Session, State};
+use super::state::{Session, State};
 use crate::tools::hooks::abi::{self, Float};
 use crate::tools::machine::{Machine, Unmapped, read_u64};
 use shadowgrind_core::findings::{Label, OutputKind};

@@ -5,23 +5,27 @@
 //! program through [`Machine`] alone, and knows neither translation nor shadows.
 
 mod answers;
+mod arrivals;
+mod call_sites;
 mod calls;
 mod config;
 mod dot;
 mod modules;
 mod observer;
+mod outputs;
 mod report;
 pub(crate) mod requests;
 mod seeds;
 mod state;
 mod suppressions;
 
+pub(crate) use arrivals::Arrival;
 pub(crate) use calls::Calls;
 pub use config::{SessionConfig, ShadowKind};
 pub(crate) use dot::DotObserver;
 pub(crate) use observer::{Applied, Kept, Nobody, Observer, Word};
 pub use seeds::SpecFailure;
-pub(crate) use state::{Arrival, ProgramEnd, Session};
+pub(crate) use state::{ProgramEnd, Session};
 
 #[cfg(test)]
 mod tests;
