@@ -17,7 +17,6 @@ mod report;
 pub(crate) mod requests;
 mod seeds;
 mod state;
-mod suppressions;
 
 pub(crate) use arrivals::Arrival;
 pub(crate) use calls::Calls;

@@ -3,12 +3,12 @@
 use super::observer::Observer;
 use super::seeds::Purpose;
 use super::state::{ProgramEnd, Session, State};
-use super::suppressions;
 use crate::tools::machine::Machine;
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Finding, Wrapped};
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::Symbols;
+use shadowgrind_reports::suppress;
 use shadowgrind_reports::symbols::SymbolFile;
 use std::io::Write;
 use std::path::Path;
@@ -37,7 +37,8 @@ impl Session {
         }
         state.gather(observer);
         let mut symbols = Files::default();
-        let suppressed = state.suppress(&mut symbols);
+        let State { suppressions, report, .. } = &mut *state;
+        let suppressed = suppressions.apply(report, &mut symbols);
         let written = shadowgrind_reports::write(&state.report, &mut symbols, &state.destinations, terminal);
         for error in written.err().unwrap_or_default() {
             let _ = writeln!(terminal, "shadowgrind: {error}");
@@ -46,7 +47,7 @@ impl Session {
             let _ = writeln!(terminal, "shadowgrind: {suppressed} findings suppressed");
         }
         if self.config.gen_suppressions {
-            state.print_suppressions(&mut symbols, terminal);
+            let _ = write!(terminal, "{}", suppress::generate(&state.report, &mut symbols));
         }
         let _ = terminal.flush();
         self.config.error_exitcode.filter(|_| {
@@ -71,29 +72,6 @@ impl State {
         let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
         self.report.coverage.wrapped.extend(wrapped);
         self.report.coverage.wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
-    }
-
-    /// Takes suppressed findings out of the report; how many.
-    fn suppress(&mut self, symbols: &mut Files) -> usize {
-        if self.suppressions.is_empty() {
-            return 0;
-        }
-        let (report, suppressions) = (&mut self.report, &self.suppressions);
-        let before = report.findings.len();
-        let sites = &report.sites;
-        report.findings.retain(|finding| {
-            let place = sites.get(finding.site).map(|(module, offset)| symbols.place(module, offset));
-            !suppressions.suppress(finding, &place.unwrap_or_default())
-        });
-        before - report.findings.len()
-    }
-
-    fn print_suppressions(&self, symbols: &mut Files, terminal: &mut dyn Write) {
-        for finding in &self.report.findings {
-            let place = self.report.sites.get(finding.site);
-            let place = place.map(|(module, offset)| symbols.place(module, offset)).unwrap_or_default();
-            let _ = writeln!(terminal, "{}", suppressions::generate(finding, &place));
-        }
     }
 }
 

@@ -5,7 +5,6 @@ use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
 use super::seeds::{self, Jobs, Loaded, Purpose, SpecFailure};
-use super::suppressions::Suppressions;
 use crate::engine::Lock;
 use crate::tools::hooks::Hook;
 use crate::tools::machine::Machine;
@@ -14,6 +13,7 @@ use shadowgrind_core::findings::{Label, Report};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::OutputSpec;
 use shadowgrind_reports::Destinations;
+use shadowgrind_reports::suppress::Suppressions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,7 +75,7 @@ impl Session {
     /// A session for the program at `program`. SPECs are checked here, before anything runs.
     pub(crate) fn new(config: SessionConfig, program: &Path) -> Result<Session, SpecFailure> {
         let jobs = seeds::resolve(&config, program)?;
-        let suppressions = Suppressions::read(&config.suppressions).map_err(SpecFailure::Suppressions)?;
+        let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
         let mut report = Report::new(config.shadow.name(), config.argv.clone(), std::process::id());
         report.inputs =
             config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
@@ -193,6 +193,16 @@ impl Session {
         let (word, bit) = filter_bit(address);
         self.filter[word].fetch_or(bit, Ordering::Relaxed);
     }
+}
+
+/// The rules of all these files.
+fn suppressions(files: &[PathBuf]) -> Result<Suppressions, String> {
+    let mut all = Suppressions::default();
+    for path in files {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        all.extend(text.parse().map_err(|error| format!("{}: {error}", path.display()))?);
+    }
+    Ok(all)
 }
 
 /// Word and bit of an address in the filter.
