@@ -98,22 +98,22 @@ pub(crate) enum Row {
     General(General),
 }
 
-/// What an x87 instruction does. Formats of memory operands are iced's knowledge.
+/// What an x87 instruction does. Formats of memory operands, and what is popped, are iced's knowledge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum X87 {
     /// Pushes a float from memory or a register.
     Load,
     /// Pushes an integer or a constant.
     LoadExact,
-    /// Stores to memory or a register, then pops so many.
-    Store(u8),
-    /// Stores an integer, then pops so many.
-    StoreInteger(ToInteger, u8),
-    /// Binary operation; pops so many. `true`: operands exchanged (the `r` forms). An integer operand is exact.
-    Arith(Op, bool, u8),
+    /// Stores to memory or a register.
+    Store,
+    /// Stores an integer.
+    StoreInteger(ToInteger),
+    /// Binary operation. `true`: operands exchanged (the `r` forms). An integer operand is exact.
+    Arith(Op, bool),
     /// Operation on the top.
     Unary(Op),
-    /// Operation on top and next, result in the next, popped once.
+    /// Operation on next (first) and top (second), result in the next.
     Binary(Op),
     /// Operation on top (first) and next (second), result in the top.
     Scale(Op),
@@ -127,8 +127,8 @@ pub(crate) enum X87 {
     Exchange,
     /// Moves conditionally.
     ConditionalMove,
-    /// Compares with the top, into flags or status; pops so many.
-    Compare(u8),
+    /// Compares with the top, into flags or status.
+    Compare,
     /// Frees a register.
     Free,
     /// Empties all registers.

@@ -30,8 +30,6 @@ pub(crate) struct AddressRecipe {
     segment: Segment,
     /// The offset wraps at 4 GB.
     short: bool,
-    /// Not known from registers: the completion writes it.
-    deferred: bool,
 }
 
 impl AddressRecipe {
@@ -42,11 +40,10 @@ impl AddressRecipe {
         displacement: 0,
         segment: Segment::Flat,
         short: false,
-        deferred: false,
     };
 
     /// To be filled in by the completion; 0 until then.
-    pub(super) const DEFERRED: AddressRecipe = AddressRecipe { deferred: true, ..AddressRecipe::ZERO };
+    pub(super) const DEFERRED: AddressRecipe = AddressRecipe::ZERO;
 
     /// `displacement` bytes from general register `base`.
     pub(super) fn from_register(base: u8, displacement: i64) -> Self {
@@ -78,7 +75,6 @@ impl AddressRecipe {
             displacement: insn.memory_displacement64(),
             segment: Segment::of(insn.memory_segment()),
             short: base.is_gpr32() || index.is_gpr32() || base == Register::EIP,
-            deferred: false,
         }
     }
 
@@ -92,7 +88,6 @@ impl AddressRecipe {
             displacement: memory.displacement(),
             segment: Segment::of(memory.segment()),
             short: memory.address_size() == CodeSize::Code32,
-            deferred: false,
         }
     }
 
@@ -107,11 +102,6 @@ impl AddressRecipe {
     /// Whether offsets wrap at 4 GB.
     pub(super) fn is_short(&self) -> bool {
         self.short
-    }
-
-    /// Whether the completion, not this, says the address.
-    pub(crate) fn is_deferred(&self) -> bool {
-        self.deferred
     }
 
     /// The address, from general registers by number and the bases of FS and GS.

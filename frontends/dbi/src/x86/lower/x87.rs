@@ -20,9 +20,9 @@ pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
     match row {
         X87::Load => load(build),
         X87::LoadExact => load_exact(build),
-        X87::Store(_) => store(build),
-        X87::StoreInteger(how, _) => store_integer(build, how),
-        X87::Arith(op, exchanged, _) => arith(build, op, exchanged),
+        X87::Store => store(build),
+        X87::StoreInteger(how) => store_integer(build, how),
+        X87::Arith(op, exchanged) => arith(build, op, exchanged),
         X87::Unary(op) => unary(build, op),
         X87::Binary(op) => {
             let (x, below) = (top(build), captured(build, 1));
@@ -41,7 +41,7 @@ pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
         X87::Extract => extract(build),
         X87::Exchange => exchange(build),
         X87::ConditionalMove => conditional_move(build),
-        X87::Compare(_) => compare(build),
+        X87::Compare => compare(build),
         X87::Free => {
             let place = register(build, build.insn.op0_register());
             build.clear(place, WIDTH);
@@ -51,9 +51,8 @@ pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
             build.clear(Place::State(state::X87), 8 * state::X87_BYTES);
             Ok(())
         }
-        X87::Control => {
-            unreachable!("lowered as an integer instruction")
-        }
+        // What it writes is cleared like any integer.
+        X87::Control => Ok(()),
     }
 }
 

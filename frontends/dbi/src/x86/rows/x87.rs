@@ -10,24 +10,16 @@ use shadowgrind_core::step::ToInteger::*;
 rows! {
     Fld => X87(Load);
     Fild Fbld Fldz Fld1 Fldpi Fldl2e Fldl2t Fldlg2 Fldln2 => X87(LoadExact);
-    Fst => X87(Store(0));
-    Fstp Fstpnce => X87(Store(1));
-    Fist => X87(StoreInteger(Round, 0));
-    Fistp Fbstp => X87(StoreInteger(Round, 1));
-    Fisttp => X87(StoreInteger(Truncate, 1));
+    Fst Fstp Fstpnce => X87(Store);
+    Fist Fistp Fbstp => X87(StoreInteger(Round));
+    Fisttp => X87(StoreInteger(Truncate));
 
-    Fadd Fiadd => X87(Arith(Op::Add, false, 0));
-    Fmul Fimul => X87(Arith(Op::Mul, false, 0));
-    Fsub Fisub => X87(Arith(Op::Sub, false, 0));
-    Fdiv Fidiv => X87(Arith(Op::Div, false, 0));
-    Fsubr Fisubr => X87(Arith(Op::Sub, true, 0));
-    Fdivr Fidivr => X87(Arith(Op::Div, true, 0));
-    Faddp => X87(Arith(Op::Add, false, 1));
-    Fmulp => X87(Arith(Op::Mul, false, 1));
-    Fsubp => X87(Arith(Op::Sub, false, 1));
-    Fdivp => X87(Arith(Op::Div, false, 1));
-    Fsubrp => X87(Arith(Op::Sub, true, 1));
-    Fdivrp => X87(Arith(Op::Div, true, 1));
+    Fadd Faddp Fiadd => X87(Arith(Op::Add, false));
+    Fmul Fmulp Fimul => X87(Arith(Op::Mul, false));
+    Fsub Fsubp Fisub => X87(Arith(Op::Sub, false));
+    Fdiv Fdivp Fidiv => X87(Arith(Op::Div, false));
+    Fsubr Fsubrp Fisubr => X87(Arith(Op::Sub, true));
+    Fdivr Fdivrp Fidivr => X87(Arith(Op::Div, true));
 
     Fabs => X87(Unary(Op::Abs));
     Fchs => X87(Unary(Op::Neg));
@@ -48,9 +40,7 @@ rows! {
 
     Fxch => X87(Exchange);
     Fcmovb Fcmovnb Fcmove Fcmovne Fcmovbe Fcmovnbe Fcmovu Fcmovnu => X87(ConditionalMove);
-    Fcom Fucom Fcomi Fucomi Ficom Ftst => X87(Compare(0));
-    Fcomp Fucomp Fcomip Fucomip Ficomp => X87(Compare(1));
-    Fcompp Fucompp => X87(Compare(2));
+    Fcom Fcomp Fcompp Fucom Fucomp Fucompp Fcomi Fcomip Fucomi Fucomip Ficom Ficomp Ftst => X87(Compare);
     Ffree Ffreep => X87(Free);
     Finit Fninit => X87(Reset);
     // A change of the top alone moves no float.

@@ -217,8 +217,7 @@ pub(super) fn record(insn: &LoweredInsn, before: &Machine, after: &Machine, wind
     assert_eq!(usize::from(lowered.addresses), insn.addresses.len());
     let mut record = vec![0; usize::from(lowered.record)];
     for (i, recipe) in insn.addresses.iter().enumerate() {
-        let address = if recipe.is_deferred() { 0 } else { address(recipe, before) };
-        record[8 * i..8 * i + 8].copy_from_slice(&address.to_le_bytes());
+        record[8 * i..8 * i + 8].copy_from_slice(&address(recipe, before).to_le_bytes());
     }
     let addresses = record.clone();
     let bytes_at = |bytes: &[u8], place: Place| match place {
