@@ -24,7 +24,7 @@ mod spots;
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::reals::Rounding;
+use shadowgrind_core::reals::{Reals, Rounding};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
@@ -141,6 +141,11 @@ impl MpfrShadow {
             _ => &self.scratch[index],
         };
         let operands: [&Float; MAX_OPERANDS] = std::array::from_fn(operand);
+        if let Some(index) = exact::rounds_to_integer(lane) {
+            let integer = self.reals.round(operands[index], Rounding::Current);
+            let operands = if index == 0 { [&integer, operands[1]] } else { [operands[0], &integer] };
+            return lane.op.real(&self.reals, &operands);
+        }
         lane.op.real(&self.reals, &operands[..lane.x.len()])
     }
 
@@ -313,7 +318,15 @@ impl Shadow for MpfrShadow {
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {
-        Some(Arc::new(shadow.scaled(format, negate, power)))
+        let mut scaled = shadow.scaled(format, negate, power);
+        let before = self.history.result(shadow.serial).filter(|before| before.format == format);
+        if let (true, 0, Some(before)) = (negate, power, before) {
+            // A sign bit that was flipped reads as the negation it stands for.
+            let id = self.operations.at(Site::NONE, What::Op(Op::Neg), (format, format));
+            let bits = before.bits ^ 1 << (format.width() - 1);
+            scaled.serial = self.history.push(id, &[before], format, bits);
+        }
+        Some(Arc::new(scaled))
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {

@@ -63,13 +63,12 @@ fn rounded(format: Format, real: &Float, e: i32) -> (u64, i32) {
     };
     let exponent = short.get_exp().expect("a number that is not zero") - short.prec() as i32;
     let integer = short >> exponent;
-    (to_u64(&integer), exponent)
+    (to_u64(integer), exponent)
 }
 
-/// An integer below 2⁶⁴, in two halves: rug has no 64-bit conversion without its big integers.
-fn to_u64(integer: &Float) -> u64 {
-    let high = Float::with_val(64, integer >> 32u32).floor();
-    let low = Float::with_val(64, integer - Float::with_val(64, &high << 32u32));
-    let half = |x: Float| u64::from(x.to_u32_saturating().expect("an integer"));
-    half(high) << 32 | half(low)
+/// An integer below 2⁶⁴, in two parts: rug has no 64-bit conversion without its big integers.
+fn to_u64(mut integer: Float) -> u64 {
+    let high = integer.to_f64_round(Round::Zero);
+    integer -= high;
+    high as u64 + integer.to_f64() as u64
 }

@@ -29,6 +29,21 @@ fn is_moderate(x: f64, bound: u64) -> bool {
     exponent.abs_diff(1023) <= bound || x == 0.0
 }
 
+/// The operand that a sum rounds to an integer: the other is a number so large, and so often used for just that, that
+/// the sum is meant as a rounding (1.5·2^(p−1) or 2^(p−1) for a format of p bits, and a much smaller operand).
+pub fn rounds_to_integer<V>(lane: &Lane<'_, V>) -> Option<usize> {
+    if !matches!(lane.op, Op::Add | Op::Sub) || lane.from == Format::F80 {
+        return None;
+    }
+    let unit = 2f64.powi(lane.from.precision() as i32 - 1);
+    let is_magic = |index: usize| {
+        let x = to_f64(lane.from, lane.x[index]).abs();
+        lane.shadows[index].is_none() && (x == unit || x == 1.5 * unit)
+    };
+    let is_small = |index: usize| to_f64(lane.from, lane.x[index]).abs() < unit / 2.0;
+    [(0, 1), (1, 0)].into_iter().find(|&(x, magic)| is_magic(magic) && is_small(x)).map(|(x, _)| x)
+}
+
 /// A float as an `f64`; exactly, for the two narrower formats.
 pub fn to_f64(format: Format, bits: u128) -> f64 {
     match format {

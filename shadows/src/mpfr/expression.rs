@@ -67,18 +67,22 @@ pub(super) struct Trace<'a> {
     pub(super) depth: u32,
 }
 
+/// Operations an expression has at most: one of great depth is not read by anyone.
+const LARGEST: u32 = 500;
+
 impl Trace<'_> {
-    fn term(self, operation: Id, operands: &[Source]) -> Option<Term> {
+    fn term(self, operation: Id, operands: &[Source], left: &mut u32) -> Option<Term> {
         let record = &self.operations[operation];
         let What::Op(op) = record.what else { return None };
+        *left -= 1;
         let below = Trace { depth: self.depth.saturating_sub(1), ..self };
-        let args = operands.iter().map(|&operand| below.operand(operand)).collect();
+        let args = operands.iter().map(|&operand| below.operand(operand, left)).collect();
         Some(Term::Op { operation, op, format: record.formats.1, args })
     }
 
-    fn operand(self, source: Source) -> Term {
-        let made = self.history.made(source).filter(|_| self.depth > 0);
-        let term = made.and_then(|made| self.term(made.operation, made.operands()));
+    fn operand(self, source: Source, left: &mut u32) -> Term {
+        let made = self.history.made(source).filter(|_| self.depth > 0 && *left > 0);
+        let term = made.and_then(|made| self.term(made.operation, made.operands(), left));
         term.unwrap_or(Term::Constant { format: source.format, bits: source.bits })
     }
 }
@@ -87,7 +91,8 @@ impl Expression {
     /// What `operation` computed from `operands` this once, with `bits` of local error; nothing for what is no row of
     /// TABLE 1.
     pub(super) fn new(trace: Trace<'_>, operation: Id, operands: &[Source], bits: f64) -> Option<Expression> {
-        let root = trace.term(operation, operands)?;
+        let mut left = LARGEST;
+        let root = trace.term(operation, operands, &mut left)?;
         Some(Expression { root, variables: Vec::new(), worst_bits: bits })
     }
 

@@ -42,6 +42,13 @@ struct Entry {
     formats: (Format, Format),
 }
 
+impl Entry {
+    /// The bits of an operand, or of the result after them.
+    fn bits(&self, index: usize) -> u128 {
+        u128::from(self.high[index]) << 64 | u128::from(self.low[index])
+    }
+}
+
 /// The ring.
 #[derive(Debug)]
 pub(super) struct History {
@@ -108,17 +115,26 @@ impl History {
         entry.serial
     }
 
+    /// The float that entry `serial` made.
+    pub(super) fn result(&self, serial: Serial) -> Option<Source> {
+        let entry = self.entry(serial)?;
+        Some(Source { format: entry.formats.1, bits: entry.bits(MAX_OPERANDS), serial })
+    }
+
+    fn entry(&self, serial: Serial) -> Option<&Entry> {
+        let at = (serial.checked_sub(1)? as usize) % LENGTH;
+        self.ring.get(at).filter(|entry| entry.serial == serial)
+    }
+
     /// What made `source`, if that is still known. A float that was widened since is the one it was.
     pub(super) fn made(&self, source: Source) -> Option<Made> {
         let serial = if source.serial == 0 { self.exact[place(source.bits)] } else { source.serial };
-        let at = (serial.checked_sub(1)? as usize) % LENGTH;
-        let entry = self.ring.get(at).filter(|entry| entry.serial == serial)?;
-        let bits = |index: usize| u128::from(entry.high[index]) << 64 | u128::from(entry.low[index]);
+        let entry = self.entry(serial)?;
         let (from, to) = entry.formats;
-        if to.convert(bits(MAX_OPERANDS), source.format) != source.bits {
+        if to.convert(entry.bits(MAX_OPERANDS), source.format) != source.bits {
             return None;
         }
-        let operand = |i: usize| Source { format: from, bits: bits(i), serial: entry.serials[i] };
+        let operand = |i: usize| Source { format: from, bits: entry.bits(i), serial: entry.serials[i] };
         let operands = std::array::from_fn(operand);
         Some(Made { operation: entry.operation, arity: entry.arity.into(), operands })
     }

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use rug::Float;
+use rug::float::Round;
 use rug::ops::Pow;
 use shadowgrind_core::findings::{Finding, FindingKind};
 use shadowgrind_core::format::Format;
@@ -58,15 +59,22 @@ impl Tracked {
                 }
                 count(number(x.to_bits(), 63), number(r.to_bits(), 63))
             }
-            // Normal numbers only: their last place is that of 64 bits.
-            Format::F80 => {
-                let r = Float::with_val(64, &self.truth);
-                let last = r.get_exp().expect("a normal number") - 64;
-                let apart = Float::with_val(200, from_bits(Format::F80, self.bits) - r) >> last;
-                (1.0 + apart.to_f64().abs()).log2()
-            }
+            Format::F80 => count(number80(&from_bits(Format::F80, self.bits)), number80(&self.truth)),
         }
     }
+}
+
+/// How many 80-bit floats lie between zero and the one nearest to `x`, which is zero or normal: 2⁶³ in each binade from
+/// 2⁻¹⁶³⁸² up, and as many below.
+fn number80(x: &Float) -> i128 {
+    let rounded = Float::with_val(64, x.abs_ref());
+    let Some(exponent) = rounded.get_exp() else { return 0 };
+    let binade = i128::from(exponent + 16382);
+    let in_binade: Float = ((rounded >> exponent) - 0.5f64) << 64;
+    let high = in_binade.to_f64_round(Round::Zero);
+    let low = (in_binade - high).to_f64();
+    let magnitude = (binade << 63) + high as i128 + low as i128;
+    if x.is_sign_negative() { -magnitude } else { magnitude }
 }
 
 /// Runs operations.

@@ -4,4 +4,6 @@ mod cases;
 mod culprits;
 mod decisions;
 mod explanations;
+mod formulas;
+mod fpbench;
 mod machine;
