@@ -42,6 +42,9 @@ use real::Real;
 use reals::Mpfr;
 pub use spots::{Spot, SpotKind};
 
+/// How deep the expression of an operation goes that is not at fault itself.
+const USUAL_DEPTH: u32 = 3;
+
 /// The shadow of one float, shared by all its copies.
 pub type Value = Arc<Real>;
 
@@ -176,6 +179,9 @@ impl MpfrShadow {
         let sources = &sources[..lane.x.len()];
         real.serial = self.history.push(id, sources, lane.to, lane.r);
         self.note(id, lane, linear, bits, &real);
+        if self.operations[id].error.count.is_power_of_two() {
+            self.note_usual(id, sources);
+        }
         if let Some(fault) = fault {
             self.note_fault(id, sources, &fault, bits);
             self.note_causes(id, lane, &fault);
@@ -259,16 +265,19 @@ impl MpfrShadow {
         operation.fault_error.add(bits);
         operation.local_error.add(fault.bits);
         let known = operation.expression.take();
-        let trace =
-            Trace { history: &self.history, operations: &self.operations, depth: self.settings.expr_depth };
-        let expression = match known {
-            Some(mut expression) => {
-                expression.generalise(trace, operands, fault.bits);
-                Some(expression)
-            }
-            None => Expression::new(trace, id, operands, fault.bits).map(Box::new),
-        };
-        self.operations[id].expression = expression;
+        let trace = self.trace(id, self.settings.expr_depth, true);
+        self.operations[id].expression = fitted(known, trace, operands, fault.bits);
+    }
+
+    /// Now and then looks at what an operation computes, should its roundings turn out to matter.
+    fn note_usual(&mut self, id: Id, operands: &[Source]) {
+        let known = self.operations[id].usual.take();
+        let trace = self.trace(id, USUAL_DEPTH, false);
+        self.operations[id].usual = fitted(known, trace, operands, 0.0);
+    }
+
+    fn trace(&self, root: Id, depth: u32, loops: bool) -> Trace<'_> {
+        Trace { history: &self.history, operations: &self.operations, depth, loops, root }
     }
 
     /// An operand out of its domain is a consequence of what made it wrong.
@@ -283,6 +292,18 @@ impl MpfrShadow {
             }
         }
     }
+}
+
+/// An expression made to fit another execution, or made from the first.
+fn fitted(
+    known: Option<Box<Expression>>,
+    trace: Trace<'_>,
+    operands: &[Source],
+    bits: f64,
+) -> Option<Box<Expression>> {
+    let Some(mut expression) = known else { return Expression::new(trace, operands, bits).map(Box::new) };
+    expression.generalise(trace, operands, bits);
+    Some(expression)
 }
 
 /// Operand `index` of `lane` as the history knows it.

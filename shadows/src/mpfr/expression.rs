@@ -11,7 +11,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
 use super::exact::to_f64;
-use super::history::{History, Source};
+use super::history::{History, Made, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
 
@@ -65,6 +65,10 @@ pub(super) struct Trace<'a> {
     pub(super) operations: &'a Operations,
     /// How deep.
     pub(super) depth: u32,
+    /// Whether what a loop carries is followed into the turns before: an operand that the root made itself.
+    pub(super) loops: bool,
+    /// The root.
+    pub(super) root: Id,
 }
 
 /// Operations an expression has at most: one of great depth is not read by anyone.
@@ -80,38 +84,34 @@ impl Trace<'_> {
         Some(Term::Op { operation, op, format: record.formats.1, args })
     }
 
+    fn made(self, source: Source) -> Option<Made> {
+        let follow = |made: &Made| self.depth > 0 && (self.loops || made.operation != self.root);
+        self.history.made(source).filter(follow)
+    }
+
     fn operand(self, source: Source, left: &mut u32) -> Term {
-        let made = self.history.made(source).filter(|_| self.depth > 0 && *left > 0);
+        let made = self.made(source).filter(|_| *left > 0);
         let term = made.and_then(|made| self.term(made.operation, made.operands(), left));
         term.unwrap_or(Term::Constant { format: source.format, bits: source.bits })
     }
 }
 
 impl Expression {
-    /// What `operation` computed from `operands` this once, with `bits` of local error; nothing for what is no row of
-    /// TABLE 1.
-    pub(super) fn new(trace: Trace<'_>, operation: Id, operands: &[Source], bits: f64) -> Option<Expression> {
+    /// What the trace's root computed from `operands` this once, with `bits` of local error; nothing for what is no row
+    /// of TABLE 1.
+    pub(super) fn new(trace: Trace<'_>, operands: &[Source], bits: f64) -> Option<Expression> {
         let mut left = LARGEST;
-        let root = trace.term(operation, operands, &mut left)?;
+        let root = trace.term(trace.root, operands, &mut left)?;
         Some(Expression { root, variables: Vec::new(), worst_bits: bits })
-    }
-
-    /// The operation with its operands as variables, for one of which no execution was looked at.
-    pub(super) fn of_operation(operations: &Operations, operation: Id) -> Option<Expression> {
-        let record = &operations[operation];
-        let What::Op(op) = record.what else { return None };
-        let args: Vec<Term> = (0..op.arity()).map(Term::Variable).collect();
-        let variables = vec![Variable::default(); args.len()];
-        let root = Term::Op { operation, op, format: record.formats.1, args };
-        Some(Expression { root, variables, worst_bits: 0.0 })
     }
 
     /// Makes it fit another execution.
     pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], bits: f64) {
-        let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new() };
+        let below = Trace { depth: trace.depth.saturating_sub(1), ..trace };
+        let mut walk = Walk { trace: below, variables: &mut self.variables, changed: Vec::new() };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
         if let Term::Op { args, .. } = &mut self.root {
-            walk.all(args, operands, trace.depth.saturating_sub(1));
+            walk.all(args, operands);
         }
         let worst = bits > self.worst_bits;
         for variable in &mut self.variables {
@@ -140,8 +140,8 @@ impl Expression {
         order
     }
 
-    /// Where the variables lay.
-    pub(super) fn ranges(&self, operations: &Operations) -> Vec<VariableRange> {
+    /// Where the variables lay; if the executions it was made from were at fault, also where they lay then.
+    pub(super) fn ranges(&self, operations: &Operations, at_fault: bool) -> Vec<VariableRange> {
         let range = |(place, number): (usize, usize)| {
             let variable = &self.variables[number];
             let mut all = variable.erroneous;
@@ -154,8 +154,8 @@ impl Expression {
             VariableRange {
                 variable: print::name(place),
                 all: all.intervals(),
-                erroneous: variable.erroneous.intervals(),
-                worst: variable.worst,
+                erroneous: if at_fault { variable.erroneous.intervals() } else { Vec::new() },
+                worst: variable.worst.filter(|_| at_fault),
             }
         };
         self.order().into_iter().enumerate().map(range).collect()
@@ -188,13 +188,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn all(&mut self, terms: &mut [Term], sources: &[Source], depth: u32) {
+    fn all(&mut self, terms: &mut [Term], sources: &[Source]) {
         for (term, &source) in terms.iter_mut().zip(sources) {
-            self.one(term, source, depth);
+            self.one(term, source);
         }
     }
 
-    fn one(&mut self, term: &mut Term, source: Source, depth: u32) {
+    fn one(&mut self, term: &mut Term, source: Source) {
         let fits = match term {
             Term::Variable(number) => {
                 let now = &mut self.variables[*number].now;
@@ -202,10 +202,11 @@ impl Walk<'_> {
             }
             Term::Constant { format, bits } => *format == source.format && *bits == source.bits,
             Term::Op { op, format, args, .. } => {
-                let made = self.trace.history.made(source).filter(|_| depth > 0);
-                match made.filter(|made| self.does(made.operation, *op, *format)) {
+                match self.trace.made(source).filter(|made| self.does(made.operation, *op, *format)) {
                     Some(made) => {
-                        self.all(args, made.operands(), depth - 1);
+                        self.trace.depth -= 1;
+                        self.all(args, made.operands());
+                        self.trace.depth += 1;
                         true
                     }
                     None => false,

@@ -7,7 +7,7 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 use super::MpfrShadow;
 use super::expression::Expression;
 use super::hints::hint;
-use super::operations::{Id, Operation, Reach, What};
+use super::operations::{Operation, Reach, What};
 
 /// Reals with fewer sure bits than this are not much better than floats.
 const SURE_BITS: i32 = 64;
@@ -23,14 +23,12 @@ impl Operation {
 impl MpfrShadow {
     /// The causes of error, in the order in which their operations first ran.
     pub fn findings(&self) -> Vec<Finding> {
-        let each = self.operations.iter().enumerate().flat_map(|(id, operation)| {
-            let id = id as Id;
-            [self.culprit(id, operation), self.accumulation(id, operation), self.decision(operation)]
-        });
-        each.flatten().collect()
+        let each =
+            |operation| [self.culprit(operation), self.accumulation(operation), self.decision(operation)];
+        self.operations.iter().flat_map(each).flatten().collect()
     }
 
-    fn culprit(&self, id: Id, operation: &Operation) -> Option<Finding> {
+    fn culprit(&self, operation: &Operation) -> Option<Finding> {
         let What::Op(op) = operation.what else { return None };
         if operation.culprit.is_empty() {
             return None;
@@ -41,20 +39,14 @@ impl MpfrShadow {
         finding.local_error_bits = operation.local_error.spread();
         finding.causes = operation.causes.clone();
         reach(&mut finding, &operation.culprit);
-        let known = operation.expression.as_deref().cloned();
-        self.explain(
-            &mut finding,
-            known.or_else(|| Expression::of_operation(&self.operations, id)),
-            operation,
-            op,
-        );
+        self.explain(&mut finding, operation.expression.as_deref(), operation, op);
         if operation.faults.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
             say(&mut finding, &format!("up to {} leading bits cancel", operation.faults.bits_lost));
         }
         Some(finding)
     }
 
-    fn accumulation(&self, id: Id, operation: &Operation) -> Option<Finding> {
+    fn accumulation(&self, operation: &Operation) -> Option<Finding> {
         let What::Op(op) = operation.what else { return None };
         if operation.accumulated.is_empty() {
             return None;
@@ -65,7 +57,7 @@ impl MpfrShadow {
         finding.error_bits = operation.error.spread();
         finding.share = operation.accumulated.share.spread().map(|share| share.mean);
         reach(&mut finding, &operation.accumulated);
-        self.explain(&mut finding, Expression::of_operation(&self.operations, id), operation, op);
+        self.explain(&mut finding, operation.usual.as_deref(), operation, op);
         if kind == FindingKind::Absorption {
             let (absorbed, sums) = operation.absorbed;
             say(&mut finding, &format!("in {absorbed} of {sums} sums an addend left no trace"));
@@ -73,9 +65,10 @@ impl MpfrShadow {
         Some(finding)
     }
 
-    fn explain(&self, finding: &mut Finding, expression: Option<Expression>, operation: &Operation, op: Op) {
+    fn explain(&self, finding: &mut Finding, expression: Option<&Expression>, operation: &Operation, op: Op) {
         if let Some(expression) = expression {
-            let ranges = expression.ranges(&self.operations);
+            let at_fault = finding.local_error_bits.is_some();
+            let ranges = expression.ranges(&self.operations, at_fault);
             finding.expression = Some(expression.infix());
             finding.fpcore = Some(expression.fpcore(op.name(), &ranges));
             finding.ranges = ranges;

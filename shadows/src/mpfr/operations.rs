@@ -135,6 +135,8 @@ pub(super) struct Operation {
     pub(super) least_significant: i32,
     /// What it computes when it is at fault.
     pub(super) expression: Option<Box<Expression>>,
+    /// What it usually computes, from a few executions that left a shadow.
+    pub(super) usual: Option<Box<Expression>>,
     /// Spots its own error reached.
     pub(super) culprit: Reach,
     /// Spots its roundings reached.
@@ -163,6 +165,7 @@ impl Operation {
             absorbed: (0, 0),
             least_significant: i32::MAX,
             expression: None,
+            usual: None,
             culprit: Reach::default(),
             accumulated: Reach::default(),
             flips: 0,

@@ -8,7 +8,7 @@
 use hashbrown::HashMap;
 use rug::Float;
 use shadowgrind_core::findings::Spread;
-use shadowgrind_core::format::Format;
+use shadowgrind_core::format::{Format, Number};
 use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
@@ -75,7 +75,10 @@ impl MpfrShadow {
         seen: Seen<'_, Value>,
     ) -> Measured {
         let measured = self.measure(&seen);
-        let erroneous = measured.error_bits > self.settings.error_threshold;
+        // By definition no error: the real rounds to infinity too. But it is not infinite.
+        let overflowed = is_infinite(&seen) && seen.shadow.is_some_and(|shadow| shadow.value().is_finite());
+        let bits = if overflowed { seen.format.width().into() } else { measured.error_bits };
+        let erroneous = bits > self.settings.error_threshold;
         let spot = self.spots.by_site.entry((site, kind)).or_insert_with(|| Spot {
             kind,
             site,
@@ -89,7 +92,7 @@ impl MpfrShadow {
             spot.worst = Some((seen.format, seen.bits, measured.clone()));
         }
         if let (true, Some(shadow)) = (erroneous, seen.shadow) {
-            self.blame(shadow, &seen, measured.error_bits, output);
+            self.blame(shadow, &seen, bits, output);
         }
         measured
     }
@@ -225,6 +228,10 @@ impl MpfrShadow {
         operation.fault_error.add(worst);
         causes.into_iter().for_each(|site| operation.caused_by(site));
     }
+}
+
+fn is_infinite(seen: &Seen<'_, Value>) -> bool {
+    matches!(seen.format.decode(seen.bits), Number::Infinite { .. })
 }
 
 /// What [`Seen`] is in the reals.

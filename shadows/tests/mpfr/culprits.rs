@@ -202,6 +202,8 @@ fn naive_sums_accumulate() {
     let finding = m.finding(7);
     assert!(finding.share.is_some_and(|share| share > 0.99), "{:?}", finding.share);
     assert!(finding.hint.is_some_and(|hint| hint.contains("Kahan")));
+    assert_eq!(finding.expression.as_deref(), Some("x + 0.1"));
+    assert!(finding.fpcore.is_some_and(|core| core.ends_with("(+ x 0.1))")));
 }
 
 /// A clock in single precision that counts tenths of seconds for a hundred hours, as the Patriot's did in fixed point.
@@ -381,4 +383,12 @@ fn archimedes_both_ways() {
         }
         t
     });
+}
+
+/// e³⁵⁵⁰ is a real number; in doubles it is infinite, which no error in ulps tells.
+#[test]
+fn infinity_that_reals_do_not_share() {
+    blames(Overflow, 1, &[3550.1], |m, x| m.op(1, Op::Exp, &[x]));
+    // 1/0 is infinite in the reals too.
+    clean(&[1.0], |m, x| m.div(1, x, &m.f64(0.0)));
 }

@@ -87,3 +87,20 @@ fn formats_are_spelt_out_where_they_change() {
     let core = m.finding(2).fpcore.expect("a core");
     assert!(core.contains("(- (! :precision binary32 (/ x 3.0)) y)"), "{core}");
 }
+
+#[test]
+fn a_loop_is_not_unrolled_where_roundings_are_to_blame() {
+    let m = Machine::new();
+    let mut sum = m.f64(0.0);
+    for i in 0..5000 {
+        let (x, y) = (m.f64(0.1 + f64::from(i) * 1e-3), m.f64(0.7 / f64::from(i + 1)));
+        let product = m.mul(1, &x, &y);
+        sum = m.add(2, &sum, &product);
+    }
+    let far = m.f64(sum.float().round());
+    let rest = m.sub(3, &sum, &far);
+    m.print(100, &rest);
+    let finding = m.finding(2);
+    assert_eq!(finding.expression.as_deref(), Some("x + y * z"));
+    assert!(finding.ranges[0].erroneous.is_empty() && !finding.ranges[0].all.is_empty());
+}
