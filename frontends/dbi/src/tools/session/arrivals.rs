@@ -223,7 +223,7 @@ impl State {
             let job = &self.jobs.all[number];
             let address = match &job.place {
                 Place::Spots(spots) => spots.first().map_or(Ok(0), |spot| spot.pointer(frame.m)).unwrap_or(0),
-                Place::Variable(_) => 0,
+                Place::Variable(..) => 0,
             };
             if job.when == When::Return {
                 frame.wait(Then::Named(number, address));

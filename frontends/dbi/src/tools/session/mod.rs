@@ -11,6 +11,7 @@ mod calls;
 mod config;
 mod dot;
 mod modules;
+mod needed;
 mod observer;
 mod outputs;
 mod report;

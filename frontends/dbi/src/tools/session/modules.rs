@@ -8,7 +8,7 @@ use shadowgrind_core::site::Module;
 use shadowgrind_reports::symbols::{OpenError, SymbolFile, SymbolKind};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a hooked function means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub(super) struct Hooked {
 /// What the session knows about a file.
 #[derive(Debug)]
 pub(super) struct ModuleFile {
+    /// Its path without symbolic links.
+    pub(super) canonical: PathBuf,
     /// It is what the user runs, not a library.
     pub(super) is_program: bool,
     pub(super) module: Module,
@@ -43,8 +45,8 @@ impl ModuleFile {
     /// Reads the file at `path`; one that cannot be read holds nothing of meaning. `program` is what the user runs, by
     /// whatever path.
     pub(super) fn read(path: &str, program: &Path) -> ModuleFile {
-        let is_program =
-            Path::new(path) == program || Path::new(path).canonicalize().is_ok_and(|p| p == program);
+        let canonical = Path::new(path).canonicalize().unwrap_or_else(|_| path.into());
+        let is_program = canonical == program;
         let layout = Layout::read(Path::new(path)).unwrap_or_default();
         let unknown = Module { path: path.to_owned(), build_id: None };
         let (module, hooked) = match SymbolFile::open(Path::new(path)) {
@@ -55,7 +57,7 @@ impl ModuleFile {
             }
             Err(_) => (unknown, Vec::new()),
         };
-        ModuleFile { is_program, module, layout, hooked }
+        ModuleFile { canonical, is_program, module, layout, hooked }
     }
 }
 

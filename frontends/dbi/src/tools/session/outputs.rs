@@ -70,9 +70,8 @@ impl State {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        let Some(loaded) = self.loaded else { return };
         let job = &self.jobs.all[number];
-        let (purpose, floats) = (job.purpose, floats(m, &job.place, loaded, address));
+        let (purpose, floats) = (job.purpose, floats(m, &job.place, &self.loaded, address));
         let Ok(floats) = floats else { return };
         match purpose {
             Purpose::Seed(input, weight) => {
@@ -115,9 +114,18 @@ fn seed(input: &mut Input, floats: &[Float], weight: f64, observer: &mut dyn Obs
     }
 }
 
-fn floats(m: &dyn Machine, place: &Place, loaded: Loaded, address: u64) -> Result<Vec<Float>, Unmapped> {
+/// The floats at a place; those of a file that is not loaded are nowhere.
+fn floats(
+    m: &dyn Machine,
+    place: &Place,
+    loaded: &[Option<Loaded>],
+    address: u64,
+) -> Result<Vec<Float>, Unmapped> {
     match place {
-        Place::Variable(variable) => seeds::variable(m, variable, loaded),
+        Place::Variable(file, variable) => {
+            let loaded = loaded.get(*file).copied().flatten().ok_or(Unmapped)?;
+            seeds::variable(m, variable, loaded)
+        }
         Place::Spots(spots) => spots.iter().map(|spot| spot.float(m, address)).collect(),
     }
 }

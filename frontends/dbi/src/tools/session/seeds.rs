@@ -2,13 +2,14 @@
 //! the time has come.
 
 use super::config::SessionConfig;
+use super::needed;
 use crate::tools::hooks::abi::{self, Float};
 use crate::tools::hooks::{self, Spot};
 use crate::tools::machine::{Machine, Unmapped};
 use shadowgrind_core::spec::{OutputSpec, Slot, Target};
 use shadowgrind_reports::symbols::{LookupError, OpenError, Storage, SymbolFile, Variable};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a SPEC, or another file the session needs, is no good: one line.
 #[derive(Debug)]
@@ -58,7 +59,8 @@ pub(super) enum Purpose {
 /// What a SPEC names.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    Variable(Variable),
+    /// Of the file of this number.
+    Variable(usize, Variable),
     Spots(Vec<Spot>),
 }
 
@@ -79,19 +81,30 @@ pub(super) struct Job {
     pub(super) when: When,
 }
 
+/// A function that a job waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Awaited {
+    /// Number of the file it is in.
+    pub(super) file: usize,
+    /// Link-time address.
+    pub(super) address: u64,
+    pub(super) job: usize,
+}
+
 /// All SPECs of a run, resolved.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
-    /// Functions of the program that jobs wait for: link-time address, and number of the job.
-    pub(super) functions: Vec<(u64, usize)>,
+    pub(super) functions: Vec<Awaited>,
+    /// The files that SPECs are about, by their canonical paths; the program is the first.
+    pub(super) files: Vec<PathBuf>,
     /// The SPECs of outputs, as they were written.
     pub(super) labels: Vec<String>,
 }
 
-/// Looks all SPECs up in the program's file.
+/// Looks all SPECs up in the program's file, and what is not there in its libraries.
 pub(super) fn resolve(config: &SessionConfig, program: &Path) -> Result<Jobs, SpecFailure> {
-    let mut jobs = Jobs::default();
+    let mut jobs = Jobs { files: vec![program.to_owned()], ..Jobs::default() };
     let named = config.outputs.iter().filter_map(|output| match output {
         OutputSpec::Named { text, target } => Some((text, target)),
         OutputSpec::Printed => None,
@@ -100,22 +113,23 @@ pub(super) fn resolve(config: &SessionConfig, program: &Path) -> Result<Jobs, Sp
     if config.inputs.is_empty() && outputs.is_empty() {
         return Ok(jobs);
     }
-    let file = SymbolFile::open(program).map_err(SpecFailure::Program)?;
+    let mut files = Files::new(program)?;
     for (number, input) in config.inputs.iter().enumerate() {
         let option = format!("--input={}", input.text);
-        jobs.add(&file, option, Purpose::Seed(number, input.weight), &input.target)?;
+        jobs.add(&mut files, option, Purpose::Seed(number, input.weight), &input.target)?;
     }
     for (number, (text, target)) in outputs.into_iter().enumerate() {
         jobs.labels.push(text.clone());
-        jobs.add(&file, format!("--output={text}"), Purpose::Sample(number), target)?;
+        jobs.add(&mut files, format!("--output={text}"), Purpose::Sample(number), target)?;
     }
+    jobs.files.extend(files.libraries.into_iter().flatten().map(|library| library.path().to_owned()));
     Ok(jobs)
 }
 
 impl Jobs {
     fn add(
         &mut self,
-        file: &SymbolFile,
+        files: &mut Files,
         option: String,
         purpose: Purpose,
         target: &Target,
@@ -128,20 +142,83 @@ impl Jobs {
             Target::Call { function, slot } => (Some(function), moment(*slot, is_seed)),
         };
         let Some(function) = function else {
-            let place = place(file, target, 0).map_err(|error| error.into_failure(&option))?;
+            let place = files.place(target, 0, 0).map_err(|error| error.into_failure(&option))?;
             self.all.push(Job { purpose, place, when: When::Once });
             return Ok(());
         };
-        for found in file.function(function).map_err(failed)? {
+        let (file, functions) = files.find(|file| file.function(function)).map_err(failed)?;
+        for found in functions {
             if found.is_ifunc {
                 let why = "this function is chosen while the program starts (IFUNC) and cannot be named";
                 return Err(unsupported(why.to_owned()));
             }
-            let place = place(file, target, found.address).map_err(|error| error.into_failure(&option))?;
-            self.functions.push((found.address, self.all.len()));
+            let place =
+                files.place(target, file, found.address).map_err(|error| error.into_failure(&option))?;
+            self.functions.push(Awaited { file, address: found.address, job: self.all.len() });
             self.all.push(Job { purpose, place, when });
         }
         Ok(())
+    }
+}
+
+/// The program's file, and those of its libraries once something was not found there.
+struct Files {
+    program: SymbolFile,
+    libraries: Option<Vec<SymbolFile>>,
+}
+
+impl Files {
+    fn new(program: &Path) -> Result<Files, SpecFailure> {
+        let program = SymbolFile::open(program).map_err(SpecFailure::Program)?;
+        Ok(Files { program, libraries: None })
+    }
+
+    fn get(&self, number: usize) -> &SymbolFile {
+        match number.checked_sub(1) {
+            None => &self.program,
+            Some(number) => &self.libraries.as_deref().unwrap_or_default()[number],
+        }
+    }
+
+    /// What `look_up` finds, and the number of the file; failures are the program's.
+    fn find<T>(
+        &mut self,
+        look_up: impl Fn(&SymbolFile) -> Result<T, LookupError>,
+    ) -> Result<(usize, T), LookupError> {
+        let unknown = match look_up(&self.program) {
+            Ok(found) => return Ok((0, found)),
+            Err(error @ LookupError::Unknown { .. }) => error,
+            Err(error) => return Err(error),
+        };
+        let open = || {
+            let paths = needed::libraries(self.program.path()).into_iter();
+            paths.filter_map(|path| SymbolFile::open(&path).ok()).collect()
+        };
+        let libraries = self.libraries.get_or_insert_with(open);
+        let found = libraries.iter().enumerate().find_map(|(i, file)| Some((i + 1, look_up(file).ok()?)));
+        found.ok_or(unknown)
+    }
+
+    /// The floats of `target`; those of a slot as the function at `address` of file `number` has them.
+    fn place(&mut self, target: &Target, number: usize, address: u64) -> Result<Place, NoPlace> {
+        match target {
+            Target::Variable { variable, .. } => {
+                let program = self.program.path().to_owned();
+                let found = self.find(|file| {
+                    let found = file.variable(variable)?;
+                    // Any object of a library might be meant, were its size all there is to know.
+                    if found.guessed && file.path() != program {
+                        return Err(LookupError::NoPlace { name: variable.name.clone() });
+                    }
+                    Ok(found)
+                });
+                found.map(|(file, found)| Place::Variable(file, found)).map_err(NoPlace::Lookup)
+            }
+            Target::Call { slot, .. } => {
+                let spots = hooks::spots(self.get(number).signature(address).as_ref(), *slot);
+                spots.map(Place::Spots).map_err(|error| NoPlace::Slot(error.to_string()))
+            }
+        }
     }
 }
 
@@ -166,19 +243,6 @@ impl NoPlace {
         match self {
             NoPlace::Lookup(error) => SpecFailure::Lookup { option, error },
             NoPlace::Slot(why) => SpecFailure::Unsupported { option, why },
-        }
-    }
-}
-
-/// The floats of `target`; those of a slot as the function at `address` has them.
-fn place(file: &SymbolFile, target: &Target, address: u64) -> Result<Place, NoPlace> {
-    match target {
-        Target::Variable { variable, .. } => {
-            file.variable(variable).map(Place::Variable).map_err(NoPlace::Lookup)
-        }
-        Target::Call { slot, .. } => {
-            let spots = hooks::spots(file.signature(address).as_ref(), *slot);
-            spots.map(Place::Spots).map_err(|error| NoPlace::Slot(error.to_string()))
         }
     }
 }

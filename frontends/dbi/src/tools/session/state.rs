@@ -14,6 +14,7 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::OutputSpec;
 use shadowgrind_reports::Destinations;
 use shadowgrind_reports::suppress::Suppressions;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,8 +62,8 @@ pub(crate) struct State {
     /// Names of hooked functions, and how often each was taken as one operation.
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
-    /// Where the program's own file is.
-    pub(super) loaded: Option<Loaded>,
+    /// Where the files are that SPECs are about, by their numbers.
+    pub(super) loaded: Vec<Option<Loaded>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,8 @@ pub(super) struct Hooked {
 impl Session {
     /// A session for the program at `program`. SPECs are checked here, before anything runs.
     pub(crate) fn new(config: SessionConfig, program: &Path) -> Result<Session, SpecFailure> {
-        let jobs = seeds::resolve(&config, program)?;
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        let jobs = seeds::resolve(&config, &program)?;
         let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
         let mut report = Report::new(config.shadow.name(), config.argv.clone(), std::process::id());
         report.inputs =
@@ -95,10 +97,9 @@ impl Session {
             call_sites: HashMap::new(),
             names: Vec::new(),
             name_of: HashMap::new(),
-            loaded: None,
+            loaded: Vec::new(),
         };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
-        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
         Ok(Session { config, program, filter, state: Lock::new(state) })
     }
 
@@ -122,9 +123,10 @@ impl Session {
                 added.push(address);
             }
         }
-        if file.is_program {
-            state.loaded = Some(Loaded { bias, tls_size: file.layout.tls_size() });
-            state.name_functions(bias, start..end, &mut added);
+        if let Some(number) = state.jobs.files.iter().position(|path| *path == file.canonical) {
+            let tls_size = file.layout.tls_size().filter(|_| file.is_program);
+            state.load(number, Loaded { bias, tls_size });
+            state.name_functions(number, bias, start..end, &mut added);
         }
         added.iter().for_each(|&address| self.note(address));
         added
@@ -231,12 +233,19 @@ impl State {
         self.names.len() - 1
     }
 
-    /// Hooks the functions that SPECs name.
-    fn name_functions(&mut self, bias: u64, range: std::ops::Range<u64>, added: &mut Vec<u64>) {
-        for &(address, job) in &self.jobs.functions {
-            let address = address.wrapping_add(bias);
+    /// Remembers where a file that SPECs are about is.
+    fn load(&mut self, file: usize, loaded: Loaded) {
+        let files = self.jobs.files.len();
+        self.loaded.resize(files, None);
+        self.loaded[file] = Some(loaded);
+    }
+
+    /// Hooks the functions of a file that SPECs name.
+    fn name_functions(&mut self, file: usize, bias: u64, range: Range<u64>, added: &mut Vec<u64>) {
+        for function in self.jobs.functions.iter().filter(|function| function.file == file) {
+            let address = function.address.wrapping_add(bias);
             if range.contains(&address) {
-                self.named.entry(address).or_default().push(job);
+                self.named.entry(address).or_default().push(function.job);
                 added.push(address);
             }
         }

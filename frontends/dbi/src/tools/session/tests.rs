@@ -192,6 +192,47 @@ fn what_cannot_be_seeded_is_refused_in_one_line() {
     assert!(error.contains("stripped"), "{error}");
 }
 
+/// A program and a library of its own, which has the variable and the function.
+#[test]
+fn libraries_are_searched_where_the_program_has_nothing() {
+    let folder = std::env::temp_dir().join(format!("shadowgrind-needed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let cc = |options: &[&str], text: &str| {
+        std::fs::write(folder.join("source.c"), text).unwrap();
+        let mut cc = Command::new("cc");
+        assert!(
+            cc.args(options)
+                .arg("source.c")
+                .args(["-L.", "-lown"])
+                .current_dir(&folder)
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    let text = "double gamma_ = 1.5; float scale(float x) { return x * (float)gamma_; }";
+    std::fs::write(folder.join("source.c"), text).unwrap();
+    let library = ["-g", "-O1", "-shared", "-fPIC", "-o", "libown.so", "source.c"];
+    assert!(Command::new("cc").args(library).current_dir(&folder).status().unwrap().success());
+    let text = "double nu = 2; float scale(float); int main(void) { return scale(nu); }";
+    cc(&["-g", "-Wl,-rpath,$ORIGIN", "-o", "prog"], text);
+    let config = config(&["nu", "gamma_"], &["scale#ret"]);
+    let session = Session::new(config, &folder.join("prog")).unwrap_or_else(|e| panic!("{e}"));
+    let library = Program(folder.join("libown.so"));
+    let [offset, address, size] = library.code();
+    let start = BIAS + address;
+    let hooked = session.mapped(library.0.to_str().unwrap(), offset, start, start + size);
+    assert_eq!(hooked, [BIAS + library.address("scale")]);
+    let mut m = Fake::default();
+    let gamma = BIAS + library.address("gamma_");
+    m.poke(gamma, &1.5f64.to_le_bytes());
+    session.begin(&mut DotObserver, &mut m);
+    assert_eq!(m.dot_at(Location::Memory(gamma)), 1.0);
+    let error = Session::new(self::config(&["nv"], &[]), &folder.join("prog")).err().unwrap().to_string();
+    assert!(error.contains("did you mean `nu`"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A library of mathematical functions: their names are all that counts.
 struct Library(PathBuf);
 
