@@ -1,7 +1,31 @@
 //! Annotation: the code beside guest instructions that carries shadows along, in a mirror of the guest's state.
+//!
+//! Everything an instruction does to floats is done to their shadows in a few instructions of the same kind, or, where
+//! that is too much code for what is rare, a *guard* looks whether any of its operands carries a shadow at all and
+//! leaves to the engine if so. Every annotated instruction has that slow twin: it can always be left to the engine.
+//!
+//! Keeps the guest's flags, stack and sticky exceptions. Knows instructions and places, not what a shadow means.
 
-use super::discover::Superblock;
-use super::emit::Emitter;
+mod arith;
+mod encode;
+mod general;
+mod guard;
+mod liveness;
+mod operand;
+mod places;
+mod twins;
+mod vectors;
+
+use super::asm::Gpr;
+use super::discover::{Flow, Insn, Superblock};
+use super::emit::{Displaced, Emitter, ExitKind};
+use super::mode::Mode;
+use super::rows;
+use super::table::{Row, X87};
+use iced_x86::{InstructionInfo, OpAccess, Register};
+use liveness::Liveness;
+use operand::Borrowed;
+use twins::Twins;
 
 /// What annotation needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -15,23 +39,233 @@ pub(crate) struct Settings {
 }
 
 /// See the module's description.
-#[derive(Debug)]
 pub(crate) struct Mirror {
     settings: Settings,
+    twins: Twins,
+    liveness: Liveness,
+    /// Registers that hold the linear address of the present instruction's memory operand.
+    borrowed: Borrowed,
+    /// The superblock's code is complete: what follows cannot be reached.
+    ended: bool,
 }
 
 impl Mirror {
     pub(crate) fn new(settings: Settings) -> Self {
-        Mirror { settings }
+        Mirror {
+            settings,
+            twins: Twins::new(),
+            liveness: Liveness::default(),
+            borrowed: Borrowed::default(),
+            ended: false,
+        }
+    }
+}
+
+/// The instruction being annotated.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    block: &'a Superblock,
+    index: usize,
+}
+
+impl<'a> At<'a> {
+    fn insn(self) -> &'a Insn {
+        &self.block.insns[self.index]
     }
 }
 
 impl Emitter {
+    fn mirror(&mut self) -> &mut Mirror {
+        self.mirror.as_mut().expect("annotated modes have a mirror")
+    }
+
     /// Prepares for the annotated instructions of `block`.
-    pub(super) fn begin_annotated(&mut self, _block: &Superblock) {}
+    pub(super) fn begin_annotated(&mut self, block: &Superblock) {
+        let mirror = self.mirror.as_mut().expect("annotated modes have a mirror");
+        mirror.liveness.analyse(block);
+        mirror.borrowed = Borrowed::default();
+        mirror.ended = false;
+    }
+
+    /// Whether the code that was emitted never goes on.
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.mode.is_annotated() && self.mirror().ended
+    }
 
     /// Instruction `index` of `block` with its annotations.
     pub(super) fn annotated(&mut self, block: &Superblock, index: usize) {
-        self.instruction(index, &block.insns[index]);
+        if self.mirror().ended {
+            return;
+        }
+        let at = At { block, index };
+        let insn = at.insn();
+        match insn.flow {
+            Flow::Straight => self.straight(at),
+            Flow::Engine if rows::row(&insn.decoded) == Row::State => self.solo(at),
+            Flow::Engine => {
+                // What the engine carries out gives its results in these.
+                self.clear_cells(mask_of(&[0, 1, 2, 3, 11]));
+                self.instruction(index, insn);
+            }
+            _ => self.instruction(index, insn),
+        }
+    }
+
+    fn straight(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let records = self.mirror().settings.records;
+        match rows::row(insn) {
+            Row::Nothing => self.guest(at),
+            Row::Integer => self.integer(at),
+            Row::General(general) => self.general(at, general),
+            Row::X87(X87::Control) => self.guest(at),
+            Row::X87(_) if records => self.solo(at),
+            Row::X87(X87::LoadExact | X87::StoreInteger(..)) => self.x87(at, true),
+            Row::X87(_) => self.x87(at, false),
+            Row::State => self.solo(at),
+            Row::CompareFlags(_) if !records => self.guest(at),
+            Row::ZeroUpper => self.zero_upper(at, false),
+            Row::ZeroAll => self.zero_upper(at, true),
+            Row::Move { control } => self.vector_move(at, control),
+            Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
+            Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
+            Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
+            Row::Narrow(shape) => self.conversion(at, false, shape),
+            Row::Widen(shape) => self.conversion(at, true, shape),
+            Row::Round(format, shape) | Row::FromInteger(format, shape) | Row::Compare(format, shape)
+                if !records =>
+            {
+                self.fresh(at, format, shape);
+            }
+            Row::FromInteger(format, shape) => self.fresh(at, format, shape),
+            Row::ToInteger(..) if !records => self.integer(at),
+            Row::Round(..) if records => self.solo(at),
+            _ => self.guarded(at),
+        }
+    }
+
+    /// The guest instruction itself.
+    fn guest(&mut self, at: At<'_>) {
+        self.note_borrowed(at.index);
+        self.instruction(at.index, at.insn());
+    }
+
+    /// Notes that the code from here on belongs to the instruction, with the registers that are displaced.
+    fn note_borrowed(&mut self, index: usize) {
+        let displaced = Displaced { address: self.mirror().borrowed.address, ..Displaced::default() };
+        self.note(index, displaced);
+    }
+
+    /// Leaves the instruction to the engine, always.
+    fn solo(&mut self, at: At<'_>) {
+        self.close_operand();
+        self.leave(ExitKind::Solo(at.insn().pc()));
+        self.mirror().ended = true;
+    }
+
+    /// Leaves the instruction to the engine if an operand carries a shadow; what it writes carries none otherwise.
+    fn guarded(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        if insn.is_vsib() || !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let sources = self.sources(at);
+        self.guard(at, &sources);
+        self.guest(at);
+        self.clear_results(at);
+        self.close_operand();
+    }
+
+    /// What an instruction that computes no float writes carries no shadow.
+    fn integer(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        if insn.is_string_instruction() {
+            return self.solo(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        self.guest(at);
+        self.clear_results(at);
+        self.close_operand();
+    }
+
+    fn x87(&mut self, at: At<'_>, exact: bool) {
+        let insn = &at.insn().decoded;
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let mut sources = vec![guard::Source::X87];
+        if !exact && operand::reads_memory(insn) {
+            sources.extend(self.memory_source(insn));
+        }
+        self.guard(at, &sources);
+        self.guest(at);
+        self.clear_results(at);
+        self.close_operand();
+    }
+
+    /// Clears the shadows of everything the instruction writes.
+    fn clear_results(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let written = self.written(at);
+        let mask = self.mode.mask();
+        for &(register, access) in &written {
+            if let Some(n) = general_number(register) {
+                self.clear_part(register, n, mask);
+            } else if register.is_vector_register() {
+                let keeps = access == OpAccess::ReadCondWrite || places::keeps_upper(insn);
+                self.clear_vector(register.number() as u8, keeps.then_some(16));
+            }
+        }
+        if operand::writes_memory(insn) {
+            self.kill_operand(insn);
+        }
+    }
+
+    /// Registers the instruction writes.
+    fn written(&mut self, at: At<'_>) -> Vec<(Register, OpAccess)> {
+        let info: &InstructionInfo = self.facts.info(&at.insn().decoded);
+        let writes = |access| {
+            matches!(
+                access,
+                OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+            )
+        };
+        info.used_registers()
+            .iter()
+            .filter(|used| writes(used.access()))
+            .map(|used| (used.register(), used.access()))
+            .collect()
+    }
+
+    /// Clears the cells of `registers` that may be set.
+    fn clear_cells(&mut self, registers: u16) {
+        for n in 0..16 {
+            if self.mode.mask() & registers & 1 << n != 0 {
+                self.clear_cell(n);
+            }
+        }
+    }
+
+    /// Whether general register `n` may carry a shadow.
+    fn may_carry(&self, n: Gpr) -> bool {
+        self.mode.mask() >> n & 1 != 0
+    }
+
+    fn set_carries(&mut self, n: Gpr, carries: bool) {
+        let mask = self.mode.mask();
+        let mask = if carries { mask | 1 << n } else { mask & !(1 << n) };
+        self.mode = Mode::cells(mask);
     }
 }
+
+fn mask_of(registers: &[Gpr]) -> u16 {
+    registers.iter().fold(0, |mask, &n| mask | 1 << n)
+}
+
+/// Hardware number of the general register that `register` is or is part of.
+fn general_number(register: Register) -> Option<Gpr> {
+    register.is_gpr().then(|| register.full_register().number() as Gpr)
+}
+

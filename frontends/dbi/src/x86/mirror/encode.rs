@@ -1,0 +1,65 @@
+//! Instructions on general registers and memory that annotations use, none of which touches the flags unless it says so.
+
+use crate::x86::asm::{Asm, Gpr, RCX};
+use crate::x86::vector::{Mem, Place};
+
+/// `opcode` with a register field and a memory operand; `bytes` is the operand's width.
+fn memory(code: &mut Asm, opcode: &[u8], reg: u8, mem: Mem, bytes: usize, tail: u64) {
+    code.segment(mem);
+    if bytes == 2 {
+        code.raw(&[0x66]);
+    }
+    let (x, b) = Place::Mem(mem).extension_bits();
+    let rex = u8::from(bytes == 8) << 3 | (reg >> 3) << 2 | x << 1 | b;
+    // A byte register beyond bl needs the prefix to be what it is.
+    if rex != 0 || (bytes == 1 && reg >= 4) {
+        code.raw(&[0x40 | rex]);
+    }
+    code.raw(opcode);
+    code.operand(reg & 7, Place::Mem(mem), 1, tail);
+}
+
+/// `mov bytes ptr [mem], 0`, for 1, 2, 4 or 8 bytes.
+pub(super) fn store_zero(code: &mut Asm, mem: Mem, bytes: usize) {
+    let immediate = bytes.min(4);
+    memory(code, &[if bytes == 1 { 0xc6 } else { 0xc7 }], 0, mem, bytes, immediate as u64);
+    code.raw(&[0; 4][..immediate]);
+}
+
+/// `cmp bytes ptr [mem], 0`. Writes the flags.
+pub(super) fn compare_zero(code: &mut Asm, mem: Mem, bytes: usize) {
+    memory(code, &[if bytes == 1 { 0x80 } else { 0x83 }], 7, mem, bytes, 1);
+    code.raw(&[0]);
+}
+
+/// Loads 1, 2, 4 or 8 bytes into rcx, zero-extended.
+pub(super) fn load_rcx(code: &mut Asm, mem: Mem, bytes: usize) {
+    match bytes {
+        1 => memory(code, &[0x0f, 0xb6], RCX, mem, 4, 0),
+        2 => memory(code, &[0x0f, 0xb7], RCX, mem, 4, 0),
+        _ => memory(code, &[0x8b], RCX, mem, bytes, 0),
+    }
+}
+
+/// Stores the low 1, 2, 4 or 8 bytes of `reg`.
+pub(super) fn store(code: &mut Asm, mem: Mem, reg: Gpr, bytes: usize) {
+    memory(code, &[if bytes == 1 { 0x88 } else { 0x89 }], reg, mem, bytes, 0);
+}
+
+/// `kmovb ecx, k1`.
+pub(super) fn mask_to_rcx(code: &mut Asm) {
+    code.raw(&[0xc5, 0xf9, 0x93, 0xc9]);
+}
+
+/// `kortestb k1, k1`. Writes the flags.
+pub(super) fn test_mask(code: &mut Asm) {
+    code.raw(&[0xc5, 0xf9, 0x98, 0xc9]);
+}
+
+/// The condition "not equal".
+pub(super) const NOT_EQUAL: u8 = 5;
+
+/// Loads 4 or 8 bytes into `reg`, zero-extended.
+pub(super) fn load(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
+    memory(code, &[0x8b], reg, mem, bytes, 0);
+}

@@ -1,0 +1,261 @@
+//! General registers: floats pass through them on their way from memory to memory, or between functions.
+//!
+//! While no cell is set (the passive mode) a load only looks whether what it loads carries a shadow, and leaves for
+//! the same instruction in a mode with the register's cell if so; a store clears.
+
+use super::At;
+use super::encode;
+use super::guard::{Leave, Source};
+use super::liveness;
+use super::operand;
+use super::places::TEMPORARY;
+use crate::x86::asm::{Gpr, RCX};
+use crate::x86::emit::{Displaced, Emitter, Slot};
+use crate::x86::mode::Mode;
+use crate::x86::table::General;
+use crate::x86::vector::{At as Address, Mem};
+use iced_x86::{OpKind, Register};
+
+const RSP: Gpr = 4;
+const RBP: Gpr = 5;
+
+/// Memory at `displacement` from rsp or rbp.
+fn stack(base: Gpr, displacement: i32) -> Mem {
+    let at = Address::Base { base: Some(base), index: None, displacement };
+    Mem { gs: true, fs: false, address32: false, at }
+}
+
+impl Emitter {
+    pub(super) fn general(&mut self, at: At<'_>, general: General) {
+        let insn = &at.insn().decoded;
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        match general {
+            General::Move | General::Extend => self.general_move(at),
+            General::Push => self.push(at),
+            General::Pop => self.pop(at),
+            General::Leave => self.load_from(at, RBP, Register::RBP, stack(RBP, 0), 8),
+            General::Enter => self.solo(at),
+            General::MoveString | General::StoreString | General::LoadString => self.solo(at),
+            General::Not => self.guest(at),
+            General::Bits if clears(insn) => {
+                self.guest(at);
+                self.clear_results(at);
+            }
+            General::Bits => self.bits(at),
+            General::Exchange
+            | General::CompareExchange
+            | General::CompareExchangeWide
+            | General::ExchangeAdd
+            | General::ConditionalMove
+            | General::ByteSwap
+            | General::MoveReversed => {
+                let sources = self.sources(at);
+                self.guard(at, &sources);
+                self.guest(at);
+                if operand::has_memory(insn) && matches!(general, General::MoveReversed) && operand::writes_memory(insn) {
+                    self.kill_operand(insn);
+                }
+            }
+        }
+        self.close_operand();
+    }
+
+    fn general_move(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let (to, from) = (insn.op0_kind(), insn.op1_kind());
+        let register = |n| insn.op_register(n);
+        match (to, from) {
+            (OpKind::Register, OpKind::Memory) if register(0).is_gpr() => {
+                let n = register(0).full_register().number() as Gpr;
+                let bytes = insn.memory_size().size();
+                match self.mirror_memory(insn) {
+                    Some(mem) => self.load_from(at, n, register(0), mem, bytes),
+                    None => {
+                        self.guest(at);
+                        self.clear_results(at);
+                    }
+                }
+            }
+            (OpKind::Memory, OpKind::Register) if register(1).is_gpr() => {
+                self.guest(at);
+                self.store_register(at, register(1));
+            }
+            (OpKind::Register, OpKind::Register) if register(0).is_gpr() && register(1).is_gpr() => {
+                self.guest(at);
+                self.register_move(register(0), register(1));
+            }
+            // Constants, segment and control registers.
+            _ => {
+                self.guest(at);
+                self.clear_results(at);
+            }
+        }
+    }
+
+    /// A load of `bytes` with the mirror at `mem` into `register`, a part of general register `n`.
+    fn load_from(&mut self, at: At<'_>, n: Gpr, register: Register, mem: Mem, bytes: usize) {
+        let full = register.full_register();
+        let whole = register.size() >= 4;
+        if whole && liveness::is_no_float(at.block, at.index, full, &mut self.facts) {
+            self.guest(at);
+            if self.may_carry(n) {
+                self.clear_cell(n);
+            }
+            return;
+        }
+        if !self.may_carry(n) {
+            let active = Mode::cells(self.mode.mask() | 1 << n);
+            self.guard_towards(at, &[Source::Memory(mem, bytes)], Leave::Mode(at.insn().pc(), active));
+            return self.guest(at);
+        }
+        if whole && bytes >= 4 {
+            self.load_cell(n, mem, bytes as u8);
+            return self.guest(at);
+        }
+        // Part of a cell: through rcx.
+        let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
+        let cell = self.cell(n).plus(i32::from(high));
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        encode::load_rcx(&mut self.out.hot, mem, bytes);
+        let stored = if whole { 8 } else { bytes.min(register.size()) };
+        encode::store(&mut self.out.hot, cell, RCX, stored);
+        let displaced = Displaced {
+            scratch: Some(RCX),
+            address: self.mirror().borrowed.address,
+            ..Displaced::default()
+        };
+        self.note(at.index, displaced);
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.guest(at);
+    }
+
+    /// The shadow of a store of `register` to the instruction's memory operand.
+    fn store_register(&mut self, at: At<'_>, register: Register) {
+        let insn = &at.insn().decoded;
+        let Some(mem) = self.mirror_memory(insn) else { return };
+        let n = register.full_register().number() as Gpr;
+        let bytes = register.size();
+        if !self.may_carry(n) {
+            return self.kill(mem, bytes);
+        }
+        self.store_cell(at, register, mem);
+    }
+
+    fn store_cell(&mut self, at: At<'_>, register: Register, mem: Mem) {
+        let n = register.full_register().number() as Gpr;
+        let bytes = register.size();
+        let cell = self.cell(n);
+        if bytes >= 4 {
+            self.out.hot.vector_load(TEMPORARY, cell, bytes as u8);
+            return self.out.hot.vector_store(mem, TEMPORARY, bytes as u8);
+        }
+        let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
+        // The address may need rcx as it is: any other register carries the byte then.
+        let carrier = if mem.uses(RCX) { other_than(mem) } else { RCX };
+        self.out.hot.store(self.frame.slot(Slot::Scratch), carrier);
+        self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
+        let displaced = Displaced {
+            scratch: Some(carrier),
+            address: self.mirror().borrowed.address,
+            ..Displaced::default()
+        };
+        self.note(at.index, displaced);
+        encode::load(&mut self.out.hot, carrier, cell.plus(i32::from(high)), 8 - usize::from(high) * 4);
+        encode::store(&mut self.out.hot, mem, carrier, bytes);
+        self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
+        self.note_borrowed(at.index);
+    }
+
+    fn register_move(&mut self, to: Register, from: Register) {
+        let (d, s) = (to.full_register().number() as Gpr, from.full_register().number() as Gpr);
+        let bytes = from.size();
+        if !self.may_carry(s) {
+            if self.may_carry(d) {
+                self.clear_part(to, d, self.mode.mask());
+            }
+            return;
+        }
+        let high = |r| i32::from(matches!(r, Register::AH | Register::BH | Register::CH | Register::DH));
+        if to.size() >= 4 && bytes >= 4 {
+            let cell = self.cell(s);
+            return self.load_cell(d, cell, bytes as u8);
+        }
+        let (source, target) = (self.cell(s).plus(high(from)), self.cell(d).plus(high(to)));
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        encode::load_rcx(&mut self.out.hot, source, bytes);
+        let stored = if to.size() >= 4 { 8 } else { to.size() };
+        encode::store(&mut self.out.hot, target, RCX, stored);
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.set_carries(d, true);
+    }
+
+    fn push(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let bytes = -insn.stack_pointer_increment();
+        if insn.op0_kind() == OpKind::Memory {
+            let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
+            self.guard(at, &sources);
+        }
+        self.guest(at);
+        let top = stack(RSP, 0);
+        if insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64() {
+            let n = insn.op0_register().number() as Gpr;
+            if self.may_carry(n) {
+                return self.store_cell(at, insn.op0_register(), top);
+            }
+        }
+        self.kill(top, bytes as usize);
+    }
+
+    fn pop(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let bytes = insn.stack_pointer_increment() as usize;
+        let top = stack(RSP, 0);
+        if insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr() {
+            let register = insn.op0_register();
+            return self.load_from(at, register.full_register().number() as Gpr, register, top, bytes);
+        }
+        self.guard(at, &[Source::Memory(top, bytes)]);
+        self.guest(at);
+        // An operand relative to rsp is addressed with rsp as it is after the pop, here too.
+        if operand::has_memory(insn) {
+            self.kill_operand(insn);
+        }
+    }
+
+    /// Logical and shift operations: they may make a float of a float.
+    fn bits(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let mut sources = self.sources(at);
+        if adds(insn) {
+            // Sums of what is loaded: only what is in registers already is taken for exponents of floats.
+            sources.retain(|source| !matches!(source, Source::Memory(..)) || operand::writes_memory(insn));
+        }
+        self.guard(at, &sources);
+        self.guest(at);
+        if insn.op_count() > 2 {
+            self.clear_results(at);
+        }
+    }
+}
+
+/// `xor r, r` and its kin.
+fn clears(insn: &iced_x86::Instruction) -> bool {
+    use iced_x86::Mnemonic::{Sub, Xor};
+    matches!(insn.mnemonic(), Xor | Sub)
+        && insn.op0_kind() == OpKind::Register
+        && insn.op1_kind() == OpKind::Register
+        && insn.op0_register() == insn.op1_register()
+}
+
+fn adds(insn: &iced_x86::Instruction) -> bool {
+    use iced_x86::Mnemonic::{Add, Sub};
+    matches!(insn.mnemonic(), Add | Sub)
+}
+
+/// A register that the address of `mem` does not need, other than rsp.
+fn other_than(mem: Mem) -> Gpr {
+    [0, 2, 3].into_iter().find(|&n| !mem.uses(n)).unwrap_or(RCX)
+}

@@ -1,0 +1,100 @@
+//! What is known about a superblock before it is annotated: where the guest's flags are dead, and which loads are of
+//! addresses.
+//!
+//! Conservative: at every way out, everything is alive.
+
+use crate::x86::discover::{Flow, Insn, Superblock};
+use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
+
+/// Flags that arithmetic sets.
+const STATUS: u32 = RflagsBits::OF
+    | RflagsBits::SF
+    | RflagsBits::ZF
+    | RflagsBits::AF
+    | RflagsBits::CF
+    | RflagsBits::PF;
+
+/// How far ahead a use is looked for.
+const HORIZON: usize = 12;
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub(super) struct Liveness {
+    /// Whether nobody looks any more at the flags as they are before each instruction.
+    dead: Vec<bool>,
+}
+
+impl Liveness {
+    pub(super) fn analyse(&mut self, block: &Superblock) {
+        self.dead.clear();
+        self.dead.resize(block.insns.len(), false);
+        let mut alive = true;
+        for (index, insn) in block.insns.iter().enumerate().rev() {
+            let leaves = !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall);
+            let overwrites = insn.decoded.rflags_modified() & STATUS == STATUS && !may_keep(&insn.decoded);
+            alive = leaves || insn.decoded.rflags_read() & STATUS != 0 || (alive && !overwrites);
+            self.dead[index] = !alive;
+        }
+    }
+
+    /// Whether the flags may be overwritten before instruction `index`.
+    pub(super) fn flags_are_dead(&self, index: usize) -> bool {
+        self.dead[index]
+    }
+}
+
+/// Shifts and rotations by a count of zero leave the flags alone; so do repeated comparisons of nothing.
+fn may_keep(insn: &Instruction) -> bool {
+    let by_cl = insn.op_count() >= 2 && {
+        let last = insn.op_count() - 1;
+        insn.op_kind(last) == OpKind::Register && insn.op_register(last) == Register::CL
+    };
+    by_cl || insn.is_string_instruction() || matches!(insn.mnemonic(), Mnemonic::Popf | Mnemonic::Popfq)
+}
+
+/// Whether what instruction `index` loads into `register` (a full register) is certainly no float: it is used as an
+/// address, or overwritten, before anything else can see it.
+pub(super) fn is_no_float(
+    block: &Superblock,
+    index: usize,
+    register: Register,
+    facts: &mut iced_x86::InstructionInfoFactory,
+) -> bool {
+    for insn in block.insns.iter().skip(index + 1).take(HORIZON) {
+        let decoded = &insn.decoded;
+        let addresses = |r: Register| r.full_register() == register;
+        if addresses(decoded.memory_base()) || addresses(decoded.memory_index()) {
+            return decoded.mnemonic() != Mnemonic::Lea;
+        }
+        if !matches!(insn.flow, Flow::Straight | Flow::FollowedJump) {
+            return false;
+        }
+        match access(insn, register, facts) {
+            None => {}
+            Some(OpAccess::Write) => return true,
+            Some(OpAccess::Read) if compares(decoded) => {}
+            Some(_) => return false,
+        }
+    }
+    false
+}
+
+/// How an instruction uses `register`, strictest first.
+fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfoFactory) -> Option<OpAccess> {
+    let mut found = None;
+    for used in facts.info(&insn.decoded).used_registers() {
+        if used.register().full_register() == register {
+            let whole = used.register().size() >= 4 && used.access() == OpAccess::Write;
+            match (found, whole) {
+                (None, true) => found = Some(OpAccess::Write),
+                (None, false) if used.access() == OpAccess::Read => found = Some(OpAccess::Read),
+                _ => return Some(OpAccess::ReadWrite),
+            }
+        }
+    }
+    found
+}
+
+fn compares(insn: &Instruction) -> bool {
+    matches!(insn.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+}

@@ -1,0 +1,138 @@
+//! Memory operands: the address of a guest operand and of its mirror.
+//!
+//! As GS is based at the mirror plane, the mirror of most operands is the same operand relative to GS. An operand
+//! relative to FS needs its linear address, in a borrowed register.
+
+use super::At;
+use super::guard::Source;
+use crate::x86::asm::Gpr;
+use crate::x86::emit::{Emitter, Slot};
+use crate::x86::far;
+use crate::x86::vector::{At as Address, Mem};
+use iced_x86::{Instruction, OpAccess, OpKind, Register};
+
+/// First address without a mirror.
+const GUEST_END: u64 = 1 << 44;
+
+/// General registers that hold something of ours while an instruction is annotated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Borrowed {
+    /// Holds FS's base; its own value is in [`Slot::Address`].
+    pub(super) address: Option<Gpr>,
+}
+
+/// Whether the instruction has an explicit memory operand.
+pub(super) fn has_memory(insn: &Instruction) -> bool {
+    (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory)
+}
+
+fn memory_access(insn: &Instruction) -> OpAccess {
+    let mut facts = iced_x86::InstructionInfoFactory::new();
+    let info = facts.info(insn);
+    let index = (0..insn.op_count()).find(|&n| insn.op_kind(n) == OpKind::Memory);
+    index.map_or(OpAccess::None, |n| info.op_access(n))
+}
+
+pub(super) fn reads_memory(insn: &Instruction) -> bool {
+    use OpAccess::*;
+    has_memory(insn) && matches!(memory_access(insn), Read | CondRead | ReadWrite | ReadCondWrite)
+}
+
+pub(super) fn writes_memory(insn: &Instruction) -> bool {
+    use OpAccess::*;
+    has_memory(insn) && matches!(memory_access(insn), Write | CondWrite | ReadWrite | ReadCondWrite)
+}
+
+/// The stack protector's word, which is compared and never computed with.
+pub(super) fn is_stack_guard(insn: &Instruction) -> bool {
+    const GUARD: u64 = 0x28;
+    has_memory(insn)
+        && insn.segment_prefix() == Register::FS
+        && insn.memory_base() == Register::None
+        && insn.memory_index() == Register::None
+        && insn.memory_displacement64() == GUARD
+}
+
+/// The guest's operand as it stands.
+pub(super) fn guest_memory(insn: &Instruction) -> Mem {
+    let number = |register: Register| (register != Register::None).then(|| register.number() as Gpr);
+    let address32 = insn.memory_base().is_gpr32() || insn.memory_index().is_gpr32();
+    let at = if insn.is_ip_rel_memory_operand() {
+        Address::Rip(insn.ip_rel_memory_address())
+    } else {
+        let index = number(insn.memory_index()).map(|index| (index, insn.memory_index_scale() as u8));
+        Address::Base {
+            base: number(insn.memory_base()),
+            index,
+            displacement: insn.memory_displacement64() as i32,
+        }
+    };
+    Mem { gs: false, fs: insn.segment_prefix() == Register::FS, address32, at }
+}
+
+impl Emitter {
+    /// Makes the mirror of the instruction's memory operand addressable until [`Emitter::close_operand`]. False where
+    /// it cannot be.
+    pub(super) fn open_operand(&mut self, at: At<'_>) -> bool {
+        let insn = &at.insn().decoded;
+        if !has_memory(insn) || is_stack_guard(insn) {
+            return true;
+        }
+        if insn.is_ip_rel_memory_operand() {
+            // What is beyond the guest's range (the kernel's own data) has no mirror, and is no float.
+            return insn.ip_rel_memory_address() >= GUEST_END || self.reaches(at.insn(), insn.ip_rel_memory_address());
+        }
+        if insn.segment_prefix() != Register::FS {
+            return true;
+        }
+        let two = insn.memory_base() != Register::None && insn.memory_index() != Register::None;
+        if two || insn.memory_base() == Register::RSP || insn.memory_base().is_gpr32() {
+            return false;
+        }
+        let (_, gpr) = far::borrowed(insn, &mut self.facts);
+        self.out.hot.store(self.frame.slot(Slot::Address), gpr);
+        // rdfsbase
+        self.out.hot.raw(&[0xf3, 0x48, 0x0f, 0xae, 0xc0 | gpr]);
+        self.mirror().borrowed.address = Some(gpr);
+        self.note_borrowed(at.index);
+        true
+    }
+
+    /// Gives back what [`Emitter::open_operand`] borrowed.
+    pub(super) fn close_operand(&mut self) {
+        if let Some(gpr) = self.mirror().borrowed.address.take() {
+            self.out.hot.load(gpr, self.frame.slot(Slot::Address));
+        }
+    }
+
+    /// The mirror of the instruction's memory operand; nothing where it has none.
+    pub(super) fn mirror_memory(&mut self, insn: &Instruction) -> Option<Mem> {
+        if !has_memory(insn) || is_stack_guard(insn) {
+            return None;
+        }
+        let guest = guest_memory(insn);
+        match guest.at {
+            Address::Rip(target) if target >= GUEST_END => None,
+            Address::Rip(_) => Some(Mem { gs: true, ..guest }),
+            Address::Base { base, index, displacement } if guest.fs => {
+                let own = base.map(|base| (base, 1)).or(index);
+                let base = self.mirror().borrowed.address;
+                Some(Mem { gs: true, fs: false, at: Address::Base { base, index: own, displacement }, ..guest })
+            }
+            Address::Base { .. } => Some(Mem { gs: true, ..guest }),
+        }
+    }
+
+    /// The instruction's memory operand as something to guard; nothing where it has no mirror.
+    pub(super) fn memory_source(&mut self, insn: &Instruction) -> Option<Source> {
+        let bytes = insn.memory_size().size();
+        Some(Source::Memory(self.mirror_memory(insn)?, bytes))
+    }
+
+    /// Clears the mirror of the instruction's memory operand.
+    pub(super) fn kill_operand(&mut self, insn: &Instruction) {
+        if let Some(mem) = self.mirror_memory(insn) {
+            self.kill(mem, insn.memory_size().size());
+        }
+    }
+}

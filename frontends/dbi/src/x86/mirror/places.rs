@@ -1,0 +1,145 @@
+//! Shadows of registers as operands of emitted code: in upper vector registers or in the context.
+
+use super::encode;
+use crate::context::Context;
+use crate::x86::asm::Gpr;
+use crate::x86::emit::Emitter;
+use crate::x86::state;
+use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
+use iced_x86::{EncodingKind, Instruction, Register};
+use shadowgrind_core::format::Format;
+
+/// Upper vector registers that hold no shadow: ours to use.
+pub(super) const TEMPORARY: u8 = 31;
+pub(super) const SECOND_TEMPORARY: u8 = 30;
+
+/// Whether a legacy instruction leaves the upper part of its vector registers alone.
+pub(super) fn keeps_upper(insn: &Instruction) -> bool {
+    insn.encoding() == EncodingKind::Legacy
+}
+
+impl Emitter {
+    /// The cell of general register `n`.
+    pub(super) fn cell(&self, n: Gpr) -> Mem {
+        Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::general(usize::from(n)))))
+    }
+
+    /// The shadow of vector register `n`.
+    pub(super) fn shadow(&mut self, n: u8) -> Place {
+        if n < self.mirror().settings.in_registers {
+            Place::Reg(16 + n)
+        } else {
+            Place::Mem(self.shadow_memory(n))
+        }
+    }
+
+    fn shadow_memory(&self, n: u8) -> Mem {
+        Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::vector(usize::from(n)))))
+    }
+
+    /// The shadow of vector register `n` in a register: its own, or loaded into `temporary`.
+    pub(super) fn shadow_in_register(&mut self, n: u8, temporary: u8) -> u8 {
+        match self.shadow(n) {
+            Place::Reg(register) => register,
+            Place::Mem(mem) => {
+                self.out.hot.vector_load(temporary, mem, 64);
+                temporary
+            }
+        }
+    }
+
+    /// A register to compute the new shadow of vector register `n` in; [`Emitter::put_shadow`] puts it in its place.
+    pub(super) fn shadow_target(&mut self, n: u8, temporary: u8) -> u8 {
+        match self.shadow(n) {
+            Place::Reg(register) => register,
+            Place::Mem(_) => temporary,
+        }
+    }
+
+    /// Makes `register` the shadow of vector register `n`.
+    pub(super) fn put_shadow(&mut self, n: u8, register: u8) {
+        match self.shadow(n) {
+            Place::Reg(place) if place == register => {}
+            Place::Reg(place) => self.move_shadow(place, register, 64),
+            Place::Mem(mem) => self.out.hot.vector_store(mem, register, 64),
+        }
+    }
+
+    /// Copies the low `bytes` of a register; the rest of the target becomes zero.
+    pub(super) fn move_shadow(&mut self, to: u8, from: u8, bytes: u8) {
+        let form = if bytes < 16 { forms::MOVE_64 } else { forms::MOVE };
+        let format = if bytes < 16 { Format::F64 } else { Format::F32 };
+        let length = if bytes < 16 { Length::B16 } else { Length::of(bytes) };
+        self.out.hot.vector(Vector::unary(form, format, length, to, Place::Reg(from)));
+    }
+
+    /// Three-operand instruction on 64-byte registers.
+    pub(super) fn combine(&mut self, form: Form, to: u8, a: u8, b: u8) {
+        self.out.hot.vector(Vector::new(form, Format::F64, Length::B64, [to, a], Place::Reg(b)));
+    }
+
+    /// Clears the shadow of vector register `n`: all of it, or its low `bytes`.
+    pub(super) fn clear_vector(&mut self, n: u8, bytes: Option<u8>) {
+        // A legacy instruction's upper halves are cleared with the rest: what it leaves there is not looked at by
+        // code that keeps to the calling convention.
+        let _ = bytes;
+        let target = self.shadow_target(n, TEMPORARY);
+        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [target, target], Place::Reg(target));
+        self.out.hot.vector(zero);
+        self.put_shadow(n, target);
+    }
+
+    /// Clears `bytes` of the mirror at `mem`.
+    pub(super) fn kill(&mut self, mem: Mem, bytes: usize) {
+        match bytes {
+            0 => {}
+            1 | 2 | 4 | 8 => encode::store_zero(&mut self.out.hot, mem, bytes),
+            16 | 32 | 64 => {
+                let zero =
+                    Vector::new(forms::XOR, Format::F64, Length::B16, [TEMPORARY; 2], Place::Reg(TEMPORARY));
+                self.out.hot.vector(zero);
+                self.out.hot.vector_store(mem, TEMPORARY, bytes as u8);
+            }
+            _ => {
+                let mut left = bytes;
+                let mut at = mem;
+                while left > 0 {
+                    let part = [8, 4, 2, 1].into_iter().find(|&part| part <= left).unwrap_or(1);
+                    encode::store_zero(&mut self.out.hot, at, part);
+                    at = at.plus(part as i32);
+                    left -= part;
+                }
+            }
+        }
+    }
+
+    /// Copies `bytes` (4 or 8) of shadow from memory to the cell of register `n`, which then holds nothing else.
+    pub(super) fn load_cell(&mut self, n: Gpr, from: Mem, bytes: u8) {
+        let cell = self.cell(n);
+        self.out.hot.vector_load(TEMPORARY, from, bytes);
+        self.out.hot.vector_store(cell, TEMPORARY, 8);
+        self.set_carries(n, true);
+    }
+
+    /// Clears the cell of general register `n`.
+    pub(super) fn clear_cell(&mut self, n: Gpr) {
+        let cell = self.cell(n);
+        encode::store_zero(&mut self.out.hot, cell, 8);
+        self.set_carries(n, false);
+    }
+
+    /// Clears what of the cell of register `n` belongs to `register`, a part of it that is written.
+    pub(super) fn clear_part(&mut self, register: Register, n: Gpr, mask: u16) {
+        if mask >> n & 1 == 0 {
+            return;
+        }
+        match register.size() {
+            4 | 8 => self.clear_cell(n),
+            bytes => {
+                let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
+                let cell = self.cell(n).plus(i32::from(high));
+                encode::store_zero(&mut self.out.hot, cell, bytes);
+            }
+        }
+    }
+}

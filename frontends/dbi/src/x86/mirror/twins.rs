@@ -1,0 +1,79 @@
+//! EVEX twins: the instruction that does to upper vector registers what another one does to lower ones.
+//!
+//! Found by name and operand kinds in the decoder's tables, once per code.
+
+use hashbrown::HashMap;
+use iced_x86::{Code, EncodingKind, Mnemonic, OpCodeOperandKind};
+
+/// See the module's description.
+pub(super) struct Twins {
+    by_name: HashMap<String, Vec<Code>>,
+    found: HashMap<Code, Option<Code>>,
+}
+
+impl Twins {
+    pub(super) fn new() -> Self {
+        Twins { by_name: HashMap::new(), found: HashMap::new() }
+    }
+
+    /// The EVEX code that moves the same bytes as `code` does.
+    pub(super) fn of(&mut self, code: Code) -> Option<Code> {
+        if let Some(&twin) = self.found.get(&code) {
+            return twin;
+        }
+        let twin = self.search(code);
+        self.found.insert(code, twin);
+        twin
+    }
+
+    fn search(&mut self, code: Code) -> Option<Code> {
+        if self.by_name.is_empty() {
+            let evex = Code::values().filter(|code| code.op_code().encoding() == EncodingKind::EVEX);
+            for code in evex {
+                self.by_name.entry(format!("{:?}", code.mnemonic())).or_default().push(code);
+            }
+        }
+        let wanted = kinds(code);
+        let name = name(code.mnemonic());
+        let candidates = self.by_name.get(&name)?;
+        candidates.iter().copied().find(|&candidate| {
+            let have = kinds(candidate);
+            have == wanted || with_source(&wanted).is_some_and(|wanted| have == wanted)
+        })
+    }
+}
+
+/// The name of the EVEX form: with a V, and spelt with lanes where VEX has none.
+fn name(mnemonic: Mnemonic) -> String {
+    match mnemonic {
+        Mnemonic::Vinsertf128 => return "Vinsertf32x4".into(),
+        Mnemonic::Vinserti128 => return "Vinserti32x4".into(),
+        Mnemonic::Vextractf128 => return "Vextractf32x4".into(),
+        Mnemonic::Vextracti128 => return "Vextracti32x4".into(),
+        Mnemonic::Vbroadcastf128 => return "Vbroadcastf32x4".into(),
+        Mnemonic::Vbroadcasti128 => return "Vbroadcasti32x4".into(),
+        _ => {}
+    }
+    let name = format!("{mnemonic:?}");
+    if name.starts_with('V') { name } else { format!("V{}", name.to_lowercase()) }
+}
+
+/// Operand kinds, those that differ only in which field of the encoding they are in alike.
+fn kinds(code: Code) -> Vec<OpCodeOperandKind> {
+    use OpCodeOperandKind::*;
+    code.op_code()
+        .op_kinds()
+        .iter()
+        .map(|&kind| match kind {
+            xmm_rm | xmm_vvvv | xmm_reg => xmm_reg,
+            ymm_rm | ymm_vvvv | ymm_reg => ymm_reg,
+            other => other,
+        })
+        .collect()
+}
+
+/// The kinds with the destination named as first source too.
+fn with_source(kinds: &[OpCodeOperandKind]) -> Option<Vec<OpCodeOperandKind>> {
+    let (&first, rest) = kinds.split_first()?;
+    Some([first, first].into_iter().chain(rest.iter().copied()).collect())
+}

@@ -1,0 +1,371 @@
+//! Moves of vector registers: the same move on their shadows.
+
+use super::At;
+use super::guard::Source;
+use super::operand;
+use super::places::{self, SECOND_TEMPORARY, TEMPORARY};
+use crate::x86::asm::Gpr;
+use crate::x86::emit::Emitter;
+use crate::x86::far;
+use crate::x86::table::Shape;
+use crate::x86::vector::{At as Address, Length, Mem, Place, Vector, forms};
+use iced_x86::{Code, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
+use shadowgrind_core::format::Format;
+
+/// How an instruction's shadow is moved.
+enum Way {
+    /// The low so many bytes, as they are; the rest of a register becomes zero.
+    Whole(u8),
+    /// From or to a general register, so many bytes.
+    General(u8),
+    /// The lowest lane of so many bytes, between registers.
+    Lane(u8),
+    /// By the EVEX twin.
+    Twin(Code),
+    /// Two halves, chosen by an immediate.
+    Halves(u8),
+    /// Not beside the guest's.
+    Guard,
+}
+
+fn vector_bytes(register: Register) -> u8 {
+    register.size() as u8
+}
+
+impl Emitter {
+    pub(super) fn vector_move(&mut self, at: At<'_>, control: u8) {
+        let insn = &at.insn().decoded;
+        let way = if control == 0 || self.control_is_plain(insn, control) { self.way(insn) } else { Way::Guard };
+        if matches!(way, Way::Guard) || self.mirror().settings.in_registers == 0 {
+            return self.guarded_move(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        match way {
+            Way::Whole(bytes) => self.whole(at, bytes),
+            Way::General(bytes) => self.through_general(at, bytes),
+            Way::Lane(bytes) => {
+                self.guest(at);
+                self.lane_move(insn, bytes);
+            }
+            Way::Twin(code) => self.twin(at, code),
+            Way::Halves(selector) => {
+                self.guest(at);
+                self.halves(insn, selector);
+            }
+            Way::Guard => {}
+        }
+        self.close_operand();
+    }
+
+    fn guarded_move(&mut self, at: At<'_>) {
+        self.guarded(at);
+    }
+
+    /// Whether the selecting operand is a register, or the twin takes it from the guest's memory: it is never a shadow.
+    fn control_is_plain(&self, insn: &Instruction, control: u8) -> bool {
+        (0..insn.op_count()).all(|n| control >> n & 1 == 0 || insn.op_kind(n) == OpKind::Register)
+            && control & crate::x86::table::XMM0 == 0
+    }
+
+    fn way(&mut self, insn: &Instruction) -> Way {
+        use Mnemonic::*;
+        let mnemonic = insn.mnemonic();
+        let register = |n: u32| (insn.op_kind(n) == OpKind::Register).then(|| insn.op_register(n));
+        let vector = register(0).filter(|r| r.is_vector_register()).or(register(1).filter(|r| r.is_vector_register()));
+        let Some(vector) = vector else { return Way::Guard };
+        if register(0).or(register(1)).is_some_and(|r| r.is_mm()) || register(1).is_some_and(|r| r.is_mm()) {
+            return Way::Guard;
+        }
+        match mnemonic {
+            Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Lddqu | Movntps | Movntpd | Movntdq | Movntdqa
+            | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu | Vlddqu | Vmovntps | Vmovntpd | Vmovntdq
+            | Vmovntdqa => Way::Whole(vector_bytes(vector)),
+            Movd | Vmovd | Movq | Vmovq => {
+                let bytes = if matches!(mnemonic, Movd | Vmovd) && !has_wide_general(insn) { 4 } else { 8 };
+                let general = [0, 1].into_iter().filter_map(register).any(|r| r.is_gpr());
+                if general { Way::General(bytes) } else { Way::Whole(bytes) }
+            }
+            Movss | Vmovss if operand::has_memory(insn) => Way::Whole(4),
+            Movsd | Vmovsd if operand::has_memory(insn) => Way::Whole(8),
+            Movss | Vmovss => Way::Lane(4),
+            Movsd | Vmovsd => Way::Lane(8),
+            Vperm2f128 | Vperm2i128 if insn.immediate8() & 0x88 == 0 && !operand::has_memory(insn) => {
+                Way::Halves(insn.immediate8())
+            }
+            Pextrb | Pextrw | Pextrd | Pextrq | Vpextrb | Vpextrw | Vpextrd | Vpextrq | Extractps | Vextractps
+            | Pinsrb | Pinsrw | Pinsrd | Pinsrq | Vpinsrb | Vpinsrw | Vpinsrd | Vpinsrq
+                if !operand::has_memory(insn) => Way::Guard,
+            _ => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Twin),
+        }
+    }
+
+    /// A move of the low `bytes` as they are.
+    fn whole(&mut self, at: At<'_>, bytes: u8) {
+        let insn = &at.insn().decoded;
+        let mirror = self.mirror_memory(insn);
+        if insn.op0_kind() == OpKind::Memory {
+            let s = insn.op1_register().number() as u8;
+            self.guest(at);
+            let Some(mem) = mirror else { return };
+            let from = self.shadow_in_register(s, TEMPORARY);
+            return self.out.hot.vector_store(mem, from, bytes);
+        }
+        let d = insn.op0_register().number() as u8;
+        if insn.op1_kind() == OpKind::Memory {
+            // The mirror is there wherever the guest's memory is; should the guest's load fault, it is loaded again.
+            match mirror {
+                Some(mem) => {
+                    let target = self.shadow_target(d, TEMPORARY);
+                    self.out.hot.vector_load(target, mem, bytes);
+                    self.put_shadow(d, target);
+                }
+                None => self.clear_vector(d, None),
+            }
+            return self.guest(at);
+        }
+        self.guest(at);
+        let s = insn.op1_register().number() as u8;
+        if (s, bytes) == (d, 64) {
+            return;
+        }
+        let from = self.shadow_in_register(s, TEMPORARY);
+        let target = self.shadow_target(d, TEMPORARY);
+        self.move_shadow(target, from, bytes);
+        self.put_shadow(d, target);
+    }
+
+    /// `movd`, `movq` between a general and a vector register.
+    fn through_general(&mut self, at: At<'_>, bytes: u8) {
+        let insn = &at.insn().decoded;
+        self.guest(at);
+        if insn.op0_register().is_gpr() {
+            let n = insn.op0_register().full_register().number() as Gpr;
+            let from = self.shadow_in_register(insn.op1_register().number() as u8, TEMPORARY);
+            self.move_low(SECOND_TEMPORARY, from, bytes);
+            let cell = self.cell(n);
+            self.out.hot.vector_store(cell, SECOND_TEMPORARY, 8);
+            self.set_carries(n, true);
+        } else {
+            let n = insn.op1_register().full_register().number() as Gpr;
+            let d = insn.op0_register().number() as u8;
+            if self.may_carry(n) {
+                let target = self.shadow_target(d, TEMPORARY);
+                let cell = self.cell(n);
+                self.out.hot.vector_load(target, cell, bytes);
+                self.put_shadow(d, target);
+            } else {
+                self.clear_vector(d, None);
+            }
+        }
+    }
+
+    /// The low 4 or 8 bytes of a register, zero-extended.
+    fn move_low(&mut self, to: u8, from: u8, bytes: u8) {
+        if bytes == 8 {
+            return self.move_shadow(to, from, 8);
+        }
+        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [to, to], Place::Reg(to));
+        self.out.hot.vector(zero);
+        self.merge_lane(to, to, from, 4);
+    }
+
+    /// `to` = `rest` with its lowest lane from `lane`; zero above 16 bytes.
+    pub(super) fn merge_lane(&mut self, to: u8, rest: u8, lane: u8, bytes: u8) {
+        let format = if bytes == 4 { Format::F32 } else { Format::F64 };
+        self.out.hot.vector(Vector::new(forms::MOVE_LOW, format, Length::Scalar, [to, rest], Place::Reg(lane)));
+    }
+
+    /// `movss`, `movsd` between registers.
+    fn lane_move(&mut self, insn: &Instruction, bytes: u8) {
+        let d = insn.op0_register().number() as u8;
+        let (rest, lane) = match insn.op_count() {
+            2 => (d, insn.op1_register().number() as u8),
+            _ => (insn.op1_register().number() as u8, insn.op2_register().number() as u8),
+        };
+        let rest = self.shadow_in_register(rest, TEMPORARY);
+        let lane = self.shadow_in_register(lane, SECOND_TEMPORARY);
+        let target = self.shadow_target(d, TEMPORARY);
+        self.merge_lane(target, rest, lane, bytes);
+        self.put_shadow(d, target);
+    }
+
+    /// `vperm2f128`: each half of the result is one of four.
+    fn halves(&mut self, insn: &Instruction, selector: u8) {
+        let sources = [insn.op1_register().number() as u8, insn.op2_register().number() as u8];
+        let d = insn.op0_register().number() as u8;
+        let pick = |bits: u8| (sources[usize::from(bits >> 1 & 1)], bits & 1);
+        let ((low, low_half), (high, high_half)) = (pick(selector & 3), pick(selector >> 4 & 3));
+        let low = self.shadow_in_register(low, TEMPORARY);
+        let high = self.shadow_in_register(high, SECOND_TEMPORARY);
+        let target = self.shadow_target(d, TEMPORARY);
+        let register = |n: u8| Register::YMM0 + u32::from(n);
+        let shuffle = Instruction::with4(
+            Code::EVEX_Vshuff64x2_ymm_k1z_ymm_ymmm256b64_imm8,
+            register(target),
+            register(low),
+            register(high),
+            u32::from(low_half | high_half << 1),
+        );
+        let shuffle = shuffle.expect("registers and an immediate");
+        let code = far::encode(&shuffle, &mut self.encoder, self.out.hot.here());
+        self.out.hot.raw(&code);
+        self.put_shadow(d, target);
+    }
+
+    /// The twin of the instruction, on shadows.
+    fn twin(&mut self, at: At<'_>, code: Code) {
+        let insn = &at.insn().decoded;
+        let Some(mirror) = self.twin_operands(insn) else {
+            self.close_operand();
+            return self.guarded_move(at);
+        };
+        let stores = insn.op0_kind() == OpKind::Memory;
+        let faults = operand::has_memory(insn) && !stores;
+        if faults {
+            // Loaded first, so that a fault of the guest's finds nothing changed but the temporary.
+            return self.twin_of_load(at, code, mirror);
+        }
+        self.guest(at);
+        self.emit_twin(insn, code, mirror);
+    }
+
+    fn twin_of_load(&mut self, at: At<'_>, code: Code, mirror: Option<Mem>) {
+        self.guest(at);
+        let insn = &at.insn().decoded;
+        // The guest's load has succeeded; none of these overwrites its address.
+        self.emit_twin(insn, code, mirror);
+    }
+
+    /// The memory operand's mirror, if there is one; nothing at all where the twin has no operand for something.
+    #[allow(clippy::option_option, reason = "no twin and no memory operand are different")]
+    fn twin_operands(&mut self, insn: &Instruction) -> Option<Option<Mem>> {
+        let outside = (0..insn.op_count())
+            .filter(|&n| insn.op_kind(n) == OpKind::Register)
+            .map(|n| insn.op_register(n))
+            .filter(|r| !r.is_vector_register() || r.number() >= usize::from(self.mirror().settings.in_registers))
+            .count();
+        if outside > 0 {
+            return None;
+        }
+        if !operand::has_memory(insn) {
+            return Some(None);
+        }
+        self.mirror_memory(insn).map(Some)
+    }
+
+    fn emit_twin(&mut self, insn: &Instruction, code: Code, mirror: Option<Mem>) {
+        let mut twin = Instruction::new();
+        twin.set_code(code);
+        let added = code.op_code().op_count() - insn.op_count();
+        // The destination first; as first source again where the legacy form has only one of them.
+        let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
+        let controls = crate::x86::rows::row(insn);
+        let control = if let crate::x86::table::Row::Move { control } = controls { control } else { 0 };
+        for (to, from) in order.enumerate() {
+            let to = to as u32;
+            match insn.op_kind(from) {
+                OpKind::Register => {
+                    let register = insn.op_register(from);
+                    let shadow = if control >> from & 1 == 1 { register } else { upper(register) };
+                    twin.set_op_kind(to, OpKind::Register);
+                    twin.set_op_register(to, shadow);
+                }
+                OpKind::Memory => {
+                    twin.set_op_kind(to, OpKind::Memory);
+                    let mem = mirror.expect("a mirror of the memory operand");
+                    set_memory(&mut twin, &mem);
+                }
+                _ => {
+                    twin.set_op_kind(to, OpKind::Immediate8);
+                    twin.set_immediate8(insn.immediate8());
+                }
+            }
+        }
+        let code = far::encode(&twin, &mut self.encoder, self.out.hot.here());
+        self.out.hot.raw(&code);
+    }
+
+    /// Lanes that start afresh: the lowest, the rest as the first source has it; or all.
+    pub(super) fn fresh(&mut self, at: At<'_>, format: Format, shape: Shape) {
+        let insn = &at.insn().decoded;
+        if insn.op0_kind() != OpKind::Register || !insn.op0_register().is_vector_register() {
+            return self.integer(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        self.guest(at);
+        self.close_operand();
+        let d = insn.op0_register().number() as u8;
+        if shape == Shape::Packed {
+            return self.clear_vector(d, None);
+        }
+        let rest = if insn.op_count() > 2 && insn.op1_kind() == OpKind::Register && !places::keeps_upper(insn) {
+            insn.op1_register().number() as u8
+        } else {
+            d
+        };
+        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [TEMPORARY; 2], Place::Reg(TEMPORARY));
+        let rest = self.shadow_in_register(rest, SECOND_TEMPORARY);
+        self.out.hot.vector(zero);
+        let target = self.shadow_target(d, SECOND_TEMPORARY);
+        self.merge_lane(target, rest, TEMPORARY, format.bytes() as u8);
+        self.put_shadow(d, target);
+    }
+
+    /// `vzeroupper`, `vzeroall`.
+    pub(super) fn zero_upper(&mut self, at: At<'_>, all: bool) {
+        self.guest(at);
+        for n in 0..16 {
+            if all {
+                self.clear_vector(n, None);
+                continue;
+            }
+            match self.shadow(n) {
+                Place::Reg(register) => self.move_shadow(register, register, 16),
+                Place::Mem(mem) => {
+                    self.out.hot.vector_load(TEMPORARY, mem, 16);
+                    self.out.hot.vector_store(mem, TEMPORARY, 64);
+                }
+            }
+        }
+    }
+
+    /// The vector operands and the memory operand of an instruction, as sources of a guard.
+    pub(super) fn float_sources(&mut self, at: At<'_>) -> Vec<Source> {
+        self.sources(at)
+    }
+}
+
+fn has_wide_general(insn: &Instruction) -> bool {
+    (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_gpr64())
+}
+
+/// The upper vector register that holds a vector register's shadow, in the same width.
+fn upper(register: Register) -> Register {
+    register + 16
+}
+
+fn set_memory(insn: &mut Instruction, mem: &Mem) {
+    let register = |n: Option<Gpr>| n.map_or(Register::None, |n| Register::RAX + u32::from(n));
+    let operand = match mem.at {
+        Address::Rip(target) => MemoryOperand::with_base_displ(Register::RIP, target as i64),
+        Address::Base { base, index, displacement } => MemoryOperand::new(
+            register(base),
+            register(index.map(|(n, _)| n)),
+            index.map_or(1, |(_, scale)| u32::from(scale)),
+            i64::from(displacement),
+            if displacement == 0 { 0 } else { 1 },
+            false,
+            Register::GS,
+        ),
+    };
+    insn.set_memory_base(operand.base);
+    insn.set_memory_index(operand.index);
+    insn.set_memory_index_scale(operand.scale);
+    insn.set_memory_displacement64(operand.displacement as u64);
+    insn.set_memory_displ_size(operand.displ_size);
+    insn.set_segment_prefix(if mem.gs { Register::GS } else { Register::None });
+}
