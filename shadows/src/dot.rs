@@ -14,7 +14,8 @@
 
 use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{Gradient, Op, Partial};
+use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
+use shadowgrind_core::shadow::{Lane, Shadow};
 
 /// The dot of the result of `op` as straight-line arithmetic; `None` for a function row, which is evaluated by [`eval`].
 pub fn inline<K: Arith>(k: &K, op: Op, x: &[K::V], r: K::V, dots: &[K::V]) -> Option<K::V> {
@@ -77,4 +78,30 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
         (Partial::Minus(p), Some(sum)) => k.minus_scaled(sum, p, dot),
         _ => return sum,
     })
+}
+
+/// Derivatives as a shadow: a number beside each float.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dot;
+
+impl Shadow for Dot {
+    type Value = f64;
+
+    fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
+        if lane.shadows.iter().all(Option::is_none) {
+            return None;
+        }
+        let (mut x, mut dots) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
+        for (i, (&bits, shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
+            x[i] = lane.from.to_f64(bits);
+            dots[i] = shadow.unwrap_or(0.0);
+        }
+        let count = lane.x.len();
+        Some(eval(lane.to, lane.op, &x[..count], lane.to.to_f64(lane.r), &dots[..count]))
+    }
+
+    fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
+        let scaled = libm::ldexp(*shadow, power);
+        Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
 }

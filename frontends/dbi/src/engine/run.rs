@@ -124,7 +124,20 @@ fn process(
 ) -> Result<&'static Process, StartError> {
     let plain_calls = arena::take(1 << 16, libc::PROT_READ | libc::PROT_WRITE).map_err(|_| NO_MEMORY)?;
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
-    table::fill_plain(unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) });
+    let tool = std::env::var_os("SHADOWGRIND_TMP").map(|_| {
+        crate::tools::Tool::new(
+            crate::tools::Kind::Dot,
+            std::arch::is_x86_feature_detected!("avx512f"),
+            0,
+        )
+        .expect("plane")
+    });
+    if let Some(tool) = &tool {
+        tool.wake();
+        sys::set_gs_base(super::planes::PLANE);
+    }
+    let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
+    table::fill_plain(plain, tool.is_some());
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {
         options: launch.options.clone(),
@@ -140,7 +153,7 @@ fn process(
         auxv: loaded.auxv,
         plain_calls,
         forked: AtomicBool::new(false),
-        tool: None,
+        tool,
     })))
 }
 

@@ -80,6 +80,13 @@ pub(crate) fn gs_base() -> u64 {
     base
 }
 
+/// Sets the thread's GS base.
+pub(crate) fn set_gs_base(base: u64) {
+    const ARCH_SET_GS: u64 = 0x1001;
+    // SAFETY: no engine code addresses memory through GS.
+    unsafe { syscall(libc::SYS_arch_prctl as u64, [ARCH_SET_GS, base, 0, 0, 0, 0]) };
+}
+
 /// The thread's FS base, which for engine threads is the address of their thread control block.
 pub(crate) fn fs_base() -> u64 {
     let base;

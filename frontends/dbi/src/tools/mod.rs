@@ -9,6 +9,7 @@ pub(crate) mod machine;
 pub(crate) mod registers;
 pub(crate) mod session;
 pub(crate) mod shadowed;
+mod solo;
 mod tool;
 
-pub(crate) use tool::Tool;
+pub(crate) use tool::{Kind, Tool};

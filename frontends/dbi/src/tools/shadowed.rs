@@ -4,17 +4,23 @@
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
 use super::Tool;
+use super::cells::{Dots, MirrorCells};
 use super::registers::RegisterShadows;
+use super::solo::{self, Solos};
 use crate::context::Context;
 use crate::engine::planes;
+use crate::engine::process::Process;
 use crate::engine::thread::Thread;
-use crate::engine::translate::Located;
 use crate::x86::mode::Mode;
 use crate::x86::state;
+use shadowgrind_core::replay;
+use shadowgrind_core::step::Lowered;
+use shadowgrind_shadows::dot::Dot;
 
 /// What is kept for a thread.
 pub(crate) struct Shadowed {
-    upper_registers: bool,
+    pub(super) upper_registers: bool,
+    pub(super) solos: Solos,
     /// Shadows of registers that signal handlers interrupted, by the address of the handler's frame.
     interrupted: Vec<(u64, Box<[u8; state::BYTES as usize]>)>,
 }
@@ -22,7 +28,7 @@ pub(crate) struct Shadowed {
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, _context: &mut Context) -> Self {
-        Shadowed { upper_registers: tool.upper_registers, interrupted: Vec::new() }
+        Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new() }
     }
 
     /// A guest thread begins with no shadows, whatever the one before it on the same carrier had.
@@ -46,17 +52,70 @@ pub(crate) fn mode(thread: &mut Thread) -> Mode {
     }
 }
 
+/// The shadow that a process's tool carries, for replay.
+#[derive(Clone, Copy)]
+pub(super) struct Carried<'a> {
+    _tool: &'a Tool,
+}
+
+pub(super) fn carried(process: &'static Process) -> Carried<'static> {
+    Carried { _tool: process.tool.as_ref().expect("shadows have a tool") }
+}
+
+impl Carried<'_> {
+    /// Runs the steps of the instruction at `pc`, which has run.
+    pub(super) fn replay(
+        self,
+        lowered: &Lowered,
+        _pc: u64,
+        record: &[u8],
+        registers: &mut RegisterShadows<'_>,
+    ) {
+        let mut cells = MirrorCells { registers, encoding: &mut Dots };
+        replay::replay(lowered, shadowgrind_core::site::Site::NONE, record, &mut Dot, &mut cells);
+    }
+}
+
+/// A gap met a shadow.
+pub(super) fn met_gap(_process: &Process, _pc: u64, _insn: &iced_x86::Instruction) {}
+
+/// Waits until no other thread runs an atomic instruction solo, and keeps others from it.
+pub(super) fn lock_atomics(process: &Process) {
+    if let Some(tool) = &process.tool {
+        tool.lock_atomics();
+    }
+}
+
+pub(super) fn unlock_atomics(process: &Process) {
+    if let Some(tool) = &process.tool {
+        tool.unlock_atomics();
+    }
+}
+
 /// An instruction that is to run solo, at `thread.pc`.
-pub(crate) fn begin(_thread: &mut Thread) {}
+pub(crate) fn begin(thread: &mut Thread) {
+    solo::begin(thread);
+}
 
 /// The solo instruction has run.
-pub(crate) fn finish(_thread: &mut Thread) {}
+pub(crate) fn finish(thread: &mut Thread) {
+    if thread.mode.is_solo() {
+        solo::finish(thread);
+    }
+}
 
 /// The solo instruction was not run.
-pub(crate) fn abandon(_thread: &mut Thread) {}
+pub(crate) fn abandon(thread: &mut Thread) {
+    solo::abandon(thread);
+}
 
-/// The instruction at a fault: what was to come of it does not.
-pub(crate) fn faulted(_thread: &mut Thread, _located: &Located) {}
+/// The guest is at an instruction that faulted: if it ran solo, it did not.
+pub(crate) fn faulted(thread: &mut Thread) {
+    solo::abandon(thread);
+    if thread.mode.is_solo() {
+        thread.mode = mode(thread);
+    }
+}
 
 /// An indirect branch whose mode has no table.
 pub(crate) fn look_up(thread: &mut Thread, target: u64) {
@@ -122,4 +181,6 @@ pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
 }
 
 /// An instruction at `thread.pc` that uses GS: it runs solo, with the guest's.
-pub(crate) fn with_guest_gs(_thread: &mut Thread, _insn: &iced_x86::Instruction) {}
+pub(crate) fn with_guest_gs(thread: &mut Thread) {
+    solo::begin(thread);
+}

@@ -23,13 +23,15 @@ pub(crate) struct Tool {
     awake: AtomicBool,
     /// Address of the constants that annotations use.
     constants: u64,
+    /// Whether a thread runs an atomic instruction between two stops.
+    atomics: AtomicBool,
 }
 
 impl Tool {
     /// A tool that is asleep. Maps the mirror, or fails with an errno.
     pub(crate) fn new(kind: Kind, avx512: bool, constants: u64) -> Result<Tool, i32> {
         planes::map()?;
-        Ok(Tool { kind, upper_registers: avx512, awake: AtomicBool::new(false), constants })
+        Ok(Tool { kind, upper_registers: avx512, awake: AtomicBool::new(false), constants, atomics: AtomicBool::new(false) })
     }
 
     pub(crate) fn is_awake(&self) -> bool {
@@ -48,6 +50,17 @@ impl Tool {
             records: self.kind == Kind::Mpfr,
             constants: self.constants,
         })
+    }
+
+    /// Keeps other threads from running atomic instructions solo; waits for one that does.
+    pub(super) fn lock_atomics(&self) {
+        while self.atomics.swap(true, Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    }
+
+    pub(super) fn unlock_atomics(&self) {
+        self.atomics.store(false, Ordering::Release);
     }
 
     /// Whether something is to happen before the instruction at `pc`.

@@ -34,7 +34,7 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     restore_displaced(thread, located.displaced);
     let insn = located.insn;
     thread.mode = located.mode;
-    shadowed::faulted(thread, &located);
+    shadowed::faulted(thread);
     thread.pc = if trapped_after { insn.decoded.next_ip() } else { insn.pc() };
     if is_ours(thread, &fault) {
         return;

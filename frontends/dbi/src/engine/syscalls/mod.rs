@@ -11,6 +11,7 @@ pub(crate) mod seccomp;
 mod signals;
 pub(crate) mod table;
 mod wait;
+mod writes;
 
 use super::switch::{self, NOT_MADE};
 use super::sys;
@@ -60,12 +61,20 @@ pub(crate) fn call(thread: &mut Thread) -> Next {
     thread.context.regs[reg::RCX] = next;
     thread.context.regs[reg::R11] = thread.context.rflags;
     match answer(thread, &call) {
-        Answer::Value(value) => thread.context.regs[reg::RAX] = value,
+        Answer::Value(value) => take_answer(thread, &call, value),
         Answer::NotMade => thread.pc = next - SYSCALL_BYTES,
         Answer::Replaced => {}
         Answer::Exit(status) => return Next::Exit(status),
     }
     Next::Run
+}
+
+/// The result for the guest; what a successful call has written carries no shadow.
+fn take_answer(thread: &mut Thread, call: &Call, value: u64) {
+    thread.context.regs[reg::RAX] = value;
+    if thread.process.is_annotating() && sys::error_of(value).is_none() {
+        writes::forget_shadows(thread, call, value);
+    }
 }
 
 /// A request was seen after translated code had made a system call.
@@ -134,8 +143,9 @@ pub(crate) fn call32(thread: &mut Thread, pc: u64) -> Next {
         thread.context.regs[reg::RAX] = sys::errno(libc::ENOSYS);
         return Next::Run;
     };
-    match answer(thread, &Call { number: number64, args }) {
-        Answer::Value(value) => thread.context.regs[reg::RAX] = value,
+    let call = Call { number: number64, args };
+    match answer(thread, &call) {
+        Answer::Value(value) => take_answer(thread, &call, value),
         Answer::NotMade => thread.pc = pc,
         Answer::Replaced => {}
         Answer::Exit(status) => return Next::Exit(status),

@@ -428,10 +428,12 @@ pub(crate) fn row_of(number: u64) -> Option<&'static Row> {
     Some(&TABLE[index])
 }
 
-/// Fills the table that translated code consults: byte `n` is 1 if it may make call `n` by itself.
-pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16]) {
+/// Fills the table that translated code consults: byte `n` is 1 if it may make call `n` by itself. With `shadows`, calls
+/// that write guest memory are the engine's business.
+pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16], shadows: bool) {
     for row in TABLE {
-        plain[usize::from(row.number)] = u8::from(matches!(row.class, Class::Plain));
+        let silent = !shadows || row.writes == Writes::Nothing;
+        plain[usize::from(row.number)] = u8::from(silent && matches!(row.class, Class::Plain));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Moves of vector registers: the same move on their shadows.
 
 use super::At;
-use super::guard::Source;
 use super::operand;
 use super::places::{self, SECOND_TEMPORARY, TEMPORARY};
 use crate::x86::asm::Gpr;
@@ -331,11 +330,6 @@ impl Emitter {
                 }
             }
         }
-    }
-
-    /// The vector operands and the memory operand of an instruction, as sources of a guard.
-    pub(super) fn float_sources(&mut self, at: At<'_>) -> Vec<Source> {
-        self.sources(at)
     }
 }
 

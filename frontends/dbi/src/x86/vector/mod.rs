@@ -188,7 +188,34 @@ struct Extension {
     b: u8,
 }
 
+impl Mem {
+    /// The memory `bytes` further on.
+    pub(crate) fn plus(self, bytes: i32) -> Mem {
+        let at = match self.at {
+            At::Rip(target) => At::Rip(target.wrapping_add_signed(i64::from(bytes))),
+            At::Base { base, index, displacement } => {
+                At::Base { base, index, displacement: displacement.wrapping_add(bytes) }
+            }
+        };
+        Mem { at, ..self }
+    }
+
+    /// Whether the address needs general register `n`.
+    pub(crate) fn uses(self, n: Gpr) -> bool {
+        match self.at {
+            At::Rip(_) => false,
+            At::Base { base, index, .. } => base == Some(n) || index.is_some_and(|(index, _)| index == n),
+        }
+    }
+}
+
 impl Place {
+    /// Bits 3 of the index and of the base (or register) in `rm`, for a REX prefix.
+    pub(in crate::x86) fn extension_bits(self) -> (u8, u8) {
+        let Extension { x, b } = self.extension();
+        (x, b)
+    }
+
     fn extension(self) -> Extension {
         match self {
             Place::Reg(number) => Extension { x: number >> 4 & 1, b: number >> 3 & 1 },
@@ -228,7 +255,7 @@ impl Asm {
     }
 
     /// Prefixes of a memory operand.
-    fn segment(&mut self, mem: Mem) {
+    pub(in crate::x86) fn segment(&mut self, mem: Mem) {
         assert!(!mem.gs || !mem.fs, "one segment");
         for (there, prefix) in [(mem.gs, 0x65), (mem.fs, 0x64), (mem.address32, 0x67)] {
             if there {
@@ -270,7 +297,7 @@ impl Asm {
     }
 
     /// ModRM, SIB and displacement; `tail` bytes of the instruction follow.
-    fn operand(&mut self, reg: u8, rm: Place, unit: i32, tail: u64) {
+    pub(in crate::x86) fn operand(&mut self, reg: u8, rm: Place, unit: i32, tail: u64) {
         let reg = reg << 3;
         match rm {
             Place::Reg(number) => self.raw(&[0xc0 | reg | number & 7]),
