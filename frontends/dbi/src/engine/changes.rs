@@ -114,6 +114,18 @@ impl Changes {
         self.push(&mut state, start, end);
     }
 
+    /// Logs that all code is to be made again, though no byte of it has changed.
+    pub(crate) fn forget_code(&self) {
+        let mut state = self.state.lock();
+        self.push(&mut state, 0, super::layout::GUEST_END);
+    }
+
+    /// Logs that code around `address` is to be made again: something is to happen there now.
+    pub(crate) fn forget_hooked(&self, address: u64) {
+        let mut state = self.state.lock();
+        self.push(&mut state, page_floor(address), page_floor(address) + PAGE);
+    }
+
     /// A write fault at `address`: if the page was write-protected by us, it is writable again and its change
     /// logged. `prot` is what the guest set.
     pub(crate) fn release(&self, address: u64, prot: i32) -> bool {

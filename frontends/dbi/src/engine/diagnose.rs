@@ -22,6 +22,20 @@ pub(crate) fn say(line: &str) {
     );
 }
 
+/// Where messages go, as something to write to.
+pub(crate) struct Terminal;
+
+impl std::io::Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        sys::write_all(STDERR.load(std::sync::atomic::Ordering::Relaxed), bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Text on the stack: a signal handler must not allocate.
 struct Line {
     bytes: [u8; 512],

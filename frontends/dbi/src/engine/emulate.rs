@@ -21,7 +21,7 @@ pub(crate) fn instruction(thread: &mut Thread, pc: u64) -> Next {
         // The code changed since it was translated: look again.
         return Next::Run;
     };
-    if thread.process.tool.is_some() && discover::uses_gs(&insn) {
+    if thread.process.has_mirror() && discover::uses_gs(&insn) {
         shadowed::with_guest_gs(thread);
         return Next::Run;
     }

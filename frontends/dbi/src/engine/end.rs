@@ -3,16 +3,18 @@
 use super::signals::{action, bit};
 use super::thread::Thread;
 use super::{stats, sys};
+use crate::tools::session::ProgramEnd;
+use crate::tools::visit;
 
 /// Ends the process with `status`, as `exit_group` does.
 pub(crate) fn by_exit(thread: &mut Thread, status: i32) -> ! {
-    last_word(thread);
-    sys::exit_group(status)
+    let instead = last_word(thread, ProgramEnd::Exited(status));
+    sys::exit_group(instead.unwrap_or(status))
 }
 
 /// Ends the process by `signal`: its wait status is that of an uncaught signal.
 pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
-    last_word(thread);
+    last_word(thread, ProgramEnd::Killed(signal as i32));
     action::kernel_action(signal, Some(&action::Action::default()));
     let unblock = bit(signal);
     let args = [libc::SIG_UNBLOCK as u64, std::ptr::from_ref(&unblock) as u64, 0, 8, 0, 0];
@@ -27,9 +29,10 @@ pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
 }
 
 /// Stops the other threads and writes what was found. Done once; a second thread that gets here waits for the end.
-fn last_word(thread: &mut Thread) {
+/// Returns the exit status to be given instead of the program's own, if there is one.
+fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     if !thread.process.wants_last_word() {
-        return;
+        return None;
     }
     if !thread.process.threads.stop_others(&thread.handle) {
         thread.park();
@@ -37,4 +40,5 @@ fn last_word(thread: &mut Thread) {
     if thread.process.options.stats {
         stats::print(thread);
     }
+    visit::finish(thread, end)
 }

@@ -60,6 +60,8 @@ impl fmt::Display for LoadError {
 /// A program as loaded.
 #[derive(Debug)]
 pub(crate) struct Loaded {
+    /// Guest address of the program's own first instruction.
+    pub(crate) entry: u64,
     /// Guest address to start at.
     pub(crate) start: u64,
     /// Initial guest stack pointer.
@@ -126,6 +128,7 @@ pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Res
     let auxv = Auxv { image: &image, program: &program, interpreter: interpreter.as_ref(), vdso };
     let (stack_pointer, auxv) = build_stack(stack, arguments, &auxv)?;
     Ok(Loaded {
+        entry: program.entry,
         start: interpreter.as_ref().map_or(program.entry, |i| i.entry),
         stack_pointer,
         interpreter: interpreter.map_or((0, 0), |i| (i.start, i.end)),

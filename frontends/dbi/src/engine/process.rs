@@ -49,6 +49,11 @@ impl Process {
         self.options.stats || self.tool.is_some()
     }
 
+    /// Whether there is a mirror of guest memory.
+    pub(crate) fn has_mirror(&self) -> bool {
+        self.tool.as_ref().is_some_and(Tool::has_mirror)
+    }
+
     /// Whether code is annotated now.
     pub(crate) fn is_annotating(&self) -> bool {
         self.tool.as_ref().is_some_and(Tool::is_awake)

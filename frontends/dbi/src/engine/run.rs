@@ -12,12 +12,14 @@ use super::signals::{handler, set_kernel_mask};
 use super::space::Space;
 use super::syscalls::table;
 use super::threads::Threads;
-use super::{arena, spawn, sys};
+use super::{arena, planes, spawn, sys};
 use crate::context::reg;
-use crate::tools::session::{SessionConfig, ShadowKind, SpecFailure};
+use crate::tools::session::{Session, SessionConfig, ShadowKind, SpecFailure};
+use crate::tools::{self, Tool};
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -82,9 +84,6 @@ pub fn run(launch: Launch) -> StartError {
 
 fn start(launch: Launch) -> Result<StartError, StartError> {
     super::diagnose::install_panic_hook();
-    if launch.session.shadow != ShadowKind::None {
-        return Err(StartError::Host("the engine does not carry shadows yet"));
-    }
     let name = launch.program.clone();
     let as_program = |error| StartError::Program(name.clone(), error);
     let path = program::look_up(&launch.program).map_err(as_program)?;
@@ -123,21 +122,10 @@ fn process(
     loaded: &loader::Loaded,
 ) -> Result<&'static Process, StartError> {
     let plain_calls = arena::take(1 << 16, libc::PROT_READ | libc::PROT_WRITE).map_err(|_| NO_MEMORY)?;
+    let tool = tool(launch, &found.path, loaded.entry)?;
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
-    let tool = std::env::var_os("SHADOWGRIND_TMP").map(|_| {
-        crate::tools::Tool::new(
-            crate::tools::Kind::Dot,
-            std::arch::is_x86_feature_detected!("avx512f"),
-            0,
-        )
-        .expect("plane")
-    });
-    if let Some(tool) = &tool {
-        tool.wake();
-        sys::set_gs_base(super::planes::PLANE);
-    }
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
-    table::fill_plain(plain, tool.is_some());
+    table::fill_plain(plain, tool.as_ref().is_some_and(Tool::has_mirror));
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {
         options: launch.options.clone(),
@@ -155,6 +143,48 @@ fn process(
         forked: AtomicBool::new(false),
         tool,
     })))
+}
+
+/// The tool that the user asked for. SPECs are checked before anything runs.
+fn tool(launch: &Launch, program: &Path, entry: u64) -> Result<Option<Tool>, StartError> {
+    if !launch.session.is_active() {
+        return Ok(None);
+    }
+    let carries = launch.session.shadow != ShadowKind::None;
+    let avx512 = carries && launch.session.avx512 && tools::has_upper_registers();
+    let session = Session::new(launch.session.clone(), program).map_err(StartError::Session)?;
+    let mut constants = 0;
+    if carries {
+        tools::check_host().map_err(StartError::Host)?;
+        planes::map().map_err(|_| NO_MIRROR)?;
+        sys::set_gs_base(planes::PLANE);
+        constants = tools::constants().map_err(|_| NO_MEMORY)?;
+    }
+    let tool = Tool::new(session, entry, avx512, constants);
+    for (path, offset, start, end) in executable_files() {
+        tool.session.mapped(&path, offset, start, end);
+    }
+    Ok(Some(tool))
+}
+
+const NO_MIRROR: StartError =
+    StartError::Host("no address space for shadows: they need 16 TB of it (is there a limit, ulimit -v?)");
+
+/// The guest's executable mappings of files so far: path, offset in the file, range.
+fn executable_files() -> Vec<(String, u64, u64, u64)> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let parse = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let (start, end) = fields.next()?.split_once('-')?;
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        let (start, end) = (number(start)?, number(end)?);
+        let executable = fields.next()?.contains('x');
+        let offset = number(fields.next()?)?;
+        let path = fields.nth(2)?;
+        let is_guests = end <= super::layout::GUEST_END && path.starts_with('/');
+        (executable && is_guests).then(|| (path.to_owned(), offset, start, end))
+    };
+    maps.lines().filter_map(parse).collect()
 }
 
 /// Gives the process the name the program would have (`comm`).

@@ -376,6 +376,7 @@ fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
 /// Every lock of the engine, so that a forked child finds nothing half done by a thread it does not have. In the
 /// order in which they are nested elsewhere.
 fn hold_all_locks(process: &Process) -> impl Sized {
+    let session = process.tool.as_ref().map(|tool| (tool.observer.lock(), tool.session.hold()));
     let heap = process.heap.lock();
     let space = process.space.lock();
     let changes = process.changes.hold();
@@ -385,11 +386,14 @@ fn hold_all_locks(process: &Process) -> impl Sized {
     let arena = arena::hold();
     // Last: everything above may allocate.
     let allocator = alloc::hold_for_fork();
-    (allocator, arena, stats, retired, threads, changes, space, heap)
+    (allocator, arena, stats, retired, threads, changes, space, heap, session)
 }
 
 fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.process.forked.store(true, Ordering::SeqCst);
+    if let Some(tool) = &thread.process.tool {
+        tool.session.forked(&mut **tool.observer.lock());
+    }
     thread.process.threads.keep_only(&thread.handle);
     // Carriers of threads that do not exist here may be in any state.
     RETIRED.lock().clear();

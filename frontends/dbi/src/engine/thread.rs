@@ -146,7 +146,7 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            self.mode = Mode::PASSIVE;
+            self.mode = self.mode.awake();
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {
             return Some(id);
@@ -288,21 +288,32 @@ impl Thread {
 impl Thread {
     /// The guest's memory at this range is gone, and whatever was known of it.
     pub(crate) fn unmapped(&mut self, start: u64, len: u64) {
-        if self.process.tool.is_some() {
-            planes::discard(start, len);
+        if let Some(tool) = &self.process.tool {
+            tool.session.unmapped(start, start.saturating_add(len));
+            if tool.has_mirror() {
+                planes::discard(start, len);
+            }
+        }
+    }
+
+    /// The file `fd` was mapped executable from `offset` on.
+    pub(crate) fn mapped_file(&mut self, fd: u64, offset: u64, start: u64, end: u64) {
+        let Some(tool) = &self.process.tool else { return };
+        if let Ok(path) = std::fs::read_link(format!("/proc/self/fd/{fd}")) {
+            tool.session.mapped(&path.to_string_lossy(), offset, start, end);
         }
     }
 
     /// The guest's memory was moved by `mremap`.
     pub(crate) fn moved(&mut self, old: u64, old_len: u64, new: u64, new_len: u64) {
-        if self.process.tool.is_some() {
+        if self.process.has_mirror() {
             planes::move_mirror(old, old_len, new, new_len);
         }
     }
 
     /// The guest's GS base.
     pub(crate) fn guest_gs(&self) -> u64 {
-        if self.process.tool.is_some() { self.context.guest_gs } else { super::sys::gs_base() }
+        if self.process.has_mirror() { self.context.guest_gs } else { super::sys::gs_base() }
     }
 }
 
@@ -378,7 +389,7 @@ impl CodeSource for GuestCode {
     }
 
     fn takes_gs(&self) -> bool {
-        self.process.tool.is_some() && !self.solo
+        self.process.has_mirror() && !self.solo
     }
 }
 

@@ -5,11 +5,14 @@ pub(crate) mod cells;
 #[cfg(test)]
 mod fake;
 pub(crate) mod hooks;
+mod host;
 pub(crate) mod machine;
 pub(crate) mod registers;
 pub(crate) mod session;
 pub(crate) mod shadowed;
 mod solo;
 mod tool;
+pub(crate) mod visit;
 
-pub(crate) use tool::{Kind, Tool};
+pub(crate) use host::{check_host, constants, has_upper_registers};
+pub(crate) use tool::Tool;

@@ -25,13 +25,15 @@ struct Layout {
     zmm: usize,
     /// zmm16–31; 0 without AVX-512.
     upper: usize,
+    /// Mask registers; 0 without AVX-512.
+    masks: usize,
 }
 
 fn layout() -> Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     *LAYOUT.get_or_init(|| {
         let offset = |component: u32| __cpuid_count(0xd, component).ebx as usize;
-        Layout { ymm: offset(2), zmm: offset(6), upper: offset(7) }
+        Layout { ymm: offset(2), zmm: offset(6), upper: offset(7), masks: offset(5) }
     })
 }
 
@@ -39,7 +41,7 @@ fn layout() -> Layout {
 /// can be read and written at will.
 pub(crate) fn complete_image(context: &mut Context) {
     const FCW_INITIAL: [u8; 2] = 0x37f_u16.to_le_bytes();
-    let Layout { ymm, zmm, upper } = layout();
+    let Layout { ymm, zmm, upper, masks } = layout();
     let mask = context.xsave_mask;
     let image = &mut context.xsave.0;
     let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
@@ -56,8 +58,7 @@ pub(crate) fn complete_image(context: &mut Context) {
         image[ymm..ymm + 256].fill(0);
     }
     if absent(5) {
-        let opmask = __cpuid_count(0xd, 5).ebx as usize;
-        image[opmask..opmask + 64].fill(0);
+        image[masks..masks + 64].fill(0);
     }
     if absent(6) {
         image[zmm..zmm + 512].fill(0);
@@ -75,8 +76,8 @@ pub(crate) fn x87_top(context: &Context) -> u8 {
 
 /// Runs `each` on the contiguous pieces of the values of `len` bytes at state offset `at`: index into the bytes asked
 /// for, and the piece.
-fn value_pieces(context: &mut Context, at: usize, len: usize, mut each: impl FnMut(usize, &mut [u8])) {
-    let Layout { ymm, zmm, upper } = layout();
+fn value_pieces(context: &Context, at: usize, len: usize, mut each: impl FnMut(usize, &[u8])) {
+    let Layout { ymm, zmm, upper, .. } = layout();
     let top = usize::from(x87_top(context));
     let has_zmm = context.xsave_mask & 0xc0 == 0xc0;
     let mut done = 0;
@@ -85,9 +86,7 @@ fn value_pieces(context: &mut Context, at: usize, len: usize, mut each: impl FnM
         let (place, room) = if at < usize::from(state::VECTOR) {
             let (register, byte) = (at / 8, at % 8);
             let part = (8 - byte).min(len - done);
-            let mut bytes = context.regs[register].to_le_bytes();
-            each(done, &mut bytes[byte..byte + part]);
-            context.regs[register] = u64::from_le_bytes(bytes);
+            each(done, &context.regs[register].to_le_bytes()[byte..byte + part]);
             done += part;
             continue;
         } else if at < usize::from(state::X87) {
@@ -104,15 +103,15 @@ fn value_pieces(context: &mut Context, at: usize, len: usize, mut each: impl FnM
         };
         let part = room.min(len - done);
         match place {
-            Some(place) => each(done, &mut context.xsave.0[place..place + part]),
-            None => each(done, &mut [0; 64][..part]),
+            Some(place) => each(done, &context.xsave.0[place..place + part]),
+            None => each(done, &[0; 64][..part]),
         }
         done += part;
     }
 }
 
 /// Reads values at state offset `at`. The image must be complete.
-pub(crate) fn read_value(context: &mut Context, at: u16, into: &mut [u8]) {
+pub(crate) fn read_value(context: &Context, at: u16, into: &mut [u8]) {
     value_pieces(context, usize::from(at), into.len(), |i, piece| {
         into[i..i + piece.len()].copy_from_slice(piece)
     });

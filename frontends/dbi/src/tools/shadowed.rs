@@ -3,7 +3,8 @@
 //! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
-use super::Tool;
+use super::session::Calls;
+use super::{Tool, visit};
 use super::cells::{Dots, MirrorCells};
 use super::registers::RegisterShadows;
 use super::solo::{self, Solos};
@@ -23,17 +24,32 @@ pub(crate) struct Shadowed {
     pub(super) solos: Solos,
     /// Shadows of registers that signal handlers interrupted, by the address of the handler's frame.
     interrupted: Vec<(u64, Box<[u8; state::BYTES as usize]>)>,
+    /// Calls the session waits for.
+    pub(super) calls: Calls,
+    /// The function that runs as one operation.
+    pub(super) wrapped: Option<Wrapped>,
+}
+
+/// A function that runs as one operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wrapped {
+    /// Where it returns to.
+    pub(super) address: u64,
+    /// The stack pointer then.
+    pub(super) stack: u64,
 }
 
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, _context: &mut Context) -> Self {
-        Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new() }
+        Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None }
     }
 
     /// A guest thread begins with no shadows, whatever the one before it on the same carrier had.
     pub(crate) fn begin_thread(&mut self, context: &mut Context) {
         self.interrupted.clear();
+        self.calls = Calls::new();
+        self.wrapped = None;
         self.registers(context).clear();
     }
 
@@ -120,17 +136,24 @@ pub(crate) fn faulted(thread: &mut Thread) {
 /// An indirect branch whose mode has no table.
 pub(crate) fn look_up(thread: &mut Thread, target: u64) {
     thread.pc = target;
-    thread.mode = mode(thread);
+    if !thread.mode.is_wrapped() || visit::leaves_wrapped(thread, target) {
+        thread.mode = mode(thread);
+    }
 }
 
 /// The thread arrived at a hooked address.
 pub(crate) fn hook(thread: &mut Thread) {
-    thread.mode = thread.mode.past_hook();
+    if thread.mode.is_wrapped() {
+        thread.mode = Mode::WRAPPED.past_hook();
+    } else {
+        visit::arrived(thread);
+    }
 }
 
 /// The thread makes a client request with the instruction at `pc`.
 pub(crate) fn request(thread: &mut Thread, pc: u64) {
     const XCHG_BYTES: u64 = 3;
+    visit::request(thread, pc);
     thread.pc = pc + XCHG_BYTES;
 }
 

@@ -4,7 +4,6 @@
 //! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
 //! the rest and replays.
 
-use super::cells::MirrorCells;
 use super::registers::{self, RegisterShadows};
 use super::shadowed::{self, Carried, Shadowed};
 use crate::context::{Context, reg};
@@ -18,7 +17,6 @@ use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
-use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{Capture, Place};
 use std::rc::Rc;
 
@@ -168,7 +166,7 @@ fn capture_before(shadowed: &mut Shadowed, context: &mut Context, gs: u64, steps
 }
 
 /// Copies the bytes at `place` into the record; memory that is not there stays zero, as the instruction will fault.
-fn take(context: &mut Context, record: &mut [u8], place: Place, bytes: u16, at: u16) {
+fn take(context: &Context, record: &mut [u8], place: Place, bytes: u16, at: u16) {
     let range = usize::from(at)..usize::from(at + bytes);
     match place {
         Place::State(offset) => registers::read_value(context, offset, &mut record[range]),
@@ -354,10 +352,4 @@ fn release(thread: &mut Thread, pending: &Pending) {
     if pending.locked {
         shadowed::unlock_atomics(thread.process);
     }
-}
-
-/// Drops shadows of a place that something else has written.
-pub(super) fn clear(shadowed: &Shadowed, context: &mut Context, location: Location, bytes: usize) {
-    let mut registers = shadowed.registers(context);
-    MirrorCells { registers: &mut registers, encoding: &mut super::cells::Dots }.clear(location, bytes);
 }

@@ -1,24 +1,20 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
 use super::registers::IN_REGISTERS;
-use crate::engine::planes;
+use super::session::{DotObserver, Observer, Session, ShadowKind};
+use crate::engine::Lock;
 use crate::x86::mirror::{Mirror, Settings};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Which shadow a tool carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Derivatives.
-    Dot,
-    /// Reals.
-    Mpfr,
-}
-
 /// See the module's description.
 pub(crate) struct Tool {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ShadowKind,
     /// Whether shadows of vector registers are in the upper vector registers.
     pub(crate) upper_registers: bool,
+    pub(crate) session: Session,
+    pub(crate) observer: Lock<Box<dyn Observer + Send>>,
+    /// The program's first instruction.
+    entry: u64,
     /// Whether code is annotated: from the first shadow on.
     awake: AtomicBool,
     /// Address of the constants that annotations use.
@@ -28,10 +24,29 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// A tool that is asleep. Maps the mirror, or fails with an errno.
-    pub(crate) fn new(kind: Kind, avx512: bool, constants: u64) -> Result<Tool, i32> {
-        planes::map()?;
-        Ok(Tool { kind, upper_registers: avx512, awake: AtomicBool::new(false), constants, atomics: AtomicBool::new(false) })
+    /// A tool that is asleep, for a program whose first instruction is at `entry`. With `avx512`, shadows are kept in
+    /// the upper vector registers.
+    pub(crate) fn new(session: Session, entry: u64, avx512: bool, constants: u64) -> Tool {
+        let kind = session.shadow();
+        let observer: Box<dyn Observer + Send> = match kind {
+            ShadowKind::None => Box::new(super::session::Nobody),
+            ShadowKind::Dot | ShadowKind::Mpfr => Box::new(DotObserver),
+        };
+        Tool {
+            kind,
+            upper_registers: avx512,
+            session,
+            observer: Lock::new(observer),
+            entry,
+            awake: AtomicBool::new(false),
+            constants,
+            atomics: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether shadows are carried at all, in a mirror.
+    pub(crate) fn has_mirror(&self) -> bool {
+        self.kind != ShadowKind::None
     }
 
     pub(crate) fn is_awake(&self) -> bool {
@@ -43,11 +58,21 @@ impl Tool {
         !self.awake.swap(true, Ordering::SeqCst)
     }
 
+    /// Whether the shadow begins with the program, not with the first seed.
+    pub(super) fn starts_awake(&self) -> bool {
+        self.kind == ShadowKind::Mpfr
+    }
+
+    /// Whether the program begins at `pc`.
+    pub(super) fn begins_at(&self, pc: u64) -> bool {
+        pc == self.entry
+    }
+
     /// What translators need to know.
     pub(crate) fn mirror(&self) -> Mirror {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
-            records: self.kind == Kind::Mpfr,
+            records: self.kind == ShadowKind::Mpfr,
             constants: self.constants,
         })
     }
@@ -64,7 +89,7 @@ impl Tool {
     }
 
     /// Whether something is to happen before the instruction at `pc`.
-    pub(crate) fn is_hooked(&self, _pc: u64) -> bool {
-        false
+    pub(crate) fn is_hooked(&self, pc: u64) -> bool {
+        pc == self.entry || self.session.is_hooked(pc)
     }
 }

@@ -141,6 +141,8 @@ pub(crate) struct Emitter {
     pub(super) facts: InstructionInfoFactory,
     /// The mode at the instruction that is being emitted.
     pub(super) mode: Mode,
+    /// The hook at the block's first instruction has been seen to.
+    pub(super) past_hook: bool,
     pub(super) mirror: Option<Mirror>,
 }
 
@@ -156,6 +158,7 @@ impl Emitter {
             encoder: Encoder::new(64),
             facts: InstructionInfoFactory::new(),
             mode: Mode::BARE,
+            past_hook: false,
             mirror,
         }
     }
@@ -169,6 +172,7 @@ impl Emitter {
         self.out.map.clear();
         self.first_exit = place.first_exit;
         self.mode = mode.onwards();
+        self.past_hook = mode.is_past_hook();
         let table = mode.table().unwrap_or(0);
         ib_entry(&mut self.out.hot, &self.frame, block.start, table);
         self.out.entry = self.out.hot.here();

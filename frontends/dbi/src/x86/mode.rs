@@ -56,6 +56,11 @@ impl Mode {
         self.0 & Self::PAST_HOOK != 0
     }
 
+    /// A bare mode, annotated from now on.
+    pub(crate) fn awake(self) -> Mode {
+        Mode(self.0 & !Self::BARE.0)
+    }
+
     /// The mode of code that follows.
     pub(crate) fn onwards(self) -> Mode {
         Mode(self.0 & !Self::PAST_HOOK)

@@ -60,6 +60,9 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
         changed(thread, at, at + request.len);
     }
     thread.unmapped(at, request.len);
+    if region.file && region.executable() {
+        thread.mapped_file(request.fd, request.offset, at, at + request.len);
+    }
     Answer::Value(result)
 }
 

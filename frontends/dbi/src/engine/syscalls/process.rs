@@ -133,12 +133,12 @@ pub(super) fn arch_prctl(thread: &mut Thread, call: &Call) -> Answer {
             Ok(()) => Answer::Value(0),
             Err(guest::Fault) => fail(libc::EFAULT),
         },
-        SET_GS if thread.process.tool.is_some() && address >= CANONICAL_END => fail(libc::EPERM),
-        SET_GS if thread.process.tool.is_some() => {
+        SET_GS if thread.process.has_mirror() && address >= CANONICAL_END => fail(libc::EPERM),
+        SET_GS if thread.process.has_mirror() => {
             thread.context.guest_gs = address;
             Answer::Value(0)
         }
-        GET_GS if thread.process.tool.is_some() => match guest::write(address, thread.context.guest_gs) {
+        GET_GS if thread.process.has_mirror() => match guest::write(address, thread.context.guest_gs) {
             Ok(()) => Answer::Value(0),
             Err(guest::Fault) => fail(libc::EFAULT),
         },

@@ -156,6 +156,11 @@ impl Session {
         state.hooked.contains_key(&pc) || state.named.contains_key(&pc) || state.returns.contains(&pc)
     }
 
+    /// What is carried.
+    pub(crate) fn shadow(&self) -> ShadowKind {
+        self.config.shadow
+    }
+
     /// The site of the instruction at `pc`.
     pub(crate) fn site(&self, pc: u64) -> Site {
         self.state.lock().report.sites.at(pc)

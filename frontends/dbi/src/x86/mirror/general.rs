@@ -107,6 +107,7 @@ impl Emitter {
         }
         if !self.may_carry(n) {
             let active = Mode::cells(self.mode.mask() | 1 << n);
+            let active = if at.index == 0 && self.past_hook { active.past_hook() } else { active };
             self.guard_towards(at, &[Source::Memory(mem, bytes)], Leave::Mode(at.insn().pc(), active));
             return self.guest(at);
         }

@@ -1,0 +1,26 @@
+//! What shadows need of the processor, and the constants their code uses.
+
+use crate::engine::arena::{self, Exhausted};
+use std::arch::is_x86_feature_detected;
+
+/// Whether shadows can be kept in zmm16–31.
+pub(crate) fn has_upper_registers() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw")
+}
+
+/// Whether shadows can be carried at all; what is missing if not.
+pub(crate) fn check_host() -> Result<(), &'static str> {
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        Ok(())
+    } else {
+        Err("shadows need a processor with AVX2 and FMA (x86-64-v3)")
+    }
+}
+
+/// Address of the constants, mapped within reach of translated code.
+pub(crate) fn constants() -> Result<u64, Exhausted> {
+    arena::take(4096, libc::PROT_READ | libc::PROT_WRITE)
+}

@@ -1,0 +1,221 @@
+//! A thread at a hook: what the session sees of it, and what becomes of it afterwards.
+
+use super::cells::{Dots, MirrorCells};
+use super::machine::{Machine, Unmapped};
+use super::registers::{self, RegisterShadows};
+use super::session::{Arrival, Calls, Observer, ProgramEnd, Session};
+use super::shadowed::{self, Wrapped};
+use super::Tool;
+use crate::context::{Context, reg};
+use crate::engine::thread::Thread;
+use crate::engine::{diagnose, guest, planes};
+use crate::x86::mode::Mode;
+use crate::x86::state;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::{Cells, Location};
+
+/// General registers that a function may leave anything in (System V ABI, 3.2.1).
+const CALLER_SAVED: [usize; 9] = [
+    reg::RAX,
+    reg::RCX,
+    reg::RDX,
+    reg::RSI,
+    reg::RDI,
+    reg::R8,
+    reg::R9,
+    reg::R10,
+    reg::R11,
+];
+
+/// A stopped thread, as hooks see it.
+struct Stopped<'a> {
+    context: &'a mut Context,
+    upper_registers: bool,
+    /// A shadow was set.
+    set: bool,
+}
+
+impl Stopped<'_> {
+    fn shadows(&mut self) -> RegisterShadows<'_> {
+        RegisterShadows { context: self.context, upper_registers: self.upper_registers }
+    }
+}
+
+impl Machine for Stopped<'_> {
+    fn general(&self, register: usize) -> u64 {
+        self.context.regs[register]
+    }
+
+    fn set_general(&mut self, register: usize, value: u64) {
+        self.context.regs[register] = value;
+        self.shadows().bytes(state::general(register), 8).fill(0);
+    }
+
+    fn vector(&self, number: usize) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        registers::read_value(self.context, state::vector(number), &mut bytes);
+        bytes
+    }
+
+    fn x87(&self, index: usize) -> [u8; 10] {
+        let mut bytes = [0; 10];
+        registers::read_value(self.context, state::x87(self.x87_top(), index as u8), &mut bytes);
+        bytes
+    }
+
+    fn x87_top(&self) -> u8 {
+        registers::x87_top(self.context)
+    }
+
+    fn thread_pointer(&self) -> u64 {
+        self.context.guest_fs
+    }
+
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unmapped> {
+        if guest::read_some(address, into) == into.len() { Ok(()) } else { Err(Unmapped) }
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped> {
+        guest::write_bytes(address, bytes).map_err(|guest::Fault| Unmapped)
+    }
+
+    fn read_mirror(&self, address: u64, into: &mut [u8]) {
+        planes::read(address, into);
+    }
+
+    fn write_mirror(&mut self, address: u64, bytes: &[u8]) {
+        self.set |= bytes.iter().any(|&byte| byte != 0);
+        planes::write(address, bytes);
+    }
+
+    fn clear(&mut self, location: Location, bytes: usize) {
+        let mut registers = self.shadows();
+        MirrorCells { registers: &mut registers, encoding: &mut Dots }.clear(location, bytes);
+    }
+
+    fn dot(&mut self, location: Location, format: Format, bits: u128) -> f64 {
+        let mut registers = self.shadows();
+        let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+        cells.get(location, format, bits).unwrap_or(0.0)
+    }
+
+    fn set_dot(&mut self, location: Location, format: Format, bits: u128, dot: f64) {
+        self.set |= dot.to_bits() != 0;
+        let mut registers = self.shadows();
+        MirrorCells { registers: &mut registers, encoding: &mut Dots }.set(location, format, bits, Some(dot));
+    }
+}
+
+/// Has the session look at the stopped thread; code is annotated from the first shadow on.
+fn visit<T>(
+    thread: &mut Thread,
+    look: impl FnOnce(&Session, &mut Calls, &mut dyn Observer, &mut dyn Machine) -> T,
+) -> Option<T> {
+    let tool = thread.process.tool.as_ref()?;
+    registers::complete_image(thread.context);
+    let shadowed = thread.shadowed.as_deref_mut()?;
+    let mut calls = std::mem::take(&mut shadowed.calls);
+    let mut stopped =
+        Stopped { context: thread.context, upper_registers: shadowed.upper_registers, set: false };
+    let result = look(&tool.session, &mut calls, &mut **tool.observer.lock(), &mut stopped);
+    let set = stopped.set;
+    stopped.shadows().note_x87();
+    shadowed.calls = calls;
+    if set && tool.has_mirror() {
+        wake(thread, tool);
+    }
+    Some(result)
+}
+
+fn wake(thread: &mut Thread, tool: &Tool) {
+    if tool.wake() {
+        thread.process.changes.forget_code();
+        thread.process.threads.await_change(&thread.handle, &thread.process.changes);
+        thread.context.request();
+    }
+}
+
+/// The thread arrived at a hooked address, `thread.pc`.
+pub(super) fn arrived(thread: &mut Thread) {
+    let pc = thread.pc;
+    let Some(tool) = thread.process.tool.as_ref() else { return };
+    if tool.begins_at(pc) {
+        visit(thread, |session, _, observer, machine| session.begin(observer, machine));
+        if tool.starts_awake() {
+            wake(thread, tool);
+        }
+    }
+    let arrival = visit(thread, |session, calls, observer, machine| {
+        session.arrived(pc, calls, observer, machine)
+    });
+    let before = thread.mode;
+    thread.mode = shadowed::mode(thread).past_hook();
+    match arrival {
+        None | Some(Arrival::Go) => {}
+        Some(Arrival::Watch(address)) => watch(thread, address),
+        Some(Arrival::Wrapped(address)) => {
+            watch(thread, address);
+            if before.is_annotated() {
+                let stack = thread.context.regs[reg::RSP] + 8;
+                if let Some(shadowed) = &mut thread.shadowed {
+                    shadowed.wrapped = Some(Wrapped { address, stack });
+                }
+                thread.mode = Mode::WRAPPED.past_hook();
+            }
+        }
+    }
+}
+
+/// Code made before `address` was hooked is made again.
+fn watch(thread: &mut Thread, address: u64) {
+    thread.process.changes.forget_hooked(address);
+    thread.context.request();
+}
+
+/// An indirect branch inside a wrapped function: whether it is the function's return.
+pub(super) fn leaves_wrapped(thread: &mut Thread, target: u64) -> bool {
+    let stack = thread.context.regs[reg::RSP];
+    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return true };
+    let Some(wrapped) = shadowed.wrapped else { return true };
+    let returned = target == wrapped.address && stack == wrapped.stack;
+    // Beyond the frame of the call: it was left by longjmp or an exception.
+    if !returned && stack <= wrapped.stack {
+        return false;
+    }
+    shadowed.wrapped = None;
+    registers::complete_image(thread.context);
+    let mut registers = shadowed.registers(thread.context);
+    for register in CALLER_SAVED {
+        registers.bytes(state::general(register), 8).fill(0);
+    }
+    for number in 0..32 {
+        registers.bytes(state::vector(number), usize::from(state::VECTOR_BYTES)).fill(0);
+    }
+    for index in 0..8 {
+        registers.bytes(state::x87(0, index), usize::from(state::X87_BYTES)).fill(0);
+    }
+    registers.note_x87();
+    true
+}
+
+/// A client request by the instruction at `pc`.
+pub(super) fn request(thread: &mut Thread, pc: u64) {
+    let answer = visit(thread, |session, calls, observer, machine| {
+        session.request(pc, calls, observer, machine)
+    });
+    if let Some(answer) = answer {
+        thread.context.regs[reg::RDX] = answer;
+        if let Some(shadowed) = thread.shadowed.as_deref_mut() {
+            shadowed.registers(thread.context).bytes(state::general(reg::RDX), 8).fill(0);
+        }
+    }
+    thread.mode = shadowed::mode(thread);
+}
+
+/// The program has ended; the exit status to be given instead of its own, if there is one.
+pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
+    visit(thread, |session, _, observer, machine| {
+        session.finish(end, observer, Some(machine), &mut diagnose::Terminal)
+    })
+    .flatten()
+}
