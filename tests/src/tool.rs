@@ -30,7 +30,8 @@ pub struct Engine {
 }
 
 /// What the whole suite must also pass with.
-const CONFIGURATIONS: [(&str, &[&str]); 5] = [
+const CONFIGURATIONS: [(&str, &[&str]); 6] = [
+    ("hot-1", &["--hot-after=1"]),
     ("superblock-1", &["--superblock-limit=1"]),
     ("no-link", &["--no-link"]),
     ("flush-100", &["--flush-every=100"]),

@@ -122,6 +122,11 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", help_heading = TESTS)]
     flush_every: Option<usize>,
 
+    /// Translate a block again, with more effort, when it has run N times
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = TESTS)]
+    hot_after: u32,
+
     /// Name the program is told it was called by
     #[arg(long, value_name = "NAME", hide = true)]
     argv0: Option<OsString>,
@@ -191,6 +196,7 @@ impl Cli {
             superblock_limit: self.superblock_limit,
             link: !self.no_link,
             flush_every: self.flush_every,
+            hot_after: self.hot_after,
             stats: self.stats,
             trace_children: self.trace_children,
             tool_arguments: self.tool_arguments(all),

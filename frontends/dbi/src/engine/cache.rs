@@ -51,6 +51,8 @@ pub(crate) struct MadeOf {
     pub(crate) instructions: usize,
     /// Whether it compares its guest bytes each time it runs.
     pub(crate) compare: bool,
+    /// Whether it has proved worth more effort.
+    pub(crate) hot: bool,
 }
 
 /// A translated superblock.
@@ -106,6 +108,7 @@ pub(crate) struct Cache {
     by_pc: HashMap<u64, BlockId, BuildHasherDefault<AddressHasher>>,
     by_page: HashMap<u64, Vec<BlockId>, BuildHasherDefault<AddressHasher>>,
     link: bool,
+    runs: Runs,
 }
 
 /// Code at the head of a cache that belongs to no block.
@@ -153,6 +156,7 @@ impl Cache {
             by_pc: HashMap::default(),
             by_page: HashMap::default(),
             link,
+            runs: Runs::new(),
         };
         store_code(cache.cold.position, code.code());
         cache.cold.position = stubs.end;
@@ -202,7 +206,13 @@ impl Cache {
             hot: self.hot.position.next_multiple_of(16),
             cold: self.cold.position,
             first_exit: FIRST_EXIT + self.exits.len() as u32,
+            runs: None,
         }
+    }
+
+    /// A new count of runs, for a block that is to leave as `ExitKind::Hot` when it has run `enough` times.
+    pub(crate) fn count_runs(&mut self, enough: u32) -> Result<u64, Exhausted> {
+        self.runs.take(enough)
     }
 
     /// Whether code emitted for [`Cache::placement`] fits there; if not, room is made at another place, for which it
@@ -344,6 +354,7 @@ impl Cache {
     pub(crate) fn flush(&mut self) {
         self.blocks.clear();
         self.exits.clear();
+        self.runs.rewind();
         self.by_pc.clear();
         self.by_page.clear();
         self.hot.rewind(0);
@@ -351,7 +362,8 @@ impl Cache {
         self.clear_tables();
     }
 
-    fn forget(&mut self, id: BlockId) {
+    /// Forgets a block, so that another takes its place.
+    pub(crate) fn forget(&mut self, id: BlockId) {
         let block = &mut self.blocks[id as usize];
         if !std::mem::replace(&mut block.alive, false) {
             return;
@@ -399,6 +411,36 @@ impl Cache {
                 store_code(table + offset, &page);
             }
         }
+    }
+}
+
+/// Counts of runs, one word each: in memory of their own, because writing next to code is slow.
+struct Runs {
+    chunks: Vec<u64>,
+    used: usize,
+}
+
+impl Runs {
+    const CHUNK_WORDS: usize = 4096;
+
+    fn new() -> Self {
+        Runs { chunks: Vec::new(), used: 0 }
+    }
+
+    fn take(&mut self, enough: u32) -> Result<u64, Exhausted> {
+        let (chunk, word) = (self.used / Self::CHUNK_WORDS, self.used % Self::CHUNK_WORDS);
+        if chunk == self.chunks.len() {
+            let bytes = 8 * Self::CHUNK_WORDS as u64;
+            self.chunks.push(arena::take(bytes, libc::PROT_READ | libc::PROT_WRITE)?);
+        }
+        self.used += 1;
+        let at = self.chunks[chunk] + 8 * word as u64;
+        store_code(at, &u64::from(enough).to_le_bytes());
+        Ok(at)
+    }
+
+    fn rewind(&mut self) {
+        self.used = 0;
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Options {
     pub link: bool,
     /// Flush the code cache after this many translated blocks.
     pub flush_every: Option<usize>,
+    /// Translate a block again, following the calls it makes, when it has run this often; at least 1.
+    pub hot_after: u32,
     /// Print counters when the program ends.
     pub stats: bool,
     /// Follow programs that child processes execute.
@@ -29,6 +31,7 @@ impl Default for Options {
             superblock_limit: 128,
             link: true,
             flush_every: None,
+            hot_after: 1000,
             stats: false,
             trace_children: false,
             tool_arguments: Vec::new(),

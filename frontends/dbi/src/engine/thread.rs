@@ -158,11 +158,16 @@ impl Thread {
         if self.process.options.flush_every.is_some_and(|every| self.cache.block_count() >= every) {
             self.flush();
         }
+        self.translate(false)
+    }
+
+    /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`.
+    fn translate(&mut self, hot: bool) -> Option<BlockId> {
         let pc = self.pc;
         let mut source = GuestCode::new(self.process, pc);
         source.solo = self.mode.is_solo();
         let compare = source.compare;
-        let result = self.translator.translate(&mut self.cache, &mut source, pc, self.mode, compare);
+        let result = self.translator.translate(&mut self.cache, &mut source, pc, self.mode, compare, hot);
         match result {
             Ok(id) => {
                 self.counters.blocks += 1;
@@ -256,6 +261,14 @@ impl Thread {
             }
             ExitKind::Request(pc) => {
                 shadowed::request(self, pc);
+                Next::Run
+            }
+            ExitKind::Hot(pc) => {
+                self.pc = pc;
+                if let Some(id) = self.cache.find(pc, self.mode) {
+                    self.cache.forget(id);
+                    self.translate(true);
+                }
                 Next::Run
             }
             ExitKind::Changed(pc) => {

@@ -3,10 +3,11 @@
 use super::arena::Exhausted;
 use super::cache::{BlockId, Cache, MadeOf};
 use super::layout::{PAGE, page_floor};
-use crate::x86::discover::{CodeSource, End, Hooks, Insn, Limits, Superblock};
+use crate::x86::discover::{CodeSource, End, Flow, Hooks, Insn, Limits, Superblock};
 use crate::x86::emit::{Displaced, Emitter, Placement};
 use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
+use iced_x86::FlowControl;
 
 /// Limits of blocks that compare their bytes: short and straight.
 const COMPARED: Limits = Limits {
@@ -23,6 +24,8 @@ pub(crate) struct Translator {
     block: Superblock,
     emitter: Emitter,
     limits: Limits,
+    /// Runs after which a block is worth more effort.
+    hot_after: u32,
     /// Guest instructions translated so far.
     pub(crate) instructions: u64,
 }
@@ -55,9 +58,9 @@ pub(crate) struct Located {
 }
 
 impl Translator {
-    pub(crate) fn new(cache: &Cache, limits: Limits, mirror: Option<Mirror>) -> Self {
+    pub(crate) fn new(cache: &Cache, limits: Limits, hot_after: u32, mirror: Option<Mirror>) -> Self {
         let emitter = Emitter::new(cache.frame(), mirror);
-        Translator { block: Superblock::new(), emitter, limits, instructions: 0 }
+        Translator { block: Superblock::new(), emitter, limits, hot_after, instructions: 0 }
     }
 
     /// Translates the superblock at `pc` into `cache`.
@@ -68,8 +71,9 @@ impl Translator {
         pc: u64,
         mode: Mode,
         compare: bool,
+        hot: bool,
     ) -> Result<BlockId, NoBlock> {
-        let limits = self.limits(mode, compare);
+        let limits = self.limits(mode, compare, hot);
         self.block.discover(pc, limits, source);
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
@@ -77,19 +81,37 @@ impl Translator {
             _ => {}
         }
         self.instructions += self.block.insns.len() as u64;
+        let runs =
+            if self.counts_runs(mode, compare, hot) { Some(cache.count_runs(self.hot_after)?) } else { None };
         loop {
-            self.emitter.emit(&self.block, cache.placement(), mode, compare);
+            self.emitter.emit(&self.block, Placement { runs, ..cache.placement() }, mode, compare);
             if cache.make_room(&self.emitter.out)? {
                 break;
             }
         }
         let pages = pages(&self.block);
-        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare };
+        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot };
         Ok(cache.install(made_of, &self.emitter.out, &pages))
     }
 
-    fn limits(&self, mode: Mode, compare: bool) -> Limits {
-        let limits = if compare { COMPARED } else { self.limits };
+    /// Whether the block just discovered would gain by more effort, once it has proved worth it: only then are calls
+    /// followed, because code that runs once would be translated over and over.
+    fn counts_runs(&self, mode: Mode, compare: bool, hot: bool) -> bool {
+        let calls = self.block.insns.last().is_some_and(|insn| {
+            insn.flow == Flow::Leaves && insn.decoded.flow_control() == FlowControl::Call
+        });
+        calls && mode.is_bare() && !compare && !hot && self.limits.instructions > 1
+    }
+
+    fn limits(&self, mode: Mode, compare: bool, hot: bool) -> Limits {
+        let limits = if compare {
+            COMPARED
+        } else if hot {
+            let instructions = 4 * self.limits.instructions;
+            Limits { instructions, side_exits: 24, jumps: 64, call_depth: 4, ..self.limits }
+        } else {
+            self.limits
+        };
         let hooks = if mode.is_past_hook() { Hooks::AfterFirst } else { Hooks::All };
         match mode {
             m if m.is_solo() => {
@@ -109,13 +131,15 @@ impl Translator {
         pc: u64,
     ) -> Option<Located> {
         let block = cache.block(id);
-        let MadeOf { pc: start, mode, instructions, compare } = block.made_of;
-        let limits = self.limits(mode, compare);
+        let MadeOf { pc: start, mode, instructions, compare, hot } = block.made_of;
+        let limits = self.limits(mode, compare, hot);
         self.block.discover(start, Limits { instructions, ..limits }, source);
+        // Where the count is makes no difference to where instructions are.
+        let runs = self.counts_runs(mode, compare, hot).then(|| cache.frame().context);
         let (hot, cold) = block.code();
         self.emitter.emit(
             &self.block,
-            Placement { hot, cold, first_exit: block.first_exit() },
+            Placement { hot, cold, first_exit: block.first_exit(), runs },
             mode,
             compare,
         );

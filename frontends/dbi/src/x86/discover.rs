@@ -132,12 +132,8 @@ impl Superblock {
         self.start = start;
         self.insns.clear();
         self.extents.clear();
-        Walk { block: self, limits, window: Window::new(), returns: Vec::new(), side_exits: 0, jumps: 0 }
+        Walk { block: self, limits, window: Window::new(), frames: Vec::new(), side_exits: 0, jumps: 0 }
             .run(start, source);
-    }
-
-    fn covers(&self, pc: u64) -> bool {
-        self.insns.iter().any(|insn| insn.pc() == pc)
     }
 }
 
@@ -160,10 +156,20 @@ struct Walk<'a> {
     block: &'a mut Superblock,
     limits: Limits,
     window: Window,
-    /// Return addresses of followed calls.
-    returns: Vec<u64>,
+    /// Calls that were followed and not returned from.
+    frames: Vec<FollowedCall>,
     side_exits: usize,
     jumps: usize,
+}
+
+/// A call whose callee is being discovered.
+struct FollowedCall {
+    /// Address of the callee.
+    callee: u64,
+    /// Where the callee is expected to return to.
+    back: u64,
+    /// Index of the callee's first instruction in the superblock.
+    first: usize,
 }
 
 impl Walk<'_> {
@@ -238,10 +244,15 @@ impl Walk<'_> {
 
     fn follow(&mut self, insn: &Instruction, followed: Flow) -> (Flow, Option<u64>) {
         let target = insn.near_branch_target();
-        if self.jumps == self.limits.jumps
-            || self.block.insns.len() + 1 == self.limits.instructions
-            || target == insn.ip()
-            || self.block.covers(target)
+        // A loop is a block that links to itself, not one unrolled; another call of the same function is no loop.
+        let frame = self.frames.last().map_or(0, |call| call.first);
+        let again = match followed {
+            Flow::FollowedCall => {
+                target == self.block.start || self.frames.iter().any(|call| call.callee == target)
+            }
+            _ => target == insn.ip() || self.block.insns[frame..].iter().any(|insn| insn.pc() == target),
+        };
+        if again || self.jumps == self.limits.jumps || self.block.insns.len() + 1 == self.limits.instructions
         {
             return (Flow::Leaves, None);
         }
@@ -252,20 +263,24 @@ impl Walk<'_> {
     fn call(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
         // The return address is compared with a sign-extended 32-bit constant.
         let comparable = i32::try_from(insn.next_ip()).is_ok();
-        if !comparable || self.returns.len() >= self.limits.call_depth {
+        if !comparable || self.frames.len() >= self.limits.call_depth {
             return (Flow::Leaves, None);
         }
         let (flow, next) = self.follow(insn, Flow::FollowedCall);
         if flow == Flow::FollowedCall {
-            self.returns.push(insn.next_ip());
+            self.frames.push(FollowedCall {
+                callee: insn.near_branch_target(),
+                back: insn.next_ip(),
+                first: self.block.insns.len() + 1,
+            });
         }
         (flow, next)
     }
 
     fn ret(&mut self) -> (Flow, Option<u64>) {
-        match self.returns.pop() {
-            Some(address) if self.block.insns.len() + 1 < self.limits.instructions => {
-                (Flow::ExpectedReturn(address), Some(address))
+        match self.frames.pop() {
+            Some(FollowedCall { back, .. }) if self.block.insns.len() + 1 < self.limits.instructions => {
+                (Flow::ExpectedReturn(back), Some(back))
             }
             _ => (Flow::Leaves, None),
         }

@@ -8,6 +8,7 @@
 use super::asm::{self, Asm, Gpr, RAX, RCX, Rel32};
 use super::discover::{End, Flow, Insn, Superblock, runs_then_exits};
 use super::far;
+use super::liveness;
 use super::mirror::Mirror;
 use super::mode::Mode;
 use crate::context::Context;
@@ -70,6 +71,8 @@ pub(crate) enum ExitKind {
     Executed(u64),
     /// The guest bytes of the block at this address are no longer what it was made from.
     Changed(u64),
+    /// The block at this address has run often.
+    Hot(u64),
     /// The one instruction of a solo block has run; the guest goes on at the address.
     Stepped(u64),
     /// The instruction at this address meets shadows that translated code does not see to.
@@ -130,6 +133,8 @@ pub(crate) struct Placement {
     pub(crate) hot: u64,
     pub(crate) cold: u64,
     pub(crate) first_exit: u32,
+    /// Address of the word that counts the runs left until the block leaves as `ExitKind::Hot`.
+    pub(crate) runs: Option<u64>,
 }
 
 /// See the module's description.
@@ -139,6 +144,10 @@ pub(crate) struct Emitter {
     first_exit: u32,
     pub(super) encoder: Encoder,
     pub(super) facts: InstructionInfoFactory,
+    /// For each instruction, whether rcx is dead after it; empty for never.
+    rcx_dead_after: Vec<bool>,
+    /// Whether rcx is in its slot only.
+    rcx_aside: bool,
     /// The mode at the instruction that is being emitted.
     pub(super) mode: Mode,
     /// The hook at the block's first instruction has been seen to.
@@ -157,6 +166,8 @@ impl Emitter {
             first_exit: 0,
             encoder: Encoder::new(64),
             facts: InstructionInfoFactory::new(),
+            rcx_dead_after: Vec::new(),
+            rcx_aside: false,
             mode: Mode::BARE,
             past_hook: false,
             mirror,
@@ -179,15 +190,24 @@ impl Emitter {
         if compare {
             self.compare(block);
         }
+        if let Some(runs) = place.runs {
+            self.count_run(block.start, runs);
+        }
         if self.mode.is_annotated() {
             self.begin_annotated(block);
         }
+        self.rcx_aside = false;
+        self.rcx_dead_after.clear();
+        if self.mode.is_bare() {
+            liveness::rcx_dead_after(&block.insns, &mut self.facts, &mut self.rcx_dead_after);
+        }
         for (index, insn) in block.insns.iter().enumerate() {
-            self.note(index, Displaced::default());
+            self.note(index, Displaced { rcx: self.rcx_aside, ..Displaced::default() });
             if self.mode.is_annotated() {
                 self.annotated(block, index);
             } else {
                 self.instruction(index, insn);
+                self.rcx_aside = self.rcx_aside && !liveness::replaces_rcx(insn, &mut self.facts);
             }
         }
         match block.end {
@@ -199,6 +219,27 @@ impl Emitter {
             End::Continues(pc) if self.mode.is_solo() => self.leave(ExitKind::Stepped(pc)),
             End::Continues(pc) | End::Invalid(pc) | End::Unmapped { pc, .. } => self.jump_to(pc),
         }
+    }
+
+    /// Counts down the word at `runs` and leaves when it becomes 0. Keeps the flags.
+    fn count_run(&mut self, start: u64, runs: u64) {
+        const SHORT_JMP_BYTES: u8 = 2;
+        const JMP_BYTES: u8 = 5;
+        let rcx = self.frame.slot(Slot::Rcx);
+        let hot_exit = self.stub(ExitKind::Hot(start), 0);
+        let enough = self.out.cold.here();
+        self.out.cold.load(RCX, rcx);
+        self.out.cold.jmp(hot_exit);
+        self.out.hot.store(rcx, RCX);
+        self.note(0, Displaced { rcx: true, ..Displaced::default() });
+        let code = &mut self.out.hot;
+        code.load(RCX, runs);
+        code.add_rcx(-1);
+        code.store(runs, RCX);
+        code.jrcxz_over(SHORT_JMP_BYTES);
+        code.raw(&[0xeb, JMP_BYTES]);
+        code.jmp(enough);
+        code.load(RCX, rcx);
     }
 
     /// Compares the block's guest bytes, eight at a time, with those it is made from. Keeps the flags.
@@ -368,6 +409,10 @@ impl Emitter {
     /// Pops the return address into rcx, which is set aside first.
     fn pop_target(&mut self, insn: &Insn) {
         self.out.hot.store(self.frame.slot(Slot::Rcx), RCX);
+        self.pop_into_rcx(insn);
+    }
+
+    fn pop_into_rcx(&mut self, insn: &Insn) {
         self.out.hot.raw(&[0x59]);
         if insn.decoded.op_count() == 1 {
             // lea rsp, [rsp + imm]
@@ -378,13 +423,20 @@ impl Emitter {
 
     fn expected_return(&mut self, index: usize, insn: &Insn, address: u64) {
         let expected = i32::try_from(address).expect("discovery follows comparable calls only");
-        self.pop_target(insn);
+        if self.rcx_aside {
+            self.pop_into_rcx(insn);
+        } else {
+            self.pop_target(insn);
+        }
         self.note(index, Displaced { rcx: true, ..Displaced::default() });
         self.out.hot.add_rcx(-expected);
         self.out.hot.jrcxz_over(5);
         let miss = self.out.cold.here();
         self.out.hot.jmp(miss);
-        self.out.hot.load(RCX, self.frame.slot(Slot::Rcx));
+        self.rcx_aside = self.rcx_dead_after.get(index).copied().unwrap_or(false);
+        if !self.rcx_aside {
+            self.out.hot.load(RCX, self.frame.slot(Slot::Rcx));
+        }
         self.out.cold.add_rcx(expected);
         match self.mode.table() {
             Some(table) => {
