@@ -1,6 +1,7 @@
 //! What shadows need of the processor, and the constants their code uses.
 
 use crate::engine::arena::{self, Exhausted};
+use crate::x86::rules::constant_bytes;
 use std::arch::is_x86_feature_detected;
 
 /// Whether shadows can be kept in zmm16–31.
@@ -22,5 +23,9 @@ pub(crate) fn check_host() -> Result<(), &'static str> {
 
 /// Address of the constants, mapped within reach of translated code.
 pub(crate) fn constants() -> Result<u64, Exhausted> {
-    arena::take(4096, libc::PROT_READ | libc::PROT_WRITE)
+    let bytes = constant_bytes();
+    let at = arena::take(bytes.len() as u64, libc::PROT_READ | libc::PROT_WRITE)?;
+    // SAFETY: the memory was just mapped for this and is at least as long.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
+    Ok(at)
 }

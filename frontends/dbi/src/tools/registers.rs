@@ -164,8 +164,9 @@ impl RegisterShadows<'_> {
         all
     }
 
-    /// Puts back what [`RegisterShadows::save`] gave.
+    /// Puts back what [`RegisterShadows::save`] gave. The image must be complete.
     pub(crate) fn restore(&mut self, all: &[u8; state::BYTES as usize]) {
+        self.keep_masks();
         self.context.shadows.0 = *all;
         let vector = usize::from(state::VECTOR);
         for n in 0..32 {
@@ -173,6 +174,17 @@ impl RegisterShadows<'_> {
             self.bytes(at as u16, 64).copy_from_slice(&all[at..at + 64]);
         }
         self.note_x87();
+    }
+
+    /// Gives the mask registers that annotations rely on their values: 4 to 7 have the lowest 1, 2, 4 and 8 bits set.
+    pub(crate) fn keep_masks(&mut self) {
+        if self.upper_registers {
+            let masks = layout().masks;
+            for (n, bits) in [(4, 1_u64), (5, 3), (6, 15), (7, 255)] {
+                let at = masks + 8 * n;
+                self.context.xsave.0[at..at + 8].copy_from_slice(&bits.to_le_bytes());
+            }
+        }
     }
 
     /// Drops all of it.

@@ -41,8 +41,11 @@ pub(super) struct Wrapped {
 
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
-    pub(crate) fn new(tool: &Tool, _context: &mut Context) -> Self {
-        Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None }
+    pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
+        let shadowed = Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None };
+        super::registers::complete_image(context);
+        shadowed.registers(context).clear();
+        shadowed
     }
 
     /// A guest thread begins with no shadows, whatever the one before it on the same carrier had.
@@ -50,6 +53,7 @@ impl Shadowed {
         self.interrupted.clear();
         self.calls = Calls::new();
         self.wrapped = None;
+        super::registers::complete_image(context);
         self.registers(context).clear();
     }
 
@@ -179,6 +183,9 @@ pub(crate) fn interrupted(
     shadowed.interrupted.retain(|&(other, _)| other > frame);
     shadowed.interrupted.push((frame, saved));
     planes::clear(frame, end.saturating_sub(frame));
+    // What the handler begins with was reset.
+    super::registers::complete_image(thread.context);
+    shadowed.registers(thread.context).clear();
     thread.mode = mode(thread);
 }
 

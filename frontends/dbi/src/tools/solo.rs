@@ -4,6 +4,7 @@
 //! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
 //! the rest and replays.
 
+use super::cells::{Dots, MirrorCells};
 use super::registers::{self, RegisterShadows};
 use super::shadowed::{self, Carried, Shadowed};
 use crate::context::{Context, reg};
@@ -12,11 +13,14 @@ use crate::engine::planes::{self, PLANE};
 use crate::engine::sys;
 use crate::engine::thread::{GuestCode, Thread};
 use crate::x86::discover::{self, CodeSource};
-use crate::x86::lower::{AddressRecipe, Gap, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp};
+use crate::x86::lower::{
+    AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
+};
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::step::{Capture, Place};
 use std::rc::Rc;
 
@@ -44,6 +48,8 @@ struct Pending {
     entry: Rc<Entry>,
     pc: u64,
     mode: Mode,
+    /// Physical x87 register on top.
+    top: u8,
     /// Whether GS is the guest's meanwhile.
     guest_gs: bool,
     /// Whether it holds the tool's lock: no other thread's atomic instruction runs meanwhile.
@@ -99,7 +105,7 @@ pub(super) fn begin(thread: &mut Thread) {
     let Some(entry) = shadowed.solos.entry(pc, bytes, top) else { return };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
-    let mut pending = Pending { entry, pc, mode, guest_gs, locked, before: [0; 3], met: false };
+    let mut pending = Pending { entry, pc, mode, top, guest_gs, locked, before: [0; 3], met: false };
     if locked {
         shadowed::lock_atomics(thread.process);
     }
@@ -290,48 +296,29 @@ fn string(shadowed: &mut Shadowed, context: &mut Context, gs: u64, op: &StringOp
     }
 }
 
-/// Where an image keeps which part of the state: image offset, state offset, bytes; by state component.
-fn image_parts(op: &StateOp, top: u8) -> Vec<(u32, u64, u16, usize)> {
-    use Mnemonic::*;
-    const X87: u32 = 0;
-    const SSE: u32 = 1;
-    const AVX: u32 = 2;
-    let mut parts = Vec::new();
-    if matches!(op.mnemonic, Fnsave | Fsave | Frstor) {
-        parts.extend((0..8).map(|i| (X87, 28 + 10 * u64::from(i), state::x87(top, i), 10)));
-        return parts;
-    }
-    parts.extend((0..8).map(|i| (X87, 32 + 16 * u64::from(i), state::x87(top, i), 10)));
-    parts.extend((0..16).map(|n| (SSE, 160 + 16 * n as u64, state::vector(n), 16)));
-    if !matches!(op.mnemonic, Fxsave | Fxsave64 | Fxrstor | Fxrstor64) {
-        // The first extended component follows the header, in the standard and in the compacted format.
-        parts.extend((0..16).map(|n| (AVX, 576 + 16 * n as u64, state::vector(n) + 16, 16)));
-    }
-    parts
-}
-
 /// State is saved in, or restored from, an image in memory: so are its shadows, in the image's mirror.
 fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pending: &Pending) {
-    use Mnemonic::*;
-    let image = pending.before[0];
-    let asked = context.regs[reg::RAX] as u32;
-    let by_mask = matches!(op.mnemonic, Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt | Xsaveopt64 | Xrstor | Xrstor64);
-    let restores = matches!(op.mnemonic, Fxrstor | Fxrstor64 | Frstor | Xrstor | Xrstor64);
-    let top = registers::x87_top(context);
-    let present = guest::read::<u64>(image.wrapping_add(512)).unwrap_or(0);
+    /// Components that the guest knows of while the upper vector registers hold shadows: x87, SSE, AVX.
+    const WITHOUT_AVX512: u64 = 7;
+    let half = |register: usize| u64::from(context.regs[register] as u32);
+    let mut header = [0; StateOp::HEADER];
+    let known = guest::read_some(pending.before[0], &mut header);
+    let hidden = if shadowed.upper_registers { WITHOUT_AVX512 } else { u64::MAX };
+    let transfers = op.transfers(&ImageRun {
+        address: pending.before[0],
+        top: pending.top,
+        requested: half(reg::RDX) << 32 | half(reg::RAX),
+        enabled: context.xsave_mask & hidden,
+        header: &header[..known],
+    });
     let mut registers = shadowed.registers(context);
-    for (component, offset, at, bytes) in image_parts(op, top) {
-        let address = image.wrapping_add(offset);
-        let cell = registers.bytes(at, bytes);
-        match (by_mask && asked >> component & 1 == 0, restores) {
-            (true, _) => {}
-            (false, true) if by_mask && present >> component & 1 == 0 => cell.fill(0),
-            (false, true) => planes::read(address, cell),
-            (false, false) => planes::write(address, cell),
+    registers.keep_masks();
+    let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+    for transfer in transfers {
+        match transfer {
+            Transfer::Copy(from, to, bytes) => cells.copy(from, to, usize::from(bytes)),
+            Transfer::Clear(at, bytes) => cells.clear(at, usize::from(bytes)),
         }
-    }
-    if matches!(op.mnemonic, Fnsave | Fsave) {
-        (0..8).for_each(|i| registers.bytes(state::x87(0, i), 16).fill(0));
     }
 }
 

@@ -1,24 +1,301 @@
 //! Arithmetic: the shadow's rule beside the guest's operation.
+//!
+//! A rule that needs no result comes first and computes in place; what it reads of memory is touched before, so that a
+//! fault finds nothing changed. A rule that needs the result comes after.
 
 use super::At;
+use super::operand;
+use super::places::{self, SECOND_TEMPORARY, TEMPORARY};
+use crate::context::Context;
 use crate::x86::emit::Emitter;
+use crate::x86::rules::{self, Binding, Constants, Conversion, Job, Rest};
 use crate::x86::table::Shape;
+use crate::x86::vector::{Mem, Place};
+use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::Op;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+
+/// Mask registers that rules may change.
+const MASKS: [u8; 3] = [1, 2, 3];
+
+/// The mask register whose lowest so many bits are set: they are ours to keep (`tools::registers`).
+fn lanes_mask(count: u8) -> Option<u8> {
+    Some(match count {
+        1 => 4,
+        2 => 5,
+        4 => 6,
+        8 => 7,
+        _ => return None,
+    })
+}
+
+/// Operands of a rule: places of values and of dots.
+#[derive(Clone, Copy)]
+struct Operands {
+    x: [Place; MAX_OPERANDS],
+    dots: [Place; MAX_OPERANDS],
+    /// Dots that are known to be absent.
+    absent: u8,
+    count: usize,
+}
 
 impl Emitter {
     pub(super) fn arithmetic(
         &mut self,
         at: At<'_>,
-        _op: Op,
-        _terms: Option<[u8; 3]>,
-        _format: Format,
-        _shape: Shape,
+        op: Op,
+        terms: Option<[u8; 3]>,
+        format: Format,
+        shape: Shape,
     ) {
-        if self.mirror().settings.records { self.solo(at) } else { self.guarded(at) }
+        let insn = &at.insn().decoded;
+        if self.mirror().settings.records {
+            return self.solo(at);
+        }
+        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+        if !plain || self.mirror().settings.in_registers == 0 || !op.is_arithmetic() {
+            return self.guarded(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let numbers = source_numbers(insn, op, terms);
+        let operands = self.operands(insn, &numbers);
+        let d = insn.op0_register().number() as u8;
+        let width = match shape {
+            Shape::Scalar => format.bytes() as u8,
+            Shape::Packed => insn.op0_register().size() as u8,
+        };
+        if operands.absent.count_ones() as usize == operands.count {
+            self.guest(at);
+            self.close_operand();
+            return self.clear_vector(d, None);
+        }
+        let rest = rest_source(insn, shape, terms.is_some());
+        // The rest of the result comes from another register than the result: it is put there first.
+        let others = operands.dots[..operands.count].contains(&Place::Reg(16 + d));
+        let needs_value = rules::needs_result(op)
+            && (0..operands.count).any(|i| rules::needs_operand(op, i) && operands.x[i] == Place::Reg(d));
+        let in_place = d < self.mirror().settings.in_registers;
+        if !in_place || needs_value || (rest.is_some_and(|r| r != d) && others) {
+            self.through_borrowed(at, op, format, width, &operands, rest);
+        } else {
+            self.in_place(at, op, format, width, &operands, rest);
+        }
+        self.close_operand();
     }
 
-    pub(super) fn conversion(&mut self, at: At<'_>, widens: bool, _shape: Shape) {
-        if self.mirror().settings.records && !widens { self.solo(at) } else { self.guarded(at) }
+    /// The rule computes in the shadow's own register.
+    fn in_place(
+        &mut self,
+        at: At<'_>,
+        op: Op,
+        format: Format,
+        width: u8,
+        operands: &Operands,
+        rest: Option<u8>,
+    ) {
+        let d = at.insn().decoded.op0_register().number() as u8;
+        let after = rules::needs_result(op);
+        if after {
+            self.guest(at);
+        } else {
+            self.touch(at);
+        }
+        if let Some(rest) = rest.filter(|&rest| rest != d) {
+            let from = self.shadow_in_register(rest, TEMPORARY);
+            self.move_shadow(16 + d, from, 16);
+        }
+        self.rule(op, format, width, operands, Place::Reg(d), 16 + d, rest.is_some());
+        if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
+            self.move_shadow(16 + d, 16 + d, 16);
+        }
+        if !after {
+            self.guest(at);
+        }
     }
+
+    /// The rule computes in a register that holds another shadow otherwise.
+    fn through_borrowed(
+        &mut self,
+        at: At<'_>,
+        op: Op,
+        format: Format,
+        width: u8,
+        operands: &Operands,
+        rest: Option<u8>,
+    ) {
+        let insn = &at.insn().decoded;
+        let d = insn.op0_register().number() as u8;
+        let used: Vec<u8> = (0..insn.op_count())
+            .filter(|&n| insn.op_kind(n) == OpKind::Register)
+            .map(|n| insn.op_register(n).number() as u8)
+            .collect();
+        let mut free = (0..14).filter(|n| !used.contains(n));
+        let (to, value) = (16 + free.next().unwrap_or(0), 16 + free.next().unwrap_or(1));
+        let (first, second) = (self.aside(0), self.aside(1));
+        self.touch(at);
+        self.out.hot.vector_store(first, to, 64);
+        self.out.hot.vector_store(second, value, 64);
+        // The guest's operand, as it is before the instruction.
+        let mut operands = *operands;
+        for x in &mut operands.x {
+            if *x == Place::Reg(d) {
+                self.move_shadow(value, d, 64);
+                *x = Place::Reg(value);
+            }
+        }
+        let from = rest.map(|rest| self.shadow_in_register(rest, TEMPORARY));
+        if let Some(from) = from {
+            self.move_shadow(to, from, 16);
+        }
+        self.guest(at);
+        self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some());
+        if rest.is_some() && !places::keeps_upper(insn) {
+            self.move_shadow(to, to, 16);
+        }
+        self.put_shadow(d, to);
+        self.out.hot.vector_load(to, first, 64);
+        self.out.hot.vector_load(value, second, 64);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a rule has that many parts")]
+    fn rule(&mut self, op: Op, format: Format, width: u8, operands: &Operands, r: Place, to: u8, keep: bool) {
+        let count = operands.count;
+        let spill: Vec<Mem> = (2..6).map(|n| self.aside(n)).collect();
+        let constants = Constants::at(self.mirror().settings.constants);
+        let job = Job {
+            op,
+            format,
+            width,
+            x: &operands.x[..count],
+            dots: &operands.dots[..count],
+            absent: operands.absent,
+            r,
+            to,
+            rest: if keep { Rest::Keep } else { Rest::Zero },
+            temps: &[SECOND_TEMPORARY, TEMPORARY],
+            masks: &MASKS,
+            lanes: lanes_mask(width / format.bytes() as u8),
+            spill: &spill,
+        };
+        rules::emit(&mut self.out.hot, Binding::Evex, &job, &constants);
+    }
+
+    fn aside(&self, n: u32) -> Mem {
+        Mem::rip(self.frame.field(Context::OFFSET_ASIDE + 64 * n))
+    }
+
+    /// Reads the guest's memory operand, so that a fault happens before anything has changed.
+    fn touch(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        if operand::has_memory(insn) {
+            let bytes = insn.memory_size().size() as u8;
+            self.note_borrowed(at.index);
+            self.out.hot.vector_load(TEMPORARY, operand::guest_memory(insn), bytes);
+        }
+    }
+
+    fn operands(&mut self, insn: &Instruction, numbers: &[u32]) -> Operands {
+        let nothing = Place::Reg(0);
+        let mut operands =
+            Operands { x: [nothing; 3], dots: [nothing; 3], absent: 0, count: numbers.len() };
+        for (i, &n) in numbers.iter().enumerate() {
+            if insn.op_kind(n) == OpKind::Register {
+                let register = insn.op_register(n).number() as u8;
+                operands.x[i] = Place::Reg(register);
+                operands.dots[i] = self.shadow(register);
+                continue;
+            }
+            operands.x[i] = Place::Mem(operand::guest_memory(insn));
+            match self.mirror_memory(insn) {
+                Some(mem) => operands.dots[i] = Place::Mem(mem),
+                None => operands.absent |= 1 << i,
+            }
+        }
+        operands
+    }
+
+    /// `cvtsd2ss`, `cvtss2sd` and their packed forms.
+    pub(super) fn conversion(&mut self, at: At<'_>, widens: bool, shape: Shape) {
+        let insn = &at.insn().decoded;
+        if self.mirror().settings.records && !widens {
+            return self.solo(at);
+        }
+        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+        let d = insn.op0_register().number() as u8;
+        let source = insn.op_count() - 1;
+        let rest = rest_source(insn, shape, false);
+        let same = insn.op_kind(source) == OpKind::Register && insn.op_register(source).number() as u8 == d;
+        let held = self.mirror().settings.in_registers;
+        if self.mirror().settings.records || !plain || d >= held || (rest.is_some_and(|r| r != d) && same) {
+            return self.guarded(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        self.guest(at);
+        let dot = match insn.op_kind(source) {
+            OpKind::Register => Some(self.shadow(insn.op_register(source).number() as u8)),
+            _ => self.mirror_memory(insn).map(Place::Mem),
+        };
+        let Some(dot) = dot else {
+            self.close_operand();
+            return self.clear_vector(d, None);
+        };
+        let bytes = if insn.op_kind(source) == OpKind::Register {
+            insn.op_register(source).size() as u8
+        } else {
+            insn.memory_size().size() as u8
+        };
+        let count = match (shape, widens) {
+            (Shape::Scalar, _) => 1,
+            (Shape::Packed, true) => insn.op0_register().size() as u8 / 8,
+            (Shape::Packed, false) => bytes / 8,
+        };
+        if let Some(rest) = rest.filter(|&rest| rest != d) {
+            let from = self.shadow_in_register(rest, TEMPORARY);
+            self.move_shadow(16 + d, from, 16);
+        }
+        let job = Conversion {
+            from: if widens { Format::F32 } else { Format::F64 },
+            count,
+            dot,
+            to: 16 + d,
+            rest: if rest.is_some() { Rest::Keep } else { Rest::Zero },
+            temp: SECOND_TEMPORARY,
+            mask: MASKS[0],
+            lanes: lanes_mask(count),
+        };
+        let constants = Constants::at(self.mirror().settings.constants);
+        rules::convert(&mut self.out.hot, Binding::Evex, &job, &constants);
+        if rest.is_some() && !places::keeps_upper(insn) {
+            self.move_shadow(16 + d, 16 + d, 16);
+        }
+        self.close_operand();
+    }
+}
+
+/// Numbers of the operands that are the rule's.
+fn source_numbers(insn: &Instruction, op: Op, terms: Option<[u8; 3]>) -> Vec<u32> {
+    let all = (0..insn.op_count()).filter(|&n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory));
+    let all: Vec<u32> = all.collect();
+    match (terms, op.arity()) {
+        (Some(terms), _) => terms.iter().map(|&n| u32::from(n)).collect(),
+        (None, 1) => vec![all[all.len() - 1]],
+        // A legacy form names its first source as destination.
+        (None, _) if all.len() == 2 => vec![0, 1],
+        (None, _) => vec![1, 2],
+    }
+}
+
+/// The register that a scalar operation takes the rest of its result from; nothing for packed ones.
+fn rest_source(insn: &Instruction, shape: Shape, fused: bool) -> Option<u8> {
+    if shape == Shape::Packed {
+        return None;
+    }
+    let own = insn.op0_register().number() as u8;
+    let legacy = insn.encoding() == EncodingKind::Legacy;
+    let named = insn.op_count() > 2 && insn.op1_kind() == OpKind::Register;
+    Some(if legacy || fused || !named { own } else { insn.op1_register().number() as u8 })
 }
