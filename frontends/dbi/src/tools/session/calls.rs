@@ -32,7 +32,7 @@ pub(crate) enum Then {
 pub(crate) struct Call {
     pub(crate) math: Math,
     pub(crate) site: Site,
-    pub(crate) operands: Box<Operands>,
+    pub(crate) operands: Operands,
 }
 
 /// The operands of a call that is under way.
@@ -76,7 +76,7 @@ pub(crate) struct Calls {
     /// How often the program has switched shadowing off for this thread.
     disabled: u64,
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
-    spare: Vec<Box<Operands>>,
+    spare: Vec<Operands>,
     /// What was kept for calls that never returned.
     lost: Vec<Kept>,
 }
@@ -167,12 +167,12 @@ impl Calls {
     }
 
     /// Room for the operands of a call.
-    pub(super) fn operands(&mut self) -> Box<Operands> {
+    pub(super) fn operands(&mut self) -> Operands {
         self.spare.pop().unwrap_or_default()
     }
 
     /// Gives it back.
-    pub(super) fn reuse(&mut self, mut operands: Box<Operands>) {
+    pub(super) fn reuse(&mut self, mut operands: Operands) {
         operands.clear();
         self.spare.push(operands);
     }

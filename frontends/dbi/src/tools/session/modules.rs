@@ -75,7 +75,7 @@ fn hooked(file: &SymbolFile, is_static: bool) -> Result<Vec<Hooked>, OpenError> 
         }
     }
     // Of several names, the one without underscores is what people know.
-    found.sort_by(|a, b| (a.address, a.symbol.starts_with('_')).cmp(&(b.address, b.symbol.starts_with('_'))));
+    found.sort_by_key(|function| (function.address, function.symbol.starts_with('_')));
     found.dedup_by_key(|h| h.address);
     Ok(found)
 }
