@@ -34,6 +34,7 @@ pub struct Signature {
 /// The signature of the function at `address`, if debug information has it.
 pub(super) fn find(dies: &Dies, address: u64) -> Result<Option<Signature>, gimli::Error> {
     let Some(at) = subprogram(dies, address)? else { return Ok(None) };
+    let fortran = dies.is_fortran(&at.unit)?;
     let mut parameters = Vec::new();
     for child in dies.children(&at)? {
         if child.tag() != gimli::DW_TAG_formal_parameter {
@@ -41,7 +42,12 @@ pub(super) fn find(dies: &Dies, address: u64) -> Result<Option<Signature>, gimli
         }
         let child_at = At { unit: at.unit.clone(), offset: child.offset() };
         let Some(kind) = dies.kind(&child_at)? else { continue };
-        parameters.push((passed(dies, &kind)?, is_artificial(dies, &at, &child)?));
+        let mut given = passed(dies, &kind)?;
+        if fortran && !is_in_register(dies, &at, &child)? {
+            given = by_reference(given);
+        }
+        // gfortran calls descriptors artificial, though the argument is the user's.
+        parameters.push((given, !fortran && is_artificial(dies, &at, &child)?));
     }
     let result = match dies.kind(&at)? {
         Some(kind) => Some(passed(dies, &kind)?),
@@ -84,6 +90,37 @@ fn is_artificial(dies: &Dies, function: &At, parameter: &Entry) -> Result<bool, 
     })
 }
 
+/// Fortran passes by reference, which its types do not say.
+fn by_reference(given: Passed) -> Passed {
+    match given {
+        Passed::Float(format) | Passed::Complex(format) => Passed::Pointer(Some(format)),
+        Passed::Pointer(_) => given,
+        Passed::Integer | Passed::Structure(_) => Passed::Pointer(None),
+    }
+}
+
+/// Whether the value of a parameter is in a register or the frame itself, and not where that points to: a dummy
+/// argument with the `value` attribute, or one whose address is not needed.
+fn is_in_register(dies: &Dies, function: &At, parameter: &Entry) -> Result<bool, gimli::Error> {
+    let Some(location) = parameter.attr_value(gimli::DW_AT_location) else { return Ok(false) };
+    let expression = match location.exprloc_value() {
+        Some(expression) => Some(expression),
+        None => match dies.dwarf.attr_locations(&function.unit, location)? {
+            Some(mut list) => list.next()?.map(|entry| entry.data),
+            None => None,
+        },
+    };
+    let Some(expression) = expression else { return Ok(false) };
+    let mut operations = expression.operations(function.unit.encoding());
+    let (first, second) = (operations.next()?, operations.next()?);
+    use gimli::Operation as Op;
+    Ok(match first {
+        Some(Op::Register { .. }) => true,
+        Some(Op::FrameOffset { .. }) => !matches!(second, Some(Op::Deref { .. })),
+        _ => false,
+    })
+}
+
 fn passed(dies: &Dies, kind: &At) -> Result<Passed, gimli::Error> {
     let at = dies.unqualified(kind)?;
     let entry = dies.entry(&at)?;
@@ -95,7 +132,7 @@ fn passed(dies: &Dies, kind: &At) -> Result<Passed, gimli::Error> {
         Type::Float(format) => Passed::Float(format),
         Type::Complex(format) => Passed::Complex(format),
         // Arrays are passed by address in all languages: C's have become pointers, Fortran's are what they are.
-        Type::Array(_) | Type::Dynamic => Passed::Pointer(element(dies, &at, 0)?),
+        Type::Array(_) | Type::Dynamic => Passed::Pointer(elements(dies, &at, &entry)?),
         Type::Structure(_) => Passed::Structure(dies.size(&at)?.unwrap_or(0)),
         Type::Other(_) => Passed::Integer,
     })
@@ -106,6 +143,15 @@ fn is_pointer(entry: &Entry) -> bool {
         entry.tag(),
         gimli::DW_TAG_pointer_type | gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type
     )
+}
+
+/// The format of an array's elements; nothing where a descriptor comes in between.
+fn elements(dies: &Dies, at: &At, array: &Entry) -> Result<Option<Format>, gimli::Error> {
+    let kind = dies.follow(&at.unit, array.attr_value(gimli::DW_AT_type))?;
+    match kind.filter(|_| !array.has_attr(gimli::DW_AT_data_location)) {
+        Some(kind) => element(dies, &kind, 0),
+        None => Ok(None),
+    }
 }
 
 /// The format of the floats that a type consists of.
