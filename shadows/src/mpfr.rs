@@ -152,28 +152,36 @@ impl MpfrShadow {
         lane.op.real(&self.reals, &operands[..lane.x.len()])
     }
 
-    /// The shadow of a result that is not exact.
-    fn inexact(
-        &mut self,
-        id: Id,
-        linear: &mut Linear,
-        lane: &Lane<'_, Value>,
-        value: Float,
-        rounded: u128,
-    ) -> Real {
-        self.shadowed += 1;
+    /// The real of a result, unless that is exact.
+    fn real(&mut self, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Real> {
+        let value = self.real_of(lane);
+        let rounded = measure::round(lane.to, &value);
         let floats = measure::floats_between(lane.to, lane.r, rounded);
-        let bits = measure::error_bits(lane.to, floats);
-        if lane.shadows.iter().any(Option::is_some) {
-            linear.differentiate(lane.op, lane.x.len());
+        if floats == 0.0 && measure::is_exactly(&value, lane.to, lane.r) {
+            return None;
         }
-        let outcome = Outcome { lane, linear, value: &value, rounded, bits };
+        let bits = measure::error_bits(lane.to, floats);
+        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, bits);
+        let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
+        if !noise {
+            return Some(Real::new(value, lane.to, rounded, certainty));
+        }
+        // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
+        let zero = Float::new(self.settings.precision);
+        let differs = linear.r != 0.0;
+        differs.then(|| Real::new(zero, lane.to, 0, certainty))
+    }
+
+    /// Follows the error of a result that is not exact, and keeps count of it.
+    fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, mut real: Real) -> Real {
+        self.shadowed += 1;
+        let rounded = real.rounded(lane.to);
+        let bits = measure::error_bits(lane.to, measure::floats_between(lane.to, lane.r, rounded));
+        let outcome = Outcome { lane, linear, value: real.value(), rounded, bits };
         let fault = outcome.fault(&self.reals, self.settings.error_threshold);
-        let mut real = Real::new(value, lane.to, rounded);
-        real.certainty = Certainty::of_result(lane, linear, real.value(), self.settings.precision);
-        real.roundings = self.roundings(id, linear, lane, real.value());
+        self.follow_roundings(id, linear, lane, &mut real);
         if bits > 1.0 || fault.is_some() || fault::is_tiny(lane.to, linear.r) || linear.r.is_infinite() {
-            real.influences = self.influences(id, fault, linear, lane, real.value());
+            real.set_influences(self.influences(id, fault, linear, lane, real.value()));
         }
         let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| source(lane, index));
         let sources = &sources[..lane.x.len()];
@@ -189,11 +197,21 @@ impl MpfrShadow {
         real
     }
 
-    fn roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, value: &Float) -> Roundings {
-        let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, value));
+    /// Whose roundings the result carries, and where the largest of them grew.
+    fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) {
+        let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, real.value()));
+        let mut largest = own.abs();
+        for (index, shadow) in lane.shadows.iter().enumerate() {
+            let Some(shadow) = shadow else { continue };
+            let brought = shadow.roundings.largest() * linear.partials[index].abs();
+            if brought > largest {
+                largest = brought;
+                real.gains = shadow.gains.with(id, linear.gain(index));
+            }
+        }
         let operands = lane.shadows.iter().zip(linear.partials);
         let operands = operands.filter_map(|(shadow, partial)| Some((&shadow.as_ref()?.roundings, partial)));
-        Roundings::combine(operands, Part { operation: id, amount: own }, &mut self.parts)
+        real.roundings = Roundings::combine(operands, Part { operation: id, amount: own }, &mut self.parts);
     }
 
     /// What an operation without a residual rounds off: the error that its operands' errors do not explain, as far as
@@ -220,8 +238,8 @@ impl MpfrShadow {
         let kept = self.compensated(lane, value);
         let operands =
             lane.shadows.iter().zip(linear.partials).enumerate().filter_map(|(index, (shadow, p))| {
-                let influences = shadow.as_ref()?.influences.as_ref()?;
-                kept.is_none_or(|kept| kept == index).then_some((influences, p))
+                let shadow = shadow.as_ref().filter(|_| kept.is_none_or(|kept| kept == index))?;
+                Some((shadow.influences()?, p))
             });
         let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
         Influences::combine(operands, own, &mut self.parts)
@@ -285,13 +303,18 @@ impl MpfrShadow {
         if fault.kind != Kind::Invalid {
             return;
         }
-        for influences in lane.shadows.iter().flatten().filter_map(|shadow| shadow.influences.as_ref()) {
+        for influences in lane.shadows.iter().flatten().filter_map(|shadow| shadow.influences()) {
             for part in influences.iter().filter(|part| part.operation != id) {
                 let site = self.operations[part.operation].site;
                 self.operations[id].caused_by(site);
             }
         }
     }
+}
+
+/// Whether an operation adds: the only ones that cancel.
+fn is_sum(op: Op) -> bool {
+    matches!(op, Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub)
 }
 
 /// An expression made to fit another execution, or made from the first.
@@ -330,12 +353,11 @@ impl Shadow for MpfrShadow {
             self.history.push_exact(id, &sources[..lane.x.len()], lane.to, lane.r);
             return None;
         }
-        let value = self.real_of(lane);
-        let rounded = measure::round(lane.to, &value);
-        if measure::same(lane.to, rounded, lane.r) && measure::is_exactly(&value, lane.to, lane.r) {
-            return None;
+        if lane.shadows.iter().any(Option::is_some) {
+            linear.differentiate(lane.op, lane.x.len());
         }
-        Some(Arc::new(self.inexact(id, &mut linear, lane, value, rounded)))
+        let real = self.real(lane, &linear)?;
+        Some(Arc::new(self.inexact(id, &linear, lane, real)))
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {

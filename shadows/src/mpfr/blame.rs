@@ -1,15 +1,18 @@
 //! Whose error a value carries: parts of its error, by operation, followed to first order through TABLE 1's partials.
 //!
-//! Two books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
-//! that what a compensated sum puts back cancels out. *Influences*: operations at fault (their local error is above
-//! the threshold) that the value depends on. Knows no spots.
+//! Three books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
+//! that what a compensated sum puts back cancels out. *Gains*: where, along the way of the largest of these, the
+//! relative error grew. *Influences*: operations at fault (their local error is above the threshold) that the value
+//! depends on. Knows no spots.
 
 use triomphe::ThinArc;
 
 use super::operations::Id;
 
 /// How many roundings a value keeps.
-const ROUNDINGS: usize = 4;
+const ROUNDINGS: usize = 3;
+/// How many gains.
+const GAINS: usize = 2;
 /// How many influences; beyond that the least are given up.
 const INFLUENCES: usize = 32;
 
@@ -92,6 +95,11 @@ impl Roundings {
         roundings
     }
 
+    /// The largest part.
+    pub(super) fn largest(&self) -> f64 {
+        self.iter().fold(0.0, |largest, part| part.amount.abs().max(largest))
+    }
+
     /// The parts that are not nothing.
     pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
         let scale = power_of_two(i32::from(self.exponent));
@@ -99,6 +107,38 @@ impl Roundings {
         self.operations.iter().zip(&self.amounts).map(part).filter(|part| part.amount != 0.0)
     }
 }
+
+/// Where relative error grew most, in bits: signed, as what one turn of a loop gains the next may lose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gains {
+    operations: [Id; GAINS],
+    bits: [f32; GAINS],
+}
+
+impl Gains {
+    /// These, after `operation` made the error grow by `bits`.
+    pub(super) fn with(mut self, operation: Id, bits: f64) -> Gains {
+        let known = (0..GAINS).find(|&index| self.operations[index] == operation && self.bits[index] != 0.0);
+        let least = (0..GAINS).min_by(|&a, &b| self.bits[a].abs().total_cmp(&self.bits[b].abs()));
+        let bits = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
+        match (known, least) {
+            (Some(index), _) => self.bits[index] += bits,
+            (None, Some(index)) if bits.abs() > self.bits[index].abs() => {
+                (self.operations[index], self.bits[index]) = (operation, bits);
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// The operations and how many bits each gained.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Id, f64)> {
+        self.operations.iter().zip(&self.bits).map(|(&operation, &bits)| (operation, f64::from(bits)))
+    }
+}
+
+/// Bits an operation can gain at once: all that the widest format has.
+const MOST_GAINED: f64 = 64.0;
 
 /// ⌊log₂ |x|⌋ of a normal number, kept where its power of two and the inverse are normal numbers too.
 fn exponent_of(x: f64) -> i32 {
@@ -109,24 +149,30 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
+/// Parts that values share.
+pub(super) type Parts = ThinArc<(), Part>;
+
 /// The operations at fault that a value depends on: a list shared with the values it was made from, and a factor.
 #[derive(Clone, Debug)]
 pub(super) struct Influences {
-    parts: ThinArc<(), Part>,
-    factor: f64,
+    pub(super) parts: Parts,
+    pub(super) factor: f32,
 }
+
+/// Factors from one over this to this are kept beside the list; others are worked into it.
+const LARGEST_FACTOR: f64 = 1e30;
 
 impl Influences {
     /// Those of the operands, each with its partial, and a new one if the operation is at fault.
-    pub(super) fn combine<'a>(
-        operands: impl Iterator<Item = (&'a Influences, f64)>,
+    pub(super) fn combine(
+        operands: impl Iterator<Item = (Influences, f64)>,
         own: Option<Part>,
         scratch: &mut Vec<Part>,
     ) -> Option<Influences> {
         let mut operands = operands.peekable();
         let first = operands.next();
-        if let (Some((only, partial)), None, None) = (first, operands.peek(), own) {
-            return Some(Influences { parts: only.parts.clone(), factor: only.factor * partial });
+        if let (Some((only, partial)), None, None) = (&first, operands.peek(), own) {
+            return Some(only.scaled(*partial));
         }
         scratch.clear();
         for (influences, partial) in first.into_iter().chain(operands) {
@@ -145,13 +191,20 @@ impl Influences {
 
     /// Those of `factor` times the value.
     pub(super) fn scaled(&self, factor: f64) -> Influences {
-        Influences { parts: self.parts.clone(), factor: self.factor * factor }
+        let factor = f64::from(self.factor) * factor;
+        if (LARGEST_FACTOR.recip()..LARGEST_FACTOR).contains(&factor.abs()) {
+            return Influences { parts: self.parts.clone(), factor: factor as f32 };
+        }
+        let own = f64::from(self.factor);
+        let parts: Vec<Part> =
+            self.iter().map(|part| Part { amount: part.amount / own * factor, ..part }).collect();
+        Influences { parts: ThinArc::from_header_and_slice((), &parts), factor: 1.0 }
     }
 
     /// The parts.
     pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
         let amount = |part: &Part| {
-            let amount = part.amount * self.factor;
+            let amount = part.amount * f64::from(self.factor);
             if part.amount.is_infinite() || amount.is_nan() { f64::INFINITY } else { amount }
         };
         self.parts.slice.iter().map(move |part| Part { operation: part.operation, amount: amount(part) })

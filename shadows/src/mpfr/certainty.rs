@@ -1,4 +1,8 @@
 //! How sure a real is of itself: MPFR's reals are exact, or rounded to so many bits and then wear off.
+//!
+//! What a rounded real may be off by is followed like any error, to first order, as a binary logarithm. Signs are lost
+//! on the way, so that a bound grows without need in a long recurrence; but the float beside it is a control: it went
+//! through the same operations, and as long as it has any right bits, the real has not lost more than it.
 
 use rug::Float;
 use shadowgrind_core::format::{Format, Number};
@@ -17,7 +21,7 @@ pub(super) enum Certainty {
         last: i32,
     },
     /// It may be off by 2^this.
-    Below(i32),
+    Below(f32),
 }
 
 impl Certainty {
@@ -32,12 +36,13 @@ impl Certainty {
         Certainty::Exact { last }
     }
 
-    /// Of the real result `value` of an operation.
+    /// Of the real result `value` of an operation whose float is off by `bits`.
     pub(super) fn of_result(
         lane: &Lane<'_, Value>,
         linear: &Linear,
         value: &Float,
         precision: u32,
+        bits: f64,
     ) -> Certainty {
         if let Some(last) = last_bit(lane) {
             let fits =
@@ -46,16 +51,21 @@ impl Certainty {
                 return Certainty::Exact { last };
             }
         }
-        let own = value.get_exp().map_or(i32::MIN, |exponent| exponent - precision as i32);
-        let brought = lane.shadows.iter().zip(linear.partials).filter_map(|(shadow, partial)| {
-            let noise = shadow.as_ref()?.certainty.noise()?;
-            (partial != 0.0).then(|| noise.saturating_add(exponent(partial) + 1))
-        });
-        Certainty::Below(brought.fold(own, i32::max))
+        let exponent = value.get_exp().map(|exponent| exponent as f32);
+        let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
+        let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
+        let is_control = bits < f64::from(lane.to.precision()) - CONTROL;
+        let control = if is_control { own + (bits + CONTROL) as f32 } else { f32::INFINITY };
+        Certainty::Below(bound.min(control))
+    }
+
+    /// Whether nothing of a real with this exponent is sure, not even that it is not zero.
+    pub(super) fn covers(self, exponent: i32) -> bool {
+        self.noise().is_some_and(|noise| exponent as f32 <= noise + SPARE)
     }
 
     /// The exponent of what it may be off by.
-    pub(super) fn noise(self) -> Option<i32> {
+    pub(super) fn noise(self) -> Option<f32> {
         match self {
             Certainty::Exact { .. } => None,
             Certainty::Below(exponent) => Some(exponent),
@@ -66,8 +76,67 @@ impl Certainty {
     pub(super) fn scaled(self, power: i32) -> Certainty {
         match self {
             Certainty::Exact { last } => Certainty::Exact { last: last.saturating_add(power) },
-            Certainty::Below(exponent) => Certainty::Below(exponent.saturating_add(power)),
+            Certainty::Below(exponent) => Certainty::Below(exponent + power as f32),
         }
+    }
+}
+
+/// What the operands of an operation bring into its result.
+struct Brought<'a> {
+    lane: &'a Lane<'a, Value>,
+    linear: &'a Linear,
+    /// Of the result, unless it is zero.
+    exponent: Option<f32>,
+}
+
+impl Brought<'_> {
+    fn noise(&self) -> impl Iterator<Item = f32> {
+        self.lane.shadows.iter().enumerate().filter_map(|(index, shadow)| {
+            let shadow = shadow.as_ref()?;
+            Some(self.one(index, shadow.certainty.noise()?, shadow.value()))
+        })
+    }
+
+    /// From the reals, not from the floats, wherever that is possible: those may be far off.
+    fn one(&self, index: usize, noise: f32, x: &Float) -> f32 {
+        let relative = || Some(noise - x.get_exp()? as f32 + self.exponent?);
+        let beside = |other: usize| match &self.lane.shadows[other] {
+            Some(shadow) => shadow.value().get_exp().map_or(0.0, |exponent| exponent as f32),
+            None => (exponent(self.linear.x[other]) + 1) as f32,
+        };
+        match self.lane.op {
+            Op::Mul => relative().unwrap_or_else(|| noise + beside(1 - index)),
+            Op::Div => relative().unwrap_or_else(|| noise - beside(1)),
+            Op::Sqrt => relative().unwrap_or(noise / 2.0),
+            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub if index < 2 => noise + beside(1 - index),
+            op if !op.is_arithmetic() => {
+                self.through_function(index, noise).or_else(relative).unwrap_or(noise)
+            }
+            _ => noise,
+        }
+    }
+
+    /// Through the partial at the float, if that is a number.
+    fn through_function(&self, index: usize, noise: f32) -> Option<f32> {
+        let stretch = self.linear.stretch(index) as f32;
+        (self.linear.partials[index] != 0.0 && stretch.abs() < 1000.0).then_some(noise + stretch)
+    }
+}
+
+/// Bits by which a float may be right, or less wrong than the real, by chance.
+const CONTROL: f64 = 8.0;
+
+/// Bits to spare for what first order does not see.
+const SPARE: f32 = 2.0;
+
+/// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1].
+fn sum(a: f32, b: f32) -> f32 {
+    let (large, small) = if a > b { (a, b) } else { (b, a) };
+    // Also where both are −∞.
+    if small < large - 12.0 || large == small && large.is_infinite() {
+        large
+    } else {
+        large + (small - large).exp2()
     }
 }
 

@@ -99,7 +99,7 @@ impl Outcome<'_> {
             let real = shadow.value();
             x.is_nan() != real.is_nan()
                 || x.is_infinite() != real.is_infinite()
-                || shadow.influences.is_some() && is_tiny(self.lane.from, x) && !real.is_zero()
+                || shadow.is_influenced() && is_tiny(self.lane.from, x) && !real.is_zero()
         })
     }
 

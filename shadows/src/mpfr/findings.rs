@@ -4,10 +4,10 @@ use shadowgrind_core::findings::{Finding, FindingKind};
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::MpfrShadow;
 use super::expression::Expression;
 use super::hints::hint;
 use super::operations::{Operation, Reach, What};
+use super::{MpfrShadow, is_sum};
 
 /// Reals with fewer sure bits than this are not much better than floats.
 const SURE_BITS: i32 = 64;
@@ -23,8 +23,10 @@ impl Operation {
 impl MpfrShadow {
     /// The causes of error, in the order in which their operations first ran.
     pub fn findings(&self) -> Vec<Finding> {
-        let each =
-            |operation| [self.culprit(operation), self.accumulation(operation), self.decision(operation)];
+        let each = |operation| {
+            let (culprit, amplifier) = (self.culprit(operation), self.amplifier(operation));
+            [culprit, amplifier, self.accumulation(operation), self.decision(operation)]
+        };
         self.operations.iter().flat_map(each).flatten().collect()
     }
 
@@ -42,6 +44,24 @@ impl MpfrShadow {
         self.explain(&mut finding, operation.expression.as_deref(), operation, op);
         if operation.faults.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
             say(&mut finding, &format!("up to {} leading bits cancel", operation.faults.bits_lost));
+        }
+        Some(finding)
+    }
+
+    /// An operation at which error grew, though never so much at once that it was at fault.
+    fn amplifier(&self, operation: &Operation) -> Option<Finding> {
+        let What::Op(op) = operation.what else { return None };
+        if operation.amplified.is_empty() {
+            return None;
+        }
+        let kind = if is_sum(op) { FindingKind::Cancellation } else { FindingKind::Rounding };
+        let mut finding = Finding::new(kind, op.name(), operation.site);
+        finding.count = operation.error.count;
+        finding.error_bits = operation.error.spread();
+        reach(&mut finding, &operation.amplified);
+        self.explain(&mut finding, operation.usual.as_deref(), operation, op);
+        if operation.error.count > 1 {
+            say(&mut finding, "the error grows here little by little, execution by execution");
         }
         Some(finding)
     }

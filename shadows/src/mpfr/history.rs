@@ -15,8 +15,9 @@ const EXACT: usize = 1 << 12;
 /// A float whose significand has no more bits than this may be any number: a constant, a counter.
 const TELLING_BITS: u32 = 14;
 
-/// Number of an entry; they count up from 1.
-pub(super) type Serial = u64;
+/// Number of an entry. They count up from 1, and start again when there are no more: entries are checked by the bits of
+/// the float, too.
+pub(super) type Serial = u32;
 
 /// A float as an operation saw it, and where it came from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,7 +112,7 @@ impl History {
         } else {
             self.ring[at] = entry;
         }
-        self.next += 1;
+        self.next = self.next.checked_add(1).unwrap_or(1);
         entry.serial
     }
 

@@ -62,11 +62,32 @@ impl Linear {
         }
     }
 
+    /// How much an error of operand `index` grows on the way to the result: log₂ of the partial. As a difference of
+    /// [`log2`]s of values, so that its inaccuracy does not add up along a chain of products.
+    pub(super) fn stretch(&self, index: usize) -> f64 {
+        let (x, partial) = (self.x[index], self.partials[index]);
+        match partial {
+            1.0 | -1.0 => 0.0,
+            _ if x == 0.0 => log2(partial),
+            _ => log2(partial * x) - log2(x),
+        }
+    }
+
+    /// How much a relative error of operand `index` grows: log₂ of the operation's condition number.
+    pub(super) fn gain(&self, index: usize) -> f64 {
+        log2(self.partials[index] * self.x[index]) - log2(self.r)
+    }
+
     /// Half a unit in the last place of the result: no rounding to nearest adds more.
     pub(super) fn half_ulp(&self, format: Format) -> f64 {
         let exponent = exponent(self.r).max(-1022) - format.precision() as i32;
         2f64.powi(exponent.max(-1074))
     }
+}
+
+/// log₂ |x|, linear between powers of two: off by 0.09 at most, and the same for the same number. −1023 for zero.
+fn log2(x: f64) -> f64 {
+    (x.to_bits() & (u64::MAX >> 1)) as f64 * (0.5f64).powi(52) - 1023.0
 }
 
 /// ⌊log₂ |x|⌋; for subnormal numbers and zero the least.

@@ -139,6 +139,8 @@ pub(super) struct Operation {
     pub(super) usual: Option<Box<Expression>>,
     /// Spots its own error reached.
     pub(super) culprit: Reach,
+    /// Spots whose error grew here.
+    pub(super) amplified: Reach,
     /// Spots its roundings reached.
     pub(super) accumulated: Reach,
     /// Comparisons and conversions that the reals decided otherwise, and those they could not decide.
@@ -167,6 +169,7 @@ impl Operation {
             expression: None,
             usual: None,
             culprit: Reach::default(),
+            amplified: Reach::default(),
             accumulated: Reach::default(),
             flips: 0,
             unsettled: 0,

@@ -3,7 +3,7 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 
-use super::blame::{Influences, Roundings};
+use super::blame::{Gains, Influences, Parts, Roundings};
 use super::certainty::Certainty;
 use super::history::Serial;
 use super::{convert, measure};
@@ -20,28 +20,33 @@ pub struct Real {
     /// Where the history has what made it.
     pub(super) serial: Serial,
     pub(super) roundings: Roundings,
-    pub(super) influences: Option<Influences>,
+    pub(super) gains: Gains,
+    /// Influences, taken apart: in one piece they would take four bytes more.
+    parts: Option<Parts>,
+    factor: f32,
 }
 
 impl Real {
-    /// `value`, which rounded to `format` is the float `rounded`; of which nothing else is known.
-    pub(super) fn new(value: Float, format: Format, rounded: u128) -> Real {
+    /// `value`, which rounded to `format` is the float `rounded`; of its error nothing is known.
+    pub(super) fn new(value: Float, format: Format, rounded: u128, certainty: Certainty) -> Real {
         Real {
             value,
             rounded_low: rounded as u64,
             rounded_high: (rounded >> 64) as u16,
             format,
-            certainty: Certainty::Exact { last: i32::MIN / 4 },
+            certainty,
             serial: 0,
             roundings: Roundings::default(),
-            influences: None,
+            gains: Gains::default(),
+            parts: None,
+            factor: 1.0,
         }
     }
 
     /// The very float `bits`.
     pub(super) fn exactly(format: Format, bits: u128) -> Real {
         let certainty = Certainty::of_float(format, bits);
-        Real { certainty, ..Real::new(convert::from_bits(format, bits), format, bits) }
+        Real::new(convert::from_bits(format, bits), format, bits, certainty)
     }
 
     /// The real number.
@@ -67,7 +72,7 @@ impl Real {
     pub fn significant_bits(&self) -> i32 {
         match (self.certainty.noise(), self.value.get_exp()) {
             (None, _) => i32::MAX,
-            (Some(noise), Some(exponent)) => exponent.saturating_sub(noise),
+            (Some(noise), Some(exponent)) => (exponent as f32 - noise) as i32,
             (Some(_), None) => 0,
         }
     }
@@ -85,11 +90,28 @@ impl Real {
             value = -value;
         }
         let rounded = measure::round(format, &value);
-        Real {
-            certainty: self.certainty.scaled(power),
+        let mut scaled = Real {
             roundings: self.roundings.scaled(factor),
-            influences: self.influences.as_ref().map(|influences| influences.scaled(factor)),
-            ..Real::new(value, format, rounded)
+            gains: self.gains,
+            ..Real::new(value, format, rounded, self.certainty.scaled(power))
+        };
+        scaled.set_influences(self.influences().map(|influences| influences.scaled(factor)));
+        scaled
+    }
+
+    /// Whether it depends on operations at fault.
+    pub(super) fn is_influenced(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// The operations at fault that it depends on.
+    pub(super) fn influences(&self) -> Option<Influences> {
+        self.parts.clone().map(|parts| Influences { parts, factor: self.factor })
+    }
+
+    pub(super) fn set_influences(&mut self, influences: Option<Influences>) {
+        if let Some(Influences { parts, factor }) = influences {
+            (self.parts, self.factor) = (Some(parts), factor);
         }
     }
 }

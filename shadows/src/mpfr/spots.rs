@@ -2,8 +2,8 @@
 //!
 //! A spot blames the *influences* of its value: operations at fault, by the error bits that the value would have had if
 //! nothing else had gone wrong.
-//! Where those leave more than half of its error bits unexplained, it blames the few operations whose roundings make up
-//! most of the error (accumulation). An erroneous spot always blames someone.
+//! Where those leave more than half of its error bits unexplained, it blames operations at which the error grew little by
+//! little, and the few whose roundings make up most of it (accumulation). An erroneous spot always blames someone.
 
 use hashbrown::HashMap;
 use rug::Float;
@@ -14,6 +14,7 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::blame::Part;
+use super::certainty::Certainty;
 use super::measure::{self, Measured};
 use super::operations::{Id, Tally, What};
 use super::real::Real;
@@ -108,7 +109,7 @@ impl MpfrShadow {
     fn blame(&mut self, shadow: &Real, seen: &Seen<'_, Value>, bits: f64, output: Option<u64>) -> Vec<Id> {
         let error = shadow.error_of(seen.format, seen.bits);
         let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
-        let influences: Vec<Part> = shadow.influences.iter().flat_map(|list| list.iter()).collect();
+        let influences: Vec<Part> = shadow.influences().iter().flat_map(|list| list.iter()).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
         for part in &influences {
@@ -120,13 +121,18 @@ impl MpfrShadow {
                 blamed.push(part.operation);
             }
         }
-        let accumulated = best < bits / 2.0;
+        let explained = best;
+        if best < bits / 2.0 {
+            best = best.max(self.blame_gains(shadow, bits, output, &mut blamed));
+        }
+        let by_gains = best > explained;
+        let accumulated = best < bits / 2.0 || blamed.is_empty();
         for part in shadow.roundings.iter() {
             // Signed: what was compensated has no share.
             let share = (part.amount / error).min(1.0);
             let operation = &mut self.operations[part.operation];
             let absorbs = operation.absorbs() && share > 0.5;
-            if share > WORTH_NAMING && (accumulated || absorbs) {
+            if share > WORTH_NAMING && (accumulated || absorbs || by_gains) {
                 let weight = if accumulated { 1.0 } else { 0.5 };
                 operation.accumulated.add(weight * bits * share, share, output);
                 blamed.push(part.operation);
@@ -136,6 +142,19 @@ impl MpfrShadow {
             blamed = self.blame_anyone(shadow, &influences, bits, output);
         }
         blamed
+    }
+
+    /// Blames operations at which the error grew, each time by less than makes a fault, but by half of its bits
+    /// altogether. Returns the bits that the foremost gained.
+    fn blame_gains(&mut self, shadow: &Real, bits: f64, output: Option<u64>, blamed: &mut Vec<Id>) -> f64 {
+        let mut best: f64 = 0.0;
+        for (id, gained) in shadow.gains.iter().filter(|(_, gained)| *gained > bits / 2.0) {
+            let gained = gained.min(bits);
+            self.operations[id].amplified.add(gained, gained / bits, output);
+            best = best.max(gained);
+            blamed.push(id);
+        }
+        best
     }
 
     /// First order does not explain the error, so that shares mean nothing: whatever is known is named.
@@ -174,7 +193,8 @@ impl MpfrShadow {
         if !flips {
             return;
         }
-        let noise = x.iter().filter_map(InReals::noise).max();
+        let noise = x.iter().filter_map(InReals::noise).reduce(f32::max);
+        let noise = noise.map_or(Certainty::Exact { last: 0 }, Certainty::Below);
         if within(&Float::with_val(64, &a - &b), noise) {
             self.operations[id].unsettled += 1;
         } else {
@@ -194,7 +214,7 @@ impl MpfrShadow {
         // Decisions change at integers when cutting off, half-way between when rounding.
         let mut border = Float::with_val(shadow.value().prec(), &float + &real);
         border /= 2u32;
-        let noise = shadow.certainty.noise();
+        let noise = shadow.certainty;
         let near = |border: &Float| within(&Float::with_val(64, shadow.value() - border), noise);
         let near = near(&border) || near(&float) || near(&real);
         let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
@@ -237,7 +257,7 @@ fn is_infinite(seen: &Seen<'_, Value>) -> bool {
 /// What [`Seen`] is in the reals.
 trait InReals {
     fn real(&self) -> Float;
-    fn noise(&self) -> Option<i32>;
+    fn noise(&self) -> Option<f32>;
 }
 
 impl InReals for Seen<'_, Value> {
@@ -246,7 +266,7 @@ impl InReals for Seen<'_, Value> {
             .map_or_else(|| convert::from_bits(self.format, self.bits), |shadow| shadow.value().clone())
     }
 
-    fn noise(&self) -> Option<i32> {
+    fn noise(&self) -> Option<f32> {
         self.shadow.and_then(|shadow| shadow.certainty.noise())
     }
 }
@@ -266,8 +286,10 @@ fn decides(predicate: Predicate, relation: u8) -> u8 {
     if predicate == Predicate::ORDER { relation } else { u8::from(predicate.0 & relation != 0) }
 }
 
-/// Whether a difference is no more than the reals' own noise, with two bits to spare for roundings not followed.
-fn within(difference: &Float, noise: Option<i32>) -> bool {
-    let Some(noise) = noise else { return false };
-    difference.is_zero() || difference.get_exp().is_some_and(|exponent| exponent <= noise.saturating_add(2))
+/// Whether a difference is no more than the reals' own noise.
+fn within(difference: &Float, noise: Certainty) -> bool {
+    match difference.get_exp() {
+        Some(exponent) => noise.covers(exponent),
+        None => difference.is_zero() && noise.noise().is_some(),
+    }
 }

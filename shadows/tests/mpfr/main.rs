@@ -6,4 +6,5 @@ mod decisions;
 mod explanations;
 mod formulas;
 mod fpbench;
+mod gradual;
 mod machine;
