@@ -28,14 +28,14 @@ pub(crate) struct MirrorCells<'a, 'b, E> {
 const WIDEST: usize = 64;
 
 impl<E> MirrorCells<'_, '_, E> {
-    fn read(&mut self, location: Location, into: &mut [u8]) {
+    pub(crate) fn read(&mut self, location: Location, into: &mut [u8]) {
         match location {
             Location::State(at) => into.copy_from_slice(self.registers.bytes(at, into.len())),
             Location::Memory(address) => planes::read(address, into),
         }
     }
 
-    fn write(&mut self, location: Location, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, location: Location, bytes: &[u8]) {
         match location {
             Location::State(at) => self.registers.bytes(at, bytes.len()).copy_from_slice(bytes),
             Location::Memory(address) => planes::write(address, bytes),

@@ -31,6 +31,10 @@ pub(crate) trait Machine {
     fn read_mirror(&self, address: u64, into: &mut [u8]);
     /// Sets bytes of the mirror of guest memory.
     fn write_mirror(&mut self, address: u64, bytes: &[u8]);
+    /// The bytes that are kept beside `bytes` bytes (at most 16) at `location`, as a little-endian number.
+    fn cell(&mut self, location: Location, bytes: usize) -> u128;
+    /// Sets the bytes that are kept beside `bytes` bytes (at most 16) at `location`.
+    fn set_cell(&mut self, location: Location, bytes: usize, cell: u128);
     /// Drops shadows at `location`, which is a place of the state (`x86::state`) or of memory.
     fn clear(&mut self, location: Location, bytes: usize);
     /// The derivative carried by the float `bits` of `format` at `location`; 0 without one.

@@ -7,6 +7,7 @@ mod fake;
 pub(crate) mod hooks;
 mod host;
 pub(crate) mod machine;
+mod reals;
 pub(crate) mod registers;
 pub(crate) mod session;
 pub(crate) mod shadowed;

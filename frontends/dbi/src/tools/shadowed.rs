@@ -3,7 +3,8 @@
 //! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
-use super::session::Calls;
+use super::reals::{Reals, Tickets};
+use super::session::{Calls, ShadowKind};
 use super::{Tool, visit};
 use super::cells::{Dots, MirrorCells};
 use super::registers::RegisterShadows;
@@ -15,6 +16,7 @@ use crate::engine::thread::Thread;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::replay;
+use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
 use shadowgrind_shadows::dot::Dot;
 
@@ -72,27 +74,27 @@ pub(crate) fn mode(thread: &mut Thread) -> Mode {
     }
 }
 
-/// The shadow that a process's tool carries, for replay.
-#[derive(Clone, Copy)]
-pub(super) struct Carried<'a> {
-    _tool: &'a Tool,
-}
-
-pub(super) fn carried(process: &'static Process) -> Carried<'static> {
-    Carried { _tool: process.tool.as_ref().expect("shadows have a tool") }
-}
-
-impl Carried<'_> {
-    /// Runs the steps of the instruction at `pc`, which has run.
-    pub(super) fn replay(
-        self,
-        lowered: &Lowered,
-        _pc: u64,
-        record: &[u8],
-        registers: &mut RegisterShadows<'_>,
-    ) {
-        let mut cells = MirrorCells { registers, encoding: &mut Dots };
-        replay::replay(lowered, shadowgrind_core::site::Site::NONE, record, &mut Dot, &mut cells);
+/// Runs the steps of an instruction, which has run, on what the process's tool carries.
+pub(super) fn replay(
+    process: &Process,
+    lowered: &Lowered,
+    site: Site,
+    record: &[u8],
+    registers: &mut RegisterShadows<'_>,
+) {
+    let Some(tool) = &process.tool else { return };
+    match tool.kind {
+        ShadowKind::None => {}
+        ShadowKind::Dot => {
+            let mut cells = MirrorCells { registers, encoding: &mut Dots };
+            replay::replay(lowered, site, record, &mut Dot, &mut cells);
+        }
+        ShadowKind::Mpfr => {
+            let mut reals = tool.reals.lock();
+            let Reals { shadow, slots } = &mut *reals;
+            let mut cells = MirrorCells { registers, encoding: &mut Tickets { slots } };
+            replay::replay(lowered, site, record, shadow, &mut cells);
+        }
     }
 }
 

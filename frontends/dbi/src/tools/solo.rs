@@ -6,10 +6,11 @@
 
 use super::cells::{Dots, MirrorCells};
 use super::registers::{self, RegisterShadows};
-use super::shadowed::{self, Carried, Shadowed};
+use super::shadowed::{self, Shadowed};
 use crate::context::{Context, reg};
 use crate::engine::guest;
 use crate::engine::planes::{self, PLANE};
+use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::{GuestCode, Thread};
 use crate::x86::discover::{self, CodeSource};
@@ -21,6 +22,7 @@ use crate::x86::state;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::shadow::Cells;
+use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
 use std::rc::Rc;
 
@@ -32,6 +34,7 @@ pub(super) struct Entry {
     bytes: [u8; LONGEST],
     insn: Instruction,
     lowering: Lowering,
+    site: Site,
 }
 
 /// Lowered instructions by address and x87 top.
@@ -66,7 +69,7 @@ impl Solos {
     }
 
     /// The instruction at `pc` of which `bytes` were read.
-    fn entry(&mut self, pc: u64, bytes: [u8; LONGEST], top: u8) -> Option<Rc<Entry>> {
+    fn entry(&mut self, process: &Process, pc: u64, bytes: [u8; LONGEST], top: u8) -> Option<Rc<Entry>> {
         if let Some(entry) = self.entries.get(&(pc, top))
             && entry.bytes == bytes
         {
@@ -76,7 +79,8 @@ impl Solos {
         if insn.is_invalid() {
             return None;
         }
-        let entry = Rc::new(Entry { bytes, insn, lowering: self.lowerer.lower(&insn, top) });
+        let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
+        let entry = Rc::new(Entry { bytes, insn, lowering: self.lowerer.lower(&insn, top), site });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }
@@ -102,7 +106,7 @@ pub(super) fn begin(thread: &mut Thread) {
     registers::complete_image(thread.context);
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let top = registers::x87_top(thread.context);
-    let Some(entry) = shadowed.solos.entry(pc, bytes, top) else { return };
+    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top) else { return };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
     let mut pending = Pending { entry, pc, mode, top, guest_gs, locked, before: [0; 3], met: false };
@@ -211,10 +215,9 @@ pub(super) fn finish(thread: &mut Thread) {
         return;
     };
     let entry = &pending.entry;
-    let carried = shadowed::carried(thread.process);
     match &entry.lowering {
         Lowering::Nothing => {}
-        Lowering::Steps(steps) => replay(shadowed, thread.context, steps, &pending, carried),
+        Lowering::Steps(steps) => replay(shadowed, thread.process, thread.context, steps, entry.site),
         Lowering::String(op) => string(shadowed, thread.context, gs, op, &pending),
         Lowering::State(op) => state_image(shadowed, thread.context, op, &pending),
         Lowering::Gap(gap) => overwrite(shadowed, thread.context, gap),
@@ -231,10 +234,10 @@ pub(super) fn finish(thread: &mut Thread) {
 
 fn replay(
     shadowed: &mut Shadowed,
+    process: &Process,
     context: &mut Context,
     steps: &LoweredInsn,
-    pending: &Pending,
-    carried: Carried<'_>,
+    site: Site,
 ) {
     let mut record = std::mem::take(&mut shadowed.solos.record);
     for capture in &steps.lowered.captures {
@@ -244,7 +247,7 @@ fn replay(
     }
     shadowed.solos.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
-    carried.replay(&steps.lowered, pending.pc, &record, &mut registers);
+    shadowed::replay(process, &steps.lowered, site, &record, &mut registers);
     shadowed.solos.record = record;
 }
 

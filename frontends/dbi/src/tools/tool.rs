@@ -1,9 +1,11 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
 use super::registers::IN_REGISTERS;
-use super::session::{DotObserver, Observer, Session, ShadowKind};
+use super::reals::Reals;
+use super::session::{DotObserver, MpfrObserver, Nobody, Observer, Session, ShadowKind};
 use crate::engine::Lock;
 use crate::x86::mirror::{Mirror, Settings};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// See the module's description.
@@ -13,6 +15,8 @@ pub(crate) struct Tool {
     pub(crate) upper_registers: bool,
     pub(crate) session: Session,
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
+    /// Used by `mpfr` alone.
+    pub(crate) reals: Arc<Lock<Reals>>,
     /// The program's first instruction.
     entry: u64,
     /// Whether code is annotated: from the first shadow on.
@@ -28,15 +32,18 @@ impl Tool {
     /// the upper vector registers.
     pub(crate) fn new(session: Session, entry: u64, avx512: bool, constants: u64) -> Tool {
         let kind = session.shadow();
+        let reals = Arc::new(Lock::new(Reals::new(session.reals())));
         let observer: Box<dyn Observer + Send> = match kind {
-            ShadowKind::None => Box::new(super::session::Nobody),
-            ShadowKind::Dot | ShadowKind::Mpfr => Box::new(DotObserver),
+            ShadowKind::None => Box::new(Nobody),
+            ShadowKind::Dot => Box::new(DotObserver),
+            ShadowKind::Mpfr => Box::new(MpfrObserver::new(reals.clone())),
         };
         Tool {
             kind,
             upper_registers: avx512,
             session,
             observer: Lock::new(observer),
+            reals,
             entry,
             awake: AtomicBool::new(false),
             constants,

@@ -88,6 +88,20 @@ impl Machine for Stopped<'_> {
         planes::write(address, bytes);
     }
 
+    fn cell(&mut self, location: Location, bytes: usize) -> u128 {
+        let mut cell = [0; 16];
+        let mut registers = self.shadows();
+        MirrorCells { registers: &mut registers, encoding: &mut Dots }.read(location, &mut cell[..bytes]);
+        u128::from_le_bytes(cell)
+    }
+
+    fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
+        self.set |= cell != 0;
+        let mut registers = self.shadows();
+        let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+        cells.write(location, &cell.to_le_bytes()[..bytes]);
+    }
+
     fn clear(&mut self, location: Location, bytes: usize) {
         let mut registers = self.shadows();
         MirrorCells { registers: &mut registers, encoding: &mut Dots }.clear(location, bytes);

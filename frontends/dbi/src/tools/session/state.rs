@@ -156,6 +156,15 @@ impl Session {
         state.hooked.contains_key(&pc) || state.named.contains_key(&pc) || state.returns.contains(&pc)
     }
 
+    /// What the user has set about reals.
+    pub(crate) fn reals(&self) -> shadowgrind_shadows::mpfr::Settings {
+        shadowgrind_shadows::mpfr::Settings {
+            precision: self.config.precision,
+            error_threshold: self.config.error_threshold,
+            expr_depth: self.config.expression_depth,
+        }
+    }
+
     /// What is carried.
     pub(crate) fn shadow(&self) -> ShadowKind {
         self.config.shadow

@@ -1,0 +1,35 @@
+//! The reals of a process: the shadow's rule and the slots that tickets in the mirror stand for, behind one lock.
+
+use super::cells::Encoding;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::slots::Slots;
+use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
+
+/// See the module's description.
+pub(crate) struct Reals {
+    pub(crate) shadow: MpfrShadow,
+    pub(crate) slots: Slots<Value>,
+}
+
+impl Reals {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Reals { shadow: MpfrShadow::new(settings), slots: Slots::new() }
+    }
+}
+
+/// Tickets in the cells of the mirror.
+pub(crate) struct Tickets<'a> {
+    pub(crate) slots: &'a mut Slots<Value>,
+}
+
+impl Encoding for Tickets<'_> {
+    type Value = Value;
+
+    fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Value> {
+        self.slots.get(u64::try_from(cell).ok()?, format, bits)
+    }
+
+    fn encode(&mut self, format: Format, bits: u128, shadow: Value) -> u128 {
+        self.slots.insert(format, bits, shadow).into()
+    }
+}
