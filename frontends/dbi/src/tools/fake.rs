@@ -142,6 +142,20 @@ impl Machine for Fake {
         }
     }
 
+    fn cell(&mut self, location: Location, bytes: usize) -> u128 {
+        let mut cell = [0; 16];
+        if let Location::Memory(address) = location {
+            self.read_mirror(address, &mut cell[..bytes]);
+        }
+        u128::from_le_bytes(cell)
+    }
+
+    fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
+        if let Location::Memory(address) = location {
+            self.write_mirror(address, &cell.to_le_bytes()[..bytes]);
+        }
+    }
+
     fn clear(&mut self, location: Location, bytes: usize) {
         for i in 0..bytes as u64 {
             self.dots.remove(&key(location.plus(i)));
