@@ -108,7 +108,9 @@ fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
 
 /// Tells the guest that there is no code at its pc.
 pub(crate) fn no_code(thread: &mut Thread, reason: NoBlock) {
-    let eflags = thread.context.rflags;
+    // The processor saves RF set for every fault at an instruction.
+    const RESUME_FLAG: u64 = 0x1_0000;
+    let eflags = thread.context.rflags | RESUME_FLAG;
     let (signal, code, address, trap) = match reason {
         NoBlock::Exhausted => diagnose::out_of_code_space(thread),
         NoBlock::Invalid => {

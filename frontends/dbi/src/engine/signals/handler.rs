@@ -23,8 +23,10 @@ pub(crate) const STACK_BYTES: u64 = 64 << 10;
 global_asm!(
     ".globl shadowgrind_signal_entry",
     "shadowgrind_signal_entry:",
-    // The kernel leaves AC as the guest set it, and Rust does not align every access.
-    "push 2",
+    // The kernel leaves AC as the guest set it, and Rust does not align every access. Other flags stay: ID is not in
+    // what the kernel restores from a frame.
+    "pushfq",
+    "and dword ptr [rsp], 0xfffbffff",
     "popfq",
     "mov rcx, rsp",
     "and rcx, {STACK_MASK}",
