@@ -8,3 +8,4 @@ mod formulas;
 mod fpbench;
 mod gradual;
 mod machine;
+mod robust;
