@@ -97,7 +97,8 @@ impl Roundings {
 
     /// The largest part.
     pub(super) fn largest(&self) -> f64 {
-        self.iter().fold(0.0, |largest, part| part.amount.abs().max(largest))
+        let largest = self.amounts.iter().fold(0.0, |largest: f32, amount| largest.max(amount.abs()));
+        f64::from(largest) * power_of_two(self.exponent.into())
     }
 
     /// The parts that are not nothing.
@@ -165,17 +166,22 @@ const LARGEST_FACTOR: f64 = 1e30;
 impl Influences {
     /// Those of the operands, each with its partial, and a new one if the operation is at fault.
     pub(super) fn combine(
-        operands: impl Iterator<Item = (Influences, f64)>,
+        mut operands: impl Iterator<Item = (Influences, f64)>,
         own: Option<Part>,
         scratch: &mut Vec<Part>,
     ) -> Option<Influences> {
-        let mut operands = operands.peekable();
-        let first = operands.next();
-        if let (Some((only, partial)), None, None) = (&first, operands.peek(), own) {
-            return Some(only.scaled(*partial));
+        let [first, second, third] = std::array::from_fn(|_| operands.next());
+        match (&first, &second, &third, own) {
+            (Some((only, partial)), None, None, None) => return Some(only.scaled(*partial)),
+            // Two descendants of one value, or one value twice: nothing to merge.
+            (Some((a, p)), Some((b, q)), None, None) if a.shares_with(b) => {
+                let factor = f64::from(a.factor) * p + f64::from(b.factor) * q;
+                return Some(Influences { factor: 1.0, ..a.clone() }.scaled(factor));
+            }
+            _ => {}
         }
         scratch.clear();
-        for (influences, partial) in first.into_iter().chain(operands) {
+        for (influences, partial) in [first, second, third].into_iter().flatten() {
             influences.iter().for_each(|part| put(scratch, part.operation, part.amount * partial));
         }
         if let Some(own) = own {
@@ -187,6 +193,11 @@ impl Influences {
         }
         (!scratch.is_empty())
             .then(|| Influences { parts: ThinArc::from_header_and_slice((), scratch), factor: 1.0 })
+    }
+
+    /// Whether both are the same list.
+    fn shares_with(&self, other: &Influences) -> bool {
+        std::ptr::eq(&raw const *self.parts, &raw const *other.parts)
     }
 
     /// Those of `factor` times the value.

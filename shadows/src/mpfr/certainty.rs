@@ -129,15 +129,13 @@ const CONTROL: f64 = 8.0;
 /// Bits to spare for what first order does not see.
 const SPARE: f32 = 2.0;
 
-/// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1].
+/// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a
+/// factor of two.
 fn sum(a: f32, b: f32) -> f32 {
     let (large, small) = if a > b { (a, b) } else { (b, a) };
-    // Also where both are −∞.
-    if small < large - 12.0 || large == small && large.is_infinite() {
-        large
-    } else {
-        large + (small - large).exp2()
-    }
+    let apart = large - small;
+    // Both may be −∞. What is 2¹² times smaller will not be missed.
+    if apart.is_nan() || apart > 12.0 { large } else { large + 1.0 / (1u32 << apart as u32) as f32 }
 }
 
 /// A bit not above the last of an operation's exact result, for operations on exact reals whose results are finite

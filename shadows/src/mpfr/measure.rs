@@ -52,7 +52,11 @@ pub fn floats_between(format: Format, a: u128, b: u128) -> f64 {
 
 /// Error bits of a value so many floats away.
 pub fn error_bits(format: Format, floats: f64) -> f64 {
-    if floats.is_finite() { (1.0 + floats).log2() } else { format.width().into() }
+    match floats {
+        0.0 => 0.0,
+        _ if floats.is_finite() => (1.0 + floats).log2(),
+        _ => format.width().into(),
+    }
 }
 
 /// Error bits that a float would have if it were off by `amount` and no more.
