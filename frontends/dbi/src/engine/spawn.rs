@@ -238,7 +238,7 @@ pub(crate) fn new_thread(
     context.fsgsbase = u64::from(has_fsgsbase());
     context.quiet = AtomicU32::new(1);
     let shadowed = process.tool.as_ref().map(|tool| Box::new(Shadowed::new(tool, context)));
-    let mirror = process.tool.as_ref().map(|tool| tool.mirror());
+    let mirror = process.tool.as_ref().map(|tool| tool.mirror((process.vdso.start, process.vdso.end)));
     let translator = Translator::new(&cache, thread::limits(process), process.options.hot_after, mirror);
     let handle = Arc::new(Handle::new(context, process.changes.latest()));
     let signal_stack = carrier.signal_stack;

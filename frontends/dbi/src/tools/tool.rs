@@ -75,12 +75,13 @@ impl Tool {
         pc == self.entry
     }
 
-    /// What translators need to know.
-    pub(crate) fn mirror(&self) -> Mirror {
+    /// What translators need to know; `vdso` is where the guest's copy of the vDSO is.
+    pub(crate) fn mirror(&self, vdso: (u64, u64)) -> Mirror {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.kind == ShadowKind::Mpfr,
             constants: self.constants,
+            vdso,
         })
     }
 

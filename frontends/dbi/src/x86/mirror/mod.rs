@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) records: bool,
     /// Address of the constants.
     pub(crate) constants: u64,
+    /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
+    pub(crate) vdso: (u64, u64),
 }
 
 /// See the module's description.

@@ -110,6 +110,10 @@ impl Emitter {
         if !has_memory(insn) || is_stack_guard(insn) {
             return None;
         }
+        let (start, end) = self.mirror().settings.vdso;
+        if (start..end).contains(&insn.ip()) && !writes_memory(insn) {
+            return None;
+        }
         let guest = guest_memory(insn);
         match guest.at {
             Address::Rip(target) if target >= GUEST_END => None,
