@@ -324,9 +324,13 @@ fn fitted(
     operands: &[Source],
     bits: f64,
 ) -> Option<Box<Expression>> {
-    let Some(mut expression) = known else { return Expression::new(trace, operands, bits).map(Box::new) };
-    expression.generalise(trace, operands, bits);
-    Some(expression)
+    match known {
+        Some(mut expression) => {
+            expression.generalise(trace, operands, bits);
+            Some(expression)
+        }
+        None => Some(Box::new(Expression::new(trace, operands, bits))),
+    }
 }
 
 /// Operand `index` of `lane` as the history knows it.

@@ -8,12 +8,12 @@ mod print;
 
 use shadowgrind_core::findings::VariableRange;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::Op;
 
 use super::exact::to_f64;
-use super::history::{History, Made, Source};
+use super::history::{History, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
+pub(super) use print::{function, symbol};
 
 /// Part of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,8 @@ pub(super) enum Term {
     Op {
         /// The one it was the first time; others at other sites may do the same.
         operation: Id,
-        /// Its row of TABLE 1.
-        op: Op,
+        /// Its row of TABLE 1; at the root also a decision.
+        what: What,
         /// Format of its result.
         format: Format,
         /// Its operands.
@@ -65,7 +65,8 @@ pub(super) struct Trace<'a> {
     pub(super) operations: &'a Operations,
     /// How deep.
     pub(super) depth: u32,
-    /// Whether what a loop carries is followed into the turns before: an operand that the root made itself.
+    /// Whether what a loop carries is followed into the turns before: an operand that an operation made which is on
+    /// the way to it already.
     pub(super) loops: bool,
     /// The root.
     pub(super) root: Id,
@@ -74,41 +75,45 @@ pub(super) struct Trace<'a> {
 /// Operations an expression has at most: one of great depth is not read by anyone.
 const LARGEST: u32 = 500;
 
-impl Trace<'_> {
-    fn term(self, operation: Id, operands: &[Source], left: &mut u32) -> Option<Term> {
-        let record = &self.operations[operation];
-        let What::Op(op) = record.what else { return None };
-        *left -= 1;
-        let below = Trace { depth: self.depth.saturating_sub(1), ..self };
-        let args = operands.iter().map(|&operand| below.operand(operand, left)).collect();
-        Some(Term::Op { operation, op, format: record.formats.1, args })
+/// A term in the making.
+struct Builder<'a> {
+    trace: Trace<'a>,
+    /// Operations from the root down to where we are.
+    path: Vec<Id>,
+    /// Operations there may still be.
+    left: u32,
+}
+
+impl Builder<'_> {
+    fn term(&mut self, operation: Id, operands: &[Source]) -> Term {
+        let record = &self.trace.operations[operation];
+        self.left = self.left.saturating_sub(1);
+        self.path.push(operation);
+        let args = operands.iter().map(|&operand| self.operand(operand)).collect();
+        self.path.pop();
+        Term::Op { operation, what: record.what, format: record.formats.1, args }
     }
 
-    fn made(self, source: Source) -> Option<Made> {
-        let follow = |made: &Made| self.depth > 0 && (self.loops || made.operation != self.root);
-        self.history.made(source).filter(follow)
-    }
-
-    fn operand(self, source: Source, left: &mut u32) -> Term {
-        let made = self.made(source).filter(|_| *left > 0);
-        let term = made.and_then(|made| self.term(made.operation, made.operands(), left));
-        term.unwrap_or(Term::Constant { format: source.format, bits: source.bits })
+    fn operand(&mut self, source: Source) -> Term {
+        let deep = self.path.len() >= self.trace.depth as usize || self.left == 0;
+        let made = self.trace.history.made(source).filter(|_| !deep);
+        match made.filter(|made| self.trace.loops || !self.path.contains(&made.operation)) {
+            Some(made) => self.term(made.operation, made.operands()),
+            None => Term::Constant { format: source.format, bits: source.bits },
+        }
     }
 }
 
 impl Expression {
-    /// What the trace's root computed from `operands` this once, with `bits` of local error; nothing for what is no row
-    /// of TABLE 1.
-    pub(super) fn new(trace: Trace<'_>, operands: &[Source], bits: f64) -> Option<Expression> {
-        let mut left = LARGEST;
-        let root = trace.term(trace.root, operands, &mut left)?;
-        Some(Expression { root, variables: Vec::new(), worst_bits: bits })
+    /// What the trace's root computed from `operands` this once, with `bits` of local error.
+    pub(super) fn new(trace: Trace<'_>, operands: &[Source], bits: f64) -> Expression {
+        let root = Builder { trace, path: Vec::new(), left: LARGEST }.term(trace.root, operands);
+        Expression { root, variables: Vec::new(), worst_bits: bits }
     }
 
     /// Makes it fit another execution.
     pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], bits: f64) {
-        let below = Trace { depth: trace.depth.saturating_sub(1), ..trace };
-        let mut walk = Walk { trace: below, variables: &mut self.variables, changed: Vec::new() };
+        let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new() };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
         if let Term::Op { args, .. } = &mut self.root {
             walk.all(args, operands);
@@ -201,12 +206,11 @@ impl Walk<'_> {
                 now.get_or_insert(source).bits == source.bits
             }
             Term::Constant { format, bits } => *format == source.format && *bits == source.bits,
-            Term::Op { op, format, args, .. } => {
-                match self.trace.made(source).filter(|made| self.does(made.operation, *op, *format)) {
+            Term::Op { what, format, args, .. } => {
+                let made = self.trace.history.made(source);
+                match made.filter(|made| self.does(made.operation, *what, *format)) {
                     Some(made) => {
-                        self.trace.depth -= 1;
                         self.all(args, made.operands());
-                        self.trace.depth += 1;
                         true
                     }
                     None => false,
@@ -218,9 +222,9 @@ impl Walk<'_> {
         }
     }
 
-    fn does(&self, operation: Id, op: Op, format: Format) -> bool {
+    fn does(&self, operation: Id, what: What, format: Format) -> bool {
         let record = &self.trace.operations[operation];
-        record.what == What::Op(op) && record.formats.1 == format
+        record.what == what && record.formats.1 == format
     }
 
     /// The variable for what was `old` in all executions before and is `source` now: two places that were always

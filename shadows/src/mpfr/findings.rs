@@ -1,10 +1,8 @@
 //! From what was counted to findings: only operations that a spot blamed, each once for each kind of guilt.
 
 use shadowgrind_core::findings::{Finding, FindingKind};
-use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::expression::Expression;
+use super::expression::{Expression, function, symbol};
 use super::hints::hint;
 use super::operations::{Operation, Reach, What};
 use super::{MpfrShadow, is_sum};
@@ -41,7 +39,7 @@ impl MpfrShadow {
         finding.local_error_bits = operation.local_error.spread();
         finding.causes = operation.causes.clone();
         reach(&mut finding, &operation.culprit);
-        self.explain(&mut finding, operation.expression.as_deref(), operation, op);
+        self.explain(&mut finding, operation.expression.as_deref(), operation, op.name());
         if operation.faults.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
             say(&mut finding, &format!("up to {} leading bits cancel", operation.faults.bits_lost));
         }
@@ -59,7 +57,7 @@ impl MpfrShadow {
         finding.count = operation.error.count;
         finding.error_bits = operation.error.spread();
         reach(&mut finding, &operation.amplified);
-        self.explain(&mut finding, operation.usual.as_deref(), operation, op);
+        self.explain(&mut finding, operation.usual.as_deref(), operation, op.name());
         if operation.error.count > 1 {
             say(&mut finding, "the error grows here little by little, execution by execution");
         }
@@ -77,7 +75,7 @@ impl MpfrShadow {
         finding.error_bits = operation.error.spread();
         finding.share = operation.accumulated.share.spread().map(|share| share.mean);
         reach(&mut finding, &operation.accumulated);
-        self.explain(&mut finding, operation.usual.as_deref(), operation, op);
+        self.explain(&mut finding, operation.usual.as_deref(), operation, op.name());
         if kind == FindingKind::Absorption {
             let (absorbed, sums) = operation.absorbed;
             say(&mut finding, &format!("in {absorbed} of {sums} sums an addend left no trace"));
@@ -85,12 +83,19 @@ impl MpfrShadow {
         Some(finding)
     }
 
-    fn explain(&self, finding: &mut Finding, expression: Option<&Expression>, operation: &Operation, op: Op) {
+    fn explain(
+        &self,
+        finding: &mut Finding,
+        expression: Option<&Expression>,
+        operation: &Operation,
+        name: &str,
+    ) {
         if let Some(expression) = expression {
-            let at_fault = finding.local_error_bits.is_some();
+            let decides = matches!(finding.kind, FindingKind::Branch | FindingKind::Conversion);
+            let at_fault = decides || finding.local_error_bits.is_some();
             let ranges = expression.ranges(&self.operations, at_fault);
             finding.expression = Some(expression.infix());
-            finding.fpcore = Some(expression.fpcore(op.name(), &ranges));
+            finding.fpcore = expression.fpcore(name, &ranges);
             finding.ranges = ranges;
             finding.hint = hint(finding.kind, expression.root()).map(str::to_owned);
         }
@@ -107,8 +112,7 @@ impl MpfrShadow {
         }
         let (kind, name) = match operation.what {
             What::Compare(predicate) => (FindingKind::Branch, symbol(predicate)),
-            What::Integer(ToInteger::Truncate) => (FindingKind::Conversion, "truncate"),
-            What::Integer(ToInteger::Round) => (FindingKind::Conversion, "round"),
+            What::Integer(how) => (FindingKind::Conversion, function(how)),
             What::Op(_) => return None,
         };
         let mut finding = Finding::new(kind, name, operation.site);
@@ -116,10 +120,7 @@ impl MpfrShadow {
         finding.error_bits = operation.fault_error.spread();
         finding.contribution = operation.fault_error.spread().map_or(0.0, |spread| spread.mean);
         finding.causes = operation.causes.clone();
-        finding.expression = Some(match kind {
-            FindingKind::Branch => format!("x {name} y"),
-            _ => format!("(int) {name}(x)"),
-        });
+        self.explain(&mut finding, operation.expression.as_deref(), operation, name);
         if operation.unsettled > 0 {
             say(&mut finding, &format!("{} more were too close for the reals to tell", operation.unsettled));
         }
@@ -139,17 +140,4 @@ fn say(finding: &mut Finding, remark: &str) {
         hint.push_str("; ");
     }
     hint.push_str(remark);
-}
-
-fn symbol(predicate: Predicate) -> &'static str {
-    const LESS_EQUAL: u8 = Predicate::LESS | Predicate::EQUAL;
-    const GREATER_EQUAL: u8 = Predicate::GREATER | Predicate::EQUAL;
-    match predicate.0 {
-        Predicate::LESS => "<",
-        LESS_EQUAL => "<=",
-        Predicate::EQUAL => "==",
-        GREATER_EQUAL => ">=",
-        Predicate::GREATER => ">",
-        _ => "compared with",
-    }
 }

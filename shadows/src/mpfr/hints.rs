@@ -5,6 +5,7 @@ use shadowgrind_core::ops::Op;
 
 use super::exact::to_f64;
 use super::expression::Term;
+use super::operations::What;
 
 /// What is usually done about an error of this kind in this expression.
 pub(super) fn hint(kind: FindingKind, term: &Term) -> Option<&'static str> {
@@ -66,7 +67,7 @@ fn difference(a: &Term, b: &Term) -> Option<&'static str> {
 
 fn operation(term: &Term) -> Option<(Op, &[Term])> {
     match term {
-        Term::Op { op, args, .. } => Some((*op, args)),
+        Term::Op { what: What::Op(op), args, .. } => Some((*op, args)),
         _ => None,
     }
 }

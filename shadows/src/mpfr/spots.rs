@@ -15,10 +15,11 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::blame::Part;
 use super::certainty::Certainty;
+use super::history::Source;
 use super::measure::{self, Measured};
 use super::operations::{Id, Tally, What};
 use super::real::Real;
-use super::{MpfrShadow, Value, convert};
+use super::{MpfrShadow, Value, convert, fitted};
 
 /// What share of an error a rounding must have to be worth a word.
 const WORTH_NAMING: f64 = 0.02;
@@ -247,7 +248,16 @@ impl MpfrShadow {
         operation.flips += 1;
         operation.fault_error.add(worst);
         causes.into_iter().for_each(|site| operation.caused_by(site));
+        let sources: Vec<Source> = x.iter().map(source_of).collect();
+        let known = self.operations[id].expression.take();
+        let trace = self.trace(id, self.settings.expr_depth, false);
+        self.operations[id].expression = fitted(known, trace, &sources, worst);
     }
+}
+
+/// What was looked at, as the history knows it.
+fn source_of(seen: &Seen<'_, Value>) -> Source {
+    Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
 }
 
 fn is_infinite(seen: &Seen<'_, Value>) -> bool {

@@ -26,6 +26,8 @@ fn ten_tenths_are_below_one_only_in_floats() {
     let finding = m.finding(50);
     assert_eq!((finding.kind, finding.count, finding.operation.as_str()), (Branch, 1, "<"));
     assert_eq!(finding.causes, [Site::from_bits(1)]);
+    assert_eq!(finding.expression.as_deref(), Some("0.8999999999999999 + 0.1 < 1.0"));
+    assert!(finding.fpcore.is_some_and(|core| core.ends_with("(< (+ 0.8999999999999999 0.1) 1.0))")));
 }
 
 #[test]

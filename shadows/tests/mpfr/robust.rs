@@ -44,7 +44,7 @@ const START: [f64; 22] = [
     f64::INFINITY,
     f64::NEG_INFINITY,
     f64::NAN,
-    2.718281828459045,
+    std::f64::consts::E,
 ];
 
 struct Program {

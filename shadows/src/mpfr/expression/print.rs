@@ -5,8 +5,9 @@ use std::fmt::Write;
 use shadowgrind_core::findings::{Interval, Value, VariableRange};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::{Expression, Term};
+use super::{Expression, Term, What};
 
 /// The name of the variable that appears as number `place`.
 pub(super) fn name(place: usize) -> String {
@@ -17,6 +18,7 @@ pub(super) fn name(place: usize) -> String {
 /// How tightly a printed term holds together.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Binding {
+    Decision,
     Sum,
     Product,
     Sign,
@@ -29,8 +31,12 @@ impl Expression {
         self.infix_of(&self.root, &self.order()).0
     }
 
-    /// As FPCore, called `title`, for values in `ranges`.
-    pub(in super::super) fn fpcore(&self, title: &str, ranges: &[VariableRange]) -> String {
+    /// As FPCore, called `title`, for values in `ranges`; FPCore has no comparison that tells all relations apart.
+    pub(in super::super) fn fpcore(&self, title: &str, ranges: &[VariableRange]) -> Option<String> {
+        if matches!(&self.root, Term::Op { what: What::Compare(predicate), .. } if symbol(*predicate) == "<=>")
+        {
+            return None;
+        }
         let order = self.order();
         let names: Vec<String> = (0..order.len()).map(name).collect();
         let format = match &self.root {
@@ -43,7 +49,7 @@ impl Expression {
             write!(text, " :pre {pre}").expect("a string takes all");
         }
         write!(text, " {})", self.core_of(&self.root, format, &order)).expect("a string takes all");
-        text
+        Some(text)
     }
 
     fn variable(&self, number: usize, order: &[usize]) -> String {
@@ -57,9 +63,17 @@ impl Expression {
                 let sign = if format.is_negative(*bits) { Binding::Sign } else { Binding::Atom };
                 (value(*format, *bits).to_string(), sign)
             }
-            Term::Op { op, format, args, .. } => {
-                let args = args.iter().map(|arg| self.infix_of(arg, order)).collect();
-                infix_operation(*op, *format, args)
+            Term::Op { what, format, args, .. } => {
+                let args: Vec<(String, Binding)> = args.iter().map(|arg| self.infix_of(arg, order)).collect();
+                match what {
+                    What::Op(op) => infix_operation(*op, *format, args),
+                    What::Compare(predicate) => {
+                        (format!("{} {} {}", args[0].0, symbol(*predicate), args[1].0), Binding::Decision)
+                    }
+                    What::Integer(how) => {
+                        (format!("(int) {}({})", function(*how), args[0].0), Binding::Decision)
+                    }
+                }
             }
         }
     }
@@ -73,12 +87,41 @@ impl Expression {
                 (context, number(context, format.convert(*bits, context)))
             }
             Term::Constant { format, bits } => (*format, number(*format, *bits)),
-            Term::Op { op, format, args, .. } => {
+            Term::Op { what, format, args, .. } => {
                 let args: Vec<String> = args.iter().map(|arg| self.core_of(arg, *format, order)).collect();
-                (*format, substitute(*op, &args))
+                let text = match what {
+                    What::Op(op) => substitute(*op, &args),
+                    What::Compare(predicate) => format!("({} {})", symbol(*predicate), args.join(" ")),
+                    What::Integer(how) => format!("({} {})", function(*how), args[0]),
+                };
+                (*format, text)
             }
         };
         if own == context { text } else { format!("(! :precision {} {text})", precision(own)) }
+    }
+}
+
+/// How a comparison is written. One that only sets flags is as good as any: what is asked of them comes later.
+pub(in super::super) fn symbol(predicate: Predicate) -> &'static str {
+    const LESS_EQUAL: u8 = Predicate::LESS | Predicate::EQUAL;
+    const GREATER_EQUAL: u8 = Predicate::GREATER | Predicate::EQUAL;
+    const DIFFERENT: u8 = Predicate::LESS | Predicate::GREATER;
+    match predicate.0 & !Predicate::UNORDERED {
+        Predicate::LESS => "<",
+        LESS_EQUAL => "<=",
+        Predicate::EQUAL => "==",
+        GREATER_EQUAL => ">=",
+        Predicate::GREATER => ">",
+        DIFFERENT => "!=",
+        _ => "<=>",
+    }
+}
+
+/// The function of reals that makes an integer.
+pub(in super::super) fn function(how: ToInteger) -> &'static str {
+    match how {
+        ToInteger::Truncate => "trunc",
+        ToInteger::Round => "nearbyint",
     }
 }
 
