@@ -101,6 +101,8 @@ pub(crate) struct Context {
     pub(crate) syscall_mode: u64,
     /// The guest's GS base, where GS is taken for the mirror.
     pub(crate) guest_gs: u64,
+    /// Where the next record goes (`x86::mirror::record`).
+    pub(crate) record: u64,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
     /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
@@ -148,6 +150,7 @@ impl Context {
     pub(crate) const OFFSET_SYSCALL_NEXT: u32 = offset_of!(Context, syscall_next) as u32;
     pub(crate) const OFFSET_SYSCALL_RESUME: u32 = offset_of!(Context, syscall_resume) as u32;
     pub(crate) const OFFSET_SYSCALL_MODE: u32 = offset_of!(Context, syscall_mode) as u32;
+    pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, record) as u32;
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
     pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
     pub(crate) const OFFSET_ASIDE: u32 = offset_of!(Context, aside) as u32;

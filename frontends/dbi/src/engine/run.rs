@@ -125,7 +125,9 @@ fn process(
     let tool = tool(launch, &found.path, loaded.entry)?;
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
-    table::fill_plain(plain, tool.as_ref().is_some_and(Tool::has_mirror));
+    if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
+        table::fill_plain(plain, tool.as_ref().is_some_and(Tool::has_mirror));
+    }
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {
         options: launch.options.clone(),

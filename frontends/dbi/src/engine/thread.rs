@@ -103,6 +103,7 @@ impl Thread {
             if self.process.threads.stopping() {
                 self.park();
             }
+            self.process.threads.pause();
             self.forget_changes();
             self.deliver_pending();
             if self.context.quiet.load(Ordering::SeqCst) != 0 {
@@ -190,6 +191,7 @@ impl Thread {
         // SAFETY: this is the thread's own context, and `entry` was translated for it.
         unsafe { switch::enter(self.context) };
         let exit = self.context.exit as cache::ExitId;
+        shadowed::replay_records(self);
         match exit {
             // The request is seen to at the top of the loop.
             _ if exit == switch::EXIT_ABORTED as u32 => {
@@ -252,6 +254,10 @@ impl Thread {
             ExitKind::Solo(pc) => {
                 self.pc = pc;
                 shadowed::begin(self);
+                Next::Run
+            }
+            ExitKind::Flush(pc) => {
+                self.pc = pc;
                 Next::Run
             }
             ExitKind::Hook(pc) => {

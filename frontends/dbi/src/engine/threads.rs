@@ -52,6 +52,8 @@ pub(crate) struct Threads {
     live: Lock<Vec<Arc<Handle>>>,
     /// Set once the process ends: threads that come to the engine stay there.
     stopping: AtomicBool,
+    /// Set while threads that come to the engine are to wait there.
+    pausing: AtomicBool,
 }
 
 /// The signal that kicks a thread out of translated code: one that the C library keeps for its own `setuid` and
@@ -62,7 +64,7 @@ pub(crate) const KICK_PAYLOAD: u64 = 0x5348_4144_4f57;
 impl Threads {
     pub(crate) fn new() -> Self {
         register_for_barriers();
-        Threads { live: Lock::new(Vec::new()), stopping: AtomicBool::new(false) }
+        Threads { live: Lock::new(Vec::new()), stopping: AtomicBool::new(false), pausing: AtomicBool::new(false) }
     }
 
     pub(crate) fn add(&self, handle: Arc<Handle>) {
@@ -104,6 +106,34 @@ impl Threads {
         }
         self.await_others(me, |_| false);
         true
+    }
+
+    /// Has all other threads wait in the engine until [`Threads::resume_others`]. False if another thread is doing so.
+    pub(crate) fn pause_others(&self, me: &Arc<Handle>) -> bool {
+        if self.pausing.swap(true, Ordering::SeqCst) {
+            return false;
+        }
+        self.await_others(me, |_| false);
+        true
+    }
+
+    /// Ends [`Threads::pause_others`].
+    pub(crate) fn resume_others(&self) {
+        self.pausing.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits while another thread has this one pause.
+    pub(crate) fn pause(&self) {
+        while self.pausing.load(Ordering::SeqCst) {
+            // SAFETY: gives the processor away, no more.
+            unsafe { sys::syscall(libc::SYS_sched_yield as u64, [0; 6]) };
+        }
+    }
+
+    /// The contexts of all other threads, which must be paused.
+    pub(crate) fn for_others(&self, me: &Arc<Handle>, mut each: impl FnMut(&Context)) {
+        let live = self.live.lock();
+        live.iter().filter(|other| !Arc::ptr_eq(other, me)).for_each(|other| each(other.context()));
     }
 
     /// Asks every other thread to come to the engine and waits until each is outside translated code or `done`.

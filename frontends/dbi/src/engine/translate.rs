@@ -63,6 +63,11 @@ impl Translator {
         Translator { block: Superblock::new(), emitter, limits, hot_after, instructions: 0 }
     }
 
+    /// How annotated code is annotated.
+    pub(crate) fn mirror(&self) -> Option<&Mirror> {
+        self.emitter.mirror.as_ref()
+    }
+
     /// Translates the superblock at `pc` into `cache`.
     pub(crate) fn translate(
         &mut self,

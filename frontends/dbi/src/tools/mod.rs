@@ -8,10 +8,12 @@ pub(crate) mod hooks;
 mod host;
 pub(crate) mod machine;
 mod reals;
+mod records;
 pub(crate) mod registers;
 pub(crate) mod session;
 pub(crate) mod shadowed;
 mod solo;
+mod sweep;
 mod tool;
 pub(crate) mod visit;
 

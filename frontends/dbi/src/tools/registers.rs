@@ -69,6 +69,15 @@ pub(crate) fn complete_image(context: &mut Context) {
     image[XSTATE_BV..XSTATE_BV + 8].copy_from_slice(&(present | mask).to_le_bytes());
 }
 
+/// The upper vector registers of a thread that is not in translated code; nothing if they are in their initial state.
+pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
+    const UPPER: u32 = 7;
+    let image = &context.xsave.0;
+    let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
+    let upper = layout().upper;
+    if present >> UPPER & 1 == 1 && upper != 0 { &image[upper..upper + 1024] } else { &[] }
+}
+
 /// Number of the physical x87 register on top.
 pub(crate) fn x87_top(context: &Context) -> u8 {
     context.xsave.0[STATUS_WORD + 1] >> 3 & 7

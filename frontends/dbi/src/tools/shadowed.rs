@@ -5,7 +5,7 @@
 
 use super::reals::{Reals, Tickets};
 use super::session::{Calls, ShadowKind};
-use super::{Tool, visit};
+use super::{Tool, records, visit};
 use super::cells::{Dots, MirrorCells};
 use super::registers::RegisterShadows;
 use super::solo::{self, Solos};
@@ -25,7 +25,11 @@ pub(crate) struct Shadowed {
     pub(super) upper_registers: bool,
     pub(super) solos: Solos,
     /// Shadows of registers that signal handlers interrupted, by the address of the handler's frame.
-    interrupted: Vec<(u64, Box<[u8; state::BYTES as usize]>)>,
+    pub(super) interrupted: Vec<(u64, Box<[u8; state::BYTES as usize]>)>,
+    /// Start of the buffer of records; 0 without one.
+    pub(super) buffer: u64,
+    /// Sites of what is recorded, by number.
+    pub(super) sites: Vec<Option<Site>>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
     /// The function that runs as one operation.
@@ -44,9 +48,13 @@ pub(super) struct Wrapped {
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
-        let shadowed = Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None };
+        let mut shadowed = Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None, buffer: 0, sites: Vec::new() };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();
+        if tool.kind == ShadowKind::Mpfr {
+            shadowed.buffer = records::new_buffer(tool).unwrap_or(0);
+            context.record = shadowed.buffer;
+        }
         shadowed
     }
 
@@ -95,6 +103,13 @@ pub(super) fn replay(
             let mut cells = MirrorCells { registers, encoding: &mut Tickets { slots } };
             replay::replay(lowered, site, record, shadow, &mut cells);
         }
+    }
+}
+
+/// Replays what translated code has recorded. Before anything looks at shadows.
+pub(crate) fn replay_records(thread: &mut Thread) {
+    if thread.shadowed.as_ref().is_some_and(|shadowed| thread.context.record != shadowed.buffer) {
+        records::replay(thread);
     }
 }
 

@@ -70,6 +70,12 @@ impl Tool {
         self.kind == ShadowKind::Mpfr
     }
 
+    /// Whether every system call comes to the engine: what was recorded is replayed before one, so that what is handed
+    /// to another thread arrives with its shadow.
+    pub(crate) fn sees_all_calls(&self) -> bool {
+        self.kind == ShadowKind::Mpfr
+    }
+
     /// Whether the program begins at `pc`.
     pub(super) fn begins_at(&self, pc: u64) -> bool {
         pc == self.entry

@@ -77,6 +77,8 @@ pub(crate) enum ExitKind {
     Stepped(u64),
     /// The instruction at this address meets shadows that translated code does not see to.
     Solo(u64),
+    /// The buffer of records is full; the guest goes on at the address.
+    Flush(u64),
     /// The address is hooked.
     Hook(u64),
     /// The instruction at this address is a client request.
@@ -152,7 +154,7 @@ pub(crate) struct Emitter {
     pub(super) mode: Mode,
     /// The hook at the block's first instruction has been seen to.
     pub(super) past_hook: bool,
-    pub(super) mirror: Option<Mirror>,
+    pub(crate) mirror: Option<Mirror>,
 }
 
 impl Emitter {

@@ -29,6 +29,21 @@ pub(crate) fn borrowed(insn: &Instruction, facts: &mut InstructionInfoFactory) -
         .expect("an instruction leaves one of six registers alone")
 }
 
+/// A register that `insn` neither reads nor writes, other than `taken`; rcx if it will do.
+///
+/// # Panics
+/// When there is none: no instruction with floats as operands names five.
+pub(crate) fn borrowed_but(insn: &Instruction, taken: Option<Gpr>, facts: &mut InstructionInfoFactory) -> Gpr {
+    let used = facts.info(insn).used_registers().to_vec();
+    let is_free = |register: Register, gpr: Gpr| {
+        Some(gpr) != taken && used.iter().all(|u| u.register().full_register() != register)
+    };
+    let mut candidates = CANDIDATES;
+    candidates.swap(0, 1);
+    let found = candidates.iter().find(|&&(register, gpr)| is_free(register, gpr));
+    found.expect("an instruction leaves one of six registers alone").1
+}
+
 /// `insn` with its memory operand replaced by `[base]`, encoded.
 pub(crate) fn with_base(insn: &Instruction, base: Register, encoder: &mut Encoder, at: u64) -> Vec<u8> {
     let mut changed = *insn;

@@ -5,6 +5,7 @@
 
 use super::At;
 use super::operand;
+use super::record::{Plan, What};
 use super::places::{self, SECOND_TEMPORARY, TEMPORARY};
 use crate::context::Context;
 use crate::x86::emit::Emitter;
@@ -50,7 +51,10 @@ impl Emitter {
     ) {
         let insn = &at.insn().decoded;
         if self.mirror().settings.records {
-            return self.solo(at);
+            let sources = source_numbers(insn, op, terms);
+            let rest = rest_source(insn, shape, terms.is_some());
+            let what = What::Op(op);
+            return self.record(at, &Plan { what, from: format, to: format, shape, sources: &sources, rest });
         }
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         if !plain || self.mirror().settings.in_registers == 0 || !op.is_arithmetic() {
@@ -219,8 +223,11 @@ impl Emitter {
     /// `cvtsd2ss`, `cvtss2sd` and their packed forms.
     pub(super) fn conversion(&mut self, at: At<'_>, widens: bool, shape: Shape) {
         let insn = &at.insn().decoded;
-        if self.mirror().settings.records && !widens {
-            return self.solo(at);
+        if self.mirror().settings.records {
+            let what = if widens { What::Widen } else { What::Op(Op::Narrow) };
+            let (from, to) = if widens { (Format::F32, Format::F64) } else { (Format::F64, Format::F32) };
+            let (sources, rest) = ([insn.op_count() - 1], rest_source(insn, shape, false));
+            return self.record(at, &Plan { what, from, to, shape, sources: &sources, rest });
         }
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         let d = insn.op0_register().number() as u8;

@@ -1,7 +1,7 @@
 //! Instructions on general registers and memory that annotations use, none of which touches the flags unless it says so.
 
 use crate::x86::asm::{Asm, Gpr, RCX};
-use crate::x86::vector::{Mem, Place};
+use crate::x86::vector::{At, Mem, Place};
 
 /// `opcode` with a register field and a memory operand; `bytes` is the operand's width.
 fn memory(code: &mut Asm, opcode: &[u8], reg: u8, mem: Mem, bytes: usize, tail: u64) {
@@ -62,4 +62,21 @@ pub(super) const NOT_EQUAL: u8 = 5;
 /// Loads 4 or 8 bytes into `reg`, zero-extended.
 pub(super) fn load(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
     memory(code, &[0x8b], reg, mem, bytes, 0);
+}
+
+/// `mov dword ptr [mem], value`.
+pub(super) fn store_imm32(code: &mut Asm, mem: Mem, value: u32) {
+    memory(code, &[0xc7], 0, mem, 4, 4);
+    code.raw(&value.to_le_bytes());
+}
+
+/// `lea reg, [reg + value]`: an addition that keeps the flags.
+pub(super) fn add(code: &mut Asm, reg: Gpr, value: i32) {
+    let at = At::Base { base: Some(reg), index: None, displacement: value };
+    memory(code, &[0x8d], reg, Mem { gs: false, fs: false, address32: false, at }, 8, 0);
+}
+
+/// Zero-extends the low 16 bits of `reg` into rcx.
+pub(super) fn low_bits_to_rcx(code: &mut Asm, reg: Gpr) {
+    code.raw(&[0x0f, 0xb7, 0xc8 | reg]);
 }

@@ -28,6 +28,11 @@ fn stack(base: Gpr, displacement: i32) -> Mem {
 impl Emitter {
     pub(super) fn general(&mut self, at: At<'_>, general: General) {
         let insn = &at.insn().decoded;
+        // Before what another thread may wait for, all that was recorded is replayed.
+        let atomic = insn.has_lock_prefix() || general == General::Exchange && operand::has_memory(insn);
+        if atomic && self.records() {
+            return self.solo(at);
+        }
         if !self.open_operand(at) {
             return self.solo(at);
         }

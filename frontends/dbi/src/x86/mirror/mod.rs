@@ -13,6 +13,7 @@ mod guard;
 mod liveness;
 mod operand;
 mod places;
+pub(crate) mod record;
 mod twins;
 mod vectors;
 
@@ -22,9 +23,14 @@ use super::emit::{Displaced, Emitter, ExitKind};
 use super::mode::Mode;
 use super::rows;
 use super::table::{Row, X87};
+use crate::x86::table::Shape;
 use iced_x86::{InstructionInfo, OpAccess, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::step::Predicate;
+use hashbrown::HashMap;
 use liveness::Liveness;
 use operand::Borrowed;
+use record::{Plan, Recorded, What};
 use twins::Twins;
 
 /// What annotation needs to know.
@@ -49,6 +55,9 @@ pub(crate) struct Mirror {
     borrowed: Borrowed,
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
+    /// What is recorded, by number, and the number of what is recorded at an address.
+    recorded: Vec<Recorded>,
+    recorded_at: HashMap<u64, u32>,
 }
 
 impl Mirror {
@@ -59,7 +68,14 @@ impl Mirror {
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
             ended: false,
+            recorded: Vec::new(),
+            recorded_at: HashMap::new(),
         }
+    }
+
+    /// What is recorded under number `id`.
+    pub(crate) fn recorded(&self, id: u32) -> Recorded {
+        self.recorded[id as usize]
     }
 }
 
@@ -79,6 +95,11 @@ impl<'a> At<'a> {
 impl Emitter {
     fn mirror(&mut self) -> &mut Mirror {
         self.mirror.as_mut().expect("annotated modes have a mirror")
+    }
+
+    /// Whether operations are recorded.
+    fn records(&mut self) -> bool {
+        self.mirror().settings.records
     }
 
     /// Prepares for the annotated instructions of `block`.
@@ -126,6 +147,15 @@ impl Emitter {
             Row::X87(_) => self.x87(at, false),
             Row::State => self.solo(at),
             Row::CompareFlags(_) if !records => self.guest(at),
+            Row::CompareFlags(format) => {
+                let what = What::Compare(Predicate::ORDER);
+                self.record(at, &plan(what, format, format, Shape::Scalar, &[0, 1], None));
+            }
+            Row::ToInteger(format, how, Shape::Scalar)
+                if records && insn.op0_kind() == iced_x86::OpKind::Register && insn.op0_register().is_gpr() =>
+            {
+                self.record(at, &plan(What::Integer(how), format, format, Shape::Scalar, &[1], None));
+            }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
             Row::Move { control } => self.vector_move(at, control),
@@ -181,7 +211,7 @@ impl Emitter {
     /// What an instruction that computes no float writes carries no shadow.
     fn integer(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        if insn.is_string_instruction() {
+        if insn.is_string_instruction() || insn.has_lock_prefix() && self.records() {
             return self.solo(at);
         }
         if !self.open_operand(at) {
@@ -271,3 +301,14 @@ fn general_number(register: Register) -> Option<Gpr> {
     register.is_gpr().then(|| register.full_register().number() as Gpr)
 }
 
+
+fn plan<'a>(
+    what: What,
+    from: Format,
+    to: Format,
+    shape: Shape,
+    sources: &'a [u32],
+    rest: Option<u8>,
+) -> Plan<'a> {
+    Plan { what, from, to, shape, sources, rest }
+}

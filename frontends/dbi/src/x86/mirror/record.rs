@@ -1,0 +1,251 @@
+//! Recording: operations whose shadows are too much work for code beside the guest's are written down as they happen,
+//! and replayed many at a time.
+//!
+//! Each result gets a *ticket* at once, which moves on in the mirror like any shadow; what it stands for is known once
+//! the record is replayed. A buffer is [`BUFFER`] bytes and aligned to as much, so that its end is told by the low
+//! bits of the position; each record has [`STRIDE`] bytes.
+
+use super::At;
+use super::operand;
+use super::encode;
+use super::places::{SECOND_TEMPORARY, TEMPORARY};
+use crate::context::Context;
+use crate::x86::asm::{Gpr, RCX};
+use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot};
+use crate::x86::far;
+use crate::x86::table::Shape;
+use crate::x86::vector::{At as Address, Length, Mem, Place, Vector, forms};
+use iced_x86::{EncodingKind, Instruction, OpKind};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::step::{Predicate, ToInteger};
+
+/// Bytes of a buffer; its address is a multiple of it.
+pub(crate) const BUFFER: u64 = 1 << 16;
+/// Bytes of a record.
+pub(crate) const STRIDE: u64 = 512;
+/// Offset of the number of the [`Recorded`].
+pub(crate) const ID: u64 = 0;
+/// Offset of operand 0's lanes; the next operands follow, 32 bytes each.
+pub(crate) const OPERANDS: u64 = 32;
+/// Offset of the result's lanes.
+pub(crate) const RESULT: u64 = 128;
+/// Offset of operand 0's tickets; the next operands follow, 32 bytes each.
+pub(crate) const TICKETS: u64 = 160;
+/// Offset of the tickets that results of eight bytes get.
+pub(crate) const FRESH_64: u64 = 256;
+/// Offset of the tickets that results of four bytes get.
+pub(crate) const FRESH_32: u64 = 288;
+/// Bytes of lanes, or of tickets, in a record.
+pub(crate) const LANES: u64 = 32;
+
+/// What an instruction does that is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// An operation.
+    Op(Op),
+    /// The same real in a wider format.
+    Widen,
+    /// A comparison.
+    Compare(Predicate),
+    /// A conversion to an integer.
+    Integer(ToInteger),
+}
+
+/// An instruction that is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// Its address.
+    pub(crate) pc: u64,
+    /// What it does, lane by lane.
+    pub(crate) what: What,
+    /// Number of lanes.
+    pub(crate) lanes: u8,
+    /// Number of operands.
+    pub(crate) operands: u8,
+    /// Format of the operands.
+    pub(crate) from: Format,
+    /// Format of the result.
+    pub(crate) to: Format,
+}
+
+/// How an instruction is to be recorded.
+pub(super) struct Plan<'a> {
+    pub(super) what: What,
+    pub(super) from: Format,
+    pub(super) to: Format,
+    pub(super) shape: Shape,
+    /// Operand numbers, in the order of the operation.
+    pub(super) sources: &'a [u32],
+    /// The operand that the rest of a scalar result comes from.
+    pub(super) rest: Option<u8>,
+}
+
+impl Emitter {
+    /// The number of what is recorded, the same one each time.
+    fn recorded(&mut self, recorded: Recorded) -> u32 {
+        let mirror = self.mirror();
+        if let Some(&id) = mirror.recorded_at.get(&recorded.pc)
+            && mirror.recorded[id as usize] == recorded
+        {
+            return id;
+        }
+        let id = mirror.recorded.len() as u32;
+        mirror.recorded.push(recorded);
+        mirror.recorded_at.insert(recorded.pc, id);
+        id
+    }
+
+    /// The instruction, recorded; left to the engine where it cannot be.
+    pub(super) fn record(&mut self, at: At<'_>, plan: &Plan<'_>) {
+        let insn = &at.insn().decoded;
+        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+        if !plain || self.mirror().settings.in_registers == 0 || plan.sources.len() > MAX_OPERANDS {
+            return self.solo(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let width = self.width(insn, plan);
+        let lanes = width / plan.from.bytes() as u8;
+        let id = self.recorded(Recorded {
+            pc: at.insn().pc(),
+            what: plan.what,
+            lanes,
+            operands: plan.sources.len() as u8,
+            from: plan.from,
+            to: plan.to,
+        });
+        let pointer = self.free_register(insn);
+        self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
+        self.out.hot.load(pointer, self.frame.field(Context::OFFSET_RECORD));
+        let displaced = Displaced {
+            scratch: Some(pointer),
+            address: self.mirror().borrowed.address,
+            ..Displaced::default()
+        };
+        self.note(at.index, displaced);
+        encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
+        for (n, &source) in plan.sources.iter().enumerate() {
+            self.record_source(insn, source, pointer, n as u64 * LANES, width);
+        }
+        self.instruction(at.index, at.insn());
+        self.note(at.index, displaced);
+        if matches!(plan.what, What::Op(_) | What::Widen) {
+            self.record_result(insn, plan, pointer, lanes);
+        }
+        self.advance(at, pointer);
+        if matches!(plan.what, What::Integer(_)) {
+            self.clear_results(at);
+        }
+        self.close_operand();
+    }
+
+    /// Bytes of each operand.
+    fn width(&self, insn: &Instruction, plan: &Plan<'_>) -> u8 {
+        if plan.shape == Shape::Scalar {
+            return plan.from.bytes() as u8;
+        }
+        let result = insn.op0_register().size() as u8;
+        match plan.what {
+            // Half as many bytes come out, or twice as many.
+            What::Op(Op::Narrow) => {
+                let source = insn.op_count() - 1;
+                if insn.op_kind(source) == OpKind::Register {
+                    insn.op_register(source).size() as u8
+                } else {
+                    insn.memory_size().size() as u8
+                }
+            }
+            What::Widen => result / 2,
+            _ => result,
+        }
+    }
+
+    /// A general register that neither the instruction nor its annotation uses.
+    fn free_register(&mut self, insn: &Instruction) -> Gpr {
+        let address = self.mirror().borrowed.address;
+        far::borrowed_but(insn, address, &mut self.facts)
+    }
+
+    /// Writes down an operand: its lanes and their tickets.
+    fn record_source(&mut self, insn: &Instruction, source: u32, pointer: Gpr, offset: u64, width: u8) {
+        let (lanes, tickets) = (in_record(pointer, OPERANDS + offset), in_record(pointer, TICKETS + offset));
+        if insn.op_kind(source) == OpKind::Register {
+            let register = insn.op_register(source).number() as u8;
+            self.out.hot.vector_store(lanes, register, width);
+            let shadow = self.shadow_in_register(register, TEMPORARY);
+            self.out.hot.vector_store(tickets, shadow, width);
+            return;
+        }
+        self.out.hot.vector_load(TEMPORARY, operand::guest_memory(insn), width);
+        self.out.hot.vector_store(lanes, TEMPORARY, width);
+        match self.mirror_memory(insn) {
+            Some(mem) => self.out.hot.vector_load(TEMPORARY, mem, width),
+            None => self.clear_register(TEMPORARY),
+        }
+        self.out.hot.vector_store(tickets, TEMPORARY, width);
+    }
+
+    /// Writes down the result and gives it its tickets.
+    fn record_result(&mut self, insn: &Instruction, plan: &Plan<'_>, pointer: Gpr, lanes: u8) {
+        let d = insn.op0_register().number() as u8;
+        let bytes = lanes * plan.to.bytes() as u8;
+        // Two narrow lanes are eight bytes in all.
+        let stored = if bytes == 8 && plan.to == Format::F32 { 8 } else { bytes };
+        self.out.hot.vector_store(in_record(pointer, RESULT), d, stored);
+        let fresh = if plan.to == Format::F32 { FRESH_32 } else { FRESH_64 };
+        self.out.hot.vector_load(TEMPORARY, in_record(pointer, fresh), stored);
+        match plan.rest {
+            None => self.put_shadow(d, TEMPORARY),
+            Some(rest) => {
+                let rest = self.shadow_in_register(rest, SECOND_TEMPORARY);
+                let target = self.shadow_target(d, SECOND_TEMPORARY);
+                self.merge_lane(target, rest, TEMPORARY, bytes);
+                self.put_shadow(d, target);
+            }
+        }
+    }
+
+    /// On to the next record; leaves to have the buffer replayed when it is full.
+    fn advance(&mut self, at: At<'_>, pointer: Gpr) {
+        let (scratch, rcx) = (self.frame.slot(Slot::Scratch), self.frame.slot(Slot::Rcx));
+        encode::add(&mut self.out.hot, pointer, STRIDE as i32);
+        self.out.hot.store(self.frame.field(Context::OFFSET_RECORD), pointer);
+        let address = self.mirror().borrowed.address;
+        let full = self.out.cold.here();
+        if pointer != RCX {
+            // jrcxz looks at rcx alone.
+            self.out.hot.store(rcx, RCX);
+            self.out.cold.load(RCX, rcx);
+        }
+        self.out.cold.load(pointer, scratch);
+        if let Some(gpr) = address {
+            self.out.cold.load(gpr, self.frame.slot(Slot::Address));
+        }
+        self.stub(ExitKind::Flush(at.insn().decoded.next_ip()), 0);
+        encode::low_bits_to_rcx(&mut self.out.hot, pointer);
+        // To the far jump, or over it.
+        const SHORT_JMP_BYTES: u8 = 2;
+        const JMP_BYTES: u8 = 5;
+        self.out.hot.jrcxz_over(SHORT_JMP_BYTES);
+        self.out.hot.raw(&[0xeb, JMP_BYTES]);
+        self.out.hot.jmp(full);
+        if pointer != RCX {
+            self.out.hot.load(RCX, rcx);
+        }
+        self.out.hot.load(pointer, scratch);
+        self.note_borrowed(at.index);
+    }
+
+    fn clear_register(&mut self, register: u8) {
+        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [register; 2], Place::Reg(register));
+        self.out.hot.vector(zero);
+    }
+}
+
+/// Memory at `offset` in the record that `pointer` points to.
+fn in_record(pointer: Gpr, offset: u64) -> Mem {
+    let at = Address::Base { base: Some(pointer), index: None, displacement: offset as i32 };
+    Mem { gs: false, fs: false, address32: false, at }
+}
