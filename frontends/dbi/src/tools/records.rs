@@ -75,8 +75,13 @@ pub(super) fn replay(thread: &mut Thread) {
     }
 }
 
+/// The little-endian number in the first four or eight bytes.
 fn number(bytes: &[u8], count: usize) -> u64 {
-    bytes[..count].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+    match (count, bytes.first_chunk::<4>(), bytes.first_chunk::<8>()) {
+        (8, _, Some(&eight)) => u64::from_le_bytes(eight),
+        (_, Some(&four), _) => u64::from(u32::from_le_bytes(four)),
+        _ => 0,
+    }
 }
 
 fn replay_lane(reals: &mut Reals, record: &mut Record, recorded: &Recorded, site: Site, lane: usize) {
