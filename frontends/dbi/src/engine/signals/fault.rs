@@ -8,11 +8,12 @@ use super::{Info, Pending};
 use crate::context::{Fault, reg};
 use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
-use crate::engine::{diagnose, sys};
+use crate::engine::{diagnose, guest, sys};
 use crate::tools::shadowed;
 use crate::x86::emit::{Displaced, Slot};
 
 const SI_KERNEL: i32 = 0x80;
+const TRAP_DEBUG: u64 = 1;
 const TRAP_PAGE_FAULT: u64 = 14;
 const ERROR_WRITE: u64 = 2;
 const ERROR_USER: u64 = 4;
@@ -21,8 +22,10 @@ const ERROR_FETCH: u64 = 16;
 /// Handles the fault described in the context.
 pub(crate) fn in_cache(thread: &mut Thread) {
     let fault = thread.context.fault;
-    let trapped_after = fault.signal == libc::SIGTRAP as u64;
-    // A trap is reported at the address after its instruction.
+    // A trap is reported at the address after its instruction; but some hypervisors report int1 where it stands.
+    const INT1: u8 = 0xf1;
+    let stands_at_int1 = fault.trap == TRAP_DEBUG && guest::read(fault.host_pc) == Ok(INT1);
+    let trapped_after = fault.signal == libc::SIGTRAP as u64 && !stands_at_int1;
     let host_pc = if trapped_after { fault.host_pc - 1 } else { fault.host_pc };
     let Some(id) = thread.cache.block_at(host_pc) else {
         diagnose::lost(thread, host_pc);
