@@ -10,7 +10,7 @@ use shadowgrind_core::findings::VariableRange;
 use shadowgrind_core::format::Format;
 
 use super::exact::to_f64;
-use super::history::{History, Source};
+use super::history::{History, Made, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
 pub(super) use print::{function, symbol};
@@ -54,6 +54,8 @@ pub(super) struct Expression {
     root: Term,
     variables: Vec<Variable>,
     worst_bits: f64,
+    /// Operations it may still get.
+    left: u32,
 }
 
 /// Where executions are looked up.
@@ -75,6 +77,13 @@ pub(super) struct Trace<'a> {
 /// Operations an expression has at most: one of great depth is not read by anyone.
 const LARGEST: u32 = 500;
 
+impl Trace<'_> {
+    /// Whether an expression goes on with `operation` at the end of `path`.
+    fn follows(&self, path: &[Id], operation: Id) -> bool {
+        path.len() < self.depth as usize && (self.loops || !path.contains(&operation))
+    }
+}
+
 /// A term in the making.
 struct Builder<'a> {
     trace: Trace<'a>,
@@ -95,9 +104,8 @@ impl Builder<'_> {
     }
 
     fn operand(&mut self, source: Source) -> Term {
-        let deep = self.path.len() >= self.trace.depth as usize || self.left == 0;
-        let made = self.trace.history.made(source).filter(|_| !deep);
-        match made.filter(|made| self.trace.loops || !self.path.contains(&made.operation)) {
+        let made = self.trace.history.made(source).filter(|_| self.left > 0);
+        match made.filter(|made| self.trace.follows(&self.path, made.operation)) {
             Some(made) => self.term(made.operation, made.operands()),
             None => Term::Constant { format: source.format, bits: source.bits },
         }
@@ -107,13 +115,16 @@ impl Builder<'_> {
 impl Expression {
     /// What the trace's root computed from `operands` this once, with `bits` of local error.
     pub(super) fn new(trace: Trace<'_>, operands: &[Source], bits: f64) -> Expression {
-        let root = Builder { trace, path: Vec::new(), left: LARGEST }.term(trace.root, operands);
-        Expression { root, variables: Vec::new(), worst_bits: bits }
+        let mut builder = Builder { trace, path: Vec::new(), left: LARGEST };
+        let root = builder.term(trace.root, operands);
+        Expression { root, variables: Vec::new(), worst_bits: bits, left: builder.left }
     }
 
     /// Makes it fit another execution.
     pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], bits: f64) {
-        let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new() };
+        let path = vec![trace.root];
+        let (path, left) = (vec![trace.root], &mut self.left);
+        let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new(), path, left };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
         if let Term::Op { args, .. } = &mut self.root {
             walk.all(args, operands);
@@ -190,6 +201,10 @@ struct Walk<'a> {
     variables: &'a mut Vec<Variable>,
     /// What was replaced, the value it had in this execution, and the variable it became.
     changed: Vec<(Term, u128, usize)>,
+    /// Operations from the root down to where we are.
+    path: Vec<Id>,
+    /// Operations the expression may still get.
+    left: &'a mut u32,
 }
 
 impl Walk<'_> {
@@ -200,31 +215,59 @@ impl Walk<'_> {
     }
 
     fn one(&mut self, term: &mut Term, source: Source) {
+        if let Term::Constant { format, bits } = term {
+            let known = Source { format: *format, bits: *bits, serial: 0 };
+            if known.format == source.format && known.bits == source.bits {
+                return;
+            }
+            if let Some(before) = self.made_alike(known, source) {
+                *term = before;
+            }
+        }
         let fits = match term {
             Term::Variable(number) => {
                 let now = &mut self.variables[*number].now;
                 now.get_or_insert(source).bits == source.bits
             }
-            Term::Constant { format, bits } => *format == source.format && *bits == source.bits,
-            Term::Op { what, format, args, .. } => {
-                let made = self.trace.history.made(source);
-                match made.filter(|made| self.does(made.operation, *what, *format)) {
-                    Some(made) => {
-                        self.all(args, made.operands());
-                        true
-                    }
-                    None => false,
+            Term::Constant { .. } => false,
+            Term::Op { operation, what, format, args } => match self.made_by(source, *what, *format) {
+                Some(made) => {
+                    self.path.push(*operation);
+                    self.all(args, made.operands());
+                    self.path.pop();
+                    true
                 }
-            }
+                None => false,
+            },
         };
         if !fits {
             *term = Term::Variable(self.variable_for(term, source));
         }
     }
 
-    fn does(&self, operation: Id, what: What, format: Format) -> bool {
-        let record = &self.trace.operations[operation];
-        record.what == what && record.formats.1 == format
+    /// The operation of this kind that made `source`; a float without a shadow is believed to be made so if one was.
+    fn made_by(&self, source: Source, what: What, format: Format) -> Option<Made> {
+        let history = self.trace.history;
+        let fits = |made: &Made| {
+            let record = &self.trace.operations[made.operation];
+            record.what == what && record.formats.1 == format
+        };
+        let guess = || history.made_exactly(source).filter(|_| source.serial == 0);
+        history.made(source).filter(fits).or_else(|| guess().filter(fits))
+    }
+
+    /// What made the constant `known`, if that is the same kind of operation as now made `source`: the first time, its
+    /// result just happened to be exact.
+    fn made_alike(&mut self, known: Source, source: Source) -> Option<Term> {
+        let now =
+            self.trace.history.made(source).filter(|now| self.trace.follows(&self.path, now.operation))?;
+        let record = &self.trace.operations[now.operation];
+        let before = self.made_by(known, record.what, record.formats.1)?;
+        *self.left = self.left.checked_sub(1)?;
+        // One level: its operands are seen to when their turn comes.
+        let constant = |operand: &Source| Term::Constant { format: operand.format, bits: operand.bits };
+        let args = before.operands().iter().map(constant).collect();
+        Some(Term::Op { operation: before.operation, what: record.what, format: record.formats.1, args })
     }
 
     /// The variable for what was `old` in all executions before and is `source` now: two places that were always

@@ -81,11 +81,10 @@ impl History {
         History { ring: Vec::new(), next: 1, exact: vec![0; EXACT] }
     }
 
-    /// Remembers the same of an operation whose result is exact and has no shadow. It is found again by its bits, if
-    /// these are so many that no other float will have them, and no operand has them.
+    /// Remembers the same of an operation whose result is exact and has no shadow. It is found again by its bits,
+    /// unless an operand has them too.
     pub(super) fn push_exact(&mut self, operation: Id, operands: &[Source], format: Format, bits: u128) {
-        let same = operands.iter().any(|operand| operand.bits == bits);
-        if !same && (bits as u64) << (64 - telling(format)) != 0 {
+        if operands.iter().all(|operand| operand.bits != bits) {
             self.exact[place(bits)] = self.push(operation, operands, format, bits);
         }
     }
@@ -127,9 +126,23 @@ impl History {
         self.ring.get(at).filter(|entry| entry.serial == serial)
     }
 
-    /// What made `source`, if that is still known. A float that was widened since is the one it was.
+    /// What made `source`, if that is still known. A float that was widened since is the one it was. One without a
+    /// shadow is known by its bits, if these are so many that no other float will have them.
     pub(super) fn made(&self, source: Source) -> Option<Made> {
-        let serial = if source.serial == 0 { self.exact[place(source.bits)] } else { source.serial };
+        match source.serial {
+            0 if (source.bits as u64) << (64 - telling(source.format)) == 0 => None,
+            0 => self.made_exactly(source),
+            serial => self.made_by(serial, source),
+        }
+    }
+
+    /// The last exact operation that made a float of these bits: a guess, to be believed only if it fits what is known
+    /// otherwise.
+    pub(super) fn made_exactly(&self, source: Source) -> Option<Made> {
+        self.made_by(self.exact[place(source.bits)], source)
+    }
+
+    fn made_by(&self, serial: Serial, source: Source) -> Option<Made> {
         let entry = self.entry(serial)?;
         let (from, to) = entry.formats;
         if to.convert(entry.bits(MAX_OPERANDS), source.format) != source.bits {

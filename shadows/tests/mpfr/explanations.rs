@@ -36,6 +36,15 @@ fn one_expression_for_all_executions() {
     );
 }
 
+/// √10¹⁰ is exact and looks like any constant; that it is a root shows at the second input.
+#[test]
+fn exact_results_of_the_first_execution_are_understood_later() {
+    for inputs in [[1e10, 1e11, 3e13, 7e14], [1e11, 1e10, 1e12, 3e13]] {
+        let finding = roots(&inputs);
+        assert_eq!(finding.expression.as_deref(), Some("sqrt(x + 1.0) - sqrt(x)"));
+    }
+}
+
 #[test]
 fn a_single_execution_is_all_constants() {
     let finding = roots(&[1e13 / 3.0]);
