@@ -122,7 +122,6 @@ impl Expression {
 
     /// Makes it fit another execution.
     pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], bits: f64) {
-        let path = vec![trace.root];
         let (path, left) = (vec![trace.root], &mut self.left);
         let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new(), path, left };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
