@@ -127,6 +127,10 @@ pub(crate) struct Cli {
         help_heading = TESTS)]
     hot_after: u32,
 
+    /// Carry shadows from the program's first instruction on, not from the first seed
+    #[arg(long, hide = true)]
+    annotate: bool,
+
     /// Name the program is told it was called by
     #[arg(long, value_name = "NAME", hide = true)]
     argv0: Option<OsString>,
@@ -222,6 +226,7 @@ impl Cli {
             gen_suppressions: self.gen_suppressions,
             valgrind_compat: self.valgrind_compat,
             avx512: !self.no_avx512,
+            annotate: self.annotate,
         }
     }
 

@@ -78,6 +78,15 @@ pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
     if present >> UPPER & 1 == 1 && upper != 0 { &image[upper..upper + 1024] } else { &[] }
 }
 
+/// Puts back vector register `n` from place `place` of [`Context::aside`]: its low 32 bytes. The image must be complete.
+pub(crate) fn put_back(context: &mut Context, n: usize, place: usize) {
+    let ymm = layout().ymm;
+    let value = context.aside[place];
+    let image = &mut context.xsave.0;
+    image[XMM + 16 * n..][..16].copy_from_slice(&value[..16]);
+    image[ymm + 16 * n..][..16].copy_from_slice(&value[16..32]);
+}
+
 /// Number of the physical x87 register on top.
 pub(crate) fn x87_top(context: &Context) -> u8 {
     context.xsave.0[STATUS_WORD + 1] >> 3 & 7

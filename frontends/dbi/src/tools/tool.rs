@@ -67,7 +67,7 @@ impl Tool {
 
     /// Whether the shadow begins with the program, not with the first seed.
     pub(super) fn starts_awake(&self) -> bool {
-        self.kind == ShadowKind::Mpfr
+        self.kind == ShadowKind::Mpfr || self.session.annotates()
     }
 
     /// Whether every system call comes to the engine: what was recorded is replayed before one, so that what is handed

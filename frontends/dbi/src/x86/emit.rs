@@ -11,7 +11,7 @@ use super::far;
 use super::liveness;
 use super::mirror::Mirror;
 use super::mode::Mode;
-use crate::context::Context;
+use crate::context::{ASIDE, Context};
 use iced_x86::{
     Code, Encoder, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
 };
@@ -107,6 +107,8 @@ pub(crate) struct Displaced {
     pub(crate) scratch: Option<Gpr>,
     /// In [`Slot::Address`].
     pub(crate) address: Option<Gpr>,
+    /// Vector registers, low 32 bytes, in the places of [`Context::aside`].
+    pub(crate) vectors: [Option<u8>; ASIDE],
 }
 
 /// From this host address on, code belongs to instruction `insn` of the superblock.
@@ -212,6 +214,7 @@ impl Emitter {
                 self.rcx_aside = self.rcx_aside && !liveness::replaces_rcx(insn, &mut self.facts);
             }
         }
+        self.put_back_all();
         match block.end {
             End::Left => {}
             End::Hooked(_) if block.insns.is_empty() => self.leave(ExitKind::Hook(block.start)),
@@ -286,6 +289,8 @@ impl Emitter {
     }
 
     pub(super) fn note(&mut self, insn: usize, displaced: Displaced) {
+        let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
+        let displaced = Displaced { vectors, ..displaced };
         self.out.map.push(MapEntry { host: self.out.hot.here(), insn, displaced, mode: self.mode });
     }
 
@@ -528,7 +533,16 @@ impl Emitter {
     }
 
     pub(super) fn link_exit(&mut self, field: Rel32, target: u64) {
-        let stub = self.stub(ExitKind::Jump(target, self.mode), field.0);
+        let kind = ExitKind::Jump(target, self.mode);
+        if self.is_any_aside() {
+            let start = self.out.cold.here();
+            self.put_back_in_passing();
+            let onwards = self.out.cold.jmp_open();
+            let stub = self.stub(kind, onwards.0);
+            self.out.cold.patch(onwards, stub);
+            return self.out.hot.patch(field, start);
+        }
+        let stub = self.stub(kind, field.0);
         self.out.hot.patch(field, stub);
     }
 

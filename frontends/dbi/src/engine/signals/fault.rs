@@ -9,7 +9,7 @@ use crate::context::{Fault, reg};
 use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, sys};
-use crate::tools::shadowed;
+use crate::tools::{registers, shadowed};
 use crate::x86::emit::{Displaced, Slot};
 
 const SI_KERNEL: i32 = 0x80;
@@ -70,6 +70,14 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
     }
     if let Some(address) = displaced.address {
         regs[usize::from(address)] = slots[Slot::Address as usize];
+    }
+    if displaced.vectors.iter().any(Option::is_some) {
+        registers::complete_image(thread.context);
+        for (place, register) in displaced.vectors.into_iter().enumerate() {
+            if let Some(register) = register {
+                registers::put_back(thread.context, usize::from(register), place);
+            }
+        }
     }
 }
 

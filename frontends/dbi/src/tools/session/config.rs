@@ -56,6 +56,8 @@ pub struct SessionConfig {
     pub valgrind_compat: bool,
     /// Whether shadows use AVX-512 where the processor has it.
     pub avx512: bool,
+    /// Whether shadows are carried before there is a seed.
+    pub annotate: bool,
 }
 
 impl Default for SessionConfig {
@@ -74,6 +76,7 @@ impl Default for SessionConfig {
             gen_suppressions: false,
             valgrind_compat: false,
             avx512: true,
+            annotate: false,
         }
     }
 }

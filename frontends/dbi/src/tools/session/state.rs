@@ -165,6 +165,11 @@ impl Session {
         }
     }
 
+    /// Whether shadows are carried before there is a seed.
+    pub(crate) fn annotates(&self) -> bool {
+        self.config.annotate
+    }
+
     /// What is carried.
     pub(crate) fn shadow(&self) -> ShadowKind {
         self.config.shadow

@@ -6,8 +6,8 @@
 use super::At;
 use super::operand;
 use super::record::{Plan, What};
-use super::places::{self, SECOND_TEMPORARY, TEMPORARY};
-use crate::context::Context;
+use super::places;
+use super::temporaries::UPPER;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Binding, Constants, Conversion, Job, Rest};
 use crate::x86::table::Shape;
@@ -57,7 +57,7 @@ impl Emitter {
             return self.record(at, &Plan { what, from: format, to: format, shape, sources: &sources, rest });
         }
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
-        if !plain || self.mirror().settings.in_registers == 0 || !op.is_arithmetic() {
+        if !plain || !op.is_arithmetic() {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
@@ -81,7 +81,9 @@ impl Emitter {
         let needs_value = rules::needs_result(op)
             && (0..operands.count).any(|i| rules::needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
-        if !in_place || needs_value || (rest.is_some_and(|r| r != d) && others) {
+        if !self.has_upper() {
+            self.through_temporaries(at, op, format, width, &operands, rest);
+        } else if !in_place || needs_value || (rest.is_some_and(|r| r != d) && others) {
             self.through_borrowed(at, op, format, width, &operands, rest);
         } else {
             self.in_place(at, op, format, width, &operands, rest);
@@ -107,10 +109,10 @@ impl Emitter {
             self.touch(at);
         }
         if let Some(rest) = rest.filter(|&rest| rest != d) {
-            let from = self.shadow_in_register(rest, TEMPORARY);
+            let from = self.shadow_in_register(rest, 0);
             self.move_shadow(16 + d, from, 16);
         }
-        self.rule(op, format, width, operands, Place::Reg(d), 16 + d, rest.is_some());
+        self.rule(op, format, width, operands, Place::Reg(d), 16 + d, rest.is_some(), &UPPER);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(16 + d, 16 + d, 16);
         }
@@ -149,12 +151,12 @@ impl Emitter {
                 *x = Place::Reg(value);
             }
         }
-        let from = rest.map(|rest| self.shadow_in_register(rest, TEMPORARY));
+        let from = rest.map(|rest| self.shadow_in_register(rest, 0));
         if let Some(from) = from {
             self.move_shadow(to, from, 16);
         }
         self.guest(at);
-        self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some());
+        self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &UPPER);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
@@ -163,10 +165,60 @@ impl Emitter {
         self.out.hot.vector_load(value, second, 64);
     }
 
+    /// Without AVX-512: the rule computes in temporaries, and the shadow is stored when nothing can fault any more.
+    fn through_temporaries(
+        &mut self,
+        at: At<'_>,
+        op: Op,
+        format: Format,
+        width: u8,
+        operands: &Operands,
+        rest: Option<u8>,
+    ) {
+        let d = at.insn().decoded.op0_register().number() as u8;
+        let temps = [1, 2, 3].map(|i| self.temporary(i));
+        let to = self.temporary(0);
+        let after = rules::needs_result(op);
+        let mut operands = *operands;
+        if after {
+            // The guest's operand, as it is before the instruction.
+            for i in 0..operands.count {
+                if operands.x[i] == Place::Reg(d) && rules::needs_operand(op, i) {
+                    let value = self.temporary(4);
+                    self.move_shadow(value, d, 32);
+                    operands.x[i] = Place::Reg(value);
+                }
+            }
+            self.guest(at);
+        }
+        if let Some(rest) = rest
+            && let Place::Mem(mem) = self.shadow(rest)
+        {
+            self.out.hot.vector_load(to, mem, 16);
+        }
+        self.note_borrowed(at.index);
+        self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &temps);
+        if !after {
+            self.guest(at);
+        }
+        self.put_shadow(d, to);
+    }
+
     #[allow(clippy::too_many_arguments, reason = "a rule has that many parts")]
-    fn rule(&mut self, op: Op, format: Format, width: u8, operands: &Operands, r: Place, to: u8, keep: bool) {
+    fn rule(
+        &mut self,
+        op: Op,
+        format: Format,
+        width: u8,
+        operands: &Operands,
+        r: Place,
+        to: u8,
+        keep: bool,
+        temps: &[u8],
+    ) {
         let count = operands.count;
-        let spill: Vec<Mem> = (2..6).map(|n| self.aside(n)).collect();
+        let upper = self.has_upper();
+        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         let constants = Constants::at(self.mirror().settings.constants);
         let job = Job {
             op,
@@ -178,16 +230,17 @@ impl Emitter {
             r,
             to,
             rest: if keep { Rest::Keep } else { Rest::Zero },
-            temps: &[SECOND_TEMPORARY, TEMPORARY],
-            masks: &MASKS,
-            lanes: lanes_mask(width / format.bytes() as u8),
+            temps,
+            masks: if upper { &MASKS } else { &[] },
+            lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },
             spill: &spill,
         };
-        rules::emit(&mut self.out.hot, Binding::Evex, &job, &constants);
+        let binding = self.binding();
+        rules::emit(&mut self.out.hot, binding, &job, &constants);
     }
 
-    fn aside(&self, n: u32) -> Mem {
-        Mem::rip(self.frame.field(Context::OFFSET_ASIDE + 64 * n))
+    fn binding(&mut self) -> Binding {
+        if self.has_upper() { Binding::Evex } else { Binding::Vex }
     }
 
     /// Reads the guest's memory operand, so that a fault happens before anything has changed.
@@ -196,14 +249,14 @@ impl Emitter {
         if operand::has_memory(insn) {
             let bytes = insn.memory_size().size() as u8;
             self.note_borrowed(at.index);
-            self.out.hot.vector_load(TEMPORARY, operand::guest_memory(insn), bytes);
+            let temporary = self.temporary(0);
+            self.out.hot.vector_load(temporary, operand::guest_memory(insn), bytes);
         }
     }
 
     fn operands(&mut self, insn: &Instruction, numbers: &[u32]) -> Operands {
         let nothing = Place::Reg(0);
-        let mut operands =
-            Operands { x: [nothing; 3], dots: [nothing; 3], absent: 0, count: numbers.len() };
+        let mut operands = Operands { x: [nothing; 3], dots: [nothing; 3], absent: 0, count: numbers.len() };
         for (i, &n) in numbers.iter().enumerate() {
             if insn.op_kind(n) == OpKind::Register {
                 let register = insn.op_register(n).number() as u8;
@@ -234,8 +287,7 @@ impl Emitter {
         let source = insn.op_count() - 1;
         let rest = rest_source(insn, shape, false);
         let same = insn.op_kind(source) == OpKind::Register && insn.op_register(source).number() as u8 == d;
-        let held = self.mirror().settings.in_registers;
-        if self.mirror().settings.records || !plain || d >= held || (rest.is_some_and(|r| r != d) && same) {
+        if self.mirror().settings.records || !plain || (rest.is_some_and(|r| r != d) && same) {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
@@ -260,25 +312,31 @@ impl Emitter {
             (Shape::Packed, true) => insn.op0_register().size() as u8 / 8,
             (Shape::Packed, false) => bytes / 8,
         };
-        if let Some(rest) = rest.filter(|&rest| rest != d) {
-            let from = self.shadow_in_register(rest, TEMPORARY);
-            self.move_shadow(16 + d, from, 16);
+        let to = self.shadow_target(d, 0);
+        if let Some(rest) = rest {
+            let from = self.low_in_register(rest, 16, 0);
+            if from != to {
+                self.move_shadow(to, from, 16);
+            }
         }
+        let temp = self.temporary(1);
         let job = Conversion {
             from: if widens { Format::F32 } else { Format::F64 },
             count,
             dot,
-            to: 16 + d,
+            to,
             rest: if rest.is_some() { Rest::Keep } else { Rest::Zero },
-            temp: SECOND_TEMPORARY,
+            temp,
             mask: MASKS[0],
-            lanes: lanes_mask(count),
+            lanes: if self.has_upper() { lanes_mask(count) } else { None },
         };
         let constants = Constants::at(self.mirror().settings.constants);
-        rules::convert(&mut self.out.hot, Binding::Evex, &job, &constants);
+        let binding = self.binding();
+        rules::convert(&mut self.out.hot, binding, &job, &constants);
         if rest.is_some() && !places::keeps_upper(insn) {
-            self.move_shadow(16 + d, 16 + d, 16);
+            self.move_shadow(to, to, 16);
         }
+        self.put_shadow(d, to);
         self.close_operand();
     }
 }

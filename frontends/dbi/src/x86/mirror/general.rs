@@ -8,7 +8,6 @@ use super::encode;
 use super::guard::{Leave, Source};
 use super::liveness;
 use super::operand;
-use super::places::TEMPORARY;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::emit::{Displaced, Emitter, Slot};
 use crate::x86::mode::Mode;
@@ -59,7 +58,10 @@ impl Emitter {
                 let sources = self.sources(at);
                 self.guard(at, &sources);
                 self.guest(at);
-                if operand::has_memory(insn) && matches!(general, General::MoveReversed) && operand::writes_memory(insn) {
+                if operand::has_memory(insn)
+                    && matches!(general, General::MoveReversed)
+                    && operand::writes_memory(insn)
+                {
                     self.kill_operand(insn);
                 }
             }
@@ -127,11 +129,8 @@ impl Emitter {
         encode::load_rcx(&mut self.out.hot, mem, bytes);
         let stored = if whole { 8 } else { bytes.min(register.size()) };
         encode::store(&mut self.out.hot, cell, RCX, stored);
-        let displaced = Displaced {
-            scratch: Some(RCX),
-            address: self.mirror().borrowed.address,
-            ..Displaced::default()
-        };
+        let displaced =
+            Displaced { scratch: Some(RCX), address: self.mirror().borrowed.address, ..Displaced::default() };
         self.note(at.index, displaced);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.guest(at);
@@ -154,8 +153,9 @@ impl Emitter {
         let bytes = register.size();
         let cell = self.cell(n);
         if bytes >= 4 {
-            self.out.hot.vector_load(TEMPORARY, cell, bytes as u8);
-            return self.out.hot.vector_store(mem, TEMPORARY, bytes as u8);
+            let temporary = self.temporary(0);
+            self.out.hot.vector_load(temporary, cell, bytes as u8);
+            return self.out.hot.vector_store(mem, temporary, bytes as u8);
         }
         let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
         // The address may need rcx as it is: any other register carries the byte then.

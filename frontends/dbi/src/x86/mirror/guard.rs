@@ -2,11 +2,11 @@
 
 use super::At;
 use super::encode::{self, NOT_EQUAL};
-use super::places::TEMPORARY;
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot};
 use crate::x86::mode::Mode;
+use crate::x86::rules::Constants;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{OpAccess, Register};
 use shadowgrind_core::format::Format;
@@ -43,7 +43,11 @@ impl Emitter {
         let reads = |access| {
             matches!(
                 access,
-                OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite | OpAccess::CondWrite
+                OpAccess::Read
+                    | OpAccess::CondRead
+                    | OpAccess::ReadWrite
+                    | OpAccess::ReadCondWrite
+                    | OpAccess::CondWrite
             )
         };
         for used in self.facts.info(insn).used_registers().iter().filter(|used| reads(used.access())) {
@@ -77,12 +81,13 @@ impl Emitter {
         if sources.is_empty() {
             return;
         }
+        self.take_temporaries(sources);
         if self.mirror().liveness.flags_are_dead(at.index) {
             let stub = self.leaving_stub(leave, false);
-            self.vectors_to_mask(sources, |emitter| {
-                encode::test_mask(&mut emitter.out.hot);
-                emitter.jump_if_not_equal(stub);
-            });
+            if let Some(register) = self.union(sources) {
+                self.test_union(register);
+                self.jump_if_not_equal(stub);
+            }
             for (mem, bytes) in self.scalars(sources) {
                 encode::compare_zero(&mut self.out.hot, mem, bytes);
                 self.jump_if_not_equal(stub);
@@ -94,12 +99,12 @@ impl Emitter {
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         let address = self.mirror().borrowed.address;
         let displaced = Displaced { scratch: Some(RCX), address, ..Displaced::default() };
-        self.vectors_to_mask(sources, |emitter| {
-            encode::mask_to_rcx(&mut emitter.out.hot);
-            emitter.note(at.index, displaced);
-            emitter.out.hot.jrcxz_over(JMP_BYTES);
-            emitter.out.hot.jmp(stub);
-        });
+        if let Some(register) = self.union(sources) {
+            self.union_to_rcx(register);
+            self.note(at.index, displaced);
+            self.out.hot.jrcxz_over(JMP_BYTES);
+            self.out.hot.jmp(stub);
+        }
         // The operand's address may need rcx as it was.
         let scalars = self.scalars(sources);
         for (index, &(mem, bytes)) in scalars.iter().enumerate() {
@@ -136,36 +141,74 @@ impl Emitter {
         scalars
     }
 
-    /// Leaves in mask register 1 which lanes of any vector source carry a shadow, and has that looked at.
-    fn vectors_to_mask(&mut self, sources: &[Source], look: impl FnOnce(&mut Self)) {
+    /// Sets registers aside now that [`Emitter::union`] needs: at the jump they have to be what they are afterwards.
+    fn take_temporaries(&mut self, sources: &[Source]) {
+        let vector = |source: &Source| matches!(source, Source::Vector(_) | Source::Memory(_, 16 | 32 | 64));
+        if sources.iter().any(vector) {
+            self.temporary(1);
+        }
+    }
+
+    /// All vector sources, one over the other, in a register; nothing without one.
+    fn union(&mut self, sources: &[Source]) -> Option<u8> {
+        let widest = self.shadow_bytes();
         let mut first = None;
         for source in sources {
-            let register = match *source {
-                Source::Vector(n) => self.shadow_in_register(n, super::places::SECOND_TEMPORARY),
-                Source::Memory(mem, bytes @ (16 | 32 | 64)) => {
-                    self.out.hot.vector_load(super::places::SECOND_TEMPORARY, mem, bytes as u8);
-                    super::places::SECOND_TEMPORARY
+            let parts: &[(Mem, u8)] = match *source {
+                Source::Vector(n) => {
+                    let register = self.shadow_in_register(n, usize::from(first.is_some()));
+                    first = Some(self.unite(first, register));
+                    continue;
                 }
+                Source::Memory(mem, 64) if widest == 32 => &[(mem, 32), (mem.plus(32), 32)],
+                Source::Memory(mem, bytes @ (16 | 32 | 64)) => &[(mem, bytes as u8)],
                 _ => continue,
             };
-            first = Some(match first {
-                None if register == super::places::SECOND_TEMPORARY => {
-                    self.move_shadow(TEMPORARY, register, 64);
-                    TEMPORARY
-                }
-                None => register,
-                Some(other) => {
-                    self.combine(forms::OR, TEMPORARY, other, register);
-                    TEMPORARY
-                }
-            });
+            for &(mem, bytes) in parts {
+                let register = self.temporary(usize::from(first.is_some()));
+                self.out.hot.vector_load(register, mem, bytes);
+                first = Some(self.unite(first, register));
+            }
         }
-        if let Some(register) = first {
-            const MASK: u8 = 1;
-            let test = Vector::new(forms::TEST, Format::F64, Length::B64, [MASK, register], Place::Reg(register));
-            self.out.hot.vector(test);
-            look(self);
+        first
+    }
+
+    fn unite(&mut self, first: Option<u8>, register: u8) -> u8 {
+        let Some(first) = first else { return register };
+        let to = self.temporary(0);
+        self.combine(forms::OR, to, first, register);
+        to
+    }
+
+    /// Sets the flags to "not equal" if a bit of `register` is set.
+    fn test_union(&mut self, register: u8) {
+        if self.has_upper() {
+            self.mask_of_lanes(register);
+            return encode::test_mask(&mut self.out.hot);
         }
+        let test = Vector::unary(forms::TEST_FLAGS, Format::F64, Length::B32, register, Place::Reg(register));
+        self.out.hot.vector(test);
+    }
+
+    /// Makes rcx something other than 0 if a bit of `register` is set. Keeps the flags.
+    fn union_to_rcx(&mut self, register: u8) {
+        if self.has_upper() {
+            self.mask_of_lanes(register);
+            return encode::mask_to_rcx(&mut self.out.hot);
+        }
+        const ALL_LANES: i32 = 15;
+        let to = self.temporary(0);
+        let zero = Place::Mem(Constants::at(self.mirror().settings.constants).zero());
+        self.out.hot.vector(Vector::new(forms::EQUAL_64, Format::F64, Length::B32, [to, register], zero));
+        self.out.hot.vector(Vector::unary(forms::SIGNS, Format::F64, Length::B32, RCX, Place::Reg(to)));
+        self.out.hot.add_rcx(-ALL_LANES);
+    }
+
+    /// Leaves in mask register 1 which lanes of `register` have a bit.
+    fn mask_of_lanes(&mut self, register: u8) {
+        const MASK: u8 = 1;
+        let test = Vector::new(forms::TEST, Format::F64, Length::B64, [MASK, register], Place::Reg(register));
+        self.out.hot.vector(test);
     }
 
     /// Cold code that puts back what is borrowed and leaves.
@@ -177,6 +220,7 @@ impl Emitter {
         if let Some(gpr) = self.mirror().borrowed.address {
             self.out.cold.load(gpr, self.frame.slot(Slot::Address));
         }
+        self.put_back_in_passing();
         match leave {
             Leave::Solo(pc) => {
                 self.stub(ExitKind::Solo(pc), 0);
@@ -190,4 +234,3 @@ impl Emitter {
         start
     }
 }
-

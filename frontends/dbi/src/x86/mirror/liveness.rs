@@ -7,12 +7,8 @@ use crate::x86::discover::{Flow, Insn, Superblock};
 use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
 
 /// Flags that arithmetic sets.
-const STATUS: u32 = RflagsBits::OF
-    | RflagsBits::SF
-    | RflagsBits::ZF
-    | RflagsBits::AF
-    | RflagsBits::CF
-    | RflagsBits::PF;
+const STATUS: u32 =
+    RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
 
 /// How far ahead a use is looked for.
 const HORIZON: usize = 12;

@@ -4,9 +4,12 @@
 //! that is too much code for what is rare, a *guard* looks whether any of its operands carries a shadow at all and
 //! leaves to the engine if so. Every annotated instruction has that slow twin: it can always be left to the engine.
 //!
-//! Keeps the guest's flags, stack and sticky exceptions. Knows instructions and places, not what a shadow means.
+//! Keeps the guest's flags and stack, and with AVX-512 its sticky exceptions and rounding mode too. Without (the VEX
+//! binding), rules of arithmetic raise flags of MXCSR beside the guest's own: that is a known gap. Knows instructions
+//! and places, not what a shadow means.
 
 mod arith;
+mod double;
 mod encode;
 mod general;
 mod guard;
@@ -14,6 +17,7 @@ mod liveness;
 mod operand;
 mod places;
 pub(crate) mod record;
+mod temporaries;
 mod twins;
 mod vectors;
 
@@ -24,13 +28,15 @@ use super::mode::Mode;
 use super::rows;
 use super::table::{Row, X87};
 use crate::x86::table::Shape;
-use iced_x86::{InstructionInfo, OpAccess, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::Predicate;
 use hashbrown::HashMap;
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
+use crate::context::ASIDE;
+use iced_x86::{EncodingKind, InstructionInfo, OpAccess, Register};
+use temporaries::Temporaries;
 use twins::Twins;
 
 /// What annotation needs to know.
@@ -53,6 +59,7 @@ pub(crate) struct Mirror {
     liveness: Liveness,
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
+    temporaries: Temporaries,
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
     /// What is recorded, by number, and the number of what is recorded at an address.
@@ -64,9 +71,10 @@ impl Mirror {
     pub(crate) fn new(settings: Settings) -> Self {
         Mirror {
             settings,
-            twins: Twins::new(),
+            twins: Twins::new(if settings.in_registers > 0 { EncodingKind::EVEX } else { EncodingKind::VEX }),
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
+            temporaries: Temporaries::default(),
             ended: false,
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
@@ -76,6 +84,11 @@ impl Mirror {
     /// What is recorded under number `id`.
     pub(crate) fn recorded(&self, id: u32) -> Recorded {
         self.recorded[id as usize]
+    }
+
+    /// Guest vector registers that are set aside, by place.
+    pub(super) fn set_aside(&self) -> [Option<u8>; ASIDE] {
+        self.temporaries.set_aside()
     }
 }
 
@@ -106,6 +119,7 @@ impl Emitter {
     pub(super) fn begin_annotated(&mut self, block: &Superblock) {
         let mirror = self.mirror.as_mut().expect("annotated modes have a mirror");
         mirror.liveness.analyse(block);
+        mirror.temporaries.analyse(block, &mut self.facts);
         mirror.borrowed = Borrowed::default();
         mirror.ended = false;
     }
@@ -122,6 +136,10 @@ impl Emitter {
         }
         let at = At { block, index };
         let insn = at.insn();
+        self.begin_instruction(at);
+        if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Leaves | Flow::Engine) {
+            self.put_back_all();
+        }
         match insn.flow {
             Flow::Straight => self.straight(at),
             Flow::Engine if rows::row(&insn.decoded) == Row::State => self.solo(at),
@@ -190,6 +208,7 @@ impl Emitter {
 
     /// Leaves the instruction to the engine, always.
     fn solo(&mut self, at: At<'_>) {
+        self.put_back_all();
         self.close_operand();
         self.leave(ExitKind::Solo(at.insn().pc()));
         self.mirror().ended = true;

@@ -80,7 +80,8 @@ impl Emitter {
         }
         if insn.is_ip_rel_memory_operand() {
             // What is beyond the guest's range (the kernel's own data) has no mirror, and is no float.
-            return insn.ip_rel_memory_address() >= GUEST_END || self.reaches(at.insn(), insn.ip_rel_memory_address());
+            return insn.ip_rel_memory_address() >= GUEST_END
+                || self.reaches(at.insn(), insn.ip_rel_memory_address());
         }
         if insn.segment_prefix() != Register::FS {
             return true;
@@ -121,7 +122,12 @@ impl Emitter {
             Address::Base { base, index, displacement } if guest.fs => {
                 let own = base.map(|base| (base, 1)).or(index);
                 let base = self.mirror().borrowed.address;
-                Some(Mem { gs: true, fs: false, at: Address::Base { base, index: own, displacement }, ..guest })
+                Some(Mem {
+                    gs: true,
+                    fs: false,
+                    at: Address::Base { base, index: own, displacement },
+                    ..guest
+                })
             }
             Address::Base { .. } => Some(Mem { gs: true, ..guest }),
         }

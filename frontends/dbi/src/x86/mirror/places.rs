@@ -9,10 +9,6 @@ use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, Register};
 use shadowgrind_core::format::Format;
 
-/// Upper vector registers that hold no shadow: ours to use.
-pub(super) const TEMPORARY: u8 = 31;
-pub(super) const SECOND_TEMPORARY: u8 = 30;
-
 /// Whether a legacy instruction leaves the upper part of its vector registers alone.
 pub(super) fn keeps_upper(insn: &Instruction) -> bool {
     insn.encoding() == EncodingKind::Legacy
@@ -37,22 +33,30 @@ impl Emitter {
         Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::vector(usize::from(n)))))
     }
 
-    /// The shadow of vector register `n` in a register: its own, or loaded into `temporary`.
-    pub(super) fn shadow_in_register(&mut self, n: u8, temporary: u8) -> u8 {
+    /// The shadow of vector register `n` in a register: its own, or loaded into temporary `i`.
+    pub(super) fn shadow_in_register(&mut self, n: u8, i: usize) -> u8 {
+        let bytes = self.shadow_bytes();
+        self.low_in_register(n, bytes, i)
+    }
+
+    /// The same where only the low `bytes` matter.
+    pub(super) fn low_in_register(&mut self, n: u8, bytes: u8, i: usize) -> u8 {
         match self.shadow(n) {
             Place::Reg(register) => register,
             Place::Mem(mem) => {
-                self.out.hot.vector_load(temporary, mem, 64);
+                let temporary = self.temporary(i);
+                self.out.hot.vector_load(temporary, mem, bytes);
                 temporary
             }
         }
     }
 
-    /// A register to compute the new shadow of vector register `n` in; [`Emitter::put_shadow`] puts it in its place.
-    pub(super) fn shadow_target(&mut self, n: u8, temporary: u8) -> u8 {
+    /// A register to compute the new shadow of vector register `n` in, temporary `i` if it has none of its own;
+    /// [`Emitter::put_shadow`] puts it in its place.
+    pub(super) fn shadow_target(&mut self, n: u8, i: usize) -> u8 {
         match self.shadow(n) {
             Place::Reg(register) => register,
-            Place::Mem(_) => temporary,
+            Place::Mem(_) => self.temporary(i),
         }
     }
 
@@ -61,7 +65,10 @@ impl Emitter {
         match self.shadow(n) {
             Place::Reg(place) if place == register => {}
             Place::Reg(place) => self.move_shadow(place, register, 64),
-            Place::Mem(mem) => self.out.hot.vector_store(mem, register, 64),
+            Place::Mem(mem) => {
+                let bytes = self.shadow_bytes();
+                self.out.hot.vector_store(mem, register, bytes);
+            }
         }
     }
 
@@ -73,9 +80,16 @@ impl Emitter {
         self.out.hot.vector(Vector::unary(form, format, length, to, Place::Reg(from)));
     }
 
-    /// Three-operand instruction on 64-byte registers.
+    /// Three-operand instruction on whole registers of shadows.
     pub(super) fn combine(&mut self, form: Form, to: u8, a: u8, b: u8) {
-        self.out.hot.vector(Vector::new(form, Format::F64, Length::B64, [to, a], Place::Reg(b)));
+        let length = Length::of(self.shadow_bytes());
+        self.out.hot.vector(Vector::new(form, Format::F64, length, [to, a], Place::Reg(b)));
+    }
+
+    /// Clears a register.
+    pub(super) fn zero(&mut self, register: u8) {
+        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [register; 2], Place::Reg(register));
+        self.out.hot.vector(zero);
     }
 
     /// Clears the shadow of vector register `n`: all of it, or its low `bytes`.
@@ -83,9 +97,8 @@ impl Emitter {
         // A legacy instruction's upper halves are cleared with the rest: what it leaves there is not looked at by
         // code that keeps to the calling convention.
         let _ = bytes;
-        let target = self.shadow_target(n, TEMPORARY);
-        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [target, target], Place::Reg(target));
-        self.out.hot.vector(zero);
+        let target = self.shadow_target(n, 0);
+        self.zero(target);
         self.put_shadow(n, target);
     }
 
@@ -95,10 +108,12 @@ impl Emitter {
             0 => {}
             1 | 2 | 4 | 8 => encode::store_zero(&mut self.out.hot, mem, bytes),
             16 | 32 | 64 => {
-                let zero =
-                    Vector::new(forms::XOR, Format::F64, Length::B16, [TEMPORARY; 2], Place::Reg(TEMPORARY));
-                self.out.hot.vector(zero);
-                self.out.hot.vector_store(mem, TEMPORARY, bytes as u8);
+                let zero = self.temporary(0);
+                self.zero(zero);
+                let widest = usize::from(self.shadow_bytes());
+                for at in (0..bytes).step_by(widest) {
+                    self.out.hot.vector_store(mem.plus(at as i32), zero, bytes.min(widest) as u8);
+                }
             }
             _ => {
                 let mut left = bytes;
@@ -116,8 +131,9 @@ impl Emitter {
     /// Copies `bytes` (4 or 8) of shadow from memory to the cell of register `n`, which then holds nothing else.
     pub(super) fn load_cell(&mut self, n: Gpr, from: Mem, bytes: u8) {
         let cell = self.cell(n);
-        self.out.hot.vector_load(TEMPORARY, from, bytes);
-        self.out.hot.vector_store(cell, TEMPORARY, 8);
+        let temporary = self.temporary(0);
+        self.out.hot.vector_load(temporary, from, bytes);
+        self.out.hot.vector_store(cell, temporary, 8);
         self.set_carries(n, true);
     }
 

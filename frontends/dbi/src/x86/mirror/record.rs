@@ -8,13 +8,12 @@
 use super::At;
 use super::operand;
 use super::encode;
-use super::places::{SECOND_TEMPORARY, TEMPORARY};
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot};
 use crate::x86::far;
 use crate::x86::table::Shape;
-use crate::x86::vector::{At as Address, Length, Mem, Place, Vector, forms};
+use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
@@ -100,7 +99,7 @@ impl Emitter {
     pub(super) fn record(&mut self, at: At<'_>, plan: &Plan<'_>) {
         let insn = &at.insn().decoded;
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
-        if !plain || self.mirror().settings.in_registers == 0 || plan.sources.len() > MAX_OPERANDS {
+        if !plain || plan.sources.len() > MAX_OPERANDS {
             return self.solo(at);
         }
         if !self.open_operand(at) {
@@ -116,6 +115,8 @@ impl Emitter {
             from: plan.from,
             to: plan.to,
         });
+        // Both are set aside while nothing else is displaced.
+        self.temporary(1);
         let pointer = self.free_register(insn);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
         self.out.hot.load(pointer, self.frame.field(Context::OFFSET_RECORD));
@@ -174,17 +175,18 @@ impl Emitter {
         if insn.op_kind(source) == OpKind::Register {
             let register = insn.op_register(source).number() as u8;
             self.out.hot.vector_store(lanes, register, width);
-            let shadow = self.shadow_in_register(register, TEMPORARY);
+            let shadow = self.low_in_register(register, width, 0);
             self.out.hot.vector_store(tickets, shadow, width);
             return;
         }
-        self.out.hot.vector_load(TEMPORARY, operand::guest_memory(insn), width);
-        self.out.hot.vector_store(lanes, TEMPORARY, width);
+        let temporary = self.temporary(0);
+        self.out.hot.vector_load(temporary, operand::guest_memory(insn), width);
+        self.out.hot.vector_store(lanes, temporary, width);
         match self.mirror_memory(insn) {
-            Some(mem) => self.out.hot.vector_load(TEMPORARY, mem, width),
-            None => self.clear_register(TEMPORARY),
+            Some(mem) => self.out.hot.vector_load(temporary, mem, width),
+            None => self.zero(temporary),
         }
-        self.out.hot.vector_store(tickets, TEMPORARY, width);
+        self.out.hot.vector_store(tickets, temporary, width);
     }
 
     /// Writes down the result and gives it its tickets.
@@ -195,13 +197,14 @@ impl Emitter {
         let stored = if bytes == 8 && plan.to == Format::F32 { 8 } else { bytes };
         self.out.hot.vector_store(in_record(pointer, RESULT), d, stored);
         let fresh = if plan.to == Format::F32 { FRESH_32 } else { FRESH_64 };
-        self.out.hot.vector_load(TEMPORARY, in_record(pointer, fresh), stored);
+        let tickets = self.temporary(0);
+        self.out.hot.vector_load(tickets, in_record(pointer, fresh), stored);
         match plan.rest {
-            None => self.put_shadow(d, TEMPORARY),
+            None => self.put_shadow(d, tickets),
             Some(rest) => {
-                let rest = self.shadow_in_register(rest, SECOND_TEMPORARY);
-                let target = self.shadow_target(d, SECOND_TEMPORARY);
-                self.merge_lane(target, rest, TEMPORARY, bytes);
+                let rest = self.low_in_register(rest, 16, 1);
+                let target = self.shadow_target(d, 1);
+                self.merge_lane(target, rest, tickets, bytes);
                 self.put_shadow(d, target);
             }
         }
@@ -223,6 +226,7 @@ impl Emitter {
         if let Some(gpr) = address {
             self.out.cold.load(gpr, self.frame.slot(Slot::Address));
         }
+        self.put_back_in_passing();
         self.stub(ExitKind::Flush(at.insn().decoded.next_ip()), 0);
         encode::low_bits_to_rcx(&mut self.out.hot, pointer);
         // To the far jump, or over it.
@@ -236,11 +240,6 @@ impl Emitter {
         }
         self.out.hot.load(pointer, scratch);
         self.note_borrowed(at.index);
-    }
-
-    fn clear_register(&mut self, register: u8) {
-        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [register; 2], Place::Reg(register));
-        self.out.hot.vector(zero);
     }
 }
 

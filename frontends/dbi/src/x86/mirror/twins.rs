@@ -1,4 +1,5 @@
-//! EVEX twins: the instruction that does to upper vector registers what another one does to lower ones.
+//! Twins: the EVEX instruction that does to upper vector registers what another one does to lower ones, or the VEX
+//! instruction that does what a legacy one does.
 //!
 //! Found by name and operand kinds in the decoder's tables, once per code.
 
@@ -7,16 +8,18 @@ use iced_x86::{Code, EncodingKind, Mnemonic, OpCodeOperandKind};
 
 /// See the module's description.
 pub(super) struct Twins {
+    encoding: EncodingKind,
     by_name: HashMap<String, Vec<Code>>,
     found: HashMap<Code, Option<Code>>,
 }
 
 impl Twins {
-    pub(super) fn new() -> Self {
-        Twins { by_name: HashMap::new(), found: HashMap::new() }
+    /// Twins in `encoding`, EVEX or VEX.
+    pub(super) fn new(encoding: EncodingKind) -> Self {
+        Twins { encoding, by_name: HashMap::new(), found: HashMap::new() }
     }
 
-    /// The EVEX code that moves the same bytes as `code` does.
+    /// The code that moves the same bytes as `code` does.
     pub(super) fn of(&mut self, code: Code) -> Option<Code> {
         if let Some(&twin) = self.found.get(&code) {
             return twin;
@@ -28,8 +31,8 @@ impl Twins {
 
     fn search(&mut self, code: Code) -> Option<Code> {
         if self.by_name.is_empty() {
-            let evex = Code::values().filter(|code| code.op_code().encoding() == EncodingKind::EVEX);
-            for code in evex {
+            let encoding = self.encoding;
+            for code in Code::values().filter(|code| code.op_code().encoding() == encoding) {
                 self.by_name.entry(format!("{:?}", code.mnemonic())).or_default().push(code);
             }
         }
@@ -43,7 +46,7 @@ impl Twins {
     }
 }
 
-/// The name of the EVEX form: with a V, and spelt with lanes where VEX has none.
+/// The twin's name: with a V, and in EVEX spelt with lanes where VEX has none.
 fn name(mnemonic: Mnemonic) -> String {
     match mnemonic {
         Mnemonic::Vinsertf128 => return "Vinsertf32x4".into(),

@@ -1,14 +1,15 @@
 //! Moves of vector registers: the same move on their shadows.
 
 use super::At;
+use super::double::can_double;
 use super::operand;
-use super::places::{self, SECOND_TEMPORARY, TEMPORARY};
+use super::places;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::table::Shape;
 use crate::x86::vector::{At as Address, Length, Mem, Place, Vector, forms};
-use iced_x86::{Code, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
+use iced_x86::{Code, EncodingKind, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 
 /// How an instruction's shadow is moved.
@@ -21,6 +22,8 @@ enum Way {
     Lane(u8),
     /// By the EVEX twin.
     Twin(Code),
+    /// By the VEX form, on temporaries.
+    Double(Code),
     /// Two halves, chosen by an immediate.
     Halves(u8),
     /// Not beside the guest's.
@@ -34,8 +37,9 @@ fn vector_bytes(register: Register) -> u8 {
 impl Emitter {
     pub(super) fn vector_move(&mut self, at: At<'_>, control: u8) {
         let insn = &at.insn().decoded;
-        let way = if control == 0 || self.control_is_plain(insn, control) { self.way(insn) } else { Way::Guard };
-        if matches!(way, Way::Guard) || self.mirror().settings.in_registers == 0 {
+        let way =
+            if control == 0 || self.control_is_plain(insn, control) { self.way(insn) } else { Way::Guard };
+        if matches!(way, Way::Guard) {
             return self.guarded_move(at);
         }
         if !self.open_operand(at) {
@@ -49,6 +53,7 @@ impl Emitter {
                 self.lane_move(insn, bytes);
             }
             Way::Twin(code) => self.twin(at, code),
+            Way::Double(code) => self.double(at, code, control),
             Way::Halves(selector) => {
                 self.guest(at);
                 self.halves(insn, selector);
@@ -64,7 +69,8 @@ impl Emitter {
 
     /// Whether the selecting operand is a register, or the twin takes it from the guest's memory: it is never a shadow.
     fn control_is_plain(&self, insn: &Instruction, control: u8) -> bool {
-        (0..insn.op_count()).all(|n| control >> n & 1 == 0 || insn.op_kind(n) == OpKind::Register)
+        let plain = |n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Immediate8);
+        (0..insn.op_count()).all(|n| control >> n & 1 == 0 || plain(n))
             && control & crate::x86::table::XMM0 == 0
     }
 
@@ -72,15 +78,20 @@ impl Emitter {
         use Mnemonic::*;
         let mnemonic = insn.mnemonic();
         let register = |n: u32| (insn.op_kind(n) == OpKind::Register).then(|| insn.op_register(n));
-        let vector = register(0).filter(|r| r.is_vector_register()).or(register(1).filter(|r| r.is_vector_register()));
+        let vector =
+            register(0).filter(|r| r.is_vector_register()).or(register(1).filter(|r| r.is_vector_register()));
         let Some(vector) = vector else { return Way::Guard };
         if register(0).or(register(1)).is_some_and(|r| r.is_mm()) || register(1).is_some_and(|r| r.is_mm()) {
             return Way::Guard;
         }
+        let upper = self.has_upper();
+        if !upper && (insn.encoding() == EncodingKind::EVEX) {
+            return Way::Guard;
+        }
         match mnemonic {
-            Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Lddqu | Movntps | Movntpd | Movntdq | Movntdqa
-            | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu | Vlddqu | Vmovntps | Vmovntpd | Vmovntdq
-            | Vmovntdqa => Way::Whole(vector_bytes(vector)),
+            Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Lddqu | Movntps | Movntpd | Movntdq
+            | Movntdqa | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu | Vlddqu | Vmovntps
+            | Vmovntpd | Vmovntdq | Vmovntdqa => Way::Whole(vector_bytes(vector)),
             Movd | Vmovd | Movq | Vmovq => {
                 let bytes = if matches!(mnemonic, Movd | Vmovd) && !has_wide_general(insn) { 4 } else { 8 };
                 let general = [0, 1].into_iter().filter_map(register).any(|r| r.is_gpr());
@@ -90,13 +101,21 @@ impl Emitter {
             Movsd | Vmovsd if operand::has_memory(insn) => Way::Whole(8),
             Movss | Vmovss => Way::Lane(4),
             Movsd | Vmovsd => Way::Lane(8),
-            Vperm2f128 | Vperm2i128 if insn.immediate8() & 0x88 == 0 && !operand::has_memory(insn) => {
+            Vperm2f128 | Vperm2i128
+                if upper && insn.immediate8() & 0x88 == 0 && !operand::has_memory(insn) =>
+            {
                 Way::Halves(insn.immediate8())
             }
-            Pextrb | Pextrw | Pextrd | Pextrq | Vpextrb | Vpextrw | Vpextrd | Vpextrq | Extractps | Vextractps
-            | Pinsrb | Pinsrw | Pinsrd | Pinsrq | Vpinsrb | Vpinsrw | Vpinsrd | Vpinsrq
-                if !operand::has_memory(insn) => Way::Guard,
-            _ => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Twin),
+            Pextrb | Pextrw | Pextrd | Pextrq | Vpextrb | Vpextrw | Vpextrd | Vpextrq | Extractps
+            | Vextractps | Pinsrb | Pinsrw | Pinsrd | Pinsrq | Vpinsrb | Vpinsrw | Vpinsrd | Vpinsrq
+                if !operand::has_memory(insn) =>
+            {
+                Way::Guard
+            }
+            _ if upper => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Twin),
+            _ if !can_double(insn) => Way::Guard,
+            _ if insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
+            _ => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Double),
         }
     }
 
@@ -108,7 +127,7 @@ impl Emitter {
             let s = insn.op1_register().number() as u8;
             self.guest(at);
             let Some(mem) = mirror else { return };
-            let from = self.shadow_in_register(s, TEMPORARY);
+            let from = self.low_in_register(s, bytes, 0);
             return self.out.hot.vector_store(mem, from, bytes);
         }
         let d = insn.op0_register().number() as u8;
@@ -116,7 +135,7 @@ impl Emitter {
             // The mirror is there wherever the guest's memory is; should the guest's load fault, it is loaded again.
             match mirror {
                 Some(mem) => {
-                    let target = self.shadow_target(d, TEMPORARY);
+                    let target = self.shadow_target(d, 0);
                     self.out.hot.vector_load(target, mem, bytes);
                     self.put_shadow(d, target);
                 }
@@ -129,9 +148,12 @@ impl Emitter {
         if (s, bytes) == (d, 64) {
             return;
         }
-        let from = self.shadow_in_register(s, TEMPORARY);
-        let target = self.shadow_target(d, TEMPORARY);
-        self.move_shadow(target, from, bytes);
+        let from = self.low_in_register(s, bytes, 0);
+        let target = self.shadow_target(d, 0);
+        // What was loaded from memory is followed by zeros already.
+        if self.has_upper() {
+            self.move_shadow(target, from, bytes);
+        }
         self.put_shadow(d, target);
     }
 
@@ -141,16 +163,20 @@ impl Emitter {
         self.guest(at);
         if insn.op0_register().is_gpr() {
             let n = insn.op0_register().full_register().number() as Gpr;
-            let from = self.shadow_in_register(insn.op1_register().number() as u8, TEMPORARY);
-            self.move_low(SECOND_TEMPORARY, from, bytes);
+            let mut from = self.low_in_register(insn.op1_register().number() as u8, bytes, 0);
+            if self.has_upper() {
+                let low = self.temporary(1);
+                self.move_low(low, from, bytes);
+                from = low;
+            }
             let cell = self.cell(n);
-            self.out.hot.vector_store(cell, SECOND_TEMPORARY, 8);
+            self.out.hot.vector_store(cell, from, 8);
             self.set_carries(n, true);
         } else {
             let n = insn.op1_register().full_register().number() as Gpr;
             let d = insn.op0_register().number() as u8;
             if self.may_carry(n) {
-                let target = self.shadow_target(d, TEMPORARY);
+                let target = self.shadow_target(d, 0);
                 let cell = self.cell(n);
                 self.out.hot.vector_load(target, cell, bytes);
                 self.put_shadow(d, target);
@@ -165,15 +191,20 @@ impl Emitter {
         if bytes == 8 {
             return self.move_shadow(to, from, 8);
         }
-        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [to, to], Place::Reg(to));
-        self.out.hot.vector(zero);
+        self.zero(to);
         self.merge_lane(to, to, from, 4);
     }
 
     /// `to` = `rest` with its lowest lane from `lane`; zero above 16 bytes.
     pub(super) fn merge_lane(&mut self, to: u8, rest: u8, lane: u8, bytes: u8) {
         let format = if bytes == 4 { Format::F32 } else { Format::F64 };
-        self.out.hot.vector(Vector::new(forms::MOVE_LOW, format, Length::Scalar, [to, rest], Place::Reg(lane)));
+        self.out.hot.vector(Vector::new(
+            forms::MOVE_LOW,
+            format,
+            Length::Scalar,
+            [to, rest],
+            Place::Reg(lane),
+        ));
     }
 
     /// `movss`, `movsd` between registers.
@@ -183,9 +214,9 @@ impl Emitter {
             2 => (d, insn.op1_register().number() as u8),
             _ => (insn.op1_register().number() as u8, insn.op2_register().number() as u8),
         };
-        let rest = self.shadow_in_register(rest, TEMPORARY);
-        let lane = self.shadow_in_register(lane, SECOND_TEMPORARY);
-        let target = self.shadow_target(d, TEMPORARY);
+        let rest = self.low_in_register(rest, 16, 0);
+        let lane = self.low_in_register(lane, bytes, 1);
+        let target = self.shadow_target(d, 0);
         self.merge_lane(target, rest, lane, bytes);
         self.put_shadow(d, target);
     }
@@ -196,9 +227,9 @@ impl Emitter {
         let d = insn.op0_register().number() as u8;
         let pick = |bits: u8| (sources[usize::from(bits >> 1 & 1)], bits & 1);
         let ((low, low_half), (high, high_half)) = (pick(selector & 3), pick(selector >> 4 & 3));
-        let low = self.shadow_in_register(low, TEMPORARY);
-        let high = self.shadow_in_register(high, SECOND_TEMPORARY);
-        let target = self.shadow_target(d, TEMPORARY);
+        let low = self.shadow_in_register(low, 0);
+        let high = self.shadow_in_register(high, 1);
+        let target = self.shadow_target(d, 0);
         let register = |n: u8| Register::YMM0 + u32::from(n);
         let shuffle = Instruction::with4(
             Code::EVEX_Vshuff64x2_ymm_k1z_ymm_ymmm256b64_imm8,
@@ -243,7 +274,9 @@ impl Emitter {
         let outside = (0..insn.op_count())
             .filter(|&n| insn.op_kind(n) == OpKind::Register)
             .map(|n| insn.op_register(n))
-            .filter(|r| !r.is_vector_register() || r.number() >= usize::from(self.mirror().settings.in_registers))
+            .filter(|r| {
+                !r.is_vector_register() || r.number() >= usize::from(self.mirror().settings.in_registers)
+            })
             .count();
         if outside > 0 {
             return None;
@@ -301,21 +334,23 @@ impl Emitter {
         if shape == Shape::Packed {
             return self.clear_vector(d, None);
         }
-        let rest = if insn.op_count() > 2 && insn.op1_kind() == OpKind::Register && !places::keeps_upper(insn) {
+        let rest = if insn.op_count() > 2 && insn.op1_kind() == OpKind::Register && !places::keeps_upper(insn)
+        {
             insn.op1_register().number() as u8
         } else {
             d
         };
-        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [TEMPORARY; 2], Place::Reg(TEMPORARY));
-        let rest = self.shadow_in_register(rest, SECOND_TEMPORARY);
-        self.out.hot.vector(zero);
-        let target = self.shadow_target(d, SECOND_TEMPORARY);
-        self.merge_lane(target, rest, TEMPORARY, format.bytes() as u8);
+        let rest = self.low_in_register(rest, 16, 1);
+        let zero = self.temporary(0);
+        self.zero(zero);
+        let target = self.shadow_target(d, 1);
+        self.merge_lane(target, rest, zero, format.bytes() as u8);
         self.put_shadow(d, target);
     }
 
     /// `vzeroupper`, `vzeroall`.
     pub(super) fn zero_upper(&mut self, at: At<'_>, all: bool) {
+        self.put_back_all();
         self.guest(at);
         for n in 0..16 {
             if all {
@@ -325,8 +360,10 @@ impl Emitter {
             match self.shadow(n) {
                 Place::Reg(register) => self.move_shadow(register, register, 16),
                 Place::Mem(mem) => {
-                    self.out.hot.vector_load(TEMPORARY, mem, 16);
-                    self.out.hot.vector_store(mem, TEMPORARY, 64);
+                    let bytes = self.shadow_bytes();
+                    let temporary = self.temporary(0);
+                    self.out.hot.vector_load(temporary, mem, 16);
+                    self.out.hot.vector_store(mem, temporary, bytes);
                 }
             }
         }
@@ -342,7 +379,7 @@ fn upper(register: Register) -> Register {
     register + 16
 }
 
-fn set_memory(insn: &mut Instruction, mem: &Mem) {
+pub(super) fn set_memory(insn: &mut Instruction, mem: &Mem) {
     let register = |n: Option<Gpr>| n.map_or(Register::None, |n| Register::RAX + u32::from(n));
     let operand = match mem.at {
         Address::Rip(target) => MemoryOperand::with_base_displ(Register::RIP, target as i64),

@@ -44,6 +44,11 @@ impl Constants {
         Mem::rip(self.base + (line * LINE) as u64)
     }
 
+    /// 64 bytes of zero.
+    pub(crate) fn zero(self) -> Mem {
+        self.vector(Constant::Literal(0), Format::F64)
+    }
+
     /// Eight bytes with a bit for each of `count` lanes.
     pub(crate) fn lanes(self, count: u8) -> Mem {
         let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");

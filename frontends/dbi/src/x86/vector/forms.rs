@@ -201,6 +201,10 @@ pub(crate) const BLEND_VECTOR_32: Form = Form::fixed(3, 1, 0x4a).only(Encodings:
 pub(crate) const BLEND_VECTOR_64: Form = Form::fixed(3, 1, 0x4b).only(Encodings::Vex);
 /// `vblendps` by immediate, 32-bit lanes whatever the format: `rm` where it has a bit.
 pub(crate) const BLEND: Form = Form::fixed(3, 1, 0x0c).only(Encodings::Vex);
+/// `vptest`: ZF says whether `reg` and `rm` have no bit in common.
+pub(crate) const TEST_FLAGS: Form = Form::fixed(2, 1, 0x17).only(Encodings::Vex);
+/// `vmovmskps`, `vmovmskpd`: signs of the lanes of `rm` to general register `reg`; packed only.
+pub(crate) const SIGNS: Form = Form::float(0x50).only(Encodings::Vex);
 /// `vinsertps`; 32-bit lanes. Length 16 bytes.
 pub(crate) const INSERT_32: Form = Form::fixed(3, 1, 0x21).wide(Wide::Never).memory(Memory::Lane);
 /// `vmovq` between vector registers: 8 bytes, the rest zero. Format F64, length 16 bytes.

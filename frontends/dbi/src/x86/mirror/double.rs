@@ -1,0 +1,98 @@
+//! Moves of shadows that are in memory: the guest's own instruction once more, on shadows in temporaries.
+//!
+//! A legacy form is done by its VEX form, which names its first source apart from its destination and clears the upper
+//! half of that: nobody looks there (`places`).
+
+use super::At;
+use super::operand;
+use super::vectors::set_memory;
+use crate::x86::emit::Emitter;
+use crate::x86::far;
+use iced_x86::{Code, Instruction, OpAccess, OpKind, Register};
+
+impl Emitter {
+    /// The move by `code`, the VEX form of the instruction, whose operands `control` are no shadows.
+    pub(super) fn double(&mut self, at: At<'_>, code: Code, control: u8) {
+        let insn = &at.insn().decoded;
+        let mirror = self.mirror_memory(insn);
+        if operand::has_memory(insn) && mirror.is_none() {
+            self.close_operand();
+            return self.guarded(at);
+        }
+        // The guest's instruction may fault; none overwrites the address of its operand.
+        self.guest(at);
+        let mut double = Instruction::new();
+        double.set_code(code);
+        let added = code.op_code().op_count() - insn.op_count();
+        let reads_first = added > 0 || self.reads_destination(insn);
+        let mut loaded: Vec<Register> = Vec::new();
+        // The destination first; as first source again where the legacy form has only one of them.
+        let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
+        for (to, from) in order.enumerate() {
+            let to_number = to as u32;
+            match insn.op_kind(from) {
+                OpKind::Register => {
+                    let register = insn.op_register(from);
+                    let shadow = if control >> from & 1 == 1 {
+                        register
+                    } else if to == 0 && !reads_first {
+                        // May be that of the first source, which is read before it is written.
+                        self.same_width(register, 0)
+                    } else {
+                        self.shadow_operand(register, &mut loaded)
+                    };
+                    double.set_op_kind(to_number, OpKind::Register);
+                    double.set_op_register(to_number, shadow);
+                }
+                OpKind::Memory => {
+                    double.set_op_kind(to_number, OpKind::Memory);
+                    set_memory(&mut double, &mirror.expect("a mirror of the memory operand"));
+                }
+                _ => {
+                    double.set_op_kind(to_number, OpKind::Immediate8);
+                    double.set_immediate8(insn.immediate8());
+                }
+            }
+        }
+        let code = far::encode(&double, &mut self.encoder, self.out.hot.here());
+        self.out.hot.raw(&code);
+        if insn.op0_kind() == OpKind::Register {
+            let result = self.temporary(0);
+            self.put_shadow(insn.op0_register().number() as u8, result);
+        }
+    }
+
+    fn reads_destination(&mut self, insn: &Instruction) -> bool {
+        matches!(self.facts.info(insn).op0_access(), OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+    }
+
+    /// The shadow of `register` in a temporary, in the same width.
+    fn shadow_operand(&mut self, register: Register, loaded: &mut Vec<Register>) -> Register {
+        let full = register.full_register();
+        let i = loaded.iter().position(|&other| other == full).unwrap_or_else(|| {
+            loaded.push(full);
+            let i = loaded.len() - 1;
+            self.low_in_register(register.number() as u8, register.size() as u8, i);
+            i
+        });
+        self.same_width(register, i)
+    }
+
+    /// Temporary `i`, as wide as `register`.
+    fn same_width(&mut self, register: Register, i: usize) -> Register {
+        let first = if register.is_xmm() { Register::XMM0 } else { Register::YMM0 };
+        first + u32::from(self.temporary(i))
+    }
+}
+
+/// Whether [`Emitter::double`] knows all operands: vector registers, memory and an immediate.
+pub(super) fn can_double(insn: &Instruction) -> bool {
+    (0..insn.op_count()).all(|n| match insn.op_kind(n) {
+        OpKind::Register => {
+            let register = insn.op_register(n);
+            (register.is_xmm() || register.is_ymm()) && register.number() < 16
+        }
+        OpKind::Memory | OpKind::Immediate8 => true,
+        _ => false,
+    })
+}

@@ -1,0 +1,162 @@
+//! Temporaries: the vector registers that annotations compute in.
+//!
+//! With AVX-512 they are the two upper registers that hold no shadow. Without, they are guest registers that the
+//! present instruction does not use, *set aside* in the context: such a register is stored once, serves as long as the
+//! guest does not need it, and is loaded again before an instruction that names it, and on every way out of the block.
+//! Which registers are set aside is noted with the code (`Displaced`), so that a fault finds the guest's values.
+//!
+//! A register is set aside, and put back, with its low 32 bytes: what has no AVX-512 has no more.
+
+use super::At;
+use crate::context::{ASIDE, Context};
+use crate::x86::discover::{Insn, Superblock};
+use crate::x86::emit::Emitter;
+use crate::x86::rows;
+use crate::x86::table::Row;
+use crate::x86::vector::Mem;
+use iced_x86::InstructionInfoFactory;
+
+/// Upper vector registers that hold no shadow: the temporaries with AVX-512.
+pub(super) const UPPER: [u8; 2] = [31, 30];
+
+/// Bytes of a shadow register, or of a register set aside, without AVX-512.
+const YMM_BYTES: u8 = 32;
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub(super) struct Temporaries {
+    /// Which register each place of [`Context::aside`] holds.
+    aside: [Option<u8>; ASIDE],
+    /// Vector registers that each instruction of the block uses, as masks.
+    used: Vec<u16>,
+    /// The present instruction.
+    index: usize,
+    /// Its temporaries so far.
+    picked: Vec<u8>,
+}
+
+impl Temporaries {
+    /// Looks at which registers the instructions of `block` use.
+    pub(super) fn analyse(&mut self, block: &Superblock, facts: &mut InstructionInfoFactory) {
+        self.aside = [None; ASIDE];
+        self.used.clear();
+        self.used.extend(block.insns.iter().map(|insn| used(insn, facts)));
+        self.index = 0;
+        self.picked.clear();
+    }
+
+    /// Registers that are set aside, by place.
+    pub(super) fn set_aside(&self) -> [Option<u8>; ASIDE] {
+        self.aside
+    }
+
+    /// A register to set aside: of those not used now, the one that is used last.
+    fn choose(&self) -> u8 {
+        let used = self.used.get(self.index).copied().unwrap_or(0);
+        let taken = self.aside.iter().flatten().fold(used, |mask, &n| mask | 1 << n);
+        let rest = self.used.get(self.index + 1..).unwrap_or_default();
+        let next = |n: u8| rest.iter().position(|mask| mask >> n & 1 == 1).unwrap_or(rest.len());
+        let free = (0..16).filter(|n| taken >> n & 1 == 0);
+        free.max_by_key(|&n| next(n)).expect("an instruction leaves registers alone")
+    }
+}
+
+/// Vector registers that `insn` uses. What clears them all has none: its annotation begins after it.
+fn used(insn: &Insn, facts: &mut InstructionInfoFactory) -> u16 {
+    if matches!(rows::row(&insn.decoded), Row::ZeroUpper | Row::ZeroAll) {
+        return 0;
+    }
+    let used = facts.info(&insn.decoded).used_registers().iter().map(|used| used.register());
+    used.filter(|register| register.is_vector_register() && register.number() < 16)
+        .fold(0, |mask, register| mask | 1 << register.number())
+}
+
+impl Emitter {
+    /// Whether shadows are in upper vector registers.
+    pub(super) fn has_upper(&mut self) -> bool {
+        self.mirror().settings.in_registers > 0
+    }
+
+    /// Bytes of a register's shadow that are moved as a whole.
+    pub(super) fn shadow_bytes(&mut self) -> u8 {
+        if self.has_upper() { 64 } else { YMM_BYTES }
+    }
+
+    /// Temporary `i` of the present instruction: 0 and 1, or up to 5 without AVX-512. May set a register aside: not
+    /// between a jump and code that expects things as they were at the jump.
+    pub(super) fn temporary(&mut self, i: usize) -> u8 {
+        if self.has_upper() {
+            return UPPER[i];
+        }
+        while self.mirror().temporaries.picked.len() <= i {
+            let temporaries = &mut self.mirror().temporaries;
+            let register = temporaries.choose();
+            let place =
+                temporaries.aside.iter().position(Option::is_none).expect("a place to set a register aside");
+            let index = temporaries.index;
+            let mem = self.aside(place);
+            self.out.hot.vector_store(mem, register, YMM_BYTES);
+            let temporaries = &mut self.mirror().temporaries;
+            temporaries.aside[place] = Some(register);
+            temporaries.picked.push(register);
+            self.note_borrowed(index);
+        }
+        self.mirror().temporaries.picked[i]
+    }
+
+    /// A place in memory to set something aside in.
+    pub(super) fn aside(&self, place: usize) -> Mem {
+        Mem::rip(self.frame.field(Context::OFFSET_ASIDE + 64 * place as u32))
+    }
+
+    /// Begins the annotation of an instruction: registers it uses are put back.
+    pub(super) fn begin_instruction(&mut self, at: At<'_>) {
+        let temporaries = &mut self.mirror().temporaries;
+        temporaries.index = at.index;
+        let used = temporaries.used[at.index];
+        self.put_back(used);
+        let temporaries = &mut self.mirror().temporaries;
+        temporaries.picked.clear();
+        temporaries.picked.extend(temporaries.aside.iter().flatten());
+    }
+
+    /// Puts back all registers that are set aside.
+    pub(in crate::x86) fn put_back_all(&mut self) {
+        if self.mirror.is_some() {
+            self.put_back(u16::MAX);
+        }
+    }
+
+    fn put_back(&mut self, registers: u16) {
+        let mut any = false;
+        for (place, register) in self.mirror().temporaries.aside.into_iter().enumerate() {
+            let Some(register) = register.filter(|register| registers >> register & 1 == 1) else { continue };
+            let mem = self.aside(place);
+            self.out.hot.vector_load(register, mem, YMM_BYTES);
+            let temporaries = &mut self.mirror().temporaries;
+            temporaries.aside[place] = None;
+            temporaries.picked.retain(|&picked| picked != register);
+            any = true;
+        }
+        if any {
+            let index = self.mirror().temporaries.index;
+            self.note_borrowed(index);
+        }
+    }
+
+    /// Whether registers are set aside.
+    pub(in crate::x86) fn is_any_aside(&mut self) -> bool {
+        self.mirror.as_ref().is_some_and(|mirror| mirror.temporaries.aside.iter().any(Option::is_some))
+    }
+
+    /// Cold code that puts back what is set aside, for a way out; for the hot path it stays so.
+    pub(in crate::x86) fn put_back_in_passing(&mut self) {
+        let Some(mirror) = &self.mirror else { return };
+        for (place, register) in mirror.temporaries.aside.into_iter().enumerate() {
+            if let Some(register) = register {
+                let mem = self.aside(place);
+                self.out.cold.vector_load(register, mem, YMM_BYTES);
+            }
+        }
+    }
+}
