@@ -1,12 +1,13 @@
 //! The engine's heap: Rust's global allocator for the whole tool.
 //!
-//! The C library's `malloc` is avoided for two reasons: it keeps state in thread-local storage that the engine's own
-//! threads lack, and a thread that holds its lock while another forks leaves the child dead. Here the one lock can
+//! The C library's `malloc` is avoided for two reasons: it does not know of the engine's own threads and leaves out its
+//! locks, and a thread that holds its lock while another forks leaves the child dead. Here the one lock can
 //! be held across a fork ([`hold_for_fork`]).
 
 use super::lock::Lock;
 use dlmalloc::Dlmalloc;
 use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
 
 /// Pages from the kernel, above the guest's range.
 struct Pages;
@@ -49,25 +50,129 @@ pub(crate) fn hold_for_fork() -> impl Sized {
     HEAP.lock()
 }
 
-/// Rust's allocator in a process that contains an engine.
+/// Small blocks come in classes of this many bytes more each.
+const CLASS_BYTES: usize = 16;
+/// Classes there are: blocks of up to one KiB.
+const CLASSES: usize = 64;
+/// Blocks of a class that a thread keeps for itself; what it frees beyond goes back to all.
+const KEPT: u32 = 4096;
+
+/// A block that a thread keeps: it holds the next one's address.
+#[derive(Clone, Copy)]
+struct Spare {
+    next: *mut Spare,
+}
+
+/// The blocks of one class that a thread keeps.
+struct Kept {
+    first: Cell<*mut Spare>,
+    count: Cell<u32>,
+}
+
+thread_local! {
+    /// What this thread keeps, by class. Nothing of it is ever dropped: the engine's threads have no destructors, and a
+    /// later thread on the same carrier goes on with it.
+    static SPARES: [Kept; CLASSES] =
+        const { [const { Kept { first: Cell::new(std::ptr::null_mut()), count: Cell::new(0) } }; CLASSES] };
+}
+
+/// The class of a layout, if it is small.
+fn class(layout: Layout) -> Option<usize> {
+    let small = layout.align() <= CLASS_BYTES && layout.size() <= CLASSES * CLASS_BYTES && layout.size() > 0;
+    small.then(|| (layout.size() - 1) / CLASS_BYTES)
+}
+
+fn class_bytes(class: usize) -> usize {
+    (class + 1) * CLASS_BYTES
+}
+
+/// A block of the class.
+fn take(class: usize) -> *mut u8 {
+    SPARES.with(|spares| {
+        let kept = &spares[class];
+        let first = kept.first.get();
+        if first.is_null() {
+            // SAFETY: the size is not zero.
+            return unsafe { HEAP.lock().malloc(class_bytes(class), CLASS_BYTES) };
+        }
+        // SAFETY: kept blocks are this thread's own, and were written by `give` when they came.
+        kept.first.set(unsafe { (*first).next });
+        kept.count.set(kept.count.get() - 1);
+        first.cast()
+    })
+}
+
+/// Takes back a block of the class.
+///
+/// # Safety
+/// The block came from [`take`] with the same class, and nobody uses it any more.
+unsafe fn give(class: usize, block: *mut u8) {
+    SPARES.with(|spares| {
+        let kept = &spares[class];
+        if kept.count.get() == KEPT {
+            // SAFETY: the block came from the heap with this size.
+            return unsafe { HEAP.lock().free(block, class_bytes(class), CLASS_BYTES) };
+        }
+        let spare = block.cast::<Spare>();
+        // SAFETY: the block is ours, at least 16 bytes long and aligned to as much.
+        unsafe { spare.write(Spare { next: kept.first.get() }) };
+        kept.first.set(spare);
+        kept.count.set(kept.count.get() + 1);
+    });
+}
+
+/// Rust's allocator in a process that contains an engine. Small blocks are kept by the thread that frees them: it asks for
+/// as many again, soon, and without a lock.
 pub struct EngineHeap;
 
-// SAFETY: every call is forwarded, under the lock, to an allocator that fulfils the same contract.
+// SAFETY: every block is either forwarded, under the lock, to an allocator that fulfils the same contract, or was, and is
+// kept by one thread between two uses.
 unsafe impl GlobalAlloc for EngineHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the layout's size is non-zero by this method's own contract.
-        unsafe { HEAP.lock().malloc(layout.size(), layout.align()) }
+        match class(layout) {
+            Some(class) => take(class),
+            // SAFETY: the layout's size is non-zero by this method's own contract.
+            None => unsafe { HEAP.lock().malloc(layout.size(), layout.align()) },
+        }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as for `alloc`.
-        unsafe { HEAP.lock().calloc(layout.size(), layout.align()) }
+        let Some(class) = class(layout) else {
+            // SAFETY: as for `alloc`.
+            return unsafe { HEAP.lock().calloc(layout.size(), layout.align()) };
+        };
+        let block = take(class);
+        if !block.is_null() {
+            // SAFETY: the block is at least that long.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: `at` came from this allocator with this layout, by contract.
-        unsafe { HEAP.lock().free(at, layout.size(), layout.align()) }
+        match class(layout) {
+            // SAFETY: `at` came from `alloc` with this layout, and so from `take` with this class.
+            Some(class) => unsafe { give(class, at) },
+            // SAFETY: `at` came from this allocator with this layout, by contract.
+            None => unsafe { HEAP.lock().free(at, layout.size(), layout.align()) },
+        }
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: as for `dealloc`, and `new_size` is non-zero by contract.
-        unsafe { HEAP.lock().realloc(at, layout.size(), layout.align(), new_size) }
+        let Ok(wanted) = Layout::from_size_align(new_size, layout.align()) else { return std::ptr::null_mut() };
+        match (class(layout), class(wanted)) {
+            // SAFETY: neither size is small, so the block is the heap's; `new_size` is non-zero by contract.
+            (None, None) => unsafe { HEAP.lock().realloc(at, layout.size(), layout.align(), new_size) },
+            (old, new) if old == new => at,
+            _ => {
+                // SAFETY: `new_size` is non-zero by contract.
+                let block = unsafe { self.alloc(wanted) };
+                if !block.is_null() {
+                    let bytes = layout.size().min(new_size);
+                    // SAFETY: both blocks are at least that long, and different.
+                    unsafe { std::ptr::copy_nonoverlapping(at, block, bytes) };
+                    // SAFETY: `at` came with `layout`, by contract, and is not used any more.
+                    unsafe { self.dealloc(at, layout) };
+                }
+                block
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod cells;
 mod fake;
 pub(crate) mod hooks;
 mod host;
+mod limbs;
 pub(crate) mod machine;
 mod reals;
 mod records;

@@ -13,6 +13,7 @@ pub(crate) struct Reals {
 
 impl Reals {
     pub(crate) fn new(settings: Settings) -> Self {
+        super::limbs::use_engine_heap();
         Reals { shadow: MpfrShadow::new(settings), slots: Slots::new() }
     }
 }
