@@ -10,6 +10,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
+use super::exact::to_f64;
 use super::linear::{Linear, exponent};
 use super::operations::Faults;
 use super::reals::Mpfr;
@@ -132,9 +133,13 @@ impl Outcome<'_> {
         }
         if lane.from == lane.to && lane.to != Format::F80 {
             let host = Host::new(lane.to);
-            let floats: Vec<f64> = x.iter().map(|&bits| lane.from.to_f64(bits)).collect();
-            if let Some(r) = apply(&host, lane.op, &floats) {
-                return lane.to.from_f64(r);
+            let mut floats = [0.0; MAX_OPERANDS];
+            floats.iter_mut().zip(x).for_each(|(float, &bits)| *float = to_f64(lane.from, bits));
+            if let Some(r) = apply(&host, lane.op, &floats[..x.len()]) {
+                return match lane.to {
+                    Format::F32 => (r as f32).to_bits().into(),
+                    _ => r.to_bits().into(),
+                };
             }
         }
         let exact: Vec<Float> = x.iter().map(|&bits| convert::from_bits(lane.from, bits)).collect();

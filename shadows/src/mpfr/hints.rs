@@ -49,8 +49,12 @@ fn difference(a: &Term, b: &Term) -> Option<&'static str> {
     if both(Op::Sqrt) {
         return Some("(x - y)/(sqrt(x) + sqrt(y)) for sqrt(x) - sqrt(y)");
     }
-    if either(Op::Sqrt) {
-        return Some("quadratic roots: take the root whose terms have one sign, and the other as c/(a*root)");
+    if let Some(root) = [a, b].into_iter().find(|term| is(term, Op::Sqrt)) {
+        return Some(if is_discriminant(root) {
+            "quadratic roots: take the root whose terms have one sign, and the other as c/(a*root)"
+        } else {
+            "the conjugate: (x - y*y)/(sqrt(x) + y) for sqrt(x) - y, the numerator simplified on paper"
+        });
     }
     if is_square(a) && is_square(b) {
         return Some("(x - y)*(x + y) for x*x - y*y");
@@ -62,7 +66,11 @@ fn difference(a: &Term, b: &Term) -> Option<&'static str> {
     if gives_back(a, b) || gives_back(b, a) {
         return Some("the smaller addend was lost in the sum before: cancel on paper, or add it last");
     }
-    either(Op::Mul).then_some("fma(x, y, z) rounds the product and the sum once")
+    let product = |term: &Term| {
+        let is_constant = |arg: &Term| matches!(arg, Term::Constant { .. });
+        is(term, Op::Mul) && operation(term).is_some_and(|(_, args)| !args.iter().any(is_constant))
+    };
+    (product(a) || product(b)).then_some("fma(x, y, z) for x*y + z rounds the product and the sum at once")
 }
 
 fn operation(term: &Term) -> Option<(Op, &[Term])> {
@@ -84,8 +92,23 @@ fn is_square(term: &Term) -> bool {
     matches!(operation(term), Some((Op::Mul, [a, b])) if a == b)
 }
 
+/// The same, or a constant and its negative.
+fn is_plus_or_minus(a: &Term, b: &Term) -> bool {
+    let magnitude = |term: &Term| match term {
+        Term::Constant { format, bits } => Some(to_f64(*format, *bits).abs()),
+        _ => None,
+    };
+    a == b || magnitude(a).is_some() && magnitude(a) == magnitude(b)
+}
+
 fn is_one_plus(term: &Term) -> bool {
     matches!(operation(term), Some((Op::Add, [a, b])) if is_one(a) || is_one(b))
+}
+
+/// The root of a difference.
+fn is_discriminant(root: &Term) -> bool {
+    let difference = |term: &Term| [Op::Sub, Op::Fmsub, Op::Fnmadd].into_iter().any(|op| is(term, op));
+    matches!(operation(root), Some((_, [a])) if difference(a))
 }
 
 fn is_sum_of_squares(term: &Term) -> bool {

@@ -145,7 +145,9 @@ impl History {
     fn made_by(&self, serial: Serial, source: Source) -> Option<Made> {
         let entry = self.entry(serial)?;
         let (from, to) = entry.formats;
-        if to.convert(entry.bits(MAX_OPERANDS), source.format) != source.bits {
+        let bits = entry.bits(MAX_OPERANDS);
+        let same = if to == source.format { bits } else { to.convert(bits, source.format) } == source.bits;
+        if !same {
             return None;
         }
         let operand = |i: usize| Source { format: from, bits: entry.bits(i), serial: entry.serials[i] };

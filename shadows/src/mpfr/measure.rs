@@ -123,7 +123,8 @@ pub fn correct_digits(format: Format, bits: u128, real: &Float) -> f64 {
         return 0.0;
     }
     let relative = Float::with_val(64, Float::with_val(real.prec(), &float - real) / real);
-    (-relative.abs().log10().to_f64()).clamp(0.0, digits_of(format))
+    let digits = -relative.abs().log10().to_f64();
+    if digits > 0.0 { digits.min(digits_of(format)) } else { 0.0 }
 }
 
 /// `real` in decimal, `digits` at most: plain notation where that is short, else with an exponent.
