@@ -1,29 +1,77 @@
 //! Reals: the error that `--shadow=mpfr` measures, and the cause that it names, against truth at 1100 bits.
+//!
+//! Cores (`guests/mpfr/cores.fpcore`) are made C programs, whose every printed number must have the error that MPFR finds;
+//! programs in `culprits` mark the line that their first finding must name, programs in `clean` must have none.
 
 #![forbid(unsafe_code)]
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
-use shadowgrind_tests::shadowed::build::Recipe;
-use shadowgrind_tests::shadowed::fpcore::{self, Core, Dual};
+use shadowgrind_tests::outcome::End;
+use shadowgrind_tests::shadowed::build::{Recipe, python_with};
+use shadowgrind_tests::shadowed::fpcore::{self, Core, Dual, TRUTH_BITS};
 use shadowgrind_tests::shadowed::observe::Case;
-use std::path::PathBuf;
+use shadowgrind_tests::shadowed::report::{Finding, Output, Report};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Groups of arguments for each core.
 const SAMPLES: usize = 16;
+/// How far a measured error may be from the true one, in bits.
+const TOLERANCE: f64 = 0.5;
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
+    let mut add = |name: String, check: Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>| {
+        trials.push(Trial::test(name.clone(), move || check(&name)));
+    };
     for core in cores() {
-        let name = format!("cores-natively/{}", core.name);
-        trials.push(Trial::test(name.clone(), move || check_natively(&name, &core)));
+        let copy = core.clone();
+        add(format!("cores-natively/{}", core.name), Box::new(move |name| check_natively(name, &copy)));
+        for level in ["-O0", "-O2"] {
+            let core = core.clone();
+            add(format!("cores/{}/{level}", core.name), Box::new(move |name| check_core(name, &core, level)));
+        }
     }
+    for level in ["-O0", "-O2"] {
+        for source in sources("culprits") {
+            let name = format!("culprits/{}/{level}", stem(&source));
+            add(name, Box::new(move |name| check_culprit(name, &source, level)));
+        }
+        for source in sources("clean") {
+            let name = format!("clean/{}/{level}", stem(&source));
+            add(name, Box::new(move |name| check_clean(name, &source, level)));
+        }
+    }
+    for (file, compiler) in LANGUAGES {
+        add(format!("languages/{file}"), Box::new(move |name| check_language(name, file, compiler)));
+    }
+    for options in [&["--superblock-limit=1"][..], &["--no-link"], &["--flush-every=50"], &["--isa=v2"]] {
+        let name = format!("findings-do-not-depend-on/{}", options[0]);
+        add(name, Box::new(move |name| check_independence(name, options)));
+    }
+    add("error-exitcode".to_owned(), Box::new(check_exit_code));
+    add("precision".to_owned(), Box::new(check_precision));
+    add("programs/sqlite-sum".to_owned(), Box::new(check_sqlite));
+    add("programs/scipy-hyp2f1".to_owned(), Box::new(check_scipy));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 fn guests_dir() -> PathBuf {
     host::tests_dir().join("guests/mpfr")
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The C sources in a folder of guests, by name.
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let dir = guests_dir().join(folder);
+    let entries = std::fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    let mut all: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    all.sort();
+    all
 }
 
 fn cores() -> Vec<Core> {
@@ -47,8 +95,25 @@ fn samples(core: &Core) -> Vec<Vec<f64>> {
     (0..SAMPLES).map(sample).collect()
 }
 
-/// The core as a program, with every sample as arguments; `None` without a compiler.
-fn case(core: &Core, flags: &str) -> Result<Option<Case>, String> {
+/// A compiled program under the tool; `None`, with a word of why, without its compiler.
+fn compiled(
+    name: &str,
+    compiler: &str,
+    flags: &str,
+    source: &Path,
+    libs: &str,
+) -> Result<Option<Case>, String> {
+    match Recipe::new(compiler, flags, source, libs).build()? {
+        Some(exe) => Ok(Some(Case::new("mpfr", &[], &exe))),
+        None => {
+            host::skipped(name, &format!("{compiler} is not installed"));
+            Ok(None)
+        }
+    }
+}
+
+/// The core as a program, with every sample as arguments.
+fn core_case(name: &str, core: &Core, level: &str) -> Result<Option<Case>, String> {
     let dir = host::target_dir().join("guests/cores");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
     let source = dir.join(format!("{}.c", core.name));
@@ -56,8 +121,9 @@ fn case(core: &Core, flags: &str) -> Result<Option<Case>, String> {
     if std::fs::read_to_string(&source).ok().as_deref() != Some(&text) {
         std::fs::write(&source, text).map_err(|e| e.to_string())?;
     }
-    let Some(exe) = Recipe::new("gcc", flags, &source, "-lm").build()? else { return Ok(None) };
-    let mut case = Case::new("mpfr", &[], &exe);
+    let Some(mut case) = compiled(name, "gcc", &format!("{level} -g"), &source, "-lm")? else {
+        return Ok(None);
+    };
     for value in samples(core).concat() {
         case = case.arg(format!("{value:?}"));
     }
@@ -71,10 +137,7 @@ fn truth(core: &Core) -> Vec<Dual> {
 
 /// The evaluator's floats are those of the compiled program: only then are its reals the truth about it.
 fn check_natively(name: &str, core: &Core) -> Result<(), Failed> {
-    let Some(case) = case(core, "-g -O1")? else {
-        host::skipped(name, "gcc is not installed");
-        return Ok(());
-    };
+    let Some(case) = core_case(name, core, "-O1")? else { return Ok(()) };
     let outcome = case.native()?;
     let printed = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let printed: Vec<f64> = printed.lines().filter_map(|line| line.parse().ok()).collect();
@@ -87,4 +150,188 @@ fn check_natively(name: &str, core: &Core) -> Result<(), Failed> {
         }
     }
     if printed.len() == SAMPLES { Ok(()) } else { Err(format!("{} lines", printed.len()).into()) }
+}
+
+fn check_core(name: &str, core: &Core, level: &str) -> Result<(), Failed> {
+    let Some(case) = core_case(name, core, level)? else { return Ok(()) };
+    let report = case.observe()?.report;
+    if report.outputs.len() != SAMPLES {
+        return Err(format!("{} outputs in the report", report.outputs.len()).into());
+    }
+    let mut text = String::new();
+    for ((output, truth), sample) in report.outputs.iter().zip(truth(core)).zip(samples(core)) {
+        if let Some(wrong) = disagreement(output, &truth, core.single) {
+            text += &format!("{sample:?}: {wrong}\n");
+        }
+    }
+    if text.is_empty() { Ok(()) } else { Err(text.into()) }
+}
+
+/// What is wrong with the error, or the real, that the tool gives for a number.
+fn disagreement(output: &Output, truth: &Dual, single: bool) -> Option<String> {
+    let bits = fpcore::error_bits(truth.float, &truth.real, single);
+    let got = output.error_bits.unwrap_or(f64::NAN);
+    if (got - bits).abs() > TOLERANCE || got.is_nan() {
+        return Some(format!("{}: {got} bits of error, in truth {bits:.2}", truth.float));
+    }
+    let Some(text) = &output.real else { return (bits > 0.0).then(|| "no real".to_owned()) };
+    let Ok(real) = rug::Float::parse(text) else { return Some(format!("real {text:?}")) };
+    let real = rug::Float::with_val(TRUTH_BITS, real);
+    let far = rug::Float::with_val(TRUTH_BITS, &real - &truth.real).abs() > truth.real.clone().abs() * 1e-15;
+    far.then(|| format!("real {}, in truth {}", real.to_f64(), truth.real.to_f64()))
+}
+
+/// The lines that a source marks, and the kind of finding that stands behind the mark.
+fn marks(source: &Path) -> (Vec<u64>, Option<String>) {
+    let text = std::fs::read_to_string(source).unwrap_or_default();
+    let (mut lines, mut kind) = (Vec::new(), None);
+    for (number, line) in text.lines().enumerate() {
+        if let Some((_, after)) = line.split_once("// CULPRIT") {
+            lines.push(number as u64 + 1);
+            kind = Some(after.trim().to_owned()).filter(|k| !k.is_empty()).or(kind);
+        }
+    }
+    (lines, kind)
+}
+
+fn described(findings: &[Finding]) -> String {
+    let line = |f: &Finding| format!("{} of {} at {}:{}", f.kind, f.operation, f.site.file, f.site.line);
+    let all: Vec<String> = findings.iter().map(line).collect();
+    if all.is_empty() { "no finding".to_owned() } else { all.join("; ") }
+}
+
+fn check_culprit(name: &str, source: &Path, level: &str) -> Result<(), Failed> {
+    let Some(case) = compiled(name, "gcc", &format!("{level} -g"), source, "-lm")? else { return Ok(()) };
+    let report = case.observe()?.report;
+    first_is_marked(&report, source)
+}
+
+fn first_is_marked(report: &Report, source: &Path) -> Result<(), Failed> {
+    let (lines, kind) = marks(source);
+    let right = report
+        .findings
+        .first()
+        .is_some_and(|first| lines.contains(&first.site.line) && kind.is_none_or(|kind| kind == first.kind));
+    if right {
+        return Ok(());
+    }
+    Err(format!("marked lines {lines:?}, found: {}", described(&report.findings)).into())
+}
+
+fn check_clean(name: &str, source: &Path, level: &str) -> Result<(), Failed> {
+    let Some(case) = compiled(name, "gcc", &format!("{level} -g"), source, "-lm")? else { return Ok(()) };
+    let findings = case.observe()?.report.findings;
+    if findings.is_empty() { Ok(()) } else { Err(described(&findings).into()) }
+}
+
+/// The same formula in each language, and in long double.
+const LANGUAGES: [(&str, &str); 4] = [
+    ("root_difference.cpp", "g++"),
+    ("root_difference.f90", "gfortran"),
+    ("root_difference.py", "/usr/bin/python3"),
+    ("root_difference_long.c", "gcc"),
+];
+
+fn check_language(name: &str, file: &str, compiler: &str) -> Result<(), Failed> {
+    let source = guests_dir().join("languages").join(file);
+    let case = if file.ends_with(".py") {
+        Some(Case::new("mpfr", &[], Path::new(compiler)).arg(&source))
+    } else {
+        compiled(name, compiler, "-O2 -g", &source, "-lm")?
+    };
+    let Some(case) = case else { return Ok(()) };
+    let core = cores().into_iter().find(|core| core.name == "root_difference").expect("it is there");
+    let x = 1e12;
+    let report = case.arg(format!("{x:?}")).observe()?.report;
+    let [output] = &report.outputs[..] else {
+        return Err(format!("{} outputs", report.outputs.len()).into());
+    };
+    if !file.contains("long") {
+        return disagreement(output, &fpcore::evaluate(&core, &[x]), false)
+            .map_or(Ok(()), |text| Err(text.into()));
+    }
+    // Eleven bits more in the significand, as many less in error.
+    let bits = output.error_bits.unwrap_or(f64::NAN);
+    if bits > 25.0 && bits < 45.0 { Ok(()) } else { Err(format!("{bits} bits of error").into()) }
+}
+
+fn check_independence(name: &str, options: &[&str]) -> Result<(), Failed> {
+    for file in ["quadratic.c", "variance.c", "clock.c", "flipped_branch.c"] {
+        let source = guests_dir().join("culprits").join(file);
+        let Some(case) = compiled(name, "gcc", "-O2 -g", &source, "-lm")? else { return Ok(()) };
+        let plain = case.observe()?.report;
+        let mut other = case.clone();
+        other.options.extend(options.iter().map(|o| (*o).to_owned()));
+        let other = other.observe()?.report;
+        if described(&plain.findings) != described(&other.findings) {
+            return Err(format!(
+                "{file}: {}\nbut {}",
+                described(&plain.findings),
+                described(&other.findings)
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// With `--error-exitcode` a finding decides the status, without any it is the program's.
+fn check_exit_code(name: &str) -> Result<(), Failed> {
+    for (file, status) in [("culprits/quadratic.c", 42), ("clean/quadratic.c", 0)] {
+        let Some(case) = compiled(name, "gcc", "-O2 -g", &guests_dir().join(file), "-lm")? else {
+            return Ok(());
+        };
+        let outcome = case.tool(&["--error-exitcode=42"])?;
+        if outcome.end != End::Exit(status) {
+            return Err(format!("{file}: {}, not {status}", outcome.end).into());
+        }
+    }
+    Ok(())
+}
+
+/// More bits change no finding; too few to survive the cancellation are told from enough.
+fn check_precision(name: &str) -> Result<(), Failed> {
+    let source = guests_dir().join("culprits/rump.c");
+    for bits in ["192", "1000", "4096"] {
+        let Some(mut case) = compiled(name, "gcc", "-O2 -g", &source, "-lm")? else { return Ok(()) };
+        case.options.push(format!("--precision={bits}"));
+        let report = case.observe()?.report;
+        first_is_marked(&report, &source)?;
+        let real = report.outputs.first().and_then(|o| o.real.clone()).unwrap_or_default();
+        if !real.starts_with("-0.8273960599468213") && !real.starts_with("-8.273960599468213") {
+            return Err(format!("{bits} bits: real {real:?}").into());
+        }
+    }
+    Ok(())
+}
+
+fn check_sqlite(name: &str) -> Result<(), Failed> {
+    let archive = Path::new("/usr/lib/x86_64-linux-gnu/libsqlite3.a");
+    if !archive.exists() {
+        host::skipped(name, "needs libsqlite3.a");
+        return Ok(());
+    }
+    let source = guests_dir().join("programs/sqlite_sum.c");
+    let Some(case) = compiled(name, "gcc", "-O2 -g", &source, "-l:libsqlite3.a -lm")? else { return Ok(()) };
+    let findings = case.observe()?.report.findings;
+    match findings.first() {
+        Some(first) if first.site.function == "sumStep" => Ok(()),
+        _ => Err(format!("{} {:?}", described(&findings), findings.first().map(|f| &f.site.function)).into()),
+    }
+}
+
+fn check_scipy(name: &str) -> Result<(), Failed> {
+    let python = Path::new("/usr/bin/python3");
+    let Some(packages) = python_with(python, &["scipy==1.17.1", "numpy>=2"])? else {
+        host::skipped(name, "scipy 1.17.1 cannot be installed");
+        return Ok(());
+    };
+    let case = Case::new("mpfr", &[], python).arg(guests_dir().join("programs/hyp2f1.py"));
+    let case = case.env("PYTHONPATH", &packages.to_string_lossy()).env("PYTHONDONTWRITEBYTECODE", "1");
+    let report = case.observe()?.report;
+    let real = report.outputs.last().and_then(|o| o.real.clone()).unwrap_or_default();
+    if real.starts_with("3.9504") && !report.findings.is_empty() {
+        return Ok(());
+    }
+    Err(format!("real {real:?}, {}", described(&report.findings)).into())
 }

@@ -5,7 +5,7 @@ int main(void)
 {
     double sum = 0;
     for (int i = 0; i < 10; i++) sum += tenth;
-    if (sum < 1.0) // CULPRIT
+    if (sum < 1.0) // CULPRIT branch
         puts("below");
     else
         puts("not below");

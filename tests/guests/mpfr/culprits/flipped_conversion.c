@@ -4,6 +4,6 @@ volatile double forty_nine = 49;
 int main(void)
 {
     double one = 1 / forty_nine * forty_nine;
-    int whole = (int)one; // CULPRIT
+    int whole = (int)one; // CULPRIT conversion
     printf("%d\n", whole);
 }
