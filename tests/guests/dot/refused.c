@@ -6,6 +6,6 @@ static double local_scale = 2;
 float grid[8] = {1, 2, 3};
 int counter = 3;
 
-__attribute__((noinline)) double step(double x) { return x * viscosity * local_scale + grid[counter]; }
+__attribute__((noinline)) double propagate(double x) { return x * viscosity * local_scale + grid[counter]; }
 
-int main(void) { printf("%g\n", step(3)); }
+int main(void) { printf("%g\n", propagate(3)); }

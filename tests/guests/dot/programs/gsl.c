@@ -71,7 +71,7 @@ static void interpolation(void)
 static void roots_and_matrices(void)
 {
     double x0, x1, x2, m[9];
-    gsl_poly_solve_cubic(-6, 11 + shift, -6 + shift, &x0, &x1, &x2);
+    gsl_poly_solve_cubic(-6.5, 11 + shift, -5 + shift, &x0, &x1, &x2);
     printf("%.17g %.17g %.17g\n", x0, x1, x2);
     for (int i = 0; i < 9; i++) m[i] = 1.0 / (i + 1) + (i % 4 == 0) + shift * i;
     gsl_matrix_view view = gsl_matrix_view_array(m, 3, 3);
