@@ -159,7 +159,7 @@ fn check_script_forms(name: &str, script: &Script) -> Result<(), Failed> {
 
 fn check_script(name: &str, script: &Script) -> Result<(), Failed> {
     match script_case(name, script)? {
-        Some(case) => check_pairs(&case, script.tolerance, limited(script.file)),
+        Some(case) => check_pairs(&case, script.tolerance, limited(script.name)),
         None => Ok(()),
     }
 }

@@ -51,7 +51,8 @@ fn check(name: &str, folder: &Path) -> Result<(), Failed> {
 fn missing_program(text: &str) -> Option<String> {
     let programs = text.lines().filter_map(|line| line.strip_prefix("$ ")?.split_whitespace().next());
     let own = ["shadowgrind", "pip", "pip3"];
-    programs.map(str::to_owned).find(|p| !own.contains(&p.as_str()) && host::find_program(p).is_none())
+    let foreign = |p: &&str| !own.contains(p) && !p.contains('/');
+    programs.filter(foreign).find(|p| host::find_program(p).is_none()).map(str::to_owned)
 }
 
 /// A copy of the folder, with the tool beside it under its name and the bindings where the READMEs have them.
@@ -108,5 +109,14 @@ fn output_of(command: &str, work: &Path) -> Result<String, String> {
     if !output.status.success() {
         return Err(format!("{command}: {}\n{text}", output.status));
     }
-    Ok(text.replace(&format!("{}/", work.join("example").display()), ""))
+    let text = text.replace(&format!("{}/", work.join("example").display()), "");
+    Ok(text.split_inclusive('\n').map(without_number).collect())
+}
+
+/// Processes have other numbers in every run: in READMEs it is always this one.
+fn without_number(line: &str) -> String {
+    match line.strip_prefix("process ").and_then(|rest| rest.split_once(',')) {
+        Some((_, rest)) => format!("process 4711,{rest}"),
+        None => line.to_owned(),
+    }
 }

@@ -181,7 +181,7 @@ fn disagreement(output: &Output, truth: &Dual, single: bool) -> Option<String> {
     far.then(|| format!("real {}, in truth {}", real.to_f64(), truth.real.to_f64()))
 }
 
-/// The lines that a source marks, and the kind of finding that stands behind the mark.
+/// The lines that a source marks, and the kind of which there must be a finding, if a mark says one.
 fn marks(source: &Path) -> (Vec<u64>, Option<String>) {
     let text = std::fs::read_to_string(source).unwrap_or_default();
     let (mut lines, mut kind) = (Vec::new(), None);
@@ -208,10 +208,9 @@ fn check_culprit(name: &str, source: &Path, level: &str) -> Result<(), Failed> {
 
 fn first_is_marked(report: &Report, source: &Path) -> Result<(), Failed> {
     let (lines, kind) = marks(source);
-    let right = report
-        .findings
-        .first()
-        .is_some_and(|first| lines.contains(&first.site.line) && kind.is_none_or(|kind| kind == first.kind));
+    let marked = |finding: &Finding| lines.contains(&finding.site.line);
+    let of_kind = |kind: &String| report.findings.iter().any(|f| marked(f) && f.kind == *kind);
+    let right = report.findings.first().is_some_and(marked) && kind.as_ref().is_none_or(of_kind);
     if right {
         return Ok(());
     }

@@ -45,7 +45,7 @@ fn pair(line: &str) -> Result<Pair, String> {
 
 /// Compares the derivatives that the tool reports with the closed forms; `None` if all are within `tolerance`,
 /// relative. A line is two outputs, in this order: the value, and the derivative it must have. Lines whose names are in
-/// `limited` may be wrong: limitations that the tool's documentation names.
+/// `limited` may be wrong.
 pub fn disagreements(pairs: &[Pair], report: &Report, tolerance: f64, limited: &[&str]) -> Option<String> {
     let numbers: Vec<f64> = pairs.iter().flat_map(|pair| [pair.value, pair.derivative]).collect();
     let outputs = match aligned(&numbers, report) {

@@ -19,7 +19,7 @@ def show(*values):
 
 
 x = 1.3 + shift
-show(scipy.special.jv(0.5, x), scipy.special.gamma(x), scipy.special.erf(x), scipy.special.ellipk(x / 2))
+show(scipy.special.j0(x), scipy.special.gamma(x), scipy.special.erf(x), scipy.special.ellipk(x / 2))
 show(scipy.special.hyp2f1(0.5, 1.5, 2.5, x / 4), scipy.special.digamma(x), scipy.special.kv(1.5, x))
 
 solution = scipy.integrate.solve_ivp(
@@ -29,7 +29,7 @@ show(*solution.y[:, -1])
 show(scipy.integrate.quad(lambda t: np.exp(-t * t * x) * np.cos(t), 0, 2)[0])
 
 a = np.array([[4.0, 1, 2], [1, 3, 0.5], [2, 0.5, 5]]) + shift * np.arange(9).reshape(3, 3)
-show(*scipy.linalg.solve(a, np.array([1.0, 2, 3])), scipy.linalg.det(a))
+show(*scipy.linalg.solve(a, np.array([1.0, 2, 3]), assume_a="gen"), scipy.linalg.det(a))
 show(*np.linalg.eigvalsh((a + a.T) / 2), *np.ravel(scipy.linalg.expm(a / 10))[:3])
 
 points = np.sin(np.arange(6.0) + shift)

@@ -1,9 +1,11 @@
-// One forty-ninth times forty-nine is 1 in the reals only: the conversion cuts to 0.
+// Ten times a tenth is above 1 in the reals, below in floats: the conversion cuts to 0.
 #include <stdio.h>
-volatile double forty_nine = 49;
+volatile double tenth = 0.1;
 int main(void)
 {
-    double one = 1 / forty_nine * forty_nine;
-    int whole = (int)one; // CULPRIT conversion
+    double sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += tenth; // CULPRIT
+    int whole = (int)sum; // CULPRIT conversion
     printf("%d\n", whole);
 }
