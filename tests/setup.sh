@@ -8,6 +8,7 @@ packages='
     bash dash gawk mawk sed grep coreutils findutils diffutils tar
     gzip bzip2 xz-utils git sqlite3 openssl
     python3 libpython3.11-testsuite python3-numpy libopenblas0-pthread
+    python3-dev python3-pip python3-setuptools libopenblas-dev libgsl-dev libsqlite3-dev
     nodejs default-jdk-headless luajit valgrind
 '
 

@@ -16,9 +16,12 @@ use shadowgrind_tests::shadowed::pairs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// What a test does, given its name.
+type Check = Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>;
+
 fn main() -> ExitCode {
     let mut trials = Vec::new();
-    let mut add = |name: String, check: Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>| {
+    let mut add = |name: String, check: Check| {
         trials.push(Trial::test(name.clone(), move || check(&name)));
     };
     for cell in cells_for_differences() {

@@ -20,9 +20,12 @@ const SAMPLES: usize = 16;
 /// How far a measured error may be from the true one, in bits.
 const TOLERANCE: f64 = 0.5;
 
+/// What a test does, given its name.
+type Check = Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>;
+
 fn main() -> ExitCode {
     let mut trials = Vec::new();
-    let mut add = |name: String, check: Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>| {
+    let mut add = |name: String, check: Check| {
         trials.push(Trial::test(name.clone(), move || check(&name)));
     };
     for core in cores() {
