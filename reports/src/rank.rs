@@ -26,12 +26,9 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// Belongs in the list people read: a cause, not a symptom, that reached an output or a decision. What a decision
-    /// taken the other way did to outputs cannot be followed, so it counts as reached itself.
+    /// Belongs in the list people read: a cause, not a symptom, that reached an output.
     pub fn is_shown(&self) -> bool {
-        let decides = matches!(self.finding.kind, FindingKind::Branch | FindingKind::Conversion);
-        let reached = decides || !self.finding.outputs.is_empty() || !self.symptoms.is_empty();
-        self.cause.is_none() && reached
+        self.cause.is_none() && !self.finding.outputs.is_empty()
     }
 }
 

@@ -62,7 +62,10 @@ fn difference(a: &Term, b: &Term) -> Option<&'static str> {
     if both(Op::Mul) {
         return Some("Kahan's difference of products by fma: w = b*c; e = fma(-b, c, w); fma(a, d, -w) + e");
     }
-    let gives_back = |sum: &Term, other: &Term| matches!(operation(sum), Some((Op::Add | Op::Sub, args)) if args.contains(other));
+    let gives_back = |sum: &Term, other: &Term| {
+        let adds = matches!(operation(sum), Some((Op::Add | Op::Sub, _)));
+        adds && operation(sum).is_some_and(|(_, args)| args.iter().any(|arg| is_plus_or_minus(arg, other)))
+    };
     if gives_back(a, b) || gives_back(b, a) {
         return Some("the smaller addend was lost in the sum before: cancel on paper, or add it last");
     }
