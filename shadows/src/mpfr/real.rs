@@ -68,12 +68,12 @@ impl Real {
         }
     }
 
-    /// How many bits of the real are sure; all there are where it is exact.
+    /// How many bits of the real are sure; all there are where it is exact, or as good as zero: more precision would
+    /// most likely find the same zero.
     pub fn significant_bits(&self) -> i32 {
         match (self.certainty.noise(), self.value.get_exp()) {
-            (None, _) => i32::MAX,
+            (None, _) | (_, None) => i32::MAX,
             (Some(noise), Some(exponent)) => (exponent as f32 - noise) as i32,
-            (Some(_), None) => 0,
         }
     }
 
