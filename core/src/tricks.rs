@@ -9,7 +9,8 @@ use crate::format::Format;
 /// If `after` is ±`before`·2ᵏ with the same significand: whether the sign differs, and k.
 ///
 /// A significand cut out with a zero exponent field (as `frexp`-like code does between two instructions) stands for
-/// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it.
+/// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it. The sign of anything, also of
+/// zeros and infinities, can be turned over.
 pub fn relation(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
     if x.significand != y.significand {
@@ -17,6 +18,9 @@ pub fn relation(format: Format, before: u128, after: u128) -> Option<(bool, i32)
     }
     if before == after {
         return Some((false, 0));
+    }
+    if before ^ after == 1 << (format.width() - 1) {
+        return Some((true, 0));
     }
     let (from, to) = (x.exponent()?, y.exponent()?);
     Some((x.negative != y.negative, to - from))
@@ -74,6 +78,8 @@ mod tests {
         assert_eq!(relation64(1.75, 14.0), Some((false, 3)));
         assert_eq!(relation64(-1.75, 0.4375), Some((true, -2)));
         assert_eq!(relation64(1.0, -8.0), Some((true, 3)));
+        assert_eq!(relation64(0.0, -0.0), Some((true, 0)));
+        assert_eq!(relation64(f64::NEG_INFINITY, f64::INFINITY), Some((true, 0)));
     }
 
     #[test]

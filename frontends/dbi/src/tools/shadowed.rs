@@ -15,6 +15,7 @@ use crate::engine::process::Process;
 use crate::engine::thread::Thread;
 use crate::x86::mode::Mode;
 use crate::x86::state;
+use hashbrown::HashSet;
 use shadowgrind_core::replay;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
@@ -34,6 +35,8 @@ pub(crate) struct Shadowed {
     pub(super) calls: Calls,
     /// The function that runs as one operation.
     pub(super) wrapped: Option<Wrapped>,
+    /// Return addresses the thread has seen hooked: the code there was made again when they were.
+    pub(super) watched: HashSet<u64>,
 }
 
 /// A function that runs as one operation.
@@ -48,7 +51,7 @@ pub(super) struct Wrapped {
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
-        let mut shadowed = Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None, buffer: 0, sites: Vec::new() };
+        let mut shadowed = Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None, watched: HashSet::new(), buffer: 0, sites: Vec::new() };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();
         if tool.kind == ShadowKind::Mpfr {

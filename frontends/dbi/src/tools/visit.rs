@@ -180,8 +180,13 @@ pub(super) fn arrived(thread: &mut Thread) {
     }
 }
 
-/// Code made before `address` was hooked is made again.
+/// Code made before `address` was hooked is made again, once.
 fn watch(thread: &mut Thread, address: u64) {
+    // What is mapped there later is made with the hook: it stays.
+    let known = thread.shadowed.as_deref_mut().is_some_and(|shadowed| !shadowed.watched.insert(address));
+    if known {
+        return;
+    }
     thread.process.changes.forget_hooked(address);
     thread.context.request();
 }

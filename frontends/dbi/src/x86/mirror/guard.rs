@@ -120,6 +120,25 @@ impl Emitter {
         self.note_borrowed(at.index);
     }
 
+    /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
+    pub(super) fn guard_mask(&mut self, at: At<'_>) {
+        const JMP_BYTES: u8 = 5;
+        let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
+        let stub = self.leaving_stub(Leave::Solo(at.insn().pc()), !flags_are_dead);
+        if flags_are_dead {
+            encode::test_mask(&mut self.out.hot);
+            return self.jump_if_not_equal(stub);
+        }
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        encode::mask_to_rcx(&mut self.out.hot);
+        let address = self.mirror().borrowed.address;
+        self.note(at.index, Displaced { scratch: Some(RCX), address, ..Displaced::default() });
+        self.out.hot.jrcxz_over(JMP_BYTES);
+        self.out.hot.jmp(stub);
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.note_borrowed(at.index);
+    }
+
     fn jump_if_not_equal(&mut self, stub: u64) {
         let field = self.out.hot.jcc_open(NOT_EQUAL);
         self.out.hot.patch(field, stub);

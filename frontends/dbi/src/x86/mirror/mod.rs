@@ -14,6 +14,7 @@ mod encode;
 mod general;
 mod guard;
 mod liveness;
+mod logic;
 mod operand;
 mod places;
 pub(crate) mod record;
@@ -177,6 +178,7 @@ impl Emitter {
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
             Row::Move { control } => self.vector_move(at, control),
+            Row::Logic(format) => self.logic(at, format),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),

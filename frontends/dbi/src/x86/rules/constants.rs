@@ -49,6 +49,16 @@ impl Constants {
         self.vector(Constant::Literal(0), Format::F64)
     }
 
+    /// The sign bit of every lane.
+    pub(crate) fn sign(self, format: Format) -> Mem {
+        self.vector(Constant::Sign, format)
+    }
+
+    /// All other bits.
+    pub(crate) fn magnitude(self, format: Format) -> Mem {
+        self.vector(Constant::Magnitude, format)
+    }
+
     /// Eight bytes with a bit for each of `count` lanes.
     pub(crate) fn lanes(self, count: u8) -> Mem {
         let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");

@@ -1,0 +1,147 @@
+//! Bitwise logic on vector registers: signs turned over or cut off, and selections by masks.
+//!
+//! A lane of the result that is an operand keeps its shadow, one that is an operand with the other sign has the shadow
+//! so too, one without a bit has none. Whatever else carries a shadow is left to the engine.
+
+use super::At;
+use super::operand;
+use super::temporaries::UPPER;
+use crate::x86::emit::Emitter;
+use crate::x86::rules::Constants;
+use crate::x86::vector::{Form, Length, Place, Vector, forms};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::format::Format;
+
+/// The bits of `reg` that are in `rm` too, exclusive or `second`: a truth table over the three.
+const TURN: u8 = 0x6c;
+
+/// Mask registers: lanes that are ±first operand, lanes that are ±second operand, lanes with a bit.
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+const SOME: u8 = 3;
+
+const TEMPORARY: u8 = UPPER[0];
+const SECOND_TEMPORARY: u8 = UPPER[1];
+
+/// Lanes as a bitwise instruction has them.
+#[derive(Clone, Copy)]
+struct Lanes {
+    format: Format,
+    length: Length,
+    bytes: u8,
+}
+
+impl Lanes {
+    fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
+        Vector::new(form, self.format, self.length, operands, rm)
+    }
+}
+
+impl Emitter {
+    /// A bitwise instruction on lanes of `format`.
+    pub(super) fn logic(&mut self, at: At<'_>, format: Format) {
+        let insn = &at.insn().decoded;
+        let held = self.mirror().settings.in_registers;
+        let Some((form, d, a)) = parts(insn) else { return self.guarded(at) };
+        let last = insn.op_count() - 1;
+        let b = (insn.op_kind(last) == OpKind::Register).then(|| insn.op_register(last).number() as u8);
+        if b == Some(a) && (form == forms::XOR || form == forms::AND_NOT) {
+            self.guest(at);
+            return self.clear_vector(d, None);
+        }
+        let held_too = b.is_none_or(|b| b < held);
+        if self.mirror().settings.records || d >= held || a >= held || !held_too {
+            return self.guarded(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let bytes = insn.op0_register().size() as u8;
+        let lanes = Lanes { format, length: Length::of(bytes), bytes };
+        if operand::has_memory(insn) {
+            // A constant, as a rule.
+            let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
+            self.guard(at, &sources);
+        }
+        let rm = b.map_or_else(|| Place::Mem(operand::guest_memory(insn)), Place::Reg);
+        self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
+        if !is_untyped(insn.mnemonic()) {
+            self.out.hot.vector(lanes.vector(forms::TEST, [SOME, TEMPORARY], Place::Reg(TEMPORARY)));
+        }
+        let some = if is_untyped(insn.mnemonic()) { 0 } else { SOME };
+        let dot = match b {
+            Some(b) => self.of_two(lanes, a, b, some),
+            None => self.of_one(lanes, a, some),
+        };
+        self.guard_mask(at);
+        self.guest(at);
+        self.move_shadow(16 + d, dot, bytes);
+        self.close_operand();
+    }
+
+    /// The shadow of what is in the temporary, made of register `a` and something without a shadow. Leaves in mask
+    /// register 1 the lanes that are neither, of those in mask `some`.
+    fn of_one(&mut self, lanes: Lanes, a: u8, some: u8) -> u8 {
+        self.turned(lanes, TEMPORARY, a, FIRST, true);
+        self.unclear(lanes, 16 + a, TEMPORARY, some);
+        TEMPORARY
+    }
+
+    /// The same of registers `a` and `b`.
+    fn of_two(&mut self, lanes: Lanes, a: u8, b: u8, some: u8) -> u8 {
+        self.out.hot.vector(lanes.vector(forms::MOVE, [SECOND_TEMPORARY, 0], Place::Reg(TEMPORARY)));
+        self.turned(lanes, SECOND_TEMPORARY, b, SECOND, true);
+        self.turned(lanes, TEMPORARY, a, FIRST, false);
+        let first = lanes.vector(forms::MOVE, [SECOND_TEMPORARY, 0], Place::Reg(TEMPORARY));
+        self.out.hot.vector(first.masked(FIRST));
+        self.out.hot.vector(lanes.vector(forms::OR, [TEMPORARY, 16 + a], Place::Reg(16 + b)));
+        self.unclear(lanes, TEMPORARY, SECOND_TEMPORARY, some);
+        SECOND_TEMPORARY
+    }
+
+    /// Makes of a result in `register` the shadow of `operand`, with the sign it has in the result; in `mask` the lanes
+    /// in which the result is ± the operand and the operand has a shadow. `zeroing`: other lanes become zero.
+    fn turned(&mut self, lanes: Lanes, register: u8, operand: u8, mask: u8, zeroing: bool) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let (sign, magnitude) = (constants.sign(lanes.format), constants.magnitude(lanes.format));
+        let dot = 16 + operand;
+        let hot = &mut self.out.hot;
+        hot.vector(lanes.vector(forms::XOR, [register, register], Place::Reg(operand)));
+        hot.vector(lanes.vector(forms::TEST_NOT, [mask, register], Place::Mem(magnitude)));
+        hot.vector(lanes.vector(forms::TEST, [mask, dot], Place::Reg(dot)).masked(mask));
+        let turn = lanes.vector(forms::TERNARY, [register, dot], Place::Mem(sign)).immediate(TURN).masked(mask);
+        hot.vector(if zeroing { turn.zeroing() } else { turn });
+    }
+
+    /// Leaves in mask register 1 the lanes, of those in mask `some`, that have something in `dots` and nothing in `dot`.
+    fn unclear(&mut self, lanes: Lanes, dots: u8, dot: u8, some: u8) {
+        debug_assert!(lanes.bytes >= 16, "logic is packed");
+        let hot = &mut self.out.hot;
+        hot.vector(lanes.vector(forms::TEST, [FIRST, dots], Place::Reg(dots)).masked(some));
+        hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, dot], Place::Reg(dot)).masked(FIRST));
+    }
+}
+
+/// The operation, the destination and the first operand, of instructions on vector registers without decorations.
+fn parts(insn: &Instruction) -> Option<(Form, u8, u8)> {
+    use Mnemonic::*;
+    let form = match insn.mnemonic() {
+        Andps | Andpd | Pand | Vandps | Vandpd | Vpand => forms::AND,
+        Andnps | Andnpd | Pandn | Vandnps | Vandnpd | Vpandn => forms::AND_NOT,
+        Orps | Orpd | Por | Vorps | Vorpd | Vpor => forms::OR,
+        Xorps | Xorpd | Pxor | Vxorps | Vxorpd | Vpxor => forms::XOR,
+        _ => return None,
+    };
+    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+    let d = insn.op0_register();
+    let first = if insn.op_count() > 2 { 1 } else { 0 };
+    (plain && d.is_vector_register())
+        .then(|| (form, d.number() as u8, insn.op_register(first).number() as u8))
+}
+
+/// Whether the mnemonic says nothing about the lanes: floats of either width may be in them, and a wide lane of zeros
+/// may be one of them.
+fn is_untyped(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(mnemonic, Pand | Pandn | Por | Pxor | Vpand | Vpandn | Vpor | Vpxor)
+}
