@@ -25,13 +25,25 @@ pub(super) struct Part {
     pub(super) amount: f64,
 }
 
-/// Adds a part to a list, by operation.
-fn put(parts: &mut Vec<Part>, operation: Id, amount: f64) {
-    // 0 · ∞, ∞ − ∞: what is beyond measure stays so.
-    let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
-    match parts.iter_mut().find(|part| part.operation == operation) {
-        Some(part) => part.amount = known(part.amount + known(amount)),
-        None => parts.push(Part { operation, amount: known(amount) }),
+/// What is beyond measure stays so: 0 · ∞, ∞ − ∞.
+fn known(amount: f64) -> f64 {
+    if amount.is_nan() { f64::INFINITY } else { amount }
+}
+
+/// Adds parts to a list, by operation. Lists of values that are made from each other have the same order mostly, so
+/// that the place after the one last found is looked at first.
+fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
+    let mut next = 0;
+    for Part { operation, amount } in others {
+        let here = parts.get(next).is_some_and(|part| part.operation == operation);
+        let place = if here { Some(next) } else { parts.iter().position(|part| part.operation == operation) };
+        match place {
+            Some(at) => {
+                parts[at].amount = known(parts[at].amount + known(amount));
+                next = at + 1;
+            }
+            None => parts.push(Part { operation, amount: known(amount) }),
+        }
     }
 }
 
@@ -59,12 +71,10 @@ impl Roundings {
     ) -> Roundings {
         scratch.clear();
         for (roundings, partial) in operands {
-            for part in roundings.iter() {
-                put(scratch, part.operation, part.amount * partial);
-            }
+            put_all(scratch, roundings.iter().map(|part| Part { amount: part.amount * partial, ..part }));
         }
         if own.amount != 0.0 {
-            put(scratch, own.operation, own.amount);
+            put_all(scratch, std::iter::once(own));
         }
         if scratch.len() > ROUNDINGS {
             sort(scratch);
@@ -182,10 +192,10 @@ impl Influences {
         }
         scratch.clear();
         for (influences, partial) in [first, second, third].into_iter().flatten() {
-            influences.iter().for_each(|part| put(scratch, part.operation, part.amount * partial));
+            put_all(scratch, influences.iter().map(|part| Part { amount: part.amount * partial, ..part }));
         }
         if let Some(own) = own {
-            put(scratch, own.operation, own.amount);
+            put_all(scratch, std::iter::once(own));
         }
         if scratch.len() > INFLUENCES {
             sort(scratch);
