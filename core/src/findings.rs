@@ -206,8 +206,10 @@ impl Finding {
 /// What was watched, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
-    /// Floating-point operations that were shadowed.
-    pub operations: u64,
+    /// Floating-point operations that were shadowed, each time counted; nothing if the shadow does not count them.
+    pub operations: Option<u64>,
+    /// Different instructions of the program among them: those that code was made for with their shadows.
+    pub instructions: Option<u64>,
     /// Functions taken as one operation.
     pub wrapped: Vec<Wrapped>,
     /// Instructions that met a shadowed value and dropped it.

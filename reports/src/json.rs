@@ -250,7 +250,10 @@ impl Serialize for Indices<'_> {
 
 #[derive(Serialize)]
 struct CoverageRecord<'a> {
-    operations: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<u64>,
     wrapped: &'a [Wrapped],
     gaps: Vec<GapRecord<'a>>,
 }
@@ -269,7 +272,12 @@ fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
         count: gap.count,
         site: document.place(gap.site),
     });
-    CoverageRecord { operations: coverage.operations, wrapped: &coverage.wrapped, gaps: gaps.collect() }
+    CoverageRecord {
+        operations: coverage.operations,
+        instructions: coverage.instructions,
+        wrapped: &coverage.wrapped,
+        gaps: gaps.collect(),
+    }
 }
 
 /// Breaks lines between the fields of the report and between the records of its lists, nowhere else.

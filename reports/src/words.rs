@@ -258,7 +258,14 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     wrapped.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.function.cmp(&b.function)));
     let called = |wrapped: &&Wrapped| format!("{} ({})", wrapped.function, count(wrapped.calls, "call"));
     let functions: Vec<String> = wrapped.iter().map(called).collect();
-    let mut facts = vec![("shadowed", count(coverage.operations, "operation"))];
+    let operations = coverage.operations.map(|number| count(number, "operation"));
+    let instructions = coverage.instructions.map(|number| count(number, "instruction"));
+    let shadowed = match (operations, instructions) {
+        (Some(operations), Some(instructions)) => format!("{operations} by {instructions}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => "nothing".to_owned(),
+    };
+    let mut facts = vec![("shadowed", shadowed)];
     if !functions.is_empty() {
         facts.push(("functions", format!("taken as one operation: {}", functions.join(", "))));
     }

@@ -94,7 +94,7 @@ pub(crate) fn dot() -> Report {
         position: 0,
         said,
     });
-    report.coverage.operations = 1_234_567;
+    report.coverage.operations = Some(1_234_567);
     report.coverage.wrapped = [("exp", 200), ("sin", 1000), ("pow", 0)]
         .map(|(function, calls)| Wrapped { function: function.into(), calls })
         .to_vec();
@@ -111,7 +111,7 @@ pub(crate) fn dot() -> Report {
 pub(crate) fn nothing_seeded() -> Report {
     let mut report = report("dot");
     print(&mut report, 0x1010, 0, 0.1.into(), Said::Dot(0.0.into()));
-    report.coverage.operations = 17;
+    report.coverage.operations = Some(17);
     report
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn mpfr() -> Report {
     let mut lost = Finding::new(FindingKind::Absorption, "Sub", sites[3]);
     (lost.count, lost.error_bits) = (1, Some(Spread { mean: 53.0, max: 53.0 }));
     report.findings = vec![lost, branch, sum, cancellation];
-    report.coverage.operations = 48_000;
+    report.coverage.operations = Some(48_000);
     report
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn clean() -> Report {
             Said::Error { real: None, error_bits: 0.5, correct_digits: 15.8 },
         );
     }
-    report.coverage.operations = 12;
+    report.coverage.operations = Some(12);
     report
 }
 
@@ -202,6 +202,7 @@ pub(crate) fn crashed() -> Report {
     let mut report = report("mpfr");
     report.partial = true;
     report.program.exit_code = None;
+    report.coverage.operations = Some(0);
     report.program.signal = Some("SIGSEGV".into());
     report
 }

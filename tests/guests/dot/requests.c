@@ -35,9 +35,16 @@ int main(void)
     if (derivgrind(1, &w, &dw, 10) == 1) derivgrind(0, &w, &gotten, 10);
     show("derivgrind-long-double", (double)gotten, 1.5);
 
+    /* Volatile: the compiler must not compute both products at once. What a result overwrites has lost its shadow, a
+       copy has kept it, and what nothing touched is as before. */
+    volatile double five = 5, unseen = x * five, copy = 0;
     shadowgrind_off();
+    unseen = x * five;
+    copy = x;
     shadowgrind_on();
-    show("switched-on", on ? shadowgrind_dot(x * 5) : 5, 5);
+    show("switched-off", on ? shadowgrind_dot(unseen) : 0, 0);
+    show("copied-while-off", on ? shadowgrind_dot(copy) : 1, 1);
+    show("switched-on", on ? shadowgrind_dot(x * five) : 5, 5);
 
     double named[2] = {1, 2};
     SHADOWGRIND_NAME_INPUTS("named", named, 2);

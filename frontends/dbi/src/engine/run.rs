@@ -4,6 +4,7 @@ use super::changes::Changes;
 use super::layout::BRK_START;
 use super::loader::{self, Arguments, LoadError};
 use super::lock::Lock;
+use super::cpuid::IsaLevel;
 use super::options::Options;
 use super::process::{Heap, Process};
 use super::program::{self, Program, ProgramError};
@@ -153,7 +154,9 @@ fn tool(launch: &Launch, program: &Path, entry: u64) -> Result<Option<Tool>, Sta
         return Ok(None);
     }
     let carries = launch.session.shadow != ShadowKind::None;
-    let avx512 = carries && launch.session.avx512 && tools::has_upper_registers();
+    // A guest that is shown AVX-512 will use it.
+    let hidden = matches!(launch.options.isa, IsaLevel::V2 | IsaLevel::V3);
+    let avx512 = carries && hidden && launch.session.avx512 && tools::has_upper_registers();
     let session = Session::new(launch.session.clone(), program).map_err(StartError::Session)?;
     let mut constants = 0;
     if carries {

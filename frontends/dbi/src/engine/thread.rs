@@ -147,7 +147,8 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            self.mode = self.mode.awake();
+            let awake = shadowed::mode_with(self, 0);
+            self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {
             return Some(id);
@@ -172,10 +173,15 @@ impl Thread {
         match result {
             Ok(id) => {
                 self.counters.blocks += 1;
+                shadowed::translated(self);
                 Some(id)
             }
             Err(NoBlock::Exhausted) if self.cache.block_count() > 0 => {
                 self.flush();
+                None
+            }
+            Err(NoBlock::UpperRegisters) => {
+                shadowed::leave_upper_registers(self);
                 None
             }
             Err(reason) => {
@@ -200,7 +206,7 @@ impl Thread {
             }
             cache::EXIT_IB_MISS | cache::EXIT_IB_MISS_CELLS => {
                 let cells = u16::from(exit == cache::EXIT_IB_MISS_CELLS);
-                self.mode = if self.process.is_annotating() { Mode::cells(cells) } else { Mode::BARE };
+                self.mode = shadowed::mode_with(self, cells);
                 self.indirect(self.context.ib_target);
                 Next::Run
             }

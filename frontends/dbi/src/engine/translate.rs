@@ -7,7 +7,8 @@ use crate::x86::discover::{CodeSource, End, Flow, Hooks, Insn, Limits, Superbloc
 use crate::x86::emit::{Displaced, Emitter, Placement};
 use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
-use iced_x86::FlowControl;
+use crate::x86::rows;
+use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
 
 /// Limits of blocks that compare their bytes: short and straight.
 const COMPARED: Limits = Limits {
@@ -39,6 +40,8 @@ pub(crate) enum NoBlock {
     Invalid,
     /// Executable memory is missing at this address.
     Unmapped(u64),
+    /// The guest uses registers that hold shadows.
+    UpperRegisters,
 }
 
 impl From<Exhausted> for NoBlock {
@@ -68,6 +71,13 @@ impl Translator {
         self.emitter.mirror.as_ref()
     }
 
+    /// From now on no shadow is in a vector register. Code made so far has to go.
+    pub(crate) fn leave_upper_registers(&mut self) {
+        if let Some(mirror) = &mut self.emitter.mirror {
+            mirror.leave_upper_registers();
+        }
+    }
+
     /// Translates the superblock at `pc` into `cache`.
     pub(crate) fn translate(
         &mut self,
@@ -85,6 +95,11 @@ impl Translator {
             End::Unmapped { pc: at, address } if at == pc => return Err(NoBlock::Unmapped(address)),
             _ => {}
         }
+        if self.mirror().is_some_and(Mirror::in_upper_registers)
+            && self.block.insns.iter().any(|insn| uses_upper_registers(&insn.decoded))
+        {
+            return Err(NoBlock::UpperRegisters);
+        }
         self.instructions += self.block.insns.len() as u64;
         let runs =
             if self.counts_runs(mode, compare, hot) { Some(cache.count_runs(self.hot_after)?) } else { None };
@@ -97,6 +112,11 @@ impl Translator {
         let pages = pages(&self.block);
         let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot };
         Ok(cache.install(made_of, &self.emitter.out, &pages))
+    }
+
+    /// Addresses of the instructions in the block just translated that compute with floats.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = u64> + '_ {
+        self.block.insns.iter().filter(|insn| rows::row(&insn.decoded).computes()).map(Insn::pc)
     }
 
     /// Whether the block just discovered would gain by more effort, once it has proved worth it: only then are calls
@@ -153,6 +173,16 @@ impl Translator {
         let entry = map.get(after.checked_sub(1)?)?;
         let insn = *self.block.insns.get(entry.insn)?;
         Some(Located { insn, displaced: entry.displaced, mode: entry.mode })
+    }
+}
+
+/// Whether an instruction knows of what AVX-512 added: registers zmm16–31, upper halves of zmm0–15, mask registers.
+fn uses_upper_registers(insn: &Instruction) -> bool {
+    let masks = || (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_k());
+    match insn.encoding() {
+        EncodingKind::EVEX => true,
+        EncodingKind::VEX => masks(),
+        _ => false,
     }
 }
 

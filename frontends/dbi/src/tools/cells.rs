@@ -3,7 +3,7 @@
 use super::registers::RegisterShadows;
 use crate::engine::planes;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Cells, Location};
+use shadowgrind_core::shadow::{Cells, Lane, Location, Shadow};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
 
 /// How a shadow is kept in as many bytes as its float has.
@@ -92,6 +92,36 @@ impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
             Location::State(at) => self.registers.bytes(at, bytes).fill(0),
             Location::Memory(address) => planes::clear(address, bytes as u64),
         }
+    }
+}
+
+/// What is kept in a cell, whatever it means.
+pub(crate) struct Raw;
+
+impl Encoding for Raw {
+    type Value = u128;
+
+    fn decode(&mut self, _format: Format, cell: u128, _bits: u128) -> Option<u128> {
+        Some(cell)
+    }
+
+    fn encode(&mut self, _format: Format, _bits: u128, cell: u128) -> u128 {
+        cell
+    }
+}
+
+/// A shadow that is switched off: no result carries one.
+pub(crate) struct Off;
+
+impl Shadow for Off {
+    type Value = u128;
+
+    fn op(&mut self, _lane: &Lane<'_, u128>) -> Option<u128> {
+        None
+    }
+
+    fn scale(&mut self, _cell: &u128, _format: Format, _negate: bool, _power: i32) -> Option<u128> {
+        None
     }
 }
 

@@ -87,6 +87,14 @@ pub(crate) fn put_back(context: &mut Context, n: usize, place: usize) {
     image[ymm + 16 * n..][..16].copy_from_slice(&value[16..32]);
 }
 
+/// Gives the upper vector registers and the mask registers the values they have when a program begins. The image must
+/// be complete.
+pub(crate) fn clear_upper(context: &mut Context) {
+    let Layout { upper, masks, .. } = layout();
+    context.xsave.0[masks..masks + 64].fill(0);
+    context.xsave.0[upper..upper + 1024].fill(0);
+}
+
 /// Number of the physical x87 register on top.
 pub(crate) fn x87_top(context: &Context) -> u8 {
     context.xsave.0[STATUS_WORD + 1] >> 3 & 7

@@ -6,7 +6,7 @@
 use super::reals::{Reals, Tickets};
 use super::session::{Calls, ShadowKind};
 use super::{Tool, records, visit};
-use super::cells::{Dots, MirrorCells};
+use super::cells::{Dots, MirrorCells, Off, Raw};
 use super::registers::RegisterShadows;
 use super::solo::{self, Solos};
 use crate::context::Context;
@@ -77,25 +77,62 @@ impl Shadowed {
 
 /// The mode for code that comes after a stop: what the cells say.
 pub(crate) fn mode(thread: &mut Thread) -> Mode {
+    let Some(shadowed) = &thread.shadowed else { return Mode::BARE };
+    let cells = shadowed.registers(thread.context).cells();
+    mode_with(thread, cells)
+}
+
+/// The mode for code that comes where no other general registers than these carry a shadow.
+pub(crate) fn mode_with(thread: &Thread, cells: u16) -> Mode {
     match &thread.shadowed {
         Some(shadowed) if thread.process.is_annotating() => {
-            Mode::cells(shadowed.registers(thread.context).cells())
+            let mode = Mode::cells(cells);
+            if shadowed.calls.is_disabled() { mode.off() } else { mode }
         }
         _ => Mode::BARE,
     }
 }
 
-/// Runs the steps of an instruction, which has run, on what the process's tool carries.
+/// The thread is about to use the registers that hold shadows: those move to memory, and the registers are what they
+/// were when the program began. Code and registers are the thread's own, so this concerns no other.
+pub(crate) fn leave_upper_registers(thread: &mut Thread) {
+    let Some(shadowed) = &mut thread.shadowed else { return };
+    super::registers::complete_image(thread.context);
+    let all = shadowed.registers(thread.context).save();
+    super::registers::clear_upper(thread.context);
+    shadowed.upper_registers = false;
+    shadowed.registers(thread.context).restore(&all);
+    thread.translator.leave_upper_registers();
+    thread.flush();
+}
+
+/// The block that is run next was just made.
+pub(crate) fn translated(thread: &Thread) {
+    if thread.mode.is_annotated()
+        && !thread.mode.is_off()
+        && let Some(tool) = &thread.process.tool
+    {
+        tool.session.translated(thread.translator.operations());
+    }
+}
+
+/// Runs the steps of an instruction, which has run, on what the process's tool carries. If shadowing is `off`, moves are
+/// followed, but results carry nothing.
 pub(super) fn replay(
     process: &Process,
     lowered: &Lowered,
     site: Site,
     record: &[u8],
     registers: &mut RegisterShadows<'_>,
+    off: bool,
 ) {
     let Some(tool) = &process.tool else { return };
     match tool.kind {
         ShadowKind::None => {}
+        _ if off => {
+            let mut cells = MirrorCells { registers, encoding: &mut Raw };
+            replay::replay(lowered, site, record, &mut Off, &mut cells);
+        }
         ShadowKind::Dot => {
             let mut cells = MirrorCells { registers, encoding: &mut Dots };
             replay::replay(lowered, site, record, &mut Dot, &mut cells);
@@ -117,7 +154,11 @@ pub(crate) fn replay_records(thread: &mut Thread) {
 }
 
 /// A gap met a shadow.
-pub(super) fn met_gap(_process: &Process, _pc: u64, _insn: &iced_x86::Instruction) {}
+pub(super) fn met_gap(process: &Process, site: Site, insn: &iced_x86::Instruction) {
+    if let Some(tool) = &process.tool {
+        tool.session.gap(site, insn.code() as usize, || insn.op_code().instruction_string().to_owned());
+    }
+}
 
 /// Waits until no other thread runs an atomic instruction solo, and keeps others from it.
 pub(super) fn lock_atomics(process: &Process) {

@@ -49,7 +49,6 @@ pub(super) struct Solos {
 /// An instruction that is running solo.
 struct Pending {
     entry: Rc<Entry>,
-    pc: u64,
     mode: Mode,
     /// Physical x87 register on top.
     top: u8,
@@ -109,7 +108,7 @@ pub(super) fn begin(thread: &mut Thread) {
     let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top) else { return };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
-    let mut pending = Pending { entry, pc, mode, top, guest_gs, locked, before: [0; 3], met: false };
+    let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
     if locked {
         shadowed::lock_atomics(thread.process);
     }
@@ -226,7 +225,7 @@ pub(super) fn finish(thread: &mut Thread) {
     if let Lowering::Gap(_) = &entry.lowering
         && pending.met
     {
-        shadowed::met_gap(thread.process, pending.pc, &entry.insn);
+        shadowed::met_gap(thread.process, entry.site, &entry.insn);
     }
     release(thread, &pending);
     thread.mode = shadowed::mode(thread);
@@ -247,7 +246,8 @@ fn replay(
     }
     shadowed.solos.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
-    shadowed::replay(process, &steps.lowered, site, &record, &mut registers);
+    let off = shadowed.calls.is_disabled();
+    shadowed::replay(process, &steps.lowered, site, &record, &mut registers, off);
     shadowed.solos.record = record;
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// See the module's description.
 pub(crate) struct Tool {
     pub(crate) kind: ShadowKind,
-    /// Whether shadows of vector registers are in the upper vector registers.
+    /// Whether threads begin with the shadows of vector registers in the upper vector registers.
     pub(crate) upper_registers: bool,
     pub(crate) session: Session,
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,

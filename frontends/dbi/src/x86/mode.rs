@@ -17,12 +17,29 @@ impl Mode {
     const PAST_HOOK: u32 = 1 << 18;
     /// One instruction on its own, without annotations.
     pub(crate) const SOLO: Mode = Mode(1 << 19);
+    /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
+    const OFF: u32 = 1 << 20;
     /// Annotated; no cell is set.
     pub(crate) const PASSIVE: Mode = Mode(0);
 
     /// Annotated; bit n of `cells` says that general register n may carry a shadow.
     pub(crate) fn cells(cells: u16) -> Mode {
         Mode(u32::from(cells))
+    }
+
+    /// The same with these cells; the mode must be annotated.
+    pub(crate) fn with_cells(self, cells: u16) -> Mode {
+        Mode(self.0 & !Self::CELLS | u32::from(cells))
+    }
+
+    /// The same, with shadowing switched off.
+    pub(crate) fn off(self) -> Mode {
+        Mode(self.0 | Self::OFF)
+    }
+
+    /// Whether results of operations carry no shadow.
+    pub(crate) fn is_off(self) -> bool {
+        self.0 & Self::OFF != 0
     }
 
     /// General registers that may carry a shadow.
@@ -54,11 +71,6 @@ impl Mode {
 
     pub(crate) fn is_past_hook(self) -> bool {
         self.0 & Self::PAST_HOOK != 0
-    }
-
-    /// A bare mode, annotated from now on.
-    pub(crate) fn awake(self) -> Mode {
-        Mode(self.0 & !Self::BARE.0)
     }
 
     /// The mode of code that follows.

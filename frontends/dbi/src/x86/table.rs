@@ -98,6 +98,28 @@ pub(crate) enum Row {
     General(General),
 }
 
+impl Row {
+    /// Whether new floats are made of floats.
+    pub(crate) fn computes(self) -> bool {
+        use X87::{Arith, Binary, Extract, Scale, SinCos, Tangent, Unary};
+        match self {
+            Row::Arith(..)
+            | Row::Unary(..)
+            | Row::Fused(..)
+            | Row::FusedAlternating { .. }
+            | Row::AddSub(_)
+            | Row::Horizontal(..)
+            | Row::DotProduct(_)
+            | Row::Round(..)
+            | Row::Narrow(_) => true,
+            Row::X87(x87) => {
+                matches!(x87, Arith(..) | Unary(_) | Binary(_) | Scale(_) | SinCos | Tangent | Extract)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What an x87 instruction does. Formats of memory operands, and what is popped, are iced's knowledge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum X87 {

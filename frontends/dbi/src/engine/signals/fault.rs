@@ -131,6 +131,7 @@ pub(crate) fn no_code(thread: &mut Thread, reason: NoBlock) {
             (libc::SIGILL, ILL_ILLOPN, thread.pc, trap)
         }
         NoBlock::Unmapped(address) => unmapped(thread, address),
+        NoBlock::UpperRegisters => unreachable!("the thread sees to it"),
     };
     let mut info: Info = [0; 16];
     info[0] = signal as u64;

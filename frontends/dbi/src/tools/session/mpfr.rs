@@ -130,7 +130,7 @@ impl Observer for MpfrObserver {
     }
 
     fn coverage(&mut self, into: &mut Coverage) {
-        into.operations = self.reals.lock().shadow.operations();
+        into.operations = Some(self.reals.lock().shadow.operations());
     }
 
     fn settings(&self) -> findings::Settings {

@@ -1,11 +1,12 @@
 //! The end of a session: outputs that are sampled last, what the shadow found, and the reports.
 
+use super::config::ShadowKind;
 use super::observer::Observer;
 use super::seeds::Purpose;
 use super::state::{ProgramEnd, Session, State};
 use crate::tools::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Finding, Wrapped};
+use shadowgrind_core::findings::{Finding, Gap, Wrapped};
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::Symbols;
 use shadowgrind_reports::suppress;
@@ -35,7 +36,7 @@ impl Session {
         if let Some(m) = m {
             state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
         }
-        state.gather(observer);
+        state.gather(observer, self.config.shadow != ShadowKind::None);
         let mut symbols = Files::default();
         let State { suppressions, report, .. } = &mut *state;
         let suppressed = suppressions.apply(report, &mut symbols);
@@ -64,10 +65,14 @@ fn counts(finding: &Finding, threshold: f64) -> bool {
 
 impl State {
     /// Completes the report with what is known at the end only.
-    fn gather(&mut self, observer: &mut dyn Observer) {
+    fn gather(&mut self, observer: &mut dyn Observer, carries: bool) {
         self.report.findings = observer.findings();
         self.report.settings = observer.settings();
         observer.coverage(&mut self.report.coverage);
+        self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
+        let gaps = self.gaps.drain().map(|((site, _), (instruction, count))| Gap { instruction, count, site });
+        self.report.coverage.gaps.extend(gaps);
+        self.report.coverage.gaps.sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
         let called = self.names.iter().filter(|(_, calls)| *calls > 0);
         let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
         self.report.coverage.wrapped.extend(wrapped);

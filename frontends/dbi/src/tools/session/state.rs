@@ -62,6 +62,10 @@ pub(crate) struct State {
     /// Names of hooked functions, and how often each was taken as one operation.
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
+    /// Addresses of instructions that compute with floats and have been given code for their shadows.
+    pub(super) shadowed: HashSet<u64>,
+    /// Instructions that dropped shadows, by site and the instruction's number in the decoder, and how often.
+    pub(super) gaps: HashMap<(Site, usize), (String, u64)>,
     /// Where the files are that SPECs are about, by their numbers.
     pub(super) loaded: Vec<Option<Loaded>>,
 }
@@ -97,6 +101,8 @@ impl Session {
             call_sites: HashMap::new(),
             names: Vec::new(),
             name_of: HashMap::new(),
+            shadowed: HashSet::new(),
+            gaps: HashMap::new(),
             loaded: Vec::new(),
         };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
@@ -180,6 +186,20 @@ impl Session {
         self.state.lock().report.sites.at(pc)
     }
 
+    /// Code was made for the shadows of these instructions, which compute with floats.
+    pub(crate) fn translated(&self, operations: impl Iterator<Item = u64>) {
+        let mut operations = operations.peekable();
+        if operations.peek().is_some() {
+            self.state.lock().shadowed.extend(operations);
+        }
+    }
+
+    /// An instruction that is not understood dropped a shadow. `code` tells it from others that were at the same site.
+    pub(crate) fn gap(&self, site: Site, code: usize, instruction: impl FnOnce() -> String) {
+        let mut state = self.state.lock();
+        state.gaps.entry((site, code)).or_insert_with(|| (instruction(), 0)).1 += 1;
+    }
+
     /// The program's first instruction is about to run: seeds what is there from the start.
     pub(crate) fn begin(&self, observer: &mut dyn Observer, m: &mut dyn Machine) {
         let mut state = self.state.lock();
@@ -197,6 +217,7 @@ impl Session {
         let labels: Vec<String> = state.jobs.labels.clone();
         state.labels = labels.iter().map(|label| state.report.outputs.label(label)).collect();
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
+        state.gaps.clear();
         state.destinations.forked = true;
     }
 

@@ -10,7 +10,6 @@ use super::liveness;
 use super::operand;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::emit::{Displaced, Emitter, Slot};
-use crate::x86::mode::Mode;
 use crate::x86::table::General;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{OpKind, Register};
@@ -113,7 +112,7 @@ impl Emitter {
             return;
         }
         if !self.may_carry(n) {
-            let active = Mode::cells(self.mode.mask() | 1 << n);
+            let active = self.mode.with_cells(self.mode.mask() | 1 << n);
             let active = if at.index == 0 && self.past_hook { active.past_hook() } else { active };
             self.guard_towards(at, &[Source::Memory(mem, bytes)], Leave::Mode(at.insn().pc(), active));
             return self.guest(at);

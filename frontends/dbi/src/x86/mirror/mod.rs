@@ -25,7 +25,6 @@ mod vectors;
 use super::asm::Gpr;
 use super::discover::{Flow, Insn, Superblock};
 use super::emit::{Displaced, Emitter, ExitKind};
-use super::mode::Mode;
 use super::rows;
 use super::table::{Row, X87};
 use crate::x86::table::Shape;
@@ -80,6 +79,16 @@ impl Mirror {
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
         }
+    }
+
+    /// Whether shadows are in the upper vector registers.
+    pub(crate) fn in_upper_registers(&self) -> bool {
+        self.settings.in_registers != 0
+    }
+
+    /// From now on no shadow is in a vector register.
+    pub(crate) fn leave_upper_registers(&mut self) {
+        self.settings.in_registers = 0;
     }
 
     /// What is recorded under number `id`.
@@ -156,16 +165,20 @@ impl Emitter {
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let records = self.mirror().settings.records;
-        match rows::row(insn) {
+        let row = rows::row(insn);
+        if self.mode.is_off() && has_vector_result(row, insn) {
+            return self.integer(at);
+        }
+        match row {
             Row::Nothing => self.guest(at),
             Row::Integer => self.integer(at),
             Row::General(general) => self.general(at, general),
             Row::X87(X87::Control) => self.guest(at),
-            Row::X87(_) if records => self.solo(at),
+            Row::X87(_) if records && !self.mode.is_off() => self.solo(at),
             Row::X87(X87::LoadExact | X87::StoreInteger(..)) => self.x87(at, true),
             Row::X87(_) => self.x87(at, false),
             Row::State => self.solo(at),
-            Row::CompareFlags(_) if !records => self.guest(at),
+            Row::CompareFlags(_) if !records || self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
                 let what = What::Compare(Predicate::ORDER);
                 self.record(at, &plan(what, format, format, Shape::Scalar, &[0, 1], None));
@@ -309,7 +322,19 @@ impl Emitter {
     fn set_carries(&mut self, n: Gpr, carries: bool) {
         let mask = self.mode.mask();
         let mask = if carries { mask | 1 << n } else { mask & !(1 << n) };
-        self.mode = Mode::cells(mask);
+        self.mode = self.mode.with_cells(mask);
+    }
+}
+
+/// Whether an instruction computes floats, or reads them for a decision, and leaves what it makes in a register whose
+/// shadow is simply cleared when shadowing is off.
+fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
+    match row {
+        Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(..) | Row::Round(..) | Row::Compare(..) => {
+            insn.op0_register().is_vector_register()
+        }
+        Row::ToInteger(..) => true,
+        _ => false,
     }
 }
 
