@@ -127,6 +127,10 @@ pub(crate) struct Cli {
         help_heading = TESTS)]
     hot_after: u32,
 
+    /// Keep MXCSR's exception flags as they are without the tool, without AVX-512 too
+    #[arg(long, hide = true)]
+    keep_mxcsr: bool,
+
     /// Carry shadows from the program's first instruction on, not from the first seed
     #[arg(long, hide = true)]
     annotate: bool,
@@ -226,6 +230,7 @@ impl Cli {
             gen_suppressions: self.gen_suppressions,
             valgrind_compat: self.valgrind_compat,
             avx512: !self.no_avx512,
+            keep_mxcsr: self.keep_mxcsr,
             annotate: self.annotate,
         }
     }

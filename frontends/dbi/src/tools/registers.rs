@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 pub(crate) const IN_REGISTERS: usize = 14;
 
 const XMM: usize = 160;
+const MXCSR: usize = 24;
 const ST: usize = 32;
 const STATUS_WORD: usize = 2;
 const XSTATE_BV: usize = 512;
@@ -76,6 +77,11 @@ pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
     let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
     let upper = layout().upper;
     if present >> UPPER & 1 == 1 && upper != 0 { &image[upper..upper + 1024] } else { &[] }
+}
+
+/// Sets MXCSR. The image must be complete.
+pub(crate) fn set_mxcsr(context: &mut Context, value: u32) {
+    context.xsave.0[MXCSR..MXCSR + 4].copy_from_slice(&value.to_le_bytes());
 }
 
 /// Puts back vector register `n` from place `place` of [`Context::aside`]: its low 32 bytes. The image must be complete.

@@ -87,6 +87,7 @@ impl Tool {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.kind == ShadowKind::Mpfr,
             constants: self.constants,
+            keeps_mxcsr: self.session.keeps_mxcsr(),
             vdso,
         })
     }

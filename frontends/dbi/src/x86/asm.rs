@@ -95,6 +95,18 @@ impl Asm {
         self.rel32(slot, 0);
     }
 
+    /// `vstmxcsr [slot]`.
+    pub(crate) fn store_mxcsr(&mut self, slot: u64) {
+        self.raw(&[0xc5, 0xf8, 0xae, 0x1d]);
+        self.rel32(slot, 0);
+    }
+
+    /// `vldmxcsr [slot]`.
+    pub(crate) fn load_mxcsr(&mut self, slot: u64) {
+        self.raw(&[0xc5, 0xf8, 0xae, 0x15]);
+        self.rel32(slot, 0);
+    }
+
     /// `mov reg32, [slot]`, zero-extended.
     pub(crate) fn load32(&mut self, reg: Gpr, slot: u64) {
         if reg >= 8 {

@@ -29,6 +29,8 @@ pub(crate) enum Slot {
     Scratch,
     /// The register borrowed for the linear address of a segment operand.
     Address,
+    /// MXCSR, while an annotation computes that raises its flags.
+    Mxcsr,
 }
 
 /// Addresses of a thread's fixed pieces, all in the engine's gigabyte.
@@ -107,6 +109,8 @@ pub(crate) struct Displaced {
     pub(crate) scratch: Option<Gpr>,
     /// In [`Slot::Address`].
     pub(crate) address: Option<Gpr>,
+    /// MXCSR, in its slot.
+    pub(crate) mxcsr: bool,
     /// Vector registers, low 32 bytes, in the places of [`Context::aside`].
     pub(crate) vectors: [Option<u8>; ASIDE],
 }

@@ -71,6 +71,10 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
     if let Some(address) = displaced.address {
         regs[usize::from(address)] = slots[Slot::Address as usize];
     }
+    if displaced.mxcsr {
+        registers::complete_image(thread.context);
+        registers::set_mxcsr(thread.context, slots[Slot::Mxcsr as usize] as u32);
+    }
     if displaced.vectors.iter().any(Option::is_some) {
         registers::complete_image(thread.context);
         for (place, register) in displaced.vectors.into_iter().enumerate() {

@@ -56,6 +56,8 @@ pub struct SessionConfig {
     pub valgrind_compat: bool,
     /// Whether shadows use AVX-512 where the processor has it.
     pub avx512: bool,
+    /// Whether MXCSR's exception flags are the program's own without AVX-512 too.
+    pub keep_mxcsr: bool,
     /// Whether shadows are carried before there is a seed.
     pub annotate: bool,
 }
@@ -76,6 +78,7 @@ impl Default for SessionConfig {
             gen_suppressions: false,
             valgrind_compat: false,
             avx512: true,
+            keep_mxcsr: false,
             annotate: false,
         }
     }

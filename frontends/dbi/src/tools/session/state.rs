@@ -176,6 +176,11 @@ impl Session {
         self.config.annotate
     }
 
+    /// Whether MXCSR's flags are kept where that has a price.
+    pub(crate) fn keeps_mxcsr(&self) -> bool {
+        self.config.keep_mxcsr
+    }
+
     /// What is carried.
     pub(crate) fn shadow(&self) -> ShadowKind {
         self.config.shadow

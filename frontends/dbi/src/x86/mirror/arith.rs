@@ -8,7 +8,7 @@ use super::operand;
 use super::record::{Plan, What};
 use super::places;
 use super::temporaries::UPPER;
-use crate::x86::emit::Emitter;
+use crate::x86::emit::{Displaced, Emitter, Slot};
 use crate::x86::rules::{self, Binding, Constants, Conversion, Job, Rest};
 use crate::x86::table::Shape;
 use crate::x86::vector::{Mem, Place};
@@ -196,8 +196,9 @@ impl Emitter {
         {
             self.out.hot.vector_load(to, mem, 16);
         }
-        self.note_borrowed(at.index);
+        self.keep_mxcsr(at);
         self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &temps);
+        self.put_back_mxcsr(at);
         if !after {
             self.guest(at);
         }
@@ -237,6 +238,26 @@ impl Emitter {
         };
         let binding = self.binding();
         rules::emit(&mut self.out.hot, binding, &job, &constants);
+    }
+
+    /// Sets MXCSR aside where rules raise its flags.
+    fn keep_mxcsr(&mut self, at: At<'_>) {
+        if self.keeps_mxcsr() {
+            self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
+            let address = self.mirror().borrowed.address;
+            self.note(at.index, Displaced { address, mxcsr: true, ..Displaced::default() });
+        }
+    }
+
+    fn put_back_mxcsr(&mut self, at: At<'_>) {
+        if self.keeps_mxcsr() {
+            self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+            self.note_borrowed(at.index);
+        }
+    }
+
+    fn keeps_mxcsr(&mut self) -> bool {
+        !self.has_upper() && self.mirror().settings.keeps_mxcsr
     }
 
     fn binding(&mut self) -> Binding {
@@ -332,7 +353,9 @@ impl Emitter {
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
+        self.keep_mxcsr(at);
         rules::convert(&mut self.out.hot, binding, &job, &constants);
+        self.put_back_mxcsr(at);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }

@@ -27,7 +27,7 @@ impl Liveness {
         let mut alive = true;
         for (index, insn) in block.insns.iter().enumerate().rev() {
             let leaves = !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall);
-            let overwrites = insn.decoded.rflags_modified() & STATUS == STATUS && !may_keep(&insn.decoded);
+            let overwrites = overwritten(&insn.decoded) == STATUS && !may_keep(&insn.decoded);
             alive = leaves || insn.decoded.rflags_read() & STATUS != 0 || (alive && !overwrites);
             self.dead[index] = !alive;
         }
@@ -37,6 +37,14 @@ impl Liveness {
     pub(super) fn flags_are_dead(&self, index: usize) -> bool {
         self.dead[index]
     }
+}
+
+/// Status flags that `insn` certainly sets: processors leave some of the undefined ones alone.
+fn overwritten(insn: &Instruction) -> u32 {
+    // AF is undefined after these, and 0 on every processor.
+    let logical = matches!(insn.mnemonic(), Mnemonic::And | Mnemonic::Or | Mnemonic::Xor | Mnemonic::Test);
+    let undefined = if logical { 0 } else { insn.rflags_undefined() };
+    insn.rflags_modified() & !undefined & STATUS
 }
 
 /// Shifts and rotations by a count of zero leave the flags alone; so do repeated comparisons of nothing.

@@ -5,8 +5,9 @@
 //! leaves to the engine if so. Every annotated instruction has that slow twin: it can always be left to the engine.
 //!
 //! Keeps the guest's flags and stack, and with AVX-512 its sticky exceptions and rounding mode too. Without (the VEX
-//! binding), rules of arithmetic raise flags of MXCSR beside the guest's own: that is a known gap. Knows instructions
-//! and places, not what a shadow means.
+//! binding), rules of arithmetic raise flags of MXCSR beside the guest's own, and round as the guest does, unless
+//! [`Settings::keeps_mxcsr`] asks that the flags be put back, at several times the price. Knows instructions and
+//! places, not what a shadow means.
 
 mod arith;
 mod double;
@@ -48,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) records: bool,
     /// Address of the constants.
     pub(crate) constants: u64,
+    /// Without AVX-512: rules put MXCSR back as it was.
+    pub(crate) keeps_mxcsr: bool,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
     pub(crate) vdso: (u64, u64),
 }

@@ -43,6 +43,11 @@ pub(super) fn writes_memory(insn: &Instruction) -> bool {
     has_memory(insn) && matches!(memory_access(insn), Write | CondWrite | ReadWrite | ReadCondWrite)
 }
 
+/// Whether a displacement of 32 bits does not say `address` by itself.
+fn is_high(address: u64) -> bool {
+    i64::from(address as i32) as u64 != address
+}
+
 /// The stack protector's word, which is compared and never computed with.
 pub(super) fn is_stack_guard(insn: &Instruction) -> bool {
     const GUARD: u64 = 0x28;
@@ -56,7 +61,10 @@ pub(super) fn is_stack_guard(insn: &Instruction) -> bool {
 /// The guest's operand as it stands.
 pub(super) fn guest_memory(insn: &Instruction) -> Mem {
     let number = |register: Register| (register != Register::None).then(|| register.number() as Gpr);
-    let address32 = insn.memory_base().is_gpr32() || insn.memory_index().is_gpr32();
+    let absolute = insn.memory_base() == Register::None && insn.memory_index() == Register::None;
+    // A displacement alone is sign-extended, unless the address has 32 bits.
+    let high = absolute && is_high(insn.memory_displacement64());
+    let address32 = insn.memory_base().is_gpr32() || insn.memory_index().is_gpr32() || high;
     let at = if insn.is_ip_rel_memory_operand() {
         Address::Rip(insn.ip_rel_memory_address())
     } else {
@@ -78,13 +86,18 @@ impl Emitter {
         if !has_memory(insn) || is_stack_guard(insn) {
             return true;
         }
+        if insn.memory_base() == Register::EIP {
+            return false;
+        }
         if insn.is_ip_rel_memory_operand() {
             // What is beyond the guest's range (the kernel's own data) has no mirror, and is no float.
             return insn.ip_rel_memory_address() >= GUEST_END
                 || self.reaches(at.insn(), insn.ip_rel_memory_address());
         }
         if insn.segment_prefix() != Register::FS {
-            return true;
+            let absolute = insn.memory_base() == Register::None && insn.memory_index() == Register::None;
+            let address = insn.memory_displacement64();
+            return !absolute || !is_high(address) || u32::try_from(address).is_ok();
         }
         let two = insn.memory_base() != Register::None && insn.memory_index() != Register::None;
         if two || insn.memory_base() == Register::RSP || insn.memory_base().is_gpr32() {

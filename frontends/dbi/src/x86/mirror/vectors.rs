@@ -380,7 +380,10 @@ fn upper(register: Register) -> Register {
 }
 
 pub(super) fn set_memory(insn: &mut Instruction, mem: &Mem) {
-    let register = |n: Option<Gpr>| n.map_or(Register::None, |n| Register::RAX + u32::from(n));
+    let first = if mem.address32 { Register::EAX } else { Register::RAX };
+    let register = |n: Option<Gpr>| n.map_or(Register::None, |n| first + u32::from(n));
+    // A displacement alone says how wide the address is.
+    let alone = if mem.address32 { 4 } else { 8 };
     let operand = match mem.at {
         Address::Rip(target) => MemoryOperand::with_base_displ(Register::RIP, target as i64),
         Address::Base { base, index, displacement } => MemoryOperand::new(
@@ -388,7 +391,11 @@ pub(super) fn set_memory(insn: &mut Instruction, mem: &Mem) {
             register(index.map(|(n, _)| n)),
             index.map_or(1, |(_, scale)| u32::from(scale)),
             i64::from(displacement),
-            if displacement == 0 { 0 } else { 1 },
+            match (base, index, displacement) {
+                (None, None, _) => alone,
+                (_, _, 0) => 0,
+                _ => 1,
+            },
             false,
             Register::GS,
         ),
