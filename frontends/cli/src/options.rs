@@ -131,6 +131,10 @@ pub(crate) struct Cli {
     #[arg(long, hide = true)]
     keep_mxcsr: bool,
 
+    /// Leave every instruction that meets a shadow to the engine
+    #[arg(long, hide = true)]
+    slow_twins: bool,
+
     /// Carry shadows from the program's first instruction on, not from the first seed
     #[arg(long, hide = true)]
     annotate: bool,
@@ -232,6 +236,7 @@ impl Cli {
             avx512: !self.no_avx512,
             keep_mxcsr: self.keep_mxcsr,
             annotate: self.annotate,
+            slow: self.slow_twins,
         }
     }
 

@@ -86,6 +86,7 @@ impl Tool {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.kind == ShadowKind::Mpfr,
+            slow: self.session.is_slow(),
             constants: self.constants,
             keeps_mxcsr: self.session.keeps_mxcsr(),
             vdso,

@@ -60,6 +60,8 @@ pub struct SessionConfig {
     pub keep_mxcsr: bool,
     /// Whether shadows are carried before there is a seed.
     pub annotate: bool,
+    /// Whether every instruction that meets a shadow is left to the engine: for tests.
+    pub slow: bool,
 }
 
 impl Default for SessionConfig {
@@ -80,6 +82,7 @@ impl Default for SessionConfig {
             avx512: true,
             keep_mxcsr: false,
             annotate: false,
+            slow: false,
         }
     }
 }

@@ -181,6 +181,11 @@ impl Session {
         self.config.keep_mxcsr
     }
 
+    /// Whether all that meets a shadow is left to the engine.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.config.slow
+    }
+
     /// What is carried.
     pub(crate) fn shadow(&self) -> ShadowKind {
         self.config.shadow

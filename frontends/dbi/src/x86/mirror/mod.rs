@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) in_registers: u8,
     /// Operations are recorded, not computed beside the guest's.
     pub(crate) records: bool,
+    /// Whatever meets a shadow is left to the engine: the slow twin of everything else, for tests.
+    pub(crate) slow: bool,
     /// Address of the constants.
     pub(crate) constants: u64,
     /// Without AVX-512: rules put MXCSR back as it was.
@@ -167,12 +169,25 @@ impl Emitter {
 
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        let records = self.mirror().settings.records;
+        let Settings { records, slow, .. } = self.mirror().settings;
         let row = rows::row(insn);
         if self.mode.is_off() && has_vector_result(row, insn) {
             return self.integer(at);
         }
         match row {
+            Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => self.solo(at),
+            Row::Move { .. }
+            | Row::Arith(..)
+            | Row::Unary(..)
+            | Row::Fused(..)
+            | Row::Narrow(_)
+            | Row::Widen(_)
+            | Row::CompareFlags(_)
+            | Row::ToInteger(..)
+                if slow =>
+            {
+                self.guarded(at);
+            }
             Row::Nothing => self.guest(at),
             Row::Integer => self.integer(at),
             Row::General(general) => self.general(at, general),
