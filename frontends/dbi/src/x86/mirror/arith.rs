@@ -142,11 +142,17 @@ impl Emitter {
         let (first, second) = (self.aside(0), self.aside(1));
         self.touch(at);
         self.out.hot.vector_store(first, to, 64);
-        self.out.hot.vector_store(second, value, 64);
         // The guest's operand, as it is before the instruction.
         let mut operands = *operands;
-        for x in &mut operands.x {
-            if *x == Place::Reg(d) {
+        let after = rules::needs_result(op);
+        let count = operands.count;
+        let needs = |i: usize, x: Place| i < count && after && rules::needs_operand(op, i) && x == Place::Reg(d);
+        let keeps_value = operands.x.iter().enumerate().any(|(i, &x)| needs(i, x));
+        if keeps_value {
+            self.out.hot.vector_store(second, value, 64);
+        }
+        for (i, x) in operands.x.iter_mut().enumerate() {
+            if needs(i, *x) {
                 self.move_shadow(value, d, 64);
                 *x = Place::Reg(value);
             }
@@ -155,14 +161,21 @@ impl Emitter {
         if let Some(from) = from {
             self.move_shadow(to, from, 16);
         }
-        self.guest(at);
+        if after {
+            self.guest(at);
+        }
         self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &UPPER);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
         self.put_shadow(d, to);
         self.out.hot.vector_load(to, first, 64);
-        self.out.hot.vector_load(value, second, 64);
+        if keeps_value {
+            self.out.hot.vector_load(value, second, 64);
+        }
+        if !after {
+            self.guest(at);
+        }
     }
 
     /// Without AVX-512: the rule computes in temporaries, and the shadow is stored when nothing can fault any more.
@@ -230,7 +243,7 @@ impl Emitter {
             absent: operands.absent,
             r,
             to,
-            rest: if keep { Rest::Keep } else { Rest::Zero },
+            rest: if keep { Rest::Low } else { Rest::Zero },
             temps,
             masks: if upper { &MASKS } else { &[] },
             lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },

@@ -74,9 +74,9 @@ fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
     };
     match (job.rest, job.from) {
         (Rest::Zero, _) => asm.vector(quiet(job.to).masked(lanes).zeroing()),
-        (Rest::Keep, Format::F32) => asm.vector(quiet(job.to).masked(lanes)),
+        (Rest::Keep | Rest::Low, Format::F32) => asm.vector(quiet(job.to).masked(lanes)),
         // Eight narrow lanes are all the instruction can leave alone.
-        (Rest::Keep, _) => {
+        (Rest::Keep | Rest::Low, _) => {
             asm.vector(quiet(job.temp).masked(lanes).zeroing());
             let rm = Place::Reg(job.temp);
             asm.vector(Vector::unary(forms::MOVE, job.result(), Length::B64, job.to, rm).masked(lanes));
@@ -93,7 +93,7 @@ fn vex(asm: &mut Asm, job: &Conversion) {
     asm.vector(vector);
     let width = job.bytes(job.result());
     match job.rest {
-        Rest::Keep => merge(asm, job.to, to, width),
+        Rest::Keep | Rest::Low => merge(asm, job.to, to, width),
         Rest::Zero if scalar => clear_above(asm, to, to, width),
         Rest::Zero => {}
     }

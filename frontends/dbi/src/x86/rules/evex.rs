@@ -2,8 +2,8 @@
 //!
 //! Packed arithmetic is done on 512 bits, since only there can exceptions be suppressed; what the lanes above the
 //! operation's width come to is kept out of the destination by masks. Scalar arithmetic uses scalar forms in
-//! temporaries, and masked 512-bit ones in the destination, whose other lanes are not its business. (Scalar forms
-//! would clear everything above 16 bytes.) Plain moves, logic and tests never raise exceptions, and have the width of
+//! temporaries, and masked 512-bit ones in the destination, whose other lanes are not its business: scalar forms
+//! clear everything above 16 bytes, and are taken there too only where that may be ([`Rest::Low`]). Plain moves, logic and tests never raise exceptions, and have the width of
 //! the operation.
 
 use shadowgrind_core::format::Format;
@@ -30,6 +30,8 @@ struct Evex<'a, 'b> {
     registers: Registers<'a>,
     /// Mask of the operation's lanes; 0 if there is none.
     lanes: u8,
+    /// What is above 16 bytes of the destination may become zero.
+    low: bool,
     /// Mask registers not used yet.
     masks: Vec<u8>,
     /// Masks made so far: of what, for which outcome.
@@ -38,6 +40,9 @@ struct Evex<'a, 'b> {
 
 /// Appends a rule.
 pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) {
+    let low = job.rest == Rest::Low;
+    assert!(!low || job.is_scalar(), "only scalar operations end below 16 bytes");
+    let job = &Job { rest: if low { Rest::Keep } else { job.rest }, ..*job };
     let mut masks: Vec<u8> = job.masks.iter().rev().copied().filter(|k| Some(*k) != job.lanes).collect();
     let registers = Registers::new(job, template, constants, 64, job.spill);
     let needs_lanes = job.is_scalar() || job.rest == Rest::Keep;
@@ -50,7 +55,7 @@ pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Con
         }
         given => given.unwrap_or(0),
     };
-    let mut evex = Evex { asm, job, template, registers, lanes, masks, made: Vec::new() };
+    let mut evex = Evex { asm, job, template, registers, lanes, low, masks, made: Vec::new() };
     for step in &template.steps {
         evex.step(step);
     }
@@ -259,7 +264,8 @@ impl Evex<'_, '_> {
     /// of its operands' that is free, else another.
     fn destination(&mut self, step: &Step, operands: &[u8], to_allowed: bool) -> u8 {
         let to = self.job.to;
-        let clears = self.job.is_scalar() && matches!(step.verb, Verb::Div(..) | Verb::Sqrt(_));
+        let here = matches!(step.verb, Verb::Div(a, _) if self.passes(to, self.registers.of(a)));
+        let clears = self.job.is_scalar() && matches!(step.verb, Verb::Div(..) | Verb::Sqrt(_)) && !here;
         if to_allowed && !clears && !self.registers.is_busy(to) {
             return to;
         }
@@ -284,6 +290,12 @@ impl Evex<'_, '_> {
         self.job.is_scalar() && !quiet && (clears || register != self.job.to)
     }
 
+    /// Whether a scalar form may write `register`, the destination, because what it copies from register `first` is what
+    /// is there.
+    fn passes(&self, register: u8, first: Option<u8>) -> bool {
+        self.low && register == self.job.to && first == Some(register)
+    }
+
     /// Whether the result is zero beyond the width without a mask: packed logic.
     fn is_exact_width(&self, verb: Verb, target: Target) -> bool {
         (is_logic(verb) || matches!(verb, Verb::Copy(_))) && self.cleans(target.register)
@@ -302,7 +314,7 @@ impl Evex<'_, '_> {
     /// A quiet-by-nature instruction, of the operation's width unless it writes the destination without its rest.
     fn bits(&self, form: Form, register: u8, operands: [u8; 2], rm: Place) -> Vector {
         let length = match self.job.length() {
-            _ if register == self.job.to && self.job.rest == Rest::Keep => Length::B64,
+            _ if register == self.job.to && self.job.rest == Rest::Keep && !self.low => Length::B64,
             Length::Scalar => Length::B16,
             length => length,
         };
@@ -343,7 +355,10 @@ impl Evex<'_, '_> {
     }
 
     fn arithmetic(&mut self, form: Form, verb: Verb, target: Target, a: u8, b: u8) {
-        let scalar = self.is_scalar_form(verb, target.register);
+        let register = target.register;
+        let commutes = matches!(verb, Verb::Add(..) | Verb::Mul(..));
+        let (a, b) = if commutes && self.passes(register, Some(b)) { (b, a) } else { (a, b) };
+        let scalar = self.is_scalar_form(verb, register) || self.passes(register, Some(a));
         let length = if scalar { Length::Scalar } else { Length::B64 };
         let vector = Vector::new(form, self.job.format, length, [target.register, a], Place::Reg(b));
         self.put(vector.nearest(), target);
@@ -393,7 +408,7 @@ impl Evex<'_, '_> {
                 (forms::Order::O231, a, b)
             }
         };
-        let scalar = self.is_scalar_form(verb, to);
+        let scalar = self.is_scalar_form(verb, to) || self.passes(to, Some(to));
         let length = if scalar { Length::Scalar } else { Length::B64 };
         let form = forms::fused(order, negated, false);
         let vector = Vector::new(form, self.job.format, length, [to, second], Place::Reg(rm));

@@ -44,6 +44,8 @@ pub(crate) enum Rest {
     Zero,
     /// It stays as it is: up to 64 bytes with `Evex`, up to 32 with `Vex`, which clears what is above.
     Keep,
+    /// The low 16 bytes of it stay as they are; what is above them may stay or become zero. For scalar operations.
+    Low,
 }
 
 /// One rule to emit. Registers given as operands, dots and result are left as they are, but for `to`.

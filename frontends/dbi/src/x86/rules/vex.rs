@@ -256,7 +256,7 @@ impl Vex<'_, '_> {
             self.registers.load(self.asm, result, &mut Vec::new())
         };
         match self.job.rest {
-            Rest::Keep if from != to => merge(self.asm, to, from, self.job.width),
+            Rest::Keep | Rest::Low if from != to => merge(self.asm, to, from, self.job.width),
             Rest::Zero if from != to || !self.registers.is_clean(result) => {
                 clear_above(self.asm, to, from, self.job.width);
             }

@@ -171,9 +171,12 @@ fn check(stage: &Stage, scene: &Scene, places: &Places, before: &[[u8; 64]; 32],
     }
     let kept = match scene.rest {
         Rest::Zero => [0; 64],
-        Rest::Keep => before[usize::from(places.to)],
+        Rest::Keep | Rest::Low => before[usize::from(places.to)],
     };
-    let rest = usize::from(scene.width)..scene.register_bytes();
+    let above = if scene.rest == Rest::Low { 16 } else { scene.register_bytes() };
+    let may = |i: usize| got[i] == kept[i] || got[i] == 0;
+    assert!((above..scene.register_bytes()).all(may), "above 16 bytes; {}", text());
+    let rest = usize::from(scene.width)..above;
     assert_eq!(got[rest.clone()], kept[rest], "beyond the width; {}", text());
     for n in (0..if scene.binding == Binding::Evex { 32 } else { 16 })
         .filter(|&n| n != places.to && !scene.scratch(n))
@@ -213,9 +216,10 @@ fn every_op(binding: Binding, widths: &[u8], times: usize) {
     let mut stage = Stage::new(7);
     for (op, format) in arithmetic().flat_map(|op| [(op, Format::F32), (op, Format::F64)]) {
         for &width in [format.bytes() as u8].iter().chain(widths) {
-            for (rest, lanes) in
-                [(Rest::Zero, false), (Rest::Zero, true), (Rest::Keep, false), (Rest::Keep, true)]
-            {
+            let rests = [Rest::Zero, Rest::Keep, Rest::Low];
+            let scalar = usize::from(width) == format.bytes();
+            let rests = rests.into_iter().filter(|&rest| scalar || rest != Rest::Low);
+            for (rest, lanes) in rests.flat_map(|rest| [(rest, false), (rest, true)]) {
                 for placement in 0..24 {
                     let scene = Scene {
                         binding,
