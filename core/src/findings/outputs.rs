@@ -37,11 +37,13 @@ pub enum OutputKind {
     Spec,
     /// Named by the program itself, by client request.
     Mark,
+    /// In binary form, by `write` and its kin: the first float of each place stands for all that left there.
+    Written,
 }
 
 impl OutputKind {
     /// Every kind, in the order of their records' bytes.
-    pub const ALL: [OutputKind; 7] = [
+    pub const ALL: [OutputKind; 8] = [
         OutputKind::Printf,
         OutputKind::Iostream,
         OutputKind::Fortran,
@@ -49,6 +51,7 @@ impl OutputKind {
         OutputKind::Rust,
         OutputKind::Spec,
         OutputKind::Mark,
+        OutputKind::Written,
     ];
 }
 

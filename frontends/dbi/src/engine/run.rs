@@ -127,7 +127,8 @@ fn process(
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
-        table::fill_plain(plain, tool.as_ref().is_some_and(Tool::has_mirror));
+        let (mirror, reals) = (tool.as_ref().is_some_and(Tool::has_mirror), tool.as_ref().is_some_and(Tool::has_reals));
+    table::fill_plain(plain, mirror, reals);
     }
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {

@@ -376,7 +376,8 @@ fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
 /// Every lock of the engine, so that a forked child finds nothing half done by a thread it does not have. In the
 /// order in which they are nested elsewhere.
 fn hold_all_locks(process: &Process) -> impl Sized {
-    let session = process.tool.as_ref().map(|tool| (tool.observer.lock(), tool.session.hold()));
+    let session =
+        process.tool.as_ref().map(|tool| (tool.observer.lock(), tool.session.hold(), tool.reals.lock()));
     let heap = process.heap.lock();
     let space = process.space.lock();
     let changes = process.changes.hold();
@@ -393,6 +394,7 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.process.forked.store(true, Ordering::SeqCst);
     if let Some(tool) = &thread.process.tool {
         tool.session.forked(&mut **tool.observer.lock());
+        tool.forked();
     }
     thread.process.threads.keep_only(&thread.handle);
     // Carriers of threads that do not exist here may be in any state.

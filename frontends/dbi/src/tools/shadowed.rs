@@ -271,6 +271,14 @@ pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
     }
 }
 
+/// The system call at `pc` has handed out these pieces of guest memory: address and length.
+pub(crate) fn sent(thread: &mut Thread, pc: u64, pieces: &[(u64, u64)]) {
+    if thread.process.tool.as_ref().is_some_and(Tool::has_reals) {
+        let shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
+        pieces.iter().filter(shadowed).for_each(|&(at, len)| visit::sent(thread, pc, at, len));
+    }
+}
+
 /// An instruction at `thread.pc` that uses GS: it runs solo, with the guest's.
 pub(crate) fn with_guest_gs(thread: &mut Thread) {
     solo::begin(thread);

@@ -56,6 +56,11 @@ impl Tool {
         self.kind != ShadowKind::None
     }
 
+    /// Whether reals are carried.
+    pub(crate) fn has_reals(&self) -> bool {
+        self.kind == ShadowKind::Mpfr
+    }
+
     pub(crate) fn is_awake(&self) -> bool {
         self.awake.load(Ordering::SeqCst)
     }
@@ -98,6 +103,11 @@ impl Tool {
         while self.atomics.swap(true, Ordering::Acquire) {
             std::thread::yield_now();
         }
+    }
+
+    /// This is a forked child, in which the thread that may have held the lock does not exist.
+    pub(crate) fn forked(&self) {
+        self.unlock_atomics();
     }
 
     pub(super) fn unlock_atomics(&self) {

@@ -231,6 +231,11 @@ pub(super) fn request(thread: &mut Thread, pc: u64) {
     thread.mode = shadowed::mode(thread);
 }
 
+/// The system call at `pc` has handed out guest memory in which there are shadows.
+pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
+    visit(thread, |session, calls, observer, machine| session.sent(pc, at..at + len, calls, observer, machine));
+}
+
 /// The program has ended; the exit status to be given instead of its own, if there is one.
 pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     visit(thread, |session, _, observer, machine| {

@@ -74,6 +74,8 @@ fn take_answer(thread: &mut Thread, call: &Call, value: u64) {
     thread.context.regs[reg::RAX] = value;
     if thread.process.is_annotating() && sys::error_of(value).is_none() {
         writes::forget_shadows(thread, call, value);
+        let next = thread.pc;
+        writes::look_at_sent(thread, call, next, value);
     }
 }
 

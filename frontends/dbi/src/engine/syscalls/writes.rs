@@ -1,4 +1,5 @@
-//! Guest memory that the kernel has written: whatever it held, it carries no shadow now.
+//! Guest memory that the kernel has written: whatever it held, it carries no shadow now. And what it has read and handed
+//! on: floats that leave the program.
 //!
 //! What each call writes is in the table; here it becomes addresses.
 
@@ -36,15 +37,51 @@ pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
     }
 }
 
+/// Whether a call hands out guest memory as it is.
+pub(super) const fn sends(number: u16) -> bool {
+    matches!(
+        number as i64,
+        libc::SYS_write
+            | libc::SYS_pwrite64
+            | libc::SYS_writev
+            | libc::SYS_pwritev
+            | libc::SYS_pwritev2
+            | libc::SYS_sendto
+            | libc::SYS_sendmsg
+    )
+}
+
+/// Has the tool look at what a successful call of the instruction before `next` has handed out: `sent` bytes.
+pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, next: u64, sent: u64) {
+    let buffer = call.args[1];
+    let pieces = match call.number as i64 {
+        libc::SYS_write | libc::SYS_pwrite64 | libc::SYS_sendto => vec![(buffer, sent)],
+        libc::SYS_writev | libc::SYS_pwritev | libc::SYS_pwritev2 => pieces(buffer, call.args[2], sent),
+        libc::SYS_sendmsg => match guest::read::<[u64; 4]>(buffer) {
+            Ok([_, _, iov, count]) => pieces(iov, count, sent),
+            Err(guest::Fault) => return,
+        },
+        _ => return,
+    };
+    shadowed::sent(thread, next.wrapping_sub(super::SYSCALL_BYTES), &pieces);
+}
+
 /// The first `left` bytes of an array of `iovec`.
-fn vector(thread: &Thread, at: u64, count: u64, mut left: u64) {
+fn pieces(at: u64, count: u64, mut left: u64) -> Vec<(u64, u64)> {
     const IOV_MAX: u64 = 1024;
+    let mut pieces = Vec::new();
     for n in 0..count.min(IOV_MAX) {
-        let Ok([base, len]) = guest::read::<[u64; 2]>(at + n * IOVEC_BYTES) else { return };
-        let written = len.min(left);
-        shadowed::kernel_wrote(thread, base, written);
-        left -= written;
+        let Ok([base, len]) = guest::read::<[u64; 2]>(at + n * IOVEC_BYTES) else { break };
+        let part = len.min(left);
+        pieces.push((base, part));
+        left -= part;
     }
+    pieces
+}
+
+/// Drops shadows in the first `left` bytes of an array of `iovec`.
+fn vector(thread: &Thread, at: u64, count: u64, left: u64) {
+    pieces(at, count, left).into_iter().for_each(|(base, len)| shadowed::kernel_wrote(thread, base, len));
 }
 
 /// The buffers of a `msghdr`, and its name and control data.

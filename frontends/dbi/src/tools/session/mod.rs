@@ -16,6 +16,7 @@ mod needed;
 mod observer;
 mod outputs;
 mod report;
+mod sent;
 pub(crate) mod requests;
 mod seeds;
 mod state;

@@ -2,10 +2,11 @@
 
 use super::observer::{Applied, Kept, Observer, Word, value};
 use crate::engine::Lock;
-use crate::tools::hooks::abi::Float;
+use crate::tools::hooks::abi::{self, Float};
 use crate::tools::machine::Machine;
 use crate::tools::reals::Reals;
 use shadowgrind_core::findings::{self, Coverage, Finding};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_shadows::mpfr::{SpotKind, Value, measure};
@@ -54,6 +55,23 @@ impl Observer for MpfrObserver {
             correct_digits: measured.correct_digits as f32,
         };
         (value(Float { format: own.0, bits: own.1, ..x }), word)
+    }
+
+    fn sent(&mut self, m: &mut dyn Machine, index: u64, site: Site, address: u64) -> Option<(Float, Word)> {
+        // A ticket is found for the format and bits that it was given for only.
+        let float = |format| {
+            let x = abi::memory(m, address, format).ok()?;
+            self.shadow(m, x).map(|shadow| (x, shadow))
+        };
+        let (x, shadow) = [Format::F64, Format::F32, Format::F80].into_iter().find_map(float)?;
+        let seen = Seen { format: x.format, bits: x.bits, shadow: Some(&shadow) };
+        let measured = self.reals.lock().shadow.leaves(SpotKind::Written, site, Some(index), seen);
+        let word = Word::Error {
+            real: Some(measured.real),
+            error_bits: measured.error_bits,
+            correct_digits: measured.correct_digits as f32,
+        };
+        Some((x, word))
     }
 
     fn seed(&mut self, m: &mut dyn Machine, x: Float, _weight: f64) {

@@ -62,6 +62,8 @@ pub(crate) struct State {
     /// Names of hooked functions, and how often each was taken as one operation.
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
+    /// The output that stands for all floats that left at a place in binary form.
+    pub(super) sent: HashMap<Site, u64>,
     /// Addresses of instructions that compute with floats and have been given code for their shadows.
     pub(super) shadowed: HashSet<u64>,
     /// Instructions that dropped shadows, by site and the instruction's number in the decoder, and how often.
@@ -101,6 +103,7 @@ impl Session {
             call_sites: HashMap::new(),
             names: Vec::new(),
             name_of: HashMap::new(),
+            sent: HashMap::new(),
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
             loaded: Vec::new(),
@@ -228,6 +231,7 @@ impl Session {
         state.labels = labels.iter().map(|label| state.report.outputs.label(label)).collect();
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.gaps.clear();
+        state.sent.clear();
         state.destinations.forked = true;
     }
 

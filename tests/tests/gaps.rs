@@ -1,0 +1,83 @@
+//! What shadows do not follow is said, by name and number, and nothing else is lost over it: single instructions, and
+//! programs that use the registers in which shadows are kept.
+
+#![forbid(unsafe_code)]
+
+use serde_json::Value;
+use shadowgrind_tests::host;
+use shadowgrind_tests::shadowed::build::Recipe;
+use shadowgrind_tests::shadowed::observe::{Case, Observed};
+
+/// The guest, run both ways; `None`, with a word of why, where it cannot be.
+fn observe(shadow: &'static str, name: &str, flags: &str, need: &str, options: &[&str]) -> Option<Observed> {
+    if !host::has_cpu_flag(need) {
+        host::skipped(name, &format!("needs {need}"));
+        return None;
+    }
+    let source = host::tests_dir().join("guests/dot").join(name);
+    let Some(exe) = Recipe::new("gcc", flags, &source, "").build().unwrap_or_else(|e| panic!("{e}")) else {
+        host::skipped(name, "gcc is not installed");
+        return None;
+    };
+    let input: &[&str] = if shadow == "dot" { &["--input=x"] } else { &[] };
+    let options = [input, options].concat();
+    Some(Case::new(shadow, &options, &exe).observe().unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn gaps(seen: &Observed) -> Vec<(String, u64)> {
+    let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+    let gap = |gap: &Value| {
+        let name = gap["instruction"].as_str().expect("a name").to_owned();
+        assert!(gap["site"]["offset"].is_u64(), "{gap}");
+        (name, gap["count"].as_u64().expect("a count"))
+    };
+    gaps.iter().map(gap).collect()
+}
+
+#[test]
+fn a_gap_is_counted_where_it_meets_a_shadow() {
+    for shadow in ["dot", "mpfr"] {
+        let Some(seen) = observe(shadow, "gap.c", "-O1 -mf16c", "f16c", &[]) else { return };
+        let gaps = gaps(&seen);
+        assert_eq!(gaps.len(), 1, "{shadow}: {gaps:?}");
+        assert!(gaps[0].0.to_lowercase().starts_with("vcvtps2ph xmm"), "{shadow}: {gaps:?}");
+        assert_eq!(gaps[0].1, 3, "{shadow}");
+        // What did not go that way is as it should be.
+        let last = seen.report.outputs.last().expect("an output");
+        assert_eq!((last.value, last.dot.unwrap_or(6.0)), (9.0, 6.0), "{shadow}");
+    }
+}
+
+#[test]
+fn instructions_that_carry_shadows_are_counted() {
+    let Some(seen) = observe("dot", "gap.c", "-O1 -mf16c", "f16c", &[]) else { return };
+    let coverage = &seen.report.document["coverage"];
+    // The guest's own: a division, a conversion, a product in a loop, a product; libraries may add to them.
+    assert!(coverage["instructions"].as_u64().is_some_and(|count| count >= 4), "{coverage}");
+    assert_eq!(coverage.get("operations"), None, "nobody counts them while they run");
+}
+
+/// Derivatives of `narrow(x)` and of `narrow(x + narrow(x))`, at 3.
+const BEFORE: f64 = 12.0;
+const AFTER: f64 = 4.0 * 21.0 * 13.0;
+
+#[test]
+fn shadows_leave_the_registers_that_the_program_uses() {
+    for options in [&[][..], &["--no-avx512"], &["--isa=native"], &["--superblock-limit=1"]] {
+        let Some(seen) = observe("dot", "wide.c", "-O2 -pthread", "avx512dq", options) else { return };
+        let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+        assert_eq!(dots.len(), 6, "{options:?}");
+        for thread in dots.chunks(3) {
+            assert_eq!((thread[0], thread[2]), (Some(BEFORE), Some(AFTER)), "{options:?}");
+        }
+        let all_known = gaps(&seen).iter().all(|(name, _)| name.contains("zmm") || name.contains('k'));
+        assert!(all_known, "{options:?}: {:?}", gaps(&seen));
+    }
+}
+
+#[test]
+fn reals_survive_it_too() {
+    let Some(seen) = observe("mpfr", "wide.c", "-O2 -pthread", "avx512dq", &[]) else { return };
+    let errors: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.error_bits).collect();
+    assert_eq!(errors, vec![Some(0.0); 6], "every number in it is a small integer");
+}
