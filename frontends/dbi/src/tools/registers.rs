@@ -84,13 +84,17 @@ pub(crate) fn set_mxcsr(context: &mut Context, value: u32) {
     context.xsave.0[MXCSR..MXCSR + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Puts back vector register `n` from place `place` of [`Context::aside`]: its low 32 bytes. The image must be complete.
-pub(crate) fn put_back(context: &mut Context, n: usize, place: usize) {
-    let ymm = layout().ymm;
+/// Puts back vector register `n` from place `place` of [`Context::aside`]: its low 32 bytes, or all 64 of a `wide` one.
+/// The image must be complete.
+pub(crate) fn put_back(context: &mut Context, n: usize, place: usize, wide: bool) {
+    let Layout { ymm, zmm, .. } = layout();
     let value = context.aside[place];
     let image = &mut context.xsave.0;
     image[XMM + 16 * n..][..16].copy_from_slice(&value[..16]);
     image[ymm + 16 * n..][..16].copy_from_slice(&value[16..32]);
+    if wide {
+        image[zmm + 32 * n..][..32].copy_from_slice(&value[32..]);
+    }
 }
 
 /// Gives the upper vector registers and the mask registers the values they have when a program begins. The image must

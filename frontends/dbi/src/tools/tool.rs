@@ -94,6 +94,7 @@ impl Tool {
             slow: self.session.is_slow(),
             constants: self.constants,
             keeps_mxcsr: self.session.keeps_mxcsr(),
+            wide: self.session.may_use_avx512() && super::has_upper_registers(),
             vdso,
         })
     }

@@ -113,6 +113,8 @@ pub(crate) struct Displaced {
     pub(crate) mxcsr: bool,
     /// Vector registers, low 32 bytes, in the places of [`Context::aside`].
     pub(crate) vectors: [Option<u8>; ASIDE],
+    /// Those are there with 64 bytes.
+    pub(crate) wide: bool,
 }
 
 /// From this host address on, code belongs to instruction `insn` of the superblock.
@@ -294,7 +296,8 @@ impl Emitter {
 
     pub(super) fn note(&mut self, insn: usize, displaced: Displaced) {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
-        let displaced = Displaced { vectors, ..displaced };
+        let wide = self.mirror.as_ref().is_some_and(Mirror::is_wide);
+        let displaced = Displaced { vectors, wide, ..displaced };
         self.out.map.push(MapEntry { host: self.out.hot.here(), insn, displaced, mode: self.mode });
     }
 

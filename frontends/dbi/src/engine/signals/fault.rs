@@ -79,7 +79,7 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
         registers::complete_image(thread.context);
         for (place, register) in displaced.vectors.into_iter().enumerate() {
             if let Some(register) = register {
-                registers::put_back(thread.context, usize::from(register), place);
+                registers::put_back(thread.context, usize::from(register), place, displaced.wide);
             }
         }
     }

@@ -179,6 +179,11 @@ impl Session {
         self.config.annotate
     }
 
+    /// Whether the tool may use AVX-512.
+    pub(crate) fn may_use_avx512(&self) -> bool {
+        self.config.avx512
+    }
+
     /// Whether MXCSR's flags are kept where that has a price.
     pub(crate) fn keeps_mxcsr(&self) -> bool {
         self.config.keep_mxcsr

@@ -170,32 +170,39 @@ impl Emitter {
 
     /// All vector sources, one over the other, in a register; nothing without one.
     fn union(&mut self, sources: &[Source]) -> Option<u8> {
-        let widest = self.shadow_bytes();
         let mut first = None;
         for source in sources {
-            let parts: &[(Mem, u8)] = match *source {
-                Source::Vector(n) => {
-                    let register = self.shadow_in_register(n, usize::from(first.is_some()));
-                    first = Some(self.unite(first, register));
-                    continue;
-                }
-                Source::Memory(mem, 64) if widest == 32 => &[(mem, 32), (mem.plus(32), 32)],
-                Source::Memory(mem, bytes @ (16 | 32 | 64)) => &[(mem, bytes as u8)],
+            let (mem, bytes) = match *source {
+                Source::Vector(n) => match self.shadow(n) {
+                    Place::Reg(register) => {
+                        first = Some(self.unite(first, register));
+                        continue;
+                    }
+                    Place::Mem(mem) => (mem, self.shadow_bytes()),
+                },
+                Source::Memory(mem, bytes @ (16 | 32 | 64)) => (mem, bytes as u8),
                 _ => continue,
             };
-            for &(mem, bytes) in parts {
+            let part = bytes.min(self.union_bytes());
+            for at in (0..bytes).step_by(usize::from(part)) {
                 let register = self.temporary(usize::from(first.is_some()));
-                self.out.hot.vector_load(register, mem, bytes);
+                self.out.hot.vector_load(register, mem.plus(i32::from(at)), part);
                 first = Some(self.unite(first, register));
             }
         }
         first
     }
 
+    /// Bytes of a union: VEX tests have no more than 32.
+    fn union_bytes(&mut self) -> u8 {
+        if self.has_upper() { 64 } else { 32 }
+    }
+
     fn unite(&mut self, first: Option<u8>, register: u8) -> u8 {
         let Some(first) = first else { return register };
         let to = self.temporary(0);
-        self.combine(forms::OR, to, first, register);
+        let length = Length::of(self.union_bytes());
+        self.out.hot.vector(Vector::new(forms::OR, Format::F64, length, [to, first], Place::Reg(register)));
         to
     }
 

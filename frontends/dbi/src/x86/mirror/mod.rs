@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) constants: u64,
     /// Without AVX-512: rules put MXCSR back as it was.
     pub(crate) keeps_mxcsr: bool,
+    /// With no shadow in an upper register: vector registers have 64 bytes all the same, and the guest may use them.
+    pub(crate) wide: bool,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
     pub(crate) vdso: (u64, u64),
 }
@@ -94,11 +96,17 @@ impl Mirror {
     /// From now on no shadow is in a vector register.
     pub(crate) fn leave_upper_registers(&mut self) {
         self.settings.in_registers = 0;
+        self.twins = Twins::new(EncodingKind::VEX);
     }
 
     /// What is recorded under number `id`.
     pub(crate) fn recorded(&self, id: u32) -> Recorded {
         self.recorded[id as usize]
+    }
+
+    /// Whether those are set aside with 64 bytes, not 32.
+    pub(super) fn is_wide(&self) -> bool {
+        self.settings.wide
     }
 
     /// Guest vector registers that are set aside, by place.

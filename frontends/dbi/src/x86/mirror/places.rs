@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::state;
-use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
+use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, Register};
 use shadowgrind_core::format::Format;
 
@@ -78,12 +78,6 @@ impl Emitter {
         let format = if bytes < 16 { Format::F64 } else { Format::F32 };
         let length = if bytes < 16 { Length::B16 } else { Length::of(bytes) };
         self.out.hot.vector(Vector::unary(form, format, length, to, Place::Reg(from)));
-    }
-
-    /// Three-operand instruction on whole registers of shadows.
-    pub(super) fn combine(&mut self, form: Form, to: u8, a: u8, b: u8) {
-        let length = Length::of(self.shadow_bytes());
-        self.out.hot.vector(Vector::new(form, Format::F64, length, [to, a], Place::Reg(b)));
     }
 
     /// Clears a register.

@@ -5,7 +5,8 @@
 //! guest does not need it, and is loaded again before an instruction that names it, and on every way out of the block.
 //! Which registers are set aside is noted with the code (`Displaced`), so that a fault finds the guest's values.
 //!
-//! A register is set aside, and put back, with its low 32 bytes: what has no AVX-512 has no more.
+//! A register is set aside, and put back, with its low 32 bytes, which is all it has without AVX-512; a guest that uses
+//! AVX-512 itself leaves no upper register to us, and has its registers set aside whole.
 
 use super::At;
 use crate::context::{ASIDE, Context};
@@ -79,7 +80,7 @@ impl Emitter {
 
     /// Bytes of a register's shadow that are moved as a whole.
     pub(super) fn shadow_bytes(&mut self) -> u8 {
-        if self.has_upper() { 64 } else { YMM_BYTES }
+        if self.has_upper() || self.mirror().settings.wide { 64 } else { YMM_BYTES }
     }
 
     /// Temporary `i` of the present instruction: 0 and 1, or up to 5 without AVX-512. May set a register aside: not
@@ -95,7 +96,8 @@ impl Emitter {
                 temporaries.aside.iter().position(Option::is_none).expect("a place to set a register aside");
             let index = temporaries.index;
             let mem = self.aside(place);
-            self.out.hot.vector_store(mem, register, YMM_BYTES);
+            let bytes = self.shadow_bytes();
+            self.out.hot.vector_store(mem, register, bytes);
             let temporaries = &mut self.mirror().temporaries;
             temporaries.aside[place] = Some(register);
             temporaries.picked.push(register);
@@ -132,7 +134,8 @@ impl Emitter {
         for (place, register) in self.mirror().temporaries.aside.into_iter().enumerate() {
             let Some(register) = register.filter(|register| registers >> register & 1 == 1) else { continue };
             let mem = self.aside(place);
-            self.out.hot.vector_load(register, mem, YMM_BYTES);
+            let bytes = self.shadow_bytes();
+            self.out.hot.vector_load(register, mem, bytes);
             let temporaries = &mut self.mirror().temporaries;
             temporaries.aside[place] = None;
             temporaries.picked.retain(|&picked| picked != register);
@@ -155,7 +158,8 @@ impl Emitter {
         for (place, register) in mirror.temporaries.aside.into_iter().enumerate() {
             if let Some(register) = register {
                 let mem = self.aside(place);
-                self.out.cold.vector_load(register, mem, YMM_BYTES);
+                let bytes = self.shadow_bytes();
+                self.out.cold.vector_load(register, mem, bytes);
             }
         }
     }
