@@ -7,7 +7,7 @@ use super::arena::{self, Exhausted};
 use crate::context::Context;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, Slot, TABLE_LOAD_BYTES};
-use crate::x86::mode::Mode;
+use crate::x86::mode::{Mode, TABLES};
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -21,6 +21,8 @@ pub(crate) type ExitId = u32;
 pub(crate) const EXIT_IB_MISS: ExitId = 1;
 /// An indirect branch missed the second branch table.
 pub(crate) const EXIT_IB_MISS_CELLS: ExitId = 5;
+/// An indirect branch missed the third branch table.
+pub(crate) const EXIT_IB_MISS_WRAPPED: ExitId = 6;
 /// A system call the engine must see, or a request seen before one.
 pub(crate) const EXIT_SYSCALL: ExitId = 2;
 /// A fault, described in `Context::fault`.
@@ -142,7 +144,7 @@ impl Cache {
     pub(crate) fn new(context: u64, plain_calls: u64, link: bool) -> Result<Self, Exhausted> {
         const RWX: i32 = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let table = || arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE);
-        let branch_tables = [table()?, table()?];
+        let branch_tables = [table()?, table()?, table()?];
         let hot = Region::new(arena::take(FIRST_CHUNK, RWX)?);
         let cold = Region::new(arena::take(FIRST_CHUNK, RWX)?);
         let (frame, stubs, code) = build_stubs(context, branch_tables, cold.position, plain_calls);
@@ -507,9 +509,9 @@ impl Region {
 }
 
 /// The thread's fixed stubs, to be placed at `at`.
-fn build_stubs(context: u64, branch_tables: [u64; 2], at: u64, plain_calls: u64) -> (Frame, Stubs, Asm) {
+fn build_stubs(context: u64, branch_tables: [u64; TABLES], at: u64, plain_calls: u64) -> (Frame, Stubs, Asm) {
     let mut code = Asm::new(at);
-    let mut frame = Frame { context, branch_tables, exit: at, ib_misses: [0; 2], syscall: 0 };
+    let mut frame = Frame { context, branch_tables, exit: at, ib_misses: [0; TABLES], syscall: 0 };
     let field = |offset: u32| context + u64::from(offset);
     let leave = |code: &mut Asm, exit: ExitId| {
         code.store(field(Context::OFFSET_RAX), RAX);
@@ -524,7 +526,7 @@ fn build_stubs(context: u64, branch_tables: [u64; 2], at: u64, plain_calls: u64)
     code.mov_imm(RAX, super::switch::exit_routine());
     code.raw(&[0xff, 0xe0]);
 
-    for (miss, exit) in frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS]) {
+    for (miss, exit) in frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS, EXIT_IB_MISS_WRAPPED]) {
         *miss = code.here();
         code.store(field(Context::OFFSET_IB_TARGET), RCX);
         code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));

@@ -210,6 +210,14 @@ impl Thread {
                 self.indirect(self.context.ib_target);
                 Next::Run
             }
+            cache::EXIT_IB_MISS_WRAPPED => {
+                let target = self.context.ib_target;
+                self.mode = Mode::WRAPPED;
+                if shadowed::stays_wrapped(self, target) {
+                    self.indirect(target);
+                }
+                Next::Run
+            }
             cache::EXIT_SYSCALL => {
                 self.counters.syscalls += 1;
                 self.mode = Mode::from_bits(self.context.syscall_mode as u32);

@@ -198,21 +198,34 @@ pub(crate) fn faulted(thread: &mut Thread) {
     }
 }
 
+/// An indirect branch inside a function taken as one operation, to where none went before: whether the function goes
+/// on there. It does so at the address it returns to as well, which is hooked; if not, the mode is what it is after it.
+pub(crate) fn stays_wrapped(thread: &mut Thread, target: u64) -> bool {
+    let returns = thread.shadowed.as_ref().and_then(|shadowed| shadowed.wrapped).is_some_and(|w| w.address == target);
+    let stays = returns || !visit::leaves_wrapped(thread, target);
+    if !stays {
+        thread.pc = target;
+        thread.mode = mode(thread);
+    }
+    stays
+}
+
 /// An indirect branch whose mode has no table.
 pub(crate) fn look_up(thread: &mut Thread, target: u64) {
     thread.pc = target;
-    if !thread.mode.is_wrapped() || visit::leaves_wrapped(thread, target) {
-        thread.mode = mode(thread);
-    }
+    thread.mode = mode(thread);
 }
 
 /// The thread arrived at a hooked address.
 pub(crate) fn hook(thread: &mut Thread) {
     if thread.mode.is_wrapped() {
-        thread.mode = Mode::WRAPPED.past_hook();
-    } else {
-        visit::arrived(thread);
+        if !visit::leaves_wrapped(thread, thread.pc) {
+            thread.mode = Mode::WRAPPED.past_hook();
+            return;
+        }
+        thread.mode = mode(thread);
     }
+    visit::arrived(thread);
 }
 
 /// The thread makes a client request with the instruction at `pc`.

@@ -10,7 +10,7 @@ use super::discover::{End, Flow, Insn, Superblock, runs_then_exits};
 use super::far;
 use super::liveness;
 use super::mirror::Mirror;
-use super::mode::Mode;
+use super::mode::{Mode, TABLES};
 use crate::context::{ASIDE, Context};
 use iced_x86::{
     Code, Encoder, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
@@ -39,11 +39,11 @@ pub(crate) struct Frame {
     /// The [`Context`].
     pub(crate) context: u64,
     /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low 16 bits of the guest target.
-    pub(crate) branch_tables: [u64; 2],
+    pub(crate) branch_tables: [u64; TABLES],
     /// Common exit: rax is stored, eax holds the exit's number.
     pub(crate) exit: u64,
     /// Misses of the tables: rcx holds the target, rcx and rax are in their slots.
-    pub(crate) ib_misses: [u64; 2],
+    pub(crate) ib_misses: [u64; TABLES],
     /// System call: ecx holds the guest address after it, r11 the code to resume at.
     pub(crate) syscall: u64,
 }

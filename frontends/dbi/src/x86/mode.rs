@@ -1,5 +1,8 @@
 //! Modes: what a block's code takes for granted. The same guest address has one block per mode it is met in.
 
+/// Number of indirect-branch tables.
+pub(crate) const TABLES: usize = 3;
+
 /// See the module's description.
 ///
 /// A block annotated for shadows knows which general registers may carry one (their *cells* may be non-zero; all other
@@ -11,7 +14,7 @@ impl Mode {
     const CELLS: u32 = 0xffff;
     /// No annotations: there is no shadow yet, or the tool carries none.
     pub(crate) const BARE: Mode = Mode(1 << 16);
-    /// Inside a function taken as one operation: no annotations, and every indirect branch is looked at.
+    /// Inside a function taken as one operation: no annotations. The address it returns to is hooked.
     pub(crate) const WRAPPED: Mode = Mode(1 << 17);
     /// The hook at the block's first instruction has been seen to.
     const PAST_HOOK: u32 = 1 << 18;
@@ -85,6 +88,7 @@ impl Mode {
             0 => Some(0),
             // A float returned, or about to be stored, through rax.
             1 => Some(1),
+            m if m == Self::WRAPPED.0 => Some(2),
             _ => None,
         }
     }
