@@ -20,6 +20,8 @@ mod operand;
 mod places;
 pub(crate) mod record;
 mod temporaries;
+#[cfg(test)]
+mod tests;
 mod twins;
 mod vectors;
 

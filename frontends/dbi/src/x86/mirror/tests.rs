@@ -1,0 +1,132 @@
+//! What annotated code is made of, in each binding, decoded again.
+
+use super::{Mirror, Settings};
+use crate::x86::discover::{CodeSource, Hooks, Limits, Superblock};
+use crate::x86::emit::{Emitter, Frame, Placement};
+use crate::x86::mode::Mode;
+use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, OpKind};
+
+const START: u64 = 0x1000_0000;
+const CONTEXT: u64 = 0x4000_0000;
+const CODE: u64 = 0x4100_0000;
+
+/// Guest code of all kinds that annotations see to: moves, arithmetic, conversions, comparisons, shuffles, stores,
+/// general registers, clears, and a way out in between.
+const GUEST: &[&[u8]] = &[
+    b"\x0f\x28\x06",             // movaps xmm0, [rsi]
+    b"\xf2\x0f\x58\xc8",         // addsd xmm1, xmm0
+    b"\xf2\x0f\x5e\xca",         // divsd xmm1, xmm2
+    b"\xf2\x0f\x51\xdb",         // sqrtsd xmm3, xmm3
+    b"\xc5\xed\x59\xd9",         // vmulpd ymm3, ymm2, ymm1
+    b"\xc4\xe2\xe9\xb8\x0e",     // vfmadd231pd xmm1, xmm2, [rsi]
+    b"\xf3\x0f\x5d\x46\x04",     // minss xmm0, [rsi+4]
+    b"\xf2\x0f\x5a\xc1",         // cvtsd2ss xmm0, xmm1
+    b"\xc5\xfc\x5a\xe3",         // vcvtps2pd ymm4, xmm3
+    b"\x66\x0f\x2e\xc1",         // ucomisd xmm0, xmm1
+    b"\x0f\x87\x00\x01\x00\x00", // ja
+    b"\x0f\xc6\xc1\x1b",         // shufps xmm0, xmm1, 0x1b
+    b"\xc4\xe3\x7d\x19\xc1\x01", // vextractf128 xmm1, ymm0, 1
+    b"\xc4\xe2\x7d\x19\x06",     // vbroadcastsd ymm0, [rsi]
+    b"\x66\x0f\x14\xca",         // unpcklpd xmm1, xmm2
+    b"\x0f\x57\xdc",             // xorps xmm3, xmm4
+    b"\x66\x48\x0f\x7e\xc0",     // movq rax, xmm0
+    b"\x48\x89\x06",             // mov [rsi], rax
+    b"\x48\x8b\x4e\x08",         // mov rcx, [rsi+8]
+    b"\x66\x48\x0f\x6e\xe9",     // movq xmm5, rcx
+    b"\xc5\xfd\x11\x2e",         // vmovupd [rsi], ymm5
+    b"\xf2\x0f\x10\xec",         // movsd xmm5, xmm4
+    b"\xf2\x48\x0f\x2a\xe9",     // cvtsi2sd xmm5, rcx
+    b"\x66\x0f\xef\xc1",         // pxor xmm0, xmm1
+    b"\x66\x0f\xd4\xc1",         // paddq xmm0, xmm1
+    b"\xc5\xf8\x77",             // vzeroupper
+    b"\xf2\x45\x0f\x58\xff",     // addsd xmm15, xmm15
+    b"\x66\x41\x0f\xd6\x3e",     // movq [r14], xmm7
+    b"\xc3",                     // ret
+];
+
+struct Bytes(Vec<u8>);
+
+impl CodeSource for Bytes {
+    fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
+        let rest = self.0.get((pc - START) as usize..).unwrap_or_default();
+        let len = rest.len().min(window.len());
+        window[..len].copy_from_slice(&rest[..len]);
+        len
+    }
+    fn data_address(&self, _pc: u64, address: u64) -> u64 {
+        address
+    }
+    fn is_hooked(&self, _pc: u64) -> bool {
+        false
+    }
+    fn takes_gs(&self) -> bool {
+        true
+    }
+    fn answers_requests(&self) -> bool {
+        false
+    }
+}
+
+/// Hot and cold code of [`GUEST`], annotated.
+fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
+    let frame = Frame {
+        context: CONTEXT,
+        branch_tables: [CONTEXT + 0x10_0000, CONTEXT + 0x20_0000],
+        exit: CONTEXT + 0x8000,
+        ib_misses: [CONTEXT + 0x8100, CONTEXT + 0x8200],
+        syscall: CONTEXT + 0x8300,
+    };
+    let settings = Settings {
+        in_registers,
+        records: false,
+        constants: CONTEXT + 0x9000,
+        vdso: (0, 0),
+        keeps_mxcsr,
+        wide: false,
+        slow: false,
+    };
+    let mut emitter = Emitter::new(frame, Some(Mirror::new(settings)));
+    let limits = Limits {
+        instructions: 100,
+        side_exits: 9,
+        jumps: 9,
+        call_depth: 0,
+        hooks: Hooks::None,
+        ends_at_stores: false,
+    };
+    let mut block = Superblock::new();
+    block.discover(START, limits, &mut Bytes(GUEST.concat()));
+    assert_eq!(block.insns.len(), GUEST.len(), "all of the code is one superblock");
+    let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
+    emitter.emit(&block, place, Mode::PASSIVE, false);
+    let decode = |code: &[u8], at| -> Vec<Instruction> {
+        Decoder::with_ip(64, code, at, DecoderOptions::NONE).into_iter().collect()
+    };
+    let out = &emitter.out;
+    [decode(out.hot.code(), out.hot.base()), decode(out.cold.code(), out.cold.base())].concat()
+}
+
+/// Whether a processor without AVX-512 has the instruction.
+fn is_older(insn: &Instruction) -> bool {
+    let registers =
+        (0..insn.op_count()).filter(|&n| insn.op_kind(n) == OpKind::Register).map(|n| insn.op_register(n));
+    let newer =
+        registers.into_iter().any(|r| r.is_zmm() || r.is_k() || (r.is_vector_register() && r.number() >= 16));
+    !insn.is_invalid() && insn.encoding() != EncodingKind::EVEX && !newer
+}
+
+#[test]
+fn without_avx512_annotations_use_none() {
+    for keeps_mxcsr in [false, true] {
+        let code = annotated(0, keeps_mxcsr);
+        assert!(code.len() > 10 * GUEST.len() / 2, "annotations are there");
+        let newer: Vec<String> =
+            code.iter().filter(|insn| !is_older(insn)).map(|insn| format!("{insn:?}")).collect();
+        assert!(newer.is_empty(), "{newer:#?}");
+    }
+}
+
+#[test]
+fn with_avx512_they_do() {
+    assert!(annotated(14, false).iter().any(|insn| insn.encoding() == EncodingKind::EVEX));
+}
