@@ -10,6 +10,13 @@ static uint64_t derivgrind(uint64_t code, const void *value, const void *dot, ui
 
 static void show(const char *name, double value, double must) { printf("%s %.17g %.17g\n", name, value, must); }
 
+__attribute__((noinline)) static double power(double x, int n)
+{
+    double y = 1;
+    for (int i = 0; i < n; i++) y = y * x;
+    return y;
+}
+
 /* Prints what came back beside what must come back; natively both are told apart by the first line. */
 int main(void)
 {
@@ -45,6 +52,15 @@ int main(void)
     show("switched-off", on ? shadowgrind_dot(unseen) : 0, 0);
     show("copied-while-off", on ? shadowgrind_dot(copy) : 1, 1);
     show("switched-on", on ? shadowgrind_dot(x * five) : 5, 5);
+    double (*volatile powered)(double, int) = power;
+    shadowgrind_off();
+    shadowgrind_off();
+    unseen = powered(x, 3);
+    shadowgrind_on();
+    unseen += powered(x, 3);
+    shadowgrind_on();
+    show("loop-while-off", on ? shadowgrind_dot(unseen) : 0, 0);
+    show("the-same-loop-on", on ? shadowgrind_dot(powered(x, 3)) : 27, 27);
 
     double named[2] = {1, 2};
     SHADOWGRIND_NAME_INPUTS("named", named, 2);

@@ -34,7 +34,9 @@ pub(crate) const FIRST_EXIT: ExitId = 16;
 
 /// What blocks are found by. Guest addresses are below 2^44; where there can be no code, there is no key.
 fn key(pc: u64, mode: Mode) -> Option<u64> {
-    (pc < super::layout::GUEST_END).then_some(pc | u64::from(mode.bits()) << 44)
+    const PC_BITS: u32 = 44;
+    const { assert!(super::layout::GUEST_END == 1 << PC_BITS && PC_BITS + Mode::BITS <= u64::BITS) }
+    (pc < super::layout::GUEST_END).then_some(pc | u64::from(mode.bits()) << PC_BITS)
 }
 
 const NONE: u32 = u32::MAX;

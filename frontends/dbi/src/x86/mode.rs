@@ -11,19 +11,22 @@ pub(crate) const TABLES: usize = 3;
 pub(crate) struct Mode(u32);
 
 impl Mode {
+    /// A mode is a number of so many bits.
+    pub(crate) const BITS: u32 = 20;
     const CELLS: u32 = 0xffff;
+    /// What kind of mode it is: 0 if annotated.
+    const KIND_AT: u32 = 16;
+    const KIND: u32 = 7 << Self::KIND_AT;
     /// No annotations: there is no shadow yet, or the tool carries none.
-    pub(crate) const BARE: Mode = Mode(1 << 16);
+    pub(crate) const BARE: Mode = Mode(1 << Self::KIND_AT);
     /// Inside a function taken as one operation: no annotations. The address it returns to is hooked.
-    pub(crate) const WRAPPED: Mode = Mode(1 << 17);
+    pub(crate) const WRAPPED: Mode = Mode(2 << Self::KIND_AT);
     /// The hook at the block's first instruction has been seen to.
-    const PAST_HOOK: u32 = 1 << 18;
+    const PAST_HOOK: u32 = 1 << 19;
     /// One instruction on its own, without annotations.
-    pub(crate) const SOLO: Mode = Mode(1 << 19);
+    pub(crate) const SOLO: Mode = Mode(3 << Self::KIND_AT);
     /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
-    const OFF: u32 = 1 << 20;
-    /// Annotated; no cell is set.
-    pub(crate) const PASSIVE: Mode = Mode(0);
+    const OFF: u32 = 4 << Self::KIND_AT;
 
     /// Annotated; bit n of `cells` says that general register n may carry a shadow.
     pub(crate) fn cells(cells: u16) -> Mode {
@@ -35,14 +38,14 @@ impl Mode {
         Mode(self.0 & !Self::CELLS | u32::from(cells))
     }
 
-    /// The same, with shadowing switched off.
+    /// The same with shadowing switched off; the mode must be annotated.
     pub(crate) fn off(self) -> Mode {
         Mode(self.0 | Self::OFF)
     }
 
     /// Whether results of operations carry no shadow.
     pub(crate) fn is_off(self) -> bool {
-        self.0 & Self::OFF != 0
+        self.0 & Self::KIND == Self::OFF
     }
 
     /// General registers that may carry a shadow.
@@ -52,19 +55,19 @@ impl Mode {
 
     /// Whether shadows are carried along.
     pub(crate) fn is_annotated(self) -> bool {
-        self.0 & (Self::BARE.0 | Self::WRAPPED.0 | Self::SOLO.0) == 0
+        matches!(self.0 & Self::KIND, 0 | Self::OFF)
     }
 
     pub(crate) fn is_wrapped(self) -> bool {
-        self.0 & Self::WRAPPED.0 != 0
+        self.0 & Self::KIND == Self::WRAPPED.0
     }
 
     pub(crate) fn is_solo(self) -> bool {
-        self.0 & Self::SOLO.0 != 0
+        self.0 & Self::KIND == Self::SOLO.0
     }
 
     pub(crate) fn is_bare(self) -> bool {
-        self.0 & Self::BARE.0 != 0
+        self.0 & Self::KIND == Self::BARE.0
     }
 
     /// The same, with the hook at the first instruction seen to.

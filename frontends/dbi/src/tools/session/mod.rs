@@ -16,9 +16,9 @@ mod needed;
 mod observer;
 mod outputs;
 mod report;
-mod sent;
 pub(crate) mod requests;
 mod seeds;
+mod sent;
 mod state;
 
 pub(crate) use arrivals::Arrival;
@@ -26,7 +26,7 @@ pub(crate) use calls::Calls;
 pub use config::{SessionConfig, ShadowKind};
 pub(crate) use dot::DotObserver;
 pub(crate) use mpfr::MpfrObserver;
-pub(crate) use observer::{Applied, Kept, Nobody, Observer, Word};
+pub(crate) use observer::{Nobody, Observer};
 pub use seeds::SpecFailure;
 pub(crate) use state::{ProgramEnd, Session};
 

@@ -26,7 +26,6 @@ impl Session {
     ) -> Option<i32> {
         let mut state = self.state.lock();
         match end {
-            ProgramEnd::Replaced => return None,
             ProgramEnd::Exited(status) => state.report.program.exit_code = Some(status),
             ProgramEnd::Killed(signal) => {
                 state.report.program.signal = Some(signal_name(signal));

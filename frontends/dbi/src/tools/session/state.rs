@@ -26,8 +26,6 @@ pub(crate) enum ProgramEnd {
     Exited(i32),
     /// By this signal.
     Killed(i32),
-    /// It lives on as another program.
-    Replaced,
 }
 
 const FILTER: usize = 1024;
@@ -238,11 +236,6 @@ impl Session {
         state.gaps.clear();
         state.sent.clear();
         state.destinations.forked = true;
-    }
-
-    /// Outputs beyond the first thousands go to this file, which is nobody else's; not inherited by forked children.
-    pub(crate) fn spill_to(&self, file: std::fs::File) {
-        self.state.lock().report.outputs.spill_to(file);
     }
 
     /// Keeps all other threads out of the session, across a `fork`, until dropped on both sides.
