@@ -102,7 +102,9 @@ impl Emitter {
         rest: Option<u8>,
     ) {
         let d = at.insn().decoded.op0_register().number() as u8;
-        let after = rules::needs_result(op);
+        // What needs no values may as well come when nothing can fault any more.
+        let values = (0..operands.count).any(|i| rules::needs_operand(op, i));
+        let after = rules::needs_result(op) || !values;
         if after {
             self.guest(at);
         } else {

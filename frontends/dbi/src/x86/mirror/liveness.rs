@@ -4,6 +4,8 @@
 //! Conservative: at every way out, everything is alive.
 
 use crate::x86::discover::{Flow, Insn, Superblock};
+use crate::x86::rows;
+use crate::x86::table::Row;
 use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
 
 /// Flags that arithmetic sets.
@@ -67,36 +69,51 @@ pub(super) fn is_no_float(
     for insn in block.insns.iter().skip(index + 1).take(HORIZON) {
         let decoded = &insn.decoded;
         let addresses = |r: Register| r.full_register() == register;
-        if addresses(decoded.memory_base()) || addresses(decoded.memory_index()) {
-            return decoded.mnemonic() != Mnemonic::Lea;
+        let in_address = addresses(decoded.memory_base()) || addresses(decoded.memory_index());
+        if in_address && decoded.mnemonic() != Mnemonic::Lea {
+            return true;
         }
-        if !matches!(insn.flow, Flow::Straight | Flow::FollowedJump) {
+        if !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall) {
             return false;
         }
         match access(insn, register, facts) {
-            None => {}
-            Some(OpAccess::Write) => return true,
-            Some(OpAccess::Read) if compares(decoded) => {}
-            Some(_) => return false,
+            Access { reads: false, whole: false, part: false } => {}
+            Access { reads, whole: true, part: false } if !reads || ignores_shadows(decoded) => return true,
+            Access { whole: false, part: false, .. } if compares(decoded) || ignores_shadows(decoded) => {}
+            _ => return false,
         }
     }
     false
 }
 
-/// How an instruction uses `register`, strictest first.
-fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfoFactory) -> Option<OpAccess> {
-    let mut found = None;
-    for used in facts.info(&insn.decoded).used_registers() {
-        if used.register().full_register() == register {
-            let whole = used.register().size() >= 4 && used.access() == OpAccess::Write;
-            match (found, whole) {
-                (None, true) => found = Some(OpAccess::Write),
-                (None, false) if used.access() == OpAccess::Read => found = Some(OpAccess::Read),
-                _ => return Some(OpAccess::ReadWrite),
-            }
-        }
+/// How an instruction uses a register.
+#[derive(Default)]
+struct Access {
+    reads: bool,
+    /// Writes all of it, certainly.
+    whole: bool,
+    /// Writes a part of it, or perhaps.
+    part: bool,
+}
+
+fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfoFactory) -> Access {
+    use OpAccess::{CondRead, CondWrite, Read, ReadCondWrite, ReadWrite, Write};
+    let mut found = Access::default();
+    let used = facts.info(&insn.decoded).used_registers().iter();
+    for used in used.filter(|used| used.register().full_register() == register) {
+        let access = used.access();
+        found.reads |= matches!(access, Read | CondRead | ReadWrite | ReadCondWrite);
+        let all = used.register().size() >= 4 && matches!(access, Write | ReadWrite);
+        found.whole |= all;
+        found.part |= !all && matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite);
     }
     found
+}
+
+/// Whether the instruction makes no float of what it reads from general registers: its annotation does not look at
+/// their cells.
+fn ignores_shadows(insn: &Instruction) -> bool {
+    !insn.is_string_instruction() && matches!(rows::row(insn), Row::Integer | Row::Nothing | Row::FromInteger(..))
 }
 
 fn compares(insn: &Instruction) -> bool {

@@ -164,7 +164,7 @@ impl Emitter {
         if insn.op0_register().is_gpr() {
             let n = insn.op0_register().full_register().number() as Gpr;
             let mut from = self.low_in_register(insn.op1_register().number() as u8, bytes, 0);
-            if self.has_upper() {
+            if self.has_upper() && bytes < 8 {
                 let low = self.temporary(1);
                 self.move_low(low, from, bytes);
                 from = low;
