@@ -1,6 +1,6 @@
 //! Sessions on small compiled programs, with threads that a test makes up: what is seeded, recorded and refused.
 
-use super::observer::{Applied, Kept, Word, value};
+use super::observer::value;
 use super::*;
 use crate::tools::fake::{Fake, RDI, RSI};
 use crate::tools::machine::Machine;

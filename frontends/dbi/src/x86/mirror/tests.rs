@@ -71,9 +71,9 @@ impl CodeSource for Bytes {
 fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
     let frame = Frame {
         context: CONTEXT,
-        branch_tables: [CONTEXT + 0x10_0000, CONTEXT + 0x20_0000],
+        branch_tables: [CONTEXT + 0x10_0000, CONTEXT + 0x20_0000, CONTEXT + 0x30_0000],
         exit: CONTEXT + 0x8000,
-        ib_misses: [CONTEXT + 0x8100, CONTEXT + 0x8200],
+        ib_misses: [CONTEXT + 0x8100, CONTEXT + 0x8200, CONTEXT + 0x8280],
         syscall: CONTEXT + 0x8300,
     };
     let settings = Settings {
@@ -98,7 +98,7 @@ fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
     block.discover(START, limits, &mut Bytes(GUEST.concat()));
     assert_eq!(block.insns.len(), GUEST.len(), "all of the code is one superblock");
     let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
-    emitter.emit(&block, place, Mode::PASSIVE, false);
+    emitter.emit(&block, place, Mode::cells(0), false);
     let decode = |code: &[u8], at| -> Vec<Instruction> {
         Decoder::with_ip(64, code, at, DecoderOptions::NONE).into_iter().collect()
     };
