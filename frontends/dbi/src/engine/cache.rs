@@ -341,6 +341,11 @@ impl Cache {
         self.hot.contains(pc) || self.cold.contains(pc)
     }
 
+    /// Whether host address `pc` is in the code that belongs to no block.
+    pub(crate) fn is_stub(&self, pc: u64) -> bool {
+        (self.cold.chunks[0].0..self.stubs.end).contains(&pc)
+    }
+
     /// Forgets every block made from guest page `page`.
     pub(crate) fn invalidate_page(&mut self, page: u64) -> usize {
         let ids = self.by_page.remove(&page).unwrap_or_default();

@@ -29,6 +29,7 @@ mod signals;
 pub(crate) mod space;
 mod spawn;
 mod stats;
+mod stepping;
 mod switch;
 pub(crate) mod sys;
 mod syscalls;

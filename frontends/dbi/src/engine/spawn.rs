@@ -253,6 +253,7 @@ pub(crate) fn new_thread(
         mode: Mode::BARE,
         shadowed,
         diverted: 0,
+        arrived: false,
         counters: thread::Counters::NONE,
         carrier,
         own_process: false,

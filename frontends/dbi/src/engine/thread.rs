@@ -12,7 +12,7 @@ use super::switch;
 use super::syscalls;
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
-use super::{emulate, guest, planes, vsyscall};
+use super::{emulate, guest, planes, stepping, vsyscall};
 use crate::context::Context;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::discover::{CodeSource, Hooks, Limits};
@@ -37,6 +37,8 @@ pub(crate) struct Thread {
     pub(crate) shadowed: Option<Box<Shadowed>>,
     /// Host address at which a signal diverted the block it interrupted; 0 for none.
     pub(crate) diverted: u64,
+    /// Whether a single step has reached the code that was entered.
+    pub(crate) arrived: bool,
     pub(crate) counters: Counters,
     pub(crate) carrier: Carrier,
     /// Whether the thread shares the guest's memory but is a process of its own.
@@ -193,11 +195,30 @@ impl Thread {
 
     fn enter(&mut self, block: BlockId) -> Next {
         self.counters.entries += 1;
-        self.context.entry = self.cache.block(block).entry;
-        // SAFETY: this is the thread's own context, and `entry` was translated for it.
-        unsafe { switch::enter(self.context) };
+        let was_stepping = self.context.rflags & stepping::TRAP_FLAG != 0;
+        self.run_block(block, was_stepping);
         let exit = self.context.exit as cache::ExitId;
         shadowed::replay_records(self);
+        let steps = was_stepping && self.completes_instruction(exit);
+        let next = self.act_on(exit);
+        if steps && next == Next::Run && self.context.rflags & stepping::TRAP_FLAG != 0 {
+            stepping::trap(self);
+        }
+        next
+    }
+
+    /// Whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the engine
+    /// has acted.
+    fn completes_instruction(&self, exit: cache::ExitId) -> bool {
+        match exit {
+            cache::EXIT_FAULT => false,
+            _ if exit == switch::EXIT_ABORTED as u32 => false,
+            _ if exit < cache::FIRST_EXIT => true,
+            _ => !matches!(self.cache.exit_kind(exit), ExitKind::Hot(_) | ExitKind::Changed(_)),
+        }
+    }
+
+    fn act_on(&mut self, exit: cache::ExitId) -> Next {
         match exit {
             // The request is seen to at the top of the loop.
             _ if exit == switch::EXIT_ABORTED as u32 => {
@@ -234,6 +255,36 @@ impl Thread {
                 Next::Run
             }
             _ => self.leave_by(exit),
+        }
+    }
+
+    /// Runs translated code from `block` on until it leaves.
+    fn run_block(&mut self, block: BlockId, was_stepping: bool) {
+        let entry = self.cache.block(block).entry;
+        self.context.entry = entry;
+        self.arrived = false;
+        // A block may begin with instructions of ours: then its first guest instruction comes into view on the way.
+        let mut begun = !was_stepping || stepping::is_boundary(self, entry);
+        // SAFETY: this is the thread's own context, and `entry` was translated for it.
+        unsafe { switch::enter(self.context) };
+        let mut asked = false;
+        while self.context.exit as cache::ExitId == cache::EXIT_FAULT && stepping::goes_on(self, &mut begun) {
+            let fault = self.context.fault;
+            self.context.entry = fault.host_pc;
+            self.context.rflags |= fault.eflags & stepping::TRAP_FLAG;
+            loop {
+                // In the middle of an instruction nothing can be seen to.
+                asked |= self.context.quiet.swap(1, Ordering::SeqCst) == 0;
+                self.arrived = false;
+                // SAFETY: as above; `entry` is where the same code was interrupted.
+                unsafe { switch::enter(self.context) };
+                if self.context.exit != switch::EXIT_ABORTED as u64 {
+                    break;
+                }
+            }
+        }
+        if asked {
+            self.context.request();
         }
     }
 

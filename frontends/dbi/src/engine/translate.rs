@@ -146,6 +146,20 @@ impl Translator {
         }
     }
 
+    /// Whether host address `pc`, inside block `id`, is where a guest instruction begins.
+    pub(crate) fn is_boundary(
+        &mut self,
+        cache: &Cache,
+        source: &mut dyn CodeSource,
+        id: BlockId,
+        pc: u64,
+    ) -> bool {
+        let located = self.locate(cache, source, id, pc);
+        let map = &self.emitter.out.map;
+        let first = map.binary_search_by_key(&pc, |entry| entry.host).is_ok();
+        first && located.is_some_and(|located| located.displaced == Displaced::default())
+    }
+
     /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block
     /// again, which is a pure function of bytes, address and limits.
     pub(crate) fn locate(

@@ -305,7 +305,8 @@ impl Emitter {
         match insn.flow {
             Flow::Straight => self.copy(index, insn),
             Flow::SideExit => self.jcc(insn),
-            Flow::FollowedJump => {}
+            // A nop, so that single steps find an instruction here.
+            Flow::FollowedJump => self.out.hot.raw(&[0x90]),
             Flow::FollowedCall => self.push_address(insn.decoded.next_ip()),
             Flow::ExpectedReturn(address) => self.expected_return(index, insn, address),
             Flow::Leaves => self.leaves(index, insn),

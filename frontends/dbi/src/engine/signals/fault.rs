@@ -8,7 +8,7 @@ use super::{Info, Pending};
 use crate::context::{Fault, reg};
 use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
-use crate::engine::{diagnose, guest, sys};
+use crate::engine::{diagnose, guest, stepping, sys};
 use crate::tools::{registers, shadowed};
 use crate::x86::emit::{Displaced, Slot};
 
@@ -25,7 +25,7 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     // A trap is reported at the address after its instruction; but some hypervisors report int1 where it stands.
     const INT1: u8 = 0xf1;
     let stands_at_int1 = fault.trap == TRAP_DEBUG && guest::read(fault.host_pc) == Ok(INT1);
-    let trapped_after = fault.signal == libc::SIGTRAP as u64 && !stands_at_int1;
+    let trapped_after = fault.signal == libc::SIGTRAP as u64 && !stands_at_int1 && !stepping::is_step(&fault);
     let host_pc = if trapped_after { fault.host_pc - 1 } else { fault.host_pc };
     let Some(id) = thread.cache.block_at(host_pc) else {
         diagnose::lost(thread, host_pc);
@@ -44,7 +44,7 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     }
     let mut info = fault.info;
     // These signals give the address of the instruction.
-    let code_address = [libc::SIGILL, libc::SIGFPE].contains(&(fault.signal as i32));
+    let code_address = [libc::SIGILL, libc::SIGFPE, libc::SIGTRAP].contains(&(fault.signal as i32));
     if code_address && info[2] == fault.host_pc {
         info[2] = thread.pc;
     }

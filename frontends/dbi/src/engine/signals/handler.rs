@@ -8,7 +8,7 @@ use crate::context::{Caught, Context, Fault};
 use crate::engine::switch::{self, Rewind};
 use crate::engine::thread::Thread;
 use crate::engine::threads::{KICK, KICK_PAYLOAD};
-use crate::engine::{diagnose, layout, sys};
+use crate::engine::{diagnose, layout, stepping, sys};
 use std::arch::global_asm;
 use std::mem::offset_of;
 use std::sync::atomic::Ordering;
@@ -146,6 +146,10 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     }
     // A breakpoint's address is that after the instruction.
     let thread = thread_of(context);
+    let trap = interrupted.get(libc::REG_TRAPNO);
+    if stepping::is_step_trap(signal, info[1], trap) && passes_over(thread, pc, context.entry) {
+        return;
+    }
     if !thread.cache.contains(pc) && !thread.cache.contains(pc.wrapping_sub(1)) {
         diagnose::crash(signal, pc, info[2], thread.pc);
     }
@@ -161,9 +165,14 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     let stub = thread.cache.stubs().fault;
     interrupted.set(libc::REG_RIP, stub);
     // A single-step trap must not follow into the engine.
-    const TRAP_FLAG: u64 = 0x100;
     let flags = interrupted.get(libc::REG_EFL);
-    interrupted.set(libc::REG_EFL, flags & !TRAP_FLAG);
+    interrupted.set(libc::REG_EFL, flags & !stepping::TRAP_FLAG);
+}
+
+/// Whether a single step that ends at `pc` is none of the guest's: outside blocks, or where they were entered.
+fn passes_over(thread: &mut Thread, pc: u64, entry: u64) -> bool {
+    let arrives = pc == entry && !std::mem::replace(&mut thread.arrived, true);
+    arrives || !thread.cache.contains(pc) || thread.cache.is_stub(pc)
 }
 
 /// Makes the interrupted thread come to the engine soon.

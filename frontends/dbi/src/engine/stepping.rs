@@ -1,0 +1,54 @@
+//! The trap flag: the guest gets its `SIGTRAP` after each of its own instructions, not after ours.
+//!
+//! The flag stays set while translated code runs, and the processor traps after each host instruction. Outside blocks
+//! the signal handler lets it go on; inside, the trap comes here as a fault, and either stands at the start of a guest
+//! instruction or is passed over.
+
+use super::signals::Pending;
+use super::signals::frame::Trap;
+use super::thread::{GuestCode, Thread};
+use crate::context::Fault;
+
+/// RFLAGS.TF.
+pub(crate) const TRAP_FLAG: u64 = 0x100;
+
+const TRAP_DEBUG: u64 = 1;
+const TRAP_TRACE: u32 = 2;
+
+/// Whether a fault is the trap after an instruction that ran with the trap flag set.
+pub(crate) fn is_step(fault: &Fault) -> bool {
+    is_step_trap(fault.signal as i32, fault.info[1], fault.trap)
+}
+
+/// The same, of a signal's number, its `si_code` and the processor's trap number.
+pub(crate) fn is_step_trap(signal: i32, code: u64, trap: u64) -> bool {
+    signal == libc::SIGTRAP && code as u32 == TRAP_TRACE && trap == TRAP_DEBUG
+}
+
+/// Whether the fault just taken is a step that the guest is not to see, so that translated code goes on: within a guest
+/// instruction, or before the first one has `begun`.
+pub(crate) fn goes_on(thread: &mut Thread, begun: &mut bool) -> bool {
+    let fault = thread.context.fault;
+    if !is_step(&fault) {
+        return false;
+    }
+    !is_boundary(thread, fault.host_pc) || !std::mem::replace(begun, true)
+}
+
+/// Whether a guest instruction begins at host address `pc`.
+pub(crate) fn is_boundary(thread: &mut Thread, pc: u64) -> bool {
+    let Some(id) = thread.cache.block_at(pc) else { return false };
+    let mut source = GuestCode::new(thread.process, thread.cache.block(id).made_of.pc);
+    thread.translator.is_boundary(&thread.cache, &mut source, id, pc)
+}
+
+/// The trap after a guest instruction that left translated code.
+pub(crate) fn trap(thread: &mut Thread) {
+    let mut info = [0; 16];
+    info[0] = libc::SIGTRAP as u64;
+    info[1] = u64::from(TRAP_TRACE);
+    info[2] = thread.pc;
+    let eflags = thread.context.rflags;
+    let trap = Trap { trap: TRAP_DEBUG, ..Trap::default() };
+    thread.raise(&Pending { signal: libc::SIGTRAP as u32, info }, trap, eflags);
+}
