@@ -156,7 +156,9 @@ unsafe impl GlobalAlloc for EngineHeap {
         }
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        let Ok(wanted) = Layout::from_size_align(new_size, layout.align()) else { return std::ptr::null_mut() };
+        let Ok(wanted) = Layout::from_size_align(new_size, layout.align()) else {
+            return std::ptr::null_mut();
+        };
         match (class(layout), class(wanted)) {
             // SAFETY: neither size is small, so the block is the heap's; `new_size` is non-zero by contract.
             (None, None) => unsafe { HEAP.lock().realloc(at, layout.size(), layout.align(), new_size) },

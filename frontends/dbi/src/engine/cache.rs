@@ -533,7 +533,9 @@ fn build_stubs(context: u64, branch_tables: [u64; TABLES], at: u64, plain_calls:
     code.mov_imm(RAX, super::switch::exit_routine());
     code.raw(&[0xff, 0xe0]);
 
-    for (miss, exit) in frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS, EXIT_IB_MISS_WRAPPED]) {
+    for (miss, exit) in
+        frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS, EXIT_IB_MISS_WRAPPED])
+    {
         *miss = code.here();
         code.store(field(Context::OFFSET_IB_TARGET), RCX);
         code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));

@@ -1,10 +1,10 @@
 //! The start: a program is found, loaded and run in this process, which ends as the program does.
 
 use super::changes::Changes;
+use super::cpuid::IsaLevel;
 use super::layout::BRK_START;
 use super::loader::{self, Arguments, LoadError};
 use super::lock::Lock;
-use super::cpuid::IsaLevel;
 use super::options::Options;
 use super::process::{Heap, Process};
 use super::program::{self, Program, ProgramError};
@@ -127,8 +127,9 @@ fn process(
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
-        let (mirror, reals) = (tool.as_ref().is_some_and(Tool::has_mirror), tool.as_ref().is_some_and(Tool::has_reals));
-    table::fill_plain(plain, mirror, reals);
+        let (mirror, reals) =
+            (tool.as_ref().is_some_and(Tool::has_mirror), tool.as_ref().is_some_and(Tool::has_reals));
+        table::fill_plain(plain, mirror, reals);
     }
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {

@@ -97,6 +97,8 @@ impl Thread {
 
     /// Sees to what was asked of this thread: changed code, a signal, the end of the process.
     fn requests(&mut self) {
+        // An instruction that was to run solo has not: it is begun again when the thread comes back to it.
+        shadowed::abandon(self);
         if self.diverted != 0 {
             self.cache.undo_divert(std::mem::take(&mut self.diverted));
         }

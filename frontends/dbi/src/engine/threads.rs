@@ -64,7 +64,11 @@ pub(crate) const KICK_PAYLOAD: u64 = 0x5348_4144_4f57;
 impl Threads {
     pub(crate) fn new() -> Self {
         register_for_barriers();
-        Threads { live: Lock::new(Vec::new()), stopping: AtomicBool::new(false), pausing: AtomicBool::new(false) }
+        Threads {
+            live: Lock::new(Vec::new()),
+            stopping: AtomicBool::new(false),
+            pausing: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn add(&self, handle: Arc<Handle>) {

@@ -192,7 +192,8 @@ impl Translator {
 
 /// Whether an instruction knows of what AVX-512 added: registers zmm16–31, upper halves of zmm0–15, mask registers.
 fn uses_upper_registers(insn: &Instruction) -> bool {
-    let masks = || (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_k());
+    let masks =
+        || (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_k());
     match insn.encoding() {
         EncodingKind::EVEX => true,
         EncodingKind::VEX => masks(),

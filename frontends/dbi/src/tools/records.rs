@@ -1,7 +1,7 @@
 //! Records of translated code, replayed on the reals: many at a time, in the order they were made.
 
-use super::{Tool, sweep};
 use super::reals::Reals;
+use super::{Tool, sweep};
 use crate::engine::arena;
 use crate::engine::thread::Thread;
 use crate::x86::mirror::record::{

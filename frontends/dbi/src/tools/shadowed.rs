@@ -3,12 +3,12 @@
 //! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
-use super::reals::{Reals, Tickets};
-use super::session::{Calls, ShadowKind};
-use super::{Tool, records, visit};
 use super::cells::{Dots, MirrorCells, Off, Raw};
+use super::reals::{Reals, Tickets};
 use super::registers::RegisterShadows;
+use super::session::{Calls, ShadowKind};
 use super::solo::{self, Solos};
+use super::{Tool, records, visit};
 use crate::context::Context;
 use crate::engine::planes;
 use crate::engine::process::Process;
@@ -51,7 +51,16 @@ pub(super) struct Wrapped {
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
-        let mut shadowed = Shadowed { upper_registers: tool.upper_registers, solos: Solos::new(), interrupted: Vec::new(), calls: Calls::new(), wrapped: None, watched: HashSet::new(), buffer: 0, sites: Vec::new() };
+        let mut shadowed = Shadowed {
+            upper_registers: tool.upper_registers,
+            solos: Solos::new(),
+            interrupted: Vec::new(),
+            calls: Calls::new(),
+            wrapped: None,
+            watched: HashSet::new(),
+            buffer: 0,
+            sites: Vec::new(),
+        };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();
         if tool.kind == ShadowKind::Mpfr {
@@ -201,7 +210,8 @@ pub(crate) fn faulted(thread: &mut Thread) {
 /// An indirect branch inside a function taken as one operation, to where none went before: whether the function goes
 /// on there. It does so at the address it returns to as well, which is hooked; if not, the mode is what it is after it.
 pub(crate) fn stays_wrapped(thread: &mut Thread, target: u64) -> bool {
-    let returns = thread.shadowed.as_ref().and_then(|shadowed| shadowed.wrapped).is_some_and(|w| w.address == target);
+    let returns =
+        thread.shadowed.as_ref().and_then(|shadowed| shadowed.wrapped).is_some_and(|w| w.address == target);
     let stays = returns || !visit::leaves_wrapped(thread, target);
     if !stays {
         thread.pc = target;

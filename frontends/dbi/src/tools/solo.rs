@@ -135,7 +135,8 @@ fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mu
         }
         Lowering::State(op) => pending.before[0] = address_of(context, gs, &op.image),
         Lowering::Gap(gap) => {
-            let addresses: Vec<u64> = gap.addresses.iter().map(|recipe| address_of(context, gs, recipe)).collect();
+            let addresses: Vec<u64> =
+                gap.addresses.iter().map(|recipe| address_of(context, gs, recipe)).collect();
             shadowed.solos.record.clear();
             addresses.iter().for_each(|address| shadowed.solos.record.extend(address.to_le_bytes()));
             pending.met = gap.reads.iter().any(|&(place, bytes)| {
@@ -327,7 +328,8 @@ fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pen
 
 /// The solo instruction was not run: as if it had not been begun.
 pub(super) fn abandon(thread: &mut Thread) {
-    let Some(pending) = thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.solos.pending.take()) else {
+    let Some(pending) = thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.solos.pending.take())
+    else {
         return;
     };
     release(thread, &pending);

@@ -1,7 +1,7 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
-use super::registers::IN_REGISTERS;
 use super::reals::Reals;
+use super::registers::IN_REGISTERS;
 use super::session::{DotObserver, MpfrObserver, Nobody, Observer, Session, ShadowKind};
 use crate::engine::Lock;
 use crate::x86::mirror::{Mirror, Settings};

@@ -1,11 +1,11 @@
 //! A thread at a hook: what the session sees of it, and what becomes of it afterwards.
 
+use super::Tool;
 use super::cells::{Dots, MirrorCells};
 use super::machine::{Machine, Unmapped};
 use super::registers::{self, RegisterShadows};
 use super::session::{Arrival, Calls, Observer, ProgramEnd, Session};
 use super::shadowed::{self, Wrapped};
-use super::Tool;
 use crate::context::{Context, reg};
 use crate::engine::thread::Thread;
 use crate::engine::{diagnose, guest, planes};
@@ -15,17 +15,8 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Cells, Location};
 
 /// General registers that a function may leave anything in (System V ABI, 3.2.1).
-const CALLER_SAVED: [usize; 9] = [
-    reg::RAX,
-    reg::RCX,
-    reg::RDX,
-    reg::RSI,
-    reg::RDI,
-    reg::R8,
-    reg::R9,
-    reg::R10,
-    reg::R11,
-];
+const CALLER_SAVED: [usize; 9] =
+    [reg::RAX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::R8, reg::R9, reg::R10, reg::R11];
 
 /// A stopped thread, as hooks see it.
 struct Stopped<'a> {
@@ -159,9 +150,8 @@ pub(super) fn arrived(thread: &mut Thread) {
             wake(thread, tool);
         }
     }
-    let arrival = visit(thread, |session, calls, observer, machine| {
-        session.arrived(pc, calls, observer, machine)
-    });
+    let arrival =
+        visit(thread, |session, calls, observer, machine| session.arrived(pc, calls, observer, machine));
     let before = thread.mode;
     thread.mode = shadowed::mode(thread).past_hook();
     match arrival {
@@ -219,9 +209,8 @@ pub(super) fn leaves_wrapped(thread: &mut Thread, target: u64) -> bool {
 
 /// A client request by the instruction at `pc`.
 pub(super) fn request(thread: &mut Thread, pc: u64) {
-    let answer = visit(thread, |session, calls, observer, machine| {
-        session.request(pc, calls, observer, machine)
-    });
+    let answer =
+        visit(thread, |session, calls, observer, machine| session.request(pc, calls, observer, machine));
     if let Some(answer) = answer {
         thread.context.regs[reg::RDX] = answer;
         if let Some(shadowed) = thread.shadowed.as_deref_mut() {
@@ -233,7 +222,9 @@ pub(super) fn request(thread: &mut Thread, pc: u64) {
 
 /// The system call at `pc` has handed out guest memory in which there are shadows.
 pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
-    visit(thread, |session, calls, observer, machine| session.sent(pc, at..at + len, calls, observer, machine));
+    visit(thread, |session, calls, observer, machine| {
+        session.sent(pc, at..at + len, calls, observer, machine)
+    });
 }
 
 /// The program has ended; the exit status to be given instead of its own, if there is one.

@@ -33,7 +33,11 @@ pub(crate) fn borrowed(insn: &Instruction, facts: &mut InstructionInfoFactory) -
 ///
 /// # Panics
 /// When there is none: no instruction with floats as operands names five.
-pub(crate) fn borrowed_but(insn: &Instruction, taken: Option<Gpr>, facts: &mut InstructionInfoFactory) -> Gpr {
+pub(crate) fn borrowed_but(
+    insn: &Instruction,
+    taken: Option<Gpr>,
+    facts: &mut InstructionInfoFactory,
+) -> Gpr {
     let used = facts.info(insn).used_registers().to_vec();
     let is_free = |register: Register, gpr: Gpr| {
         Some(gpr) != taken && used.iter().all(|u| u.register().full_register() != register)

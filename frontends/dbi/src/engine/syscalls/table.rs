@@ -432,7 +432,8 @@ pub(crate) fn row_of(number: u64) -> Option<&'static Row> {
 /// that write guest memory are the engine's business; with `reals`, those that hand it out too.
 pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16], shadows: bool, reals: bool) {
     for row in TABLE {
-        let silent = (!shadows || row.writes == Writes::Nothing) && !(reals && super::writes::sends(row.number));
+        let silent =
+            (!shadows || row.writes == Writes::Nothing) && !(reals && super::writes::sends(row.number));
         plain[usize::from(row.number)] = u8::from(silent && matches!(row.class, Class::Plain));
     }
 }

@@ -48,7 +48,8 @@ impl Observer for MpfrObserver {
         let shadow = self.shadow(m, x);
         let seen = Seen { format: x.format, bits: x.bits, shadow: shadow.as_ref() };
         let measured = self.reals.lock().shadow.leaves(SpotKind::Printed, site, Some(index), seen);
-        let own = shadow.as_ref().map_or((x.format, x.bits), |real| measure::own_format(x.format, x.bits, real));
+        let own =
+            shadow.as_ref().map_or((x.format, x.bits), |real| measure::own_format(x.format, x.bits, real));
         let word = Word::Error {
             real: Some(measured.real),
             error_bits: measured.error_bits,

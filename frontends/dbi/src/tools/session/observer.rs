@@ -62,7 +62,13 @@ pub(crate) trait Observer {
 
     /// What is to be said about the float at `address`, which left in binary form as part of output `index`; nothing if
     /// there is none with a shadow.
-    fn sent(&mut self, _m: &mut dyn Machine, _index: u64, _site: Site, _address: u64) -> Option<(Float, Word)> {
+    fn sent(
+        &mut self,
+        _m: &mut dyn Machine,
+        _index: u64,
+        _site: Site,
+        _address: u64,
+    ) -> Option<(Float, Word)> {
         None
     }
 

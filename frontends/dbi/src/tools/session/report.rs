@@ -69,9 +69,13 @@ impl State {
         self.report.settings = observer.settings();
         observer.coverage(&mut self.report.coverage);
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
-        let gaps = self.gaps.drain().map(|((site, _), (instruction, count))| Gap { instruction, count, site });
+        let gaps =
+            self.gaps.drain().map(|((site, _), (instruction, count))| Gap { instruction, count, site });
         self.report.coverage.gaps.extend(gaps);
-        self.report.coverage.gaps.sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
+        self.report
+            .coverage
+            .gaps
+            .sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
         let called = self.names.iter().filter(|(_, calls)| *calls > 0);
         let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
         self.report.coverage.wrapped.extend(wrapped);

@@ -5,8 +5,8 @@
 
 use super::At;
 use super::operand;
-use super::record::{Plan, What};
 use super::places;
+use super::record::{Plan, What};
 use super::temporaries::UPPER;
 use crate::x86::emit::{Displaced, Emitter, Slot};
 use crate::x86::rules::{self, Binding, Constants, Conversion, Job, Rest};
@@ -148,7 +148,8 @@ impl Emitter {
         let mut operands = *operands;
         let after = rules::needs_result(op);
         let count = operands.count;
-        let needs = |i: usize, x: Place| i < count && after && rules::needs_operand(op, i) && x == Place::Reg(d);
+        let needs =
+            |i: usize, x: Place| i < count && after && rules::needs_operand(op, i) && x == Place::Reg(d);
         let keeps_value = operands.x.iter().enumerate().any(|(i, &x)| needs(i, x));
         if keeps_value {
             self.out.hot.vector_store(second, value, 64);

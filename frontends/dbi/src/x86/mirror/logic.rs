@@ -109,7 +109,8 @@ impl Emitter {
         hot.vector(lanes.vector(forms::XOR, [register, register], Place::Reg(operand)));
         hot.vector(lanes.vector(forms::TEST_NOT, [mask, register], Place::Mem(magnitude)));
         hot.vector(lanes.vector(forms::TEST, [mask, dot], Place::Reg(dot)).masked(mask));
-        let turn = lanes.vector(forms::TERNARY, [register, dot], Place::Mem(sign)).immediate(TURN).masked(mask);
+        let turn =
+            lanes.vector(forms::TERNARY, [register, dot], Place::Mem(sign)).immediate(TURN).masked(mask);
         hot.vector(if zeroing { turn.zeroing() } else { turn });
     }
 

@@ -30,15 +30,15 @@ use super::discover::{Flow, Insn, Superblock};
 use super::emit::{Displaced, Emitter, ExitKind};
 use super::rows;
 use super::table::{Row, X87};
+use crate::context::ASIDE;
 use crate::x86::table::Shape;
-use shadowgrind_core::format::Format;
-use shadowgrind_core::step::Predicate;
 use hashbrown::HashMap;
+use iced_x86::{EncodingKind, InstructionInfo, OpAccess, Register};
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
-use crate::context::ASIDE;
-use iced_x86::{EncodingKind, InstructionInfo, OpAccess, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
 use twins::Twins;
 
@@ -185,7 +185,9 @@ impl Emitter {
             return self.integer(at);
         }
         match row {
-            Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => self.solo(at),
+            Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => {
+                self.solo(at)
+            }
             Row::Move { .. }
             | Row::Arith(..)
             | Row::Unary(..)
@@ -212,7 +214,9 @@ impl Emitter {
                 self.record(at, &plan(what, format, format, Shape::Scalar, &[0, 1], None));
             }
             Row::ToInteger(format, how, Shape::Scalar)
-                if records && insn.op0_kind() == iced_x86::OpKind::Register && insn.op0_register().is_gpr() =>
+                if records
+                    && insn.op0_kind() == iced_x86::OpKind::Register
+                    && insn.op0_register().is_gpr() =>
             {
                 self.record(at, &plan(What::Integer(how), format, format, Shape::Scalar, &[1], None));
             }
@@ -358,9 +362,12 @@ impl Emitter {
 /// shadow is simply cleared when shadowing is off.
 fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
     match row {
-        Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(..) | Row::Round(..) | Row::Compare(..) => {
-            insn.op0_register().is_vector_register()
-        }
+        Row::Arith(..)
+        | Row::Unary(..)
+        | Row::Fused(..)
+        | Row::Narrow(..)
+        | Row::Round(..)
+        | Row::Compare(..) => insn.op0_register().is_vector_register(),
         Row::ToInteger(..) => true,
         _ => false,
     }
@@ -374,7 +381,6 @@ fn mask_of(registers: &[Gpr]) -> u16 {
 fn general_number(register: Register) -> Option<Gpr> {
     register.is_gpr().then(|| register.full_register().number() as Gpr)
 }
-
 
 fn plan<'a>(
     what: What,

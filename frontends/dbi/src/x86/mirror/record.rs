@@ -6,8 +6,8 @@
 //! bits of the position; each record has [`STRIDE`] bytes.
 
 use super::At;
-use super::operand;
 use super::encode;
+use super::operand;
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot};
