@@ -251,20 +251,13 @@ impl Emitter {
             self.close_operand();
             return self.guarded_move(at);
         };
-        let stores = insn.op0_kind() == OpKind::Memory;
-        let faults = operand::has_memory(insn) && !stores;
-        if faults {
-            // Loaded first, so that a fault of the guest's finds nothing changed but the temporary.
-            return self.twin_of_load(at, code, mirror);
+        if overwrites_control(insn) {
+            // Should the guest's load fault, it is run again.
+            self.emit_twin(insn, code, mirror);
+            return self.guest(at);
         }
+        // The guest's load has succeeded then, and has not overwritten its address.
         self.guest(at);
-        self.emit_twin(insn, code, mirror);
-    }
-
-    fn twin_of_load(&mut self, at: At<'_>, code: Code, mirror: Option<Mem>) {
-        self.guest(at);
-        let insn = &at.insn().decoded;
-        // The guest's load has succeeded; none of these overwrites its address.
         self.emit_twin(insn, code, mirror);
     }
 
@@ -293,8 +286,7 @@ impl Emitter {
         let added = code.op_code().op_count() - insn.op_count();
         // The destination first; as first source again where the legacy form has only one of them.
         let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
-        let controls = crate::x86::rows::row(insn);
-        let control = if let crate::x86::table::Row::Move { control } = controls { control } else { 0 };
+        let control = control_of(insn);
         for (to, from) in order.enumerate() {
             let to = to as u32;
             match insn.op_kind(from) {
@@ -368,6 +360,25 @@ impl Emitter {
             }
         }
     }
+}
+
+/// Operands that select, as bits.
+fn control_of(insn: &Instruction) -> u8 {
+    match crate::x86::rows::row(insn) {
+        crate::x86::table::Row::Move { control } => control,
+        _ => 0,
+    }
+}
+
+/// Whether the result takes the place of an operand that selects.
+fn overwrites_control(insn: &Instruction) -> bool {
+    let control = control_of(insn);
+    let result = insn.op0_register();
+    (1..insn.op_count()).any(|n| {
+        control >> n & 1 == 1
+            && insn.op_kind(n) == OpKind::Register
+            && insn.op_register(n).number() == result.number()
+    })
 }
 
 fn has_wide_general(insn: &Instruction) -> bool {
