@@ -104,8 +104,8 @@ static inline SHADOWGRIND_UNUSED enum shadowgrind_mode shadowgrind_mode(void)
     return (enum shadowgrind_mode)shadowgrind_request(0, SHADOWGRIND_SHADOW, 0, 0, 0, 0, 0);
 }
 
-/* Shadowing off and on again for the calling thread; pairs may nest. While it is off, results carry no shadow and no
- * output is recorded. */
+/* Shadowing off and on again for the calling thread; pairs may nest. While it is off, results of operations carry no
+ * shadow and no output is recorded; copies keep what they had. */
 static inline SHADOWGRIND_UNUSED void shadowgrind_off(void)
 {
     shadowgrind_request(0, SHADOWGRIND_DISABLE, 0, 0, 0, 0, 0);

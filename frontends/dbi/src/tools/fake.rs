@@ -68,10 +68,6 @@ impl Fake {
         self.dots.insert(key(Location::State(at)), dot);
     }
 
-    pub(crate) fn set_memory_dot(&mut self, address: u64, dot: f64) {
-        self.dots.insert(key(Location::Memory(address)), dot);
-    }
-
     pub(crate) fn dot_at(&self, location: Location) -> f64 {
         self.dots.get(&key(location)).copied().unwrap_or(0.0)
     }
@@ -153,12 +149,6 @@ impl Machine for Fake {
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
         if let Location::Memory(address) = location {
             self.write_mirror(address, &cell.to_le_bytes()[..bytes]);
-        }
-    }
-
-    fn clear(&mut self, location: Location, bytes: usize) {
-        for i in 0..bytes as u64 {
-            self.dots.remove(&key(location.plus(i)));
         }
     }
 

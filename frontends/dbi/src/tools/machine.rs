@@ -35,8 +35,6 @@ pub(crate) trait Machine {
     fn cell(&mut self, location: Location, bytes: usize) -> u128;
     /// Sets the bytes that are kept beside `bytes` bytes (at most 16) at `location`.
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128);
-    /// Drops shadows at `location`, which is a place of the state (`x86::state`) or of memory.
-    fn clear(&mut self, location: Location, bytes: usize);
     /// The derivative carried by the float `bits` of `format` at `location`; 0 without one.
     fn dot(&mut self, location: Location, format: Format, bits: u128) -> f64;
     /// Sets the derivative of the float `bits` of `format` at `location`.

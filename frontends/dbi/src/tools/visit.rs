@@ -93,11 +93,6 @@ impl Machine for Stopped<'_> {
         cells.write(location, &cell.to_le_bytes()[..bytes]);
     }
 
-    fn clear(&mut self, location: Location, bytes: usize) {
-        let mut registers = self.shadows();
-        MirrorCells { registers: &mut registers, encoding: &mut Dots }.clear(location, bytes);
-    }
-
     fn dot(&mut self, location: Location, format: Format, bits: u128) -> f64 {
         let mut registers = self.shadows();
         let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
