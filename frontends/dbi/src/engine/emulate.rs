@@ -161,6 +161,11 @@ pub(crate) fn after(thread: &mut Thread, pc: u64) -> Next {
 fn instruction_pointer_field(thread: &Thread, insn: &Instruction) -> Option<(u64, usize)> {
     const ENVIRONMENT_OFFSET: u64 = 12;
     const FXSAVE_OFFSET: u64 = 8;
+    // The 16-bit forms keep too little of the address to tell whose it is.
+    let short = [Code::Fnstenv_m14byte, Code::Fstenv_m14byte, Code::Fnsave_m94byte, Code::Fsave_m94byte];
+    if short.contains(&insn.code()) {
+        return None;
+    }
     let image = memory_operand(thread, insn)?;
     Some(match insn.mnemonic() {
         Mnemonic::Fnstenv | Mnemonic::Fstenv | Mnemonic::Fnsave | Mnemonic::Fsave => {
