@@ -5,7 +5,7 @@
 
 use super::At;
 use super::operand;
-use super::vectors::set_memory;
+use super::vectors::{overwrites_control, set_memory};
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use iced_x86::{Code, Instruction, OpAccess, OpKind, Register};
@@ -19,8 +19,11 @@ impl Emitter {
             self.close_operand();
             return self.guarded(at);
         }
-        // The guest's instruction may fault; none overwrites the address of its operand.
-        self.guest(at);
+        // The guest's instruction may fault; none overwrites the address of its operand, but some what selects.
+        let first = !overwrites_control(insn);
+        if first {
+            self.guest(at);
+        }
         let mut double = Instruction::new();
         double.set_code(code);
         let added = code.op_code().op_count() - insn.op_count();
@@ -59,6 +62,9 @@ impl Emitter {
         if insn.op0_kind() == OpKind::Register {
             let result = self.temporary(0);
             self.put_shadow(insn.op0_register().number() as u8, result);
+        }
+        if !first {
+            self.guest(at);
         }
     }
 

@@ -371,7 +371,7 @@ fn control_of(insn: &Instruction) -> u8 {
 }
 
 /// Whether the result takes the place of an operand that selects.
-fn overwrites_control(insn: &Instruction) -> bool {
+pub(super) fn overwrites_control(insn: &Instruction) -> bool {
     let control = control_of(insn);
     let result = insn.op0_register();
     (1..insn.op_count()).any(|n| {
