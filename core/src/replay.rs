@@ -134,7 +134,23 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
+    /// Whether a wide result is put together of two narrow floats, one half from each operand.
+    fn is_assembled(&self, x: [Operand; 2], r: Operand) -> bool {
+        let half = |operand: Operand, at| self.bits(Format::F32, operand.plus(at));
+        let (low, high) = (half(r, 0), half(r, 4));
+        let from = |a: Operand, b: Operand| {
+            half(a, 0) == low && half(b, 4) == high && half(a, 4) != high && half(b, 0) != low
+        };
+        from(x[0], x[1]) || from(x[1], x[0])
+    }
+
     fn bitwise_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        if format == Format::F64 && self.is_assembled(x, r) {
+            for half in [0, 4] {
+                self.bitwise_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+            }
+            return;
+        }
         let result = self.bits(format, r);
         let made = x.iter().find_map(|&operand| {
             let before = self.bits(format, operand);

@@ -263,8 +263,12 @@ pub(crate) fn interrupted(
     end: u64,
 ) {
     let (Some(shadowed), Some(saved)) = (&mut thread.shadowed, saved) else { return };
-    // Frames below this one were left without returning.
-    shadowed.interrupted.retain(|&(other, _)| other > frame);
+    /// Handlers that are left by a jump never return: the oldest are forgotten.
+    const NESTED: usize = 64;
+    shadowed.interrupted.retain(|&(other, _)| other != frame);
+    if shadowed.interrupted.len() == NESTED {
+        shadowed.interrupted.remove(0);
+    }
     shadowed.interrupted.push((frame, saved));
     planes::clear(frame, end.saturating_sub(frame));
     // What the handler begins with was reset.

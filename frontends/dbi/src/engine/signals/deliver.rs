@@ -87,6 +87,8 @@ impl Thread {
         let Some(top) = self.handler_stack(action) else { return self.stack_overflow() };
         let saved = shadowed::interrupt(self);
         let Ok(placed) = frame::push(self.context, top, &contents) else { return self.stack_overflow() };
+        // A handler starts with the vector and x87 state of a new program, as the kernel has it.
+        self.context.reset_vector_state();
         self.mode = Mode::BARE;
         shadowed::interrupted(self, saved, placed.frame, top);
         const SS_AUTODISARM: i32 = 1 << 31;
@@ -94,8 +96,6 @@ impl Thread {
             self.signals.altstack = AltStack::NONE;
         }
         let own = if action.flags & libc::SA_NODEFER as u64 == 0 { bit(pending.signal) } else { 0 };
-        // A handler starts with the vector and x87 state of a new program, as the kernel has it.
-        self.context.reset_vector_state();
         let regs = &mut self.context.regs;
         regs[reg::RDI] = u64::from(pending.signal);
         regs[reg::RSI] = placed.info;

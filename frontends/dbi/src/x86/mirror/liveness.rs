@@ -113,7 +113,8 @@ fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfo
 /// Whether the instruction makes no float of what it reads from general registers: its annotation does not look at
 /// their cells.
 fn ignores_shadows(insn: &Instruction) -> bool {
-    !insn.is_string_instruction() && matches!(rows::row(insn), Row::Integer | Row::Nothing | Row::FromInteger(..))
+    !insn.is_string_instruction()
+        && matches!(rows::row(insn), Row::Integer | Row::Nothing | Row::FromInteger(..))
 }
 
 fn compares(insn: &Instruction) -> bool {
