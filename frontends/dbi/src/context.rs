@@ -37,6 +37,7 @@ pub(crate) const CAUGHT_PLACES: usize = 7;
 /// Where a thread is, as other threads see it ([`Context::place`]).
 pub(crate) mod place {
     /// In the engine: looks at requests before it enters translated code again.
+    #[expect(dead_code, reason = "only assembly code stores it, as a zero")]
     pub(crate) const ENGINE: u32 = 0;
     /// In translated code: must be kicked to notice a request.
     pub(crate) const CACHE: u32 = 1;

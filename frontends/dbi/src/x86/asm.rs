@@ -137,11 +137,6 @@ impl Asm {
         }
     }
 
-    /// `mov dst, src`, 64 bits.
-    pub(crate) fn mov(&mut self, dst: Gpr, src: Gpr) {
-        self.raw(&[0x48 | (src >> 3) << 2 | (dst >> 3), 0x89, 0xc0 | (src & 7) << 3 | (dst & 7)]);
-    }
-
     /// `lea reg, [rip → target]`.
     pub(crate) fn lea_rip(&mut self, reg: Gpr, target: u64) {
         self.raw(&[0x48 | (reg >> 3) << 2, 0x8d, 0x05 | (reg & 7) << 3]);

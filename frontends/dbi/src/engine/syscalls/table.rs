@@ -38,6 +38,7 @@ pub(crate) enum Writes {
 /// One system call.
 pub(crate) struct Row {
     pub(crate) number: u16,
+    #[expect(dead_code, reason = "for whoever reads the table")]
     pub(crate) name: &'static str,
     pub(crate) class: Class,
     pub(crate) writes: Writes,

@@ -249,6 +249,7 @@ fn gap(why: Why, info: &InstructionInfo) -> Gap {
 }
 
 /// The physical x87 register on top after `insn`; `None` where that depends on data or memory.
+#[cfg_attr(not(test), expect(dead_code, reason = "what tests compare the processor with"))]
 pub(crate) fn top_after(insn: &Instruction, top: u8) -> Option<u8> {
     if matches!(insn.mnemonic(), Mnemonic::Fninit | Mnemonic::Finit | Mnemonic::Fnsave | Mnemonic::Fsave) {
         return Some(0);

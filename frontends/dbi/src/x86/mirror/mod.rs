@@ -149,11 +149,6 @@ impl Emitter {
         mirror.ended = false;
     }
 
-    /// Whether the code that was emitted never goes on.
-    pub(super) fn has_ended(&mut self) -> bool {
-        self.mode.is_annotated() && self.mirror().ended
-    }
-
     /// Instruction `index` of `block` with its annotations.
     pub(super) fn annotated(&mut self, block: &Superblock, index: usize) {
         if self.mirror().ended {
