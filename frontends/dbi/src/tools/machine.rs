@@ -14,7 +14,10 @@ pub(crate) trait Machine {
     /// General register by hardware number, 0 (rax) … 15 (r15).
     fn general(&self, register: usize) -> u64;
     /// Sets a general register; its shadow is cleared.
-    #[cfg_attr(not(test), expect(dead_code, reason = "client requests are answered elsewhere; tests set up machines by it"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "client requests are answered elsewhere; tests set up machines by it")
+    )]
     fn set_general(&mut self, register: usize, value: u64);
     /// The lowest 64 bytes of vector register `number`, 0 … 31.
     fn vector(&self, number: usize) -> [u8; 64];
