@@ -44,6 +44,8 @@ pub(super) struct Solos {
     pending: Option<Pending>,
     /// Kept from one instruction to the next.
     record: Vec<u8>,
+    /// How often in a row a compare-and-exchange was refused for its shadow.
+    refused: u32,
 }
 
 /// An instruction that is running solo.
@@ -64,7 +66,13 @@ struct Pending {
 
 impl Solos {
     pub(super) fn new() -> Self {
-        Solos { lowerer: Lowerer::new(), entries: HashMap::new(), pending: None, record: Vec::new() }
+        Solos {
+            lowerer: Lowerer::new(),
+            entries: HashMap::new(),
+            pending: None,
+            record: Vec::new(),
+            refused: 0,
+        }
     }
 
     /// The instruction at `pc` of which `bytes` were read.
@@ -113,6 +121,12 @@ pub(super) fn begin(thread: &mut Thread) {
         shadowed::lock_atomics(thread.process);
     }
     prepare(shadowed, thread.context, gs, &mut pending);
+    if locked && refuses(shadowed, thread.context, &pending.entry.insn) {
+        thread.pc = pending.entry.insn.next_ip();
+        release(thread, &pending);
+        thread.mode = shadowed::mode(thread);
+        return;
+    }
     if guest_gs {
         sys::set_gs_base(gs);
     }
@@ -122,6 +136,36 @@ pub(super) fn begin(thread: &mut Thread) {
 fn is_atomic(insn: &Instruction) -> bool {
     let memory = (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory);
     memory && (insn.has_lock_prefix() || insn.mnemonic() == Mnemonic::Xchg)
+}
+
+/// A compare-and-exchange succeeds only if value *and* shadow are the expected ones: the program has read the value at
+/// one moment and its shadow at another, and may have added to a shadow that is no longer there. Then it fails, as it may
+/// whenever another thread was faster, and the program sees the value with its shadow.
+fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction) -> bool {
+    /// A program that insists has lost the shadow on its way: it is let through.
+    const PATIENCE: u32 = 16;
+    const ZERO_FLAG: u64 = 1 << 6;
+    let bytes = insn.memory_size().size();
+    if insn.mnemonic() != Mnemonic::Cmpxchg || !matches!(bytes, 4 | 8) || shadowed.solos.record.len() < 8 {
+        return false;
+    }
+    let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
+    let (mut value, mut mirror) = ([0; 8], [0; 8]);
+    if guest::read_some(address, &mut value[..bytes]) < bytes {
+        return false;
+    }
+    planes::read(address, &mut mirror[..bytes]);
+    let equal = value[..bytes] == context.regs[reg::RAX].to_le_bytes()[..bytes];
+    let mut registers = shadowed.registers(context);
+    let cell = registers.bytes(state::general(reg::RAX), 8);
+    if !equal || cell[..bytes] == mirror[..bytes] || shadowed.solos.refused == PATIENCE {
+        shadowed.solos.refused = 0;
+        return false;
+    }
+    cell.copy_from_slice(&mirror);
+    context.rflags &= !ZERO_FLAG;
+    shadowed.solos.refused += 1;
+    true
 }
 
 /// Captures what is asked for before the instruction.
