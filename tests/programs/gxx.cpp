@@ -1,6 +1,7 @@
 // g++ compiles a file that uses the standard library heavily.
 //@ needs: g++
 //@ follow: yes
+//@ timeout: 120
 //@ run compile: g++ -std=c++20 -O1 -c {file} -o gxx.o
 #include <algorithm>
 #include <iostream>

@@ -25,11 +25,17 @@ pub(crate) fn is_step_trap(signal: i32, code: u64, trap: u64) -> bool {
     signal == libc::SIGTRAP && code as u32 == TRAP_TRACE && trap == TRAP_DEBUG
 }
 
+/// Whether a fault is the last step: the trap after the guest instruction that cleared the flag. It stands behind that
+/// instruction's copy, which need not be where another one begins.
+pub(crate) fn is_last_step(fault: &Fault) -> bool {
+    is_step(fault) && fault.eflags & TRAP_FLAG == 0
+}
+
 /// Whether the fault just taken is a step that the guest is not to see, so that translated code goes on: within a guest
 /// instruction, or before the first one has `begun`.
 pub(crate) fn goes_on(thread: &mut Thread, begun: &mut bool) -> bool {
     let fault = thread.context.fault;
-    if !is_step(&fault) {
+    if !is_step(&fault) || is_last_step(&fault) {
         return false;
     }
     !is_boundary(thread, fault.host_pc) || !std::mem::replace(begun, true)

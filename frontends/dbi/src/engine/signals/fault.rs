@@ -25,7 +25,8 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     // A trap is reported at the address after its instruction; but some hypervisors report int1 where it stands.
     const INT1: u8 = 0xf1;
     let stands_at_int1 = fault.trap == TRAP_DEBUG && guest::read(fault.host_pc) == Ok(INT1);
-    let trapped_after = fault.signal == libc::SIGTRAP as u64 && !stands_at_int1 && !stepping::is_step(&fault);
+    let stands_at_next = stepping::is_step(&fault) && !stepping::is_last_step(&fault);
+    let trapped_after = fault.signal == libc::SIGTRAP as u64 && !stands_at_int1 && !stands_at_next;
     let host_pc = if trapped_after { fault.host_pc - 1 } else { fault.host_pc };
     let Some(id) = thread.cache.block_at(host_pc) else {
         diagnose::lost(thread, host_pc);
