@@ -154,10 +154,9 @@ impl Translator {
         id: BlockId,
         pc: u64,
     ) -> bool {
-        let located = self.locate(cache, source, id, pc);
+        let located = self.locate(cache, source, id, pc).is_some();
         let map = &self.emitter.out.map;
-        let first = map.binary_search_by_key(&pc, |entry| entry.host).is_ok();
-        first && located.is_some_and(|located| located.displaced == Displaced::default())
+        located && map.iter().any(|entry| entry.host == pc && entry.begins)
     }
 
     /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block

@@ -8,9 +8,9 @@
 use super::asm::{self, Asm, Gpr, RAX, RCX, Rel32};
 use super::discover::{End, Flow, Insn, Superblock, runs_then_exits};
 use super::far;
-use super::liveness;
 use super::mirror::Mirror;
 use super::mode::{Mode, TABLES};
+use super::rcx::{Effect, on_rcx};
 use crate::context::{ASIDE, Context};
 use iced_x86::{
     Code, Encoder, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
@@ -124,6 +124,8 @@ pub(crate) struct MapEntry {
     pub(crate) insn: usize,
     pub(crate) displaced: Displaced,
     pub(crate) mode: Mode,
+    /// Everything before `insn` has run and nothing of it.
+    pub(crate) begins: bool,
 }
 
 /// A superblock's code and what must be known about it. Reused from block to block.
@@ -154,9 +156,7 @@ pub(crate) struct Emitter {
     first_exit: u32,
     pub(super) encoder: Encoder,
     pub(super) facts: InstructionInfoFactory,
-    /// For each instruction, whether rcx is dead after it; empty for never.
-    rcx_dead_after: Vec<bool>,
-    /// Whether rcx is in its slot only.
+    /// Whether rcx is in its slot only, until an instruction asks for it.
     rcx_aside: bool,
     /// The mode at the instruction that is being emitted.
     pub(super) mode: Mode,
@@ -176,7 +176,6 @@ impl Emitter {
             first_exit: 0,
             encoder: Encoder::new(64),
             facts: InstructionInfoFactory::new(),
-            rcx_dead_after: Vec::new(),
             rcx_aside: false,
             mode: Mode::BARE,
             past_hook: false,
@@ -207,19 +206,16 @@ impl Emitter {
             self.begin_annotated(block);
         }
         self.rcx_aside = false;
-        self.rcx_dead_after.clear();
-        if self.mode.is_bare() {
-            liveness::rcx_dead_after(&block.insns, &mut self.facts, &mut self.rcx_dead_after);
-        }
         for (index, insn) in block.insns.iter().enumerate() {
             self.note(index, Displaced { rcx: self.rcx_aside, ..Displaced::default() });
+            self.begins();
             if self.mode.is_annotated() {
                 self.annotated(block, index);
             } else {
-                self.instruction(index, insn);
-                self.rcx_aside = self.rcx_aside && !liveness::replaces_rcx(insn, &mut self.facts);
+                self.with_rcx(index, insn);
             }
         }
+        self.put_back_rcx();
         self.put_back_all();
         match block.end {
             End::Left => {}
@@ -298,7 +294,20 @@ impl Emitter {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
         let wide = self.mirror.as_ref().is_some_and(Mirror::is_wide);
         let displaced = Displaced { vectors, wide, ..displaced };
-        self.out.map.push(MapEntry { host: self.out.hot.here(), insn, displaced, mode: self.mode });
+        self.out.map.push(MapEntry {
+            host: self.out.hot.here(),
+            insn,
+            displaced,
+            mode: self.mode,
+            begins: false,
+        });
+    }
+
+    /// What was noted last is where its instruction begins.
+    fn begins(&mut self) {
+        if let Some(entry) = self.out.map.last_mut() {
+            entry.begins = true;
+        }
     }
 
     pub(super) fn instruction(&mut self, index: usize, insn: &Insn) {
@@ -311,6 +320,31 @@ impl Emitter {
             Flow::ExpectedReturn(address) => self.expected_return(index, insn, address),
             Flow::Leaves => self.leaves(index, insn),
             Flow::Engine => self.leave_for_engine(index, insn),
+        }
+    }
+
+    /// The instruction, with rcx in its place if it asks for it.
+    fn with_rcx(&mut self, index: usize, insn: &Insn) {
+        let effect = if self.rcx_aside { on_rcx(insn, &mut self.facts) } else { Effect::None };
+        if effect == Effect::Reads {
+            self.put_back_rcx();
+            self.note(index, Displaced::default());
+        }
+        self.instruction(index, insn);
+        if effect == Effect::Replaces {
+            self.rcx_aside = false;
+        }
+    }
+
+    fn set_rcx_aside(&mut self) {
+        if !std::mem::replace(&mut self.rcx_aside, true) {
+            self.out.hot.store(self.frame.slot(Slot::Rcx), RCX);
+        }
+    }
+
+    fn put_back_rcx(&mut self) {
+        if std::mem::replace(&mut self.rcx_aside, false) {
+            self.out.hot.load(RCX, self.frame.slot(Slot::Rcx));
         }
     }
 
@@ -381,7 +415,9 @@ impl Emitter {
                 self.jump_to(decoded.near_branch_target());
             }
             FlowControl::Return => {
-                self.pop_target(insn);
+                self.set_rcx_aside();
+                self.pop_into_rcx(insn);
+                self.rcx_aside = false;
                 self.through_table();
             }
             FlowControl::IndirectBranch => {
@@ -421,12 +457,7 @@ impl Emitter {
         }
     }
 
-    /// Pops the return address into rcx, which is set aside first.
-    fn pop_target(&mut self, insn: &Insn) {
-        self.out.hot.store(self.frame.slot(Slot::Rcx), RCX);
-        self.pop_into_rcx(insn);
-    }
-
+    /// Pops the return address into rcx, which has been set aside.
     fn pop_into_rcx(&mut self, insn: &Insn) {
         self.out.hot.raw(&[0x59]);
         if insn.decoded.op_count() == 1 {
@@ -438,19 +469,15 @@ impl Emitter {
 
     fn expected_return(&mut self, index: usize, insn: &Insn, address: u64) {
         let expected = i32::try_from(address).expect("discovery follows comparable calls only");
-        if self.rcx_aside {
-            self.pop_into_rcx(insn);
-        } else {
-            self.pop_target(insn);
-        }
+        self.set_rcx_aside();
+        self.pop_into_rcx(insn);
         self.note(index, Displaced { rcx: true, ..Displaced::default() });
         self.out.hot.add_rcx(-expected);
         self.out.hot.jrcxz_over(5);
         let miss = self.out.cold.here();
         self.out.hot.jmp(miss);
-        self.rcx_aside = self.rcx_dead_after.get(index).copied().unwrap_or(false);
-        if !self.rcx_aside {
-            self.out.hot.load(RCX, self.frame.slot(Slot::Rcx));
+        if self.mode.is_annotated() {
+            self.put_back_rcx();
         }
         self.out.cold.add_rcx(expected);
         match self.mode.table() {
@@ -542,8 +569,11 @@ impl Emitter {
 
     pub(super) fn link_exit(&mut self, field: Rel32, target: u64) {
         let kind = ExitKind::Jump(target, self.mode);
-        if self.is_any_aside() {
+        if self.rcx_aside || self.is_any_aside() {
             let start = self.out.cold.here();
+            if self.rcx_aside {
+                self.out.cold.load(RCX, self.frame.slot(Slot::Rcx));
+            }
             self.put_back_in_passing();
             let onwards = self.out.cold.jmp_open();
             let stub = self.stub(kind, onwards.0);

@@ -1,0 +1,108 @@
+//! What instructions do to rcx.
+//!
+//! An expected return sets rcx aside to compare the return address, and it stays aside until an instruction asks for it.
+//! Knows registers only: what is done at faults is the map's business.
+
+use super::discover::{Flow, Insn};
+use iced_x86::{FlowControl, InstructionInfoFactory, OpAccess, Register, UsedRegister};
+
+/// Rip-relative operands below this address are reached from wherever translated code is.
+const REACHED: u64 = 3 << 30;
+
+/// What an instruction of a superblock does to rcx.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Reads it, or leaves the superblock.
+    Reads,
+    /// Writes all of it without reading it.
+    Replaces,
+    None,
+}
+
+/// What `insn` does to rcx. Side exits and returns do nothing: they see to it themselves.
+pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect {
+    match insn.flow {
+        Flow::Leaves if insn.decoded.flow_control() == FlowControl::Return => return Effect::None,
+        Flow::Leaves | Flow::Engine => return Effect::Reads,
+        Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::ExpectedReturn(_) => {
+            return Effect::None;
+        }
+        Flow::Straight => {}
+    }
+    // A far operand may borrow rcx.
+    if insn.decoded.is_ip_rel_memory_operand() && insn.decoded.ip_rel_memory_address() >= REACHED {
+        return Effect::Reads;
+    }
+    let is_rcx = |used: &&UsedRegister| used.register().full_register() == Register::RCX;
+    let mut effect = Effect::None;
+    for used in facts.info(&insn.decoded).used_registers().iter().filter(is_rcx) {
+        // Writing ecx clears the upper half, writing cx or cl keeps the rest.
+        let whole = matches!(used.register(), Register::RCX | Register::ECX);
+        match used.access() {
+            OpAccess::Write if whole => effect = Effect::Replaces,
+            OpAccess::NoMemAccess => {}
+            _ => return Effect::Reads,
+        }
+    }
+    effect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::discover::{CodeSource, Limits, Superblock};
+    use super::*;
+    use crate::x86::discover::Hooks;
+
+    struct Bytes(&'static [u8]);
+
+    const START: u64 = 0x1000;
+
+    impl CodeSource for Bytes {
+        fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
+            let rest = &self.0[(pc - START) as usize..];
+            let len = rest.len().min(window.len());
+            window[..len].copy_from_slice(&rest[..len]);
+            len
+        }
+        fn data_address(&self, _pc: u64, address: u64) -> u64 {
+            address
+        }
+        fn is_hooked(&self, _pc: u64) -> bool {
+            false
+        }
+        fn takes_gs(&self) -> bool {
+            false
+        }
+        fn answers_requests(&self) -> bool {
+            false
+        }
+    }
+
+    fn effects(code: &'static [u8]) -> Vec<Effect> {
+        let limits = Limits {
+            instructions: 100,
+            side_exits: 9,
+            jumps: 9,
+            call_depth: 9,
+            hooks: Hooks::None,
+            ends_at_stores: false,
+        };
+        let mut block = Superblock::new();
+        block.discover(START, limits, &mut Bytes(code));
+        block.insns.iter().map(|insn| on_rcx(insn, &mut InstructionInfoFactory::new())).collect()
+    }
+
+    #[test]
+    fn reads_and_whole_writes_are_told_apart() {
+        use Effect::{None, Reads, Replaces};
+        // call 1f; 2: mov eax, [rbp-8]; mov ecx, [rbp-4]; add ecx, eax; hlt; 1: leave; ret
+        let code = b"\xe8\x09\0\0\0\x8b\x45\xf8\x8b\x4d\xfc\x01\xc1\xf4\xc9\xc3";
+        // In order of execution: call, leave, ret, mov eax, mov ecx, add, hlt.
+        assert_eq!(effects(code)[..6], [None, None, None, None, Replaces, Reads]);
+        // mov cl, 1; mov cx, 1; mov ecx, 1; mov eax, [rcx]; jz +0; jrcxz +0
+        let code = b"\xb1\x01\x66\xb9\x01\0\xb9\x01\0\0\0\x8b\x01\x74\0\xe3\0";
+        assert_eq!(effects(code)[..6], [Reads, Reads, Replaces, Reads, None, Reads]);
+        // rep stosb
+        assert_eq!(effects(b"\xf3\xaa\xf4")[0], Reads);
+    }
+}
