@@ -12,15 +12,15 @@ use crate::engine::guest;
 use crate::engine::planes::{self, PLANE};
 use crate::engine::process::Process;
 use crate::engine::sys;
-use crate::engine::thread::{GuestCode, Thread};
-use crate::x86::discover::{self, CodeSource};
+use crate::engine::thread::Thread;
+use crate::x86::discover;
 use crate::x86::lower::{
     AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
 };
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, RflagsBits};
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
@@ -106,7 +106,7 @@ fn reads_gs(thread: &Thread) -> u64 {
 pub(super) fn begin(thread: &mut Thread) {
     let pc = thread.pc;
     let mut bytes = [0; LONGEST];
-    GuestCode::new(thread.process, pc).fetch(pc, &mut bytes);
+    guest::read_some(pc, &mut bytes);
     let gs = reads_gs(thread);
     let mode = thread.mode;
     thread.mode = Mode::SOLO;
@@ -149,6 +149,9 @@ fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction) -
     if insn.mnemonic() != Mnemonic::Cmpxchg || !matches!(bytes, 4 | 8) || shadowed.solos.record.len() < 8 {
         return false;
     }
+    if !decides(insn.next_ip()) {
+        return false;
+    }
     let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
     let (mut value, mut mirror) = ([0; 8], [0; 8]);
     if guest::read_some(address, &mut value[..bytes]) < bytes {
@@ -166,6 +169,15 @@ fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction) -
     context.rflags &= !ZERO_FLAG;
     shadowed.solos.refused += 1;
     true
+}
+
+/// Whether the instruction at `pc` asks the zero flag whether the exchange before it has succeeded. Others compare the
+/// value they got with the one they expected, and would take a failure with that very value for success.
+fn decides(pc: u64) -> bool {
+    let mut bytes = [0; LONGEST];
+    let known = guest::read_some(pc, &mut bytes);
+    let next = Decoder::with_ip(64, &bytes[..known], pc, DecoderOptions::NONE).decode();
+    !next.is_invalid() && next.rflags_read() & RflagsBits::ZF != 0
 }
 
 /// Captures what is asked for before the instruction.
