@@ -94,16 +94,11 @@ impl Emitter {
             }
             return;
         }
-        const JMP_BYTES: u8 = 5;
         let stub = self.leaving_stub(leave, true);
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
-        let address = self.mirror().borrowed.address;
-        let displaced = Displaced { scratch: Some(RCX), address, ..Displaced::default() };
         if let Some(register) = self.union(sources) {
             self.union_to_rcx(register);
-            self.note(at.index, displaced);
-            self.out.hot.jrcxz_over(JMP_BYTES);
-            self.out.hot.jmp(stub);
+            self.leave_unless_zero(at, stub);
         }
         // The operand's address may need rcx as it was.
         let scalars = self.scalars(sources);
@@ -112,9 +107,7 @@ impl Emitter {
                 self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
             }
             encode::load_rcx(&mut self.out.hot, mem, bytes);
-            self.note(at.index, displaced);
-            self.out.hot.jrcxz_over(JMP_BYTES);
-            self.out.hot.jmp(stub);
+            self.leave_unless_zero(at, stub);
         }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
@@ -122,21 +115,37 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
     pub(super) fn guard_mask(&mut self, at: At<'_>) {
-        const JMP_BYTES: u8 = 5;
+        self.leave_if(at, |e| encode::test_mask(&mut e.out.hot), |e| encode::mask_to_rcx(&mut e.out.hot));
+    }
+
+    /// Leaves the instruction to the engine if vector register `register`, not a temporary's first, has a bit.
+    pub(super) fn guard_register(&mut self, at: At<'_>, register: u8) {
+        self.leave_if(at, |e| e.test_union(register), |e| e.union_to_rcx(register));
+    }
+
+    /// Leaves the instruction to the engine if `test` says "not equal", or where the flags are to be kept, if `to_rcx`
+    /// makes rcx something other than 0.
+    fn leave_if(&mut self, at: At<'_>, test: impl FnOnce(&mut Self), to_rcx: impl FnOnce(&mut Self)) {
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
         let stub = self.leaving_stub(Leave::Solo(at.insn().pc()), !flags_are_dead);
         if flags_are_dead {
-            encode::test_mask(&mut self.out.hot);
+            test(self);
             return self.jump_if_not_equal(stub);
         }
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
-        encode::mask_to_rcx(&mut self.out.hot);
+        to_rcx(self);
+        self.leave_unless_zero(at, stub);
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.note_borrowed(at.index);
+    }
+
+    /// Leaves by `stub` unless rcx, which is in its slot, is 0.
+    fn leave_unless_zero(&mut self, at: At<'_>, stub: u64) {
+        const JMP_BYTES: u8 = 5;
         let address = self.mirror().borrowed.address;
         self.note(at.index, Displaced { scratch: Some(RCX), address, ..Displaced::default() });
         self.out.hot.jrcxz_over(JMP_BYTES);
         self.out.hot.jmp(stub);
-        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
     }
 
     fn jump_if_not_equal(&mut self, stub: u64) {

@@ -3,9 +3,9 @@
 //! A lane of the result that is an operand keeps its shadow, one that is an operand with the other sign has the shadow
 //! so too, one without a bit has none. Whatever else carries a shadow is left to the engine.
 
-use super::At;
 use super::operand;
 use super::temporaries::UPPER;
+use super::{At, Settings};
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
 use crate::x86::vector::{Form, Length, Place, Vector, forms};
@@ -25,14 +25,16 @@ const SECOND_TEMPORARY: u8 = UPPER[1];
 
 /// Lanes as a bitwise instruction has them.
 #[derive(Clone, Copy)]
-struct Lanes {
-    format: Format,
-    length: Length,
-    bytes: u8,
+pub(super) struct Lanes {
+    pub(super) format: Format,
+    pub(super) length: Length,
+    pub(super) bytes: u8,
+    /// They are known to be floats of this format.
+    pub(super) typed: bool,
 }
 
 impl Lanes {
-    fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
+    pub(super) fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
         Vector::new(form, self.format, self.length, operands, rm)
     }
 }
@@ -41,7 +43,6 @@ impl Emitter {
     /// A bitwise instruction on lanes of `format`.
     pub(super) fn logic(&mut self, at: At<'_>, format: Format) {
         let insn = &at.insn().decoded;
-        let held = self.mirror().settings.in_registers;
         let Some((form, d, a)) = parts(insn) else { return self.guarded(at) };
         let last = insn.op_count() - 1;
         let b = (insn.op_kind(last) == OpKind::Register).then(|| insn.op_register(last).number() as u8);
@@ -49,34 +50,54 @@ impl Emitter {
             self.guest(at);
             return self.clear_vector(d, None);
         }
-        let held_too = b.is_none_or(|b| b < held);
-        if self.mirror().settings.records || d >= held || a >= held || !held_too {
+        let upper = self.has_upper();
+        let held = if upper { self.mirror().settings.in_registers } else { 16 };
+        let all_held = [Some(d), Some(a), b].into_iter().flatten().all(|n| n < held);
+        let Settings { records, wide, .. } = self.mirror().settings;
+        if records || !all_held || (!upper && wide) {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
             return self.solo(at);
         }
         let bytes = insn.op0_register().size() as u8;
-        let lanes = Lanes { format, length: Length::of(bytes), bytes };
+        let lanes = Lanes { format, length: Length::of(bytes), bytes, typed: !is_untyped(insn.mnemonic()) };
         if operand::has_memory(insn) {
             // A constant, as a rule.
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
             self.guard(at, &sources);
         }
         let rm = b.map_or_else(|| Place::Mem(operand::guest_memory(insn)), Place::Reg);
+        if upper {
+            self.logic_upper(at, lanes, form, [d, a], b, rm);
+        } else {
+            self.logic_lower(at, lanes, form, [d, a], b, rm);
+        }
+        self.close_operand();
+    }
+
+    /// With AVX-512.
+    fn logic_upper(
+        &mut self,
+        at: At<'_>,
+        lanes: Lanes,
+        form: Form,
+        [d, a]: [u8; 2],
+        b: Option<u8>,
+        rm: Place,
+    ) {
         self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
-        if !is_untyped(insn.mnemonic()) {
+        if lanes.typed {
             self.out.hot.vector(lanes.vector(forms::TEST, [SOME, TEMPORARY], Place::Reg(TEMPORARY)));
         }
-        let some = if is_untyped(insn.mnemonic()) { 0 } else { SOME };
+        let some = if lanes.typed { SOME } else { 0 };
         let dot = match b {
             Some(b) => self.of_two(lanes, a, b, some),
             None => self.of_one(lanes, a, some),
         };
         self.guard_mask(at);
         self.guest(at);
-        self.move_shadow(16 + d, dot, bytes);
-        self.close_operand();
+        self.move_shadow(16 + d, dot, lanes.bytes);
     }
 
     /// The shadow of what is in the temporary, made of register `a` and something without a shadow. Leaves in mask

@@ -16,6 +16,7 @@ mod general;
 mod guard;
 mod liveness;
 mod logic;
+mod logic_vex;
 mod operand;
 mod places;
 pub(crate) mod record;
