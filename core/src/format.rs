@@ -198,12 +198,20 @@ impl Format {
 
     /// The nearest `f64`; exact for the two narrower formats.
     pub fn to_f64(self, bits: u128) -> f64 {
-        f64::from_bits(self.convert(bits, Format::F64) as u64)
+        match self {
+            Format::F32 => f64::from(f32::from_bits(bits as u32)),
+            Format::F64 => f64::from_bits(bits as u64),
+            Format::F80 => f64::from_bits(self.convert(bits, Format::F64) as u64),
+        }
     }
 
     /// The bits of the float nearest to `x`.
     pub fn from_f64(self, x: f64) -> u128 {
-        Format::F64.convert(x.to_bits().into(), self)
+        match self {
+            Format::F32 => (x as f32).to_bits().into(),
+            Format::F64 => x.to_bits().into(),
+            Format::F80 => Format::F64.convert(x.to_bits().into(), self),
+        }
     }
 
     /// The position of a float among all of its format: neighbours differ by 1, both zeros are 0, infinities count.

@@ -50,39 +50,40 @@ fn integer(n: f64) -> i32 {
     n as i32
 }
 
+/// By functions that touch nothing but their operands: the C library's would set `errno`, of whatever thread FS says.
 impl Functions for Host {
     fn exp(&self, a: f64) -> f64 {
-        self.round(a.exp())
+        self.round(libm::exp(a))
     }
     fn exp2(&self, a: f64) -> f64 {
-        self.round(a.exp2())
+        self.round(libm::exp2(a))
     }
     fn pow(&self, a: f64, b: f64) -> f64 {
-        self.round(a.powf(b))
+        self.round(libm::pow(a, b))
     }
     fn ln(&self, a: f64) -> f64 {
-        self.round(a.ln())
+        self.round(libm::log(a))
     }
     fn log2(&self, a: f64) -> f64 {
-        self.round(a.log2())
+        self.round(libm::log2(a))
     }
     fn ln_1p(&self, a: f64) -> f64 {
-        self.round(a.ln_1p())
+        self.round(libm::log1p(a))
     }
     fn sin(&self, a: f64) -> f64 {
-        self.round(a.sin())
+        self.round(libm::sin(a))
     }
     fn cos(&self, a: f64) -> f64 {
-        self.round(a.cos())
+        self.round(libm::cos(a))
     }
     fn sinh(&self, a: f64) -> f64 {
-        self.round(a.sinh())
+        self.round(libm::sinh(a))
     }
     fn cosh(&self, a: f64) -> f64 {
-        self.round(a.cosh())
+        self.round(libm::cosh(a))
     }
     fn hypot(&self, a: f64, b: f64) -> f64 {
-        self.round(a.hypot(b))
+        self.round(libm::hypot(a, b))
     }
     fn rint(&self, a: f64) -> f64 {
         a.round_ties_even()

@@ -4,6 +4,7 @@
 //! Knows the fields and their offsets; what they mean in time is told where they are used (`switch`, `signals`).
 
 use crate::x86::state;
+use shadowgrind_core::ops::MAX_OPERANDS;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -69,6 +70,45 @@ pub(crate) struct Caught {
     pub(crate) info: [u64; 16],
 }
 
+/// Functions with a number of their own in [`Context::calls`].
+pub(crate) const FUNCTIONS: usize = 256;
+
+/// A function that runs as one operation: unannotated, from its first instruction to its return.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FunctionCall {
+    /// The complement of the stack pointer at its first instruction; 0 while there is no such function.
+    pub(crate) not_stack: u64,
+    /// Code to go on at after its return: the return address is in rcx then, and rcx in its slot.
+    pub(crate) then: u64,
+    /// Which one it is (`x86::function`); 0 for one whose operands the tool keeps elsewhere.
+    pub(crate) function: u64,
+    /// Operands, in the low bytes.
+    pub(crate) x: [u64; MAX_OPERANDS],
+    /// Their dots.
+    pub(crate) dots: [u64; MAX_OPERANDS],
+    /// The register of the result.
+    pub(crate) result: [u64; 2],
+    /// The dot of the result.
+    pub(crate) dot: u64,
+    /// The guest's stack pointer while the dot is evaluated.
+    pub(crate) stack: u64,
+    /// Code to go on at then.
+    pub(crate) resume: u64,
+}
+
+impl FunctionCall {
+    /// The stack pointer at its first instruction: there is its return address.
+    pub(crate) fn stack(&self) -> u64 {
+        !self.not_stack
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_active(&self) -> bool {
+        self.not_stack != 0
+    }
+}
+
 /// See the module's description.
 #[repr(C, align(64))]
 pub(crate) struct Context {
@@ -106,6 +146,10 @@ pub(crate) struct Context {
     pub(crate) record: u64,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
+    /// The function that runs as one operation.
+    pub(crate) call: FunctionCall,
+    /// How often each function was called, by its number, since the tool last looked.
+    pub(crate) calls: [u64; FUNCTIONS],
     /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
     pub(crate) quiet: AtomicU32,
     /// One of [`place`].
@@ -155,6 +199,9 @@ impl Context {
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
     pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
     pub(crate) const OFFSET_ASIDE: u32 = offset_of!(Context, aside) as u32;
+    pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;
+    pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
+    pub(crate) const OFFSET_HOST_RSP: u32 = offset_of!(Context, host_rsp) as u32;
     pub(crate) const OFFSET_QUIET: u32 = offset_of!(Context, quiet) as u32;
     pub(crate) const OFFSET_PLACE: u32 = offset_of!(Context, place) as u32;
 

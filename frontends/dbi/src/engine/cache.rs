@@ -5,8 +5,10 @@
 
 use super::arena::{self, Exhausted};
 use crate::context::Context;
+use crate::tools::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, Slot, TABLE_LOAD_BYTES};
+use crate::x86::function;
 use crate::x86::mode::{Mode, TABLES};
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -23,6 +25,8 @@ pub(crate) const EXIT_IB_MISS: ExitId = 1;
 pub(crate) const EXIT_IB_MISS_CELLS: ExitId = 5;
 /// An indirect branch missed the third branch table.
 pub(crate) const EXIT_IB_MISS_WRAPPED: ExitId = 6;
+/// A function that runs as one operation has returned to `Context::ib_target`.
+pub(crate) const EXIT_FUNCTION_RETURNED: ExitId = 7;
 /// A system call the engine must see, or a request seen before one.
 pub(crate) const EXIT_SYSCALL: ExitId = 2;
 /// A fault, described in `Context::fault`.
@@ -126,6 +130,8 @@ pub(crate) struct Stubs {
     pub(crate) syscall_before: (u64, u64),
     /// A system call after the kernel has acted: this range goes on at `syscall_after_slow`.
     pub(crate) syscall_after: (u64, u64),
+    /// On to where a function returns: this range begins again.
+    pub(crate) function_done: (u64, u64),
     /// Leaves as [`EXIT_SYSCALL`].
     pub(crate) syscall_slow: u64,
     /// Leaves as [`EXIT_AFTER_SYSCALL`].
@@ -518,7 +524,17 @@ impl Region {
 /// The thread's fixed stubs, to be placed at `at`.
 fn build_stubs(context: u64, branch_tables: [u64; TABLES], at: u64, plain_calls: u64) -> (Frame, Stubs, Asm) {
     let mut code = Asm::new(at);
-    let mut frame = Frame { context, branch_tables, exit: at, ib_misses: [0; TABLES], syscall: 0 };
+    let mut frame = Frame {
+        context,
+        branch_tables,
+        exit: at,
+        ib_misses: [0; TABLES],
+        syscall: 0,
+        function_returned: 0,
+        function_left: 0,
+        function_done: 0,
+        evaluate: 0,
+    };
     let field = |offset: u32| context + u64::from(offset);
     let leave = |code: &mut Asm, exit: ExitId| {
         code.store(field(Context::OFFSET_RAX), RAX);
@@ -554,6 +570,17 @@ fn build_stubs(context: u64, branch_tables: [u64; TABLES], at: u64, plain_calls:
     let syscall_after_slow = code.here();
     leave(&mut code, EXIT_AFTER_SYSCALL);
 
+    frame.function_returned = code.here();
+    code.store(field(Context::OFFSET_IB_TARGET), RCX);
+    frame.function_left = code.here();
+    code.load(RCX, frame.slot(Slot::Rcx));
+    leave(&mut code, EXIT_FUNCTION_RETURNED);
+    frame.evaluate = code.here();
+    function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
+    frame.function_done = code.here();
+    function::emit_done(&mut code, &frame);
+    let function_done = (frame.function_done, code.here());
+
     frame.syscall = code.here();
     let after = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
     let stubs = Stubs {
@@ -561,6 +588,7 @@ fn build_stubs(context: u64, branch_tables: [u64; TABLES], at: u64, plain_calls:
         fault,
         syscall_before: (frame.syscall, after),
         syscall_after: (after, code.here()),
+        function_done,
         syscall_slow,
         syscall_after_slow,
         end: code.here(),

@@ -16,6 +16,7 @@ use super::translate::Translator;
 use super::{alloc, arena, cache, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
 use crate::tools::shadowed::Shadowed;
+use crate::tools::visit;
 use crate::x86::mode::Mode;
 use std::arch::global_asm;
 use std::sync::Arc;
@@ -316,6 +317,8 @@ extern "C" fn thread_main(thread: *mut Thread) -> ! {
 pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     block_all();
     let process = thread.process;
+    visit::count_calls(process, thread.context);
+    thread.context.calls.fill(0);
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
         // The last thread takes the process with it.
         process.threads.add(thread.handle.clone());
@@ -395,6 +398,7 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.process.forked.store(true, Ordering::SeqCst);
     if let Some(tool) = &thread.process.tool {
         tool.session.forked(&mut **tool.observer.lock());
+        thread.context.calls.fill(0);
         tool.forked();
     }
     thread.process.threads.keep_only(&thread.handle);

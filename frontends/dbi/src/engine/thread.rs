@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::discover::{CodeSource, Hooks, Limits};
 use crate::x86::emit::ExitKind;
+use crate::x86::function::Function;
 use crate::x86::mode::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -145,6 +146,8 @@ impl Thread {
 
     pub(crate) fn flush(&mut self) {
         self.counters.flushes += 1;
+        // Code for a function's return may be gone.
+        self.context.call.then = self.cache.frame().function_returned;
         self.cache.flush();
     }
 
@@ -239,6 +242,11 @@ impl Thread {
                 if shadowed::stays_wrapped(self, target) {
                     self.indirect(target);
                 }
+                Next::Run
+            }
+            cache::EXIT_FUNCTION_RETURNED => {
+                self.pc = self.context.ib_target;
+                shadowed::returned(self);
                 Next::Run
             }
             cache::EXIT_SYSCALL => {
@@ -468,6 +476,10 @@ impl CodeSource for GuestCode {
 
     fn is_hooked(&self, pc: u64) -> bool {
         self.process.tool.as_ref().is_some_and(|tool| tool.is_hooked(pc))
+    }
+
+    fn function(&self, pc: u64) -> Option<Function> {
+        self.process.tool.as_ref().and_then(|tool| tool.session.function(pc))
     }
 
     fn answers_requests(&self) -> bool {

@@ -2,6 +2,7 @@
 //! the program meets the outside: functions that print, mathematical functions, requests, its end.
 
 pub(crate) mod cells;
+pub(crate) mod evaluate;
 #[cfg(test)]
 mod fake;
 pub(crate) mod hooks;

@@ -9,7 +9,7 @@ use super::registers::RegisterShadows;
 use super::session::{Calls, ShadowKind};
 use super::solo::{self, Solos};
 use super::{Tool, records, visit};
-use crate::context::Context;
+use crate::context::{Context, FunctionCall};
 use crate::engine::planes;
 use crate::engine::process::Process;
 use crate::engine::thread::Thread;
@@ -25,27 +25,24 @@ use shadowgrind_shadows::dot::Dot;
 pub(crate) struct Shadowed {
     pub(super) upper_registers: bool,
     pub(super) solos: Solos,
-    /// Shadows of registers that signal handlers interrupted, by the address of the handler's frame.
-    pub(super) interrupted: Vec<(u64, Box<[u8; state::BYTES as usize]>)>,
+    /// What signal handlers interrupted, by the address of the handler's frame.
+    pub(super) interrupted: Vec<(u64, Interrupted)>,
     /// Start of the buffer of records; 0 without one.
     pub(super) buffer: u64,
     /// Sites of what is recorded, by number.
     pub(super) sites: Vec<Option<Site>>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
-    /// The function that runs as one operation.
-    pub(super) wrapped: Option<Wrapped>,
     /// Return addresses the thread has seen hooked: the code there was made again when they were.
     pub(super) watched: HashSet<u64>,
 }
 
-/// A function that runs as one operation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wrapped {
-    /// Where it returns to.
-    pub(super) address: u64,
-    /// The stack pointer then.
-    pub(super) stack: u64,
+/// What a signal handler has interrupted.
+pub(crate) struct Interrupted {
+    /// Shadows of registers.
+    pub(super) shadows: Box<[u8; state::BYTES as usize]>,
+    /// The function that ran as one operation.
+    call: FunctionCall,
 }
 
 impl Shadowed {
@@ -56,7 +53,6 @@ impl Shadowed {
             solos: Solos::new(),
             interrupted: Vec::new(),
             calls: Calls::new(),
-            wrapped: None,
             watched: HashSet::new(),
             buffer: 0,
             sites: Vec::new(),
@@ -74,7 +70,7 @@ impl Shadowed {
     pub(crate) fn begin_thread(&mut self, context: &mut Context) {
         self.interrupted.clear();
         self.calls = Calls::new();
-        self.wrapped = None;
+        context.call = FunctionCall::default();
         super::registers::complete_image(context);
         self.registers(context).clear();
     }
@@ -87,6 +83,9 @@ impl Shadowed {
 /// The mode for code that comes after a stop: what the cells say.
 pub(crate) fn mode(thread: &mut Thread) -> Mode {
     let Some(shadowed) = &thread.shadowed else { return Mode::BARE };
+    if thread.context.call.is_active() {
+        return Mode::WRAPPED;
+    }
     let cells = shadowed.registers(thread.context).cells();
     mode_with(thread, cells)
 }
@@ -208,16 +207,19 @@ pub(crate) fn faulted(thread: &mut Thread) {
 }
 
 /// An indirect branch inside a function taken as one operation, to where none went before: whether the function goes
-/// on there. It does so at the address it returns to as well, which is hooked; if not, the mode is what it is after it.
+/// on there.
 pub(crate) fn stays_wrapped(thread: &mut Thread, target: u64) -> bool {
-    let returns =
-        thread.shadowed.as_ref().and_then(|shadowed| shadowed.wrapped).is_some_and(|w| w.address == target);
-    let stays = returns || !visit::leaves_wrapped(thread, target);
+    let stays = !visit::leaves_wrapped(thread);
     if !stays {
         thread.pc = target;
         thread.mode = mode(thread);
     }
     stays
+}
+
+/// The function taken as one operation has returned to `thread.pc`.
+pub(crate) fn returned(thread: &mut Thread) {
+    visit::returned(thread);
 }
 
 /// An indirect branch whose mode has no table.
@@ -229,7 +231,7 @@ pub(crate) fn look_up(thread: &mut Thread, target: u64) {
 /// The thread arrived at a hooked address.
 pub(crate) fn hook(thread: &mut Thread) {
     if thread.mode.is_wrapped() {
-        if !visit::leaves_wrapped(thread, thread.pc) {
+        if !visit::leaves_wrapped(thread) {
             thread.mode = Mode::WRAPPED.past_hook();
             return;
         }
@@ -246,22 +248,17 @@ pub(crate) fn request(thread: &mut Thread, pc: u64) {
 }
 
 /// A handler is about to be entered: it begins with no shadows. Returns what it interrupts.
-pub(crate) fn interrupt(thread: &mut Thread) -> Option<Box<[u8; state::BYTES as usize]>> {
+pub(crate) fn interrupt(thread: &mut Thread) -> Option<Interrupted> {
     let shadowed = thread.shadowed.as_ref()?;
     let mut registers = shadowed.registers(thread.context);
     super::registers::complete_image(registers.context);
-    let saved = registers.save();
+    let shadows = registers.save();
     registers.clear();
-    Some(saved)
+    Some(Interrupted { shadows, call: std::mem::take(&mut thread.context.call) })
 }
 
 /// The handler's frame is at `frame`; it covers the guest bytes up to `end`.
-pub(crate) fn interrupted(
-    thread: &mut Thread,
-    saved: Option<Box<[u8; state::BYTES as usize]>>,
-    frame: u64,
-    end: u64,
-) {
+pub(crate) fn interrupted(thread: &mut Thread, saved: Option<Interrupted>, frame: u64, end: u64) {
     let (Some(shadowed), Some(saved)) = (&mut thread.shadowed, saved) else { return };
     /// Handlers that are left by a jump never return: the oldest are forgotten.
     const NESTED: usize = 64;
@@ -285,7 +282,11 @@ pub(crate) fn resume(thread: &mut Thread, frame: u64) {
     let mut registers = shadowed.registers(thread.context);
     super::registers::complete_image(registers.context);
     match saved {
-        Some(saved) => registers.restore(&saved),
+        Some(saved) => {
+            registers.restore(&saved.shadows);
+            thread.context.call = saved.call;
+            thread.context.call.then = thread.cache.frame().function_returned;
+        }
         None => registers.clear(),
     }
     thread.mode = mode(thread);

@@ -24,7 +24,7 @@ pub(super) fn sweep(thread: &mut Thread) {
     let mut marked = Vec::new();
     let Some(shadowed) = thread.shadowed.as_deref() else { return };
     words(&shadowed.registers(thread.context).save()[..], &mut marked);
-    shadowed.interrupted.iter().for_each(|(_, saved)| words(&saved[..], &mut marked));
+    shadowed.interrupted.iter().for_each(|(_, saved)| words(&saved.shadows[..], &mut marked));
     process.threads.for_others(&thread.handle, |context| {
         words(&context.shadows.0, &mut marked);
         words(registers::upper_vectors(context), &mut marked);

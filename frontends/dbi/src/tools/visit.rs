@@ -2,21 +2,20 @@
 
 use super::Tool;
 use super::cells::{Dots, MirrorCells};
+use super::evaluate::evaluate;
 use super::machine::{Machine, Unmapped};
 use super::registers::{self, RegisterShadows};
 use super::session::{Arrival, Calls, Observer, ProgramEnd, Session};
-use super::shadowed::{self, Wrapped};
-use crate::context::{Context, reg};
+use super::shadowed;
+use crate::context::{Context, FunctionCall, reg};
+use crate::engine::process::Process;
 use crate::engine::thread::Thread;
 use crate::engine::{diagnose, guest, planes};
+use crate::x86::mirror::CALLER_SAVED;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Cells, Location};
-
-/// General registers that a function may leave anything in (System V ABI, 3.2.1).
-const CALLER_SAVED: [usize; 9] =
-    [reg::RAX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::R8, reg::R9, reg::R10, reg::R11];
 
 /// A stopped thread, as hooks see it.
 struct Stopped<'a> {
@@ -147,20 +146,15 @@ pub(super) fn arrived(thread: &mut Thread) {
     }
     let arrival =
         visit(thread, |session, calls, observer, machine| session.arrived(pc, calls, observer, machine));
-    let before = thread.mode;
     thread.mode = shadowed::mode(thread).past_hook();
     match arrival {
         None | Some(Arrival::Go) => {}
         Some(Arrival::Watch(address)) => watch(thread, address),
-        Some(Arrival::Wrapped(address)) => {
-            watch(thread, address);
-            if before.is_annotated() {
-                let stack = thread.context.regs[reg::RSP] + 8;
-                if let Some(shadowed) = &mut thread.shadowed {
-                    shadowed.wrapped = Some(Wrapped { address, stack });
-                }
-                thread.mode = Mode::WRAPPED.past_hook();
-            }
+        Some(Arrival::Wrapped) => {
+            let then = thread.cache.frame().function_returned;
+            let not_stack = !thread.context.regs[reg::RSP];
+            thread.context.call = FunctionCall { not_stack, then, ..FunctionCall::default() };
+            thread.mode = Mode::WRAPPED.past_hook();
         }
     }
 }
@@ -176,18 +170,39 @@ fn watch(thread: &mut Thread, address: u64) {
     thread.context.request();
 }
 
-/// An indirect branch inside a wrapped function: whether it is the function's return.
-pub(super) fn leaves_wrapped(thread: &mut Thread, target: u64) -> bool {
-    let stack = thread.context.regs[reg::RSP];
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return true };
-    let Some(wrapped) = shadowed.wrapped else { return true };
-    let returned = target == wrapped.address && stack == wrapped.stack;
-    // Beyond the frame of the call: it was left by longjmp or an exception.
-    if !returned && stack <= wrapped.stack {
+/// Whether the function that runs as one operation is no longer under way: its frame was left by a jump or an exception.
+pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
+    let call = thread.context.call;
+    if call.is_active() && thread.context.regs[reg::RSP] <= call.stack() {
         return false;
     }
-    shadowed.wrapped = None;
+    end_function(thread);
+    true
+}
+
+/// The function that ran as one operation has returned, to `thread.pc`.
+pub(super) fn returned(thread: &mut Thread) {
+    let mut call = end_function(thread);
+    if call.function != 0 {
+        let mut result = [0; 16];
+        registers::read_value(thread.context, state::vector(0), &mut result);
+        call.result[0] = u64::from_le_bytes(result[..8].try_into().expect("eight bytes"));
+        evaluate(&mut call);
+        if let Some(shadowed) = thread.shadowed.as_deref_mut() {
+            let mut registers = shadowed.registers(thread.context);
+            registers.bytes(state::vector(0), 8).copy_from_slice(&call.dot.to_le_bytes());
+        }
+    }
+    thread.mode = shadowed::mode(thread);
+    arrived(thread);
+}
+
+/// There is no function that runs as one operation any more; what there was. Registers that it may have left anything
+/// in carry no shadow.
+fn end_function(thread: &mut Thread) -> FunctionCall {
+    let call = std::mem::take(&mut thread.context.call);
     registers::complete_image(thread.context);
+    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return call };
     let mut registers = shadowed.registers(thread.context);
     for register in CALLER_SAVED {
         registers.bytes(state::general(register), 8).fill(0);
@@ -199,7 +214,7 @@ pub(super) fn leaves_wrapped(thread: &mut Thread, target: u64) -> bool {
         registers.bytes(state::x87(0, index), usize::from(state::X87_BYTES)).fill(0);
     }
     registers.note_x87();
-    true
+    call
 }
 
 /// A client request by the instruction at `pc`.
@@ -222,8 +237,18 @@ pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
     });
 }
 
+/// Has the session count the calls of functions that translated code has seen to, in a thread that has ended or is stopped.
+pub(crate) fn count_calls(process: &Process, context: &Context) {
+    if let Some(tool) = &process.tool {
+        tool.session.count_calls(&context.calls);
+    }
+}
+
 /// The program has ended; the exit status to be given instead of its own, if there is one.
 pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
+    let process = thread.process;
+    count_calls(process, thread.context);
+    process.threads.for_others(&thread.handle, |context| count_calls(process, context));
     visit(thread, |session, _, observer, machine| {
         session.finish(end, observer, Some(machine), &mut diagnose::Terminal)
     })

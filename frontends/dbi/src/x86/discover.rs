@@ -4,6 +4,7 @@
 //! calls — and marks what control flow becomes. Purely a function of the bytes, the address and the limits, so that
 //! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
 
+use super::function::Function;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     OpKind, Register,
@@ -21,6 +22,9 @@ pub(crate) trait CodeSource {
 
     /// Whether something is to happen before the instruction at `pc`.
     fn is_hooked(&self, pc: u64) -> bool;
+
+    /// What is known of the function at `pc`, which is hooked, if that is all there is to do there.
+    fn function(&self, pc: u64) -> Option<Function>;
 
     /// Whether GS addresses the mirror, so that the guest's uses of it are the engine's business.
     fn takes_gs(&self) -> bool;
@@ -118,13 +122,15 @@ pub(crate) struct Superblock {
     pub(crate) start: u64,
     pub(crate) insns: Vec<Insn>,
     pub(crate) end: End,
+    /// The function at its start, if it ends there because of that.
+    pub(crate) function: Option<Function>,
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
 }
 
 impl Superblock {
     pub(crate) fn new() -> Self {
-        Superblock { start: 0, insns: Vec::new(), end: End::Left, extents: Vec::new() }
+        Superblock { start: 0, insns: Vec::new(), end: End::Left, function: None, extents: Vec::new() }
     }
 
     /// Discovers the superblock at `start` into `self`, which is emptied first.
@@ -132,6 +138,7 @@ impl Superblock {
         self.start = start;
         self.insns.clear();
         self.extents.clear();
+        self.function = None;
         Walk { block: self, limits, window: Window::new(), frames: Vec::new(), side_exits: 0, jumps: 0 }
             .run(start, source);
     }
@@ -182,6 +189,9 @@ impl Walk<'_> {
             }
             let hooks = self.limits.hooks;
             if hooks != Hooks::None && (pc != start || hooks == Hooks::All) && source.is_hooked(pc) {
+                if pc == start {
+                    self.block.function = source.function(pc);
+                }
                 break End::Hooked(pc);
             }
             let insn = match self.window.decode(pc, source) {
@@ -387,5 +397,37 @@ impl Window {
         }
         let displacement_at = constants.displacement_offset() as u8;
         Ok(Insn { decoded, bytes, displacement_at, flow: Flow::Straight })
+    }
+}
+
+/// Code at a fixed address, for tests: nothing is hooked there, and GS is the guest's.
+#[cfg(test)]
+pub(crate) struct Bytes {
+    pub(crate) start: u64,
+    pub(crate) code: Vec<u8>,
+}
+
+#[cfg(test)]
+impl CodeSource for Bytes {
+    fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
+        let rest = self.code.get((pc - self.start) as usize..).unwrap_or_default();
+        let len = rest.len().min(window.len());
+        window[..len].copy_from_slice(&rest[..len]);
+        len
+    }
+    fn data_address(&self, _pc: u64, address: u64) -> u64 {
+        address
+    }
+    fn is_hooked(&self, _pc: u64) -> bool {
+        false
+    }
+    fn function(&self, _pc: u64) -> Option<Function> {
+        None
+    }
+    fn takes_gs(&self) -> bool {
+        false
+    }
+    fn answers_requests(&self) -> bool {
+        false
     }
 }

@@ -46,6 +46,14 @@ pub(crate) struct Frame {
     pub(crate) ib_misses: [u64; TABLES],
     /// System call: ecx holds the guest address after it, r11 the code to resume at.
     pub(crate) syscall: u64,
+    /// A function that runs as one operation has returned: rcx holds the return address, its slot rcx.
+    pub(crate) function_returned: u64,
+    /// The same, with the return address in `Context::ib_target`.
+    pub(crate) function_left: u64,
+    /// The same, the function having been seen to: on to the return address. rax is in its slot.
+    pub(crate) function_done: u64,
+    /// Evaluates the dot of the function's result; r11 holds the code to resume at.
+    pub(crate) evaluate: u64,
 }
 
 impl Frame {
@@ -219,12 +227,23 @@ impl Emitter {
         self.put_back_all();
         match block.end {
             End::Left => {}
-            End::Hooked(_) if block.insns.is_empty() => self.leave(ExitKind::Hook(block.start)),
+            End::Hooked(_) if block.insns.is_empty() => self.hooked(block),
             End::Hooked(pc) => self.jump_to(pc),
             End::Request(pc) => self.leave(ExitKind::Request(pc)),
             // What cannot be decoded now is looked at again, on its own, when execution really gets there.
             End::Continues(pc) if self.mode.is_solo() => self.leave(ExitKind::Stepped(pc)),
             End::Continues(pc) | End::Invalid(pc) | End::Unmapped { pc, .. } => self.jump_to(pc),
+        }
+    }
+
+    /// At the start of `block`, which is hooked.
+    fn hooked(&mut self, block: &Superblock) {
+        if self.mode.is_wrapped() {
+            return self.inside_function(block.start);
+        }
+        match self.own_function(block) {
+            Some(function) => self.enter_function(block.start, function),
+            None => self.leave(ExitKind::Hook(block.start)),
         }
     }
 
@@ -416,7 +435,10 @@ impl Emitter {
             }
             FlowControl::Return => {
                 self.set_rcx_aside();
-                self.pop_into_rcx(insn);
+                if self.mode.is_wrapped() {
+                    self.function_return(index, insn);
+                }
+                pop_into_rcx(&mut self.out.hot, insn);
                 self.rcx_aside = false;
                 self.through_table();
             }
@@ -457,20 +479,10 @@ impl Emitter {
         }
     }
 
-    /// Pops the return address into rcx, which has been set aside.
-    fn pop_into_rcx(&mut self, insn: &Insn) {
-        self.out.hot.raw(&[0x59]);
-        if insn.decoded.op_count() == 1 {
-            // lea rsp, [rsp + imm]
-            self.out.hot.raw(&[0x48, 0x8d, 0xa4, 0x24]);
-            self.out.hot.imm32(i32::from(insn.decoded.immediate16()));
-        }
-    }
-
     fn expected_return(&mut self, index: usize, insn: &Insn, address: u64) {
         let expected = i32::try_from(address).expect("discovery follows comparable calls only");
         self.set_rcx_aside();
-        self.pop_into_rcx(insn);
+        pop_into_rcx(&mut self.out.hot, insn);
         self.note(index, Displaced { rcx: true, ..Displaced::default() });
         self.out.hot.add_rcx(-expected);
         self.out.hot.jrcxz_over(5);
@@ -600,6 +612,16 @@ impl Emitter {
         cold.jmp(self.frame.exit);
         self.out.exits.push(ExitSite { kind, patch, stub, mode: self.mode });
         stub
+    }
+}
+
+/// Pops what the return instruction `insn` does.
+pub(super) fn pop_into_rcx(code: &mut Asm, insn: &Insn) {
+    code.raw(&[0x59]);
+    if insn.decoded.op_count() == 1 {
+        // lea rsp, [rsp + imm]
+        code.raw(&[0x48, 0x8d, 0xa4, 0x24]);
+        code.imm32(i32::from(insn.decoded.immediate16()));
     }
 }
 

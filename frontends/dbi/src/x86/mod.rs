@@ -6,6 +6,7 @@ pub(crate) mod asm;
 pub(crate) mod discover;
 pub(crate) mod emit;
 mod far;
+pub(crate) mod function;
 pub(crate) mod lower;
 pub(crate) mod mirror;
 pub(crate) mod mode;

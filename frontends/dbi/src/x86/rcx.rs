@@ -49,34 +49,10 @@ pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect 
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{CodeSource, Limits, Superblock};
+    use super::super::discover::{Bytes, Hooks, Limits, Superblock};
     use super::*;
-    use crate::x86::discover::Hooks;
-
-    struct Bytes(&'static [u8]);
 
     const START: u64 = 0x1000;
-
-    impl CodeSource for Bytes {
-        fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
-            let rest = &self.0[(pc - START) as usize..];
-            let len = rest.len().min(window.len());
-            window[..len].copy_from_slice(&rest[..len]);
-            len
-        }
-        fn data_address(&self, _pc: u64, address: u64) -> u64 {
-            address
-        }
-        fn is_hooked(&self, _pc: u64) -> bool {
-            false
-        }
-        fn takes_gs(&self) -> bool {
-            false
-        }
-        fn answers_requests(&self) -> bool {
-            false
-        }
-    }
 
     fn effects(code: &'static [u8]) -> Vec<Effect> {
         let limits = Limits {
@@ -88,7 +64,7 @@ mod tests {
             ends_at_stores: false,
         };
         let mut block = Superblock::new();
-        block.discover(START, limits, &mut Bytes(code));
+        block.discover(START, limits, &mut Bytes { start: START, code: code.to_vec() });
         block.insns.iter().map(|insn| on_rcx(insn, &mut InstructionInfoFactory::new())).collect()
     }
 

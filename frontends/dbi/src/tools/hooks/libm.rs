@@ -167,6 +167,12 @@ pub(crate) enum Argument {
 }
 
 impl Math {
+    /// Operation and format of a function that is given floats in vector registers and returns one.
+    pub(crate) fn in_registers(self) -> Option<(Op, Format)> {
+        let floats = matches!(self.shape, Shape::Floats(n) if usize::from(n) == self.op.arity());
+        (floats && self.format != Format::F80).then_some((self.op, self.format))
+    }
+
     /// The format operands are handed over in.
     pub(crate) fn format(self) -> Format {
         self.format

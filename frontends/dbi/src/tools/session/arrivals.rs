@@ -18,9 +18,9 @@ pub(crate) enum Arrival {
     Go,
     /// It goes on, and this address is hooked from now on.
     Watch(u64),
-    /// The function runs without shadows until it returns to this address, which is hooked from now on. What it leaves
-    /// in registers and memory has no shadow but what the session sets then. [`Calls::wrapped`] is true meanwhile.
-    Wrapped(u64),
+    /// The function runs without shadows until it returns: the engine sees to that it is then reported. What it leaves in
+    /// registers and memory has no shadow but what the session sets then. [`Calls::wrapped`] is true meanwhile.
+    Wrapped,
 }
 
 impl Session {
@@ -54,8 +54,11 @@ impl Session {
             match state.enter(hooked, &mut frame) {
                 Entered::Go => {}
                 Entered::Watch => watch = true,
-                Entered::Wrap => (watch, wrapped) = (true, true),
+                Entered::Wrap => wrapped = true,
             }
+        }
+        if wrapped {
+            return Arrival::Wrapped;
         }
         if !watch {
             return returned;
@@ -63,7 +66,7 @@ impl Session {
         if state.returns.insert(at) {
             self.note(at);
         }
-        if wrapped { Arrival::Wrapped(at) } else { Arrival::Watch(at) }
+        Arrival::Watch(at)
     }
 
     /// A thread came to `pc`, which a call may have returned to: does what the call was waited for. The engine need not

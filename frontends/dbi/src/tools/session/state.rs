@@ -8,6 +8,7 @@ use super::seeds::{self, Jobs, Loaded, Purpose, SpecFailure};
 use crate::engine::Lock;
 use crate::tools::hooks::Hook;
 use crate::tools::machine::Machine;
+use crate::x86::function::Function;
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Label, Report};
 use shadowgrind_core::site::Site;
@@ -161,6 +162,23 @@ impl Session {
         }
         let state = self.state.lock();
         state.hooked.contains_key(&pc) || state.named.contains_key(&pc) || state.returns.contains(&pc)
+    }
+
+    /// What is known of the function at `pc`, if it is hooked for that alone and simple.
+    pub(crate) fn function(&self, pc: u64) -> Option<Function> {
+        let state = self.state.lock();
+        let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
+        let Hook::Math(math) = meaning.hook else { return None };
+        let number = u8::try_from(meaning.name).ok()?;
+        let alone = self.config.shadow == ShadowKind::Dot && !state.named.contains_key(&pc);
+        let (op, format) = math.in_registers().filter(|_| alone)?;
+        Some(Function { op, format, number })
+    }
+
+    /// Functions were called this often, by their numbers, without the session's being asked.
+    pub(crate) fn count_calls(&self, calls: &[u64]) {
+        let mut state = self.state.lock();
+        state.names.iter_mut().zip(calls).for_each(|((_, total), calls)| *total += calls);
     }
 
     /// What the user has set about reals.

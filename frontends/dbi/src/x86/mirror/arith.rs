@@ -276,7 +276,7 @@ impl Emitter {
         !self.has_upper() && self.mirror().settings.keeps_mxcsr
     }
 
-    fn binding(&mut self) -> Binding {
+    pub(super) fn binding(&mut self) -> Binding {
         if self.has_upper() { Binding::Evex } else { Binding::Vex }
     }
 

@@ -46,6 +46,16 @@ pub(super) fn store(code: &mut Asm, mem: Mem, reg: Gpr, bytes: usize) {
     memory(code, &[if bytes == 1 { 0x88 } else { 0x89 }], reg, mem, bytes, 0);
 }
 
+/// Loads 8 bytes into rcx, or, not the `first`, adds their bits to it. Writes the flags.
+pub(super) fn gather_rcx(code: &mut Asm, mem: Mem, first: bool) {
+    memory(code, &[if first { 0x8b } else { 0x0b }], RCX, mem, 8, 0);
+}
+
+/// `test rcx, rcx`. Writes the flags.
+pub(super) fn test_rcx(code: &mut Asm) {
+    code.raw(&[0x48, 0x85, 0xc9]);
+}
+
 /// `kmovb ecx, k1`.
 pub(super) fn mask_to_rcx(code: &mut Asm) {
     code.raw(&[0xc5, 0xf9, 0x93, 0xc9]);
@@ -55,6 +65,9 @@ pub(super) fn mask_to_rcx(code: &mut Asm) {
 pub(super) fn test_mask(code: &mut Asm) {
     code.raw(&[0xc5, 0xf9, 0x98, 0xc9]);
 }
+
+/// The condition "no sign": the result is not negative.
+pub(super) const NO_SIGN: u8 = 9;
 
 /// The condition "not equal".
 pub(super) const NOT_EQUAL: u8 = 5;

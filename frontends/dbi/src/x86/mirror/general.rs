@@ -8,13 +8,12 @@ use super::encode;
 use super::guard::{Leave, Source};
 use super::liveness;
 use super::operand;
-use crate::x86::asm::{Gpr, RCX};
+use crate::x86::asm::{Gpr, RCX, RSP};
 use crate::x86::emit::{Displaced, Emitter, Slot};
 use crate::x86::table::General;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{OpKind, Register};
 
-const RSP: Gpr = 4;
 const RBP: Gpr = 5;
 
 /// Memory at `displacement` from rsp or rbp.

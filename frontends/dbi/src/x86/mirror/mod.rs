@@ -12,6 +12,7 @@
 mod arith;
 mod double;
 mod encode;
+mod function;
 mod general;
 mod guard;
 mod liveness;
@@ -19,6 +20,7 @@ mod logic;
 mod logic_vex;
 mod operand;
 mod places;
+pub(crate) use function::CALLER_SAVED;
 pub(crate) mod record;
 mod temporaries;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What annotated code is made of, in each binding, decoded again.
 
 use super::{Mirror, Settings};
-use crate::x86::discover::{CodeSource, Hooks, Limits, Superblock};
+use crate::x86::discover::{Bytes, Hooks, Limits, Superblock};
 use crate::x86::emit::{Emitter, Frame, Placement};
 use crate::x86::mode::Mode;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, OpKind};
@@ -44,29 +44,6 @@ const GUEST: &[&[u8]] = &[
     b"\xc3",                     // ret
 ];
 
-struct Bytes(Vec<u8>);
-
-impl CodeSource for Bytes {
-    fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
-        let rest = self.0.get((pc - START) as usize..).unwrap_or_default();
-        let len = rest.len().min(window.len());
-        window[..len].copy_from_slice(&rest[..len]);
-        len
-    }
-    fn data_address(&self, _pc: u64, address: u64) -> u64 {
-        address
-    }
-    fn is_hooked(&self, _pc: u64) -> bool {
-        false
-    }
-    fn takes_gs(&self) -> bool {
-        true
-    }
-    fn answers_requests(&self) -> bool {
-        false
-    }
-}
-
 /// Hot and cold code of [`GUEST`], annotated.
 fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
     let frame = Frame {
@@ -75,6 +52,10 @@ fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
         exit: CONTEXT + 0x8000,
         ib_misses: [CONTEXT + 0x8100, CONTEXT + 0x8200, CONTEXT + 0x8280],
         syscall: CONTEXT + 0x8300,
+        function_returned: CONTEXT + 0x8400,
+        function_left: CONTEXT + 0x8420,
+        function_done: CONTEXT + 0x8440,
+        evaluate: CONTEXT + 0x8480,
     };
     let settings = Settings {
         in_registers,
@@ -95,7 +76,7 @@ fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
         ends_at_stores: false,
     };
     let mut block = Superblock::new();
-    block.discover(START, limits, &mut Bytes(GUEST.concat()));
+    block.discover(START, limits, &mut Bytes { start: START, code: GUEST.concat() });
     assert_eq!(block.insns.len(), GUEST.len(), "all of the code is one superblock");
     let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
     emitter.emit(&block, place, Mode::cells(0), false);

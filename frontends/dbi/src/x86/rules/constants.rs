@@ -4,18 +4,35 @@
 //! the pool is, its owner says.
 
 use shadowgrind_core::format::Format;
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
 use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const POOL: [Constant; 5] = [
+const POOL: [Constant; 17] = [
     Constant::Sign,
     Constant::Magnitude,
-    Constant::Literal(0),
-    Constant::Literal(1f64.to_bits()),
-    Constant::Literal((-0.5f64).to_bits()),
+    literal(0.0),
+    literal(1.0),
+    literal(-0.5),
+    literal(-1.0),
+    literal(2.0),
+    literal(0.5),
+    literal(3.0),
+    literal(LN_2),
+    literal(LN_10),
+    literal(LOG2_E),
+    literal(LOG10_E),
+    literal(FRAC_2_SQRT_PI),
+    literal(f64::MIN_POSITIVE),
+    literal(f64::INFINITY),
+    literal(f64::NAN),
 ];
+
+const fn literal(x: f64) -> Constant {
+    Constant::Literal(x.to_bits())
+}
 
 /// Bytes of a constant.
 const LINE: usize = 64;

@@ -56,13 +56,22 @@ pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Con
         given => given.unwrap_or(0),
     };
     let mut evex = Evex { asm, job, template, registers, lanes, low, masks, made: Vec::new() };
-    for step in &template.steps {
+    for (i, step) in template.steps.iter().enumerate() {
         evex.step(step);
+        evex.release(&template.steps[i + 1..]);
     }
     evex.finish();
 }
 
 impl Evex<'_, '_> {
+    /// Gives back masks that none of the steps to come tests.
+    fn release(&mut self, steps: &[Step]) {
+        let tested = |m: M| steps.iter().any(|step| step.guard.is_some_and(|guard| guard.mask == m));
+        let (kept, done): (Vec<_>, Vec<_>) = self.made.drain(..).partition(|&(m, ..)| tested(m));
+        self.made = kept;
+        self.masks.extend(done.into_iter().map(|(.., k)| k));
+    }
+
     fn step(&mut self, step: &Step) {
         match step.guard {
             None => self.unguarded(step),
@@ -214,10 +223,11 @@ impl Evex<'_, '_> {
     fn load(&mut self, step: &Step) -> Vec<u8> {
         let mut pinned = Vec::new();
         let otherwise = step.guard.map(|guard| guard.otherwise).filter(|&v| self.node(v) != Node::ZERO);
-        // Logic, which raises no exception, reads constants from memory.
-        let logic = is_logic(step.verb);
+        // Logic, which raises no exception, reads the constant it ends with from memory.
+        let last = step.verb.operands().last().filter(|_| is_logic(step.verb));
+        let constant = last.filter(|&v| matches!(self.node(v), Node::Constant(_)));
         for v in step.verb.operands().chain(otherwise) {
-            if !(logic && matches!(self.node(v), Node::Constant(_))) {
+            if Some(v) != constant {
                 self.registers.load(self.asm, v, &mut pinned);
             }
         }
@@ -253,7 +263,7 @@ impl Evex<'_, '_> {
             (Test::Less(..), false) => compare(0x15),
             (Test::Equal(..), true) => compare(0x00),
             (Test::Equal(..), false) => compare(0x04),
-            (Test::Always, _) => unreachable!("folded"),
+            (Test::Always | Test::Unknown, _) => unreachable!("folded"),
         };
         self.asm.vector(vector.masked(self.lanes));
         self.made.push((m, holds, k));

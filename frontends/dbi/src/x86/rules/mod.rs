@@ -122,6 +122,11 @@ pub(crate) fn needs_operand(op: Op, i: usize) -> bool {
     Template::of(op, [DISTINCT; 2], 0).reads(Node::Operand(i as u8))
 }
 
+/// Whether the rule of `op` takes arithmetic alone, for some operands at least: for others it says NaN.
+pub(crate) fn is_arithmetic(op: Op) -> bool {
+    Template::of(op, [DISTINCT; 2], 0).is_known()
+}
+
 /// Appends the rule.
 ///
 /// # Panics

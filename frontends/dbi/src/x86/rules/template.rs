@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 
 use shadowgrind_core::arith::Arith;
+use shadowgrind_core::functions::Functions;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_shadows::dot;
 
@@ -37,6 +38,8 @@ pub(super) enum Node {
 impl Node {
     /// Nothing: +0 in every lane.
     pub(super) const ZERO: Node = Node::Constant(Constant::Literal(0));
+    /// NaN: what functions would have to say.
+    pub(super) const UNKNOWN: Node = Node::Constant(Constant::Literal(f64::NAN.to_bits()));
 }
 
 /// A value from the pool of constants.
@@ -96,6 +99,8 @@ pub(super) enum Test {
     Absent(V),
     /// Holds everywhere.
     Always,
+    /// Tests something unknown.
+    Unknown,
 }
 
 impl Test {
@@ -104,7 +109,7 @@ impl Test {
         let operands = match self {
             Test::Less(a, b) | Test::Equal(a, b) => [Some(a), Some(b)],
             Test::Absent(a) => [Some(a), None],
-            Test::Always => [None; 2],
+            Test::Always | Test::Unknown => [None; 2],
         };
         operands.into_iter().flatten()
     }
@@ -146,11 +151,8 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The dot rule of an arithmetic op. Operands that are the same place are the same value: `same` maps each operand,
+    /// The dot rule of an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
     /// and each dot, to the first that is like it. Dots with a bit in `absent` are known to be absent.
-    ///
-    /// # Panics
-    /// For an op that is no arithmetic row.
     pub(super) fn of(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
         let recorder = Recorder::default();
         let count = op.arity();
@@ -158,10 +160,17 @@ impl Template {
         let dot = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Dot(i) };
         let dots: Vec<V> = same[1][..count].iter().map(|i| recorder.node(dot(i))).collect();
         let result = recorder.node(Node::Result);
-        let dot = dot::inline(&recorder, op, &x, result, &dots).expect("an arithmetic op");
+        let dot = dot::inline(&recorder, op, &x, result, &dots)
+            .unwrap_or_else(|| dot::rule(&recorder, &op.gradient(&recorder, &x, result), &dots));
         let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
         let steps = fused(&nodes, &tests, dot);
         Template { nodes, tests, steps, result: dot }
+    }
+
+    /// Whether something other than NaN is computed.
+    pub(super) fn is_known(&self) -> bool {
+        let computes = |step: &Step| !matches!(step.verb, Verb::Copy(_));
+        !self.nodes.contains(&Node::UNKNOWN) || self.steps.iter().any(computes)
     }
 
     /// Whether the rule reads a value of the guest or of a shadow.
@@ -262,18 +271,76 @@ impl Recorder {
     fn node(&self, node: Node) -> V {
         V(number(&mut self.nodes.borrow_mut(), node))
     }
+    /// What is computed from something unknown is unknown.
     fn verb(&self, verb: Verb) -> V {
-        self.node(Node::Verb(verb))
+        let unknown = verb.operands().any(|v| self.is(v, Node::UNKNOWN));
+        self.node(if unknown { Node::UNKNOWN } else { Node::Verb(verb) })
     }
     fn test(&self, test: Test) -> M {
-        M(number(&mut self.tests.borrow_mut(), test))
+        let unknown = test.operands().any(|v| self.is(v, Node::UNKNOWN));
+        M(number(&mut self.tests.borrow_mut(), if unknown { Test::Unknown } else { test }))
     }
     fn constant(&self, constant: Constant) -> V {
         self.node(Node::Constant(constant))
     }
     /// Whether nothing is there, as is known beforehand. What such a term is added to is left as it is.
     fn is_nothing(&self, v: V) -> bool {
-        self.nodes.borrow()[usize::from(v.0)] == Node::ZERO
+        self.is(v, Node::ZERO)
+    }
+    fn is(&self, v: V, node: Node) -> bool {
+        self.nodes.borrow()[usize::from(v.0)] == node
+    }
+}
+
+/// No instruction computes these.
+impl Functions for Recorder {
+    fn exp(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn exp2(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn pow(&self, _: V, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn ln(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn log2(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn ln_1p(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn sin(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn cos(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn sinh(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn cosh(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn hypot(&self, _: V, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn rint(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn ldexp(&self, _: V, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn digamma(&self, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn bessel_j(&self, _: V, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
+    fn bessel_y(&self, _: V, _: V) -> V {
+        self.node(Node::UNKNOWN)
     }
 }
 
@@ -333,7 +400,12 @@ impl Arith for Recorder {
         self.test(if self.is_nothing(s) { Test::Always } else { Test::Absent(s) })
     }
     fn select(&self, m: M, yes: V, no: V) -> V {
-        let always = self.tests.borrow()[usize::from(m.0)] == Test::Always;
-        if always || yes == no { yes } else { self.node(Node::Select(m, yes, no)) }
+        let test = self.tests.borrow()[usize::from(m.0)];
+        match test {
+            Test::Always => yes,
+            Test::Unknown => self.node(Node::UNKNOWN),
+            _ if yes == no => yes,
+            _ => self.node(Node::Select(m, yes, no)),
+        }
     }
 }

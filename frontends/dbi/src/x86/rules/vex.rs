@@ -114,7 +114,7 @@ impl Vex<'_, '_> {
             }
             Test::Less(_, b) => (forms::COMPARE, self.arithmetic_place(b, &mut pinned), Some(0x11)),
             Test::Equal(_, b) => (forms::COMPARE, self.arithmetic_place(b, &mut pinned), Some(0x00)),
-            Test::Always => unreachable!("folded"),
+            Test::Always | Test::Unknown => unreachable!("folded"),
         };
         let to = self.registers.acquire(self.asm, &pinned);
         let vector = match predicate {
