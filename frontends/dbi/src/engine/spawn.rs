@@ -258,6 +258,7 @@ pub(crate) fn new_thread(
         counters: thread::Counters::NONE,
         carrier,
         own_process: false,
+        user_dispatch: None,
     }));
     thread.context.thread = std::ptr::from_mut(thread) as u64;
     handler::write_context_pointer(signal_stack, address);
@@ -294,6 +295,7 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     if args.has(libc::CLONE_VFORK) {
         child.signals.altstack = parent.signals.altstack;
     }
+    child.user_dispatch = None;
     child.own_process = parent.own_process || !args.has(libc::CLONE_THREAD);
     child.carrier.free.store(0, Ordering::SeqCst);
     // A warm cache catches up with what has changed before anything of it runs.
@@ -406,6 +408,7 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
     RETIRED.lock().clear();
     thread.handle.announce();
     thread.own_process = false;
+    thread.user_dispatch = None;
     if args.has(libc::CLONE_SETTLS) {
         thread.context.guest_fs = args.tls;
     }

@@ -9,7 +9,7 @@ use super::process::Process;
 use super::signals::{Signals, fault};
 use super::spawn::Carrier;
 use super::switch;
-use super::syscalls;
+use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
 use super::{emulate, guest, planes, stepping, vsyscall};
@@ -44,6 +44,8 @@ pub(crate) struct Thread {
     pub(crate) carrier: Carrier,
     /// Whether the thread shares the guest's memory but is a process of its own.
     pub(crate) own_process: bool,
+    /// Which of its system calls become signals.
+    pub(crate) user_dispatch: Option<UserDispatch>,
 }
 
 /// What `--stats` shows, per thread.

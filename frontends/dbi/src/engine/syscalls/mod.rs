@@ -10,9 +10,11 @@ pub(crate) mod process;
 pub(crate) mod seccomp;
 mod signals;
 pub(crate) mod table;
+pub(crate) mod user_dispatch;
 mod wait;
 mod writes;
 
+use super::signals::{Pending, frame::Trap};
 use super::switch::{self, NOT_MADE};
 use super::sys;
 use super::thread::{Next, Thread};
@@ -44,6 +46,20 @@ pub(crate) enum Answer {
 /// The answer that is an error.
 pub(crate) const fn fail(errno: i32) -> Answer {
     Answer::Value(sys::errno(errno))
+}
+
+/// What `si_arch` and filters call this architecture (`linux/audit.h`).
+const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
+
+/// Sends `SIGSYS` in place of a call that would have returned to `pc`; `code` and `errno` say why (sigaction(2)).
+fn raise_sigsys(thread: &mut Thread, call: &Call, pc: u64, code: u64, errno: u32) {
+    let mut info = [0; 16];
+    info[0] = libc::SIGSYS as u64 | u64::from(errno) << 32;
+    info[1] = code;
+    info[2] = pc;
+    info[3] = call.number | u64::from(AUDIT_ARCH_X86_64) << 32;
+    let eflags = thread.context.rflags;
+    thread.raise(&Pending { signal: libc::SIGSYS as u32, info }, Trap::default(), eflags);
 }
 
 /// Length of the `syscall` instruction, bytes.
@@ -97,6 +113,9 @@ fn was_kicked(thread: &Thread, result: u64) -> bool {
 }
 
 fn answer(thread: &mut Thread, call: &Call) -> Answer {
+    if let Some(verdict) = user_dispatch::judge(thread, call, thread.pc) {
+        return verdict;
+    }
     if let Some(verdict) = seccomp::judge(thread, call, thread.pc) {
         return verdict;
     }

@@ -104,6 +104,7 @@ pub(super) fn prctl(thread: &mut Thread, call: &Call) -> Answer {
             let operation = call.args[1].wrapping_sub(1);
             super::seccomp::install(thread, call, operation, call.args[2])
         }
+        super::user_dispatch::OPERATION => super::user_dispatch::set(thread, call),
         // Moving the kernel's idea of heap and stack would only confuse the two of us.
         n if n == libc::PR_SET_MM as u64 => fail(libc::EPERM),
         _ => pass(thread, call),

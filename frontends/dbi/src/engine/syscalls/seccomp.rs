@@ -4,7 +4,7 @@
 //! Filters are classic BPF over `struct seccomp_data` (seccomp(2), Documentation/userspace-api/seccomp_filter.rst).
 //! They are kept per process group of threads and become real again before a program is executed natively.
 
-use super::{Answer, Call, fail, pass};
+use super::{AUDIT_ARCH_X86_64, Answer, Call, fail, pass, raise_sigsys};
 use crate::engine::guest;
 use crate::engine::lock::Lock;
 use crate::engine::thread::Thread;
@@ -36,6 +36,8 @@ const RET_LOG: u32 = 0x7ffc_0000;
 const RET_ALLOW: u32 = 0x7fff_0000;
 const ACTION: u32 = 0xffff_0000;
 const DATA: u32 = 0x0000_ffff;
+/// The `si_code` of a trap.
+const SYS_SECCOMP: u64 = 1;
 /// Data of strict mode's verdict, which kills by another signal than filters do.
 const STRICT: u32 = 0x5347;
 
@@ -116,7 +118,7 @@ pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer>
         RET_ERRNO => Some(fail((verdict & DATA).min(4095) as i32)),
         RET_TRACE | RET_USER_NOTIF => Some(fail(libc::ENOSYS)),
         RET_TRAP => {
-            trap(thread, call, pc, verdict & DATA);
+            raise_sigsys(thread, call, pc, SYS_SECCOMP, verdict & DATA);
             Some(Answer::Replaced)
         }
         RET_KILL_THREAD if verdict & DATA == STRICT => thread.end_by(libc::SIGKILL as u32),
@@ -124,22 +126,8 @@ pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer>
     }
 }
 
-fn trap(thread: &mut Thread, call: &Call, pc: u64, errno: u32) {
-    const SYS_SECCOMP: u64 = 1;
-    const AUDIT_ARCH_X86_64: u64 = 0xc000_003e;
-    let mut info = [0; 16];
-    info[0] = libc::SIGSYS as u64 | u64::from(errno) << 32;
-    info[1] = SYS_SECCOMP;
-    info[2] = pc;
-    info[3] = call.number | AUDIT_ARCH_X86_64 << 32;
-    let pending = crate::engine::signals::Pending { signal: libc::SIGSYS as u32, info };
-    let eflags = thread.context.rflags;
-    thread.raise(&pending, crate::engine::signals::frame::Trap::default(), eflags);
-}
-
 /// `struct seccomp_data` as 32-bit words.
 fn seccomp_data(call: &Call, pc: u64) -> [u32; 16] {
-    const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
     let mut words = [0; 16];
     words[0] = call.number as u32;
     words[1] = AUDIT_ARCH_X86_64;
