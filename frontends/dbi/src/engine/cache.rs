@@ -4,35 +4,19 @@
 //! code as bytes with exits; making them is the translator's work.
 
 use super::arena::{self, Exhausted};
-use crate::context::Context;
-use crate::tools::evaluate::evaluate;
-use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
-use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, Slot, TABLE_LOAD_BYTES};
-use crate::x86::function;
-use crate::x86::mode::{Mode, TABLES};
+use super::region::{Region, Runs};
+use super::stubs::{self, Stubs};
+use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, TABLE_LOAD_BYTES};
+use crate::x86::mode::Mode;
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Index of a [`Block`] in its cache.
 pub(crate) type BlockId = u32;
 
-/// Index of an [`Exit`] in its cache; below [`FIRST_EXIT`] are the exits that belong to no block.
+/// Index of an [`Exit`] in its cache; below [`FIRST_EXIT`] are those of [`super::stubs`].
 pub(crate) type ExitId = u32;
 
-/// An indirect branch missed the first branch table.
-pub(crate) const EXIT_IB_MISS: ExitId = 1;
-/// An indirect branch missed the second branch table.
-pub(crate) const EXIT_IB_MISS_CELLS: ExitId = 5;
-/// An indirect branch missed the third branch table.
-pub(crate) const EXIT_IB_MISS_WRAPPED: ExitId = 6;
-/// A function that runs as one operation has returned to `Context::ib_target`.
-pub(crate) const EXIT_FUNCTION_RETURNED: ExitId = 7;
-/// A system call the engine must see, or a request seen before one.
-pub(crate) const EXIT_SYSCALL: ExitId = 2;
-/// A fault, described in `Context::fault`.
-pub(crate) const EXIT_FAULT: ExitId = 3;
-/// A request seen after a system call was made.
-pub(crate) const EXIT_AFTER_SYSCALL: ExitId = 4;
 /// Number of the first exit that belongs to a block.
 pub(crate) const FIRST_EXIT: ExitId = 16;
 
@@ -45,8 +29,6 @@ fn key(pc: u64, mode: Mode) -> Option<u64> {
 
 const NONE: u32 = u32::MAX;
 const TABLE_ENTRIES: usize = 1 << 16;
-const FIRST_CHUNK: u64 = 64 << 10;
-const LARGEST_CHUNK: u64 = 8 << 20;
 
 /// What a block was made of; enough to make it again.
 #[derive(Clone, Copy, Debug)]
@@ -97,14 +79,6 @@ struct Exit {
     linked: bool,
 }
 
-/// Code space in chunks, filled upwards one after the other.
-struct Region {
-    chunks: Vec<(u64, u64)>,
-    /// For each chunk in use, the first block installed in it.
-    first_blocks: Vec<BlockId>,
-    position: u64,
-}
-
 /// See the module's description.
 pub(crate) struct Cache {
     frame: Frame,
@@ -119,43 +93,15 @@ pub(crate) struct Cache {
     runs: Runs,
 }
 
-/// Code at the head of a cache that belongs to no block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stubs {
-    /// Loads rdi from the context and jumps to `Context::entry`.
-    pub(crate) enter: u64,
-    /// Leaves as [`EXIT_FAULT`], all registers being the guest's.
-    pub(crate) fault: u64,
-    /// A system call before the kernel has acted: this range rewinds to `syscall_slow`.
-    pub(crate) syscall_before: (u64, u64),
-    /// A system call after the kernel has acted: this range goes on at `syscall_after_slow`.
-    pub(crate) syscall_after: (u64, u64),
-    /// On to where a function returns: this range begins again.
-    pub(crate) function_done: (u64, u64),
-    /// Leaves as [`EXIT_SYSCALL`].
-    pub(crate) syscall_slow: u64,
-    /// Leaves as [`EXIT_AFTER_SYSCALL`].
-    pub(crate) syscall_after_slow: u64,
-    end: u64,
-}
-
-impl Stubs {
-    /// The range of the entering stub: interrupted there, a thread is not in its block yet.
-    pub(crate) fn entering(&self) -> (u64, u64) {
-        (self.enter, self.fault)
-    }
-}
-
 impl Cache {
     /// A cache for the thread whose context is at `context`. `plain_calls` is the table, by system call number, of
     /// calls that translated code makes by itself.
     pub(crate) fn new(context: u64, plain_calls: u64, link: bool) -> Result<Self, Exhausted> {
-        const RWX: i32 = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let table = || arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE);
         let branch_tables = [table()?, table()?, table()?];
-        let hot = Region::new(arena::take(FIRST_CHUNK, RWX)?);
-        let cold = Region::new(arena::take(FIRST_CHUNK, RWX)?);
-        let (frame, stubs, code) = build_stubs(context, branch_tables, cold.position, plain_calls);
+        let hot = Region::new()?;
+        let cold = Region::new()?;
+        let (frame, stubs, code) = stubs::build(context, branch_tables, cold.position, plain_calls);
         let mut cache = Cache {
             frame,
             stubs,
@@ -349,7 +295,7 @@ impl Cache {
 
     /// Whether host address `pc` is in the code that belongs to no block.
     pub(crate) fn is_stub(&self, pc: u64) -> bool {
-        (self.cold.chunks[0].0..self.stubs.end).contains(&pc)
+        (self.cold.start()..self.stubs.end).contains(&pc)
     }
 
     /// Forgets every block made from guest page `page`.
@@ -373,7 +319,7 @@ impl Cache {
         self.by_pc.clear();
         self.by_page.clear();
         self.hot.rewind(0);
-        self.cold.rewind(self.stubs.end - self.cold.chunks[0].0);
+        self.cold.rewind(self.stubs.end - self.cold.start());
         self.clear_tables();
     }
 
@@ -429,213 +375,8 @@ impl Cache {
     }
 }
 
-/// Counts of runs, one word each: in memory of their own, because writing next to code is slow.
-struct Runs {
-    chunks: Vec<u64>,
-    used: usize,
-}
-
-impl Runs {
-    const CHUNK_WORDS: usize = 4096;
-
-    fn new() -> Self {
-        Runs { chunks: Vec::new(), used: 0 }
-    }
-
-    fn take(&mut self, enough: u32) -> Result<u64, Exhausted> {
-        let (chunk, word) = (self.used / Self::CHUNK_WORDS, self.used % Self::CHUNK_WORDS);
-        if chunk == self.chunks.len() {
-            let bytes = 8 * Self::CHUNK_WORDS as u64;
-            self.chunks.push(arena::take(bytes, libc::PROT_READ | libc::PROT_WRITE)?);
-        }
-        self.used += 1;
-        let at = self.chunks[chunk] + 8 * word as u64;
-        store_code(at, &u64::from(enough).to_le_bytes());
-        Ok(at)
-    }
-
-    fn rewind(&mut self) {
-        self.used = 0;
-    }
-}
-
-impl Region {
-    fn new(chunk: u64) -> Self {
-        Region { chunks: vec![(chunk, chunk + FIRST_CHUNK)], first_blocks: vec![0], position: chunk }
-    }
-
-    fn current(&self) -> (u64, u64) {
-        self.chunks[self.first_blocks.len() - 1]
-    }
-
-    /// Whether `len` bytes that end at `end` lie in the current chunk; if not, moves on to a chunk with room, which
-    /// block `next` will be the first in.
-    fn ensure(&mut self, end: u64, len: usize, next: BlockId) -> Result<bool, Exhausted> {
-        const ALIGNMENT_SLACK: u64 = 64;
-        if end <= self.current().1 {
-            return Ok(true);
-        }
-        let need = len as u64 + ALIGNMENT_SLACK;
-        loop {
-            if self.first_blocks.len() == self.chunks.len() {
-                let (start, end) = self.current();
-                let size = (2 * (end - start)).min(LARGEST_CHUNK).max(need.next_power_of_two());
-                let chunk = arena::take(size, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC)?;
-                self.chunks.push((chunk, chunk + size));
-            }
-            self.first_blocks.push(next);
-            let (start, end) = self.current();
-            self.position = start;
-            if end - start >= need {
-                return Ok(false);
-            }
-        }
-    }
-
-    fn used(&self) -> u64 {
-        let full: u64 =
-            self.chunks[..self.first_blocks.len() - 1].iter().map(|(start, end)| end - start).sum();
-        full + self.position - self.current().0
-    }
-
-    /// Starts over, keeping the first `keep` bytes of the first chunk.
-    fn rewind(&mut self, keep: u64) {
-        self.first_blocks.truncate(1);
-        self.position = self.chunks[0].0 + keep;
-    }
-
-    fn contains(&self, pc: u64) -> bool {
-        self.chunk_of(pc).is_some()
-    }
-
-    fn chunk_of(&self, pc: u64) -> Option<usize> {
-        self.chunks.iter().position(|&(start, end)| start <= pc && pc < end)
-    }
-
-    /// The blocks in the chunk that contains `pc`; they are in ascending order of address.
-    fn blocks_around(&self, pc: u64, block_count: usize) -> Option<std::ops::Range<usize>> {
-        let chunk = self.chunk_of(pc)?;
-        let first = *self.first_blocks.get(chunk)? as usize;
-        let last = self.first_blocks.get(chunk + 1).map_or(block_count, |&id| id as usize);
-        Some(first..last)
-    }
-}
-
-/// The thread's fixed stubs, to be placed at `at`.
-fn build_stubs(context: u64, branch_tables: [u64; TABLES], at: u64, plain_calls: u64) -> (Frame, Stubs, Asm) {
-    let mut code = Asm::new(at);
-    let mut frame = Frame {
-        context,
-        branch_tables,
-        exit: at,
-        ib_misses: [0; TABLES],
-        syscall: 0,
-        function_returned: 0,
-        function_left: 0,
-        function_done: 0,
-        evaluate: 0,
-    };
-    let field = |offset: u32| context + u64::from(offset);
-    let leave = |code: &mut Asm, exit: ExitId| {
-        code.store(field(Context::OFFSET_RAX), RAX);
-        code.mov_imm(RAX, u64::from(exit));
-        code.jmp(at);
-    };
-
-    // Common exit, rax stored, eax = exit number: on to the switch routine with rdi = context.
-    code.store(field(Context::OFFSET_EXIT), RAX);
-    code.store(field(Context::OFFSET_RDI), RDI);
-    code.mov_imm(RDI, context);
-    code.mov_imm(RAX, super::switch::exit_routine());
-    code.raw(&[0xff, 0xe0]);
-
-    for (miss, exit) in
-        frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS, EXIT_IB_MISS_WRAPPED])
-    {
-        *miss = code.here();
-        code.store(field(Context::OFFSET_IB_TARGET), RCX);
-        code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));
-        code.load(RAX, field(Context::OFFSET_SLOTS + 8 * Slot::Rax as u32));
-        leave(&mut code, exit);
-    }
-
-    let enter = code.here();
-    code.load(RDI, field(Context::OFFSET_RDI));
-    code.jmp_slot(field(Context::OFFSET_ENTRY));
-
-    let fault = code.here();
-    leave(&mut code, EXIT_FAULT);
-    let syscall_slow = code.here();
-    leave(&mut code, EXIT_SYSCALL);
-    let syscall_after_slow = code.here();
-    leave(&mut code, EXIT_AFTER_SYSCALL);
-
-    frame.function_returned = code.here();
-    code.store(field(Context::OFFSET_IB_TARGET), RCX);
-    frame.function_left = code.here();
-    code.load(RCX, frame.slot(Slot::Rcx));
-    leave(&mut code, EXIT_FUNCTION_RETURNED);
-    frame.evaluate = code.here();
-    function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
-    frame.function_done = code.here();
-    function::emit_done(&mut code, &frame);
-    let function_done = (frame.function_done, code.here());
-
-    frame.syscall = code.here();
-    let after = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
-    let stubs = Stubs {
-        enter,
-        fault,
-        syscall_before: (frame.syscall, after),
-        syscall_after: (after, code.here()),
-        function_done,
-        syscall_slow,
-        syscall_after_slow,
-        end: code.here(),
-    };
-    (frame, stubs, code)
-}
-
-/// The system call path of translated code: ecx = guest address after the call, r11 = code to resume at. Returns the
-/// address just after the `syscall` instruction.
-fn emit_syscall(
-    code: &mut Asm,
-    field: &dyn Fn(u32) -> u64,
-    plain_calls: u64,
-    slow: u64,
-    after_slow: u64,
-) -> u64 {
-    const JMP_BYTES: u8 = 5;
-    const SHORT_JMP_BYTES: u8 = 2;
-    let unless_rcx_zero_else = |code: &mut Asm, target: u64| {
-        // jrcxz to the far jump, else over it.
-        code.jrcxz_over(SHORT_JMP_BYTES);
-        code.raw(&[0xeb, JMP_BYTES]);
-        code.jmp(target);
-    };
-    code.store(field(Context::OFFSET_SYSCALL_NUMBER), RAX);
-    code.store(field(Context::OFFSET_SYSCALL_NEXT), RCX);
-    code.store(field(Context::OFFSET_SYSCALL_RESUME), R11);
-    // movzx ecx, ax; movzx ecx, byte ptr [rcx + plain_calls]
-    code.raw(&[0x0f, 0xb7, 0xc8]);
-    code.raw(&[0x0f, 0xb6, 0x89]);
-    code.imm32(i32::try_from(plain_calls).expect("call table below 2^31"));
-    unless_rcx_zero_else(code, slow);
-    code.store_imm32(field(Context::OFFSET_PLACE), crate::context::place::SYSCALL as i32);
-    code.load32(RCX, field(Context::OFFSET_QUIET));
-    unless_rcx_zero_else(code, slow);
-    code.raw(&[0x0f, 0x05]);
-    let after = code.here();
-    code.store_imm32(field(Context::OFFSET_PLACE), crate::context::place::CACHE as i32);
-    code.load32(RCX, field(Context::OFFSET_QUIET));
-    unless_rcx_zero_else(code, after_slow);
-    code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
-    code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
-    after
-}
-
 /// Writes bytes into this thread's own code space or table.
-fn store_code(at: u64, bytes: &[u8]) {
+pub(super) fn store_code(at: u64, bytes: &[u8]) {
     // SAFETY: every caller passes an address inside chunks or tables that this cache took from the arena, which
     // nobody else writes; Rust holds no reference into them.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };

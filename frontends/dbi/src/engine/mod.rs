@@ -2,7 +2,8 @@
 //! threads.
 //!
 //! In the order in which a program meets them: `run` starts it; `program`, `elf`, `loader` find and map it into the
-//! `space` laid out by `layout`; `thread` dispatches, `translate` fills the `cache`, `switch` is the border to it;
+//! `space` laid out by `layout`; `thread` dispatches, `translate` fills the `cache` in its `region`s, `switch` and `stubs`
+//! are the border to it;
 //! `syscalls`, `signals`, `spawn`, `exec` and `changes` are what a guest can ask of a kernel; `end` is its end.
 
 mod alloc;
@@ -24,12 +25,14 @@ mod options;
 pub(crate) mod planes;
 pub(crate) mod process;
 mod program;
+mod region;
 mod run;
 mod signals;
 pub(crate) mod space;
 mod spawn;
 mod stats;
 mod stepping;
+mod stubs;
 mod switch;
 pub(crate) mod sys;
 mod syscalls;

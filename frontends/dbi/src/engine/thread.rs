@@ -12,7 +12,7 @@ use super::switch;
 use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
-use super::{emulate, guest, planes, stepping, vsyscall};
+use super::{emulate, guest, planes, stepping, stubs, vsyscall};
 use crate::context::Context;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::discover::{CodeSource, Hooks, Limits};
@@ -218,7 +218,7 @@ impl Thread {
     /// has acted.
     fn completes_instruction(&self, exit: cache::ExitId) -> bool {
         match exit {
-            cache::EXIT_FAULT => false,
+            stubs::EXIT_FAULT => false,
             _ if exit == switch::EXIT_ABORTED as u32 => false,
             _ if exit < cache::FIRST_EXIT => true,
             _ => !matches!(self.cache.exit_kind(exit), ExitKind::Hot(_) | ExitKind::Changed(_)),
@@ -232,13 +232,13 @@ impl Thread {
                 shadowed::abandon(self);
                 Next::Run
             }
-            cache::EXIT_IB_MISS | cache::EXIT_IB_MISS_CELLS => {
-                let cells = u16::from(exit == cache::EXIT_IB_MISS_CELLS);
+            stubs::EXIT_IB_MISS | stubs::EXIT_IB_MISS_CELLS => {
+                let cells = u16::from(exit == stubs::EXIT_IB_MISS_CELLS);
                 self.mode = shadowed::mode_with(self, cells);
                 self.indirect(self.context.ib_target);
                 Next::Run
             }
-            cache::EXIT_IB_MISS_WRAPPED => {
+            stubs::EXIT_IB_MISS_WRAPPED => {
                 let target = self.context.ib_target;
                 self.mode = Mode::WRAPPED;
                 if shadowed::stays_wrapped(self, target) {
@@ -246,22 +246,22 @@ impl Thread {
                 }
                 Next::Run
             }
-            cache::EXIT_FUNCTION_RETURNED => {
+            stubs::EXIT_FUNCTION_RETURNED => {
                 self.pc = self.context.ib_target;
                 shadowed::returned(self);
                 Next::Run
             }
-            cache::EXIT_SYSCALL => {
+            stubs::EXIT_SYSCALL => {
                 self.counters.syscalls += 1;
                 self.mode = Mode::from_bits(self.context.syscall_mode as u32);
                 syscalls::call(self)
             }
-            cache::EXIT_AFTER_SYSCALL => {
+            stubs::EXIT_AFTER_SYSCALL => {
                 self.mode = Mode::from_bits(self.context.syscall_mode as u32);
                 syscalls::made(self);
                 Next::Run
             }
-            cache::EXIT_FAULT => {
+            stubs::EXIT_FAULT => {
                 self.counters.faults += 1;
                 fault::in_cache(self);
                 Next::Run
@@ -280,7 +280,7 @@ impl Thread {
         // SAFETY: this is the thread's own context, and `entry` was translated for it.
         unsafe { switch::enter(self.context) };
         let mut asked = false;
-        while self.context.exit as cache::ExitId == cache::EXIT_FAULT && stepping::goes_on(self, &mut begun) {
+        while self.context.exit as cache::ExitId == stubs::EXIT_FAULT && stepping::goes_on(self, &mut begun) {
             let fault = self.context.fault;
             self.context.entry = fault.host_pc;
             self.context.rflags |= fault.eflags & stepping::TRAP_FLAG;

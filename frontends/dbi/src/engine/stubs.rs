@@ -1,0 +1,172 @@
+//! The fixed code at the head of each cache: the way in, the ways out, and system calls that need no engine.
+//!
+//! Knows where a thread's context is and what its fields mean; blocks reach these stubs through [`Frame`].
+
+use super::cache::ExitId;
+use crate::context::Context;
+use crate::tools::evaluate::evaluate;
+use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
+use crate::x86::emit::{Frame, Slot};
+use crate::x86::function;
+use crate::x86::mode::TABLES;
+
+/// An indirect branch missed the first branch table.
+pub(crate) const EXIT_IB_MISS: ExitId = 1;
+/// An indirect branch missed the second branch table.
+pub(crate) const EXIT_IB_MISS_CELLS: ExitId = 5;
+/// An indirect branch missed the third branch table.
+pub(crate) const EXIT_IB_MISS_WRAPPED: ExitId = 6;
+/// A function that runs as one operation has returned to `Context::ib_target`.
+pub(crate) const EXIT_FUNCTION_RETURNED: ExitId = 7;
+/// A system call the engine must see, or a request seen before one.
+pub(crate) const EXIT_SYSCALL: ExitId = 2;
+/// A fault, described in `Context::fault`.
+pub(crate) const EXIT_FAULT: ExitId = 3;
+/// A request seen after a system call was made.
+pub(crate) const EXIT_AFTER_SYSCALL: ExitId = 4;
+
+/// Code at the head of a cache that belongs to no block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stubs {
+    /// Loads rdi from the context and jumps to `Context::entry`.
+    pub(crate) enter: u64,
+    /// Leaves as [`EXIT_FAULT`], all registers being the guest's.
+    pub(crate) fault: u64,
+    /// A system call before the kernel has acted: this range rewinds to `syscall_slow`.
+    pub(crate) syscall_before: (u64, u64),
+    /// A system call after the kernel has acted: this range goes on at `syscall_after_slow`.
+    pub(crate) syscall_after: (u64, u64),
+    /// On to where a function returns: this range begins again.
+    pub(crate) function_done: (u64, u64),
+    /// Leaves as [`EXIT_SYSCALL`].
+    pub(crate) syscall_slow: u64,
+    /// Leaves as [`EXIT_AFTER_SYSCALL`].
+    pub(crate) syscall_after_slow: u64,
+    pub(super) end: u64,
+}
+
+impl Stubs {
+    /// The range of the entering stub: interrupted there, a thread is not in its block yet.
+    pub(crate) fn entering(&self) -> (u64, u64) {
+        (self.enter, self.fault)
+    }
+}
+
+/// The stubs of the thread whose context is at `context`, to be placed at `at`. `plain_calls` is the table, by system
+/// call number, of calls that translated code makes by itself.
+pub(super) fn build(
+    context: u64,
+    branch_tables: [u64; TABLES],
+    at: u64,
+    plain_calls: u64,
+) -> (Frame, Stubs, Asm) {
+    let mut code = Asm::new(at);
+    let mut frame = Frame {
+        context,
+        branch_tables,
+        exit: at,
+        ib_misses: [0; TABLES],
+        syscall: 0,
+        function_returned: 0,
+        function_left: 0,
+        function_done: 0,
+        evaluate: 0,
+    };
+    let field = |offset: u32| context + u64::from(offset);
+    let leave = |code: &mut Asm, exit: ExitId| {
+        code.store(field(Context::OFFSET_RAX), RAX);
+        code.mov_imm(RAX, u64::from(exit));
+        code.jmp(at);
+    };
+
+    // Common exit, rax stored, eax = exit number: on to the switch routine with rdi = context.
+    code.store(field(Context::OFFSET_EXIT), RAX);
+    code.store(field(Context::OFFSET_RDI), RDI);
+    code.mov_imm(RDI, context);
+    code.mov_imm(RAX, super::switch::exit_routine());
+    code.raw(&[0xff, 0xe0]);
+
+    for (miss, exit) in
+        frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS, EXIT_IB_MISS_WRAPPED])
+    {
+        *miss = code.here();
+        code.store(field(Context::OFFSET_IB_TARGET), RCX);
+        code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));
+        code.load(RAX, field(Context::OFFSET_SLOTS + 8 * Slot::Rax as u32));
+        leave(&mut code, exit);
+    }
+
+    let enter = code.here();
+    code.load(RDI, field(Context::OFFSET_RDI));
+    code.jmp_slot(field(Context::OFFSET_ENTRY));
+
+    let fault = code.here();
+    leave(&mut code, EXIT_FAULT);
+    let syscall_slow = code.here();
+    leave(&mut code, EXIT_SYSCALL);
+    let syscall_after_slow = code.here();
+    leave(&mut code, EXIT_AFTER_SYSCALL);
+
+    frame.function_returned = code.here();
+    code.store(field(Context::OFFSET_IB_TARGET), RCX);
+    frame.function_left = code.here();
+    code.load(RCX, frame.slot(Slot::Rcx));
+    leave(&mut code, EXIT_FUNCTION_RETURNED);
+    frame.evaluate = code.here();
+    function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
+    frame.function_done = code.here();
+    function::emit_done(&mut code, &frame);
+    let function_done = (frame.function_done, code.here());
+
+    frame.syscall = code.here();
+    let after = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
+    let stubs = Stubs {
+        enter,
+        fault,
+        syscall_before: (frame.syscall, after),
+        syscall_after: (after, code.here()),
+        function_done,
+        syscall_slow,
+        syscall_after_slow,
+        end: code.here(),
+    };
+    (frame, stubs, code)
+}
+
+/// The system call path of translated code: ecx = guest address after the call, r11 = code to resume at. Returns the
+/// address just after the `syscall` instruction.
+fn emit_syscall(
+    code: &mut Asm,
+    field: &dyn Fn(u32) -> u64,
+    plain_calls: u64,
+    slow: u64,
+    after_slow: u64,
+) -> u64 {
+    const JMP_BYTES: u8 = 5;
+    const SHORT_JMP_BYTES: u8 = 2;
+    let unless_rcx_zero_else = |code: &mut Asm, target: u64| {
+        // jrcxz to the far jump, else over it.
+        code.jrcxz_over(SHORT_JMP_BYTES);
+        code.raw(&[0xeb, JMP_BYTES]);
+        code.jmp(target);
+    };
+    code.store(field(Context::OFFSET_SYSCALL_NUMBER), RAX);
+    code.store(field(Context::OFFSET_SYSCALL_NEXT), RCX);
+    code.store(field(Context::OFFSET_SYSCALL_RESUME), R11);
+    // movzx ecx, ax; movzx ecx, byte ptr [rcx + plain_calls]
+    code.raw(&[0x0f, 0xb7, 0xc8]);
+    code.raw(&[0x0f, 0xb6, 0x89]);
+    code.imm32(i32::try_from(plain_calls).expect("call table below 2^31"));
+    unless_rcx_zero_else(code, slow);
+    code.store_imm32(field(Context::OFFSET_PLACE), crate::context::place::SYSCALL as i32);
+    code.load32(RCX, field(Context::OFFSET_QUIET));
+    unless_rcx_zero_else(code, slow);
+    code.raw(&[0x0f, 0x05]);
+    let after = code.here();
+    code.store_imm32(field(Context::OFFSET_PLACE), crate::context::place::CACHE as i32);
+    code.load32(RCX, field(Context::OFFSET_QUIET));
+    unless_rcx_zero_else(code, after_slow);
+    code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
+    code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
+    after
+}
