@@ -7,7 +7,10 @@ use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
 use super::sys;
 
 /// Distance from a guest address to its mirror; GS's base in translated code.
-pub(crate) const PLANE: u64 = GUEST_END;
+///
+/// Not a power of two: processors predict the way of their first-level cache from a hash of some lower address bits (on
+/// AMD's, 12 to 27), and what has the same hash throws the other out. Float and shadow would, at each use.
+pub(crate) const PLANE: u64 = GUEST_END + 0x15_7000;
 
 /// Maps the plane, or fails with an errno.
 pub(crate) fn map() -> Result<(), i32> {
