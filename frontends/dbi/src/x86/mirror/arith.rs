@@ -192,29 +192,36 @@ impl Emitter {
         rest: Option<u8>,
     ) {
         let d = at.insn().decoded.op0_register().number() as u8;
-        let temps = [1, 2, 3].map(|i| self.temporary(i));
-        let to = self.temporary(0);
+        // In place, where the shadow is in a register: the rest of it is there then.
+        let own = self.held_alone(d).filter(|_| rest.is_none_or(|rest| rest == d));
+        let first = usize::from(own.is_none());
+        let to = own.unwrap_or_else(|| self.temporary(0));
+        let temps = [0, 1, 2].map(|i| self.temporary(first + i));
         let after = rules::needs_result(op);
         let mut operands = *operands;
         if after {
             // The guest's operand, as it is before the instruction.
             for i in 0..operands.count {
                 if operands.x[i] == Place::Reg(d) && rules::needs_operand(op, i) {
-                    let value = self.temporary(4);
+                    let value = self.temporary(first + 3);
                     self.move_shadow(value, d, 32);
                     operands.x[i] = Place::Reg(value);
                 }
             }
             self.guest(at);
         }
-        if let Some(rest) = rest
-            && let Place::Mem(mem) = self.shadow(rest)
-        {
-            self.out.hot.vector_load(to, mem, 16);
+        if let Some(rest) = rest.filter(|_| own.is_none()) {
+            match self.shadow_value(rest) {
+                Place::Mem(mem) => self.out.hot.vector_load(to, mem, 16),
+                Place::Reg(from) => self.move_shadow(to, from, 16),
+            }
         }
         self.keep_mxcsr(at);
         self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &temps);
         self.put_back_mxcsr(at);
+        if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
+            self.move_shadow(to, to, 16);
+        }
         if !after {
             self.guest(at);
         }
@@ -298,7 +305,7 @@ impl Emitter {
             if insn.op_kind(n) == OpKind::Register {
                 let register = insn.op_register(n).number() as u8;
                 operands.x[i] = Place::Reg(register);
-                operands.dots[i] = self.shadow(register);
+                operands.dots[i] = self.shadow_value(register);
                 continue;
             }
             operands.x[i] = Place::Mem(operand::guest_memory(insn));
@@ -332,7 +339,7 @@ impl Emitter {
         }
         self.guest(at);
         let dot = match insn.op_kind(source) {
-            OpKind::Register => Some(self.shadow(insn.op_register(source).number() as u8)),
+            OpKind::Register => Some(self.shadow_value(insn.op_register(source).number() as u8)),
             _ => self.mirror_memory(insn).map(Place::Mem),
         };
         let Some(dot) = dot else {

@@ -8,6 +8,7 @@ use super::operand;
 use super::vectors::{overwrites_control, set_memory};
 use crate::x86::emit::Emitter;
 use crate::x86::far;
+use crate::x86::vector::Place;
 use iced_x86::{Code, Instruction, OpAccess, OpKind, Register};
 
 impl Emitter {
@@ -27,8 +28,12 @@ impl Emitter {
         let mut double = Instruction::new();
         double.set_code(code);
         let added = code.op_code().op_count() - insn.op_count();
-        let reads_first = added > 0 || self.reads_destination(insn);
-        let mut loaded: Vec<Register> = Vec::new();
+        let reads_first = added == 0 && self.reads_destination(insn);
+        let mut loaded = Vec::new();
+        if reads_first {
+            // The first temporary is taken.
+            loaded.push((Register::None, 0));
+        }
         // The destination first; as first source again where the legacy form has only one of them.
         let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
         for (to, from) in order.enumerate() {
@@ -38,9 +43,9 @@ impl Emitter {
                     let register = insn.op_register(from);
                     let shadow = if control >> from & 1 == 1 {
                         register
-                    } else if to == 0 && !reads_first {
-                        // May be that of the first source, which is read before it is written.
-                        self.same_width(register, 0)
+                    } else if to == 0 && insn.op0_kind() == OpKind::Register {
+                        // May be that of a source too, which is read before it is written.
+                        self.result_operand(register, reads_first)
                     } else {
                         self.shadow_operand(register, &mut loaded)
                     };
@@ -72,23 +77,31 @@ impl Emitter {
         matches!(self.facts.info(insn).op0_access(), OpAccess::ReadWrite | OpAccess::ReadCondWrite)
     }
 
-    /// The shadow of `register` in a temporary, in the same width.
-    fn shadow_operand(&mut self, register: Register, loaded: &mut Vec<Register>) -> Register {
-        let full = register.full_register();
-        let i = loaded.iter().position(|&other| other == full).unwrap_or_else(|| {
-            loaded.push(full);
-            let i = loaded.len() - 1;
-            self.low_in_register(register.number() as u8, register.size() as u8, i);
-            i
+    /// The shadow of `register` in a register, in the same width.
+    fn shadow_operand(&mut self, register: Register, loaded: &mut Vec<(Register, u8)>) -> Register {
+        let known = loaded.iter().find(|(other, _)| *other == register.full_register());
+        let shadow = known.map(|&(_, shadow)| shadow).unwrap_or_else(|| {
+            let shadow = self.low_in_register(register.number() as u8, register.size() as u8, loaded.len());
+            loaded.push((register.full_register(), shadow));
+            shadow
         });
-        self.same_width(register, i)
+        same_width(register, shadow)
     }
 
-    /// Temporary `i`, as wide as `register`.
-    fn same_width(&mut self, register: Register, i: usize) -> Register {
-        let first = if register.is_xmm() { Register::XMM0 } else { Register::YMM0 };
-        first + u32::from(self.temporary(i))
+    /// The register for the result, with the shadow of `register` in it if that is `read`.
+    fn result_operand(&mut self, register: Register, read: bool) -> Register {
+        let result = self.temporary(0);
+        if read && let Place::Mem(mem) = self.shadow(register.number() as u8) {
+            self.out.hot.vector_load(result, mem, register.size() as u8);
+        }
+        same_width(register, result)
     }
+}
+
+/// Vector register `n`, as wide as `register`.
+fn same_width(register: Register, n: u8) -> Register {
+    let first = if register.is_xmm() { Register::XMM0 } else { Register::YMM0 };
+    first + u32::from(n)
 }
 
 /// Whether [`Emitter::double`] knows all operands: vector registers, memory and an immediate.

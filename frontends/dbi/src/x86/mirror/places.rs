@@ -29,6 +29,14 @@ impl Emitter {
         }
     }
 
+    /// Where the shadow of vector register `n` is best read: in a register that holds it, if one does.
+    pub(super) fn shadow_value(&mut self, n: u8) -> Place {
+        match self.held(n) {
+            Some(register) => Place::Reg(register),
+            None => self.shadow(n),
+        }
+    }
+
     fn shadow_memory(&self, n: u8) -> Mem {
         Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::vector(usize::from(n)))))
     }
@@ -41,7 +49,7 @@ impl Emitter {
 
     /// The same where only the low `bytes` matter.
     pub(super) fn low_in_register(&mut self, n: u8, bytes: u8, i: usize) -> u8 {
-        match self.shadow(n) {
+        match self.shadow_value(n) {
             Place::Reg(register) => register,
             Place::Mem(mem) => {
                 let temporary = self.temporary(i);
@@ -68,6 +76,7 @@ impl Emitter {
             Place::Mem(mem) => {
                 let bytes = self.shadow_bytes();
                 self.out.hot.vector_store(mem, register, bytes);
+                self.hold(n, register);
             }
         }
     }

@@ -5,10 +5,13 @@
 //! guest does not need it, and is loaded again before an instruction that names it, and on every way out of the block.
 //! Which registers are set aside is noted with the code (`Displaced`), so that a fault finds the guest's values.
 //!
+//! Such a register *holds* the shadow of a guest register once that was computed in it, or loaded whole: the shadow is
+//! in memory all the same, but need not be loaded again as long as the register is not wanted for something else.
+//!
 //! A register is set aside, and put back, with its low 32 bytes, which is all it has without AVX-512; a guest that uses
 //! AVX-512 itself leaves no upper register to us, and has its registers set aside whole.
 
-use super::At;
+use super::{At, Settings};
 use crate::context::{ASIDE, Context};
 use crate::x86::discover::{Insn, Superblock};
 use crate::x86::emit::Emitter;
@@ -34,6 +37,10 @@ pub(super) struct Temporaries {
     index: usize,
     /// Its temporaries so far.
     picked: Vec<u8>,
+    /// For each guest vector register, the register set aside that holds its shadow.
+    held: [Option<u8>; 16],
+    /// Registers that the present instruction's annotation reads, as a mask.
+    pinned: u16,
 }
 
 impl Temporaries {
@@ -44,6 +51,8 @@ impl Temporaries {
         self.used.extend(block.insns.iter().map(|insn| used(insn, facts)));
         self.index = 0;
         self.picked.clear();
+        self.held = [None; 16];
+        self.pinned = 0;
     }
 
     /// Registers that are set aside, by place.
@@ -51,14 +60,39 @@ impl Temporaries {
         self.aside
     }
 
-    /// A register to set aside: of those not used now, the one that is used last.
-    fn choose(&self) -> u8 {
+    /// How many instructions from now on do not use guest register `n`; nothing if none does.
+    fn next_use(&self, n: u8) -> Option<usize> {
+        let rest = self.used.get(self.index + 1..).unwrap_or_default();
+        rest.iter().position(|mask| mask >> n & 1 == 1)
+    }
+
+    /// A register to set aside: of those not used now, the one that is used last. `unused`: only one that is not used any
+    /// more at all.
+    fn choose(&self, unused: bool) -> Option<u8> {
         let used = self.used.get(self.index).copied().unwrap_or(0);
         let taken = self.aside.iter().flatten().fold(used, |mask, &n| mask | 1 << n);
-        let rest = self.used.get(self.index + 1..).unwrap_or_default();
-        let next = |n: u8| rest.iter().position(|mask| mask >> n & 1 == 1).unwrap_or(rest.len());
         let free = (0..16).filter(|n| taken >> n & 1 == 0);
-        free.max_by_key(|&n| next(n)).expect("an instruction leaves registers alone")
+        let best = free.max_by_key(|&n| self.next_use(n).unwrap_or(usize::MAX))?;
+        (!unused || self.next_use(best).is_none()).then_some(best)
+    }
+
+    /// When what `register` holds is wanted again.
+    fn wanted(&self, register: u8) -> Option<usize> {
+        let held = (0..16).filter(|&n| self.held[usize::from(n)] == Some(register));
+        held.filter_map(|n| self.next_use(n)).min()
+    }
+
+    /// A register that is set aside to be overwritten: the one that is wanted last, or only one that is not `wanted`.
+    fn reusable(&self, wanted: bool) -> Option<u8> {
+        let may = |n: &u8| !self.picked.contains(n) && self.pinned >> n & 1 == 0;
+        let free = self.aside.iter().flatten().copied().filter(may);
+        let best = free.max_by_key(|&n| self.wanted(n).unwrap_or(usize::MAX))?;
+        (wanted || self.wanted(best).is_none()).then_some(best)
+    }
+
+    /// `register` holds no shadow any more.
+    fn drop_held(&mut self, register: u8) {
+        self.held.iter_mut().filter(|held| **held == Some(register)).for_each(|held| *held = None);
     }
 }
 
@@ -90,20 +124,68 @@ impl Emitter {
             return UPPER[i];
         }
         while self.mirror().temporaries.picked.len() <= i {
-            let temporaries = &mut self.mirror().temporaries;
-            let register = temporaries.choose();
-            let place =
-                temporaries.aside.iter().position(Option::is_none).expect("a place to set a register aside");
-            let index = temporaries.index;
-            let mem = self.aside(place);
-            let bytes = self.shadow_bytes();
-            self.out.hot.vector_store(mem, register, bytes);
-            let temporaries = &mut self.mirror().temporaries;
-            temporaries.aside[place] = Some(register);
-            temporaries.picked.push(register);
-            self.note_borrowed(index);
+            let temporaries = &self.mirror().temporaries;
+            let has_place = temporaries.aside.iter().any(Option::is_none);
+            let another = |unused| if has_place { temporaries.choose(unused) } else { None };
+            let register = match temporaries.reusable(false) {
+                Some(register) => register,
+                None => match another(true).map(Err).or(temporaries.reusable(true).map(Ok)) {
+                    Some(Ok(register)) => register,
+                    Some(Err(register)) => self.set_aside(register),
+                    None => {
+                        let register = another(false).expect("an instruction leaves registers alone");
+                        self.set_aside(register)
+                    }
+                },
+            };
+            self.mirror().temporaries.picked.push(register);
         }
-        self.mirror().temporaries.picked[i]
+        let temporaries = &mut self.mirror().temporaries;
+        let register = temporaries.picked[i];
+        temporaries.drop_held(register);
+        register
+    }
+
+    fn set_aside(&mut self, register: u8) -> u8 {
+        let places = &self.mirror().temporaries.aside;
+        let place = places.iter().position(Option::is_none).expect("a place to set a register aside");
+        let mem = self.aside(place);
+        let bytes = self.shadow_bytes();
+        self.out.hot.vector_store(mem, register, bytes);
+        let temporaries = &mut self.mirror().temporaries;
+        temporaries.aside[place] = Some(register);
+        let index = temporaries.index;
+        self.note_borrowed(index);
+        register
+    }
+
+    /// The register that holds the shadow of vector register `n`, to be read.
+    pub(super) fn held(&mut self, n: u8) -> Option<u8> {
+        let temporaries = &mut self.mirror().temporaries;
+        let register = *temporaries.held.get(usize::from(n))?;
+        temporaries.pinned |= register.map_or(0, |register| 1 << register);
+        register
+    }
+
+    /// The same if it may be overwritten by another shadow of `n`.
+    pub(super) fn held_alone(&mut self, n: u8) -> Option<u8> {
+        let register = self.held(n)?;
+        let others = self.mirror().temporaries.held.iter().filter(|&&held| held == Some(register)).count();
+        (others == 1).then_some(register)
+    }
+
+    /// `register` has the shadow of vector register `n`, as memory has.
+    pub(super) fn hold(&mut self, n: u8, register: u8) {
+        let Settings { in_registers, records, wide, .. } = self.mirror().settings;
+        let temporaries = &mut self.mirror().temporaries;
+        let Some(held) = temporaries.held.get_mut(usize::from(n)) else { return };
+        let may = in_registers == 0 && !records && !wide && temporaries.aside.contains(&Some(register));
+        *held = may.then_some(register);
+    }
+
+    /// Shadows in memory were changed: no register holds one.
+    pub(super) fn hold_nothing(&mut self) {
+        self.mirror().temporaries.held = [None; 16];
     }
 
     /// A place in memory to set something aside in.
@@ -119,7 +201,7 @@ impl Emitter {
         self.put_back(used);
         let temporaries = &mut self.mirror().temporaries;
         temporaries.picked.clear();
-        temporaries.picked.extend(temporaries.aside.iter().flatten());
+        temporaries.pinned = 0;
     }
 
     /// Puts back all registers that are set aside.
@@ -139,6 +221,7 @@ impl Emitter {
             let temporaries = &mut self.mirror().temporaries;
             temporaries.aside[place] = None;
             temporaries.picked.retain(|&picked| picked != register);
+            temporaries.drop_held(register);
             any = true;
         }
         if any {

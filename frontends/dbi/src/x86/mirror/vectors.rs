@@ -149,9 +149,12 @@ impl Emitter {
             return;
         }
         let from = self.low_in_register(s, bytes, 0);
-        let target = self.shadow_target(d, 0);
+        if self.held(s) == Some(from) && bytes == 16 && places::keeps_upper(insn) {
+            return self.put_shadow(d, from);
+        }
         // What was loaded from memory is followed by zeros already.
-        if self.has_upper() {
+        let target = self.shadow_target(d, 0);
+        if self.has_upper() || target != from {
             self.move_shadow(target, from, bytes);
         }
         self.put_shadow(d, target);
@@ -164,7 +167,7 @@ impl Emitter {
         if insn.op0_register().is_gpr() {
             let n = insn.op0_register().full_register().number() as Gpr;
             let mut from = self.low_in_register(insn.op1_register().number() as u8, bytes, 0);
-            if self.has_upper() && bytes < 8 {
+            if bytes < 8 && from != self.temporary(0) {
                 let low = self.temporary(1);
                 self.move_low(low, from, bytes);
                 from = low;
@@ -356,6 +359,7 @@ impl Emitter {
                     let temporary = self.temporary(0);
                     self.out.hot.vector_load(temporary, mem, 16);
                     self.out.hot.vector_store(mem, temporary, bytes);
+                    self.hold_nothing();
                 }
             }
         }

@@ -92,7 +92,7 @@ impl Vex<'_, '_> {
         let addend = self.registers.load(self.asm, c, &mut pinned);
         let s = self.arithmetic_place(s, &mut pinned);
         self.registers.consume(step);
-        let (order, register, second) = match self.registers.is_free(addend) {
+        let (order, register, second) = match self.registers.is_free(addend) || self.passes(addend) {
             true => (forms::Order::O231, addend, mask),
             false => (forms::Order::O132, mask, addend),
         };
@@ -177,11 +177,13 @@ impl Vex<'_, '_> {
         let held = pinned.clone();
         // The second source may be memory; of a sum or product, either.
         let commutes = form == forms::ADD || form == forms::MUL;
-        let (a, b) = if commutes && self.registers.of(a).is_none() { (b, a) } else { (a, b) };
+        let better = self.registers.of(a).is_none() || self.registers.of(b) == Some(self.job.to);
+        let (a, b) = if commutes && better { (b, a) } else { (a, b) };
         let second = self.registers.load(self.asm, a, pinned);
         let rm = self.arithmetic_place(b, pinned);
         self.registers.consume(step);
-        let to = self.destination(&held, pinned, to);
+        let in_place = self.passes(second) && !held.contains(&second);
+        let to = if in_place { second } else { self.destination(&held, pinned, to) };
         self.asm.vector(self.lanes(form, [to, second], rm));
         (to, !self.job.is_scalar())
     }
@@ -210,7 +212,7 @@ impl Vex<'_, '_> {
         let addend = self.registers.load(self.asm, c, pinned);
         let second = self.arithmetic_place(b, pinned);
         self.registers.consume(step);
-        let may = |r: u8| self.registers.is_free(r) && !held.contains(&r);
+        let may = |r: u8| (self.registers.is_free(r) || self.passes(r)) && !held.contains(&r);
         let (order, register, other) = match second {
             _ if may(addend) => (forms::Order::O231, addend, first),
             _ if may(first) => (forms::Order::O132, first, addend),
@@ -238,6 +240,12 @@ impl Vex<'_, '_> {
         let may = |r: &u8| self.registers.is_free(*r) && !held.contains(r);
         let own = Some(wish).filter(may).or_else(|| pinned.iter().copied().find(may));
         own.unwrap_or_else(|| self.registers.acquire(self.asm, pinned))
+    }
+
+    /// Whether a scalar form that copies what is above its lane from `register` may write that: it is the destination, and
+    /// what is above the lane stays there.
+    fn passes(&self, register: u8) -> bool {
+        self.job.rest == Rest::Low && register == self.job.to && !self.registers.is_busy(register)
     }
 
     /// Moves the result to the destination, if it is not there, and puts the rest of that in order.
