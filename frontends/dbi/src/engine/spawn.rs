@@ -8,7 +8,7 @@ use super::layout::PAGE;
 use super::lock::Lock;
 use super::process::Process;
 use super::signals::action::Actions;
-use super::signals::{Signals, block_all, handler, set_kernel_mask};
+use super::signals::{Signals, block_all, block_faults_too, handler, set_kernel_mask};
 use super::syscalls::{Answer, fail};
 use super::thread::{self, Thread};
 use super::threads::Handle;
@@ -138,6 +138,8 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
     // The child's TLS is the engine's; the guest's goes into the child's context.
     let flags = args.flags | libc::CLONE_SETTLS as u64;
     let child = std::ptr::from_mut(child);
+    // The child starts with this mask; the parent's is restored when all is done.
+    block_faults_too();
     let result = match args.extended {
         None => {
             let flags = flags | args.exit_signal;
@@ -327,6 +329,8 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
         super::end::by_exit(thread, status);
     }
     stats::add(thread);
+    // Soon the next thread takes signals on this one's stack.
+    block_faults_too();
     retire(thread, false);
     // SAFETY: the routine does not use the stack after it has given it up.
     unsafe { shadowgrind_thread_exit(status, &thread.carrier.free) }

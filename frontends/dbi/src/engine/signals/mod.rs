@@ -98,13 +98,22 @@ impl Signals {
 
 /// Blocks in the kernel what the guest blocks, as far as that is possible.
 pub(crate) fn set_kernel_mask(guest_mask: u64) {
-    let mask = guest_mask & !NEVER_BLOCKED;
+    set_whole_mask(guest_mask & !NEVER_BLOCKED);
+}
+
+fn set_whole_mask(mask: u64) {
     let args = [libc::SIG_SETMASK as u64, std::ptr::from_ref(&mask) as u64, 0, 8, 0, 0];
     // SAFETY: the kernel reads eight bytes.
     unsafe { super::sys::syscall(libc::SYS_rt_sigprocmask as u64, args) };
 }
 
-/// Blocks everything that can be, for the time in which a thread is half made or half gone.
+/// Blocks everything that the guest could block, so that nothing is caught while the state of signals changes.
 pub(crate) fn block_all() {
     set_kernel_mask(!0);
+}
+
+/// Blocks what else the kernel lets one block, for the time in which a thread has no stack of its own to take signals
+/// on: others may send it those of faults, too. A real fault then ends the process without a word.
+pub(crate) fn block_faults_too() {
+    set_whole_mask(!0);
 }
