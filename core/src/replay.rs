@@ -4,7 +4,7 @@
 //! the oracle of tests.
 
 use crate::format::Format;
-use crate::ops::Op;
+use crate::ops::{MAX_OPERANDS, Op};
 use crate::shadow::{Cells, Lane, Location, Seen, Shadow};
 use crate::site::Site;
 use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
@@ -84,21 +84,15 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
 
     fn op(&mut self, op: Op, from: Format, to: Format, x: &[Operand], r: Operand) {
         let mut bits = [0; 3];
-        let mut shadows = [None, None, None];
+        let mut shadows: [Option<S::Value>; MAX_OPERANDS] = [None, None, None];
         for (index, &operand) in x.iter().enumerate() {
             bits[index] = self.bits(from, operand);
             shadows[index] = self.get(from, operand);
         }
         let result = self.bits(to, r);
-        let lane = Lane {
-            site: self.site,
-            op,
-            from,
-            to,
-            x: &bits[..x.len()],
-            r: result,
-            shadows: &shadows[..x.len()],
-        };
+        let seen = shadows.each_ref().map(Option::as_ref);
+        let lane =
+            Lane { site: self.site, op, from, to, x: &bits[..x.len()], r: result, shadows: &seen[..x.len()] };
         let value = self.shadow.op(&lane);
         self.cells.set(self.location(r.place), to, result, value);
     }

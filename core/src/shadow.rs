@@ -43,7 +43,7 @@ pub struct Lane<'a, V> {
     /// Bits of the result.
     pub r: u128,
     /// Shadows of the operands, where they have one.
-    pub shadows: &'a [Option<V>],
+    pub shadows: &'a [Option<&'a V>],
 }
 
 /// A lane that something looks at.

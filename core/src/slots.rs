@@ -5,41 +5,54 @@
 //! nothing, so a cell overwritten behind the front end's back is merely unshadowed. Knows nothing of memory, registers
 //! or what a shadow means; which tickets are still in use is told to [`Slots::sweep`].
 //!
-//! Tickets are dense 32-bit numbers, so that one fits beside an `f32` and a slot is found without hashing.
+//! Tickets are dense 32-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. A sweep only
+//! looks at bits, 64 tickets at a time: a shadow nobody refers to any more stays where it is until its slot is used
+//! again, soon, or its page is given back.
 
-mod pages;
+mod bits;
 
 use crate::format::Format;
-use pages::{Cell, Pages};
+use bits::Bits;
+use std::cell::{Cell, OnceCell};
 
 /// The ticket of what has no shadow.
 pub const NO_TICKET: u64 = 0;
 
-/// Tickets handed out between two sweeps at least: a sweep reads all of the front end's cells.
-const SWEEP_INTERVAL: u64 = 1 << 18;
+/// Tickets handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
+/// being used again after each sweep.
+const SWEEP_INTERVAL: u64 = 1 << 13;
 
-/// A run of tickets that stand for nothing.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    first: u64,
-    end: u64,
+/// Tickets per page: slots exist only where some are in use.
+const PAGE: usize = 512;
+/// Words of bits per page.
+const PAGE_WORDS: usize = PAGE / 64;
+
+/// A shadow and the float it belongs to. Others are read while one is filled.
+#[derive(Debug)]
+struct Slot<V> {
+    value: OnceCell<V>,
+    bits: Cell<Bits>,
+    format: Cell<Format>,
 }
 
-impl Run {
-    fn len(self) -> u64 {
-        self.end - self.first
+impl<V> Slot<V> {
+    fn empty() -> Slot<V> {
+        Slot { value: OnceCell::new(), bits: Cell::new(Bits::ZERO), format: Cell::new(Format::F64) }
     }
 }
 
 /// The slots of a process. Used under one lock.
 #[derive(Debug)]
 pub struct Slots<V> {
-    pages: Pages<V>,
-    /// Runs below `top` that are free, the lowest last.
-    free: Vec<Run>,
-    /// No ticket from here on was ever handed out.
-    top: u64,
-    live: usize,
+    /// Empty where no slot is in use.
+    pages: Vec<Vec<Slot<V>>>,
+    /// A bit for each ticket that somebody has.
+    taken: Vec<u64>,
+    /// A bit for each of those that was assigned.
+    assigned: Vec<Cell<u64>>,
+    /// Where the next free ticket is looked for, and those left there.
+    word: usize,
+    free: u64,
     /// Tickets handed out since the last sweep, and how many will be before the next.
     handed_out: u64,
     interval: u64,
@@ -48,17 +61,23 @@ pub struct Slots<V> {
 impl<V> Default for Slots<V> {
     fn default() -> Self {
         Slots {
-            pages: Pages::default(),
-            free: Vec::new(),
-            top: NO_TICKET + 1,
-            live: 0,
+            pages: Vec::new(),
+            taken: Vec::new(),
+            assigned: Vec::new(),
+            word: 0,
+            free: 0,
             handed_out: 0,
             interval: SWEEP_INTERVAL,
         }
     }
 }
 
-impl<V: Clone> Slots<V> {
+/// Word and bit of a ticket.
+fn place(ticket: u64) -> (usize, u64) {
+    (ticket as usize / 64, 1 << (ticket % 64))
+}
+
+impl<V> Slots<V> {
     /// No slot yet.
     pub fn new() -> Self {
         Slots::default()
@@ -66,109 +85,129 @@ impl<V: Clone> Slots<V> {
 
     /// The shadow of the float of `format` and `bits`, if that is what `ticket` stands for. Any number will do as a
     /// ticket.
-    pub fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<V> {
-        match self.pages.get(ticket)? {
-            Cell::Live { format: of, bits: stored, value }
-                if *of == format && stored.equals(bits, format) =>
-            {
-                Some(value.clone())
-            }
-            _ => None,
-        }
+    #[inline]
+    pub fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<&V> {
+        let slot = self.pages.get(ticket as usize / PAGE)?.get(ticket as usize % PAGE)?;
+        let (word, bit) = place(ticket);
+        let known = self.assigned[word].get() & bit != 0;
+        let known = known && slot.format.get() == format && slot.bits.get().equals(bits, format);
+        slot.value.get().filter(|_| known)
     }
 
     /// A new ticket for the shadow `value` of the float of `format` and `bits`.
     pub fn insert(&mut self, format: Format, bits: u128, value: V) -> u64 {
-        let ticket = self.reserve(1);
-        self.assign(ticket, format, bits, Some(value));
+        let ticket = self.reserve();
+        let fresh = self.fresh(ticket).set(value);
+        debug_assert!(fresh.is_ok(), "ticket {ticket} was just handed out");
+        self.assign(ticket, format, bits);
         ticket
     }
 
-    /// Says what a ticket handed out by [`reserve`](Slots::reserve) stands for; nothing, with `None`. A ticket may be
-    /// assigned again.
-    pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: Option<V>) {
-        let cell = match value {
-            Some(value) => Cell::live(format, bits, value),
-            None => Cell::Empty,
-        };
-        self.live += usize::from(matches!(cell, Cell::Live { .. }));
-        let before = self.pages.replace(ticket, cell);
-        self.live -= usize::from(matches!(before, Cell::Live { .. }));
-        debug_assert!(!matches!(before, Cell::Free), "ticket {ticket} was not handed out");
+    /// Where the shadow is to be put that a ticket handed out by [`reserve`](Slots::reserve) will stand for, if any. The
+    /// shadows of others can be read meanwhile.
+    #[inline]
+    pub fn fresh(&self, ticket: u64) -> &OnceCell<V> {
+        &self.pages[ticket as usize / PAGE][ticket as usize % PAGE].value
     }
 
-    /// The first of `count` tickets in a row that nobody has. They survive sweeps until they are assigned, each of
-    /// them: what will not be used is assigned `None`.
-    pub fn reserve(&mut self, count: u32) -> u64 {
-        let count = u64::from(count);
-        self.handed_out += count;
-        let first = self.take_free(count).unwrap_or_else(|| {
-            let first = self.top;
-            self.top += count;
-            assert!(self.top <= 1 << 32, "four billion shadows at once");
-            first
-        });
-        self.pages.reserve(first, first + count);
-        first
+    /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on: for
+    /// the shadow that was put into its slot, or for none.
+    #[inline]
+    pub fn assign(&self, ticket: u64, format: Format, bits: u128) {
+        let (word, bit) = place(ticket);
+        debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
+        let assigned = &self.assigned[word];
+        assigned.set(assigned.get() | bit);
+        let slot = &self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
+        slot.bits.set(Bits::of(format, bits));
+        slot.format.set(format);
     }
 
-    /// A run of `count` free tickets from below `top`. The search is bounded: between survivors there may be a great
-    /// many short runs, while tickets above `top` cost nothing.
-    fn take_free(&mut self, count: u64) -> Option<u64> {
-        let at = self.free.iter().rev().take(1 << 12).position(|run| run.len() >= count)?;
-        let at = self.free.len() - 1 - at;
-        let run = &mut self.free[at];
-        let first = run.first;
-        run.first += count;
-        if run.len() == 0 {
-            self.free.remove(at);
+    /// A ticket that nobody has. It survives sweeps until it is assigned.
+    #[inline]
+    pub fn reserve(&mut self) -> u64 {
+        if self.free == 0 {
+            self.find_free();
         }
-        Some(first)
+        let bit = self.free & self.free.wrapping_neg();
+        self.free ^= bit;
+        self.taken[self.word] |= bit;
+        self.handed_out += 1;
+        let ticket = 64 * self.word + bit.trailing_zeros() as usize;
+        self.pages[ticket / PAGE][ticket % PAGE].value.take();
+        ticket as u64
     }
 
-    /// How many slots hold a shadow.
+    /// Goes on to the next word with a free ticket, on a page that exists then.
+    #[cold]
+    fn find_free(&mut self) {
+        let next = self.taken[self.word.min(self.taken.len())..].iter().position(|&word| word != u64::MAX);
+        self.word = next.map_or(self.taken.len(), |next| self.word + next);
+        if self.word == self.taken.len() {
+            assert!(self.word < 1 << 26, "four billion shadows at once");
+            self.taken.resize(self.word + PAGE_WORDS, 0);
+            self.assigned.resize(self.word + PAGE_WORDS, Cell::new(0));
+            self.pages.push(Vec::new());
+            // Nobody gets the ticket that means none.
+            self.taken[0] |= 1;
+        }
+        let page = &mut self.pages[self.word / PAGE_WORDS];
+        if page.is_empty() {
+            page.resize_with(PAGE, Slot::empty);
+        }
+        self.free = !self.taken[self.word];
+    }
+
+    /// How many tickets stand for something.
     pub fn live(&self) -> usize {
-        self.live
+        self.assigned.iter().map(|word| word.get().count_ones() as usize).sum()
     }
 
-    /// True when enough tickets were handed out since the last sweep that another is worth its price: it is then in
-    /// proportion to the slots that may be freed.
+    /// True when enough tickets were handed out since the last sweep that another is worth its price.
+    #[inline]
     pub fn wants_sweep(&self) -> bool {
         self.handed_out >= self.interval
     }
 
-    /// Frees every slot whose ticket is not among `marked`, which may contain anything that looks like a ticket. Runs
-    /// reserved but not assigned are kept.
-    pub fn sweep(&mut self, marked: impl IntoIterator<Item = u64>) {
-        let mut used = vec![0u64; (self.top as usize).div_ceil(64)];
-        for ticket in marked {
-            if ticket < self.top {
-                used[ticket as usize / 64] |= 1 << (ticket % 64);
-            }
-        }
-        self.live -= self.pages.retain(|ticket| used[ticket as usize / 64] >> (ticket % 64) & 1 != 0);
-        self.collect_runs();
-        self.handed_out = 0;
-        self.interval = SWEEP_INTERVAL.max(self.live as u64);
+    /// A sweep from here on takes as long as handing out so many tickets: it comes as much more seldom.
+    pub fn sweeps_cost(&mut self, tickets: u64) {
+        self.interval = self.interval.max(8 * tickets);
     }
 
-    /// Finds the free runs anew; those at the end are given back.
-    fn collect_runs(&mut self) {
-        self.free.clear();
-        let mut end = self.top;
-        while let Some(first) = self.pages.free_run_before(end) {
-            if first < end {
-                self.free.push(Run { first, end });
-            }
-            match self.pages.used_run_before(first) {
-                Some(used) => end = used,
-                None => break,
+    /// Frees every slot whose ticket is not among `marked`, which may contain anything that looks like a ticket. What
+    /// was reserved but not assigned is kept.
+    pub fn sweep(&mut self, marked: impl IntoIterator<Item = u64>) {
+        let mut used = vec![0; self.taken.len()];
+        for ticket in marked {
+            let (word, bit) = place(ticket);
+            if let Some(word) = used.get_mut(word) {
+                *word |= bit;
             }
         }
-        if self.free.first().is_some_and(|run| run.end == self.top) {
-            self.top = self.free.remove(0).first;
-            self.pages.truncate(self.top);
+        for ((taken, assigned), used) in self.taken.iter_mut().zip(&mut self.assigned).zip(used) {
+            *taken &= used | !assigned.get();
+            assigned.set(assigned.get() & used);
         }
+        (self.word, self.free) = (0, 0);
+        self.handed_out = 0;
+        self.interval = SWEEP_INTERVAL.max(self.live() as u64);
+        self.give_back();
+    }
+
+    /// Drops the slots of pages that will not be used before the next sweep.
+    fn give_back(&mut self) {
+        let mut spare = self.interval as usize + PAGE;
+        for (page, taken) in self.pages.iter_mut().zip(self.taken.chunks_exact(PAGE_WORDS)) {
+            let used: usize = taken.iter().map(|word| word.count_ones() as usize).sum();
+            if used == 0 && spare < PAGE {
+                *page = Vec::new();
+            }
+            spare = spare.saturating_sub(PAGE - used);
+        }
+        let kept = self.pages.iter().rposition(|page| !page.is_empty()).map_or(0, |last| last + 1);
+        self.pages.truncate(kept);
+        self.taken.truncate(kept * PAGE_WORDS);
+        self.assigned.truncate(kept * PAGE_WORDS);
     }
 }
 

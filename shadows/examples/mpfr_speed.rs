@@ -1,4 +1,4 @@
-//! Nanoseconds per shadowed operation: `cargo run --release --example mpfr_speed [BITS]`.
+//! Nanoseconds per shadowed operation: `cargo run --release --example mpfr_speed [BITS [ROUNDS]]`.
 
 use std::fs;
 use std::hint::black_box;
@@ -7,9 +7,8 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Shadow};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::slots::Slots;
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
-
-const ROUNDS: u32 = 2_000_000;
 
 /// A float and its shadow.
 #[derive(Clone)]
@@ -29,13 +28,99 @@ fn step(shadow: &mut MpfrShadow, site: u32, op: Op, a: &Tracked, b: &Tracked) ->
         _ => a.0 / b.0,
     };
     let x = [a.0, b.0].map(|x| u128::from(x.to_bits()));
-    let shadows = [a.1.clone(), b.1.clone()];
+    let shadows = [a.1.as_ref(), b.1.as_ref()];
     let (site, f64) = (Site::from_bits(site), Format::F64);
     let lane = Lane { site, op, from: f64, to: f64, x: &x, r: r.to_bits().into(), shadows: &shadows };
     Tracked(r, shadow.op(&lane))
 }
 
+/// A program: floats with tickets, and what those stand for.
+struct Program {
+    shadow: MpfrShadow,
+    slots: Slots<Value>,
+    fresh: [u64; AHEAD],
+    operations: u32,
+}
+
+/// How many tickets are handed out before they are needed.
+const AHEAD: usize = 256;
+
+/// A float and its ticket.
+#[derive(Clone, Copy, Default)]
+struct Ticketed(f64, u64);
+
+impl Program {
+    fn step(&mut self, site: u32, op: Op, a: Ticketed, b: Ticketed) -> Ticketed {
+        let r = match op {
+            Op::Add => a.0 + b.0,
+            Op::Sub => a.0 - b.0,
+            Op::Mul => a.0 * b.0,
+            _ => a.0 / b.0,
+        };
+        let (site, f64) = (Site::from_bits(site), Format::F64);
+        let x = [a.0, b.0].map(|x| u128::from(x.to_bits()));
+        let shadows = [self.slots.get(a.1, f64, x[0]), self.slots.get(b.1, f64, x[1])];
+        let lane = Lane { site, op, from: f64, to: f64, x: &x, r: r.to_bits().into(), shadows: &shadows };
+        let ticket = self.fresh[self.operations as usize % AHEAD];
+        self.shadow.op_into(&lane, self.slots.fresh(ticket));
+        self.slots.assign(ticket, f64, r.to_bits().into());
+        self.fresh[self.operations as usize % AHEAD] = self.slots.reserve();
+        self.operations += 1;
+        Ticketed(r, ticket)
+    }
+
+    /// Orthogonalises the columns of a matrix, as `tests/guests/bench/gram_schmidt.c` does.
+    fn gram_schmidt(&mut self, a: &mut [[Ticketed; SIZE]; SIZE]) {
+        for k in 0..SIZE {
+            for j in 0..k {
+                let mut dot = Ticketed::default();
+                let (done, rest) = a.split_at_mut(k);
+                for (&x, &y) in done[j].iter().zip(&rest[0]) {
+                    let product = self.step(4, Op::Mul, x, y);
+                    dot = self.step(5, Op::Add, dot, product);
+                }
+                for (&x, y) in done[j].iter().zip(&mut rest[0]) {
+                    let product = self.step(6, Op::Mul, dot, x);
+                    *y = self.step(7, Op::Sub, *y, product);
+                }
+            }
+            let mut norm = Ticketed::default();
+            for &x in &a[k] {
+                let product = self.step(8, Op::Mul, x, x);
+                norm = self.step(9, Op::Add, norm, product);
+            }
+            for x in &mut a[k] {
+                *x = self.step(10, Op::Div, *x, norm);
+            }
+            if self.slots.wants_sweep() {
+                self.slots.sweep(a.iter().flatten().map(|x| x.1));
+            }
+        }
+    }
+}
+
+/// Rows and columns.
+const SIZE: usize = 60;
+
+fn program(settings: Settings) -> f64 {
+    let (shadow, mut slots) = (MpfrShadow::new(settings), Slots::new());
+    let fresh = std::array::from_fn(|_| slots.reserve());
+    let mut program = Program { shadow, slots, fresh, operations: 0 };
+    let start = now();
+    for round in 0..4 {
+        let mut a: Box<[[Ticketed; SIZE]; SIZE]> = Box::new([[Ticketed::default(); SIZE]; SIZE]);
+        let mut x = 12345_u32 + round;
+        for value in a.iter_mut().flatten() {
+            x = x.wrapping_mul(1103515245).wrapping_add(12345);
+            *value = Ticketed(f64::from(x >> 8) / 1e7 - 0.5, 0);
+        }
+        program.gram_schmidt(&mut a);
+    }
+    (now() - start) / f64::from(program.operations)
+}
+
 fn main() {
+    let rounds: u32 = std::env::args().nth(2).map_or(2_000_000, |rounds| rounds.parse().expect("a number"));
     let precision = std::env::args().nth(1).map_or(256, |bits| bits.parse().expect("a number of bits"));
     for op in [Op::Add, Op::Mul, Op::Div] {
         let mut shadow = MpfrShadow::new(Settings { precision, ..Settings::default() });
@@ -46,19 +131,20 @@ fn main() {
         let plain = Tracked(1.37, None);
         for (name, other) in [("shadowed", None), ("plain", Some(&plain))] {
             let start = now();
-            for round in 0..ROUNDS {
+            for round in 0..rounds {
                 let a = &shadowed[round as usize % 16];
                 let b = other.unwrap_or(&shadowed[(round as usize * 7 + 3) % 16]);
                 black_box(step(&mut shadow, 3, op, a, b));
             }
-            let nanoseconds = (now() - start) / f64::from(ROUNDS);
+            let nanoseconds = (now() - start) / f64::from(rounds);
             println!("{:5} shadowed with {name:9} {nanoseconds:6.0} ns", op.name());
         }
     }
+    println!("Gram-Schmidt {:23.0} ns", program(Settings { precision, ..Settings::default() }));
     let mut shadow = MpfrShadow::new(Settings { precision, ..Settings::default() });
     let start = now();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         black_box(step(&mut shadow, 1, Op::Add, &Tracked(f64::from(round), None), &Tracked(0.5, None)));
     }
-    println!("exact, without shadows {:12.0} ns", (now() - start) / f64::from(ROUNDS));
+    println!("exact, without shadows {:12.0} ns", (now() - start) / f64::from(rounds));
 }

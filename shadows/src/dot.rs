@@ -94,7 +94,7 @@ impl Shadow for Dot {
         let (mut x, mut dots) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
         for (i, (&bits, shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
             x[i] = lane.from.to_f64(bits);
-            dots[i] = shadow.unwrap_or(0.0);
+            dots[i] = shadow.copied().unwrap_or(0.0);
         }
         let count = lane.x.len();
         Some(eval(lane.to, lane.op, &x[..count], lane.to.to_f64(lane.r), &dots[..count]))

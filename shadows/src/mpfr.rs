@@ -7,46 +7,47 @@
 mod blame;
 mod certainty;
 pub mod convert;
+mod digits;
 pub mod exact;
+mod execute;
 mod expression;
 mod fault;
 mod findings;
 mod hints;
 mod history;
+mod lean;
 mod linear;
 pub mod measure;
+mod number;
 mod operations;
 mod ranges;
 pub mod real;
 pub mod reals;
 mod spots;
 
-use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::reals::{Reals, Rounding};
+use shadowgrind_core::reals::Rounding;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
-use triomphe::Arc;
+use std::cell::OnceCell;
 
-use blame::{Influences, Part, Roundings};
-use certainty::Certainty;
+use blame::Part;
 use expression::{Expression, Trace};
-use fault::{Fault, Kind, Outcome};
+use fault::{Fault, Kind};
 use history::{History, Source};
-use linear::Linear;
-use measure::Measured;
+use measure::{ErrorBits, Measured};
+use number::{Arithmetic, RealNumber};
 use operations::{Id, Operations, What};
 use real::Real;
-use reals::Mpfr;
 pub use spots::{Spot, SpotKind};
 
 /// How deep the expression of an operation goes that is not at fault itself.
 const USUAL_DEPTH: u32 = 3;
 
-/// The shadow of one float, shared by all its copies.
-pub type Value = Arc<Real>;
+/// The shadow of one float.
+pub type Value = Real;
 
 /// What a user can set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,11 +58,13 @@ pub struct Settings {
     pub error_threshold: f64,
     /// How many operations deep an expression explains a culprit.
     pub expr_depth: u32,
+    /// Whether reals of up to 256 bits are computed by arithmetic of our own; the slow twin leaves all to MPFR.
+    pub fast: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5 }
+        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5, fast: true }
     }
 }
 
@@ -69,9 +72,10 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct MpfrShadow {
     settings: Settings,
-    reals: Mpfr,
+    reals: Arithmetic,
     /// Operands without a shadow, as reals.
-    scratch: [Float; MAX_OPERANDS],
+    scratch: [RealNumber; MAX_OPERANDS],
+    error_bits: ErrorBits,
     parts: Vec<Part>,
     operations: Operations,
     history: History,
@@ -83,10 +87,12 @@ pub struct MpfrShadow {
 impl MpfrShadow {
     /// Nothing shadowed yet.
     pub fn new(settings: Settings) -> Self {
+        let reals = Arithmetic::new(settings.precision, settings.fast);
         MpfrShadow {
             settings,
-            reals: Mpfr::new(settings.precision),
-            scratch: std::array::from_fn(|_| Float::new(64)),
+            reals,
+            scratch: std::array::from_fn(|_| reals.place()),
+            error_bits: ErrorBits::new(),
             parts: Vec::new(),
             operations: Operations::default(),
             history: History::new(),
@@ -113,18 +119,18 @@ impl MpfrShadow {
 
     /// From now on the guest rounds to integers so, where an operation asks for the rounding mode of the moment.
     pub fn set_rounding(&mut self, mode: Rounding) {
-        self.reals.current = mode;
+        self.reals.mpfr.current = mode;
     }
 
     /// The shadow of a float that is to be followed from here on although it is exact: an input the user named, or a
     /// float a client request points to.
     pub fn force_track(&mut self, format: Format, bits: u128) -> Value {
-        Arc::new(Real::exactly(format, bits))
+        Real::exactly(RealNumber::from_bits(format, bits), format, bits)
     }
 
     /// How far a float is from its real.
     pub fn measure(&self, seen: &Seen<'_, Value>) -> Measured {
-        measure::measure(seen.format, seen.bits, seen.shadow.map(|shadow| &**shadow))
+        measure::measure(seen.format, seen.bits, seen.shadow)
     }
 
     /// The real of a float in decimal digits, as many as are worth showing.
@@ -132,147 +138,14 @@ impl MpfrShadow {
         self.measure(seen).real
     }
 
-    /// The real result of an operation.
-    fn real_of(&mut self, lane: &Lane<'_, Value>) -> Float {
-        for (index, shadow) in lane.shadows.iter().enumerate() {
-            if shadow.is_none() {
-                convert::assign(&mut self.scratch[index], lane.from, lane.x[index]);
-            }
-        }
-        let operand = |index: usize| match lane.shadows.get(index) {
-            Some(Some(shadow)) => shadow.value(),
-            _ => &self.scratch[index],
-        };
-        let operands: [&Float; MAX_OPERANDS] = std::array::from_fn(operand);
-        if let Some(index) = exact::rounds_to_integer(lane) {
-            let integer = self.reals.round(operands[index], Rounding::Current);
-            let operands = if index == 0 { [&integer, operands[1]] } else { [operands[0], &integer] };
-            return lane.op.real(&self.reals, &operands);
-        }
-        lane.op.real(&self.reals, &operands[..lane.x.len()])
-    }
-
-    /// The real of a result, unless that is exact.
-    fn real(&mut self, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Real> {
-        let value = self.real_of(lane);
-        let rounded = measure::round(lane.to, &value);
-        let floats = measure::floats_between(lane.to, lane.r, rounded);
-        if floats == 0.0 && measure::is_exactly(&value, lane.to, lane.r) {
-            return None;
-        }
-        let bits = measure::error_bits(lane.to, floats);
-        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, bits);
-        let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
-        if !noise {
-            return Some(Real::new(value, lane.to, rounded, certainty));
-        }
-        // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
-        let zero = Float::new(self.settings.precision);
-        let differs = linear.r != 0.0;
-        differs.then(|| Real::new(zero, lane.to, 0, certainty))
-    }
-
-    /// Follows the error of a result that is not exact, and keeps count of it.
-    fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, mut real: Real) -> Real {
-        self.shadowed += 1;
-        let rounded = real.rounded(lane.to);
-        let bits = measure::error_bits(lane.to, measure::floats_between(lane.to, lane.r, rounded));
-        let outcome = Outcome { lane, linear, value: real.value(), rounded, bits };
-        let fault = outcome.fault(&self.reals, self.settings.error_threshold);
-        self.follow_roundings(id, linear, lane, &mut real);
-        if bits > 1.0 || fault.is_some() || fault::is_tiny(lane.to, linear.r) || linear.r.is_infinite() {
-            real.set_influences(self.influences(id, fault, linear, lane, real.value()));
-        }
-        let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| source(lane, index));
-        let sources = &sources[..lane.x.len()];
-        real.serial = self.history.push(id, sources, lane.to, lane.r);
-        self.note(id, lane, linear, bits, &real);
-        if self.operations[id].error.count.is_power_of_two() {
-            self.note_usual(id, sources);
-        }
-        if let Some(fault) = fault {
-            self.note_fault(id, sources, &fault, bits);
-            self.note_causes(id, lane, &fault);
-        }
-        real
-    }
-
-    /// Whose roundings the result carries, and where the largest of them grew.
-    fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) {
-        let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, real.value()));
-        let mut largest = own.abs();
-        for (index, shadow) in lane.shadows.iter().enumerate() {
-            let Some(shadow) = shadow else { continue };
-            let brought = shadow.roundings.largest() * linear.partials[index].abs();
-            if brought > largest {
-                largest = brought;
-                real.gains = shadow.gains.with(id, linear.gain(index));
-            }
-        }
-        let operands = lane.shadows.iter().zip(linear.partials);
-        let operands = operands.filter_map(|(shadow, partial)| Some((&shadow.as_ref()?.roundings, partial)));
-        real.roundings = Roundings::combine(operands, Part { operation: id, amount: own }, &mut self.parts);
-    }
-
-    /// What an operation without a residual rounds off: the error that its operands' errors do not explain, as far as
-    /// rounding can be its cause.
-    fn own_rounding(&self, linear: &Linear, lane: &Lane<'_, Value>, value: &Float) -> f64 {
-        let mut own = real::difference(lane.to, lane.r, value);
-        for (index, shadow) in lane.shadows.iter().enumerate() {
-            if let Some(shadow) = shadow {
-                own -= linear.partials[index] * shadow.error_of(lane.from, lane.x[index]);
-            }
-        }
-        let most = 2.0 * linear.half_ulp(lane.to);
-        if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
-    }
-
-    fn influences(
-        &mut self,
-        id: Id,
-        fault: Option<Fault>,
-        linear: &Linear,
-        lane: &Lane<'_, Value>,
-        value: &Float,
-    ) -> Option<Influences> {
-        let kept = self.compensated(lane, value);
-        let operands =
-            lane.shadows.iter().zip(linear.partials).enumerate().filter_map(|(index, (shadow, p))| {
-                let shadow = shadow.as_ref().filter(|_| kept.is_none_or(|kept| kept == index))?;
-                Some((shadow.influences()?, p))
-            });
-        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
-        Influences::combine(operands, own, &mut self.parts)
-    }
-
-    /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the
-    /// other is zero there, and is nearer to its real than that operand was (Herbgrind's rule). What the correction
-    /// was computed with is not to blame.
-    fn compensated(&self, lane: &Lane<'_, Value>, value: &Float) -> Option<usize> {
-        let ([Some(a), Some(b)], Op::Add | Op::Sub) = (lane.shadows, lane.op) else { return None };
-        let sure = self.settings.precision as i32 / 2;
-        let vanishes = |x: &Real| match (x.value().get_exp(), value.get_exp()) {
-            (Some(x), Some(value)) => x < value - sure,
-            _ => x.value().is_zero(),
-        };
-        let kept = if vanishes(b) { 0 } else { usize::from(vanishes(a)) };
-        if kept == 0 && !vanishes(b) {
-            return None;
-        }
-        let before = if kept == 0 { a } else { b }.error_of(lane.from, lane.x[kept]).abs();
-        (real::difference(lane.to, lane.r, value).abs() < before).then_some(kept)
-    }
-
-    /// Keeps count of an execution.
-    fn note(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear, bits: f64, real: &Real) {
-        let operation = &mut self.operations[id];
-        operation.error.add(bits);
-        operation.least_significant = operation.least_significant.min(real.significant_bits());
-        if matches!(lane.op, Op::Add | Op::Sub) {
-            let [a, b, _] = linear.x.map(f64::abs);
-            let r = linear.r.abs();
-            operation.absorbed.0 += u64::from(a != 0.0 && b != 0.0 && (r == a || r == b));
-            operation.absorbed.1 += 1;
+    /// The shadow of an operation's result, put where it is wanted; there is none there yet.
+    pub fn op_into(&mut self, lane: &Lane<'_, Value>, into: &OnceCell<Value>) {
+        use Op::{Add, Div, Mul, Sub};
+        let lean = matches!((lane.op, lane.from, lane.to), (Add | Sub | Mul | Div, Format::F64, Format::F64));
+        if !(lean && self.settings.fast && self.lean(lane, into))
+            && let Some(shadow) = self.execute(lane)
+        {
+            put(into, shadow);
         }
     }
 
@@ -312,6 +185,13 @@ impl MpfrShadow {
     }
 }
 
+/// Puts a shadow where there is none.
+#[inline(always)]
+fn put(into: &OnceCell<Value>, shadow: Value) {
+    let empty = into.set(shadow).is_ok();
+    debug_assert!(empty, "a result has one shadow");
+}
+
 /// Whether an operation adds: the only ones that cancel.
 fn is_sum(op: Op) -> bool {
     matches!(op, Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub)
@@ -333,35 +213,13 @@ fn fitted(
     }
 }
 
-/// Operand `index` of `lane` as the history knows it.
-fn source(lane: &Lane<'_, Value>, index: usize) -> Source {
-    let serial = lane.shadows.get(index).and_then(Option::as_ref).map_or(0, |shadow| shadow.serial);
-    Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
-}
-
 impl Shadow for MpfrShadow {
     type Value = Value;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
-        self.executed += 1;
-        let id = self.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
-        let mut linear = Linear::new(lane);
-        let operation = &mut self.operations[id];
-        operation.count += 1;
-        for (range, &x) in operation.operands.iter_mut().zip(&linear.x[..lane.x.len()]) {
-            range.add(x);
-        }
-        let exact = linear.is_exact(lane);
-        if exact == Some(true) && lane.shadows.iter().all(Option::is_none) {
-            let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| source(lane, index));
-            self.history.push_exact(id, &sources[..lane.x.len()], lane.to, lane.r);
-            return None;
-        }
-        if lane.shadows.iter().any(Option::is_some) {
-            linear.differentiate(lane.op, lane.x.len());
-        }
-        let real = self.real(lane, &linear)?;
-        Some(Arc::new(self.inexact(id, &linear, lane, real)))
+        let shadow = OnceCell::new();
+        self.op_into(lane, &shadow);
+        shadow.into_inner()
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {
@@ -371,9 +229,9 @@ impl Shadow for MpfrShadow {
             // A sign bit that was flipped reads as the negation it stands for.
             let id = self.operations.at(Site::NONE, What::Op(Op::Neg), (format, format));
             let bits = before.bits ^ 1 << (format.width() - 1);
-            scaled.serial = self.history.push(id, &[before], format, bits);
+            scaled.serial = self.history.push_one(id, before, format, bits);
         }
-        Some(Arc::new(scaled))
+        Some(scaled)
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {

@@ -33,16 +33,16 @@ fn resident() -> usize {
 }
 
 /// x ← a x + b on floats and shadows.
-fn turn(shadow: &mut MpfrShadow, x: f64, real: Option<Value>) -> (f64, Option<Value>) {
+fn turn(shadow: &mut MpfrShadow, x: f64, real: Option<&Value>) -> (f64, Option<Value>) {
     let (a, b) = (0.999_f64, 0.1_f64);
-    let mut op = |site, op, x: [f64; 2], r: f64, real| {
+    let mut op = |site, op, x: [f64; 2], r: f64, real: Option<&Value>| {
         let x = x.map(|x| u128::from(x.to_bits()));
         let (site, from, to) = (Site::from_bits(site), Format::F64, Format::F64);
         shadow.op(&Lane { site, op, from, to, x: &x, r: r.to_bits().into(), shadows: &[real, None] })
     };
     let product = x * a;
     let real = op(1, Op::Mul, [x, a], product, real);
-    (product + b, op(2, Op::Add, [product, b], product + b, real))
+    (product + b, op(2, Op::Add, [product, b], product + b, real.as_ref()))
 }
 
 fn a_long_chain_does_not_grow() {
@@ -51,7 +51,7 @@ fn a_long_chain_does_not_grow() {
     let (mut x, mut real) = (0.3, None);
     let mut early = 0;
     for step in 0..5_000_000 {
-        (x, real) = turn(&mut shadow, x, real);
+        (x, real) = turn(&mut shadow, x, real.as_ref());
         let ticket = slots.insert(Format::F64, x.to_bits().into(), real.clone());
         if slots.wants_sweep() {
             slots.sweep([ticket]);
@@ -78,7 +78,7 @@ fn live_floats_are_small() {
     let mut real = None;
     let count = 1_000_000;
     for _ in 0..count {
-        (x, real) = turn(&mut shadow, x, real);
+        (x, real) = turn(&mut shadow, x, real.as_ref());
         if let Some(real) = &real {
             slots.insert(Format::F64, x.to_bits().into(), real.clone());
         }

@@ -1,5 +1,6 @@
 //! Fast paths against their slow twin: derivatives by code beside the guest's, with shadows in upper vector registers and
-//! in memory, are bit for bit those of instructions that the engine stops at and replays one by one.
+//! in memory, are bit for bit those of instructions that the engine stops at and replays one by one; and reals from
+//! records, with arithmetic of our own, give the outputs and findings of those that MPFR computes one by one.
 
 use shadowgrind_tests::tool;
 use std::path::{Path, PathBuf};
@@ -23,19 +24,68 @@ const GUESTS: [(&str, &[&str]); 7] = [
 const FLAGS: [&[&str]; 3] = [&["-O0"], &["-O2"], &["-O3", "-march=x86-64-v3"]];
 
 #[test]
-fn fast_paths_agree_with_their_slow_twin() {
-    let directory = std::env::temp_dir().join(format!("shadowgrind-twins-{}", std::process::id()));
+fn derivatives_agree_with_their_slow_twin() {
+    for_each_program("dot", &GUESTS, |program, args, directory, what| {
+        let options = ["--shadow=dot", "--input=shift"];
+        let slow = derivatives(&report(program, args, &options, SLOW, directory));
+        assert!(!slow.is_empty(), "{what} prints floats");
+        assert!(slow.iter().any(|dot| dot != "0.0"), "{what} has derivatives: {slow:?}");
+        for fast in FAST {
+            let got = derivatives(&report(program, args, &options, fast, directory));
+            assert_eq!(got, slow, "{what} with {fast:?}");
+        }
+    });
+}
+
+/// Programs for reals: one more, and one that is at fault.
+const REALS: [(&str, &[&str]); 8] = [
+    ("nbody.c", &["300"]),
+    ("lu.c", &["2"]),
+    ("gram_schmidt.c", &["2"]),
+    ("mandelbrot.c", &["40"]),
+    ("sums.c", &["20"]),
+    ("libm.c", &["100"]),
+    ("burgers.cpp", &["10", "20"]),
+    ("pid.c", &["2000"]),
+];
+
+/// At a low threshold, so that there is something to find; and with fewer bits than the arithmetic has room for.
+const PRECISIONS: [&[&str]; 2] = [
+    &["--shadow=mpfr", "--error-threshold=1.5"],
+    &["--shadow=mpfr", "--error-threshold=2", "--precision=100"],
+];
+
+#[test]
+fn reals_agree_with_their_slow_twin() {
+    let mut findings = 0;
+    for_each_program("mpfr", &REALS, |program, args, directory, what| {
+        for options in PRECISIONS {
+            let slow = report(program, args, options, SLOW, directory);
+            assert!(slow["outputs"].as_array().is_some_and(|outputs| !outputs.is_empty()), "{what}");
+            findings += slow["findings"].as_array().map_or(0, Vec::len);
+            for fast in FAST {
+                let got = report(program, args, options, fast, directory);
+                for part in ["outputs", "findings"] {
+                    assert_eq!(got[part], slow[part], "{part} of {what} with {options:?} {fast:?}");
+                }
+            }
+        }
+    });
+    assert!(findings > 20, "only {findings} findings to compare");
+}
+
+/// Compiles the programs in every way and looks at each.
+fn for_each_program(
+    name: &str,
+    guests: &[(&str, &[&str])],
+    mut look: impl FnMut(&Path, &[&str], &Path, &str),
+) {
+    let directory = std::env::temp_dir().join(format!("shadowgrind-twins-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a directory for the programs");
-    for (source, args) in GUESTS {
+    for (source, args) in guests {
         for flags in FLAGS {
             let program = compile(source, flags, &directory);
-            let slow = derivatives(&program, args, SLOW, &directory);
-            assert!(!slow.is_empty(), "{source} prints floats");
-            assert!(slow.iter().any(|dot| dot != "0.0"), "{source} has derivatives: {slow:?}");
-            for fast in FAST {
-                let got = derivatives(&program, args, fast, &directory);
-                assert_eq!(got, slow, "{source} {flags:?} with {fast:?}");
-            }
+            look(&program, args, &directory, &format!("{source} {flags:?}"));
         }
     }
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");
@@ -50,11 +100,18 @@ fn compile(source: &str, flags: &[&str], directory: &Path) -> PathBuf {
     program
 }
 
-/// The derivative of each number the program prints, as the JSON report has it.
-fn derivatives(program: &Path, args: &[&str], options: &[&str], directory: &Path) -> Vec<String> {
+/// The JSON report of a run.
+fn report(
+    program: &Path,
+    args: &[&str],
+    shadow: &[&str],
+    options: &[&str],
+    directory: &Path,
+) -> serde_json::Value {
     let report = directory.join("report.json");
     let run = Command::new(tool::binary())
-        .args(["-q", "--shadow=dot", "--input=shift"])
+        .arg("-q")
+        .args(shadow)
         .arg(format!("--report=json:{}", report.display()))
         .args(options)
         .arg(program)
@@ -63,7 +120,11 @@ fn derivatives(program: &Path, args: &[&str], options: &[&str], directory: &Path
         .expect("the tool runs");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let text = std::fs::read_to_string(&report).expect("a report");
-    let json: serde_json::Value = serde_json::from_str(&text).expect("a JSON report");
-    let outputs = json["outputs"].as_array().expect("outputs");
+    serde_json::from_str(&text).expect("a JSON report")
+}
+
+/// The derivative of each number the program prints.
+fn derivatives(report: &serde_json::Value) -> Vec<String> {
+    let outputs = report["outputs"].as_array().expect("outputs");
     outputs.iter().map(|output| output["dot"].to_string()).collect()
 }

@@ -5,6 +5,9 @@
 //! relative error grew. *Influences*: operations at fault (their local error is above the threshold) that the value
 //! depends on. Knows no spots.
 
+use std::cmp::Ordering;
+use std::hint::select_unpredictable;
+
 use triomphe::ThinArc;
 
 use super::operations::Id;
@@ -48,67 +51,106 @@ fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
 }
 
 /// The largest first; ties by operation, so that runs are alike.
-fn sort(parts: &mut [Part]) {
-    parts.sort_unstable_by(|a, b| {
-        b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
-    });
+fn compare(a: &Part, b: &Part) -> Ordering {
+    b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
 }
 
-/// The roundings that matter most to a value, as `amount · 2^exponent`: eight bytes each, whatever their size.
-#[derive(Clone, Copy, Debug, Default)]
+/// The roundings that matter most to a value, the largest first, as `amount · 2^exponent`: eight bytes each, whatever
+/// their size.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Roundings {
     operations: [Id; ROUNDINGS],
     amounts: [f32; ROUNDINGS],
     exponent: i16,
 }
 
+impl Default for Roundings {
+    fn default() -> Self {
+        Roundings { operations: [NOBODY; ROUNDINGS], amounts: [0.0; ROUNDINGS], exponent: 0 }
+    }
+}
+
+/// The operation of a rounding that is not there.
+const NOBODY: Id = Id::MAX;
+
+/// The amount if `kept`, else nothing. What is kept cannot be foreseen: this is arithmetic, not a branch.
+#[inline(always)]
+fn masked(amount: f64, kept: bool) -> f64 {
+    f64::from_bits(select_unpredictable(kept, amount.to_bits(), 0))
+}
+
+/// Places of the largest amounts, the largest first. Those that agree but for their last bits are in the order in which
+/// they come.
+#[inline(always)]
+fn largest<const COUNT: usize>(amounts: &[f64; COUNT]) -> [usize; ROUNDINGS] {
+    const PLACE: u64 = 0xf;
+    let mut largest = [0; ROUNDINGS];
+    for (place, amount) in amounts.iter().enumerate() {
+        let mut key = amount.abs().to_bits() & !PLACE | (PLACE - place as u64);
+        for kept in &mut largest {
+            (*kept, key) = ((*kept).max(key), (*kept).min(key));
+        }
+    }
+    let place = |key: u64| ((PLACE - (key & PLACE)) as usize).min(COUNT - 1);
+    [place(largest[0]), place(largest[1]), place(largest[2])]
+}
+
 impl Roundings {
-    /// Those of the operands, each with its partial, and a new one.
-    pub(super) fn combine<'a>(
-        operands: impl Iterator<Item = (&'a Roundings, f64)>,
+    /// Those of `GROUPS` operands, each with its partial, and a new one: `COUNT` in all. None of them brings more than
+    /// `most`.
+    #[inline(always)]
+    pub(super) fn combine<const GROUPS: usize, const COUNT: usize>(
+        operands: &[(Roundings, f64); GROUPS],
         own: Part,
-        scratch: &mut Vec<Part>,
+        most: f64,
     ) -> Roundings {
-        scratch.clear();
-        for (roundings, partial) in operands {
-            put_all(scratch, roundings.iter().map(|part| Part { amount: part.amount * partial, ..part }));
+        if !most.is_finite() || most == 0.0 {
+            return Roundings::default();
         }
-        if own.amount != 0.0 {
-            put_all(scratch, std::iter::once(own));
+        let exponent = exponent_of(most);
+        let down = power_of_two(-exponent);
+        let (mut operations, mut amounts) = ([own.operation; COUNT], [own.amount * down; COUNT]);
+        for (nth, (roundings, partial)) in operands.iter().enumerate() {
+            let scale = power_of_two(roundings.exponent.into()) * partial * down;
+            for index in 0..ROUNDINGS {
+                operations[ROUNDINGS * nth + index] = roundings.operations[index];
+                amounts[ROUNDINGS * nth + index] = f64::from(roundings.amounts[index]) * scale;
+            }
         }
-        if scratch.len() > ROUNDINGS {
-            sort(scratch);
+        // What is of the same operation is added up, where it is first.
+        for next in ROUNDINGS..COUNT {
+            let (operation, amount) = (operations[next], amounts[next]);
+            let mut known = false;
+            for before in 0..next / ROUNDINGS * ROUNDINGS {
+                let same = operations[before] == operation;
+                amounts[before] += masked(amount, same);
+                known |= same;
+            }
+            operations[next] = select_unpredictable(known, NOBODY, operation);
+            amounts[next] = masked(amount, !known);
         }
-        Roundings::of(&scratch[..scratch.len().min(ROUNDINGS)])
+        let [a, b, c] = largest(&amounts);
+        // What is beyond measure is not followed.
+        if !(amounts[a] + amounts[b] + amounts[c]).is_finite() {
+            return Roundings::default();
+        }
+        Roundings {
+            operations: [operations[a], operations[b], operations[c]],
+            amounts: [amounts[a] as f32, amounts[b] as f32, amounts[c] as f32],
+            exponent: exponent as i16,
+        }
     }
 
     /// Those of `factor` times the value.
     pub(super) fn scaled(&self, factor: f64) -> Roundings {
-        let parts: Vec<Part> =
-            self.iter().map(|part| Part { amount: part.amount * factor, ..part }).collect();
-        Roundings::of(&parts)
+        let nothing = Part { operation: NOBODY, amount: 0.0 };
+        Roundings::combine::<1, 4>(&[(*self, factor)], nothing, self.largest() * factor.abs())
     }
 
-    fn of(parts: &[Part]) -> Roundings {
-        let largest = parts.iter().fold(0.0, |largest: f64, part| largest.max(part.amount.abs()));
-        let mut roundings = Roundings::default();
-        if !largest.is_finite() || largest == 0.0 {
-            return roundings;
-        }
-        let exponent = exponent_of(largest);
-        let scale = power_of_two(-exponent);
-        for (index, part) in parts.iter().enumerate() {
-            roundings.operations[index] = part.operation;
-            roundings.amounts[index] = (part.amount * scale) as f32;
-        }
-        roundings.exponent = exponent as i16;
-        roundings
-    }
-
-    /// The largest part.
+    /// The largest part, whatever its sign.
+    #[inline(always)]
     pub(super) fn largest(&self) -> f64 {
-        let largest = self.amounts.iter().fold(0.0, |largest: f32, amount| largest.max(amount.abs()));
-        f64::from(largest) * power_of_two(self.exponent.into())
+        f64::from(self.amounts[0].abs()) * power_of_two(self.exponent.into())
     }
 
     /// The parts that are not nothing.
@@ -128,16 +170,25 @@ pub(super) struct Gains {
 
 impl Gains {
     /// These, after `operation` made the error grow by `bits`.
+    #[inline(always)]
     pub(super) fn with(mut self, operation: Id, bits: f64) -> Gains {
-        let known = (0..GAINS).find(|&index| self.operations[index] == operation && self.bits[index] != 0.0);
-        let least = (0..GAINS).min_by(|&a, &b| self.bits[a].abs().total_cmp(&self.bits[b].abs()));
         let bits = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
-        match (known, least) {
-            (Some(index), _) => self.bits[index] += bits,
-            (None, Some(index)) if bits.abs() > self.bits[index].abs() => {
-                (self.operations[index], self.bits[index]) = (operation, bits);
-            }
-            _ => {}
+        let is = |index: usize| (self.operations[index] == operation) & (self.bits[index] != 0.0);
+        let least = usize::from(self.bits[1].abs() < self.bits[0].abs());
+        let (known, index) = (
+            is(0) | is(1),
+            if is(0) {
+                0
+            } else if is(1) {
+                1
+            } else {
+                least
+            },
+        );
+        if known {
+            self.bits[index] += bits;
+        } else if bits.abs() > self.bits[index].abs() {
+            (self.operations[index], self.bits[index]) = (operation, bits);
         }
         self
     }
@@ -170,13 +221,20 @@ pub(super) struct Influences {
     pub(super) factor: f32,
 }
 
+/// The same, where they are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Influencing<'a> {
+    pub(super) parts: &'a Parts,
+    pub(super) factor: f32,
+}
+
 /// Factors from one over this to this are kept beside the list; others are worked into it.
 const LARGEST_FACTOR: f64 = 1e30;
 
 impl Influences {
     /// Those of the operands, each with its partial, and a new one if the operation is at fault.
-    pub(super) fn combine(
-        mut operands: impl Iterator<Item = (Influences, f64)>,
+    pub(super) fn combine<'a>(
+        mut operands: impl Iterator<Item = (Influencing<'a>, f64)>,
         own: Option<Part>,
         scratch: &mut Vec<Part>,
     ) -> Option<Influences> {
@@ -186,7 +244,7 @@ impl Influences {
             // Two descendants of one value, or one value twice: nothing to merge.
             (Some((a, p)), Some((b, q)), None, None) if a.shares_with(b) => {
                 let factor = f64::from(a.factor) * p + f64::from(b.factor) * q;
-                return Some(Influences { factor: 1.0, ..a.clone() }.scaled(factor));
+                return Some(Influencing { factor: 1.0, ..*a }.scaled(factor));
             }
             _ => {}
         }
@@ -198,16 +256,18 @@ impl Influences {
             put_all(scratch, std::iter::once(own));
         }
         if scratch.len() > INFLUENCES {
-            sort(scratch);
+            scratch.sort_unstable_by(compare);
             scratch.truncate(INFLUENCES);
         }
         (!scratch.is_empty())
             .then(|| Influences { parts: ThinArc::from_header_and_slice((), scratch), factor: 1.0 })
     }
+}
 
+impl Influencing<'_> {
     /// Whether both are the same list.
-    fn shares_with(&self, other: &Influences) -> bool {
-        std::ptr::eq(&raw const *self.parts, &raw const *other.parts)
+    fn shares_with(&self, other: &Influencing<'_>) -> bool {
+        std::ptr::eq(&raw const **self.parts, &raw const **other.parts)
     }
 
     /// Those of `factor` times the value.

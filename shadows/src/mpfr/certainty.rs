@@ -4,13 +4,13 @@
 //! on the way, so that a bound grows without need in a long recurrence; but the float beside it is a control: it went
 //! through the same operations, and as long as it has any right bits, the real has not lost more than it.
 
-use rug::Float;
 use shadowgrind_core::format::{Format, Number};
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
 
 use super::Value;
 use super::linear::{Linear, exponent};
+use super::number::RealNumber;
 
 /// What is known of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,10 +37,11 @@ impl Certainty {
     }
 
     /// Of the real result `value` of an operation whose float is off by `bits`.
+    #[inline(always)]
     pub(super) fn of_result(
         lane: &Lane<'_, Value>,
         linear: &Linear,
-        value: &Float,
+        value: &RealNumber,
         precision: u32,
         bits: f64,
     ) -> Certainty {
@@ -54,22 +55,28 @@ impl Certainty {
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
         let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
-        let is_control = bits < f64::from(lane.to.precision()) - CONTROL;
-        let control = if is_control { own + (bits + CONTROL) as f32 } else { f32::INFINITY };
-        Certainty::Below(bound.min(control))
+        Certainty::Below(bound.min(control(own, bits, lane.to)))
     }
 
     /// Whether nothing of a real with this exponent is sure, not even that it is not zero.
+    #[inline(always)]
     pub(super) fn covers(self, exponent: i32) -> bool {
         self.noise().is_some_and(|noise| exponent as f32 <= noise + SPARE)
     }
 
     /// The exponent of what it may be off by.
+    #[inline(always)]
     pub(super) fn noise(self) -> Option<f32> {
         match self {
             Certainty::Exact { .. } => None,
             Certainty::Below(exponent) => Some(exponent),
         }
+    }
+
+    /// How many bits are sure of a real with this exponent; all there are where it is exact.
+    #[inline(always)]
+    pub(super) fn bits_of(self, exponent: i32) -> i32 {
+        self.noise().map_or(i32::MAX, |noise| (exponent as f32 - noise) as i32)
     }
 
     /// Of 2^power times the real.
@@ -98,7 +105,8 @@ impl Brought<'_> {
     }
 
     /// From the reals, not from the floats, wherever that is possible: those may be far off.
-    fn one(&self, index: usize, noise: f32, x: &Float) -> f32 {
+    #[inline(always)]
+    fn one(&self, index: usize, noise: f32, x: &RealNumber) -> f32 {
         let relative = || Some(noise - x.get_exp()? as f32 + self.exponent?);
         let beside = |other: usize| match &self.lane.shadows[other] {
             Some(shadow) => shadow.value().get_exp().map_or(0.0, |exponent| exponent as f32),
@@ -129,17 +137,27 @@ const CONTROL: f64 = 8.0;
 /// Bits to spare for what first order does not see.
 const SPARE: f32 = 2.0;
 
+/// What a real is off by at most, by its float, which is off by `bits`; the real's own rounding is below 2^own.
+#[inline(always)]
+pub(super) fn control(own: f32, bits: f64, format: Format) -> f32 {
+    let is_right = bits < f64::from(format.precision()) - CONTROL;
+    if is_right { own + (bits + CONTROL) as f32 } else { f32::INFINITY }
+}
+
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a
 /// factor of two.
-fn sum(a: f32, b: f32) -> f32 {
+#[inline(always)]
+pub(super) fn sum(a: f32, b: f32) -> f32 {
     let (large, small) = if a > b { (a, b) } else { (b, a) };
     let apart = large - small;
-    // Both may be −∞. What is 2¹² times smaller will not be missed.
-    if apart.is_nan() || apart > 12.0 { large } else { large + 1.0 / (1u32 << apart as u32) as f32 }
+    // What is 2¹² times smaller will not be missed. Both may be −∞: no number then.
+    let power = f32::from_bits((127 - apart.clamp(0.0, 13.0) as u32) << 23);
+    large + if apart > 12.0 { 0.0 } else { power }
 }
 
 /// A bit not above the last of an operation's exact result, for operations on exact reals whose results are finite
 /// binary numbers.
+#[inline(always)]
 fn last_bit(lane: &Lane<'_, Value>) -> Option<i32> {
     let operand = |index: usize| {
         let certainty = match &lane.shadows[index] {

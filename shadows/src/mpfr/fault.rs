@@ -12,9 +12,10 @@ use shadowgrind_core::shadow::Lane;
 
 use super::exact::to_f64;
 use super::linear::{Linear, exponent};
+use super::number::RealNumber;
 use super::operations::Faults;
 use super::reals::Mpfr;
-use super::{Value, convert, measure, real};
+use super::{Value, convert, measure};
 
 /// An operation's own error in one execution.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ pub(super) struct Outcome<'a> {
     /// Its floats.
     pub(super) linear: &'a Linear,
     /// Its real result …
-    pub(super) value: &'a Float,
+    pub(super) value: &'a RealNumber,
     /// … and that rounded to the result's format.
     pub(super) rounded: u128,
     /// Error bits of the result.
@@ -72,7 +73,18 @@ pub(super) struct Outcome<'a> {
 impl Outcome<'_> {
     /// What the operation is guilty of, if its local error, and that of its result, is above `threshold` bits, or if
     /// it left the format's range.
+    #[inline(always)]
     pub(super) fn fault(&self, reals: &Mpfr, threshold: f64) -> Option<Fault> {
+        // What most executions are: a normal number of little error.
+        let normal = self.linear.r.is_finite() && !is_tiny(self.lane.to, self.linear.r);
+        if self.bits <= threshold && normal && self.value.is_finite() {
+            return None;
+        }
+        self.unusual_fault(reals, threshold)
+    }
+
+    #[inline(never)]
+    fn unusual_fault(&self, reals: &Mpfr, threshold: f64) -> Option<Fault> {
         if self.is_consequence() {
             return None;
         }
@@ -160,7 +172,7 @@ impl Outcome<'_> {
     }
 
     fn amount(&self, local: u128) -> f64 {
-        let amount = real::difference(self.lane.to, local, self.value);
+        let amount = self.value.taken_from(self.lane.to, local);
         if amount.is_finite() { amount } else { f64::INFINITY }
     }
 }

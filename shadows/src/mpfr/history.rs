@@ -5,10 +5,12 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_core::shadow::Lane;
 
 use super::operations::Id;
+use super::real::Real;
 
-/// Entries of the ring: six megabytes.
+/// Entries of the ring: four megabytes.
 const LENGTH: usize = 1 << 16;
 /// Places for results of exact operations.
 const EXACT: usize = 1 << 12;
@@ -30,7 +32,16 @@ pub(super) struct Source {
     pub(super) serial: Serial,
 }
 
-/// An operation that was executed.
+impl Source {
+    /// Operand `index` of `lane`.
+    #[inline(always)]
+    pub(super) fn of(lane: &Lane<'_, Real>, index: usize) -> Source {
+        let serial = lane.shadows.get(index).copied().flatten().map_or(0, |shadow| shadow.serial);
+        Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
+    }
+}
+
+/// An operation that was executed: a line of cache.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     serial: Serial,
@@ -81,35 +92,75 @@ impl History {
         History { ring: Vec::new(), next: 1, exact: vec![0; EXACT] }
     }
 
-    /// Remembers the same of an operation whose result is exact and has no shadow. It is found again by its bits,
-    /// unless an operand has them too.
-    pub(super) fn push_exact(&mut self, operation: Id, operands: &[Source], format: Format, bits: u128) {
-        if operands.iter().all(|operand| operand.bits != bits) {
-            self.exact[place(bits)] = self.push(operation, operands, format, bits);
+    /// Remembers an operation whose result is exact and has no shadow. It is found again by its bits, unless an operand
+    /// has them too.
+    pub(super) fn push_exact(&mut self, operation: Id, lane: &Lane<'_, Real>) {
+        if lane.x.iter().all(|&x| x != lane.r) {
+            self.exact[place(lane.r)] = self.push(operation, lane);
         }
     }
 
-    /// Remembers that `operation` made the float `bits` of `format` from `operands`, all of one format.
-    pub(super) fn push(&mut self, operation: Id, operands: &[Source], format: Format, bits: u128) -> Serial {
-        let mut entry = Entry {
+    /// Remembers that `operation` was executed.
+    #[inline(always)]
+    pub(super) fn push(&mut self, operation: Id, lane: &Lane<'_, Real>) -> Serial {
+        let operand = |index| Source::of(lane, index);
+        let operands: [Source; MAX_OPERANDS] = std::array::from_fn(operand);
+        self.add(operation, lane.x.len(), &operands, (lane.to, lane.r))
+    }
+
+    /// Remembers that `operation` made the double `r` of two doubles.
+    #[inline(always)]
+    pub(super) fn push_doubles(
+        &mut self,
+        operation: Id,
+        [a, b]: [f64; 2],
+        serials: [Serial; 2],
+        r: f64,
+    ) -> Serial {
+        self.append(Entry {
             serial: self.next,
             operation,
-            arity: operands.len() as u8,
+            arity: 2,
             high: [0; MAX_OPERANDS + 1],
-            low: [0; MAX_OPERANDS + 1],
-            serials: [0; MAX_OPERANDS],
-            formats: (operands[0].format, format),
-        };
-        for (index, operand) in operands.iter().enumerate() {
-            (entry.low[index], entry.high[index]) = (operand.bits as u64, (operand.bits >> 64) as u16);
-            entry.serials[index] = operand.serial;
-        }
-        (entry.low[MAX_OPERANDS], entry.high[MAX_OPERANDS]) = (bits as u64, (bits >> 64) as u16);
-        let at = (self.next as usize - 1) % LENGTH;
-        if at == self.ring.len() {
-            self.ring.push(entry);
-        } else {
-            self.ring[at] = entry;
+            low: [a.to_bits(), b.to_bits(), 0, r.to_bits()],
+            serials: [serials[0], serials[1], 0],
+            formats: (Format::F64, Format::F64),
+        })
+    }
+
+    /// Remembers that `operation` made the float `bits` of `format` from one operand.
+    pub(super) fn push_one(&mut self, operation: Id, operand: Source, format: Format, bits: u128) -> Serial {
+        let nothing = Source { bits: 0, serial: 0, ..operand };
+        self.add(operation, 1, &[operand, nothing, nothing], (format, bits))
+    }
+
+    #[inline(always)]
+    fn add(
+        &mut self,
+        operation: Id,
+        arity: usize,
+        operands: &[Source; MAX_OPERANDS],
+        (format, bits): (Format, u128),
+    ) -> Serial {
+        let [a, b, c] = operands;
+        let all = [a.bits, b.bits, c.bits, bits];
+        self.append(Entry {
+            serial: self.next,
+            operation,
+            arity: arity as u8,
+            high: all.map(|bits| (bits >> 64) as u16),
+            low: all.map(|bits| bits as u64),
+            serials: [a.serial, b.serial, c.serial],
+            formats: (a.format, format),
+        })
+    }
+
+    #[inline(always)]
+    fn append(&mut self, entry: Entry) -> Serial {
+        let at = (entry.serial as usize - 1) % LENGTH;
+        match self.ring.get_mut(at) {
+            Some(place) => *place = entry,
+            None => self.ring.push(entry),
         }
         self.next = self.next.checked_add(1).unwrap_or(1);
         entry.serial

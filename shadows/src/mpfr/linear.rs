@@ -22,6 +22,7 @@ pub(super) struct Linear {
 
 impl Linear {
     /// The floats of `lane`.
+    #[inline(always)]
     pub(super) fn new<V>(lane: &Lane<'_, V>) -> Linear {
         let mut x = [0.0; MAX_OPERANDS];
         for (x, &bits) in x.iter_mut().zip(lane.x) {
@@ -32,6 +33,7 @@ impl Linear {
 
     /// True if the result is exact, by the residual; `None` where that does not tell: 80-bit lanes, library
     /// functions, numbers near the ends of the range. Keeps the residual.
+    #[inline(always)]
     pub(super) fn is_exact<V>(&mut self, lane: &Lane<'_, V>) -> Option<bool> {
         if !residuals_hold(lane.from, lane.to, &self.x, self.r) {
             return None;
@@ -46,6 +48,7 @@ impl Linear {
     }
 
     /// Finds the partials. For sums, the commonest of all, without the table's detour.
+    #[inline(always)]
     pub(super) fn differentiate(&mut self, op: Op, arity: usize) {
         match op {
             Op::Add => self.partials = [1.0, 1.0, 0.0],
@@ -74,6 +77,7 @@ impl Linear {
     }
 
     /// How much a relative error of operand `index` grows: log₂ of the operation's condition number.
+    #[inline(always)]
     pub(super) fn gain(&self, index: usize) -> f64 {
         log2(self.partials[index] * self.x[index]) - log2(self.r)
     }
@@ -86,11 +90,13 @@ impl Linear {
 }
 
 /// log₂ |x|, linear between powers of two: off by 0.09 at most, and the same for the same number. −1023 for zero.
-fn log2(x: f64) -> f64 {
+#[inline(always)]
+pub(super) fn log2(x: f64) -> f64 {
     (x.to_bits() & (u64::MAX >> 1)) as f64 * (0.5f64).powi(52) - 1023.0
 }
 
 /// ⌊log₂ |x|⌋; for subnormal numbers and zero the least.
+#[inline(always)]
 pub(super) fn exponent(x: f64) -> i32 {
     (x.to_bits() >> 52 & 0x7ff) as i32 - 1023
 }

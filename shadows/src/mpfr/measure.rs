@@ -36,6 +36,7 @@ pub fn same(format: Format, a: u128, b: u128) -> bool {
 }
 
 /// How many floats lie from one float to another; infinitely many where one side only is NaN.
+#[inline(always)]
 pub fn floats_between(format: Format, a: u128, b: u128) -> f64 {
     if format == Format::F64 && a >> 63 == b >> 63 {
         let (a, b) = (f64::from_bits(a as u64), f64::from_bits(b as u64));
@@ -51,6 +52,7 @@ pub fn floats_between(format: Format, a: u128, b: u128) -> f64 {
 }
 
 /// Error bits of a value so many floats away.
+#[inline(always)]
 pub fn error_bits(format: Format, floats: f64) -> f64 {
     match floats {
         0.0 => 0.0,
@@ -59,12 +61,31 @@ pub fn error_bits(format: Format, floats: f64) -> f64 {
     }
 }
 
+/// Error bits of doubles, those of small errors from a table.
+#[derive(Debug)]
+pub(super) struct ErrorBits(Box<[f64]>);
+
+impl ErrorBits {
+    pub(super) fn new() -> ErrorBits {
+        const SMALL: u32 = 512;
+        ErrorBits((0..SMALL).map(|floats| error_bits(Format::F64, floats.into())).collect())
+    }
+
+    /// Error bits of a double so many floats away.
+    #[inline(always)]
+    pub(super) fn of(&self, floats: u64) -> f64 {
+        let known = usize::try_from(floats).ok().and_then(|floats| self.0.get(floats));
+        known.copied().unwrap_or_else(|| error_bits(Format::F64, floats as f64))
+    }
+}
+
 /// Error bits that a float would have if it were off by `amount` and no more.
 pub(super) fn bits_of(format: Format, shadow: &Real, amount: f64) -> f64 {
     if !amount.is_finite() || !shadow.value().is_finite() {
         return format.width().into();
     }
-    let off = Float::with_val(shadow.value().prec(), shadow.value() + amount);
+    let value = shadow.value().float();
+    let off = Float::with_val(value.prec(), &*value + amount);
     error_bits(format, floats_between(format, round(format, &off), shadow.rounded(format)))
 }
 
@@ -103,8 +124,8 @@ pub fn measure(format: Format, bits: u128, shadow: Option<&Real>) -> Measured {
     let floats = floats_between(format, bits, shadow.rounded(format));
     Measured {
         error_bits: error_bits(format, floats),
-        correct_digits: correct_digits(format, bits, shadow.value()),
-        real: decimal(shadow.value(), DIGITS),
+        correct_digits: correct_digits(format, bits, &shadow.value().float()),
+        real: decimal(&shadow.value().float(), DIGITS),
     }
 }
 

@@ -197,6 +197,7 @@ pub(super) struct Operations {
 
 impl Operations {
     /// The operation `what` at `site`; an instruction may have several.
+    #[inline(always)]
     pub(super) fn at(&mut self, site: Site, what: What, formats: (Format, Format)) -> Id {
         let index = site.bits() as usize;
         if index >= self.by_site.len() {

@@ -20,15 +20,12 @@ impl Default for Ranges {
 
 impl Ranges {
     /// Extends the ranges to `x`.
+    #[inline(always)]
     pub(super) fn add(&mut self, x: f64) {
         let side = if x < 0.0 { &mut self.negative } else { &mut self.positive };
         // A NaN compares false.
-        if x < side.min {
-            side.min = x;
-        }
-        if x > side.max {
-            side.max = x;
-        }
+        side.min = if x < side.min { x } else { side.min };
+        side.max = if x > side.max { x } else { side.max };
     }
 
     /// Extends the ranges to those of `other`.

@@ -1,20 +1,16 @@
 //! What is kept beside one float.
 
-use rug::Float;
 use shadowgrind_core::format::Format;
 
-use super::blame::{Gains, Influences, Parts, Roundings};
+use super::blame::{Gains, Influences, Influencing, Parts, Roundings};
 use super::certainty::Certainty;
 use super::history::Serial;
-use super::{convert, measure};
+use super::number::RealNumber;
 
 /// The real a float stands for, and what is known of how they came to differ.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Real {
-    value: Float,
-    /// The value rounded to `format`, low and high part: one of these is kept for every live float, and it is small.
-    rounded_low: u64,
-    rounded_high: u16,
+    value: RealNumber,
     format: Format,
     pub(super) certainty: Certainty,
     /// Where the history has what made it.
@@ -27,12 +23,11 @@ pub struct Real {
 }
 
 impl Real {
-    /// `value`, which rounded to `format` is the float `rounded`; of its error nothing is known.
-    pub(super) fn new(value: Float, format: Format, rounded: u128, certainty: Certainty) -> Real {
+    /// `value`, for a float of `format`; of its error nothing is known.
+    #[inline(always)]
+    pub(super) fn new(value: RealNumber, format: Format, certainty: Certainty) -> Real {
         Real {
             value,
-            rounded_low: rounded as u64,
-            rounded_high: (rounded >> 64) as u16,
             format,
             certainty,
             serial: 0,
@@ -43,14 +38,32 @@ impl Real {
         }
     }
 
-    /// The very float `bits`.
-    pub(super) fn exactly(format: Format, bits: u128) -> Real {
+    /// All of it.
+    #[inline(always)]
+    pub(super) fn with(
+        value: RealNumber,
+        format: Format,
+        certainty: Certainty,
+        serial: Serial,
+        roundings: Roundings,
+        gains: Gains,
+        influences: Option<Influences>,
+    ) -> Real {
+        let (parts, factor) = match influences {
+            Some(Influences { parts, factor }) => (Some(parts), factor),
+            None => (None, 1.0),
+        };
+        Real { value, format, certainty, serial, roundings, gains, parts, factor }
+    }
+
+    /// The very float `bits`, of which `value` is the real.
+    pub(super) fn exactly(value: RealNumber, format: Format, bits: u128) -> Real {
         let certainty = Certainty::of_float(format, bits);
-        Real::new(convert::from_bits(format, bits), format, bits, certainty)
+        Real::new(value, format, certainty)
     }
 
     /// The real number.
-    pub fn value(&self) -> &Float {
+    pub fn value(&self) -> &RealNumber {
         &self.value
     }
 
@@ -61,52 +74,43 @@ impl Real {
 
     /// The float of `format` nearest to the real.
     pub fn rounded(&self, format: Format) -> u128 {
-        if format == self.format {
-            u128::from(self.rounded_high) << 64 | u128::from(self.rounded_low)
-        } else {
-            measure::round(format, &self.value)
-        }
+        self.value.round(format)
     }
 
     /// How many bits of the real are sure; all there are where it is exact, or as good as zero: more precision would
     /// most likely find the same zero.
+    #[inline(always)]
     pub fn significant_bits(&self) -> i32 {
-        match (self.certainty.noise(), self.value.get_exp()) {
-            (None, _) | (_, None) => i32::MAX,
-            (Some(noise), Some(exponent)) => (exponent as f32 - noise) as i32,
-        }
+        self.value.get_exp().map_or(i32::MAX, |exponent| self.certainty.bits_of(exponent))
     }
 
     /// Float less real.
     pub fn error_of(&self, format: Format, bits: u128) -> f64 {
-        difference(format, bits, &self.value)
+        self.value.taken_from(format, bits)
     }
 
     /// ±value · 2^power, carrying what this carries.
     pub(super) fn scaled(&self, format: Format, negate: bool, power: i32) -> Real {
         let factor = if negate { -2f64.powi(power) } else { 2f64.powi(power) };
-        let mut value = self.value.clone() << power;
-        if negate {
-            value = -value;
-        }
-        let rounded = measure::round(format, &value);
+        let value = self.value.scaled(negate, power);
         let mut scaled = Real {
             roundings: self.roundings.scaled(factor),
             gains: self.gains,
-            ..Real::new(value, format, rounded, self.certainty.scaled(power))
+            ..Real::new(value, format, self.certainty.scaled(power))
         };
         scaled.set_influences(self.influences().map(|influences| influences.scaled(factor)));
         scaled
     }
 
     /// Whether it depends on operations at fault.
+    #[inline(always)]
     pub(super) fn is_influenced(&self) -> bool {
         self.parts.is_some()
     }
 
     /// The operations at fault that it depends on.
-    pub(super) fn influences(&self) -> Option<Influences> {
-        self.parts.clone().map(|parts| Influences { parts, factor: self.factor })
+    pub(super) fn influences(&self) -> Option<Influencing<'_>> {
+        self.parts.as_ref().map(|parts| Influencing { parts, factor: self.factor })
     }
 
     pub(super) fn set_influences(&mut self, influences: Option<Influences>) {
@@ -116,19 +120,11 @@ impl Real {
     }
 }
 
-/// The float `bits` less `real`.
-pub(super) fn difference(format: Format, bits: u128, real: &Float) -> f64 {
-    let mut float = Float::new(64);
-    convert::assign(&mut float, format, bits);
-    float -= real;
-    float.to_f64()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// With its count and the 32 bytes of a 256-bit significand this makes, and a slot and ticket, 200 bytes.
+    /// With the bits of its float and a ticket, two lines of cache.
     #[test]
     fn a_real_is_small() {
         assert!(size_of::<Real>() <= 112, "{}", size_of::<Real>());

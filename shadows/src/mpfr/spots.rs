@@ -13,10 +13,11 @@ use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::blame::Part;
+use super::blame::{Influencing, Part};
 use super::certainty::Certainty;
 use super::history::Source;
 use super::measure::{self, Measured};
+use super::number::RealNumber;
 use super::operations::{Id, Tally, What};
 use super::real::Real;
 use super::{MpfrShadow, Value, convert, fitted};
@@ -110,7 +111,7 @@ impl MpfrShadow {
     fn blame(&mut self, shadow: &Real, seen: &Seen<'_, Value>, bits: f64, output: Option<u64>) -> Vec<Id> {
         let error = shadow.error_of(seen.format, seen.bits);
         let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
-        let influences: Vec<Part> = shadow.influences().iter().flat_map(|list| list.iter()).collect();
+        let influences: Vec<Part> = shadow.influences().iter().flat_map(Influencing::iter).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
         for part in &influences {
@@ -183,11 +184,8 @@ impl MpfrShadow {
             return;
         }
         let (a, b) = (x[0].real(), x[1].real());
-        let floats = relation(
-            &convert::from_bits(x[0].format, x[0].bits),
-            &convert::from_bits(x[1].format, x[1].bits),
-        );
-        let flips = decides(predicate, floats) != decides(predicate, relation(&a, &b));
+        let [c, d] = x.each_ref().map(|x| RealNumber::from_bits(x.format, x.bits));
+        let flips = decides(predicate, relation(&c, &d)) != decides(predicate, relation(&a, &b));
         let format = (x[0].format, x[1].format);
         let id = self.operations.at(site, What::Compare(predicate), format);
         self.operations[id].count += 1;
@@ -196,7 +194,7 @@ impl MpfrShadow {
         }
         let noise = x.iter().filter_map(InReals::noise).reduce(f32::max);
         let noise = noise.map_or(Certainty::Exact { last: 0 }, Certainty::Below);
-        if within(&Float::with_val(64, &a - &b), noise) {
+        if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
             self.operations[id].unsettled += 1;
         } else {
             self.flipped(id, &x);
@@ -206,17 +204,18 @@ impl MpfrShadow {
     /// A conversion to an integer: is it the integer that the real would become?
     pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
         let Some(shadow) = x.shadow else { return };
+        let value = shadow.value().float();
         let integer = |x: &Float| match how {
             ToInteger::Truncate => x.clone().trunc(),
             ToInteger::Round => self.rounded_to_integer(x),
         };
-        let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(shadow.value()));
+        let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
         let flips = float != real && !(float.is_nan() && real.is_nan());
         // Decisions change at integers when cutting off, half-way between when rounding.
-        let mut border = Float::with_val(shadow.value().prec(), &float + &real);
+        let mut border = Float::with_val(value.prec(), &float + &real);
         border /= 2u32;
         let noise = shadow.certainty;
-        let near = |border: &Float| within(&Float::with_val(64, shadow.value() - border), noise);
+        let near = |border: &Float| within(&Float::with_val(64, &*value - border), noise);
         let near = near(&border) || near(&float) || near(&real);
         let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
         self.operations[id].count += 1;
@@ -229,7 +228,7 @@ impl MpfrShadow {
 
     fn rounded_to_integer(&self, x: &Float) -> Float {
         use shadowgrind_core::reals::{Reals, Rounding};
-        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals };
+        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr };
         exact.round(x, Rounding::Current)
     }
 
@@ -266,14 +265,14 @@ fn is_infinite(seen: &Seen<'_, Value>) -> bool {
 
 /// What [`Seen`] is in the reals.
 trait InReals {
-    fn real(&self) -> Float;
+    fn real(&self) -> RealNumber;
     fn noise(&self) -> Option<f32>;
 }
 
 impl InReals for Seen<'_, Value> {
-    fn real(&self) -> Float {
+    fn real(&self) -> RealNumber {
         self.shadow
-            .map_or_else(|| convert::from_bits(self.format, self.bits), |shadow| shadow.value().clone())
+            .map_or_else(|| RealNumber::from_bits(self.format, self.bits), |shadow| shadow.value().clone())
     }
 
     fn noise(&self) -> Option<f32> {
@@ -282,8 +281,8 @@ impl InReals for Seen<'_, Value> {
 }
 
 /// The one bit of [`Predicate`] that holds between two numbers.
-fn relation(a: &Float, b: &Float) -> u8 {
-    match a.partial_cmp(b) {
+fn relation(a: &RealNumber, b: &RealNumber) -> u8 {
+    match a.compare(b) {
         Some(std::cmp::Ordering::Less) => Predicate::LESS,
         Some(std::cmp::Ordering::Equal) => Predicate::EQUAL,
         Some(std::cmp::Ordering::Greater) => Predicate::GREATER,

@@ -106,7 +106,7 @@ impl Machine {
     pub(crate) fn op_to(&self, line: u32, op: Op, x: &[&Tracked], to: Format) -> Tracked {
         let from = x[0].format;
         let bits: Vec<u128> = x.iter().map(|x| x.bits).collect();
-        let shadows: Vec<Option<Value>> = x.iter().map(|x| x.shadow.clone()).collect();
+        let shadows: Vec<Option<&Value>> = x.iter().map(|x| x.shadow.as_ref()).collect();
         let r = native(op, from, to, &bits);
         let site = Site::from_bits(line);
         let lane = Lane { site, op, from, to, x: &bits, r, shadows: &shadows };

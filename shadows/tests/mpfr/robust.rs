@@ -80,6 +80,7 @@ impl Program {
         let reals: Vec<Float> = x.iter().map(|&bits| from_bits(from, bits)).collect();
         let r = to_bits(to, &op.real(&self.exact, &reals.iter().collect::<Vec<_>>()));
         let site = Site::from_bits(1 + self.next.below(300) as u32);
+        let shadows: Vec<Option<&Value>> = shadows.iter().map(Option::as_ref).collect();
         let shadow = self.shadow.op(&Lane { site, op, from, to, x: &x, r, shadows: &shadows });
         let at = self.next.below(40);
         let pool = &mut self.pool[to as usize];

@@ -27,7 +27,7 @@ impl Encoding for Tickets<'_> {
     type Value = Value;
 
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Value> {
-        self.slots.get(u64::try_from(cell).ok()?, format, bits)
+        self.slots.get(u64::try_from(cell).ok()?, format, bits).cloned()
     }
 
     fn encode(&mut self, format: Format, bits: u128, shadow: Value) -> u128 {

@@ -4,49 +4,74 @@ use super::reals::Reals;
 use super::{Tool, sweep};
 use crate::engine::arena;
 use crate::engine::thread::Thread;
-use crate::x86::mirror::record::{
-    BUFFER, FRESH_32, FRESH_64, ID, LANES, OPERANDS, RESULT, Recorded, STRIDE, TICKETS, What,
-};
+use crate::x86::mirror::record::{BUFFER, FRESH, FRESH_32, FRESH_64, ID, LANES, Recorded, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::slots::Slots;
 use shadowgrind_shadows::mpfr::Value;
 
 /// One record, as translated code leaves it.
 type Record = [u8; STRIDE as usize];
+/// The tickets for results of several lanes that belong to a record.
+type Tickets = [u8; 2 * LANES as usize];
+
+/// What is recorded, as replaying needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    recorded: Recorded,
+    site: Site,
+    operands: [u8; MAX_OPERANDS],
+    tickets: [u8; MAX_OPERANDS],
+    result: u8,
+}
+
+impl Known {
+    fn new(recorded: Recorded, site: Site) -> Known {
+        let each = |offset: &dyn Fn(u64) -> u64| {
+            std::array::from_fn(
+                |n| if n < usize::from(recorded.operands) { offset(n as u64) as u8 } else { 0 },
+            )
+        };
+        let operands = each(&|n| recorded.operand(n));
+        let tickets = each(&|n| recorded.tickets(n));
+        Known { recorded, site, operands, tickets, result: recorded.result() as u8 }
+    }
+}
 
 /// Maps a buffer and fills in the tickets that results will get. Nothing where there is no memory.
 pub(super) fn new_buffer(tool: &Tool) -> Option<u64> {
-    let at = arena::take(2 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
+    let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     let start = at.next_multiple_of(BUFFER);
-    let mut reals = tool.reals.lock();
+    let slots = &mut tool.reals.lock().slots;
     for at in (start..start + BUFFER).step_by(STRIDE as usize) {
         // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
-        let record = unsafe { &mut *(at as *mut Record) };
-        for lane in 0..LANES / 4 {
-            refresh(&mut reals, record, Format::F32, lane as usize);
-        }
-        for lane in 0..LANES / 8 {
-            refresh(&mut reals, record, Format::F64, lane as usize);
-        }
+        let (record, tickets) = unsafe { record(at) };
+        refresh(slots, &mut record[FRESH as usize..], 8);
+        let (wide, narrow) = tickets.split_at_mut((FRESH_32 - FRESH_64) as usize);
+        wide.chunks_exact_mut(8).for_each(|ticket| refresh(slots, ticket, 8));
+        narrow.chunks_exact_mut(4).for_each(|ticket| refresh(slots, ticket, 4));
     }
     Some(start)
 }
 
-/// Where the ticket for lane `lane` of a result is.
-fn fresh(format: Format, lane: usize) -> std::ops::Range<usize> {
-    let (first, bytes) = if format == Format::F32 { (FRESH_32, 4) } else { (FRESH_64, 8) };
-    let at = first as usize + lane * bytes;
-    at..at + bytes
+/// The record at `at` in a buffer.
+///
+/// # Safety
+/// The buffer is the caller's own while it uses the record, and translated code does not run.
+unsafe fn record<'a>(at: u64) -> (&'a mut Record, &'a mut Tickets) {
+    // SAFETY: a record is that long; whose it is is the caller's business.
+    let record = unsafe { &mut *(at as *mut Record) };
+    // SAFETY: there are as many bytes again beyond the buffer.
+    let tickets = unsafe { &mut *((at + FRESH_64) as *mut Tickets) };
+    (record, tickets)
 }
 
 /// Puts a new ticket where one was used.
-fn refresh(reals: &mut Reals, record: &mut Record, format: Format, lane: usize) {
-    let ticket = reals.slots.reserve(1).to_le_bytes();
-    let range = fresh(format, lane);
-    let bytes = range.len();
-    record[range].copy_from_slice(&ticket[..bytes]);
+fn refresh(slots: &mut Slots<Value>, place: &mut [u8], bytes: usize) {
+    let ticket = slots.reserve().to_le_bytes();
+    place[..bytes].copy_from_slice(&ticket[..bytes]);
 }
 
 /// Replays the thread's records and empties the buffer.
@@ -55,67 +80,74 @@ pub(super) fn replay(thread: &mut Thread) {
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let Some(mirror) = thread.translator.mirror() else { return };
     let end = if thread.context.record > shadowed.buffer { thread.context.record } else { return };
+    // What is recorded is given its site when it is met first, in one go: the session's lock is not to be had under that
+    // of the reals.
+    for recorded in mirror.recorded().iter().skip(shadowed.recorded.len()) {
+        shadowed.recorded.push(Known::new(*recorded, tool.session.site(recorded.pc)));
+    }
+    let mut reals = tool.reals.lock();
     for at in (shadowed.buffer..end).step_by(STRIDE as usize) {
         // SAFETY: the buffer is this thread's own, and translated code does not run now.
-        let record = unsafe { &mut *(at as *mut Record) };
-        let id = number(&record[ID as usize..], 4) as u32;
-        let recorded = mirror.recorded(id);
-        if shadowed.sites.len() <= id as usize {
-            shadowed.sites.resize(id as usize + 1, None);
-        }
-        let site = *shadowed.sites[id as usize].get_or_insert_with(|| tool.session.site(recorded.pc));
-        let mut reals = tool.reals.lock();
-        for lane in 0..usize::from(recorded.lanes) {
-            replay_lane(&mut reals, record, &recorded, site, lane);
+        let (record, tickets) = unsafe { record(at) };
+        let known = &shadowed.recorded[number(record, ID as usize, 4) as usize];
+        for lane in 0..usize::from(known.recorded.lanes) {
+            replay_lane(&mut reals, record, tickets, known, lane);
         }
     }
     thread.context.record = shadowed.buffer;
-    if tool.reals.lock().slots.wants_sweep() {
+    let wants_sweep = reals.slots.wants_sweep();
+    drop(reals);
+    if wants_sweep {
         sweep::sweep(thread);
     }
 }
 
-/// The little-endian number in the first four or eight bytes.
-fn number(bytes: &[u8], count: usize) -> u64 {
-    match (count, bytes.first_chunk::<4>(), bytes.first_chunk::<8>()) {
-        (8, _, Some(&eight)) => u64::from_le_bytes(eight),
-        (_, Some(&four), _) => u64::from(u32::from_le_bytes(four)),
-        _ => 0,
+/// The little-endian number in the four or eight bytes at `at`.
+fn number(bytes: &[u8], at: usize, count: usize) -> u64 {
+    let four = |at: usize| bytes[at..].first_chunk().map_or(0, |&four| u32::from_le_bytes(four).into());
+    match bytes[at..].first_chunk() {
+        Some(&eight) if count == 8 => u64::from_le_bytes(eight),
+        _ => four(at),
     }
 }
 
-fn replay_lane(reals: &mut Reals, record: &mut Record, recorded: &Recorded, site: Site, lane: usize) {
+fn replay_lane(reals: &mut Reals, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
+    let Known { recorded, site, .. } = *known;
     let count = usize::from(recorded.operands);
     let width = recorded.from.bytes();
     let mut x = [0_u128; MAX_OPERANDS];
-    let mut shadows: [Option<Value>; MAX_OPERANDS] = [const { None }; MAX_OPERANDS];
+    let mut shadows: [Option<&Value>; MAX_OPERANDS] = [None; MAX_OPERANDS];
+    let Reals { shadow, slots } = reals;
     for n in 0..count {
-        let offset = n * LANES as usize + lane * width;
-        x[n] = number(&record[OPERANDS as usize + offset..], width).into();
-        let ticket = number(&record[TICKETS as usize + offset..], width);
+        x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
+        let ticket = number(record, usize::from(known.tickets[n]) + lane * width, width);
         if ticket != 0 {
-            shadows[n] = reals.slots.get(ticket, recorded.from, x[n]);
+            shadows[n] = slots.get(ticket, recorded.from, x[n]);
         }
     }
-    let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n].as_ref() };
-    let result = number(&record[RESULT as usize + lane * recorded.to.bytes()..], recorded.to.bytes());
-    let made = match recorded.what {
-        What::Compare(predicate) => return reals.shadow.compare(site, predicate, [seen(0), seen(1)]),
-        What::Integer(how) => return reals.shadow.to_integer(site, how, seen(0)),
-        What::Widen => shadows[0].take(),
-        What::Op(op) => reals.shadow.op(&Lane {
-            site,
-            op,
-            from: recorded.from,
-            to: recorded.to,
-            x: &x[..count],
-            r: result.into(),
-            shadows: &shadows[..count],
-        }),
+    let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
+    match recorded.what {
+        What::Compare(predicate) => return shadow.compare(site, predicate, [seen(0), seen(1)]),
+        What::Integer(how) => return shadow.to_integer(site, how, seen(0)),
+        What::Widen | What::Op(_) => {}
+    }
+    let width = recorded.to.bytes();
+    let r = number(record, usize::from(known.result) + lane * width, width).into();
+    let place = match recorded.to {
+        _ if recorded.lanes == 1 => &mut record[FRESH as usize..],
+        Format::F32 => &mut tickets[LANES as usize + 4 * lane..],
+        _ => &mut tickets[8 * lane..],
     };
-    let range = fresh(recorded.to, lane);
-    let ticket = number(&record[range.clone()], range.len());
+    let ticket = number(place, 0, width);
+    let into = slots.fresh(ticket);
+    if let What::Op(op) = recorded.what {
+        let (from, to) = (recorded.from, recorded.to);
+        let (x, shadows) = (&x[..count], &shadows[..count]);
+        shadow.op_into(&Lane { site, op, from, to, x, r, shadows }, into);
+    } else if let Some(same) = shadows[0] {
+        into.get_or_init(|| same.clone());
+    }
     // A ticket is used up even by an exact result: beside another float it would stand for that.
-    reals.slots.assign(ticket, recorded.to, result.into(), made);
-    refresh(reals, record, recorded.to, lane);
+    slots.assign(ticket, recorded.to, r);
+    refresh(slots, place, width);
 }

@@ -29,8 +29,8 @@ pub(crate) struct Shadowed {
     pub(super) interrupted: Vec<(u64, Interrupted)>,
     /// Start of the buffer of records; 0 without one.
     pub(super) buffer: u64,
-    /// Sites of what is recorded, by number.
-    pub(super) sites: Vec<Option<Site>>,
+    /// What is recorded, by number.
+    pub(super) recorded: Vec<records::Known>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
     /// Return addresses the thread has seen hooked: the code there was made again when they were.
@@ -55,7 +55,7 @@ impl Shadowed {
             calls: Calls::new(),
             watched: HashSet::new(),
             buffer: 0,
-            sites: Vec::new(),
+            recorded: Vec::new(),
         };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();

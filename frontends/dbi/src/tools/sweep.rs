@@ -10,6 +10,9 @@ use crate::engine::planes::{self, PLANE};
 use crate::engine::sys;
 use crate::engine::thread::Thread;
 
+/// How many tickets can be handed out, and what they are for be computed, while a page is read.
+const TICKETS_PER_PAGE: u64 = 4;
+
 /// Bytes of the mirror asked about at once.
 const STEP: u64 = 1 << 30;
 
@@ -17,12 +20,12 @@ const STEP: u64 = 1 << 30;
 pub(super) fn sweep(thread: &mut Thread) {
     let process = thread.process;
     let Some(tool) = process.tool.as_ref() else { return };
+    let Some(shadowed) = thread.shadowed.as_deref() else { return };
     if !process.threads.pause_others(&thread.handle) {
         return;
     }
     registers::complete_image(thread.context);
     let mut marked = Vec::new();
-    let Some(shadowed) = thread.shadowed.as_deref() else { return };
     words(&shadowed.registers(thread.context).save()[..], &mut marked);
     shadowed.interrupted.iter().for_each(|(_, saved)| words(&saved.shadows[..], &mut marked));
     process.threads.for_others(&thread.handle, |context| {
@@ -31,21 +34,32 @@ pub(super) fn sweep(thread: &mut Thread) {
     });
     let regions: Vec<(u64, u64)> =
         process.space.lock().overlapping(0, GUEST_END).map(|(start, end, _)| (start, end)).collect();
-    regions.into_iter().for_each(|(start, end)| memory(start, end, &mut marked));
-    tool.reals.lock().slots.sweep(marked);
+    let longest = regions.iter().map(|(start, end)| end - start).max().unwrap_or(0).min(STEP);
+    let mut resident = vec![0; (longest / PAGE) as usize];
+    let pages: u64 =
+        regions.into_iter().map(|(start, end)| memory(start, end, &mut resident, &mut marked)).sum();
+    let slots = &mut tool.reals.lock().slots;
+    slots.sweep(marked);
+    slots.sweeps_cost(pages * TICKETS_PER_PAGE);
     process.threads.resume_others();
 }
 
 /// Adds all words that are set.
 fn words(bytes: &[u8], marked: &mut Vec<u64>) {
-    let words = bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
-    marked.extend(words.filter(|&word| word != 0).map(u64::from));
+    for &line in bytes.as_chunks::<32>().0 {
+        if line == [0; 32] {
+            continue;
+        }
+        let words = line.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
+        marked.extend(words.filter(|&word| word != 0).map(u64::from));
+    }
 }
 
-/// Adds all words that are set in the mirror of a guest range, as far as it was ever touched.
-fn memory(start: u64, end: u64, marked: &mut Vec<u64>) {
+/// Adds all words that are set in the mirror of a guest range, as far as it was ever touched. How many pages that is. There is
+/// a byte for each of the pages that are asked about at once.
+fn memory(start: u64, end: u64, resident: &mut [u8], marked: &mut Vec<u64>) -> u64 {
+    let mut touched = 0;
     let mut page = [0; PAGE as usize];
-    let mut resident = vec![0_u8; (STEP / PAGE) as usize];
     for at in (start..end).step_by(STEP as usize) {
         let len = (end - at).min(STEP);
         let args = [PLANE + at, len, resident.as_mut_ptr() as u64, 0, 0, 0];
@@ -56,7 +70,9 @@ fn memory(start: u64, end: u64, marked: &mut Vec<u64>) {
             if !known || resident[n as usize] & 1 == 1 {
                 planes::read(at + n * PAGE, &mut page);
                 words(&page, marked);
+                touched += 1;
             }
         }
     }
+    touched
 }

@@ -27,7 +27,7 @@ impl MpfrObserver {
 
     fn shadow(&self, m: &mut dyn Machine, x: Float) -> Option<Value> {
         let ticket = u64::try_from(m.cell(x.location, x.format.bytes())).ok()?;
-        if ticket == 0 { None } else { self.reals.lock().slots.get(ticket, x.format, x.bits) }
+        if ticket == 0 { None } else { self.reals.lock().slots.get(ticket, x.format, x.bits).cloned() }
     }
 
     fn set(&self, m: &mut dyn Machine, x: Float, shadow: Option<Value>) {
@@ -95,6 +95,7 @@ impl Observer for MpfrObserver {
             .iter()
             .map(|kept| (kept.0 as usize).checked_sub(1).and_then(|index| self.kept[index].clone()))
             .collect();
+        let shadows: Vec<Option<&Value>> = shadows.iter().map(Option::as_ref).collect();
         let format = applied.result.format;
         let lane = Lane {
             site: applied.site,
@@ -128,7 +129,7 @@ impl Observer for MpfrObserver {
     fn real(&mut self, m: &mut dyn Machine, x: Float, digits: usize) -> Option<String> {
         let shadow = self.shadow(m, x);
         if let (Some(real), true) = (&shadow, digits > 0) {
-            return Some(measure::decimal(real.value(), digits));
+            return Some(measure::decimal(&real.value().float(), digits));
         }
         let seen = Seen { format: x.format, bits: x.bits, shadow: shadow.as_ref() };
         Some(self.reals.lock().shadow.real_string(&seen))

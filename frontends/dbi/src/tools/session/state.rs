@@ -187,6 +187,7 @@ impl Session {
             precision: self.config.precision,
             error_threshold: self.config.error_threshold,
             expr_depth: self.config.expression_depth,
+            fast: !self.config.slow,
         }
     }
 

@@ -104,9 +104,9 @@ impl Mirror {
         self.twins = Twins::new(EncodingKind::VEX);
     }
 
-    /// What is recorded under number `id`.
-    pub(crate) fn recorded(&self, id: u32) -> Recorded {
-        self.recorded[id as usize]
+    /// What is recorded, by number.
+    pub(crate) fn recorded(&self) -> &[Recorded] {
+        &self.recorded
     }
 
     /// Whether those are set aside with 64 bytes, not 32.

@@ -3,7 +3,8 @@
 //!
 //! Each result gets a *ticket* at once, which moves on in the mirror like any shadow; what it stands for is known once
 //! the record is replayed. A buffer is [`BUFFER`] bytes and aligned to as much, so that its end is told by the low
-//! bits of the position; each record has [`STRIDE`] bytes.
+//! bits of the position; each record has [`STRIDE`] bytes, of which operations on one lane use the first line of cache.
+//! Tickets for several lanes, one set for each record, are in as many bytes again beyond the buffer.
 
 use super::At;
 use super::encode;
@@ -22,20 +23,16 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 /// Bytes of a buffer; its address is a multiple of it.
 pub(crate) const BUFFER: u64 = 1 << 16;
 /// Bytes of a record.
-pub(crate) const STRIDE: u64 = 512;
+pub(crate) const STRIDE: u64 = 256;
 /// Offset of the number of the [`Recorded`].
 pub(crate) const ID: u64 = 0;
-/// Offset of operand 0's lanes; the next operands follow, 32 bytes each.
-pub(crate) const OPERANDS: u64 = 32;
-/// Offset of the result's lanes.
-pub(crate) const RESULT: u64 = 128;
-/// Offset of operand 0's tickets; the next operands follow, 32 bytes each.
-pub(crate) const TICKETS: u64 = 160;
-/// Offset of the tickets that results of eight bytes get.
-pub(crate) const FRESH_64: u64 = 256;
-/// Offset of the tickets that results of four bytes get.
-pub(crate) const FRESH_32: u64 = 288;
-/// Bytes of lanes, or of tickets, in a record.
+/// Offset of the ticket that a result of one lane gets.
+pub(crate) const FRESH: u64 = 8;
+/// Offset, beyond the buffer, of the tickets that results of several lanes of eight bytes get.
+pub(crate) const FRESH_64: u64 = BUFFER;
+/// Offset of the tickets that results of several lanes of four bytes get.
+pub(crate) const FRESH_32: u64 = BUFFER + 32;
+/// Most bytes of a result.
 pub(crate) const LANES: u64 = 32;
 
 /// What an instruction does that is recorded.
@@ -66,6 +63,37 @@ pub(crate) struct Recorded {
     pub(crate) from: Format,
     /// Format of the result.
     pub(crate) to: Format,
+}
+
+impl Recorded {
+    /// Bytes between one operand and the next.
+    fn apart(&self) -> u64 {
+        (u64::from(self.lanes) * self.from.bytes() as u64).next_power_of_two().max(8)
+    }
+
+    /// Offset of the lanes of operand `n`.
+    pub(crate) fn operand(&self, n: u64) -> u64 {
+        self.apart().max(16) + n * self.apart()
+    }
+
+    /// Offset of the tickets of operand `n`.
+    pub(crate) fn tickets(&self, n: u64) -> u64 {
+        self.operand(u64::from(self.operands) + n)
+    }
+
+    /// Offset of the result's lanes.
+    pub(crate) fn result(&self) -> u64 {
+        self.operand(2 * u64::from(self.operands))
+    }
+
+    /// Offset of the tickets that the result gets.
+    pub(crate) fn fresh(&self) -> u64 {
+        match self.to {
+            _ if self.lanes == 1 => FRESH,
+            Format::F32 => FRESH_32,
+            _ => FRESH_64,
+        }
+    }
 }
 
 /// How an instruction is to be recorded.
@@ -107,14 +135,15 @@ impl Emitter {
         }
         let width = self.width(insn, plan);
         let lanes = width / plan.from.bytes() as u8;
-        let id = self.recorded(Recorded {
+        let recorded = Recorded {
             pc: at.insn().pc(),
             what: plan.what,
             lanes,
             operands: plan.sources.len() as u8,
             from: plan.from,
             to: plan.to,
-        });
+        };
+        let id = self.recorded(recorded);
         // Both are set aside while nothing else is displaced.
         self.temporary(1);
         let pointer = self.free_register(insn);
@@ -128,12 +157,13 @@ impl Emitter {
         self.note(at.index, displaced);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
         for (n, &source) in plan.sources.iter().enumerate() {
-            self.record_source(insn, source, pointer, n as u64 * LANES, width);
+            let (lanes, tickets) = (recorded.operand(n as u64), recorded.tickets(n as u64));
+            self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, tickets), width);
         }
         self.instruction(at.index, at.insn());
         self.note(at.index, displaced);
         if matches!(plan.what, What::Op(_) | What::Widen) {
-            self.record_result(insn, plan, pointer, lanes);
+            self.record_result(insn, plan, pointer, &recorded);
         }
         self.advance(at, pointer);
         if matches!(plan.what, What::Integer(_)) {
@@ -170,8 +200,7 @@ impl Emitter {
     }
 
     /// Writes down an operand: its lanes and their tickets.
-    fn record_source(&mut self, insn: &Instruction, source: u32, pointer: Gpr, offset: u64, width: u8) {
-        let (lanes, tickets) = (in_record(pointer, OPERANDS + offset), in_record(pointer, TICKETS + offset));
+    fn record_source(&mut self, insn: &Instruction, source: u32, lanes: Mem, tickets: Mem, width: u8) {
         if insn.op_kind(source) == OpKind::Register {
             let register = insn.op_register(source).number() as u8;
             self.out.hot.vector_store(lanes, register, width);
@@ -190,15 +219,14 @@ impl Emitter {
     }
 
     /// Writes down the result and gives it its tickets.
-    fn record_result(&mut self, insn: &Instruction, plan: &Plan<'_>, pointer: Gpr, lanes: u8) {
+    fn record_result(&mut self, insn: &Instruction, plan: &Plan<'_>, pointer: Gpr, recorded: &Recorded) {
         let d = insn.op0_register().number() as u8;
-        let bytes = lanes * plan.to.bytes() as u8;
+        let bytes = recorded.lanes * plan.to.bytes() as u8;
         // Two narrow lanes are eight bytes in all.
         let stored = if bytes == 8 && plan.to == Format::F32 { 8 } else { bytes };
-        self.out.hot.vector_store(in_record(pointer, RESULT), d, stored);
-        let fresh = if plan.to == Format::F32 { FRESH_32 } else { FRESH_64 };
+        self.out.hot.vector_store(in_record(pointer, recorded.result()), d, stored);
         let tickets = self.temporary(0);
-        self.out.hot.vector_load(tickets, in_record(pointer, fresh), stored);
+        self.out.hot.vector_load(tickets, in_record(pointer, recorded.fresh()), stored);
         match plan.rest {
             None => self.put_shadow(d, tickets),
             Some(rest) => {

@@ -1,0 +1,387 @@
+//! Reals of up to 256 bits: their own arithmetic, without an allocation.
+//!
+//! What is here is what programs do most: sums, products, quotients, square roots, rounding to a float. Each result is
+//! the exact one rounded once, to nearest with ties to even, so that it is MPFR's to the last bit; tests compare the
+//! two. Knows nothing of infinities and NaN, and of numbers that are far out of any float's range: whoever asks for
+//! them ([`Short::is_ordinary`]) has MPFR do it.
+
+mod words;
+
+use std::cmp::Ordering;
+
+use rug::integer::Order;
+use rug::{Assign, Float, Integer};
+use shadowgrind_core::format::{Format, Number};
+
+use super::convert;
+use words::*;
+
+/// Bits of a significand.
+pub(super) const BITS: u32 = 64 * WORDS as u32;
+/// Exponents up to this, either way, are reckoned with here.
+const FAR: u32 = 1 << 28;
+
+/// What a number is. As wide as an exponent: numbers are copied in whole words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(super) enum Kind {
+    Zero,
+    Finite,
+    Infinite,
+    Nan,
+}
+
+/// ±0.significand · 2^exponent.
+#[derive(Clone, Copy, Debug)]
+pub struct Short {
+    /// Its top bit is set in finite numbers, zero apart.
+    words: Words,
+    exponent: i32,
+    kind: Kind,
+    negative: bool,
+}
+
+impl Short {
+    /// Zero.
+    pub(super) const fn zero(negative: bool) -> Short {
+        Short { words: [0; WORDS], exponent: 0, kind: Kind::Zero, negative }
+    }
+
+    const fn special(kind: Kind, negative: bool) -> Short {
+        Short { words: [0; WORDS], exponent: 0, kind, negative }
+    }
+
+    /// significand · 2^exponent.
+    fn integer(negative: bool, significand: u64, exponent: i32) -> Short {
+        if significand == 0 {
+            return Short::zero(negative);
+        }
+        let zeros = significand.leading_zeros();
+        let exponent = exponent + 64 - zeros as i32;
+        Short { words: [0, 0, 0, significand << zeros], exponent, kind: Kind::Finite, negative }
+    }
+
+    /// Exactly the float `bits`.
+    pub fn from_bits(format: Format, bits: u128) -> Short {
+        if format == Format::F64 {
+            let bits = bits as u64;
+            let field = bits >> 52 & 0x7ff;
+            if field != 0 && field != 0x7ff {
+                return Short::of_double(f64::from_bits(bits));
+            }
+        }
+        match format.decode(bits) {
+            Number::Nan { .. } => Short::special(Kind::Nan, false),
+            Number::Infinite { negative } => Short::special(Kind::Infinite, negative),
+            Number::Finite { negative, significand, exponent } => {
+                Short::integer(negative, significand, exponent)
+            }
+        }
+    }
+
+    /// Exactly the double `x`, a normal number.
+    #[inline(always)]
+    pub(super) fn of_double(x: f64) -> Short {
+        let bits = x.to_bits();
+        let (field, top) = ((bits >> 52 & 0x7ff) as i32, (1 << 52 | bits) << 11);
+        Short { words: [0, 0, 0, top], exponent: field - 1022, kind: Kind::Finite, negative: bits >> 63 != 0 }
+    }
+
+    /// Whether the significand fits a double's.
+    #[inline(always)]
+    pub(super) fn is_double(&self) -> bool {
+        self.words[0] | self.words[1] | self.words[2] | self.words[3] & 0x7ff == 0
+    }
+
+    /// The same number, of 256 bits at most.
+    pub fn from_float(real: &Float) -> Short {
+        let negative = real.is_sign_negative();
+        let Some(exponent) = real.get_exp() else {
+            let kind = if real.is_nan() { Kind::Nan } else { Kind::Infinite };
+            return if real.is_zero() {
+                Short::zero(negative)
+            } else {
+                Short::special(kind, negative && kind == Kind::Infinite)
+            };
+        };
+        let shifted = Float::with_val(real.prec(), real.abs_ref()) << (BITS as i32 - exponent);
+        let integer = shifted.to_integer().expect("a finite number");
+        let mut words = [0; WORDS];
+        integer.write_digits(&mut words, Order::Lsf);
+        Short { words, exponent, kind: Kind::Finite, negative }
+    }
+
+    /// The same number as MPFR has it.
+    pub fn to_float(self) -> Float {
+        let mut real = Float::new(BITS);
+        match self.kind {
+            Kind::Nan => real.assign(rug::float::Special::Nan),
+            Kind::Infinite => real.assign(rug::float::Special::Infinity),
+            Kind::Zero => {}
+            Kind::Finite => {
+                real.assign(Integer::from_digits(&self.words, Order::Lsf));
+                real <<= self.exponent - BITS as i32;
+            }
+        }
+        if self.negative { -real } else { real }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// e where |x| ∈ [2^(e−1), 2^e).
+    #[inline(always)]
+    pub(super) fn exponent(&self) -> Option<i32> {
+        (self.kind == Kind::Finite).then_some(self.exponent)
+    }
+
+    /// Whether there is arithmetic for it here.
+    #[inline(always)]
+    pub(super) fn is_ordinary(&self) -> bool {
+        match self.kind {
+            Kind::Finite => self.exponent.unsigned_abs() <= FAR,
+            Kind::Zero => true,
+            Kind::Infinite | Kind::Nan => false,
+        }
+    }
+
+    /// −x.
+    #[inline(always)]
+    pub(super) fn negated(self) -> Short {
+        Short { negative: !self.negative && self.kind != Kind::Nan, ..self }
+    }
+
+    /// |x|.
+    pub(super) fn magnitude(self) -> Short {
+        Short { negative: false, ..self }
+    }
+
+    /// 2^power · x.
+    pub(super) fn scaled(self, power: i32) -> Short {
+        Short { exponent: if self.kind == Kind::Finite { self.exponent + power } else { 0 }, ..self }
+    }
+
+    /// The order of two ordinary numbers; infinities count.
+    pub(super) fn compare(&self, other: &Short) -> Option<Ordering> {
+        let rank = |x: &Short| match (x.kind, x.negative) {
+            (Kind::Nan, _) => None,
+            (Kind::Zero, _) => Some(0_i32),
+            (Kind::Finite, false) => Some(1),
+            (Kind::Finite, true) => Some(-1),
+            (Kind::Infinite, false) => Some(2),
+            (Kind::Infinite, true) => Some(-2),
+        };
+        let (a, b) = (rank(self)?, rank(other)?);
+        if a != b || a.abs() != 1 {
+            return Some(a.cmp(&b));
+        }
+        let order = self.exponent.cmp(&other.exponent).then_with(|| larger(&self.words, &other.words));
+        Some(if self.negative { order.reverse() } else { order })
+    }
+
+    /// a + b or a − b, of ordinary numbers, to so many bits.
+    pub(super) fn add(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
+        match (a.kind, b.kind) {
+            (Kind::Zero, Kind::Zero) => Short::zero(a.negative && b.negative != subtract),
+            (Kind::Zero, _) if subtract => b.negated().rounded(precision),
+            (Kind::Zero, _) => b.rounded(precision),
+            (_, Kind::Zero) => a.rounded(precision),
+            _ => Short::sum(a, b, subtract, precision),
+        }
+    }
+
+    /// The same of numbers that are not zero.
+    #[inline(always)]
+    pub(super) fn sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
+        let (negative, other_negative) = (a.negative, b.negative != subtract);
+        let swapped = a.exponent < b.exponent;
+        let (large, small) = if swapped { (b, a) } else { (a, b) };
+        let shifted = shifted_right(&small.words, large.exponent.abs_diff(small.exponent));
+        if negative == other_negative {
+            let (mut sum, carry) = plus(&widened(&large.words), &shifted);
+            let mut exponent = large.exponent;
+            if carry {
+                let lost = sum[0] & 1;
+                sum = halved(&sum, true);
+                sum[0] |= lost;
+                exponent += 1;
+            }
+            return finished(sum, exponent, negative, precision);
+        }
+        let (mut difference, borrow) = minus(&widened(&large.words), &shifted);
+        let mut negative = if swapped { other_negative } else { negative };
+        if borrow {
+            // Exponents were the same: nothing was lost.
+            difference = minus(&shifted, &widened(&large.words)).0;
+            negative = !negative;
+        }
+        let zeros = difference[WORDS].leading_zeros();
+        if zeros < 64 {
+            let [a, b, c, d, e] = difference;
+            let join = |low: u64, high: u64| high << zeros | (low >> 1) >> (63 - zeros);
+            let wide = [a << zeros, join(a, b), join(b, c), join(c, d), join(d, e)];
+            return finished(wide, large.exponent - zeros as i32, negative, precision);
+        }
+        match normalised(&mut difference) {
+            Some(zeros) => finished(difference, large.exponent - zeros as i32, negative, precision),
+            None => Short::zero(false),
+        }
+    }
+
+    /// a · b, of ordinary numbers.
+    pub(super) fn multiply(a: &Short, b: &Short, precision: u32) -> Short {
+        if a.kind == Kind::Zero || b.kind == Kind::Zero {
+            return Short::zero(a.negative != b.negative);
+        }
+        Short::product(a, b, precision)
+    }
+
+    /// The same of numbers that are not zero.
+    #[inline(always)]
+    pub(super) fn product(a: &Short, b: &Short, precision: u32) -> Short {
+        let (a, b) = if is_one_word(&a.words) { (b, a) } else { (a, b) };
+        let mut exponent = a.exponent + b.exponent;
+        let (mut wide, below) = product(&a.words, &b.words);
+        if wide[WORDS] & TOP == 0 {
+            wide = doubled(&wide, below >> 63);
+            wide[0] |= u64::from(below << 1 != 0);
+            exponent -= 1;
+        } else {
+            wide[0] |= u64::from(below != 0);
+        }
+        finished(wide, exponent, a.negative != b.negative, precision)
+    }
+
+    /// a / b, of ordinary numbers; b is not zero.
+    pub(super) fn divide(a: &Short, b: &Short, precision: u32) -> Short {
+        let negative = a.negative != b.negative;
+        if a.kind == Kind::Zero {
+            return Short::zero(negative);
+        }
+        let one = larger(&a.words, &b.words) != Ordering::Less;
+        let mut rest = if one { difference(&a.words, &b.words) } else { a.words };
+        let inverse = reciprocal(b.words[WORDS - 1]);
+        let mut wide = [0; WORDS + 1];
+        for place in (1..=WORDS).rev() {
+            wide[place] = next_digit(&mut rest, &b.words, inverse);
+        }
+        let (half, more) = against_half(&rest, &b.words);
+        let mut exponent = a.exponent - b.exponent;
+        if one {
+            let lost = wide[1] & 1;
+            wide = halved(&wide, true);
+            wide[0] = lost << 63 | u64::from(half || more);
+            exponent += 1;
+        } else {
+            wide[0] = u64::from(half) << 63 | u64::from(more);
+        }
+        finished(wide, exponent, negative, precision)
+    }
+
+    /// x to so many bits.
+    pub(super) fn rounded(&self, precision: u32) -> Short {
+        if precision >= BITS || self.kind != Kind::Finite {
+            return *self;
+        }
+        finished(widened(&self.words), self.exponent, self.negative, precision)
+    }
+
+    /// The nearest double's bits, ties to even, if the number is well within their range.
+    #[inline(always)]
+    pub(super) fn double(&self) -> Option<u64> {
+        if !(-1020..1023).contains(&self.exponent) {
+            return None;
+        }
+        let [low, middle, high, top] = self.words;
+        // The leading bit adds one to the exponent field, and so does a carry out of the significand.
+        let down = (((self.exponent + 1021) as u64) << 52) + (top >> 11);
+        let lost = top << 53;
+        let more = low | middle | high != 0;
+        let up = (lost > TOP) | (lost == TOP) & (more | (top >> 11 & 1 == 1));
+        Some(u64::from(self.negative) << 63 | (down + u64::from(up)))
+    }
+
+    /// The bits of the nearest float, ties to even.
+    #[inline]
+    pub fn bits(&self, format: Format) -> u128 {
+        let negative = self.negative;
+        match self.kind {
+            Kind::Nan => return format.encode(Number::Nan { negative: false, payload: 0 }),
+            Kind::Infinite => return format.encode(Number::Infinite { negative }),
+            Kind::Zero => return format.encode(Number::Finite { negative, significand: 0, exponent: 0 }),
+            Kind::Finite => {}
+        }
+        let [low @ .., top] = self.words;
+        if format == Format::F80 {
+            return convert::to_bits(format, &self.to_float());
+        }
+        if format == Format::F64
+            && let Some(bits) = self.double()
+        {
+            return bits.into();
+        }
+        // Of 64 bits at most 53 are kept: one of those below can stand for all that were lost.
+        let significand = top | u64::from(low[0] | low[1] | low[2] != 0);
+        format.encode(Number::Finite { negative, significand, exponent: self.exponent.saturating_sub(64) })
+    }
+}
+
+/// Rounds to so many bits, at most [`BITS`].
+#[inline(always)]
+fn finished(wide: Wide, exponent: i32, negative: bool, precision: u32) -> Short {
+    let [below, mut words @ ..] = wide;
+    if precision != BITS {
+        return cut_off(wide, exponent, negative, precision);
+    }
+    let up = (below > TOP) | (below == TOP) & (words[0] & 1 == 1);
+    let mut carry;
+    (words[0], carry) = words[0].overflowing_add(u64::from(up));
+    if carry {
+        for word in &mut words[1..] {
+            (*word, carry) = word.overflowing_add(u64::from(carry));
+        }
+    }
+    carried(words, carry, exponent, negative)
+}
+
+/// A significand that rounding up may have carried out of.
+#[inline(always)]
+fn carried(mut words: Words, carry: bool, exponent: i32, negative: bool) -> Short {
+    if carry {
+        words[WORDS - 1] = TOP;
+    }
+    Short { words, exponent: exponent + i32::from(carry), kind: Kind::Finite, negative }
+}
+
+/// Rounds to fewer bits than there are.
+#[inline(never)]
+fn cut_off([below, mut words @ ..]: Wide, exponent: i32, negative: bool, precision: u32) -> Short {
+    let (up, (place, unit)) = cut(&mut words, below != 0, precision);
+    let mut carry = false;
+    if up {
+        (words[place], carry) = words[place].overflowing_add(unit);
+        for word in &mut words[place + 1..] {
+            (*word, carry) = word.overflowing_add(u64::from(carry));
+        }
+    }
+    carried(words, carry, exponent, negative)
+}
+
+/// Cuts a significand off after so many bits, fewer than there are. Whether that has to be made good by adding a unit
+/// in the last place, and where that is.
+fn cut(words: &mut Words, mut more: bool, precision: u32) -> (bool, (usize, u64)) {
+    // Of the last bit that is kept, and of the one that decides.
+    let (last, decides) = (BITS - precision, BITS - precision - 1);
+    let bit = |at: u32| (at as usize / 64, 1 << (at % 64));
+    let ((place, unit), (half_place, half)) = (bit(last), bit(decides));
+    let is_half = words[half_place] & half != 0;
+    more |= words[half_place] & (half - 1) != 0 || words[..half_place].iter().any(|&word| word != 0);
+    let odd = words[place] & unit != 0;
+    words[..place].fill(0);
+    words[place] &= !(unit - 1);
+    (is_half && (more || odd), (place, unit))
+}
+
+#[cfg(test)]
+mod tests;

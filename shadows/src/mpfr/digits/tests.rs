@@ -1,0 +1,107 @@
+//! The arithmetic against MPFR's: the same results to the last bit.
+
+use rug::Float;
+use rug::ops::NegAssign;
+use shadowgrind_core::format::Format;
+
+use super::super::{convert, measure};
+use super::{BITS, Short};
+
+/// A reproducible sequence (Knuth's MMIX generator).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0.rotate_left(32)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 8) % bound
+    }
+
+    /// A word with long runs of equal bits as often as not: those are what carries and ties are made of.
+    fn word(&mut self) -> u64 {
+        match self.below(5) {
+            0 => 0,
+            1 => u64::MAX,
+            2 => u64::MAX << self.below(64),
+            3 => 1 << self.below(64),
+            _ => self.next(),
+        }
+    }
+
+    fn real(&mut self, precision: u32) -> Float {
+        let mut real = Float::new(320);
+        let words = 1 + self.below(4);
+        for _ in 0..words {
+            real <<= 64;
+            real += self.word();
+        }
+        let mut real = Float::with_val(precision, real);
+        real <<= self.below(60) as i32 - 30 - if self.below(4) == 0 { self.below(300) as i32 } else { 64 };
+        if self.below(2) == 0 {
+            real.neg_assign();
+        }
+        real
+    }
+}
+
+/// The same number, zeros by their sign too.
+fn assert_same(got: Short, expected: &Float, what: &str) {
+    let got = got.to_float();
+    let same = got == *expected && got.is_sign_negative() == expected.is_sign_negative();
+    assert!(same, "{what}: {got:?}, not {expected:?}");
+}
+
+#[test]
+fn arithmetic_is_that_of_mpfr() {
+    let mut numbers = Numbers(3);
+    for round in 0..200_000 {
+        let precision = if round % 2 == 0 { BITS } else { 64 + numbers.below(193) as u32 };
+        let (a, b) = (numbers.real(precision), numbers.real(precision));
+        let (x, y) = (Short::from_float(&a), Short::from_float(&b));
+        let what = |op: &str| format!("{a:?} {op} {b:?} to {precision} bits");
+        assert_same(Short::add(&x, &y, false, precision), &Float::with_val(precision, &a + &b), &what("+"));
+        assert_same(Short::add(&x, &y, true, precision), &Float::with_val(precision, &a - &b), &what("-"));
+        assert_same(Short::multiply(&x, &y, precision), &Float::with_val(precision, &a * &b), &what("*"));
+        if !b.is_zero() {
+            assert_same(Short::divide(&x, &y, precision), &Float::with_val(precision, &a / &b), &what("/"));
+        }
+        assert_same(x.rounded(64), &Float::with_val(64, &a), &what("rounded"));
+        assert_eq!(x.compare(&y), a.partial_cmp(&b), "{}", what("?"));
+    }
+}
+
+/// Sums of numbers that nearly or wholly cancel.
+#[test]
+fn differences_of_neighbours_are_those_of_mpfr() {
+    let mut numbers = Numbers(5);
+    for _ in 0..50_000 {
+        let a = numbers.real(BITS);
+        let mut b = a.clone();
+        let Some(exponent) = a.get_exp() else { continue };
+        b += Float::with_val(64, numbers.below(3) as i32 - 1) << (exponent - numbers.below(300) as i32);
+        let (x, y) = (Short::from_float(&a), Short::from_float(&b));
+        let expected = Float::with_val(BITS, &a - &b);
+        assert_same(Short::add(&x, &y, true, BITS), &expected, "a difference");
+    }
+}
+
+#[test]
+fn floats_come_and_go_as_with_mpfr() {
+    let mut numbers = Numbers(7);
+    let special = [0, 1, 1 << 63, 0x7ff0 << 48, 0xfff0 << 48, 0x7ff8 << 48, 0x000f_ffff_ffff_ffff];
+    for round in 0..100_000 {
+        for format in Format::ALL {
+            let high = u128::from(numbers.word()) << 64;
+            let bits = high | u128::from(*special.get(round).unwrap_or(&numbers.word()));
+            let (short, float) = (Short::from_bits(format, bits), convert::from_bits(format, bits));
+            assert!(short.to_float() == float || float.is_nan(), "{format:?} {bits:x}");
+            assert_eq!(short.kind() == super::Kind::Nan, float.is_nan());
+            let real = numbers.real(BITS) << (numbers.below(2400) as i32 - 1200);
+            let short = Short::from_float(&real);
+            assert_eq!(short.bits(format), measure::round(format, &real), "{format:?} {real:?}");
+        }
+    }
+}

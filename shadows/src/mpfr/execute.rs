@@ -1,0 +1,226 @@
+//! One operation of the program, from its floats to the shadow of its result: any operation, on any floats.
+
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::shadow::Lane;
+
+use super::blame::{Influences, Part, Roundings};
+use super::certainty::Certainty;
+use super::fault::{self, Fault, Outcome};
+use super::history::Source;
+use super::linear::Linear;
+use super::number::RealNumber;
+use super::operations::{Id, What};
+use super::real::Real;
+use super::{MpfrShadow, Value, exact, is_sum, measure};
+
+/// Error bits that no more than one rounding explains.
+pub(super) const ONE_ROUNDING: f64 = 1.0;
+
+/// A result in the reals and how far the float is from it.
+struct Result {
+    value: RealNumber,
+    /// The value as a float.
+    rounded: u128,
+    /// Error bits of the float.
+    bits: f64,
+    certainty: Certainty,
+}
+
+impl MpfrShadow {
+    /// The shadow of any operation's result.
+    pub(super) fn execute(&mut self, lane: &Lane<'_, Value>) -> Option<Real> {
+        self.executed += 1;
+        let id = self.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
+        let mut linear = Linear::new(lane);
+        let operation = &mut self.operations[id];
+        operation.count += 1;
+        for (range, &x) in operation.operands.iter_mut().zip(&linear.x[..lane.x.len()]) {
+            range.add(x);
+        }
+        let exact = linear.is_exact(lane);
+        if lane.shadows.iter().all(Option::is_none) {
+            if exact == Some(true) {
+                self.history.push_exact(id, lane);
+                return None;
+            }
+        } else {
+            linear.differentiate(lane.op, lane.x.len());
+        }
+        let result = self.result(lane, &linear)?;
+        Some(self.inexact(id, &linear, lane, result))
+    }
+
+    /// The result in the reals; nothing if the float is just that.
+    fn result(&mut self, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Result> {
+        let value = self.real_of(lane);
+        let rounded = value.round(lane.to);
+        let floats = measure::floats_between(lane.to, lane.r, rounded);
+        if floats == 0.0 && value.is_exactly(lane.to, lane.r) {
+            return None;
+        }
+        let bits = measure::error_bits(lane.to, floats);
+        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, bits);
+        let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
+        if !noise {
+            return Some(Result { value, rounded, bits, certainty });
+        }
+        // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
+        let bits = measure::error_bits(lane.to, measure::floats_between(lane.to, lane.r, 0));
+        (linear.r != 0.0).then(|| Result { value: self.reals.zero(), rounded: 0, bits, certainty })
+    }
+
+    /// The real result of an operation.
+    fn real_of(&mut self, lane: &Lane<'_, Value>) -> RealNumber {
+        let rounds = exact::rounds_to_integer(lane);
+        if rounds.is_none()
+            && let Some(value) = self.reals.short_result(lane)
+        {
+            return RealNumber::Short(value);
+        }
+        self.long_result(lane, rounds)
+    }
+
+    /// By MPFR; operand `rounds` is rounded to an integer.
+    fn long_result(&mut self, lane: &Lane<'_, Value>, rounds: Option<usize>) -> RealNumber {
+        for (index, shadow) in lane.shadows.iter().enumerate() {
+            if shadow.is_none() {
+                self.reals.assign(&mut self.scratch[index], lane.from, lane.x[index]);
+            }
+        }
+        let operand = |index: usize| match lane.shadows.get(index) {
+            Some(Some(shadow)) => shadow.value(),
+            _ => &self.scratch[index],
+        };
+        let operands: [&RealNumber; MAX_OPERANDS] = std::array::from_fn(operand);
+        if let Some(index) = rounds {
+            let integer = self.reals.rounded_to_integer(operands[index]);
+            let operands = if index == 0 { [&integer, operands[1]] } else { [operands[0], &integer] };
+            return self.reals.long_result(lane.op, &operands);
+        }
+        self.reals.long_result(lane.op, &operands[..lane.x.len()])
+    }
+
+    /// Follows the error of a result that is not exact, and keeps count of it.
+    fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, result: Result) -> Real {
+        let Result { value, rounded, bits, certainty } = result;
+        self.shadowed += 1;
+        let outcome = Outcome { lane, linear, value: &value, rounded, bits };
+        let fault = outcome.fault(&self.reals.mpfr, self.settings.error_threshold);
+        let mut real = Real::new(value, lane.to, certainty);
+        self.follow_roundings(id, linear, lane, &mut real);
+        if bits > ONE_ROUNDING
+            || fault.is_some()
+            || fault::is_tiny(lane.to, linear.r)
+            || linear.r.is_infinite()
+        {
+            let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
+            if any || fault.is_some() {
+                real.set_influences(self.influences(id, fault, linear, lane, real.value()));
+            }
+        }
+        real.serial = self.history.push(id, lane);
+        self.note(id, lane, linear, bits, &real);
+        if fault.is_some() || self.operations[id].error.count.is_power_of_two() {
+            self.explain_now(id, lane, fault, bits);
+        }
+        real
+    }
+
+    /// Whose roundings the result carries, and where the largest of them grew.
+    fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) {
+        let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, real.value()));
+        let mut largest = own.abs();
+        for (index, shadow) in lane.shadows.iter().enumerate() {
+            let Some(shadow) = shadow else { continue };
+            let brought = shadow.roundings.largest() * linear.partials[index].abs();
+            if brought > largest {
+                largest = brought;
+                real.gains = shadow.gains.with(id, linear.gain(index));
+            }
+        }
+        let operand = |index: usize| match lane.shadows.get(index) {
+            Some(Some(shadow)) => (shadow.roundings, linear.partials[index]),
+            _ => (Roundings::default(), 0.0),
+        };
+        let own = Part { operation: id, amount: own };
+        real.roundings = match lane.x.len() {
+            1 | 2 => Roundings::combine::<2, 7>(&[operand(0), operand(1)], own, largest),
+            _ => Roundings::combine::<3, 10>(&[operand(0), operand(1), operand(2)], own, largest),
+        };
+    }
+
+    /// What an operation without a residual rounds off: the error that its operands' errors do not explain, as far as
+    /// rounding can be its cause.
+    fn own_rounding(&self, linear: &Linear, lane: &Lane<'_, Value>, value: &RealNumber) -> f64 {
+        let mut own = value.taken_from(lane.to, lane.r);
+        for (index, shadow) in lane.shadows.iter().enumerate() {
+            if let Some(shadow) = shadow {
+                own -= linear.partials[index] * shadow.error_of(lane.from, lane.x[index]);
+            }
+        }
+        let most = 2.0 * linear.half_ulp(lane.to);
+        if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
+    }
+
+    pub(super) fn influences(
+        &mut self,
+        id: Id,
+        fault: Option<Fault>,
+        linear: &Linear,
+        lane: &Lane<'_, Value>,
+        value: &RealNumber,
+    ) -> Option<Influences> {
+        let kept = self.compensated(lane, value);
+        let operands =
+            lane.shadows.iter().zip(linear.partials).enumerate().filter_map(|(index, (shadow, p))| {
+                let shadow = shadow.as_ref().filter(|_| kept.is_none_or(|kept| kept == index))?;
+                Some((shadow.influences()?, p))
+            });
+        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
+        Influences::combine(operands, own, &mut self.parts)
+    }
+
+    /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the
+    /// other is zero there, and is nearer to its real than that operand was (Herbgrind's rule). What the correction
+    /// was computed with is not to blame.
+    fn compensated(&self, lane: &Lane<'_, Value>, value: &RealNumber) -> Option<usize> {
+        let (&[Some(a), Some(b)], Op::Add | Op::Sub) = (lane.shadows, lane.op) else { return None };
+        let sure = self.settings.precision as i32 / 2;
+        let vanishes = |x: &Real| match (x.value().get_exp(), value.get_exp()) {
+            (Some(x), Some(value)) => x < value - sure,
+            _ => x.value().is_zero(),
+        };
+        let kept = if vanishes(b) { 0 } else { usize::from(vanishes(a)) };
+        if kept == 0 && !vanishes(b) {
+            return None;
+        }
+        let before = if kept == 0 { a } else { b }.error_of(lane.from, lane.x[kept]).abs();
+        (value.taken_from(lane.to, lane.r).abs() < before).then_some(kept)
+    }
+
+    /// Keeps count of an execution.
+    fn note(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear, bits: f64, real: &Real) {
+        let operation = &mut self.operations[id];
+        operation.error.add(bits);
+        operation.least_significant = operation.least_significant.min(real.significant_bits());
+        if matches!(lane.op, Op::Add | Op::Sub) {
+            let [a, b, _] = linear.x.map(f64::abs);
+            let r = linear.r.abs();
+            operation.absorbed.0 += u64::from((a != 0.0) & (b != 0.0) & ((r == a) | (r == b)));
+            operation.absorbed.1 += 1;
+        }
+    }
+
+    /// Looks at what an operation computed: now and then, and each time it is at fault.
+    pub(super) fn explain_now(&mut self, id: Id, lane: &Lane<'_, Value>, fault: Option<Fault>, bits: f64) {
+        let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| Source::of(lane, index));
+        let sources = &sources[..lane.x.len()];
+        if self.operations[id].error.count.is_power_of_two() {
+            self.note_usual(id, sources);
+        }
+        if let Some(fault) = fault {
+            self.note_fault(id, sources, &fault, bits);
+            self.note_causes(id, lane, &fault);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A real number as it is kept beside a float: short, with arithmetic of our own, or long, as MPFR has it.
+//!
+//! Which of the two is a matter of speed alone: all results are the same.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use rug::Float;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::reals::Reals;
+use shadowgrind_core::shadow::Lane;
+
+use super::digits::{self, Kind, Short};
+use super::real::Real;
+use super::reals::Mpfr;
+use super::{convert, measure};
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub enum RealNumber {
+    /// Up to 256 bits.
+    Short(Short),
+    /// Any number of bits.
+    Long(Float),
+}
+
+use RealNumber::{Long, Short as Brief};
+
+impl RealNumber {
+    /// Exactly the float `bits`.
+    pub fn from_bits(format: Format, bits: u128) -> RealNumber {
+        Brief(Short::from_bits(format, bits))
+    }
+
+    /// As MPFR has it.
+    pub fn float(&self) -> Cow<'_, Float> {
+        match self {
+            Brief(short) => Cow::Owned(short.to_float()),
+            Long(float) => Cow::Borrowed(float),
+        }
+    }
+
+    /// e where |x| ∈ [2^(e−1), 2^e); nothing for zero, infinities and NaN.
+    #[inline(always)]
+    pub(super) fn get_exp(&self) -> Option<i32> {
+        match self {
+            Brief(short) => short.exponent(),
+            Long(float) => float.get_exp(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_nan(&self) -> bool {
+        match self {
+            Brief(short) => short.kind() == Kind::Nan,
+            Long(float) => float.is_nan(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_infinite(&self) -> bool {
+        match self {
+            Brief(short) => short.kind() == Kind::Infinite,
+            Long(float) => float.is_infinite(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_finite(&self) -> bool {
+        !self.is_nan() && !self.is_infinite()
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        match self {
+            Brief(short) => short.kind() == Kind::Zero,
+            Long(float) => float.is_zero(),
+        }
+    }
+
+    /// The float of `format` nearest to it.
+    #[inline(always)]
+    pub(super) fn round(&self, format: Format) -> u128 {
+        match self {
+            Brief(short) => short.bits(format),
+            Long(float) => measure::round(format, float),
+        }
+    }
+
+    /// Whether it is the float `bits` itself, not merely near it. Both NaN counts.
+    pub(super) fn is_exactly(&self, format: Format, bits: u128) -> bool {
+        match self {
+            Brief(short) => {
+                let float = Short::from_bits(format, bits);
+                short.compare(&float) == Some(Ordering::Equal)
+                    || short.kind() == Kind::Nan && float.kind() == Kind::Nan
+            }
+            Long(float) => measure::is_exactly(float, format, bits),
+        }
+    }
+
+    /// The order of two numbers, unless one is NaN.
+    pub(super) fn compare(&self, other: &RealNumber) -> Option<Ordering> {
+        match (self, other) {
+            (Brief(a), Brief(b)) => a.compare(b),
+            _ => (*self.float()).partial_cmp(&*other.float()),
+        }
+    }
+
+    /// The float `bits` less this, to 64 bits and then to 53.
+    pub(super) fn taken_from(&self, format: Format, bits: u128) -> f64 {
+        match self {
+            Brief(short) if short.is_ordinary() => {
+                let float = Short::from_bits(format, bits);
+                if float.is_ordinary() {
+                    let difference = Short::add(&float, short, true, 64);
+                    return f64::from_bits(difference.bits(Format::F64) as u64);
+                }
+            }
+            _ => {}
+        }
+        let mut float = Float::new(64);
+        convert::assign(&mut float, format, bits);
+        float -= &*self.float();
+        float.to_f64()
+    }
+
+    /// ±2^power times it.
+    pub(super) fn scaled(&self, negate: bool, power: i32) -> RealNumber {
+        match self {
+            Brief(short) => {
+                let scaled = short.scaled(power);
+                Brief(if negate { scaled.negated() } else { scaled })
+            }
+            Long(float) => {
+                let scaled = float.clone() << power;
+                Long(if negate { -scaled } else { scaled })
+            }
+        }
+    }
+}
+
+/// Arithmetic on numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arithmetic {
+    pub(super) mpfr: Mpfr,
+    /// Whether numbers are short.
+    short: bool,
+}
+
+impl Arithmetic {
+    /// To `precision` bits; by MPFR alone if not `fast`.
+    pub(super) fn new(precision: u32, fast: bool) -> Arithmetic {
+        Arithmetic { mpfr: Mpfr::new(precision), short: fast && precision <= digits::BITS }
+    }
+
+    /// Bits of results, if they are short.
+    #[inline(always)]
+    pub(super) fn short_precision(&self) -> Option<u32> {
+        self.short.then_some(self.mpfr.precision)
+    }
+
+    /// Zero, in the form that results have.
+    pub(super) fn zero(&self) -> RealNumber {
+        if self.short { Brief(Short::zero(false)) } else { Long(Float::new(self.mpfr.precision)) }
+    }
+
+    /// A place for operands without a shadow.
+    pub(super) fn place(&self) -> RealNumber {
+        if self.short { Brief(Short::zero(false)) } else { Long(Float::new(64)) }
+    }
+
+    /// Makes a place exactly the float `bits`.
+    pub(super) fn assign(&self, place: &mut RealNumber, format: Format, bits: u128) {
+        match place {
+            Brief(short) => *short = Short::from_bits(format, bits),
+            Long(float) => convert::assign(float, format, bits),
+        }
+    }
+
+    /// A result of MPFR.
+    pub(super) fn of_float(&self, float: Float) -> RealNumber {
+        if self.short { Brief(Short::from_float(&float)) } else { Long(float) }
+    }
+
+    /// What an operation is in the reals, by MPFR.
+    pub(super) fn long_result(&self, op: Op, x: &[&RealNumber]) -> RealNumber {
+        let floats: [Cow<'_, Float>; MAX_OPERANDS] =
+            std::array::from_fn(|index| x[index.min(x.len() - 1)].float());
+        let operands: [&Float; MAX_OPERANDS] = std::array::from_fn(|index| &*floats[index]);
+        self.of_float(op.real(&self.mpfr, &operands[..x.len()]))
+    }
+
+    /// What the commonest operations are on short numbers, where those are ordinary.
+    pub(super) fn short_result(&self, lane: &Lane<'_, Real>) -> Option<Short> {
+        if !self.short {
+            return None;
+        }
+        match lane.op {
+            Op::Add | Op::Sub | Op::Mul | Op::Div => {}
+            Op::Neg | Op::Abs => {
+                let a = operand(lane, 0)?;
+                return Some(if lane.op == Op::Neg { a.negated() } else { a.magnitude() });
+            }
+            _ => return None,
+        }
+        let (a, b) = (operand(lane, 0)?, operand(lane, 1)?);
+        let p = self.mpfr.precision;
+        Some(match lane.op {
+            Op::Add | Op::Sub => Short::add(&a, &b, lane.op == Op::Sub, p),
+            Op::Mul => Short::multiply(&a, &b, p),
+            _ if b.kind() != Kind::Zero => Short::divide(&a, &b, p),
+            _ => return None,
+        })
+    }
+
+    /// The integer that the guest's rounding mode makes of `x`.
+    pub(super) fn rounded_to_integer(&self, x: &RealNumber) -> RealNumber {
+        self.of_float(self.mpfr.round(&x.float(), shadowgrind_core::reals::Rounding::Current))
+    }
+}
+
+/// Operand `index` of `lane`, if it is short and ordinary.
+#[inline(always)]
+fn operand(lane: &Lane<'_, Real>, index: usize) -> Option<Short> {
+    let short = match lane.shadows[index].map(Real::value) {
+        Some(Brief(short)) => *short,
+        Some(Long(_)) => return None,
+        None => Short::from_bits(lane.from, lane.x[index]),
+    };
+    short.is_ordinary().then_some(short)
+}
