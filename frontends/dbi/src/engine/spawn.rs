@@ -319,18 +319,18 @@ extern "C" fn thread_main(thread: *mut Thread) -> ! {
 
 /// Ends a thread that has run to its end.
 pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
-    block_all();
+    // Soon the next thread takes signals on this one's stack.
+    block_faults_too();
     let process = thread.process;
     visit::count_calls(process, thread.context);
     thread.context.calls.fill(0);
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
-        // The last thread takes the process with it.
+        // The last thread takes the process with it, which may still read the guest's memory.
+        block_all();
         process.threads.add(thread.handle.clone());
         super::end::by_exit(thread, status);
     }
     stats::add(thread);
-    // Soon the next thread takes signals on this one's stack.
-    block_faults_too();
     retire(thread, false);
     // SAFETY: the routine does not use the stack after it has given it up.
     unsafe { shadowgrind_thread_exit(status, &thread.carrier.free) }

@@ -1,7 +1,9 @@
 //! Calls that make, replace and end processes and threads, and those about what a process is.
 
+use super::signals::signal_waits;
 use super::{Answer, Call, fail, pass};
 use crate::context::reg;
+use crate::engine::signals::block_faults_too;
 use crate::engine::spawn::{self, CloneArgs};
 use crate::engine::thread::Thread;
 use crate::engine::{end, exec, guest, sys};
@@ -86,7 +88,12 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     exec::execveat(thread, call)
 }
 
-pub(super) fn exit(_thread: &mut Thread, call: &Call) -> Answer {
+pub(super) fn exit(thread: &mut Thread, call: &Call) -> Answer {
+    // What this thread has taken from the kernel nobody else will get.
+    block_faults_too();
+    if signal_waits(thread) {
+        return Answer::NotMade;
+    }
     Answer::Exit(call.args[0] as i32)
 }
 
