@@ -4,10 +4,11 @@
 
 use clap::{Parser, ValueEnum};
 use shadowgrind_tests::suites::runner::{Item, run_all};
-use shadowgrind_tests::suites::{fetch, torture, valgrind};
+use shadowgrind_tests::suites::{fetch, posix, torture, valgrind};
 use std::process::ExitCode;
 
-/// Runs GCC's c-torture/execute or Valgrind's none/tests natively and under shadowgrind, and counts what differs.
+/// Runs GCC's c-torture/execute, Valgrind's none/tests or the Open POSIX Test Suite natively and under shadowgrind, and
+/// counts what differs.
 ///
 /// The sources come from Debian's source packages, fetched on first use. The tool is the one of this workspace,
 /// built if need be, or the one that SHADOWGRIND_BIN names; SHADOWGRIND_ENGINE_OPTIONS are added to each run.
@@ -37,6 +38,8 @@ enum Suite {
     GccTorture,
     /// none/tests and none/tests/amd64 of the package valgrind
     Valgrind,
+    /// The Open POSIX Test Suite of the package posixtestsuite
+    Posix,
 }
 
 fn main() -> ExitCode {
@@ -58,6 +61,7 @@ fn run(options: &Options) -> Result<bool, String> {
             };
             options.levels.iter().map(group).collect::<Result<_, String>>()?
         }
+        Suite::Posix => vec![("posixtestsuite".to_owned(), posix::items(&options.mirror)?)],
         Suite::Valgrind => vec![("valgrind none/tests".to_owned(), valgrind::items(&options.mirror)?)],
     };
     let mut all_same = true;
