@@ -4,21 +4,12 @@
 //! code as bytes with exits; making them is the translator's work.
 
 use super::arena::{self, Exhausted};
-use super::region::{Region, Runs};
-use super::stubs::{self, Stubs};
+use super::region::{BlockId, Region, Runs, store_code};
+use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, TABLE_LOAD_BYTES};
 use crate::x86::mode::Mode;
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-
-/// Index of a [`Block`] in its cache.
-pub(crate) type BlockId = u32;
-
-/// Index of an [`Exit`] in its cache; below [`FIRST_EXIT`] are those of [`super::stubs`].
-pub(crate) type ExitId = u32;
-
-/// Number of the first exit that belongs to a block.
-pub(crate) const FIRST_EXIT: ExitId = 16;
 
 /// What blocks are found by. Guest addresses are below 2^44; where there can be no code, there is no key.
 fn key(pc: u64, mode: Mode) -> Option<u64> {
@@ -373,13 +364,6 @@ impl Cache {
             }
         }
     }
-}
-
-/// Writes bytes into this thread's own code space or table.
-pub(super) fn store_code(at: u64, bytes: &[u8]) {
-    // SAFETY: every caller passes an address inside chunks or tables that this cache took from the arena, which
-    // nobody else writes; Rust holds no reference into them.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
 }
 
 fn patch_rel32(at: u64, target: u64) {

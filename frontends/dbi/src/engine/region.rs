@@ -3,7 +3,9 @@
 //! Knows which blocks lie where by their numbers only.
 
 use super::arena::{self, Exhausted};
-use super::cache::{BlockId, store_code};
+
+/// Number of a block in its cache.
+pub(crate) type BlockId = u32;
 
 const FIRST_CHUNK: u64 = 64 << 10;
 const LARGEST_CHUNK: u64 = 8 << 20;
@@ -115,4 +117,11 @@ impl Runs {
     pub(super) fn rewind(&mut self) {
         self.used = 0;
     }
+}
+
+/// Writes bytes into this thread's own code space or table.
+pub(super) fn store_code(at: u64, bytes: &[u8]) {
+    // SAFETY: every caller passes an address inside chunks or tables that the caller's cache took from the arena, which
+    // nobody else writes; Rust holds no reference into them.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
 }

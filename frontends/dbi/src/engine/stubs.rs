@@ -2,13 +2,15 @@
 //!
 //! Knows where a thread's context is and what its fields mean; blocks reach these stubs through [`Frame`].
 
-use super::cache::ExitId;
 use crate::context::Context;
 use crate::tools::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::emit::{Frame, Slot};
 use crate::x86::function;
 use crate::x86::mode::TABLES;
+
+/// Number of an exit in its cache; below [`FIRST_EXIT`] are those of stubs.
+pub(crate) type ExitId = u32;
 
 /// An indirect branch missed the first branch table.
 pub(crate) const EXIT_IB_MISS: ExitId = 1;
@@ -24,6 +26,9 @@ pub(crate) const EXIT_SYSCALL: ExitId = 2;
 pub(crate) const EXIT_FAULT: ExitId = 3;
 /// A request seen after a system call was made.
 pub(crate) const EXIT_AFTER_SYSCALL: ExitId = 4;
+
+/// Number of the first exit that belongs to a block.
+pub(crate) const FIRST_EXIT: ExitId = 16;
 
 /// Code at the head of a cache that belongs to no block.
 #[derive(Clone, Copy, Debug)]

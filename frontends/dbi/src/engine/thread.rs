@@ -2,17 +2,19 @@
 //!
 //! The loop is: see to requests, find or make the block at the guest's pc, run it, act on the exit it left by.
 
-use super::cache::{self, BlockId, Cache};
+use super::cache::Cache;
 use super::changes::{Forget, Watch};
 use super::layout::{PAGE, page_floor};
 use super::process::Process;
+use super::region::BlockId;
 use super::signals::{Signals, fault};
 use super::spawn::Carrier;
+use super::stubs::{self, ExitId};
 use super::switch;
 use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
-use super::{emulate, guest, planes, stepping, stubs, vsyscall};
+use super::{emulate, guest, planes, stepping, vsyscall};
 use crate::context::Context;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::discover::{CodeSource, Hooks, Limits};
@@ -204,7 +206,7 @@ impl Thread {
         self.counters.entries += 1;
         let was_stepping = self.context.rflags & stepping::TRAP_FLAG != 0;
         self.run_block(block, was_stepping);
-        let exit = self.context.exit as cache::ExitId;
+        let exit = self.context.exit as ExitId;
         shadowed::replay_records(self);
         let steps = was_stepping && self.completes_instruction(exit);
         let next = self.act_on(exit);
@@ -216,16 +218,16 @@ impl Thread {
 
     /// Whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the engine
     /// has acted.
-    fn completes_instruction(&self, exit: cache::ExitId) -> bool {
+    fn completes_instruction(&self, exit: ExitId) -> bool {
         match exit {
             stubs::EXIT_FAULT => false,
             _ if exit == switch::EXIT_ABORTED as u32 => false,
-            _ if exit < cache::FIRST_EXIT => true,
+            _ if exit < stubs::FIRST_EXIT => true,
             _ => !matches!(self.cache.exit_kind(exit), ExitKind::Hot(_) | ExitKind::Changed(_)),
         }
     }
 
-    fn act_on(&mut self, exit: cache::ExitId) -> Next {
+    fn act_on(&mut self, exit: ExitId) -> Next {
         match exit {
             // The request is seen to at the top of the loop.
             _ if exit == switch::EXIT_ABORTED as u32 => {
@@ -280,7 +282,7 @@ impl Thread {
         // SAFETY: this is the thread's own context, and `entry` was translated for it.
         unsafe { switch::enter(self.context) };
         let mut asked = false;
-        while self.context.exit as cache::ExitId == stubs::EXIT_FAULT && stepping::goes_on(self, &mut begun) {
+        while self.context.exit as ExitId == stubs::EXIT_FAULT && stepping::goes_on(self, &mut begun) {
             let fault = self.context.fault;
             self.context.entry = fault.host_pc;
             self.context.rflags |= fault.eflags & stepping::TRAP_FLAG;
@@ -300,7 +302,7 @@ impl Thread {
         }
     }
 
-    fn leave_by(&mut self, exit: cache::ExitId) -> Next {
+    fn leave_by(&mut self, exit: ExitId) -> Next {
         self.mode = self.cache.exit_mode(exit);
         match self.cache.exit_kind(exit) {
             ExitKind::Jump(target, mode) => {
@@ -363,7 +365,7 @@ impl Thread {
     }
 
     /// Links `exit` to the block at `self.pc`, unless making that block flushed the cache and the exit with it.
-    fn link(&mut self, exit: cache::ExitId) {
+    fn link(&mut self, exit: ExitId) {
         let flushes = self.counters.flushes;
         if let Some(id) = self.block()
             && self.counters.flushes == flushes

@@ -1,8 +1,9 @@
 //! Translation: discover, emit, install — and the way back, from an address in the code cache to the guest's.
 
 use super::arena::Exhausted;
-use super::cache::{BlockId, Cache, MadeOf};
+use super::cache::{Cache, MadeOf};
 use super::layout::{PAGE, page_floor};
+use super::region::BlockId;
 use crate::x86::discover::{CodeSource, End, Flow, Hooks, Insn, Limits, Superblock};
 use crate::x86::emit::{Displaced, Emitter, Placement};
 use crate::x86::mirror::Mirror;
