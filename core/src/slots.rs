@@ -13,7 +13,6 @@ mod bits;
 
 use crate::format::Format;
 use bits::Bits;
-use std::cell::{Cell, OnceCell};
 
 /// The ticket of what has no shadow.
 pub const NO_TICKET: u64 = 0;
@@ -27,18 +26,16 @@ const PAGE: usize = 512;
 /// Words of bits per page.
 const PAGE_WORDS: usize = PAGE / 64;
 
-/// A shadow and the float it belongs to. Others are read while one is filled.
-#[derive(Debug)]
+/// A shadow and the float it belongs to.
+#[derive(Clone, Debug)]
 struct Slot<V> {
-    value: OnceCell<V>,
-    bits: Cell<Bits>,
-    format: Cell<Format>,
+    value: Option<V>,
+    bits: Bits,
+    format: Format,
 }
 
 impl<V> Slot<V> {
-    fn empty() -> Slot<V> {
-        Slot { value: OnceCell::new(), bits: Cell::new(Bits::ZERO), format: Cell::new(Format::F64) }
-    }
+    const EMPTY: Slot<V> = Slot { value: None, bits: Bits::ZERO, format: Format::F64 };
 }
 
 /// The slots of a process. Used under one lock.
@@ -49,7 +46,7 @@ pub struct Slots<V> {
     /// A bit for each ticket that somebody has.
     taken: Vec<u64>,
     /// A bit for each of those that was assigned.
-    assigned: Vec<Cell<u64>>,
+    assigned: Vec<u64>,
     /// Where the next free ticket is looked for, and those left there.
     word: usize,
     free: u64,
@@ -89,38 +86,28 @@ impl<V> Slots<V> {
     pub fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<&V> {
         let slot = self.pages.get(ticket as usize / PAGE)?.get(ticket as usize % PAGE)?;
         let (word, bit) = place(ticket);
-        let known = self.assigned[word].get() & bit != 0;
-        let known = known && slot.format.get() == format && slot.bits.get().equals(bits, format);
-        slot.value.get().filter(|_| known)
+        let known = self.assigned[word] & bit != 0 && slot.format == format && slot.bits.equals(bits, format);
+        slot.value.as_ref().filter(|_| known)
     }
 
     /// A new ticket for the shadow `value` of the float of `format` and `bits`.
     pub fn insert(&mut self, format: Format, bits: u128, value: V) -> u64 {
         let ticket = self.reserve();
-        let fresh = self.fresh(ticket).set(value);
-        debug_assert!(fresh.is_ok(), "ticket {ticket} was just handed out");
-        self.assign(ticket, format, bits);
+        self.assign(ticket, format, bits, &mut Some(value));
         ticket
     }
 
-    /// Where the shadow is to be put that a ticket handed out by [`reserve`](Slots::reserve) will stand for, if any. The
-    /// shadows of others can be read meanwhile.
+    /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
+    /// shadow, if any, is taken out of `value`. What was in the slot before, left over, is put there.
     #[inline]
-    pub fn fresh(&self, ticket: u64) -> &OnceCell<V> {
-        &self.pages[ticket as usize / PAGE][ticket as usize % PAGE].value
-    }
-
-    /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on: for
-    /// the shadow that was put into its slot, or for none.
-    #[inline]
-    pub fn assign(&self, ticket: u64, format: Format, bits: u128) {
+    pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
         let (word, bit) = place(ticket);
         debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
-        let assigned = &self.assigned[word];
-        assigned.set(assigned.get() | bit);
-        let slot = &self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
-        slot.bits.set(Bits::of(format, bits));
-        slot.format.set(format);
+        self.assigned[word] |= bit;
+        let slot = &mut self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
+        std::mem::swap(&mut slot.value, value);
+        slot.bits = Bits::of(format, bits);
+        slot.format = format;
     }
 
     /// A ticket that nobody has. It survives sweeps until it is assigned.
@@ -133,9 +120,7 @@ impl<V> Slots<V> {
         self.free ^= bit;
         self.taken[self.word] |= bit;
         self.handed_out += 1;
-        let ticket = 64 * self.word + bit.trailing_zeros() as usize;
-        self.pages[ticket / PAGE][ticket % PAGE].value.take();
-        ticket as u64
+        64 * self.word as u64 + u64::from(bit.trailing_zeros())
     }
 
     /// Goes on to the next word with a free ticket, on a page that exists then.
@@ -146,21 +131,21 @@ impl<V> Slots<V> {
         if self.word == self.taken.len() {
             assert!(self.word < 1 << 26, "four billion shadows at once");
             self.taken.resize(self.word + PAGE_WORDS, 0);
-            self.assigned.resize(self.word + PAGE_WORDS, Cell::new(0));
+            self.assigned.resize(self.word + PAGE_WORDS, 0);
             self.pages.push(Vec::new());
             // Nobody gets the ticket that means none.
             self.taken[0] |= 1;
         }
         let page = &mut self.pages[self.word / PAGE_WORDS];
         if page.is_empty() {
-            page.resize_with(PAGE, Slot::empty);
+            page.resize_with(PAGE, || Slot::EMPTY);
         }
         self.free = !self.taken[self.word];
     }
 
     /// How many tickets stand for something.
     pub fn live(&self) -> usize {
-        self.assigned.iter().map(|word| word.get().count_ones() as usize).sum()
+        self.assigned.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// True when enough tickets were handed out since the last sweep that another is worth its price.
@@ -185,8 +170,8 @@ impl<V> Slots<V> {
             }
         }
         for ((taken, assigned), used) in self.taken.iter_mut().zip(&mut self.assigned).zip(used) {
-            *taken &= used | !assigned.get();
-            assigned.set(assigned.get() & used);
+            *taken &= used | !*assigned;
+            *assigned &= used;
         }
         (self.word, self.free) = (0, 0);
         self.handed_out = 0;

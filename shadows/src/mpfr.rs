@@ -15,6 +15,7 @@ mod fault;
 mod findings;
 mod hints;
 mod history;
+mod influences;
 mod lean;
 mod linear;
 pub mod measure;
@@ -31,7 +32,6 @@ use shadowgrind_core::reals::Rounding;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
-use std::cell::OnceCell;
 
 use blame::Part;
 use expression::{Expression, Trace};
@@ -138,14 +138,12 @@ impl MpfrShadow {
         self.measure(seen).real
     }
 
-    /// The shadow of an operation's result, put where it is wanted; there is none there yet.
-    pub fn op_into(&mut self, lane: &Lane<'_, Value>, into: &OnceCell<Value>) {
+    /// The shadow of an operation's result, put where it is wanted. What is there is left over from before.
+    pub fn op_into(&mut self, lane: &Lane<'_, Value>, into: &mut Option<Value>) {
         use Op::{Add, Div, Mul, Sub};
         let lean = matches!((lane.op, lane.from, lane.to), (Add | Sub | Mul | Div, Format::F64, Format::F64));
-        if !(lean && self.settings.fast && self.lean(lane, into))
-            && let Some(shadow) = self.execute(lane)
-        {
-            put(into, shadow);
+        if !(lean && self.settings.fast && self.lean(lane, into)) {
+            *into = self.execute(lane);
         }
     }
 
@@ -176,20 +174,13 @@ impl MpfrShadow {
         if fault.kind != Kind::Invalid {
             return;
         }
-        for influences in lane.shadows.iter().flatten().filter_map(|shadow| shadow.influences()) {
-            for part in influences.iter().filter(|part| part.operation != id) {
+        for shadow in lane.shadows.iter().flatten() {
+            for part in shadow.influences.parts().iter().filter(|part| part.operation != id) {
                 let site = self.operations[part.operation].site;
                 self.operations[id].caused_by(site);
             }
         }
     }
-}
-
-/// Puts a shadow where there is none.
-#[inline(always)]
-fn put(into: &OnceCell<Value>, shadow: Value) {
-    let empty = into.set(shadow).is_ok();
-    debug_assert!(empty, "a result has one shadow");
 }
 
 /// Whether an operation adds: the only ones that cancel.
@@ -217,9 +208,9 @@ impl Shadow for MpfrShadow {
     type Value = Value;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
-        let shadow = OnceCell::new();
-        self.op_into(lane, &shadow);
-        shadow.into_inner()
+        let mut shadow = None;
+        self.op_into(lane, &mut shadow);
+        shadow
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {

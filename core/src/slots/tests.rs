@@ -18,11 +18,8 @@ impl Numbers {
 }
 
 /// Has a ticket stand for a double, with a shadow or without.
-fn fill<V: std::fmt::Debug>(slots: &Slots<V>, ticket: u64, bits: u128, shadow: Option<V>) {
-    if let Some(shadow) = shadow {
-        slots.fresh(ticket).set(shadow).expect("a fresh slot");
-    }
-    slots.assign(ticket, F64, bits);
+fn fill<V>(slots: &mut Slots<V>, ticket: u64, bits: u128, mut shadow: Option<V>) {
+    slots.assign(ticket, F64, bits, &mut shadow);
 }
 
 #[test]
@@ -53,15 +50,15 @@ fn bits_above_the_format_are_ignored() {
 fn reserved_tickets_survive_until_assigned() {
     let mut slots = Slots::new();
     let [first, second, third] = std::array::from_fn(|_| slots.reserve());
-    fill(&slots, first, 1, Some('a'));
-    fill(&slots, second, 2, None);
+    fill(&mut slots, first, 1, Some('a'));
+    fill(&mut slots, second, 2, None);
     slots.sweep([first]);
     assert_eq!(slots.live(), 1);
     // The third is still out: nobody else may get it.
     let others: Vec<u64> = (0..2000).map(|_| slots.insert(F64, 5, 'b')).collect();
     assert!(!others.contains(&third) && !others.contains(&first));
     assert!(others.contains(&second));
-    fill(&slots, third, 3, Some('c'));
+    fill(&mut slots, third, 3, Some('c'));
     assert_eq!(slots.get(third, F64, 3), Some(&'c'));
     assert_eq!(slots.get(first, F64, 1), Some(&'a'));
 }
@@ -111,7 +108,7 @@ fn random_use_agrees_with_a_map() {
                 let tickets: Vec<u64> = (0..1 + next.below(700)).map(|_| slots.reserve()).collect();
                 for ticket in tickets {
                     let shadow = (next.below(4) > 0).then_some(step);
-                    fill(&slots, ticket, u128::from(step), shadow);
+                    fill(&mut slots, ticket, u128::from(step), shadow);
                     match shadow {
                         Some(shadow) => assert_eq!(truth.insert(ticket, shadow), None),
                         None => assert_eq!(slots.get(ticket, F64, u128::from(step)), None),

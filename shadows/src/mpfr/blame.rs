@@ -2,13 +2,11 @@
 //!
 //! Three books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
 //! that what a compensated sum puts back cancels out. *Gains*: where, along the way of the largest of these, the
-//! relative error grew. *Influences*: operations at fault (their local error is above the threshold) that the value
-//! depends on. Knows no spots.
+//! relative error grew. The third, [`influences`](super::influences), is of operations at fault (their local error is
+//! above the threshold) that the value depends on. Knows no spots.
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
-
-use triomphe::ThinArc;
 
 use super::operations::Id;
 
@@ -16,8 +14,6 @@ use super::operations::Id;
 const ROUNDINGS: usize = 3;
 /// How many gains.
 const GAINS: usize = 2;
-/// How many influences; beyond that the least are given up.
-const INFLUENCES: usize = 32;
 
 /// Part of an error: float less real.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,13 +25,14 @@ pub(super) struct Part {
 }
 
 /// What is beyond measure stays so: 0 · ∞, ∞ − ∞.
-fn known(amount: f64) -> f64 {
+#[inline(always)]
+pub(super) fn known(amount: f64) -> f64 {
     if amount.is_nan() { f64::INFINITY } else { amount }
 }
 
 /// Adds parts to a list, by operation. Lists of values that are made from each other have the same order mostly, so
 /// that the place after the one last found is looked at first.
-fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
+pub(super) fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
     let mut next = 0;
     for Part { operation, amount } in others {
         let here = parts.get(next).is_some_and(|part| part.operation == operation);
@@ -51,7 +48,7 @@ fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
 }
 
 /// The largest first; ties by operation, so that runs are alike.
-fn compare(a: &Part, b: &Part) -> Ordering {
+pub(super) fn compare(a: &Part, b: &Part) -> Ordering {
     b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
 }
 
@@ -203,91 +200,12 @@ impl Gains {
 const MOST_GAINED: f64 = 64.0;
 
 /// ⌊log₂ |x|⌋ of a normal number, kept where its power of two and the inverse are normal numbers too.
-fn exponent_of(x: f64) -> i32 {
+#[inline(always)]
+pub(super) fn exponent_of(x: f64) -> i32 {
     ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).clamp(-1000, 1000)
 }
 
-fn power_of_two(exponent: i32) -> f64 {
+#[inline(always)]
+pub(super) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
-}
-
-/// Parts that values share.
-pub(super) type Parts = ThinArc<(), Part>;
-
-/// The operations at fault that a value depends on: a list shared with the values it was made from, and a factor.
-#[derive(Clone, Debug)]
-pub(super) struct Influences {
-    pub(super) parts: Parts,
-    pub(super) factor: f32,
-}
-
-/// The same, where they are kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Influencing<'a> {
-    pub(super) parts: &'a Parts,
-    pub(super) factor: f32,
-}
-
-/// Factors from one over this to this are kept beside the list; others are worked into it.
-const LARGEST_FACTOR: f64 = 1e30;
-
-impl Influences {
-    /// Those of the operands, each with its partial, and a new one if the operation is at fault.
-    pub(super) fn combine<'a>(
-        mut operands: impl Iterator<Item = (Influencing<'a>, f64)>,
-        own: Option<Part>,
-        scratch: &mut Vec<Part>,
-    ) -> Option<Influences> {
-        let [first, second, third] = std::array::from_fn(|_| operands.next());
-        match (&first, &second, &third, own) {
-            (Some((only, partial)), None, None, None) => return Some(only.scaled(*partial)),
-            // Two descendants of one value, or one value twice: nothing to merge.
-            (Some((a, p)), Some((b, q)), None, None) if a.shares_with(b) => {
-                let factor = f64::from(a.factor) * p + f64::from(b.factor) * q;
-                return Some(Influencing { factor: 1.0, ..*a }.scaled(factor));
-            }
-            _ => {}
-        }
-        scratch.clear();
-        for (influences, partial) in [first, second, third].into_iter().flatten() {
-            put_all(scratch, influences.iter().map(|part| Part { amount: part.amount * partial, ..part }));
-        }
-        if let Some(own) = own {
-            put_all(scratch, std::iter::once(own));
-        }
-        if scratch.len() > INFLUENCES {
-            scratch.sort_unstable_by(compare);
-            scratch.truncate(INFLUENCES);
-        }
-        (!scratch.is_empty())
-            .then(|| Influences { parts: ThinArc::from_header_and_slice((), scratch), factor: 1.0 })
-    }
-}
-
-impl Influencing<'_> {
-    /// Whether both are the same list.
-    fn shares_with(&self, other: &Influencing<'_>) -> bool {
-        std::ptr::eq(&raw const **self.parts, &raw const **other.parts)
-    }
-
-    /// Those of `factor` times the value.
-    pub(super) fn scaled(&self, factor: f64) -> Influences {
-        let factor = f64::from(self.factor) * factor;
-        if (LARGEST_FACTOR.recip()..LARGEST_FACTOR).contains(&factor.abs()) {
-            return Influences { parts: self.parts.clone(), factor: factor as f32 };
-        }
-        let own = f64::from(self.factor);
-        let parts: Vec<Part> =
-            self.iter().map(|part| Part { amount: part.amount / own * factor, ..part }).collect();
-        Influences { parts: ThinArc::from_header_and_slice((), &parts), factor: 1.0 }
-    }
-
-    /// The parts.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
-        let amount = |part: &Part| {
-            let amount = part.amount * f64::from(self.factor);
-            if part.amount.is_infinite() || amount.is_nan() { f64::INFINITY } else { amount }
-        };
-        self.parts.slice.iter().map(move |part| Part { operation: part.operation, amount: amount(part) })
-    }
 }

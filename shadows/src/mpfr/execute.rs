@@ -3,10 +3,11 @@
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
-use super::blame::{Influences, Part, Roundings};
+use super::blame::{Part, Roundings};
 use super::certainty::Certainty;
 use super::fault::{self, Fault, Outcome};
 use super::history::Source;
+use super::influences::Influences;
 use super::linear::Linear;
 use super::number::RealNumber;
 use super::operations::{Id, What};
@@ -115,7 +116,7 @@ impl MpfrShadow {
         {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
             if any || fault.is_some() {
-                real.set_influences(self.influences(id, fault, linear, lane, real.value()));
+                real.influences = self.influences(id, fault, linear, lane, real.value());
             }
         }
         real.serial = self.history.push(id, lane);
@@ -169,12 +170,12 @@ impl MpfrShadow {
         linear: &Linear,
         lane: &Lane<'_, Value>,
         value: &RealNumber,
-    ) -> Option<Influences> {
+    ) -> Influences {
         let kept = self.compensated(lane, value);
         let operands =
             lane.shadows.iter().zip(linear.partials).enumerate().filter_map(|(index, (shadow, p))| {
                 let shadow = shadow.as_ref().filter(|_| kept.is_none_or(|kept| kept == index))?;
-                Some((shadow.influences()?, p))
+                Some((&shadow.influences, p)).filter(|_| shadow.is_influenced())
             });
         let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
         Influences::combine(operands, own, &mut self.parts)

@@ -3,23 +3,22 @@
 //! What comes of them is what [`execute`](super::execute) makes of any operation, to the last bit: that is the slow
 //! twin of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
 
-use std::cell::OnceCell;
-
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
-use super::blame::{Gains, Influences, Part, Roundings};
+use super::blame::{Gains, Part, Roundings};
 use super::certainty::{self, Certainty};
 use super::digits::Short;
 use super::execute::ONE_ROUNDING;
 use super::fault::{Fault, Outcome};
+use super::influences::Influences;
 use super::linear::{Linear, log2};
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
-use super::{MpfrShadow, Value, put};
+use super::{MpfrShadow, Value};
 
 const F64: Format = Format::F64;
 /// Exponents are moderate up to this, either way: no residual under- or overflows.
@@ -60,7 +59,7 @@ impl MpfrShadow {
     /// Does what an operation of this kind usually takes, and says what its shadow is. False if it is out of the
     /// ordinary: then nothing was done.
     #[inline(always)]
-    pub(super) fn lean(&mut self, lane: &Lane<'_, Value>, into: &OnceCell<Real>) -> bool {
+    pub(super) fn lean(&mut self, lane: &Lane<'_, Value>, into: &mut Option<Real>) -> bool {
         let (&[a, b], &[first, second]) = (lane.x, lane.shadows) else { return false };
         let double = |bits: u128| f64::from_bits(bits as u64);
         let (a, b, r) = (double(a), double(b), double(lane.r));
@@ -78,13 +77,14 @@ impl MpfrShadow {
         if first.is_none() && second.is_none() && own == 0.0 {
             let id = self.counted(&binary);
             self.history.push_exact(id, lane);
+            *into = None;
             return true;
         }
         self.lean_real(lane, &binary, into)
     }
 
     #[inline(always)]
-    fn lean_real(&mut self, lane: &Lane<'_, Value>, binary: &Binary<'_>, into: &OnceCell<Real>) -> bool {
+    fn lean_real(&mut self, lane: &Lane<'_, Value>, binary: &Binary<'_>, into: &mut Option<Real>) -> bool {
         let Some(value) = self.lean_value(binary) else { return false };
         let (Some(exponent), Some(rounded)) = (value.exponent(), value.double()) else { return false };
         let r = binary.r.to_bits();
@@ -94,6 +94,7 @@ impl MpfrShadow {
         let floats = rounded.abs_diff(r);
         if floats == 0 && value.is_double() {
             self.counted(binary);
+            *into = None;
             return true;
         }
         let found = Found { value, exponent, rounded, bits: self.error_bits.of(floats) };
@@ -173,7 +174,7 @@ impl MpfrShadow {
         binary: &Binary<'_>,
         found: Found,
         certainty: Certainty,
-        into: &OnceCell<Real>,
+        into: &mut Option<Real>,
     ) {
         let id = self.counted(binary);
         self.shadowed += 1;
@@ -210,7 +211,7 @@ impl MpfrShadow {
             if found.bits > self.settings.error_threshold || influenced && found.bits > ONE_ROUNDING {
                 self.lean_faulty(lane, binary, partials, &found, id)
             } else {
-                (None, None)
+                (None, Influences::NONE)
             };
         let serial = |index: usize| binary.shadows[index].map_or(0, |shadow| shadow.serial);
         let serials = [serial(0), serial(1)];
@@ -227,7 +228,7 @@ impl MpfrShadow {
             self.explain_now(id, lane, fault, found.bits);
         }
         let value = RealNumber::Short(found.value);
-        put(into, Real::with(value, F64, certainty, serial, roundings, gains, influences));
+        *into = Some(Real::with(value, F64, certainty, serial, roundings, gains, influences));
     }
 
     /// Of a result with more than one rounding's error, or one that depends on faults.
@@ -239,7 +240,7 @@ impl MpfrShadow {
         [first, second]: [f64; 2],
         found: &Found,
         id: Id,
-    ) -> (Option<Fault>, Option<Influences>) {
+    ) -> (Option<Fault>, Influences) {
         let [a, b] = binary.x;
         let linear =
             Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
@@ -247,7 +248,7 @@ impl MpfrShadow {
         let outcome = Outcome { lane, linear: &linear, value, rounded, bits: found.bits };
         let fault = outcome.fault(&self.reals.mpfr, self.settings.error_threshold);
         let followed = found.bits > ONE_ROUNDING || fault.is_some();
-        (fault, if followed { self.influences(id, fault, &linear, lane, value) } else { None })
+        (fault, if followed { self.influences(id, fault, &linear, lane, value) } else { Influences::NONE })
     }
 }
 

@@ -13,7 +13,7 @@ use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::blame::{Influencing, Part};
+use super::blame::Part;
 use super::certainty::Certainty;
 use super::history::Source;
 use super::measure::{self, Measured};
@@ -111,7 +111,7 @@ impl MpfrShadow {
     fn blame(&mut self, shadow: &Real, seen: &Seen<'_, Value>, bits: f64, output: Option<u64>) -> Vec<Id> {
         let error = shadow.error_of(seen.format, seen.bits);
         let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
-        let influences: Vec<Part> = shadow.influences().iter().flat_map(Influencing::iter).collect();
+        let influences: Vec<Part> = shadow.influences.parts();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
         for part in &influences {

@@ -9,7 +9,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::Slots;
+use shadowgrind_core::slots::{NO_TICKET, Slots};
 use shadowgrind_shadows::mpfr::Value;
 
 /// One record, as translated code leaves it.
@@ -86,14 +86,16 @@ pub(super) fn replay(thread: &mut Thread) {
         shadowed.recorded.push(Known::new(*recorded, tool.session.site(recorded.pc)));
     }
     let mut reals = tool.reals.lock();
+    let mut replay = Replay { reals: &mut reals, made: [const { None }; 2], pending: Pending::NOTHING };
     for at in (shadowed.buffer..end).step_by(STRIDE as usize) {
         // SAFETY: the buffer is this thread's own, and translated code does not run now.
         let (record, tickets) = unsafe { record(at) };
         let known = &shadowed.recorded[number(record, ID as usize, 4) as usize];
         for lane in 0..usize::from(known.recorded.lanes) {
-            replay_lane(&mut reals, record, tickets, known, lane);
+            replay.lane(record, tickets, known, lane);
         }
     }
+    replay.settle();
     thread.context.record = shadowed.buffer;
     let wants_sweep = reals.slots.wants_sweep();
     drop(reals);
@@ -111,43 +113,86 @@ fn number(bytes: &[u8], at: usize, count: usize) -> u64 {
     }
 }
 
-fn replay_lane(reals: &mut Reals, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
-    let Known { recorded, site, .. } = *known;
-    let count = usize::from(recorded.operands);
-    let width = recorded.from.bytes();
-    let mut x = [0_u128; MAX_OPERANDS];
-    let mut shadows: [Option<&Value>; MAX_OPERANDS] = [None; MAX_OPERANDS];
-    let Reals { shadow, slots } = reals;
-    for n in 0..count {
-        x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
-        let ticket = number(record, usize::from(known.tickets[n]) + lane * width, width);
-        if ticket != 0 {
-            shadows[n] = slots.get(ticket, recorded.from, x[n]);
+/// Records being replayed. A result reaches its slot only when the next has been computed: to move it at once, while the
+/// processor is still writing it, would be waiting for that.
+struct Replay<'a> {
+    reals: &'a mut Reals,
+    /// The last result and the one in the making.
+    made: [Option<Value>; 2],
+    pending: Pending,
+}
+
+/// The last result.
+#[derive(Clone, Copy)]
+struct Pending {
+    ticket: u64,
+    format: Format,
+    bits: u128,
+    /// Where it is.
+    place: usize,
+}
+
+impl Pending {
+    const NOTHING: Pending = Pending { ticket: NO_TICKET, format: Format::F64, bits: 0, place: 0 };
+}
+
+impl Replay<'_> {
+    /// Puts the last result into its slot.
+    fn settle(&mut self) {
+        let Pending { ticket, format, bits, place } = self.pending;
+        if ticket != NO_TICKET {
+            self.reals.slots.assign(ticket, format, bits, &mut self.made[place]);
+            self.pending = Pending::NOTHING;
         }
     }
-    let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
-    match recorded.what {
-        What::Compare(predicate) => return shadow.compare(site, predicate, [seen(0), seen(1)]),
-        What::Integer(how) => return shadow.to_integer(site, how, seen(0)),
-        What::Widen | What::Op(_) => {}
+
+    fn lane(&mut self, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
+        let Known { recorded, site, .. } = *known;
+        let count = usize::from(recorded.operands);
+        let width = recorded.from.bytes();
+        let mut x = [0_u128; MAX_OPERANDS];
+        let mut shadows: [Option<&Value>; MAX_OPERANDS] = [None; MAX_OPERANDS];
+        let Reals { shadow, slots } = &mut *self.reals;
+        let pending = self.pending;
+        let [first, second] = &mut self.made;
+        let (last, next) = if pending.place == 0 { (first, second) } else { (second, first) };
+        for n in 0..count {
+            x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
+            let ticket = number(record, usize::from(known.tickets[n]) + lane * width, width);
+            shadows[n] = if ticket == NO_TICKET {
+                None
+            } else if ticket == pending.ticket {
+                let same = pending.format == recorded.from && pending.bits == x[n];
+                last.as_ref().filter(|_| same)
+            } else {
+                slots.get(ticket, recorded.from, x[n])
+            };
+        }
+        let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
+        match recorded.what {
+            What::Compare(predicate) => return shadow.compare(site, predicate, [seen(0), seen(1)]),
+            What::Integer(how) => return shadow.to_integer(site, how, seen(0)),
+            What::Widen | What::Op(_) => {}
+        }
+        let width = recorded.to.bytes();
+        let r = number(record, usize::from(known.result) + lane * width, width).into();
+        if let What::Op(op) = recorded.what {
+            let (from, to) = (recorded.from, recorded.to);
+            let (x, shadows) = (&x[..count], &shadows[..count]);
+            shadow.op_into(&Lane { site, op, from, to, x, r, shadows }, next);
+        } else {
+            *next = shadows[0].cloned();
+        }
+        let place = match recorded.to {
+            _ if recorded.lanes == 1 => &mut record[FRESH as usize..],
+            Format::F32 => &mut tickets[LANES as usize + 4 * lane..],
+            _ => &mut tickets[8 * lane..],
+        };
+        // A ticket is used up even by an exact result: beside another float it would stand for that.
+        let ticket = number(place, 0, width);
+        refresh(slots, place, width);
+        let place = 1 - pending.place;
+        self.settle();
+        self.pending = Pending { ticket, format: recorded.to, bits: r, place };
     }
-    let width = recorded.to.bytes();
-    let r = number(record, usize::from(known.result) + lane * width, width).into();
-    let place = match recorded.to {
-        _ if recorded.lanes == 1 => &mut record[FRESH as usize..],
-        Format::F32 => &mut tickets[LANES as usize + 4 * lane..],
-        _ => &mut tickets[8 * lane..],
-    };
-    let ticket = number(place, 0, width);
-    let into = slots.fresh(ticket);
-    if let What::Op(op) = recorded.what {
-        let (from, to) = (recorded.from, recorded.to);
-        let (x, shadows) = (&x[..count], &shadows[..count]);
-        shadow.op_into(&Lane { site, op, from, to, x, r, shadows }, into);
-    } else if let Some(same) = shadows[0] {
-        into.get_or_init(|| same.clone());
-    }
-    // A ticket is used up even by an exact result: beside another float it would stand for that.
-    slots.assign(ticket, recorded.to, r);
-    refresh(slots, place, width);
 }

@@ -1,0 +1,154 @@
+//! Operations at fault that a value depends on, and how much of its error each of them made.
+//!
+//! Most values depend on few, which are kept with the value itself: nothing is allocated for them, and nothing has to be
+//! looked up when values are merged.
+
+use triomphe::ThinArc;
+
+use super::blame::{Part, compare, exponent_of, known, power_of_two, put_all};
+use super::operations::Id;
+
+/// How many are few.
+const FEW: usize = 3;
+/// How many are kept; beyond that the least are given up.
+const MOST: usize = 32;
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub(super) enum Influences {
+    /// None, or not many.
+    Few(Few),
+    /// A list shared with the values it was made from, and a factor.
+    Many(ThinArc<(), Part>, f32),
+}
+
+/// Parts as `amount · 2^exponent`; those beyond measure are infinite.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Few {
+    operations: [Id; FEW],
+    amounts: [f32; FEW],
+    exponent: i16,
+    count: u8,
+}
+
+use Influences::Many;
+
+/// Factors from one over this to this are kept beside a list; others are worked into it.
+const LARGEST_FACTOR: f64 = 1e30;
+
+impl Influences {
+    pub(super) const NONE: Influences =
+        Influences::Few(Few { operations: [0; FEW], amounts: [0.0; FEW], exponent: 0, count: 0 });
+
+    /// Those of the operands, each with its partial, and a new one if the operation is at fault.
+    pub(super) fn combine<'a>(
+        mut operands: impl Iterator<Item = (&'a Influences, f64)>,
+        own: Option<Part>,
+        scratch: &mut Vec<Part>,
+    ) -> Influences {
+        let [first, second, third] = std::array::from_fn(|_| operands.next());
+        match (first, second, third, own) {
+            (Some((only, partial)), None, None, None) => return only.scaled(partial),
+            // Two descendants of one value, or one value twice: nothing to merge.
+            (Some((Many(a, f), p)), Some((Many(b, g), q)), None, None) if shares(a, b) => {
+                return scaled_list(a, 1.0, f64::from(*f) * p + f64::from(*g) * q);
+            }
+            _ => {}
+        }
+        scratch.clear();
+        for (influences, partial) in [first, second, third].into_iter().flatten() {
+            match influences {
+                Influences::Few(few) => put_all(scratch, scaled_parts(few.iter(), partial)),
+                Many(parts, factor) => put_all(scratch, scaled_parts(list(parts, *factor), partial)),
+            }
+        }
+        put_all(scratch, own.into_iter());
+        if scratch.len() > MOST {
+            scratch.sort_unstable_by(compare);
+            scratch.truncate(MOST);
+        }
+        if scratch.len() <= FEW {
+            Influences::Few(Few::of(scratch.iter().copied()))
+        } else {
+            Many(ThinArc::from_header_and_slice((), scratch), 1.0)
+        }
+    }
+
+    /// Whether there are any.
+    #[inline(always)]
+    pub(super) fn are_any(&self) -> bool {
+        !matches!(self, Influences::Few(few) if few.count == 0)
+    }
+
+    /// Those of `factor` times the value.
+    pub(super) fn scaled(&self, factor: f64) -> Influences {
+        match self {
+            Influences::Few(few) if factor == 1.0 => Influences::Few(*few),
+            Influences::Few(few) => Influences::Few(Few::of(scaled_parts(few.iter(), factor))),
+            Many(parts, own) => scaled_list(parts, f64::from(*own), f64::from(*own) * factor),
+        }
+    }
+
+    /// The parts.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        match self {
+            Influences::Few(few) => few.iter().collect(),
+            Many(parts, factor) => list(parts, *factor).collect(),
+        }
+    }
+}
+
+impl Few {
+    /// Parts, no more than a few.
+    fn of(parts: impl Iterator<Item = Part>) -> Few {
+        let mut few = Few { operations: [0; FEW], amounts: [0.0; FEW], exponent: 0, count: 0 };
+        let (mut amounts, mut largest) = ([0.0; FEW], 0.0_f64);
+        for (index, part) in parts.enumerate().take(FEW) {
+            few.operations[index] = part.operation;
+            amounts[index] = part.amount;
+            let size = part.amount.abs();
+            largest = if size > largest && size < f64::INFINITY { size } else { largest };
+            few.count = index as u8 + 1;
+        }
+        let exponent = exponent_of(largest);
+        let scale = power_of_two(-exponent);
+        for (kept, amount) in few.amounts.iter_mut().zip(amounts) {
+            *kept = (amount * scale) as f32;
+        }
+        few.exponent = exponent as i16;
+        few
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Part> {
+        let scale = power_of_two(self.exponent.into());
+        let all = self.operations.iter().zip(&self.amounts).take(self.count.into());
+        all.map(move |(&operation, &amount)| Part { operation, amount: f64::from(amount) * scale })
+    }
+}
+
+/// What is beyond measure stays so: 0 · ∞.
+fn scaled_parts(parts: impl Iterator<Item = Part>, factor: f64) -> impl Iterator<Item = Part> {
+    parts.map(move |Part { operation, amount }| {
+        let scaled = if amount.is_infinite() { f64::INFINITY } else { known(amount * factor) };
+        Part { operation, amount: scaled }
+    })
+}
+
+/// The parts of a list with a factor.
+fn list(parts: &ThinArc<(), Part>, factor: f32) -> impl Iterator<Item = Part> {
+    scaled_parts(parts.slice.iter().copied(), factor.into())
+}
+
+/// Whether both are the same list.
+fn shares(a: &ThinArc<(), Part>, b: &ThinArc<(), Part>) -> bool {
+    std::ptr::eq(&raw const **a, &raw const **b)
+}
+
+/// A list with another factor than its own.
+fn scaled_list(parts: &ThinArc<(), Part>, own: f64, factor: f64) -> Influences {
+    if (LARGEST_FACTOR.recip()..LARGEST_FACTOR).contains(&factor.abs()) {
+        return Many(parts.clone(), factor as f32);
+    }
+    let scaled: Vec<Part> = scaled_parts(list(parts, own as f32), factor / own).collect();
+    Many(ThinArc::from_header_and_slice((), &scaled), 1.0)
+}
