@@ -5,16 +5,21 @@
 
 use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
 use super::sys;
+use crate::x86::vector::MIRROR_SHIFT;
 
-/// Distance from a guest address to its mirror; GS's base in translated code.
+/// Distance from a guest address to its mirror.
 ///
 /// Not a power of two: processors predict the way of their first-level cache from a hash of some lower address bits (on
 /// AMD's, 12 to 27), and what has the same hash throws the other out. Float and shadow would, at each use.
 pub(crate) const PLANE: u64 = GUEST_END + 0x15_7000;
 
+/// GS's base in translated code, where operands that mean the mirror have their displacements shifted.
+pub(crate) const GS_BASE: u64 = PLANE - MIRROR_SHIFT as u64;
+
 /// Maps the plane, or fails with an errno.
 pub(crate) fn map() -> Result<(), i32> {
-    sys::map_at(PLANE, GUEST_END, libc::PROT_READ | libc::PROT_WRITE)?;
+    // One page more: where an address of 32 bits ends, the shift makes it begin again, a little below the plane.
+    sys::map_at(PLANE - PAGE, PAGE + GUEST_END, libc::PROT_READ | libc::PROT_WRITE)?;
     // SAFETY: the plane holds no Rust object. A core dump of it would be as large as the address space.
     unsafe {
         sys::syscall(libc::SYS_madvise as u64, [PLANE, GUEST_END, libc::MADV_DONTDUMP as u64, 0, 0, 0])

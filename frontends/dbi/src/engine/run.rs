@@ -164,7 +164,7 @@ fn tool(launch: &Launch, program: &Path, entry: u64) -> Result<Option<Tool>, Sta
     if carries {
         tools::check_host().map_err(StartError::Host)?;
         planes::map().map_err(|_| NO_MIRROR)?;
-        sys::set_gs_base(planes::PLANE);
+        sys::set_gs_base(planes::GS_BASE);
         constants = tools::constants().map_err(|_| NO_MEMORY)?;
     }
     let tool = Tool::new(session, entry, avx512, constants);

@@ -9,7 +9,7 @@ use super::registers::{self, RegisterShadows};
 use super::shadowed::{self, Shadowed};
 use crate::context::{Context, reg};
 use crate::engine::guest;
-use crate::engine::planes::{self, PLANE};
+use crate::engine::planes::{self, GS_BASE};
 use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::Thread;
@@ -395,7 +395,7 @@ pub(super) fn abandon(thread: &mut Thread) {
 fn release(thread: &mut Thread, pending: &Pending) {
     if pending.guest_gs {
         thread.context.guest_gs = sys::gs_base();
-        sys::set_gs_base(PLANE);
+        sys::set_gs_base(GS_BASE);
     }
     if pending.locked {
         shadowed::unlock_atomics(thread.process);

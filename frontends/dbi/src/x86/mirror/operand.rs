@@ -8,7 +8,7 @@ use super::guard::Source;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::{Emitter, Slot};
 use crate::x86::far;
-use crate::x86::vector::{At as Address, Mem};
+use crate::x86::vector::{At as Address, MIRROR_SHIFT, Mem};
 use iced_x86::{Instruction, OpAccess, OpKind, Register};
 
 /// First address without a mirror.
@@ -91,8 +91,13 @@ impl Emitter {
         }
         if insn.is_ip_rel_memory_operand() {
             // What is beyond the guest's range (the kernel's own data) has no mirror, and is no float.
-            return insn.ip_rel_memory_address() >= GUEST_END
-                || self.reaches(at.insn(), insn.ip_rel_memory_address());
+            let address = insn.ip_rel_memory_address();
+            let mirror = address.wrapping_add_signed(MIRROR_SHIFT.into());
+            return address >= GUEST_END
+                || self.reaches(at.insn(), address) && self.reaches(at.insn(), mirror);
+        }
+        if (insn.memory_displacement64() as i32).checked_add(MIRROR_SHIFT).is_none() {
+            return false;
         }
         if insn.segment_prefix() != Register::FS {
             let absolute = insn.memory_base() == Register::None && insn.memory_index() == Register::None;

@@ -399,14 +399,17 @@ pub(super) fn set_memory(insn: &mut Instruction, mem: &Mem) {
     let register = |n: Option<Gpr>| n.map_or(Register::None, |n| first + u32::from(n));
     // A displacement alone says how wide the address is.
     let alone = if mem.address32 { 4 } else { 8 };
+    let shift = mem.shift();
     let operand = match mem.at {
-        Address::Rip(target) => MemoryOperand::with_base_displ(Register::RIP, target as i64),
+        Address::Rip(target) => {
+            MemoryOperand::with_base_displ(Register::RIP, target as i64 + i64::from(shift))
+        }
         Address::Base { base, index, displacement } => MemoryOperand::new(
             register(base),
             register(index.map(|(n, _)| n)),
             index.map_or(1, |(_, scale)| u32::from(scale)),
-            i64::from(displacement),
-            match (base, index, displacement) {
+            i64::from(displacement.wrapping_add(shift)),
+            match (base, index, displacement.wrapping_add(shift)) {
                 (None, None, _) => alone,
                 (_, _, 0) => 0,
                 _ => 1,

@@ -12,6 +12,13 @@ use shadowgrind_core::format::Format;
 use super::asm::{Asm, Gpr};
 pub(crate) use forms::Form;
 
+/// What is added to the displacements of operands that mean the mirror; GS's base is less by as much.
+///
+/// Processors (AMD's, from the second Zen on) take what a load from the stack wants from the last store with the same
+/// base register and the same displacement, or rather bits 3 to 9 of it, before they know the address, and do not look at
+/// the segment. A shadow stored beside each float, or beside each pushed register, would be taken for that.
+pub(crate) const MIRROR_SHIFT: i32 = 512;
+
 /// A memory operand of emitted code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mem {
@@ -200,6 +207,11 @@ impl Mem {
         Mem { at, ..self }
     }
 
+    /// What is added to the displacement.
+    pub(crate) fn shift(self) -> i32 {
+        if self.gs { MIRROR_SHIFT } else { 0 }
+    }
+
     /// Whether the address needs general register `n`.
     pub(crate) fn uses(self, n: Gpr) -> bool {
         match self.at {
@@ -301,12 +313,14 @@ impl Asm {
         let reg = reg << 3;
         match rm {
             Place::Reg(number) => self.raw(&[0xc0 | reg | number & 7]),
-            Place::Mem(Mem { at: At::Rip(target), address32, .. }) => {
+            Place::Mem(mem @ Mem { at: At::Rip(target), address32, .. }) => {
                 assert!(!address32, "rip-relative addresses have 64 bits");
+                let target = target.wrapping_add_signed(mem.shift().into());
                 self.raw(&[reg | 5]);
                 self.rel32(target, tail);
             }
-            Place::Mem(Mem { at: At::Base { base, index, displacement }, .. }) => {
+            Place::Mem(mem @ Mem { at: At::Base { base, index, displacement }, .. }) => {
+                let displacement = displacement.wrapping_add(mem.shift());
                 self.address(reg, base, index, displacement, unit);
             }
         }

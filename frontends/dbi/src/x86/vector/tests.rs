@@ -190,17 +190,19 @@ fn check_memory(i: &Instruction, mem: Mem, text: &str) {
         _ => Register::None,
     };
     assert_eq!(i.segment_prefix(), segment, "{text}");
+    // GS's base is less by as much.
+    let shift = if mem.gs { MIRROR_SHIFT } else { 0 };
     match mem.at {
         At::Rip(target) => {
             assert!(i.is_ip_rel_memory_operand(), "{text}");
-            assert_eq!(i.ip_rel_memory_address(), target, "{text}");
+            assert_eq!(i.ip_rel_memory_address(), target.wrapping_add_signed(shift.into()), "{text}");
         }
         At::Base { base, index, displacement } => {
             let name = |number: Option<u8>| number.map_or(Register::None, |n| general_name(n, mem.address32));
             assert_eq!(i.memory_base(), name(base), "{text}");
             assert_eq!(i.memory_index(), name(index.map(|(n, _)| n)), "{text}");
             assert_eq!(i.memory_index_scale(), index.map_or(1, |(_, s)| s.into()), "{text}");
-            assert_eq!(i.memory_displacement64() as i32, displacement, "{text}");
+            assert_eq!(i.memory_displacement64() as i32, displacement + shift, "{text}");
         }
     }
 }
