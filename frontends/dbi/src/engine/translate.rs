@@ -126,7 +126,7 @@ impl Translator {
         let calls = self.block.insns.last().is_some_and(|insn| {
             insn.flow == Flow::Leaves && insn.decoded.flow_control() == FlowControl::Call
         });
-        calls && mode.is_bare() && !compare && !hot && self.limits.instructions > 1
+        calls && (mode.is_bare() || mode.is_annotated()) && !compare && !hot && self.limits.instructions > 1
     }
 
     fn limits(&self, mode: Mode, compare: bool, hot: bool) -> Limits {
