@@ -20,7 +20,7 @@ use crate::x86::lower::{
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, RflagsBits};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, RflagsBits};
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
@@ -171,13 +171,21 @@ fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction) -
     true
 }
 
-/// Whether the instruction at `pc` asks the zero flag whether the exchange before it has succeeded. Others compare the
-/// value they got with the one they expected, and would take a failure with that very value for success.
+/// Whether the code from `pc` on asks the zero flag whether the exchange before it has succeeded. Others compare the value
+/// they got with the one they expected, and would take a failure with that very value for success.
 fn decides(pc: u64) -> bool {
-    let mut bytes = [0; LONGEST];
+    const WINDOW: usize = 4 * LONGEST;
+    let mut bytes = [0; WINDOW];
     let known = guest::read_some(pc, &mut bytes);
-    let next = Decoder::with_ip(64, &bytes[..known], pc, DecoderOptions::NONE).decode();
-    !next.is_invalid() && next.rflags_read() & RflagsBits::ZF != 0
+    for insn in Decoder::with_ip(64, &bytes[..known], pc, DecoderOptions::NONE).into_iter().take(4) {
+        if insn.is_invalid() || insn.rflags_read() & RflagsBits::ZF != 0 {
+            return !insn.is_invalid();
+        }
+        if insn.rflags_modified() & RflagsBits::ZF != 0 || insn.flow_control() != FlowControl::Next {
+            return false;
+        }
+    }
+    false
 }
 
 /// Captures what is asked for before the instruction.
