@@ -49,10 +49,11 @@ const REALS: [(&str, &[&str]); 8] = [
     ("pid.c", &["2000"]),
 ];
 
-/// At a low threshold, so that there is something to find; and with fewer bits than the arithmetic has room for.
-const PRECISIONS: [&[&str]; 2] = [
+/// At a low threshold, so that there is something to find; with fewer bits than our arithmetic has room for, and more.
+const PRECISIONS: [&[&str]; 3] = [
     &["--shadow=mpfr", "--error-threshold=1.5"],
     &["--shadow=mpfr", "--error-threshold=2", "--precision=100"],
+    &["--shadow=mpfr", "--error-threshold=1.5", "--precision=300"],
 ];
 
 #[test]

@@ -82,7 +82,7 @@ impl MpfrShadow {
     }
 
     /// By MPFR; operand `rounds` is rounded to an integer.
-    fn long_result(&mut self, lane: &Lane<'_, Value>, rounds: Option<usize>) -> RealNumber {
+    pub(super) fn long_result(&mut self, lane: &Lane<'_, Value>, rounds: Option<usize>) -> RealNumber {
         for (index, shadow) in lane.shadows.iter().enumerate() {
             if shadow.is_none() {
                 self.reals.assign(&mut self.scratch[index], lane.from, lane.x[index]);

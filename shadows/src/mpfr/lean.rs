@@ -37,9 +37,18 @@ struct Binary<'a> {
     own: f64,
 }
 
+/// A real result, well within the range of doubles.
+struct Computed {
+    value: RealNumber,
+    exponent: i32,
+    /// The value as a double, and, where that is the program's, whether it is just that.
+    rounded: u64,
+    is_double: bool,
+}
+
 /// A result in the reals.
 struct Found {
-    value: Short,
+    value: RealNumber,
     exponent: i32,
     /// The value as a float, and the error bits of the float that the program has.
     rounded: u64,
@@ -85,14 +94,17 @@ impl MpfrShadow {
 
     #[inline(always)]
     fn lean_real(&mut self, lane: &Lane<'_, Value>, binary: &Binary<'_>, into: &mut Option<Real>) -> bool {
-        let Some(value) = self.lean_value(binary) else { return false };
-        let (Some(exponent), Some(rounded)) = (value.exponent(), value.double()) else { return false };
+        let computed = match self.reals.short_precision() {
+            Some(precision) => lean_short(binary, precision),
+            None => self.lean_long(lane, binary),
+        };
+        let Some(Computed { value, exponent, rounded, is_double }) = computed else { return false };
         let r = binary.r.to_bits();
         if (rounded ^ r) >> 63 != 0 {
             return false;
         }
         let floats = rounded.abs_diff(r);
-        if floats == 0 && value.is_double() {
+        if floats == 0 && is_double {
             self.counted(binary);
             *into = None;
             return true;
@@ -107,30 +119,19 @@ impl MpfrShadow {
         true
     }
 
-    /// The real result.
-    #[inline(always)]
-    fn lean_value(&self, binary: &Binary<'_>) -> Option<Short> {
-        let precision = self.reals.short_precision()?;
-        let operand = |index: usize| match binary.shadows[index].map(Real::value) {
-            Some(RealNumber::Short(short)) if short.is_ordinary() => Some(*short),
-            Some(_) => None,
-            None => Some(Short::of_double(binary.x[index])),
-        };
-        let (a, b) = (operand(0)?, operand(1)?);
-        if a.exponent().is_none() || b.exponent().is_none() {
+    /// The real result, as MPFR has it.
+    #[inline(never)]
+    fn lean_long(&mut self, lane: &Lane<'_, Value>, binary: &Binary<'_>) -> Option<Computed> {
+        let is_usual = |shadow: Option<&Real>| shadow.is_none_or(|shadow| shadow.value().get_exp().is_some());
+        let [first, second] = binary.shadows;
+        if !(is_usual(first) && is_usual(second)) || binary.may_round() {
             return None;
         }
-        match binary.op {
-            Op::Mul => Some(Short::product(&a, &b, precision)),
-            Op::Div => Some(Short::divide(&a, &b, precision)),
-            op => {
-                let rounds = |index: usize| {
-                    binary.shadows[index].is_none() & (field(binary.x[index]) == ROUNDING_FIELD)
-                };
-                let usual = !(rounds(0) | rounds(1));
-                usual.then(|| Short::sum(&a, &b, op == Op::Sub, precision))
-            }
-        }
+        let value = self.long_result(lane, None);
+        let exponent = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020)?;
+        let rounded = value.round(F64) as u64;
+        let is_double = rounded == binary.r.to_bits() && value.is_exactly(F64, lane.r);
+        Some(Computed { value, exponent, rounded, is_double })
     }
 
     /// Counts an execution.
@@ -227,7 +228,7 @@ impl MpfrShadow {
         if fault.is_some() || operation.error.count.is_power_of_two() {
             self.explain_now(id, lane, fault, found.bits);
         }
-        let value = RealNumber::Short(found.value);
+        let value = found.value;
         *into = Some(Real::with(value, F64, certainty, serial, roundings, gains, influences));
     }
 
@@ -244,7 +245,7 @@ impl MpfrShadow {
         let [a, b] = binary.x;
         let linear =
             Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
-        let (value, rounded) = (&RealNumber::Short(found.value), found.rounded.into());
+        let (value, rounded) = (&found.value, found.rounded.into());
         let outcome = Outcome { lane, linear: &linear, value, rounded, bits: found.bits };
         let fault = outcome.fault(&self.reals.mpfr, self.settings.error_threshold);
         let followed = found.bits > ONE_ROUNDING || fault.is_some();
@@ -252,11 +253,41 @@ impl MpfrShadow {
     }
 }
 
+impl Binary<'_> {
+    /// Whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer).
+    #[inline(always)]
+    fn may_round(&self) -> bool {
+        let rounds = |index: usize| self.shadows[index].is_none() & (field(self.x[index]) == ROUNDING_FIELD);
+        matches!(self.op, Op::Add | Op::Sub) & (rounds(0) | rounds(1))
+    }
+}
+
+/// The real result, by arithmetic of our own.
+#[inline(always)]
+fn lean_short(binary: &Binary<'_>, precision: u32) -> Option<Computed> {
+    let operand = |index: usize| match binary.shadows[index].map(Real::value) {
+        Some(RealNumber::Short(short)) if short.is_ordinary() => Some(*short),
+        Some(_) => None,
+        None => Some(Short::of_double(binary.x[index])),
+    };
+    let (a, b) = (operand(0)?, operand(1)?);
+    if a.exponent().is_none() || b.exponent().is_none() || binary.may_round() {
+        return None;
+    }
+    let value = match binary.op {
+        Op::Mul => Short::product(&a, &b, precision),
+        Op::Div => Short::divide(&a, &b, precision),
+        op => Short::sum(&a, &b, op == Op::Sub, precision),
+    };
+    let (exponent, rounded, is_double) = (value.exponent()?, value.double()?, value.is_double());
+    Some(Computed { value: RealNumber::Short(value), exponent, rounded, is_double })
+}
+
 /// How sure the real is where those of the operands are exact.
 #[inline(never)]
 fn exact_certainty(lane: &Lane<'_, Value>, found: &Found, precision: u32) -> Certainty {
     let linear = Linear::new(lane);
-    Certainty::of_result(lane, &linear, &RealNumber::Short(found.value), precision, found.bits)
+    Certainty::of_result(lane, &linear, &found.value, precision, found.bits)
 }
 
 /// a + b − r: see TABLE 1's row.

@@ -185,10 +185,17 @@ impl Arithmetic {
 
     /// What an operation is in the reals, by MPFR.
     pub(super) fn long_result(&self, op: Op, x: &[&RealNumber]) -> RealNumber {
-        let floats: [Cow<'_, Float>; MAX_OPERANDS] =
-            std::array::from_fn(|index| x[index.min(x.len() - 1)].float());
+        let last = x.len() - 1;
+        let long = |index: usize| match x[index.min(last)] {
+            Long(float) => Some(float),
+            Brief(_) => None,
+        };
+        if let (Some(a), Some(b), Some(c)) = (long(0), long(1), long(2)) {
+            return self.of_float(op.real(&self.mpfr, &[a, b, c][..=last]));
+        }
+        let floats: [Cow<'_, Float>; MAX_OPERANDS] = std::array::from_fn(|index| x[index.min(last)].float());
         let operands: [&Float; MAX_OPERANDS] = std::array::from_fn(|index| &*floats[index]);
-        self.of_float(op.real(&self.mpfr, &operands[..x.len()]))
+        self.of_float(op.real(&self.mpfr, &operands[..=last]))
     }
 
     /// What the commonest operations are on short numbers, where those are ordinary.
