@@ -44,7 +44,7 @@ impl Known {
 pub(super) fn new_buffer(tool: &Tool) -> Option<u64> {
     let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     let start = at.next_multiple_of(BUFFER);
-    let slots = &mut tool.reals.lock().slots;
+    let slots = &mut tool.reals.as_ref()?.lock().slots;
     for at in (start..start + BUFFER).step_by(STRIDE as usize) {
         // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
         let (record, tickets) = unsafe { record(at) };
@@ -77,6 +77,7 @@ fn refresh(slots: &mut Slots<Value>, place: &mut [u8], bytes: usize) {
 /// Replays the thread's records and empties the buffer.
 pub(super) fn replay(thread: &mut Thread) {
     let Some(tool) = thread.process.tool.as_ref() else { return };
+    let Some(reals) = &tool.reals else { return };
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let Some(mirror) = thread.translator.mirror() else { return };
     let end = if thread.context.record > shadowed.buffer { thread.context.record } else { return };
@@ -85,7 +86,7 @@ pub(super) fn replay(thread: &mut Thread) {
     for recorded in mirror.recorded().iter().skip(shadowed.recorded.len()) {
         shadowed.recorded.push(Known::new(*recorded, tool.session.site(recorded.pc)));
     }
-    let mut reals = tool.reals.lock();
+    let mut reals = reals.lock();
     let mut replay = Replay { reals: &mut reals, made: [const { None }; 2], pending: Pending::NOTHING };
     for at in (shadowed.buffer..end).step_by(STRIDE as usize) {
         // SAFETY: the buffer is this thread's own, and translated code does not run now.

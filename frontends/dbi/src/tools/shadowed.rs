@@ -59,7 +59,7 @@ impl Shadowed {
         };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();
-        if tool.kind == ShadowKind::Mpfr {
+        if tool.has_reals() {
             shadowed.buffer = records::new_buffer(tool).unwrap_or(0);
             context.record = shadowed.buffer;
         }
@@ -146,7 +146,8 @@ pub(super) fn replay(
             replay::replay(lowered, site, record, &mut Dot, &mut cells);
         }
         ShadowKind::Mpfr => {
-            let mut reals = tool.reals.lock();
+            let Some(reals) = &tool.reals else { return };
+            let mut reals = reals.lock();
             let Reals { shadow, slots } = &mut *reals;
             let mut cells = MirrorCells { registers, encoding: &mut Tickets { slots } };
             replay::replay(lowered, site, record, shadow, &mut cells);

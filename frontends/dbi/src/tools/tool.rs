@@ -15,8 +15,8 @@ pub(crate) struct Tool {
     pub(crate) upper_registers: bool,
     pub(crate) session: Session,
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
-    /// Used by `mpfr` alone.
-    pub(crate) reals: Arc<Lock<Reals>>,
+    /// With `mpfr` alone.
+    pub(crate) reals: Option<Arc<Lock<Reals>>>,
     /// The program's first instruction.
     entry: u64,
     /// Whether code is annotated: from the first shadow on.
@@ -32,11 +32,15 @@ impl Tool {
     /// the upper vector registers.
     pub(crate) fn new(session: Session, entry: u64, avx512: bool, constants: u64) -> Tool {
         let kind = session.shadow();
-        let reals = Arc::new(Lock::new(Reals::new(session.reals())));
+        let mut reals = None;
         let observer: Box<dyn Observer + Send> = match kind {
             ShadowKind::None => Box::new(Nobody),
             ShadowKind::Dot => Box::new(DotObserver),
-            ShadowKind::Mpfr => Box::new(MpfrObserver::new(reals.clone())),
+            ShadowKind::Mpfr => {
+                let shared = Arc::new(Lock::new(Reals::new(session.reals())));
+                reals = Some(shared.clone());
+                Box::new(MpfrObserver::new(shared))
+            }
         };
         Tool {
             kind,
@@ -58,7 +62,7 @@ impl Tool {
 
     /// Whether reals are carried.
     pub(crate) fn has_reals(&self) -> bool {
-        self.kind == ShadowKind::Mpfr
+        self.reals.is_some()
     }
 
     pub(crate) fn is_awake(&self) -> bool {
@@ -72,13 +76,13 @@ impl Tool {
 
     /// Whether the shadow begins with the program, not with the first seed.
     pub(super) fn starts_awake(&self) -> bool {
-        self.kind == ShadowKind::Mpfr || self.session.annotates()
+        self.has_reals() || self.session.annotates()
     }
 
     /// Whether every system call comes to the engine: what was recorded is replayed before one, so that what is handed
     /// to another thread arrives with its shadow.
     pub(crate) fn sees_all_calls(&self) -> bool {
-        self.kind == ShadowKind::Mpfr
+        self.has_reals()
     }
 
     /// Whether the program begins at `pc`.
@@ -90,7 +94,7 @@ impl Tool {
     pub(crate) fn mirror(&self, vdso: (u64, u64)) -> Mirror {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
-            records: self.kind == ShadowKind::Mpfr,
+            records: self.has_reals(),
             slow: self.session.is_slow(),
             constants: self.constants,
             keeps_mxcsr: self.session.keeps_mxcsr(),
