@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             add(format!("cores/{}/{level}", core.name), Box::new(move |name| check_core(name, &core, level)));
         }
     }
-    for level in ["-O0", "-O2"] {
+    for level in ["-O0", "-O2", "-O3 -mavx2 -mfma"] {
         for source in sources("culprits") {
             let name = format!("culprits/{}/{level}", stem(&source));
             add(name, Box::new(move |name| check_culprit(name, &source, level)));
