@@ -93,6 +93,11 @@ fn a_thread_may_end_the_process() {
 }
 
 #[test]
+fn the_end_of_a_vfork_child_is_not_the_end_of_its_parent() {
+    ends_as_natively("vfork", None, Some(5));
+}
+
+#[test]
 fn memory_that_cannot_be_had_is_refused_and_the_program_goes_on() {
     ends_as_natively("memory", None, Some(5));
 }

@@ -64,6 +64,16 @@ int main(int argc, char **argv)
     }
     if (!strcmp(how, "exec")) execl(argv[0], argv[0], "replaced", (char *)0);
     if (!strcmp(how, "fork")) return children(5);
+    if (!strcmp(how, "vfork")) {
+        /* The child ends in its parent's memory. */
+        pid_t child = vfork();
+        if (child == 0) {
+            execl("/no/such/program", "x", (char *)0);
+            _exit(4);
+        }
+        int status;
+        if (waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 4) return 1;
+    }
     if (!strcmp(how, "memory")) {
         /* What cannot be had is refused; the program goes on. */
         if (malloc((size_t)1 << 46)) return 1;

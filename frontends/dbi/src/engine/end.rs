@@ -28,10 +28,10 @@ pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
     }
 }
 
-/// Stops the other threads and writes what was found. Done once; a second thread that gets here waits for the end.
-/// Returns the exit status to be given instead of the program's own, if there is one.
+/// Stops the other threads and writes what was found. Done once; a second thread that gets here waits for the end. A
+/// process that only borrows its parent's memory leaves all that to the parent. Returns the exit status to be given instead of the program's own, if there is one.
 fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
-    if !thread.process.wants_last_word() {
+    if thread.own_process || !thread.process.wants_last_word() {
         return None;
     }
     if !thread.process.threads.stop_others(&thread.handle) {
