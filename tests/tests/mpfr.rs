@@ -55,6 +55,8 @@ fn main() -> ExitCode {
     }
     add("error-exitcode".to_owned(), Box::new(check_exit_code));
     add("precision".to_owned(), Box::new(check_precision));
+    add("suppressions".to_owned(), Box::new(check_suppressions));
+    add("herbgrind-requests".to_owned(), Box::new(check_herbgrind));
     add("programs/sqlite-sum".to_owned(), Box::new(check_sqlite));
     add("programs/scipy-hyp2f1".to_owned(), Box::new(check_scipy));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -286,6 +288,46 @@ fn check_exit_code(name: &str) -> Result<(), Failed> {
         let outcome = case.tool(&["--error-exitcode=42"])?;
         if outcome.end != End::Exit(status) {
             return Err(format!("{file}: {}, not {status}", outcome.end).into());
+        }
+    }
+    Ok(())
+}
+
+/// Rules printed for what is found keep it from being found again, and only that.
+fn check_suppressions(name: &str) -> Result<(), Failed> {
+    let source = guests_dir().join("culprits/quadratic.c");
+    let Some(mut case) = compiled(name, "gcc", "-O2 -g", &source, "-lm")? else { return Ok(()) };
+    let outcome = case.tool(&["--gen-suppressions=yes"])?;
+    let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    let rules: Vec<&str> = text.lines().filter(|line| line.starts_with("kind:")).collect();
+    if rules.len() != 1 || !rules[0].contains("line:") {
+        return Err(format!("rules {rules:?} in {text}").into());
+    }
+    let file = host::target_dir().join("guests/quadratic.suppressions");
+    let option = format!("--suppressions={}", file.display());
+    for (rule, status) in [(rules[0], 0), ("function:elsewhere", 42)] {
+        std::fs::write(&file, format!("# A comment.\n{rule}\n")).map_err(|e| e.to_string())?;
+        let end = case.tool(&[&option, "--error-exitcode=42"])?.end;
+        if end != End::Exit(status) {
+            return Err(format!("{end}, not {status}, with {rule}").into());
+        }
+    }
+    std::fs::write(&file, rules[0]).map_err(|e| e.to_string())?;
+    case.options.push(option);
+    let findings = case.observe()?.report.findings;
+    if findings.is_empty() { Ok(()) } else { Err(described(&findings).into()) }
+}
+
+/// Programs built for Herbgrind find their requests answered.
+fn check_herbgrind(name: &str) -> Result<(), Failed> {
+    for level in ["-O0", "-O2"] {
+        let source = guests_dir().join("herbgrind.c");
+        let Some(case) = compiled(name, "gcc", level, &source, "")? else { return Ok(()) };
+        let outputs = case.observe()?.report.outputs;
+        let seen: Vec<(f64, bool)> =
+            outputs.iter().map(|x| (x.value, x.error_bits.is_some_and(|bits| bits > 50.0))).collect();
+        if seen != [(0.0, true), (0.0, true), (0.5, false)] {
+            return Err(format!("{level}: {seen:?}").into());
         }
     }
     Ok(())
