@@ -4,6 +4,7 @@ use super::reals::Reals;
 use super::registers::IN_REGISTERS;
 use super::session::{DotObserver, MpfrObserver, Nobody, Observer, Session, ShadowKind};
 use crate::engine::Lock;
+use crate::engine::layout::GUEST_END;
 use crate::x86::mirror::{Mirror, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,6 +100,7 @@ impl Tool {
             constants: self.constants,
             keeps_mxcsr: self.session.keeps_mxcsr(),
             wide: self.session.may_use_avx512() && super::has_upper_registers(),
+            guest_end: GUEST_END,
             vdso,
         })
     }

@@ -40,6 +40,18 @@ struct Operands {
     count: usize,
 }
 
+/// What is to be computed beside an instruction.
+#[derive(Clone, Copy)]
+struct Rule {
+    op: Op,
+    format: Format,
+    /// Bytes of each operand.
+    width: u8,
+    operands: Operands,
+    /// The register that the rest of a scalar result comes from.
+    rest: Option<u8>,
+}
+
 impl Emitter {
     pub(super) fn arithmetic(
         &mut self,
@@ -73,7 +85,7 @@ impl Emitter {
         if operands.absent.count_ones() as usize == operands.count {
             self.guest(at);
             self.close_operand();
-            return self.clear_vector(d, None);
+            return self.clear_vector(d);
         }
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.
@@ -81,26 +93,20 @@ impl Emitter {
         let needs_value = rules::needs_result(op)
             && (0..operands.count).any(|i| rules::needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
+        let rule = Rule { op, format, width, operands, rest };
         if !self.has_upper() {
-            self.through_temporaries(at, op, format, width, &operands, rest);
+            self.through_temporaries(at, rule);
         } else if !in_place || needs_value || (rest.is_some_and(|r| r != d) && others) {
-            self.through_borrowed(at, op, format, width, &operands, rest);
+            self.through_borrowed(at, rule);
         } else {
-            self.in_place(at, op, format, width, &operands, rest);
+            self.in_place(at, &rule);
         }
         self.close_operand();
     }
 
     /// The rule computes in the shadow's own register.
-    fn in_place(
-        &mut self,
-        at: At<'_>,
-        op: Op,
-        format: Format,
-        width: u8,
-        operands: &Operands,
-        rest: Option<u8>,
-    ) {
+    fn in_place(&mut self, at: At<'_>, rule: &Rule) {
+        let Rule { op, ref operands, rest, .. } = *rule;
         let d = at.insn().decoded.op0_register().number() as u8;
         // What needs no values may as well come when nothing can fault any more.
         let values = (0..operands.count).any(|i| rules::needs_operand(op, i));
@@ -114,7 +120,7 @@ impl Emitter {
             let from = self.shadow_in_register(rest, 0);
             self.move_shadow(16 + d, from, 16);
         }
-        self.rule(op, format, width, operands, Place::Reg(d), 16 + d, rest.is_some(), &UPPER);
+        self.rule(rule, Place::Reg(d), 16 + d, &UPPER);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(16 + d, 16 + d, 16);
         }
@@ -124,15 +130,8 @@ impl Emitter {
     }
 
     /// The rule computes in a register that holds another shadow otherwise.
-    fn through_borrowed(
-        &mut self,
-        at: At<'_>,
-        op: Op,
-        format: Format,
-        width: u8,
-        operands: &Operands,
-        rest: Option<u8>,
-    ) {
+    fn through_borrowed(&mut self, at: At<'_>, mut rule: Rule) {
+        let Rule { op, rest, .. } = rule;
         let insn = &at.insn().decoded;
         let d = insn.op0_register().number() as u8;
         let used: Vec<u8> = (0..insn.op_count())
@@ -145,7 +144,7 @@ impl Emitter {
         self.touch(at);
         self.out.hot.vector_store(first, to, 64);
         // The guest's operand, as it is before the instruction.
-        let mut operands = *operands;
+        let operands = &mut rule.operands;
         let after = rules::needs_result(op);
         let count = operands.count;
         let needs =
@@ -167,7 +166,7 @@ impl Emitter {
         if after {
             self.guest(at);
         }
-        self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &UPPER);
+        self.rule(&rule, Place::Reg(d), to, &UPPER);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
@@ -182,15 +181,8 @@ impl Emitter {
     }
 
     /// Without AVX-512: the rule computes in temporaries, and the shadow is stored when nothing can fault any more.
-    fn through_temporaries(
-        &mut self,
-        at: At<'_>,
-        op: Op,
-        format: Format,
-        width: u8,
-        operands: &Operands,
-        rest: Option<u8>,
-    ) {
+    fn through_temporaries(&mut self, at: At<'_>, mut rule: Rule) {
+        let Rule { op, rest, .. } = rule;
         let d = at.insn().decoded.op0_register().number() as u8;
         // In place, where the shadow is in a register: the rest of it is there then.
         let own = self.held_alone(d).filter(|_| rest.is_none_or(|rest| rest == d));
@@ -198,7 +190,7 @@ impl Emitter {
         let to = own.unwrap_or_else(|| self.temporary(0));
         let temps = [0, 1, 2].map(|i| self.temporary(first + i));
         let after = rules::needs_result(op);
-        let mut operands = *operands;
+        let operands = &mut rule.operands;
         if after {
             // The guest's operand, as it is before the instruction.
             for i in 0..operands.count {
@@ -217,7 +209,7 @@ impl Emitter {
             }
         }
         self.keep_mxcsr(at);
-        self.rule(op, format, width, &operands, Place::Reg(d), to, rest.is_some(), &temps);
+        self.rule(&rule, Place::Reg(d), to, &temps);
         self.put_back_mxcsr(at);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(to, to, 16);
@@ -228,18 +220,9 @@ impl Emitter {
         self.put_shadow(d, to);
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a rule has that many parts")]
-    fn rule(
-        &mut self,
-        op: Op,
-        format: Format,
-        width: u8,
-        operands: &Operands,
-        r: Place,
-        to: u8,
-        keep: bool,
-        temps: &[u8],
-    ) {
+    /// The rule for a result `r`, computed into `to`.
+    fn rule(&mut self, rule: &Rule, r: Place, to: u8, temps: &[u8]) {
+        let Rule { op, format, width, ref operands, rest } = *rule;
         let count = operands.count;
         let upper = self.has_upper();
         let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
@@ -253,7 +236,7 @@ impl Emitter {
             absent: operands.absent,
             r,
             to,
-            rest: if keep { Rest::Low } else { Rest::Zero },
+            rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
             temps,
             masks: if upper { &MASKS } else { &[] },
             lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },
@@ -267,8 +250,8 @@ impl Emitter {
     fn keep_mxcsr(&mut self, at: At<'_>) {
         if self.keeps_mxcsr() {
             self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
-            let address = self.mirror().borrowed.address;
-            self.note(at.index, Displaced { address, mxcsr: true, ..Displaced::default() });
+            let displaced = Displaced { mxcsr: true, ..self.displaced(None) };
+            self.note(at.index, displaced);
         }
     }
 
@@ -331,7 +314,7 @@ impl Emitter {
         let source = insn.op_count() - 1;
         let rest = rest_source(insn, shape, false);
         let same = insn.op_kind(source) == OpKind::Register && insn.op_register(source).number() as u8 == d;
-        if self.mirror().settings.records || !plain || (rest.is_some_and(|r| r != d) && same) {
+        if !plain || (rest.is_some_and(|r| r != d) && same) {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
@@ -344,7 +327,7 @@ impl Emitter {
         };
         let Some(dot) = dot else {
             self.close_operand();
-            return self.clear_vector(d, None);
+            return self.clear_vector(d);
         };
         let bytes = if insn.op_kind(source) == OpKind::Register {
             insn.op_register(source).size() as u8

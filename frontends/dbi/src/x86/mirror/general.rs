@@ -8,8 +8,9 @@ use super::encode;
 use super::guard::{Leave, Source};
 use super::liveness;
 use super::operand;
+use super::places::first_byte;
 use crate::x86::asm::{Gpr, RCX, RSP};
-use crate::x86::emit::{Displaced, Emitter, Slot};
+use crate::x86::emit::{Emitter, Slot};
 use crate::x86::table::General;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{OpKind, Register};
@@ -58,7 +59,7 @@ impl Emitter {
                 self.guest(at);
                 if operand::has_memory(insn)
                     && matches!(general, General::MoveReversed)
-                    && operand::writes_memory(insn)
+                    && self.writes_memory(insn)
                 {
                     self.kill_operand(insn);
                 }
@@ -121,14 +122,12 @@ impl Emitter {
             return self.guest(at);
         }
         // Part of a cell: through rcx.
-        let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
-        let cell = self.cell(n).plus(i32::from(high));
+        let cell = self.cell(n).plus(first_byte(register));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         encode::load_rcx(&mut self.out.hot, mem, bytes);
         let stored = if whole { 8 } else { bytes.min(register.size()) };
         encode::store(&mut self.out.hot, cell, RCX, stored);
-        let displaced =
-            Displaced { scratch: Some(RCX), address: self.mirror().borrowed.address, ..Displaced::default() };
+        let displaced = self.displaced(Some(RCX));
         self.note(at.index, displaced);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.guest(at);
@@ -155,18 +154,14 @@ impl Emitter {
             self.out.hot.vector_load(temporary, cell, bytes as u8);
             return self.out.hot.vector_store(mem, temporary, bytes as u8);
         }
-        let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
+        let first = first_byte(register);
         // The address may need rcx as it is: any other register carries the byte then.
         let carrier = if mem.uses(RCX) { other_than(mem) } else { RCX };
         self.out.hot.store(self.frame.slot(Slot::Scratch), carrier);
         self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
-        let displaced = Displaced {
-            scratch: Some(carrier),
-            address: self.mirror().borrowed.address,
-            ..Displaced::default()
-        };
+        let displaced = self.displaced(Some(carrier));
         self.note(at.index, displaced);
-        encode::load(&mut self.out.hot, carrier, cell.plus(i32::from(high)), 8 - usize::from(high) * 4);
+        encode::load(&mut self.out.hot, carrier, cell.plus(first), if first == 0 { 8 } else { 4 });
         encode::store(&mut self.out.hot, mem, carrier, bytes);
         self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
@@ -181,12 +176,11 @@ impl Emitter {
             }
             return;
         }
-        let high = |r| i32::from(matches!(r, Register::AH | Register::BH | Register::CH | Register::DH));
         if to.size() >= 4 && bytes >= 4 {
             let cell = self.cell(s);
             return self.load_cell(d, cell, bytes as u8);
         }
-        let (source, target) = (self.cell(s).plus(high(from)), self.cell(d).plus(high(to)));
+        let (source, target) = (self.cell(s).plus(first_byte(from)), self.cell(d).plus(first_byte(to)));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         encode::load_rcx(&mut self.out.hot, source, bytes);
         let stored = if to.size() >= 4 { 8 } else { to.size() };
@@ -235,7 +229,8 @@ impl Emitter {
         let mut sources = self.sources(at);
         if adds(insn) {
             // Sums of what is loaded: only what is in registers already is taken for exponents of floats.
-            sources.retain(|source| !matches!(source, Source::Memory(..)) || operand::writes_memory(insn));
+            let writes = self.writes_memory(insn);
+            sources.retain(|source| !matches!(source, Source::Memory(..)) || writes);
         }
         self.guard(at, &sources);
         self.guest(at);

@@ -4,7 +4,7 @@ use super::At;
 use super::encode::{self, NOT_EQUAL};
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
-use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot};
+use crate::x86::emit::{Emitter, ExitKind, Slot};
 use crate::x86::mode::Mode;
 use crate::x86::rules::Constants;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
@@ -65,7 +65,7 @@ impl Emitter {
                 sources.push(source);
             }
         }
-        if super::operand::reads_memory(insn) {
+        if self.reads_memory(insn) {
             sources.extend(self.memory_source(insn));
         }
         sources
@@ -142,8 +142,8 @@ impl Emitter {
     /// Leaves by `stub` unless rcx, which is in its slot, is 0.
     fn leave_unless_zero(&mut self, at: At<'_>, stub: u64) {
         const JMP_BYTES: u8 = 5;
-        let address = self.mirror().borrowed.address;
-        self.note(at.index, Displaced { scratch: Some(RCX), address, ..Displaced::default() });
+        let displaced = self.displaced(Some(RCX));
+        self.note(at.index, displaced);
         self.out.hot.jrcxz_over(JMP_BYTES);
         self.out.hot.jmp(stub);
     }

@@ -48,7 +48,7 @@ impl Emitter {
         let b = (insn.op_kind(last) == OpKind::Register).then(|| insn.op_register(last).number() as u8);
         if b == Some(a) && (form == forms::XOR || form == forms::AND_NOT) {
             self.guest(at);
-            return self.clear_vector(d, None);
+            return self.clear_vector(d);
         }
         let upper = self.has_upper();
         let held = if upper { self.mirror().settings.in_registers } else { 16 };

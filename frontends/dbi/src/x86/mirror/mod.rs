@@ -40,7 +40,6 @@ use iced_x86::{EncodingKind, InstructionInfo, OpAccess, Register};
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
-use shadowgrind_core::format::Format;
 use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
 use twins::Twins;
@@ -60,6 +59,8 @@ pub(crate) struct Settings {
     pub(crate) keeps_mxcsr: bool,
     /// With no shadow in an upper register: vector registers have 64 bytes all the same, and the guest may use them.
     pub(crate) wide: bool,
+    /// First address without a mirror.
+    pub(crate) guest_end: u64,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
     pub(crate) vdso: (u64, u64),
 }
@@ -209,14 +210,19 @@ impl Emitter {
             Row::CompareFlags(_) if !records || self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
                 let what = What::Compare(Predicate::ORDER);
-                self.record(at, &plan(what, format, format, Shape::Scalar, &[0, 1], None));
+                let shape = Shape::Scalar;
+                self.record(
+                    at,
+                    &Plan { what, from: format, to: format, shape, sources: &[0, 1], rest: None },
+                );
             }
             Row::ToInteger(format, how, Shape::Scalar)
                 if records
                     && insn.op0_kind() == iced_x86::OpKind::Register
                     && insn.op0_register().is_gpr() =>
             {
-                self.record(at, &plan(What::Integer(how), format, format, Shape::Scalar, &[1], None));
+                let (what, shape) = (What::Integer(how), Shape::Scalar);
+                self.record(at, &Plan { what, from: format, to: format, shape, sources: &[1], rest: None });
             }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
@@ -247,8 +253,13 @@ impl Emitter {
 
     /// Notes that the code from here on belongs to the instruction, with the registers that are displaced.
     fn note_borrowed(&mut self, index: usize) {
-        let displaced = Displaced { address: self.mirror().borrowed.address, ..Displaced::default() };
+        let displaced = self.displaced(None);
         self.note(index, displaced);
+    }
+
+    /// What is displaced while the instruction is annotated, and `scratch` with it.
+    fn displaced(&mut self, scratch: Option<Gpr>) -> Displaced {
+        Displaced { scratch, address: self.mirror().borrowed.address, ..Displaced::default() }
     }
 
     /// Leaves the instruction to the engine, always.
@@ -292,7 +303,7 @@ impl Emitter {
             return self.solo(at);
         }
         let mut sources = vec![guard::Source::X87];
-        if !exact && operand::reads_memory(insn) {
+        if !exact && self.reads_memory(insn) {
             sources.extend(self.memory_source(insn));
         }
         self.guard(at, &sources);
@@ -306,21 +317,20 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let written = self.written(at);
         let mask = self.mode.mask();
-        for &(register, access) in &written {
+        for &register in &written {
             if let Some(n) = general_number(register) {
                 self.clear_part(register, n, mask);
             } else if register.is_vector_register() {
-                let keeps = access == OpAccess::ReadCondWrite || places::keeps_upper(insn);
-                self.clear_vector(register.number() as u8, keeps.then_some(16));
+                self.clear_vector(register.number() as u8);
             }
         }
-        if operand::writes_memory(insn) {
+        if self.writes_memory(insn) {
             self.kill_operand(insn);
         }
     }
 
     /// Registers the instruction writes.
-    fn written(&mut self, at: At<'_>) -> Vec<(Register, OpAccess)> {
+    fn written(&mut self, at: At<'_>) -> Vec<Register> {
         let info: &InstructionInfo = self.facts.info(&at.insn().decoded);
         let writes = |access| {
             matches!(
@@ -331,7 +341,7 @@ impl Emitter {
         info.used_registers()
             .iter()
             .filter(|used| writes(used.access()))
-            .map(|used| (used.register(), used.access()))
+            .map(|used| used.register())
             .collect()
     }
 
@@ -378,15 +388,4 @@ fn mask_of(registers: &[Gpr]) -> u16 {
 /// Hardware number of the general register that `register` is or is part of.
 fn general_number(register: Register) -> Option<Gpr> {
     register.is_gpr().then(|| register.full_register().number() as Gpr)
-}
-
-fn plan<'a>(
-    what: What,
-    from: Format,
-    to: Format,
-    shape: Shape,
-    sources: &'a [u32],
-    rest: Option<u8>,
-) -> Plan<'a> {
-    Plan { what, from, to, shape, sources, rest }
 }

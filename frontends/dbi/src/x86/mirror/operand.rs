@@ -11,9 +11,6 @@ use crate::x86::far;
 use crate::x86::vector::{At as Address, MIRROR_SHIFT, Mem};
 use iced_x86::{Instruction, OpAccess, OpKind, Register};
 
-/// First address without a mirror.
-const GUEST_END: u64 = 1 << 44;
-
 /// General registers that hold something of ours while an instruction is annotated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Borrowed {
@@ -24,23 +21,6 @@ pub(super) struct Borrowed {
 /// Whether the instruction has an explicit memory operand.
 pub(super) fn has_memory(insn: &Instruction) -> bool {
     (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory)
-}
-
-fn memory_access(insn: &Instruction) -> OpAccess {
-    let mut facts = iced_x86::InstructionInfoFactory::new();
-    let info = facts.info(insn);
-    let index = (0..insn.op_count()).find(|&n| insn.op_kind(n) == OpKind::Memory);
-    index.map_or(OpAccess::None, |n| info.op_access(n))
-}
-
-pub(super) fn reads_memory(insn: &Instruction) -> bool {
-    use OpAccess::*;
-    has_memory(insn) && matches!(memory_access(insn), Read | CondRead | ReadWrite | ReadCondWrite)
-}
-
-pub(super) fn writes_memory(insn: &Instruction) -> bool {
-    use OpAccess::*;
-    has_memory(insn) && matches!(memory_access(insn), Write | CondWrite | ReadWrite | ReadCondWrite)
 }
 
 /// Whether a displacement of 32 bits does not say `address` by itself.
@@ -79,6 +59,24 @@ pub(super) fn guest_memory(insn: &Instruction) -> Mem {
 }
 
 impl Emitter {
+    /// How the instruction accesses its explicit memory operand.
+    fn memory_access(&mut self, insn: &Instruction) -> OpAccess {
+        let index = (0..insn.op_count()).find(|&n| insn.op_kind(n) == OpKind::Memory);
+        index.map_or(OpAccess::None, |n| self.facts.info(insn).op_access(n))
+    }
+
+    /// Whether the instruction reads its explicit memory operand.
+    pub(super) fn reads_memory(&mut self, insn: &Instruction) -> bool {
+        use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
+        matches!(self.memory_access(insn), Read | CondRead | ReadWrite | ReadCondWrite)
+    }
+
+    /// Whether the instruction writes it.
+    pub(super) fn writes_memory(&mut self, insn: &Instruction) -> bool {
+        use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
+        matches!(self.memory_access(insn), Write | CondWrite | ReadWrite | ReadCondWrite)
+    }
+
     /// Makes the mirror of the instruction's memory operand addressable until [`Emitter::close_operand`]. False where
     /// it cannot be.
     pub(super) fn open_operand(&mut self, at: At<'_>) -> bool {
@@ -93,7 +91,7 @@ impl Emitter {
             // What is beyond the guest's range (the kernel's own data) has no mirror, and is no float.
             let address = insn.ip_rel_memory_address();
             let mirror = address.wrapping_add_signed(MIRROR_SHIFT.into());
-            return address >= GUEST_END
+            return address >= self.mirror().settings.guest_end
                 || self.reaches(at.insn(), address) && self.reaches(at.insn(), mirror);
         }
         if (insn.memory_displacement64() as i32).checked_add(MIRROR_SHIFT).is_none() {
@@ -130,12 +128,12 @@ impl Emitter {
             return None;
         }
         let (start, end) = self.mirror().settings.vdso;
-        if (start..end).contains(&insn.ip()) && !writes_memory(insn) {
+        if (start..end).contains(&insn.ip()) && !self.writes_memory(insn) {
             return None;
         }
         let guest = guest_memory(insn);
         match guest.at {
-            Address::Rip(target) if target >= GUEST_END => None,
+            Address::Rip(target) if target >= self.mirror().settings.guest_end => None,
             Address::Rip(_) => Some(Mem { gs: true, ..guest }),
             Address::Base { base, index, displacement } if guest.fs => {
                 let own = base.map(|base| (base, 1)).or(index);

@@ -14,6 +14,11 @@ pub(super) fn keeps_upper(insn: &Instruction) -> bool {
     insn.encoding() == EncodingKind::Legacy
 }
 
+/// Where in its general register `register` begins, in bytes.
+pub(super) fn first_byte(register: Register) -> i32 {
+    i32::from(matches!(register, Register::AH | Register::BH | Register::CH | Register::DH))
+}
+
 impl Emitter {
     /// The cell of general register `n`.
     pub(super) fn cell(&self, n: Gpr) -> Mem {
@@ -95,11 +100,9 @@ impl Emitter {
         self.out.hot.vector(zero);
     }
 
-    /// Clears the shadow of vector register `n`: all of it, or its low `bytes`.
-    pub(super) fn clear_vector(&mut self, n: u8, bytes: Option<u8>) {
-        // A legacy instruction's upper halves are cleared with the rest: what it leaves there is not looked at by
-        // code that keeps to the calling convention.
-        let _ = bytes;
+    /// Clears the shadow of vector register `n`: all of it, after a legacy instruction too, since what that leaves in upper
+    /// halves is not looked at by code that keeps to the calling convention.
+    pub(super) fn clear_vector(&mut self, n: u8) {
         let target = self.shadow_target(n, 0);
         self.zero(target);
         self.put_shadow(n, target);
@@ -155,8 +158,7 @@ impl Emitter {
         match register.size() {
             4 | 8 => self.clear_cell(n),
             bytes => {
-                let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
-                let cell = self.cell(n).plus(i32::from(high));
+                let cell = self.cell(n).plus(first_byte(register));
                 encode::store_zero(&mut self.out.hot, cell, bytes);
             }
         }

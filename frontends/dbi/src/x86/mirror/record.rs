@@ -11,7 +11,7 @@ use super::encode;
 use super::operand;
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
-use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot};
+use crate::x86::emit::{Emitter, ExitKind, Slot};
 use crate::x86::far;
 use crate::x86::table::Shape;
 use crate::x86::vector::{At as Address, Mem};
@@ -149,11 +149,7 @@ impl Emitter {
         let pointer = self.free_register(insn);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
         self.out.hot.load(pointer, self.frame.field(Context::OFFSET_RECORD));
-        let displaced = Displaced {
-            scratch: Some(pointer),
-            address: self.mirror().borrowed.address,
-            ..Displaced::default()
-        };
+        let displaced = self.displaced(Some(pointer));
         self.note(at.index, displaced);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
         for (n, &source) in plan.sources.iter().enumerate() {

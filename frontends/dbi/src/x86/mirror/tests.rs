@@ -61,6 +61,7 @@ fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
         in_registers,
         records: false,
         constants: CONTEXT + 0x9000,
+        guest_end: 1 << 44,
         vdso: (0, 0),
         keeps_mxcsr,
         wide: false,

@@ -40,7 +40,7 @@ impl Emitter {
         let way =
             if control == 0 || self.control_is_plain(insn, control) { self.way(insn) } else { Way::Guard };
         if matches!(way, Way::Guard) {
-            return self.guarded_move(at);
+            return self.guarded(at);
         }
         if !self.open_operand(at) {
             return self.solo(at);
@@ -61,10 +61,6 @@ impl Emitter {
             Way::Guard => {}
         }
         self.close_operand();
-    }
-
-    fn guarded_move(&mut self, at: At<'_>) {
-        self.guarded(at);
     }
 
     /// Whether the selecting operand is a register, or the twin takes it from the guest's memory: it is never a shadow.
@@ -139,7 +135,7 @@ impl Emitter {
                     self.out.hot.vector_load(target, mem, bytes);
                     self.put_shadow(d, target);
                 }
-                None => self.clear_vector(d, None),
+                None => self.clear_vector(d),
             }
             return self.guest(at);
         }
@@ -184,7 +180,7 @@ impl Emitter {
                 self.out.hot.vector_load(target, cell, bytes);
                 self.put_shadow(d, target);
             } else {
-                self.clear_vector(d, None);
+                self.clear_vector(d);
             }
         }
     }
@@ -252,7 +248,7 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let Some(mirror) = self.twin_operands(insn) else {
             self.close_operand();
-            return self.guarded_move(at);
+            return self.guarded(at);
         };
         if overwrites_control(insn) {
             // Should the guest's load fault, it is run again.
@@ -267,14 +263,12 @@ impl Emitter {
     /// The memory operand's mirror, if there is one; nothing at all where the twin has no operand for something.
     #[allow(clippy::option_option, reason = "no twin and no memory operand are different")]
     fn twin_operands(&mut self, insn: &Instruction) -> Option<Option<Mem>> {
-        let outside = (0..insn.op_count())
+        let held = usize::from(self.mirror().settings.in_registers);
+        let outside = |r: Register| !r.is_vector_register() || r.number() >= held;
+        let mut registers = (0..insn.op_count())
             .filter(|&n| insn.op_kind(n) == OpKind::Register)
-            .map(|n| insn.op_register(n))
-            .filter(|r| {
-                !r.is_vector_register() || r.number() >= usize::from(self.mirror().settings.in_registers)
-            })
-            .count();
-        if outside > 0 {
+            .map(|n| insn.op_register(n));
+        if registers.any(outside) {
             return None;
         }
         if !operand::has_memory(insn) {
@@ -327,7 +321,7 @@ impl Emitter {
         self.close_operand();
         let d = insn.op0_register().number() as u8;
         if shape == Shape::Packed {
-            return self.clear_vector(d, None);
+            return self.clear_vector(d);
         }
         let rest = if insn.op_count() > 2 && insn.op1_kind() == OpKind::Register && !places::keeps_upper(insn)
         {
@@ -349,7 +343,7 @@ impl Emitter {
         self.guest(at);
         for n in 0..16 {
             if all {
-                self.clear_vector(n, None);
+                self.clear_vector(n);
                 continue;
             }
             match self.shadow(n) {
