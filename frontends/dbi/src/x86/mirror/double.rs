@@ -5,7 +5,8 @@
 
 use super::At;
 use super::operand;
-use super::vectors::{overwrites_control, set_memory};
+use super::retarget::retarget;
+use super::vectors::overwrites_control;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::vector::Place;
@@ -21,12 +22,10 @@ impl Emitter {
             return self.guarded(at);
         }
         // The guest's instruction may fault; none overwrites the address of its operand, but some what selects.
-        let first = !overwrites_control(insn);
+        let first = !overwrites_control(insn, control);
         if first {
             self.guest(at);
         }
-        let mut double = Instruction::new();
-        double.set_code(code);
         let added = code.op_code().op_count() - insn.op_count();
         let reads_first = added == 0 && self.reads_destination(insn);
         let mut loaded = Vec::new();
@@ -34,34 +33,16 @@ impl Emitter {
             // The first temporary is taken.
             loaded.push((Register::None, 0));
         }
-        // The destination first; as first source again where the legacy form has only one of them.
-        let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
-        for (to, from) in order.enumerate() {
-            let to_number = to as u32;
-            match insn.op_kind(from) {
-                OpKind::Register => {
-                    let register = insn.op_register(from);
-                    let shadow = if control >> from & 1 == 1 {
-                        register
-                    } else if to == 0 && insn.op0_kind() == OpKind::Register {
-                        // May be that of a source too, which is read before it is written.
-                        self.result_operand(register, reads_first)
-                    } else {
-                        self.shadow_operand(register, &mut loaded)
-                    };
-                    double.set_op_kind(to_number, OpKind::Register);
-                    double.set_op_register(to_number, shadow);
-                }
-                OpKind::Memory => {
-                    double.set_op_kind(to_number, OpKind::Memory);
-                    set_memory(&mut double, &mirror.expect("a mirror of the memory operand"));
-                }
-                _ => {
-                    double.set_op_kind(to_number, OpKind::Immediate8);
-                    double.set_immediate8(insn.immediate8());
-                }
+        let double = retarget(insn, code, mirror, |to, from, register| {
+            if control >> from & 1 == 1 {
+                register
+            } else if to == 0 && insn.op0_kind() == OpKind::Register {
+                // May be that of a source too, which is read before it is written.
+                self.result_operand(register, reads_first)
+            } else {
+                self.shadow_operand(register, &mut loaded)
             }
-        }
+        });
         let code = far::encode(&double, &mut self.encoder, self.out.hot.here());
         self.out.hot.raw(&code);
         if insn.op0_kind() == OpKind::Register {

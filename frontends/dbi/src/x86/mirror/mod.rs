@@ -22,6 +22,7 @@ mod operand;
 mod places;
 pub(crate) use function::CALLER_SAVED;
 pub(crate) mod record;
+mod retarget;
 mod temporaries;
 #[cfg(test)]
 mod tests;

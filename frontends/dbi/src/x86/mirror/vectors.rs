@@ -4,12 +4,13 @@ use super::At;
 use super::double::can_double;
 use super::operand;
 use super::places;
+use super::retarget::retarget;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::table::Shape;
-use crate::x86::vector::{At as Address, Length, Mem, Place, Vector, forms};
-use iced_x86::{Code, EncodingKind, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
+use crate::x86::vector::{Length, Mem, Place, Vector, forms};
+use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 
 /// How an instruction's shadow is moved.
@@ -52,7 +53,7 @@ impl Emitter {
                 self.guest(at);
                 self.lane_move(insn, bytes);
             }
-            Way::Twin(code) => self.twin(at, code),
+            Way::Twin(code) => self.twin(at, code, control),
             Way::Double(code) => self.double(at, code, control),
             Way::Halves(selector) => {
                 self.guest(at);
@@ -244,20 +245,20 @@ impl Emitter {
     }
 
     /// The twin of the instruction, on shadows.
-    fn twin(&mut self, at: At<'_>, code: Code) {
+    fn twin(&mut self, at: At<'_>, code: Code, control: u8) {
         let insn = &at.insn().decoded;
         let Some(mirror) = self.twin_operands(insn) else {
             self.close_operand();
             return self.guarded(at);
         };
-        if overwrites_control(insn) {
+        if overwrites_control(insn, control) {
             // Should the guest's load fault, it is run again.
-            self.emit_twin(insn, code, mirror);
+            self.emit_twin(insn, code, control, mirror);
             return self.guest(at);
         }
         // The guest's load has succeeded then, and has not overwritten its address.
         self.guest(at);
-        self.emit_twin(insn, code, mirror);
+        self.emit_twin(insn, code, control, mirror);
     }
 
     /// The memory operand's mirror, if there is one; nothing at all where the twin has no operand for something.
@@ -277,33 +278,16 @@ impl Emitter {
         self.mirror_memory(insn).map(Some)
     }
 
-    fn emit_twin(&mut self, insn: &Instruction, code: Code, mirror: Option<Mem>) {
-        let mut twin = Instruction::new();
-        twin.set_code(code);
-        let added = code.op_code().op_count() - insn.op_count();
-        // The destination first; as first source again where the legacy form has only one of them.
-        let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
-        let control = control_of(insn);
-        for (to, from) in order.enumerate() {
-            let to = to as u32;
-            match insn.op_kind(from) {
-                OpKind::Register => {
-                    let register = insn.op_register(from);
-                    let shadow = if control >> from & 1 == 1 { register } else { upper(register) };
-                    twin.set_op_kind(to, OpKind::Register);
-                    twin.set_op_register(to, shadow);
-                }
-                OpKind::Memory => {
-                    twin.set_op_kind(to, OpKind::Memory);
-                    let mem = mirror.expect("a mirror of the memory operand");
-                    set_memory(&mut twin, &mem);
-                }
-                _ => {
-                    twin.set_op_kind(to, OpKind::Immediate8);
-                    twin.set_immediate8(insn.immediate8());
-                }
-            }
-        }
+    fn emit_twin(&mut self, insn: &Instruction, code: Code, control: u8, mirror: Option<Mem>) {
+        let twin =
+            retarget(
+                insn,
+                code,
+                mirror,
+                |_, from, register| {
+                    if control >> from & 1 == 1 { register } else { upper(register) }
+                },
+            );
         let code = far::encode(&twin, &mut self.encoder, self.out.hot.here());
         self.out.hot.raw(&code);
     }
@@ -360,17 +344,8 @@ impl Emitter {
     }
 }
 
-/// Operands that select, as bits.
-fn control_of(insn: &Instruction) -> u8 {
-    match crate::x86::rows::row(insn) {
-        crate::x86::table::Row::Move { control } => control,
-        _ => 0,
-    }
-}
-
-/// Whether the result takes the place of an operand that selects.
-pub(super) fn overwrites_control(insn: &Instruction) -> bool {
-    let control = control_of(insn);
+/// Whether the result takes the place of an operand that selects: of one of those that `control` has a bit for.
+pub(super) fn overwrites_control(insn: &Instruction, control: u8) -> bool {
     let result = insn.op0_register();
     (1..insn.op_count()).any(|n| {
         control >> n & 1 == 1
@@ -386,36 +361,4 @@ fn has_wide_general(insn: &Instruction) -> bool {
 /// The upper vector register that holds a vector register's shadow, in the same width.
 fn upper(register: Register) -> Register {
     register + 16
-}
-
-pub(super) fn set_memory(insn: &mut Instruction, mem: &Mem) {
-    let first = if mem.address32 { Register::EAX } else { Register::RAX };
-    let register = |n: Option<Gpr>| n.map_or(Register::None, |n| first + u32::from(n));
-    // A displacement alone says how wide the address is.
-    let alone = if mem.address32 { 4 } else { 8 };
-    let shift = mem.shift();
-    let operand = match mem.at {
-        Address::Rip(target) => {
-            MemoryOperand::with_base_displ(Register::RIP, target as i64 + i64::from(shift))
-        }
-        Address::Base { base, index, displacement } => MemoryOperand::new(
-            register(base),
-            register(index.map(|(n, _)| n)),
-            index.map_or(1, |(_, scale)| u32::from(scale)),
-            i64::from(displacement.wrapping_add(shift)),
-            match (base, index, displacement.wrapping_add(shift)) {
-                (None, None, _) => alone,
-                (_, _, 0) => 0,
-                _ => 1,
-            },
-            false,
-            Register::GS,
-        ),
-    };
-    insn.set_memory_base(operand.base);
-    insn.set_memory_index(operand.index);
-    insn.set_memory_index_scale(operand.scale);
-    insn.set_memory_displacement64(operand.displacement as u64);
-    insn.set_memory_displ_size(operand.displ_size);
-    insn.set_segment_prefix(if mem.gs { Register::GS } else { Register::None });
 }

@@ -1,0 +1,69 @@
+//! The same instruction on other operands: how moves of shadows are made of the guest's moves.
+
+use crate::x86::asm::Gpr;
+use crate::x86::vector::{At as Address, Mem};
+use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
+
+/// The instruction `code` on the operands of `insn`, its memory operand being `mirror`; `register` says which register it
+/// has instead of one of `insn`: given the number of the operand here, there, and the register. Where `code` names the
+/// destination as first source too, and `insn` does not, that is asked for twice.
+pub(super) fn retarget(
+    insn: &Instruction,
+    code: Code,
+    mirror: Option<Mem>,
+    mut register: impl FnMut(u32, u32, Register) -> Register,
+) -> Instruction {
+    let mut made = Instruction::new();
+    made.set_code(code);
+    let added = code.op_code().op_count() - insn.op_count();
+    let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
+    for (to, from) in (0..).zip(order) {
+        match insn.op_kind(from) {
+            OpKind::Register => {
+                made.set_op_kind(to, OpKind::Register);
+                made.set_op_register(to, register(to, from, insn.op_register(from)));
+            }
+            OpKind::Memory => {
+                made.set_op_kind(to, OpKind::Memory);
+                set_memory(&mut made, &mirror.expect("a mirror of the memory operand"));
+            }
+            _ => {
+                made.set_op_kind(to, OpKind::Immediate8);
+                made.set_immediate8(insn.immediate8());
+            }
+        }
+    }
+    made
+}
+
+fn set_memory(insn: &mut Instruction, mem: &Mem) {
+    let first = if mem.address32 { Register::EAX } else { Register::RAX };
+    let register = |n: Option<Gpr>| n.map_or(Register::None, |n| first + u32::from(n));
+    // A displacement alone says how wide the address is.
+    let alone = if mem.address32 { 4 } else { 8 };
+    let shift = mem.shift();
+    let operand = match mem.at {
+        Address::Rip(target) => {
+            MemoryOperand::with_base_displ(Register::RIP, target as i64 + i64::from(shift))
+        }
+        Address::Base { base, index, displacement } => MemoryOperand::new(
+            register(base),
+            register(index.map(|(n, _)| n)),
+            index.map_or(1, |(_, scale)| u32::from(scale)),
+            i64::from(displacement.wrapping_add(shift)),
+            match (base, index, displacement.wrapping_add(shift)) {
+                (None, None, _) => alone,
+                (_, _, 0) => 0,
+                _ => 1,
+            },
+            false,
+            Register::GS,
+        ),
+    };
+    insn.set_memory_base(operand.base);
+    insn.set_memory_index(operand.index);
+    insn.set_memory_index_scale(operand.scale);
+    insn.set_memory_displacement64(operand.displacement as u64);
+    insn.set_memory_displ_size(operand.displ_size);
+    insn.set_segment_prefix(if mem.gs { Register::GS } else { Register::None });
+}
