@@ -6,6 +6,7 @@
 
 use super::cells::{Dots, MirrorCells};
 use super::registers::{self, RegisterShadows};
+use super::session::ShadowKind;
 use super::shadowed::{self, Shadowed};
 use crate::context::{Context, reg};
 use crate::engine::guest;
@@ -20,7 +21,8 @@ use crate::x86::lower::{
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, RflagsBits};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
@@ -121,7 +123,8 @@ pub(super) fn begin(thread: &mut Thread) {
         shadowed::lock_atomics(thread.process);
     }
     prepare(shadowed, thread.context, gs, &mut pending);
-    if locked && refuses(shadowed, thread.context, &pending.entry.insn) {
+    let dots = thread.process.tool.as_ref().is_some_and(|tool| tool.kind == ShadowKind::Dot);
+    if locked && refuses(shadowed, thread.context, &pending.entry.insn, dots) {
         thread.pc = pending.entry.insn.next_ip();
         release(thread, &pending);
         thread.mode = shadowed::mode(thread);
@@ -141,15 +144,12 @@ fn is_atomic(insn: &Instruction) -> bool {
 /// A compare-and-exchange succeeds only if value *and* shadow are the expected ones: the program has read the value at
 /// one moment and its shadow at another, and may have added to a shadow that is no longer there. Then it fails, as it may
 /// whenever another thread was faster, and the program sees the value with its shadow.
-fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction) -> bool {
+fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction, dots: bool) -> bool {
     /// A program that insists has lost the shadow on its way: it is let through.
     const PATIENCE: u32 = 16;
     const ZERO_FLAG: u64 = 1 << 6;
     let bytes = insn.memory_size().size();
     if insn.mnemonic() != Mnemonic::Cmpxchg || !matches!(bytes, 4 | 8) || shadowed.solos.record.len() < 8 {
-        return false;
-    }
-    if !decides(insn.next_ip()) {
         return false;
     }
     let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
@@ -165,10 +165,27 @@ fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction) -
         shadowed.solos.refused = 0;
         return false;
     }
+    if !decides(insn.next_ip()) {
+        if dots {
+            catch_up(&mut registers, insn.op1_register(), bytes, mirror);
+        }
+        return false;
+    }
     cell.copy_from_slice(&mirror);
     context.rflags &= !ZERO_FLAG;
     shadowed.solos.refused += 1;
     true
+}
+
+/// The exchange puts `register` where the shadow is `mirror` by now, not the one that rax has: what has been added
+/// meanwhile is added to the dot that is put there, as a sum that had been read later would have it.
+fn catch_up(registers: &mut RegisterShadows<'_>, register: Register, bytes: usize, mirror: [u8; 8]) {
+    let format = if bytes == 4 { Format::F32 } else { Format::F64 };
+    let dot = |cell: &[u8]| format.to_f64(format.bits_of(&cell[..bytes]));
+    let expected = dot(registers.bytes(state::general(reg::RAX), 8));
+    let cell = registers.bytes(state::general(register.full_register().number()), 8);
+    let sum = dot(cell) + (dot(&mirror) - expected);
+    cell[..bytes].copy_from_slice(&format.from_f64(sum).to_le_bytes()[..bytes]);
 }
 
 /// Whether the code from `pc` on asks the zero flag whether the exchange before it has succeeded. Others compare the value
