@@ -55,6 +55,12 @@ impl Influences {
             }
             _ => {}
         }
+        if let (Some((Influences::Few(a), p)), Some((Influences::Few(b), q)), None, None) =
+            (first, second, third, own)
+            && let Some(few) = a.merged(p, b, q)
+        {
+            return Influences::Few(few);
+        }
         scratch.clear();
         for (influences, partial) in [first, second, third].into_iter().flatten() {
             match influences {
@@ -117,6 +123,23 @@ impl Few {
         }
         few.exponent = exponent as i16;
         few
+    }
+
+    /// These and others, each with its partial, if that makes no more than a few.
+    fn merged(&self, partial: f64, other: &Few, other_partial: f64) -> Option<Few> {
+        let mut parts = [Part { operation: 0, amount: 0.0 }; FEW];
+        let mut count = 0;
+        let both = scaled_parts(self.iter(), partial).chain(scaled_parts(other.iter(), other_partial));
+        for Part { operation, amount } in both {
+            match parts[..count].iter_mut().find(|part| part.operation == operation) {
+                Some(part) => part.amount = known(part.amount + amount),
+                None => {
+                    *parts.get_mut(count)? = Part { operation, amount };
+                    count += 1;
+                }
+            }
+        }
+        Some(Few::of(parts[..count].iter().copied()))
     }
 
     fn iter(&self) -> impl Iterator<Item = Part> {
