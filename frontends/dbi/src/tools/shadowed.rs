@@ -223,10 +223,10 @@ pub(crate) fn returned(thread: &mut Thread) {
     visit::returned(thread);
 }
 
-/// An indirect branch whose mode has no table.
+/// An indirect branch whose mode has no table, such as one that ran solo.
 pub(crate) fn look_up(thread: &mut Thread, target: u64) {
     thread.pc = target;
-    thread.mode = mode(thread);
+    solo::finish(thread);
 }
 
 /// The thread arrived at a hooked address.

@@ -1,6 +1,6 @@
 //! Calls that change the guest's address space. The engine chooses every address the guest leaves open.
 
-use super::{Answer, Call, fail};
+use super::{Answer, Call, fail, pass};
 use crate::engine::layout::{GUEST_END, PAGE, page_ceil};
 use crate::engine::space::{Purpose, Region, Space, overlaps_engine};
 use crate::engine::thread::Thread;
@@ -306,6 +306,12 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 /// Writes another process's memory, or by the long way round one's own.
+/// Locking everything would fill the mirror, which is as large as the address space: with one, it is refused as for want
+/// of memory that may be locked. Single ranges can be locked.
+pub(super) fn mlockall(thread: &mut Thread, call: &Call) -> Answer {
+    if thread.process.has_mirror() { fail(libc::ENOMEM) } else { pass(thread, call) }
+}
+
 pub(super) fn process_vm_writev(thread: &mut Thread, call: &Call) -> Answer {
     let answer = super::pass(thread, call);
     if call.args[0] as u32 == std::process::id() {

@@ -204,7 +204,7 @@ static TABLE: &[Row] = &[
     row(148, "sched_rr_get_interval", Plain, Nothing),
     row(149, "mlock", Plain, Nothing),
     row(150, "munlock", Plain, Nothing),
-    row(151, "mlockall", Plain, Nothing),
+    row(151, "mlockall", By(memory::mlockall), Nothing),
     row(152, "munlockall", Plain, Nothing),
     row(153, "vhangup", Plain, Nothing),
     row(154, "modify_ldt", Plain, Nothing),
