@@ -130,7 +130,7 @@ pub(crate) struct Context {
     pub(crate) exit: u64,
     /// Guest target of a missed indirect branch.
     pub(crate) ib_target: u64,
-    /// Guest registers set aside inside a block: see `x86::emit::Slot`.
+    /// Guest registers set aside inside a block: see `x86::code::Slot`.
     pub(crate) slots: [u64; 8],
     /// Number of the system call that is being made.
     pub(crate) syscall_number: u64,

@@ -6,7 +6,8 @@
 use super::arena::{self, Exhausted};
 use super::region::{BlockId, Region, Runs, store_code};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
-use crate::x86::emit::{self, Emitted, ExitKind, ExitSite, Frame, Placement, TABLE_LOAD_BYTES};
+use crate::x86::branch_table::{self, TABLE_LOAD_BYTES};
+use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
 use crate::x86::mode::Mode;
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -261,7 +262,7 @@ impl Cache {
                 }
                 ExitKind::Indirect => {
                     let table = exit.site.mode.table().unwrap_or(0);
-                    store_code(exit.site.patch, &emit::table_load(&self.frame, table));
+                    store_code(exit.site.patch, &branch_table::table_load(&self.frame, table));
                 }
                 _ => {}
             }

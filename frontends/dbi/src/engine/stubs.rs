@@ -5,7 +5,7 @@
 use crate::context::Context;
 use crate::tools::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
-use crate::x86::emit::{Frame, Slot};
+use crate::x86::code::{Frame, Slot};
 use crate::x86::function;
 use crate::x86::mode::TABLES;
 

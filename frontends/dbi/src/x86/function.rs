@@ -3,7 +3,8 @@
 //! What translated code has to know of such a function fits a word, by which it tells the evaluator what was called.
 
 use super::asm::{Asm, R11, RAX, RCX, RDI, RSP};
-use super::emit::{Frame, table_load};
+use super::branch_table::table_load;
+use super::code::Frame;
 use super::vector::Mem;
 use crate::context::{Context, FunctionCall};
 use shadowgrind_core::format::Format;

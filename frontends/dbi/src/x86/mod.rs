@@ -1,12 +1,19 @@
 //! Guest instructions: reading them, what they mean, and the machine code that is made of them.
 //!
+//! `discover` finds a superblock, `emit` makes `code` of it, annotated by `mirror` with the machine code of `rules`; `lower`
+//! says, by the table in `rows`, what an instruction means for shadows.
+//!
 //! Produces bytes for given addresses; does not know where memory is, who runs the code, or what the kernel does.
 
 pub(crate) mod asm;
+pub(crate) mod branch_table;
+pub(crate) mod code;
 pub(crate) mod discover;
 pub(crate) mod emit;
 mod far;
 pub(crate) mod function;
+mod head;
+mod leave;
 pub(crate) mod lower;
 pub(crate) mod mirror;
 pub(crate) mod mode;

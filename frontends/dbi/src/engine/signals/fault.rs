@@ -10,7 +10,7 @@ use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, stepping, sys};
 use crate::tools::{registers, shadowed};
-use crate::x86::emit::{Displaced, Slot};
+use crate::x86::code::{Displaced, Slot};
 
 const SI_KERNEL: i32 = 0x80;
 const TRAP_DEBUG: u64 = 1;

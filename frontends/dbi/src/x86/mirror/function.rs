@@ -7,9 +7,11 @@
 use super::encode::{self, NO_SIGN, NOT_EQUAL};
 use crate::context::{Context, FunctionCall, reg};
 use crate::x86::asm::{R11, RAX, RCX};
+use crate::x86::code::{Displaced, ExitKind, Slot};
 use crate::x86::discover::{Insn, Superblock};
-use crate::x86::emit::{Displaced, Emitter, ExitKind, Slot, pop_into_rcx};
+use crate::x86::emit::Emitter;
 use crate::x86::function::Function;
+use crate::x86::leave::pop_into_rcx;
 use crate::x86::mode::Mode;
 use crate::x86::rules::{self, Constants, Job, Rest};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};

@@ -30,8 +30,9 @@ mod twins;
 mod vectors;
 
 use super::asm::Gpr;
+use super::code::{Displaced, ExitKind};
 use super::discover::{Flow, Insn, Superblock};
-use super::emit::{Displaced, Emitter, ExitKind};
+use super::emit::Emitter;
 use super::rows;
 use super::table::{Row, X87};
 use crate::context::ASIDE;

@@ -6,7 +6,8 @@
 use super::At;
 use super::guard::Source;
 use crate::x86::asm::Gpr;
-use crate::x86::emit::{Emitter, Slot};
+use crate::x86::code::Slot;
+use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::vector::{At as Address, MIRROR_SHIFT, Mem};
 use iced_x86::{Instruction, OpAccess, OpKind, Register};

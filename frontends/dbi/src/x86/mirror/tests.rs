@@ -1,8 +1,9 @@
 //! What annotated code is made of, in each binding, decoded again.
 
 use super::{Mirror, Settings};
+use crate::x86::code::{Frame, Placement};
 use crate::x86::discover::{Bytes, Hooks, Limits, Superblock};
-use crate::x86::emit::{Emitter, Frame, Placement};
+use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, OpKind};
 

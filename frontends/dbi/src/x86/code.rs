@@ -1,0 +1,147 @@
+//! What translated code is: where its pieces are, what its exits mean, and which host address belongs to which guest
+//! instruction. Knows neither how it is made nor how it is linked.
+
+use super::asm::{Asm, Gpr};
+use super::mode::{Mode, TABLES};
+use crate::context::{ASIDE, Context};
+
+/// Context slots that blocks set guest registers aside in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// rax, during an indirect branch.
+    Rax,
+    /// rcx, during an indirect branch.
+    Rcx,
+    /// The register borrowed for a far operand.
+    Borrowed,
+    /// The register borrowed by an annotation.
+    Scratch,
+    /// The register borrowed for the linear address of a segment operand.
+    Address,
+    /// MXCSR, while an annotation computes that raises its flags.
+    Mxcsr,
+}
+
+/// Addresses of a thread's fixed pieces, all in the engine's gigabyte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// The [`Context`].
+    pub(crate) context: u64,
+    /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low 16 bits of the guest target.
+    pub(crate) branch_tables: [u64; TABLES],
+    /// Common exit: rax is stored, eax holds the exit's number.
+    pub(crate) exit: u64,
+    /// Misses of the tables: rcx holds the target, rcx and rax are in their slots.
+    pub(crate) ib_misses: [u64; TABLES],
+    /// System call: ecx holds the guest address after it, r11 the code to resume at.
+    pub(crate) syscall: u64,
+    /// A function that runs as one operation has returned: rcx holds the return address, its slot rcx.
+    pub(crate) function_returned: u64,
+    /// The same, with the return address in `Context::ib_target`.
+    pub(crate) function_left: u64,
+    /// The same, the function having been seen to: on to the return address. rax is in its slot.
+    pub(crate) function_done: u64,
+    /// Evaluates the dot of the function's result; r11 holds the code to resume at.
+    pub(crate) evaluate: u64,
+}
+
+impl Frame {
+    pub(crate) fn field(&self, offset: u32) -> u64 {
+        self.context + u64::from(offset)
+    }
+
+    pub(crate) fn slot(&self, slot: Slot) -> u64 {
+        self.field(Context::OFFSET_SLOTS + 8 * slot as u32)
+    }
+}
+
+/// What an exit of a block means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitKind {
+    /// On to the guest address, in the mode: the field at `ExitSite::patch` can be linked to its block.
+    Jump(u64, Mode),
+    /// Through the branch table: the load at `ExitSite::patch` fetches the address.
+    Indirect,
+    /// To the guest address in `Context::ib_target`.
+    Lookup,
+    /// The engine carries out the instruction at this address.
+    Engine(u64),
+    /// The instruction at this address has run; the engine puts right what it left.
+    Executed(u64),
+    /// The guest bytes of the block at this address are no longer what it was made from.
+    Changed(u64),
+    /// The block at this address has run often.
+    Hot(u64),
+    /// The one instruction of a solo block has run; the guest goes on at the address.
+    Stepped(u64),
+    /// The instruction at this address meets shadows that translated code does not see to.
+    Solo(u64),
+    /// The buffer of records is full; the guest goes on at the address.
+    Flush(u64),
+    /// The address is hooked.
+    Hook(u64),
+    /// The instruction at this address is a client request.
+    Request(u64),
+}
+
+/// One way out of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExitSite {
+    pub(crate) kind: ExitKind,
+    /// For `Jump` the address of the branch's 32-bit field, for `Indirect` that of the load, else 0.
+    pub(crate) patch: u64,
+    /// The stub that leaves to the engine; 0 for `Indirect`.
+    pub(crate) stub: u64,
+    /// What translated code takes for granted where it leaves.
+    pub(crate) mode: Mode,
+}
+
+/// Guest registers that are not in their place at some point of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Displaced {
+    pub(crate) rax: bool,
+    pub(crate) rcx: bool,
+    pub(crate) borrowed: Option<Gpr>,
+    /// In [`Slot::Scratch`].
+    pub(crate) scratch: Option<Gpr>,
+    /// In [`Slot::Address`].
+    pub(crate) address: Option<Gpr>,
+    /// MXCSR, in its slot.
+    pub(crate) mxcsr: bool,
+    /// Vector registers, low 32 bytes, in the places of [`Context::aside`].
+    pub(crate) vectors: [Option<u8>; ASIDE],
+    /// Those are there with 64 bytes.
+    pub(crate) wide: bool,
+}
+
+/// From this host address on, code belongs to instruction `insn` of the superblock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MapEntry {
+    pub(crate) host: u64,
+    pub(crate) insn: usize,
+    pub(crate) displaced: Displaced,
+    pub(crate) mode: Mode,
+    /// Everything before `insn` has run and nothing of it.
+    pub(crate) begins: bool,
+}
+
+/// A superblock's code and what must be known about it. Reused from block to block.
+pub(crate) struct Emitted {
+    pub(crate) hot: Asm,
+    pub(crate) cold: Asm,
+    pub(crate) exits: Vec<ExitSite>,
+    /// Entry for direct jumps.
+    pub(crate) entry: u64,
+    /// Host addresses to guest instructions, ascending; hot code only.
+    pub(crate) map: Vec<MapEntry>,
+}
+
+/// Where a block's code goes and how its exits are numbered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placement {
+    pub(crate) hot: u64,
+    pub(crate) cold: u64,
+    pub(crate) first_exit: u32,
+    /// Address of the word that counts the runs left until the block leaves as `ExitKind::Hot`.
+    pub(crate) runs: Option<u64>,
+}

@@ -1,0 +1,239 @@
+//! Ways out of a block: branches, calls and returns, system calls, and the stubs that leave to the engine.
+
+use super::asm::{self, Asm, RAX, RCX, Rel32};
+use super::branch_table::table_jump;
+use super::code::{Displaced, ExitKind, ExitSite, Slot};
+use super::discover::{Insn, runs_then_exits};
+use super::emit::Emitter;
+use super::far;
+use crate::context::Context;
+use iced_x86::{Code, FlowControl, Instruction, MemoryOperand, OpKind, Register};
+
+impl Emitter {
+    pub(super) fn jcc(&mut self, insn: &Insn) {
+        // iced numbers condition codes from 1 in the hardware's order.
+        let condition = insn.decoded.condition_code() as u8 - 1;
+        let field = self.out.hot.jcc_open(condition);
+        self.link_exit(field, insn.decoded.near_branch_target());
+    }
+
+    pub(super) fn leaves(&mut self, index: usize, insn: &Insn) {
+        let decoded = &insn.decoded;
+        match decoded.flow_control() {
+            FlowControl::UnconditionalBranch => self.jump_to(decoded.near_branch_target()),
+            FlowControl::ConditionalBranch if decoded.is_jcc_short_or_near() => {
+                self.jcc(insn);
+                self.jump_to(decoded.next_ip());
+            }
+            FlowControl::ConditionalBranch => self.counted_branch(insn),
+            FlowControl::Call => {
+                self.push_address(decoded.next_ip());
+                self.jump_to(decoded.near_branch_target());
+            }
+            FlowControl::Return => {
+                self.set_rcx_aside();
+                if self.mode.is_wrapped() {
+                    self.function_return(index, insn);
+                }
+                pop_into_rcx(&mut self.out.hot, insn);
+                self.rcx_aside = false;
+                self.through_table();
+            }
+            FlowControl::IndirectBranch => {
+                self.load_target(index, decoded);
+                self.through_table();
+            }
+            FlowControl::IndirectCall => {
+                self.load_target(index, decoded);
+                self.note(index, Displaced { rcx: true, ..Displaced::default() });
+                self.push_address(decoded.next_ip());
+                self.through_table();
+            }
+            other => panic!("{other:?} cannot leave a superblock"),
+        }
+    }
+
+    /// `jrcxz`, `loop` and their kin reach 127 bytes only: they branch over a jump to the not-taken side.
+    fn counted_branch(&mut self, insn: &Insn) {
+        const JMP_BYTES: u8 = 5;
+        let bytes = insn.bytes();
+        self.out.hot.raw(&bytes[..bytes.len() - 1]);
+        self.out.hot.raw(&[JMP_BYTES]);
+        self.jump_to(insn.decoded.next_ip());
+        self.jump_to(insn.decoded.near_branch_target());
+    }
+
+    pub(super) fn push_address(&mut self, address: u64) {
+        if let Ok(value) = i32::try_from(address) {
+            self.out.hot.raw(&[0x68]);
+            self.out.hot.imm32(value);
+        } else {
+            self.out.cold.align(8);
+            let constant = self.out.cold.here();
+            self.out.cold.imm64(address);
+            self.out.hot.raw(&[0xff, 0x35]);
+            self.out.hot.rel32(constant, 0);
+        }
+    }
+
+    pub(super) fn expected_return(&mut self, index: usize, insn: &Insn, address: u64) {
+        let expected = i32::try_from(address).expect("discovery follows comparable calls only");
+        self.set_rcx_aside();
+        pop_into_rcx(&mut self.out.hot, insn);
+        self.note(index, Displaced { rcx: true, ..Displaced::default() });
+        self.out.hot.add_rcx(-expected);
+        self.out.hot.jrcxz_over(5);
+        let miss = self.out.cold.here();
+        self.out.hot.jmp(miss);
+        if self.mode.is_annotated() {
+            self.put_back_rcx();
+        }
+        self.out.cold.add_rcx(expected);
+        match self.mode.table() {
+            Some(table) => {
+                let site = table_jump(&mut self.out.cold, &self.frame, table, self.mode);
+                self.out.exits.push(site);
+            }
+            None => {
+                self.look_up(false);
+            }
+        }
+    }
+
+    /// Leaves to the engine for the target in rcx.
+    fn look_up(&mut self, hot: bool) {
+        let target = self.frame.field(Context::OFFSET_IB_TARGET);
+        let slot = self.frame.slot(Slot::Rcx);
+        let code = if hot { &mut self.out.hot } else { &mut self.out.cold };
+        code.store(target, RCX);
+        code.load(RCX, slot);
+        if hot {
+            self.leave(ExitKind::Lookup);
+        } else {
+            self.stub(ExitKind::Lookup, 0);
+        }
+    }
+
+    /// Loads the target of an indirect branch into rcx, which is set aside first.
+    fn load_target(&mut self, index: usize, branch: &Instruction) {
+        self.out.hot.store(self.frame.slot(Slot::Rcx), RCX);
+        let here = self.out.hot.here();
+        let code = if branch.op0_kind() == OpKind::Register {
+            let load = Instruction::with2(Code::Mov_r64_rm64, Register::RCX, branch.op0_register());
+            far::encode(&load.expect("mov rcx, r64"), &mut self.encoder, here)
+        } else if branch.is_ip_rel_memory_operand() {
+            let target = branch.ip_rel_memory_address();
+            self.out.hot.mov_imm(RCX, target);
+            self.note(index, Displaced { rcx: true, ..Displaced::default() });
+            let through = Instruction::with2(
+                Code::Mov_r64_rm64,
+                Register::RCX,
+                MemoryOperand::with_base(Register::RCX),
+            );
+            far::encode(&through.expect("mov rcx, [rcx]"), &mut self.encoder, here)
+        } else {
+            far::encode(&load_like(branch), &mut self.encoder, here)
+        };
+        self.out.hot.raw(&code);
+    }
+
+    fn through_table(&mut self) {
+        match self.mode.table() {
+            Some(table) => {
+                let site = table_jump(&mut self.out.hot, &self.frame, table, self.mode);
+                self.out.exits.push(site);
+            }
+            None => self.look_up(true),
+        }
+    }
+
+    pub(super) fn leave_for_engine(&mut self, index: usize, insn: &Insn) {
+        let pc = insn.pc();
+        if insn.decoded.mnemonic() == iced_x86::Mnemonic::Syscall {
+            self.syscall(insn.decoded.next_ip());
+        } else if runs_then_exits(&insn.decoded) {
+            self.copy(index, insn);
+            self.leave(ExitKind::Executed(pc));
+        } else {
+            self.leave(ExitKind::Engine(pc));
+        }
+    }
+
+    fn syscall(&mut self, next: u64) {
+        const LEA_AND_JMP: u64 = 7 + 5;
+        let mode = self.mode.bits() as i32;
+        self.out.hot.store_imm32(self.frame.field(Context::OFFSET_SYSCALL_MODE), mode);
+        self.out.hot.mov_imm(RCX, next);
+        let resume = self.out.hot.here() + LEA_AND_JMP;
+        self.out.hot.lea_rip(asm::R11, resume);
+        self.out.hot.jmp(self.frame.syscall);
+        debug_assert_eq!(self.out.hot.here(), resume);
+        self.jump_to(next);
+    }
+
+    pub(super) fn jump_to(&mut self, target: u64) {
+        let field = self.out.hot.jmp_open();
+        self.link_exit(field, target);
+    }
+
+    pub(super) fn link_exit(&mut self, field: Rel32, target: u64) {
+        let kind = ExitKind::Jump(target, self.mode);
+        if self.rcx_aside || self.is_any_aside() {
+            let start = self.out.cold.here();
+            if self.rcx_aside {
+                self.out.cold.load(RCX, self.frame.slot(Slot::Rcx));
+            }
+            self.put_back_in_passing();
+            let onwards = self.out.cold.jmp_open();
+            let stub = self.stub(kind, onwards.0);
+            self.out.cold.patch(onwards, stub);
+            return self.out.hot.patch(field, start);
+        }
+        let stub = self.stub(kind, field.0);
+        self.out.hot.patch(field, stub);
+    }
+
+    pub(super) fn leave(&mut self, kind: ExitKind) {
+        let field = self.out.hot.jmp_open();
+        let stub = self.stub(kind, 0);
+        self.out.hot.patch(field, stub);
+    }
+
+    /// A cold stub that leaves to the engine by a new exit.
+    pub(super) fn stub(&mut self, kind: ExitKind, patch: u64) -> u64 {
+        let number = self.first_exit + self.out.exits.len() as u32;
+        let cold = &mut self.out.cold;
+        let stub = cold.here();
+        cold.store(self.frame.field(Context::OFFSET_RAX), RAX);
+        cold.mov_imm(RAX, u64::from(number));
+        cold.jmp(self.frame.exit);
+        self.out.exits.push(ExitSite { kind, patch, stub, mode: self.mode });
+        stub
+    }
+}
+
+/// Pops what the return instruction `insn` does.
+pub(super) fn pop_into_rcx(code: &mut Asm, insn: &Insn) {
+    code.raw(&[0x59]);
+    if insn.decoded.op_count() == 1 {
+        // lea rsp, [rsp + imm]
+        code.raw(&[0x48, 0x8d, 0xa4, 0x24]);
+        code.imm32(i32::from(insn.decoded.immediate16()));
+    }
+}
+
+/// `mov rcx, m64` with the memory operand of an indirect branch.
+fn load_like(branch: &Instruction) -> Instruction {
+    let mut load = Instruction::new();
+    load.set_code(Code::Mov_r64_rm64);
+    load.set_op0_kind(OpKind::Register);
+    load.set_op0_register(Register::RCX);
+    load.set_op1_kind(OpKind::Memory);
+    load.set_memory_base(branch.memory_base());
+    load.set_memory_index(branch.memory_index());
+    load.set_memory_index_scale(branch.memory_index_scale());
+    load.set_memory_displacement64(branch.memory_displacement64());
+    load.set_memory_displ_size(branch.memory_displ_size());
+    load.set_segment_prefix(branch.segment_prefix());
+    load
+}
