@@ -142,7 +142,7 @@ fn forked_children_have_reports_of_their_own_and_find_no_lock_held() {
         has_first_output(shadow, &report(&outcome, REPORT));
         let children: Vec<&String> =
             outcome.files.keys().filter(|name| name.starts_with("report.json.")).collect();
-        assert_eq!(children.len(), 5, "{shadow}: {children:?}");
+        assert_eq!(children.len(), 30, "{shadow}: {children:?}");
         for name in children {
             let report = report(&outcome, name);
             assert_eq!(report.outputs.len(), 1, "{shadow}: only what the child printed");

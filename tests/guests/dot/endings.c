@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         for (;;) pause();
     }
     if (!strcmp(how, "exec")) execl(argv[0], argv[0], "replaced", (char *)0);
-    if (!strcmp(how, "fork")) return children(5);
+    if (!strcmp(how, "fork")) return children(30);
     if (!strcmp(how, "vfork")) {
         /* The child ends in its parent's memory. */
         pid_t child = vfork();

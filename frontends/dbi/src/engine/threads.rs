@@ -82,9 +82,11 @@ impl Threads {
         live.len()
     }
 
-    /// After a fork, only the calling thread exists.
+    /// After a fork, only the calling thread exists: what another was having the rest wait for will not come.
     pub(crate) fn keep_only(&self, handle: &Arc<Handle>) {
         register_for_barriers();
+        self.stopping.store(false, Ordering::SeqCst);
+        self.pausing.store(false, Ordering::SeqCst);
         *self.live.lock() = vec![handle.clone()];
     }
 
