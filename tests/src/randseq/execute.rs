@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// A batch in the form in which it is run.
@@ -45,7 +46,9 @@ pub struct Runner {
 
 impl Runner {
     pub fn new() -> Runner {
-        Runner { harness: build_harness(), engine: Engine::from_env() }
+        // Tests run in threads of one process: only one of them builds.
+        static HARNESS: LazyLock<PathBuf> = LazyLock::new(build_harness);
+        Runner { harness: HARNESS.clone(), engine: Engine::from_env() }
     }
 
     /// Runs a batch, keeping the memory that case `dump` leaves if that is wanted.
@@ -124,7 +127,7 @@ fn build_harness() -> PathBuf {
     gcc.args(FLAGS).arg("-o").arg(&made).args([source.join("harness.c"), source.join("enter.S")]);
     let output = gcc.output().unwrap_or_else(|e| panic!("gcc: {e}"));
     assert!(output.status.success(), "the harness: {}", String::from_utf8_lossy(&output.stderr));
-    // A parallel test may have been faster; its result is the same.
+    // Another process may have been faster; its result is the same.
     std::fs::rename(&made, &harness).unwrap_or_else(|e| panic!("{}: {e}", harness.display()));
     harness
 }
