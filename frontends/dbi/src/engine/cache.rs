@@ -19,6 +19,11 @@ fn key(pc: u64, mode: Mode) -> Option<u64> {
     (pc < super::layout::GUEST_END).then_some(pc | u64::from(mode.bits()) << PC_BITS)
 }
 
+/// Where blocks begin for direct jumps, and so most loops, bytes.
+const ENTRY_ALIGNMENT: u64 = 64;
+/// What stands before that: the check of indirect arrivals, for guest addresses below 2^31.
+const IB_ENTRY_BYTES: u64 = 35;
+
 const NONE: u32 = u32::MAX;
 const TABLE_ENTRIES: usize = 1 << 16;
 
@@ -151,7 +156,8 @@ impl Cache {
     /// Where the next block will be placed.
     pub(crate) fn placement(&self) -> Placement {
         Placement {
-            hot: self.hot.position.next_multiple_of(16),
+            hot: self.hot.position.next_multiple_of(ENTRY_ALIGNMENT) + ENTRY_ALIGNMENT
+                - IB_ENTRY_BYTES % ENTRY_ALIGNMENT,
             cold: self.cold.position,
             first_exit: FIRST_EXIT + self.exits.len() as u32,
             runs: None,
