@@ -6,7 +6,7 @@
 use super::arena::{self, Exhausted};
 use super::region::{BlockId, Region, Runs, store_code};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
-use crate::x86::branch_table::{self, TABLE_LOAD_BYTES};
+use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
 use crate::x86::mode::Mode;
 use hashbrown::HashMap;
@@ -21,8 +21,6 @@ fn key(pc: u64, mode: Mode) -> Option<u64> {
 
 /// Where blocks begin for direct jumps, and so most loops, bytes.
 const ENTRY_ALIGNMENT: u64 = 64;
-/// What stands before that: the check of indirect arrivals, for guest addresses below 2^31.
-const IB_ENTRY_BYTES: u64 = 35;
 
 const NONE: u32 = u32::MAX;
 const TABLE_ENTRIES: usize = 1 << 16;

@@ -22,7 +22,7 @@ pub(crate) fn instruction(thread: &mut Thread, pc: u64) -> Next {
         return Next::Run;
     };
     if thread.process.has_mirror() && discover::uses_gs(&insn) {
-        shadowed::with_guest_gs(thread);
+        shadowed::begin(thread);
         return Next::Run;
     }
     thread.pc = insn.next_ip();

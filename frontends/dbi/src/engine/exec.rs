@@ -6,7 +6,7 @@
 use super::elf::{self, ElfError};
 use super::program::{self, ProgramError};
 use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
-use super::signals::{NEVER_BLOCKED, bit};
+use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
 use super::thread::Thread;
 use super::{diagnose, guest, loader, sys};
@@ -130,12 +130,6 @@ fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
         kernel_action(signal, Some(&action));
     }
     answer
-}
-
-fn set_exact_mask(mask: u64) {
-    let args = [libc::SIG_SETMASK as u64, std::ptr::from_ref(&mask) as u64, 0, 8, 0, 0];
-    // SAFETY: the kernel reads eight bytes.
-    unsafe { sys::syscall(libc::SYS_rt_sigprocmask as u64, args) };
 }
 
 fn exec_kernel(_thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {

@@ -307,8 +307,3 @@ pub(crate) fn sent(thread: &mut Thread, pc: u64, pieces: &[(u64, u64)]) {
         pieces.iter().filter(shadowed).for_each(|&(at, len)| visit::sent(thread, pc, at, len));
     }
 }
-
-/// An instruction at `thread.pc` that uses GS: it runs solo, with the guest's.
-pub(crate) fn with_guest_gs(thread: &mut Thread) {
-    solo::begin(thread);
-}

@@ -100,16 +100,12 @@ fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {
     recipe.address(|n| context.regs[n], context.guest_fs, gs)
 }
 
-fn reads_gs(thread: &Thread) -> u64 {
-    thread.guest_gs()
-}
-
 /// An instruction that is to run solo, at `thread.pc`.
 pub(super) fn begin(thread: &mut Thread) {
     let pc = thread.pc;
     let mut bytes = [0; LONGEST];
     guest::read_some(pc, &mut bytes);
-    let gs = reads_gs(thread);
+    let gs = thread.guest_gs();
     let mode = thread.mode;
     thread.mode = Mode::SOLO;
     registers::complete_image(thread.context);
@@ -289,7 +285,7 @@ fn holds(condition: u8, flags: u64) -> bool {
 /// The solo instruction has run.
 pub(super) fn finish(thread: &mut Thread) {
     registers::complete_image(thread.context);
-    let gs = reads_gs(thread);
+    let gs = thread.guest_gs();
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let Some(pending) = shadowed.solos.pending.take() else {
         thread.mode = shadowed::mode(thread);

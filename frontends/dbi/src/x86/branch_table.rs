@@ -25,9 +25,13 @@ pub(super) fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode
     ExitSite { kind: ExitKind::Indirect, patch, stub: 0, mode }
 }
 
+/// Length of [`ib_entry`] for guest addresses below 2^31, where most code is.
+pub(crate) const IB_ENTRY_BYTES: u64 = 35;
+
 /// What arrivals through the branch table run first: check that the target in rcx is `pc`, then put rax and rcx
 /// back. Falls through to the block.
 pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, table: usize) {
+    let start = code.here();
     if let Ok(small) = i32::try_from(pc) {
         code.add_rcx(-small);
         code.jrcxz_over(7 + 5);
@@ -43,4 +47,5 @@ pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, table: usize) {
     code.jmp(frame.ib_misses[table]);
     code.load(RAX, frame.slot(Slot::Rax));
     code.load(RCX, frame.slot(Slot::Rcx));
+    debug_assert!(pc >= 1 << 31 || code.here() - start == IB_ENTRY_BYTES);
 }

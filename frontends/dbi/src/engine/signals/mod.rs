@@ -98,10 +98,11 @@ impl Signals {
 
 /// Blocks in the kernel what the guest blocks, as far as that is possible.
 pub(crate) fn set_kernel_mask(guest_mask: u64) {
-    set_whole_mask(guest_mask & !NEVER_BLOCKED);
+    set_exact_mask(guest_mask & !NEVER_BLOCKED);
 }
 
-fn set_whole_mask(mask: u64) {
+/// Blocks in the kernel just this, signals of faults and our own included.
+pub(crate) fn set_exact_mask(mask: u64) {
     let args = [libc::SIG_SETMASK as u64, std::ptr::from_ref(&mask) as u64, 0, 8, 0, 0];
     // SAFETY: the kernel reads eight bytes.
     unsafe { super::sys::syscall(libc::SYS_rt_sigprocmask as u64, args) };
@@ -115,5 +116,5 @@ pub(crate) fn block_all() {
 /// Blocks what else the kernel lets one block, for the time in which a thread has no stack of its own to take signals
 /// on: others may send it those of faults, too. A real fault then ends the process without a word.
 pub(crate) fn block_faults_too() {
-    set_whole_mask(!0);
+    set_exact_mask(!0);
 }
