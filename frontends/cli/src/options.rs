@@ -143,6 +143,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "NAME", hide = true)]
     argv0: Option<OsString>,
 
+    /// Descriptor of the program's file, which PROG then only names
+    #[arg(long, value_name = "N", hide = true)]
+    descriptor: Option<i32>,
+
     /// Program and arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROG [ARGS]")]
     command: Vec<OsString>,
@@ -194,7 +198,14 @@ impl Cli {
         let session = self.session(reports);
         let mut command = self.command.into_iter();
         let program = command.next().unwrap_or_default();
-        Ok(Launch { program, arguments: command.collect(), argv0: self.argv0, options, session })
+        Ok(Launch {
+            program,
+            arguments: command.collect(),
+            argv0: self.argv0,
+            descriptor: self.descriptor,
+            options,
+            session,
+        })
     }
 
     fn options(&self, all: &[OsString]) -> Options {
@@ -240,11 +251,15 @@ impl Cli {
         }
     }
 
-    /// The tool's own arguments, without program and `--argv0`: what a program executed by this one is run with.
+    /// The tool's own arguments, without what names the program: what a program executed by this one is run with.
     fn tool_arguments(&self, all: &[OsString]) -> Vec<OsString> {
         let own = all.len() - self.command.len();
-        let is_argv0 = |arg: &OsString| arg.as_encoded_bytes().starts_with(b"--argv0=");
-        all[..own].iter().filter(|arg| *arg != "--" && !is_argv0(arg)).cloned().collect()
+        let names = |arg: &OsString| {
+            let bytes = arg.as_encoded_bytes();
+            bytes == b"--"
+                || [&b"--argv0="[..], b"--descriptor="].iter().any(|option| bytes.starts_with(option))
+        };
+        all[..own].iter().filter(|arg| !names(arg)).cloned().collect()
     }
 }
 

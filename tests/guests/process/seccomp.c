@@ -1,4 +1,4 @@
-// seccomp: a filter's errno and its SIGSYS with the right fields, strict mode, and the kill it ends in.
+// seccomp: a filter's errno and its SIGSYS with the right fields, strict mode, the kill it ends in, and what is refused.
 #include "guest.h"
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -56,8 +56,42 @@ static int status_of(void (*body)(void))
 static void forbidden(void) { install(), syscall(SYS_sync); }
 static void strict_forbidden(void) { prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), syscall(SYS_getpid); }
 
+static int filter_with(unsigned flags, struct sock_filter *filter, unsigned short length)
+{
+    struct sock_fprog program = {length, filter};
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+// Of two filters that give an errno, the newer decides; what is no filter is refused, and so is the way back.
+static void layered(void)
+{
+    struct sock_filter older[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 11),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    }, newer[4], no_end[] = {older[0]}, too_far[] = {older[0], BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0), older[3]},
+      outside[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 64), older[3]}, nothing[] = {BPF_STMT(0xff, 0), older[3]};
+    memcpy(newer, older, sizeof older);
+    newer[2].k = SECCOMP_RET_ERRNO | 12;
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHECK_ERRNO(filter_with(0, no_end, 1), EINVAL);
+    CHECK_ERRNO(filter_with(0, too_far, 3), EINVAL);
+    CHECK_ERRNO(filter_with(0, outside, 2), EINVAL);
+    CHECK_ERRNO(filter_with(0, nothing, 2), EINVAL);
+    CHECK_ERRNO(filter_with(0x8000, older, 4), EINVAL);
+    CHECK_ERRNO(filter_with(0, older, 0), EINVAL);
+    CHECK_ERRNO(prctl(PR_SET_SECCOMP, 3, 0), EINVAL);
+    CHECK_ERRNO(syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, 0), EINVAL);
+    CHECK(filter_with(0, older, 4) == 0 && filter_with(0, newer, 4) == 0);
+    CHECK_ERRNO(syscall(SYS_getppid), 12);
+    CHECK_ERRNO(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), EINVAL);
+    _exit(6);
+}
+
 int main(void)
 {
+    printf("%d\n", WEXITSTATUS(status_of(layered)));
     printf("%d %d\n", WEXITSTATUS(status_of(strict)), WTERMSIG(status_of(strict_forbidden)));
     printf("%d\n", WTERMSIG(status_of(forbidden)));
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};

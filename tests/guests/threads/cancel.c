@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-static sem_t started;
+static sem_t started, cancelled;
 static volatile int cleaned;
 static volatile long spins;
 
@@ -37,7 +37,9 @@ static void *disabled(void *unused)
     (void)unused;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
     sem_post(&started);
-    for (int i = 0; i < 20; i++) usleep(1000);
+    // Cancellation points, which do nothing now; the second is passed after the cancellation.
+    usleep(1000);
+    sem_wait(&cancelled);
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
     cleaned += 1000;
     pthread_testcancel();
@@ -48,12 +50,14 @@ static void *disabled(void *unused)
 int main(void)
 {
     static void *(*const bodies[])(void *) = {deferred, asynchronous, disabled};
-    CHECK(sem_init(&started, 0, 0) == 0);
+    CHECK(sem_init(&started, 0, 0) == 0 && sem_init(&cancelled, 0, 0) == 0);
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         void *result;
         CHECK(pthread_create(&thread, NULL, bodies[i], NULL) == 0);
-        CHECK(sem_wait(&started) == 0 && pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0);
+        CHECK(sem_wait(&started) == 0 && pthread_cancel(thread) == 0);
+        if (bodies[i] == disabled) CHECK(sem_post(&cancelled) == 0);
+        CHECK(pthread_join(thread, &result) == 0);
         printf("%d %d\n", result == PTHREAD_CANCELED, cleaned);
     }
     return 0;

@@ -9,14 +9,19 @@ use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
 use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
 use super::thread::Thread;
-use super::{diagnose, guest, loader, sys};
+use super::{descriptors, diagnose, guest, loader, sys};
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// What is needed to execute a program.
 struct Request {
+    /// What it is executed by, as the kernel would name it.
     path: PathBuf,
+    /// Where its file is, if it is named by a descriptor: one that may be closed when the program starts.
+    by_descriptor: Option<PathBuf>,
     argv: Vec<CString>,
     environment: Vec<CString>,
 }
@@ -29,7 +34,7 @@ pub(super) fn execve(thread: &mut Thread, call: &Call, path: u64, argv: u64, env
     else {
         return fail(libc::EFAULT);
     };
-    execute(thread, call, Request { path, argv, environment })
+    execute(thread, call, Request { path, by_descriptor: None, argv, environment })
 }
 
 pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
@@ -52,18 +57,27 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     else {
         return fail(libc::EFAULT);
     };
-    let path = if name.is_absolute() || directory as i32 == libc::AT_FDCWD {
-        name
-    } else if name.as_os_str().is_empty() && flags & libc::AT_EMPTY_PATH as u64 != 0 {
-        PathBuf::from(format!("/proc/self/fd/{}", directory as i32))
-    } else {
-        let directory = PathBuf::from(format!("/proc/self/fd/{}", directory as i32));
-        if !directory.exists() {
-            return fail(libc::EBADF);
-        }
-        directory.join(name)
-    };
-    execute(thread, call, Request { path, argv, environment })
+    let directory = directory as i32;
+    if name.is_absolute() || directory == libc::AT_FDCWD {
+        return execute(thread, call, Request { path: name, by_descriptor: None, argv, environment });
+    }
+    let empty = name.as_os_str().is_empty();
+    if empty && flags & libc::AT_EMPTY_PATH as u64 == 0 {
+        return fail(libc::ENOENT);
+    }
+    // execveat(2): what the program is told it was executed by.
+    let [path, place] = ["/dev/fd", "/proc/self/fd"].map(|descriptors| {
+        let path = Path::new(descriptors).join(directory.to_string());
+        if empty { path } else { path.join(&name) }
+    });
+    let Some(flags) = descriptors::flags(directory) else { return fail(libc::EBADF) };
+    let request = Request { path, by_descriptor: Some(place), argv, environment };
+    // A script's interpreter would find nothing by that name.
+    let closes = flags & libc::FD_CLOEXEC != 0;
+    if closes && program::is_script(request.by_descriptor.as_ref().unwrap_or(&request.path)) {
+        return fail(libc::ENOENT);
+    }
+    execute(thread, call, request)
 }
 
 fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
@@ -71,7 +85,8 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
     if is_child && !thread.process.options.trace_children {
         return natively(thread, call, &request);
     }
-    let opened = program::open(&request.path, request.argv.clone())
+    let place = request.by_descriptor.as_ref().unwrap_or(&request.path);
+    let opened = program::open(place, None, request.argv.clone())
         .and_then(|program| elf::read(&program.file).map_err(ProgramError::Format));
     match opened {
         Ok(_) => under_tool(thread, &request),
@@ -97,11 +112,27 @@ fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     if let Some(name) = request.argv.first() {
         argv.push(c_string(OsStr::from_bytes(&[b"--argv0=", name.as_bytes()].concat())));
     }
+    let file = request.by_descriptor.as_ref().map(File::open);
+    let descriptor = match file {
+        None => None,
+        Some(Err(error)) => return fail(error.raw_os_error().unwrap_or(libc::EACCES)),
+        Some(Ok(file)) => match descriptors::duplicate(file.as_raw_fd(), false) {
+            Ok(descriptor) => Some(descriptor),
+            Err(errno) => return fail(errno),
+        },
+    };
+    if let Some(descriptor) = descriptor {
+        argv.push(c_string(OsStr::new(&format!("--descriptor={descriptor}"))));
+    }
     argv.push(c"--".into());
     argv.push(loader::c_path(&request.path));
     argv.extend(request.argv.iter().skip(1).cloned());
     let tool = c"/proc/self/exe";
-    exec_kernel(thread, tool.as_ptr() as u64, &argv, &request.environment)
+    let answer = exec_kernel(thread, tool.as_ptr() as u64, &argv, &request.environment);
+    if let Some(descriptor) = descriptor {
+        descriptors::close(descriptor);
+    }
+    answer
 }
 
 /// Lets the kernel execute the program, with what the guest set up and the engine kept to itself.

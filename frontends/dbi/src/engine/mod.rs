@@ -11,6 +11,7 @@ pub(crate) mod arena;
 mod cache;
 pub(crate) mod changes;
 mod cpuid;
+mod descriptors;
 pub(crate) mod diagnose;
 mod elf;
 mod emulate;

@@ -33,6 +33,8 @@ pub(crate) struct Process {
     pub(crate) plain_calls: u64,
     /// Whether this process was forked from the one the user started.
     pub(crate) forked: AtomicBool,
+    /// Whether the guest asked for barriers among its threads; the engine always has.
+    pub(crate) asked_for_barriers: AtomicBool,
     /// What the program is run for, besides running it.
     pub(crate) tool: Option<Tool>,
 }

@@ -8,7 +8,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -95,14 +95,20 @@ pub(crate) fn look_up(command: &OsStr) -> Result<PathBuf, ProgramError> {
     Err(denied.map_or(ProgramError::NotFound, ProgramError::Access))
 }
 
-/// Opens the program at `path`, following `#!` lines.
-pub(crate) fn open(path: &Path, argv: Vec<CString>) -> Result<Program, ProgramError> {
+/// Opens the program at `path`, or that of the open `descriptor`, which `path` then only names, following `#!` lines.
+pub(crate) fn open(
+    path: &Path,
+    descriptor: Option<RawFd>,
+    argv: Vec<CString>,
+) -> Result<Program, ProgramError> {
     const DEEPEST: usize = 5;
+    let mut by_descriptor = descriptor.map(|fd| PathBuf::from(format!("/proc/self/fd/{fd}")));
     let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes().to_vec();
     let mut path = path.to_path_buf();
     let mut argv = argv;
     for depth in 0..=DEEPEST {
-        let mut file = open_executable(&path).map_err(|error| match depth {
+        let place = by_descriptor.take().unwrap_or_else(|| path.clone());
+        let mut file = open_executable(&place).map_err(|error| match depth {
             0 => error,
             _ => ProgramError::Interpreter(path.clone(), Box::new(error)),
         })?;
@@ -111,7 +117,7 @@ pub(crate) fn open(path: &Path, argv: Vec<CString>) -> Result<Program, ProgramEr
         match script_line(&head[..len])? {
             None => {
                 let filename = c_path(&path);
-                let absolute = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+                let absolute = std::fs::canonicalize(&place).unwrap_or_else(|_| path.clone());
                 return Ok(Program { file, path: absolute, filename, argv, name });
             }
             Some((interpreter, option)) => {
@@ -125,6 +131,12 @@ pub(crate) fn open(path: &Path, argv: Vec<CString>) -> Result<Program, ProgramEr
         }
     }
     Err(ProgramError::TooManyScripts)
+}
+
+/// Whether the file at `path` names an interpreter by `#!`.
+pub(crate) fn is_script(path: &Path) -> bool {
+    let mut head = [0; 2];
+    File::open(path).is_ok_and(|mut file| read_head(&mut file, &mut head).is_ok() && &head == b"#!")
 }
 
 fn open_executable(path: &Path) -> Result<File, ProgramError> {

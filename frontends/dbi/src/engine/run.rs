@@ -19,8 +19,9 @@ use crate::tools::session::{Session, SessionConfig, ShadowKind, SpecFailure};
 use crate::tools::{self, Tool};
 use std::ffi::{CString, OsString};
 use std::fmt;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -33,6 +34,8 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// What the program is told its name is; the command by default.
     pub argv0: Option<OsString>,
+    /// The program's file, open, if that is all there is: `program` is then only its name. Closed when it is loaded.
+    pub descriptor: Option<RawFd>,
     /// Settings of the engine.
     pub options: Options,
     /// What is carried beside floats, and what becomes of it.
@@ -87,16 +90,22 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     super::diagnose::install_panic_hook();
     let name = launch.program.clone();
     let as_program = |error| StartError::Program(name.clone(), error);
-    let path = program::look_up(&launch.program).map_err(as_program)?;
+    let path = match launch.descriptor {
+        None => program::look_up(&launch.program).map_err(as_program)?,
+        Some(_) => PathBuf::from(&launch.program),
+    };
     let argv0 = launch.argv0.as_ref().unwrap_or(&launch.program);
     let argv = std::iter::once(argv0).chain(&launch.arguments).map(c_string).collect();
-    let found = program::open(&path, argv).map_err(as_program)?;
+    let found = program::open(&path, launch.descriptor, argv).map_err(as_program)?;
 
     let mut space = Space::new();
     let arguments =
         Arguments { argv: found.argv.clone(), environment: environment(), filename: found.filename.clone() };
     let loaded = loader::load(&found.file, &arguments, &mut space)
         .map_err(|error| StartError::Load(name.clone(), error))?;
+    if let Some(descriptor) = launch.descriptor {
+        super::descriptors::close(descriptor);
+    }
     let process = process(&launch, found, space, &loaded)?;
     let carrier = spawn::initial_carrier().ok_or(NO_MEMORY)?;
     let fs = sys::fs_base();
@@ -146,6 +155,7 @@ fn process(
         auxv: loaded.auxv,
         plain_calls,
         forked: AtomicBool::new(false),
+        asked_for_barriers: AtomicBool::new(false),
         tool,
     })))
 }

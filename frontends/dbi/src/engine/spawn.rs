@@ -98,6 +98,10 @@ impl CloneArgs {
     fn has(&self, flag: i32) -> bool {
         self.flags & flag as u32 as u64 != 0
     }
+
+    fn clears_handlers(&self) -> bool {
+        self.flags & CLONE_CLEAR_SIGHAND != 0
+    }
 }
 
 /// What a thread that shares the guest's memory runs on.
@@ -116,8 +120,14 @@ static RETIRED: Lock<Vec<usize>> = Lock::new(Vec::new());
 
 const STACK_BYTES: u64 = 256 << 10;
 
+/// The child's handlers are reset to the defaults. The kernel is never told of it: it would reset the engine's.
+const CLONE_CLEAR_SIGHAND: u64 = 1 << 32;
+
 /// Makes the child the guest asked for.
 pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
+    if args.clears_handlers() && args.has(libc::CLONE_SIGHAND) {
+        return fail(libc::EINVAL);
+    }
     block_all();
     if thread.context.caught.iter().any(|caught| caught.signal != 0) {
         // It came before the child exists, so it is delivered before.
@@ -136,7 +146,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
     let handle = child.handle.clone();
     let (stack_top, fs) = (child.carrier.stack_top, child.carrier.fs);
     // The child's TLS is the engine's; the guest's goes into the child's context.
-    let flags = args.flags | libc::CLONE_SETTLS as u64;
+    let flags = args.flags & !CLONE_CLEAR_SIGHAND | libc::CLONE_SETTLS as u64;
     let child = std::ptr::from_mut(child);
     // The child starts with this mask; the parent's is restored when all is done.
     block_faults_too();
@@ -260,6 +270,7 @@ pub(crate) fn new_thread(
         counters: thread::Counters::NONE,
         carrier,
         own_process: false,
+        clears_handlers: false,
         user_dispatch: None,
     }));
     thread.context.thread = std::ptr::from_mut(thread) as u64;
@@ -298,6 +309,7 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
         child.signals.altstack = parent.signals.altstack;
     }
     child.user_dispatch = None;
+    child.clears_handlers = args.clears_handlers();
     child.own_process = parent.own_process || !args.has(libc::CLONE_THREAD);
     child.carrier.free.store(0, Ordering::SeqCst);
     // A warm cache catches up with what has changed before anything of it runs.
@@ -312,6 +324,9 @@ extern "C" fn thread_main(thread: *mut Thread) -> ! {
     let thread = unsafe { &mut *thread };
     thread.handle.announce();
     handler::use_stack(thread.carrier.signal_stack);
+    if thread.clears_handlers {
+        thread.signals.actions.clear_handlers();
+    }
     set_kernel_mask(thread.signals.mask);
     let status = thread.run();
     leave(thread, status)
@@ -348,7 +363,7 @@ fn retire(thread: &mut Thread, free: bool) {
 
 /// A child with a copy of the memory: continues here, alone.
 fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
-    let flags = args.flags & !(libc::CLONE_SETTLS as u64);
+    let flags = args.flags & !(libc::CLONE_SETTLS as u64 | CLONE_CLEAR_SIGHAND);
     let result = {
         let _locks = hold_all_locks(thread.process);
         match args.extended {
@@ -415,6 +430,9 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.handle.announce();
     thread.own_process = false;
     thread.user_dispatch = None;
+    if args.clears_handlers() {
+        thread.signals.actions.clear_handlers();
+    }
     if args.has(libc::CLONE_SETTLS) {
         thread.context.guest_fs = args.tls;
     }

@@ -46,6 +46,8 @@ pub(crate) struct Thread {
     pub(crate) carrier: Carrier,
     /// Whether the thread shares the guest's memory but is a process of its own.
     pub(crate) own_process: bool,
+    /// Whether it starts by resetting its signal handlers.
+    pub(crate) clears_handlers: bool,
     /// Which of its system calls become signals.
     pub(crate) user_dispatch: Option<UserDispatch>,
 }

@@ -90,6 +90,11 @@ impl Threads {
         *self.live.lock() = vec![handle.clone()];
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.live.lock().len()
+    }
+
     /// Keeps the set as it is while the process forks.
     pub(crate) fn hold(&self) -> impl Sized {
         self.live.lock()

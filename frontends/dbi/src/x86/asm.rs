@@ -150,6 +150,12 @@ impl Asm {
         self.imm32(delta);
     }
 
+    /// `lea rsp, [rsp + bytes]`.
+    pub(crate) fn move_stack_pointer(&mut self, bytes: i64) {
+        self.raw(&[0x48, 0x8d, 0xa4, 0x24]);
+        self.imm32(i32::try_from(bytes).expect("a return pops less than 64 KiB"));
+    }
+
     /// `lea rcx, [rcx + rax]`.
     pub(crate) fn add_rcx_rax(&mut self) {
         self.raw(&[0x48, 0x8d, 0x0c, 0x01]);

@@ -4,10 +4,12 @@
 //! calls — and marks what control flow becomes. Purely a function of the bytes, the address and the limits, so that
 //! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
 
+use super::access::is_write;
 use super::function::Function;
+use super::returns;
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    OpKind, Register,
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
+    Register,
 };
 
 /// Where guest code is read from.
@@ -74,6 +76,8 @@ pub(crate) enum Flow {
     FollowedCall,
     /// A return expected to go back to the address, which is the next instruction of the superblock.
     ExpectedReturn(u64),
+    /// A return that surely goes back to the next instruction of the superblock.
+    CertainReturn,
     /// Leaves the superblock; always the last instruction.
     Leaves,
     /// Handed to the engine, which continues after it; always the last instruction.
@@ -141,6 +145,9 @@ impl Superblock {
         self.function = None;
         Walk { block: self, limits, window: Window::new(), frames: Vec::new(), side_exits: 0, jumps: 0 }
             .run(start, source);
+        if self.insns.iter().any(|insn| matches!(insn.flow, Flow::ExpectedReturn(_))) {
+            returns::make_certain(&mut self.insns);
+        }
     }
 }
 
@@ -298,10 +305,12 @@ impl Walk<'_> {
 }
 
 fn stores(insn: &Instruction) -> bool {
-    use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-    let writes = |access| matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite);
     !insn.is_stack_instruction()
-        && InstructionInfoFactory::new().info(insn).used_memory().iter().any(|memory| writes(memory.access()))
+        && InstructionInfoFactory::new()
+            .info(insn)
+            .used_memory()
+            .iter()
+            .any(|memory| is_write(memory.access()))
 }
 
 /// Instructions that the engine carries out, because their effect reaches beyond the guest's registers and memory or

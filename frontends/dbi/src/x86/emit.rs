@@ -14,6 +14,7 @@ use super::far;
 use super::mirror::Mirror;
 use super::mode::Mode;
 use super::rcx::{Effect, on_rcx};
+use super::returns::return_pops;
 use crate::context::ASIDE;
 use iced_x86::{Code, Encoder, InstructionInfoFactory, Register};
 
@@ -135,6 +136,7 @@ impl Emitter {
             Flow::FollowedJump => self.out.hot.raw(&[0x90]),
             Flow::FollowedCall => self.push_address(insn.decoded.next_ip()),
             Flow::ExpectedReturn(address) => self.expected_return(index, insn, address),
+            Flow::CertainReturn => self.out.hot.move_stack_pointer(return_pops(&insn.decoded)),
             Flow::Leaves => self.leaves(index, insn),
             Flow::Engine => self.leave_for_engine(index, insn),
         }

@@ -6,6 +6,7 @@ use super::code::{Displaced, ExitKind, ExitSite, Slot};
 use super::discover::{Insn, runs_then_exits};
 use super::emit::Emitter;
 use super::far;
+use super::returns::return_pops;
 use crate::context::Context;
 use iced_x86::{Code, FlowControl, Instruction, MemoryOperand, OpKind, Register};
 
@@ -215,10 +216,9 @@ impl Emitter {
 /// Pops what the return instruction `insn` does.
 pub(super) fn pop_into_rcx(code: &mut Asm, insn: &Insn) {
     code.raw(&[0x59]);
-    if insn.decoded.op_count() == 1 {
-        // lea rsp, [rsp + imm]
-        code.raw(&[0x48, 0x8d, 0xa4, 0x24]);
-        code.imm32(i32::from(insn.decoded.immediate16()));
+    let arguments = return_pops(&insn.decoded) - 8;
+    if arguments != 0 {
+        code.move_stack_pointer(arguments);
     }
 }
 

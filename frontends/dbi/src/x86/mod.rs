@@ -5,6 +5,7 @@
 //!
 //! Produces bytes for given addresses; does not know where memory is, who runs the code, or what the kernel does.
 
+mod access;
 pub(crate) mod asm;
 pub(crate) mod branch_table;
 pub(crate) mod code;
@@ -19,6 +20,7 @@ pub(crate) mod mirror;
 pub(crate) mod mode;
 mod probe;
 mod rcx;
+mod returns;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod state;

@@ -24,9 +24,11 @@ pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect 
     match insn.flow {
         Flow::Leaves if insn.decoded.flow_control() == FlowControl::Return => return Effect::None,
         Flow::Leaves | Flow::Engine => return Effect::Reads,
-        Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::ExpectedReturn(_) => {
-            return Effect::None;
-        }
+        Flow::SideExit
+        | Flow::FollowedJump
+        | Flow::FollowedCall
+        | Flow::ExpectedReturn(_)
+        | Flow::CertainReturn => return Effect::None,
         Flow::Straight => {}
     }
     // A far operand may borrow rcx.

@@ -74,6 +74,17 @@ impl Actions {
         Actions { table: Lock::new(*self.table.lock()), last_word: self.last_word }
     }
 
+    /// Resets what is caught to the default, and tells the kernel; `CLONE_CLEAR_SIGHAND` of clone(2).
+    pub(crate) fn clear_handlers(&self) {
+        let mut table = self.table.lock();
+        for (signal, action) in
+            table.iter_mut().enumerate().skip(1).filter(|(_, action)| action.handler > IGNORE)
+        {
+            *action = Action::default();
+            self.tell_kernel(signal as u32, action);
+        }
+    }
+
     pub(crate) fn get(&self, signal: u32) -> Action {
         self.table.lock()[signal as usize]
     }

@@ -3,7 +3,7 @@
 //! Runs at safe points only, when the guest's whole state is in the context.
 
 use super::action::{self, Action, DEFAULT, Fate, IGNORE};
-use super::frame::{self, Contents, Trap};
+use super::frame::{self, Contents, Placed, Trap};
 use super::{AltStack, Info, Pending, bit, set_kernel_mask};
 use crate::context::{CAUGHT_PLACES, reg};
 use crate::engine::end;
@@ -84,9 +84,13 @@ impl Thread {
             altstack: self.reported_altstack(),
             restorer: action.restorer,
         };
-        let Some(top) = self.handler_stack(action) else { return self.stack_overflow() };
+        let Some((top, placed)) = self.handler_stack(action) else {
+            return self.no_room(pending.signal, in_force);
+        };
         let saved = shadowed::interrupt(self);
-        let Ok(placed) = frame::push(self.context, top, &contents) else { return self.stack_overflow() };
+        if frame::write(self.context, &placed, &contents).is_err() {
+            return self.no_room(pending.signal, in_force);
+        }
         // A handler starts with the vector and x87 state of a new program, as the kernel has it.
         self.context.reset_vector_state();
         self.mode = Mode::BARE;
@@ -107,18 +111,17 @@ impl Thread {
         self.signals.set_mask(in_force | action.mask | own);
     }
 
-    /// The top of the stack the handler runs on; `None` if the current alternate stack has no room.
-    fn handler_stack(&self, action: &Action) -> Option<u64> {
+    /// The top of the stack the handler runs on, and where its frame lies; `None` if the alternate stack has no room.
+    fn handler_stack(&self, action: &Action) -> Option<(u64, Placed)> {
         let current = self.context.regs[reg::RSP];
         let alternate = &self.signals.altstack;
         let on_alternate = alternate.holds(current);
         let wanted = action.flags & libc::SA_ONSTACK as u64 != 0 && alternate.flags & libc::SS_DISABLE == 0;
-        if wanted && !on_alternate {
-            return Some(alternate.base + alternate.size);
-        }
-        let top = current.wrapping_sub(RED_ZONE);
-        const SMALLEST_FRAME: u64 = 3400;
-        (!on_alternate || alternate.holds(top.wrapping_sub(SMALLEST_FRAME))).then_some(top)
+        let enters = wanted && !on_alternate;
+        let top = if enters { alternate.base + alternate.size } else { current.wrapping_sub(RED_ZONE) };
+        let placed = frame::place(top);
+        let fits = !(enters || on_alternate) || alternate.spans(placed.frame);
+        fits.then_some((top, placed))
     }
 
     /// The alternate stack as a frame reports it.
@@ -130,20 +133,15 @@ impl Thread {
         reported
     }
 
-    /// The frame could not be written: as the kernel does, a segmentation fault that is fatal unless a handler on
-    /// another stack takes it.
-    fn stack_overflow(&mut self) {
+    /// There is no room for the frame of the signal `failed`: as the kernel does, a segmentation fault, which is fatal if
+    /// that is what there was no room for.
+    fn no_room(&mut self, failed: u32, in_force: u64) {
         let signal = libc::SIGSEGV as u32;
-        let action = self.signals.actions.get(signal);
-        let alternate = self.signals.altstack;
-        let usable = action.handler > IGNORE
-            && action.flags & libc::SA_ONSTACK as u64 != 0
-            && alternate.flags & libc::SS_DISABLE == 0
-            && !alternate.holds(self.context.regs[reg::RSP])
-            && self.signals.mask & bit(signal) == 0;
-        if !usable {
+        let caught = self.signals.actions.get(signal).handler > IGNORE;
+        if failed == signal || !caught || in_force & bit(signal) != 0 {
             self.end_by(signal);
         }
+        self.signals.call_mask = Some(in_force);
         let mut info: Info = [0; 16];
         info[0] = u64::from(signal);
         const SI_KERNEL: u64 = 0x80;

@@ -88,6 +88,7 @@ pub(crate) struct Placed {
     pub(crate) frame: u64,
     pub(crate) info: u64,
     pub(crate) ucontext: u64,
+    fpstate: u64,
 }
 
 /// What goes into a frame.
@@ -101,14 +102,19 @@ pub(crate) struct Contents<'a> {
     pub(crate) restorer: u64,
 }
 
-/// Writes a frame below `stack_top` and returns where.
-pub(crate) fn push(context: &Context, stack_top: u64, contents: &Contents<'_>) -> Result<Placed, Fault> {
+/// Where a frame below `stack_top` lies.
+pub(crate) fn place(stack_top: u64) -> Placed {
     let image_bytes = XSAVE_BYTES as u64 + 4;
     let fpstate = stack_top.wrapping_sub(image_bytes) & !63;
     // The ABI wants rsp + 8 to be a multiple of 16 on entry to the handler.
     let frame = (fpstate.wrapping_sub(FRAME_BYTES) & !15).wrapping_sub(8);
-    let ucontext = frame + PRETCODE_BYTES;
-    let info = ucontext + UCONTEXT_BYTES;
+    let ucontext = frame.wrapping_add(PRETCODE_BYTES);
+    Placed { frame, info: ucontext.wrapping_add(UCONTEXT_BYTES), ucontext, fpstate }
+}
+
+/// Writes a frame.
+pub(crate) fn write(context: &Context, placed: &Placed, contents: &Contents<'_>) -> Result<(), Fault> {
+    let Placed { frame, info, ucontext, fpstate } = *placed;
     guest::write_bytes(fpstate, &xsave_image(context))?;
     let registers = SIGCONTEXT_ORDER.map(|index| context.regs[index]);
     let saved = UContext {
@@ -132,7 +138,7 @@ pub(crate) fn push(context: &Context, stack_top: u64, contents: &Contents<'_>) -
     guest::write(info, *contents.info)?;
     guest::write(ucontext, saved)?;
     guest::write(frame, contents.restorer)?;
-    Ok(Placed { frame, info, ucontext })
+    Ok(())
 }
 
 /// The XSAVE image as the kernel leaves it in a frame: sizes and features in the software-reserved bytes, a second

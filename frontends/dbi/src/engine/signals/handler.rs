@@ -147,7 +147,8 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     // A breakpoint's address is that after the instruction.
     let thread = thread_of(context);
     let trap = interrupted.get(libc::REG_TRAPNO);
-    if stepping::is_step_trap(signal, info[1], trap) && passes_over(thread, pc, context.entry) {
+    let eflags = interrupted.get(libc::REG_EFL);
+    if stepping::is_step_trap(signal, info[1], trap, eflags) && passes_over(thread, pc, context.entry) {
         return;
     }
     if !thread.cache.contains(pc) && !thread.cache.contains(pc.wrapping_sub(1)) {
@@ -159,14 +160,13 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
         trap: interrupted.get(libc::REG_TRAPNO),
         error: interrupted.get(libc::REG_ERR),
         address: interrupted.get(libc::REG_CR2),
-        eflags: interrupted.get(libc::REG_EFL),
+        eflags,
         info: *info,
     };
     let stub = thread.cache.stubs().fault;
     interrupted.set(libc::REG_RIP, stub);
     // A single-step trap must not follow into the engine.
-    let flags = interrupted.get(libc::REG_EFL);
-    interrupted.set(libc::REG_EFL, flags & !stepping::TRAP_FLAG);
+    interrupted.set(libc::REG_EFL, eflags & !stepping::TRAP_FLAG);
 }
 
 /// Whether a single step that ends at `pc` is none of the guest's: outside blocks, or where they were entered.

@@ -65,9 +65,12 @@ impl AltStack {
     /// Whether a stack pointer is on this stack. With `SS_AUTODISARM` the stack is gone while it is used.
     pub(crate) fn holds(&self, stack_pointer: u64) -> bool {
         const SS_AUTODISARM: i32 = 1 << 31;
-        self.flags & (SS_AUTODISARM | libc::SS_DISABLE) == 0
-            && stack_pointer > self.base
-            && stack_pointer - self.base <= self.size
+        self.flags & (SS_AUTODISARM | libc::SS_DISABLE) == 0 && self.spans(stack_pointer)
+    }
+
+    /// Whether a stack pointer lies within the stack's memory.
+    pub(crate) fn spans(&self, stack_pointer: u64) -> bool {
+        stack_pointer > self.base && stack_pointer - self.base <= self.size
     }
 }
 

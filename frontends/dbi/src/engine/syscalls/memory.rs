@@ -22,7 +22,7 @@ struct Mmap {
 
 pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     let [address, len, prot, flags, fd, offset] = call.args;
-    let request = Mmap { address, len: page_ceil(len), prot: prot as i32, flags, fd, offset };
+    let mut request = Mmap { address, len: page_ceil(len), prot: prot as i32, flags, fd, offset };
     if len == 0 {
         return fail(libc::EINVAL);
     }
@@ -36,7 +36,7 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     } else {
         open(thread, &request, &space)
     };
-    let at = match place {
+    let mut at = match place {
         Ok(at) => at,
         Err(errno) => {
             refuse_sanitizer(thread, &request);
@@ -44,7 +44,16 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
         }
     };
     let replaces = flags & MAP_FIXED != 0 && code_may_change(thread, &space, at, at + request.len);
-    let result = map(&request, at);
+    let mut result = map(&request, at);
+    if sys::error_of(result) == Some(libc::EINVAL)
+        && flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) == 0
+        && let Some(page) = huge_page(&request)
+        && let Some(free) = space.pick(request.len.saturating_add(2 * page), Purpose::Data)
+    {
+        at = free.next_multiple_of(page);
+        request.len = request.len.next_multiple_of(page);
+        result = map(&request, at);
+    }
     if sys::error_of(result).is_some() {
         return Answer::Value(result);
     }
@@ -99,6 +108,28 @@ fn open(thread: &Thread, request: &Mmap, space: &Space) -> Result<u64, i32> {
         Purpose::Data
     };
     space.pick(request.len, purpose).ok_or(libc::ENOMEM)
+}
+
+/// The size of the huge pages that the mapping asks for, which is also its alignment; `None` if it does not.
+fn huge_page(request: &Mmap) -> Option<u64> {
+    const SIZE_MASK: u64 = libc::MAP_HUGE_MASK as u64;
+    // Of x86-64, unless the kernel was started with another default.
+    const DEFAULT: u64 = 2 << 20;
+    if request.flags & libc::MAP_HUGETLB as u64 != 0 {
+        let exponent = request.flags >> libc::MAP_HUGE_SHIFT & SIZE_MASK;
+        return Some(if exponent == 0 { DEFAULT } else { 1 << exponent.min(40) });
+    }
+    // A file of hugetlbfs has blocks of its pages' size.
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    let args = [request.fd, stat.as_mut_ptr() as u64, 0, 0, 0, 0];
+    let anonymous = request.flags & libc::MAP_ANONYMOUS as u64 != 0;
+    // SAFETY: the kernel writes the structure whose address it gets.
+    if anonymous || unsafe { sys::syscall(libc::SYS_fstat as u64, args) } != 0 {
+        return None;
+    }
+    // SAFETY: fstat succeeded and has filled it.
+    let block = unsafe { stat.assume_init() }.st_blksize as u64;
+    (block >= DEFAULT && block.is_power_of_two()).then_some(block)
 }
 
 /// Whether code may end up in the mapping. ld.so's first mapping of a library need not be executable: it reserves

@@ -3,6 +3,7 @@
 //! [`table`] has one row per call; the modules hold the calls that concern them. Translated code makes the calls of
 //! class `Plain` itself; all others come here.
 
+mod bpf;
 mod files;
 mod memory;
 mod proc_files;

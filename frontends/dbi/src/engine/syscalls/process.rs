@@ -7,6 +7,7 @@ use crate::engine::signals::block_faults_too;
 use crate::engine::spawn::{self, CloneArgs};
 use crate::engine::thread::Thread;
 use crate::engine::{end, exec, guest, sys};
+use std::sync::atomic::Ordering;
 
 pub(super) fn fork(thread: &mut Thread, _call: &Call) -> Answer {
     spawn::clone(thread, &CloneArgs { exit_signal: libc::SIGCHLD as u64, ..CloneArgs::default() })
@@ -107,10 +108,7 @@ pub(super) fn prctl(thread: &mut Thread, call: &Call) -> Answer {
     const FILTERED: u64 = 2;
     match call.args[0] {
         PR_GET_SECCOMP if super::seccomp::is_installed() => Answer::Value(FILTERED),
-        PR_SET_SECCOMP => {
-            let operation = call.args[1].wrapping_sub(1);
-            super::seccomp::install(thread, call, operation, call.args[2])
-        }
+        PR_SET_SECCOMP => super::seccomp::set_mode(thread, call.args[1], call.args[2]),
         super::user_dispatch::OPERATION => super::user_dispatch::set(thread, call),
         // Moving the kernel's idea of heap and stack would only confuse the two of us.
         n if n == libc::PR_SET_MM as u64 => fail(libc::EPERM),
@@ -118,10 +116,27 @@ pub(super) fn prctl(thread: &mut Thread, call: &Call) -> Answer {
     }
 }
 
-pub(super) fn seccomp(thread: &mut Thread, call: &Call) -> Answer {
-    let [operation, flags, filter, ..] = call.args;
-    let _ = flags;
-    super::seccomp::install(thread, call, operation, filter)
+/// The engine has registered the process for barriers among its threads; the guest may not have.
+pub(super) fn membarrier(thread: &mut Thread, call: &Call) -> Answer {
+    const GET_REGISTRATIONS: i32 = 1 << 9;
+    let asked = thread.process.asked_for_barriers.load(Ordering::SeqCst);
+    let command = call.args[0] as i32;
+    if command == libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED && !asked {
+        return fail(libc::EPERM);
+    }
+    let answer = pass(thread, call);
+    match answer {
+        Answer::Value(0) if command == libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED => {
+            thread.process.asked_for_barriers.store(true, Ordering::SeqCst);
+            answer
+        }
+        Answer::Value(registered)
+            if command == GET_REGISTRATIONS && !asked && sys::check(registered).is_ok() =>
+        {
+            Answer::Value(registered & !(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED as u64))
+        }
+        _ => answer,
+    }
 }
 
 pub(super) fn arch_prctl(thread: &mut Thread, call: &Call) -> Answer {

@@ -1,32 +1,19 @@
 //! Seccomp: the guest's filters are evaluated here, because the kernel would apply them to the engine's own calls
 //! too.
 //!
-//! Filters are classic BPF over `struct seccomp_data` (seccomp(2), Documentation/userspace-api/seccomp_filter.rst).
-//! They are kept per process group of threads and become real again before a program is executed natively.
+//! They are kept per process, not per thread, and become real again before a program is executed natively. There are no
+//! listeners: such a filter is refused. How programs are run is in `bpf`.
 
+use super::bpf::{self, Filter, Instruction, JUMP_EQUAL, LOAD, RETURN};
 use super::{AUDIT_ARCH_X86_64, Answer, Call, fail, pass, raise_sigsys};
-use crate::engine::guest;
 use crate::engine::lock::Lock;
 use crate::engine::thread::Thread;
-
-/// One BPF instruction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Instruction {
-    code: u16,
-    if_true: u8,
-    if_false: u8,
-    k: u32,
-}
-
-/// A filter program, as installed.
-pub(crate) type Filter = Vec<Instruction>;
 
 static FILTERS: Lock<Vec<Filter>> = Lock::new(Vec::new());
 
 const SET_MODE_STRICT: u64 = 0;
 const SET_MODE_FILTER: u64 = 1;
 
-const RET_KILL_PROCESS: u32 = 0x8000_0000;
 const RET_KILL_THREAD: u32 = 0;
 const RET_TRAP: u32 = 0x0003_0000;
 const RET_ERRNO: u32 = 0x0005_0000;
@@ -41,23 +28,79 @@ const SYS_SECCOMP: u64 = 1;
 /// Data of strict mode's verdict, which kills by another signal than filters do.
 const STRICT: u32 = 0x5347;
 
-/// Installs strict mode or a filter; other operations are the kernel's to answer.
-pub(super) fn install(thread: &mut Thread, call: &Call, operation: u64, filter: u64) -> Answer {
-    let program = match operation {
-        SET_MODE_STRICT => strict(),
-        SET_MODE_FILTER => match read_filter(filter) {
-            Ok(program) => program,
-            Err(errno) => return fail(errno),
-        },
-        _ => return pass(thread, call),
+/// `prctl(PR_SET_SECCOMP, mode, filter)`.
+pub(super) fn set_mode(thread: &mut Thread, mode: u64, filter: u64) -> Answer {
+    const STRICT_MODE: u64 = 1;
+    const FILTER_MODE: u64 = 2;
+    match mode {
+        STRICT_MODE => enter_strict(thread),
+        FILTER_MODE => install(thread, 0, filter),
+        _ => fail(libc::EINVAL),
+    }
+}
+
+/// seccomp(2). Operations that only ask are the kernel's to answer.
+pub(super) fn operate(thread: &mut Thread, call: &Call) -> Answer {
+    let [operation, flags, argument, ..] = call.args;
+    match operation & 0xffff_ffff {
+        SET_MODE_STRICT if flags != 0 || argument != 0 => fail(libc::EINVAL),
+        SET_MODE_STRICT => enter_strict(thread),
+        SET_MODE_FILTER => install(thread, flags, argument),
+        _ => pass(thread, call),
+    }
+}
+
+fn enter_strict(thread: &mut Thread) -> Answer {
+    if mode() == Some(Mode::Filter) {
+        return fail(libc::EINVAL);
+    }
+    add(thread, strict())
+}
+
+/// Installs the filter at `filter`.
+fn install(thread: &mut Thread, flags: u64, filter: u64) -> Answer {
+    const TSYNC: u64 = 1;
+    const LOG: u64 = 2;
+    const SPEC_ALLOW: u64 = 4;
+    const TSYNC_ESRCH: u64 = 16;
+    /// Of all filters of a process together, each counted with four more (seccomp(2), ENOMEM).
+    const MOST_INSTRUCTIONS: usize = 32768;
+    // A listener would have to be told of calls by the kernel.
+    if flags & !(TSYNC | LOG | SPEC_ALLOW | TSYNC_ESRCH) != 0 || mode() == Some(Mode::Strict) {
+        return fail(libc::EINVAL);
+    }
+    let program = match bpf::read(filter) {
+        Ok(program) => program,
+        Err(errno) => return fail(errno),
     };
-    if operation == SET_MODE_FILTER && !may_filter() {
+    if !may_filter() {
         return fail(libc::EACCES);
     }
+    let cost = |filter: &Filter| filter.len() + 4;
+    if FILTERS.lock().iter().map(cost).sum::<usize>() + cost(&program) > MOST_INSTRUCTIONS {
+        return fail(libc::ENOMEM);
+    }
+    add(thread, program)
+}
+
+fn add(thread: &mut Thread, program: Filter) -> Answer {
     FILTERS.lock().push(program);
     // From now on every call is looked at.
     thread.process.forbid_plain_calls();
     Answer::Value(0)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Strict,
+    Filter,
+}
+
+fn mode() -> Option<Mode> {
+    let ends_strictly = |filter: &Filter| filter.iter().any(|i| i.k == RET_KILL_THREAD | STRICT);
+    let filters = FILTERS.lock();
+    let first = filters.first()?;
+    Some(if ends_strictly(first) { Mode::Strict } else { Mode::Filter })
 }
 
 /// Whether the guest has filters.
@@ -75,33 +118,16 @@ fn may_filter() -> bool {
 
 /// `read`, `write`, `exit` and `rt_sigreturn`; anything else kills.
 fn strict() -> Filter {
-    const LOAD_NUMBER: Instruction = Instruction { code: 0x20, if_true: 0, if_false: 0, k: 0 };
+    const LOAD_NUMBER: Instruction = Instruction { code: LOAD, if_true: 0, if_false: 0, k: 0 };
     let allowed = [libc::SYS_read, libc::SYS_write, libc::SYS_exit, libc::SYS_rt_sigreturn];
     let mut program = vec![LOAD_NUMBER];
     for (index, number) in allowed.iter().enumerate() {
         let to_allow = (allowed.len() - index) as u8;
-        program.push(Instruction { code: 0x15, if_true: to_allow, if_false: 0, k: *number as u32 });
+        program.push(Instruction { code: JUMP_EQUAL, if_true: to_allow, if_false: 0, k: *number as u32 });
     }
-    program.push(Instruction { code: 0x06, if_true: 0, if_false: 0, k: RET_KILL_THREAD | STRICT });
-    program.push(Instruction { code: 0x06, if_true: 0, if_false: 0, k: RET_ALLOW });
+    program.push(Instruction { code: RETURN, if_true: 0, if_false: 0, k: RET_KILL_THREAD | STRICT });
+    program.push(Instruction { code: RETURN, if_true: 0, if_false: 0, k: RET_ALLOW });
     program
-}
-
-fn read_filter(at: u64) -> Result<Filter, i32> {
-    const LONGEST: u64 = 4096;
-    let [len, instructions] = guest::read::<[u64; 2]>(at).map_err(|_| libc::EFAULT)?;
-    let len = len & 0xffff;
-    if len == 0 || len > LONGEST {
-        return Err(libc::EINVAL);
-    }
-    let bytes = guest::read_bytes(instructions, 8 * len as usize).map_err(|_| libc::EFAULT)?;
-    let decode = |b: &[u8]| Instruction {
-        code: u16::from_le_bytes([b[0], b[1]]),
-        if_true: b[2],
-        if_false: b[3],
-        k: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
-    };
-    Ok(bytes.chunks_exact(8).map(decode).collect())
 }
 
 /// What the filters say about a call that returns to `pc`; `None` lets it through.
@@ -111,8 +137,10 @@ pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer>
         return None;
     }
     let data = seccomp_data(call, pc);
-    // All filters run; the most severe verdict wins, which is the smallest action taken as a signed number.
-    let verdict = filters.iter().map(|filter| run(filter, &data)).min_by_key(|v| (v & ACTION) as i32)?;
+    // All filters run, the newest first; the first of the most severe verdicts wins, whose action is the smallest signed
+    // number.
+    let verdicts = filters.iter().rev().map(|filter| bpf::run(filter, &data));
+    let verdict = verdicts.min_by_key(|v| (v & ACTION) as i32)?;
     match verdict & ACTION {
         RET_ALLOW | RET_LOG => None,
         RET_ERRNO => Some(fail((verdict & DATA).min(4095) as i32)),
@@ -122,6 +150,7 @@ pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer>
             Some(Answer::Replaced)
         }
         RET_KILL_THREAD if verdict & DATA == STRICT => thread.end_by(libc::SIGKILL as u32),
+        RET_KILL_THREAD if thread.process.threads.count() > 1 => Some(Answer::Exit(libc::SIGSYS)),
         _ => thread.end_by(libc::SIGSYS as u32),
     }
 }
@@ -139,81 +168,10 @@ fn seccomp_data(call: &Call, pc: u64) -> [u32; 16] {
     words
 }
 
-/// Runs a filter. Malformed programs, which the kernel would have refused, kill.
-fn run(filter: &Filter, data: &[u32; 16]) -> u32 {
-    let (mut a, mut x, mut memory) = (0_u32, 0_u32, [0_u32; 16]);
-    let mut at = 0_usize;
-    while let Some(&Instruction { code, if_true, if_false, k }) = filter.get(at) {
-        at += 1;
-        let slot = k as usize & 15;
-        let operand = if code & 0x08 != 0 { x } else { k };
-        match code & 0x07 {
-            // ld: word of the data, immediate, scratch memory, or the data's length
-            0x00 => a = load(code, k, data, &memory),
-            0x01 => x = load(code, k, data, &memory),
-            0x02 => memory[slot] = a,
-            0x03 => memory[slot] = x,
-            0x04 => match alu(code & 0xf0, a, operand) {
-                Some(value) => a = value,
-                None => return RET_KILL_PROCESS,
-            },
-            0x05 => {
-                let taken = match code & 0xf0 {
-                    0x00 => {
-                        at += k as usize;
-                        continue;
-                    }
-                    0x10 => a == operand,
-                    0x20 => a > operand,
-                    0x30 => a >= operand,
-                    _ => a & operand != 0,
-                };
-                at += usize::from(if taken { if_true } else { if_false });
-            }
-            0x06 => return if code & 0x18 == 0x10 { a } else { k },
-            _ if code & 0xf8 == 0 => x = a,
-            _ => a = x,
-        }
-    }
-    RET_KILL_PROCESS
-}
-
-fn load(code: u16, k: u32, data: &[u32; 16], memory: &[u32; 16]) -> u32 {
-    const DATA_BYTES: u32 = 64;
-    match code & 0xe0 {
-        0x00 => k,
-        0x20 => data.get(k as usize / 4).copied().unwrap_or(0),
-        0x60 => memory[k as usize & 15],
-        _ => DATA_BYTES,
-    }
-}
-
-fn alu(operation: u16, a: u32, b: u32) -> Option<u32> {
-    Some(match operation {
-        0x00 => a.wrapping_add(b),
-        0x10 => a.wrapping_sub(b),
-        0x20 => a.wrapping_mul(b),
-        0x30 => a.checked_div(b)?,
-        0x40 => a | b,
-        0x50 => a & b,
-        0x60 => a.checked_shl(b).unwrap_or(0),
-        0x70 => a.checked_shr(b).unwrap_or(0),
-        0x80 => a.wrapping_neg(),
-        0xa0 => a ^ b,
-        _ => return None,
-    })
-}
-
 /// Hands the filters to the kernel, for a program that is about to be executed natively.
 pub(crate) fn make_real() {
     for filter in FILTERS.lock().iter() {
-        let encode = |i: &Instruction| {
-            u64::from(i.code)
-                | u64::from(i.if_true) << 16
-                | u64::from(i.if_false) << 24
-                | u64::from(i.k) << 32
-        };
-        let code: Vec<u64> = filter.iter().map(encode).collect();
+        let code = bpf::encode(filter);
         let program = [code.len() as u64, code.as_ptr() as u64];
         let args = [SET_MODE_FILTER, 0, program.as_ptr() as u64, 0, 0, 0];
         // SAFETY: the kernel copies the program; what it forbids from here on is what the guest forbade itself.

@@ -2,7 +2,7 @@
 //!
 //! A call without a row is passed on and taken to write nothing that matters. What is not supported is a row too.
 
-use super::{Answer, Call, files, memory, proc_files, process, signals, wait};
+use super::{Answer, Call, files, memory, proc_files, process, seccomp, signals, wait};
 use crate::engine::thread::Thread;
 
 /// Who answers a call.
@@ -131,7 +131,7 @@ static TABLE: &[Row] = &[
     row(75, "fdatasync", Plain, Nothing),
     row(76, "truncate", Plain, Nothing),
     row(77, "ftruncate", Plain, Nothing),
-    row(78, "getdents", Plain, Result(1)),
+    row(78, "getdents", By(files::getdents), Result(1)),
     row(79, "getcwd", Plain, Result(0)),
     row(80, "chdir", Plain, Nothing),
     row(81, "fchdir", Plain, Nothing),
@@ -270,7 +270,7 @@ static TABLE: &[Row] = &[
     row(214, "epoll_ctl_old", Refused(libc::ENOSYS), Nothing),
     row(215, "epoll_wait_old", Refused(libc::ENOSYS), Nothing),
     row(216, "remap_file_pages", By(memory::remap_file_pages), Nothing),
-    row(217, "getdents64", Plain, Result(1)),
+    row(217, "getdents64", By(files::getdents64), Result(1)),
     row(218, "set_tid_address", Plain, Nothing),
     row(219, "restart_syscall", Plain, Nothing),
     row(220, "semtimedop", Plain, Nothing),
@@ -370,14 +370,14 @@ static TABLE: &[Row] = &[
     row(314, "sched_setattr", Plain, Nothing),
     row(315, "sched_getattr", Plain, Nothing),
     row(316, "renameat2", Plain, Nothing),
-    row(317, "seccomp", By(process::seccomp), Nothing),
+    row(317, "seccomp", By(seccomp::operate), Nothing),
     row(318, "getrandom", Plain, Result(0)),
     row(319, "memfd_create", Plain, Nothing),
     row(320, "kexec_file_load", Plain, Nothing),
     row(321, "bpf", Plain, Nothing),
     row(322, "execveat", By(process::execveat), Nothing),
     row(323, "userfaultfd", Plain, Nothing),
-    row(324, "membarrier", Plain, Nothing),
+    row(324, "membarrier", By(process::membarrier), Nothing),
     row(325, "mlock2", Plain, Nothing),
     row(326, "copy_file_range", Plain, Nothing),
     row(327, "preadv2", Plain, Vector(1, 2)),

@@ -2,8 +2,9 @@
 
 use super::complete::Value;
 use super::{AddressRecipe, Completion, LoweredInsn, Why};
+use crate::x86::access::is_write;
 use crate::x86::state;
-use iced_x86::{EncodingKind, Instruction, InstructionInfo, OpAccess, OpKind, Register};
+use iced_x86::{EncodingKind, Instruction, InstructionInfo, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Capture, Operand, Place, Step};
 
@@ -217,14 +218,6 @@ impl<'a> Build<'a> {
             }
         }
     }
-}
-
-pub(super) fn is_write(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
-}
-
-pub(super) fn is_read(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
 }
 
 /// Where `register` is in the state and how many bytes of it could be a float; `None` for the stack pointer and all

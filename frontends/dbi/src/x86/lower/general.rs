@@ -1,7 +1,8 @@
 //! General registers: floats pass through them, and integer instructions take floats apart and put them together.
 
-use super::build::{Build, is_write, register_place};
+use super::build::{Build, register_place};
 use super::{AddressRecipe, Completion, Why};
+use crate::x86::access::is_write;
 use crate::x86::state;
 use crate::x86::table::General;
 use iced_x86::{Mnemonic, Register, UsedRegister};

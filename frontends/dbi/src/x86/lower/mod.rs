@@ -29,11 +29,12 @@ pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
+use super::access::{is_read, is_write};
 use super::probe::Probe;
 use super::rows;
 use super::state;
 use super::table::{General, Row, Shape, X87};
-use build::{Build, is_read, is_write, register_place, written};
+use build::{Build, register_place, written};
 use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess};
 use shadowgrind_core::step::{Lowered, Place};
 

@@ -3,6 +3,7 @@
 use super::At;
 use super::encode::{self, NOT_EQUAL};
 use crate::context::Context;
+use crate::x86::access::is_read;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
@@ -41,16 +42,8 @@ impl Emitter {
         let mask = self.mode.mask();
         let mut sources = Vec::new();
         let addresses = [insn.memory_base(), insn.memory_index()].map(Register::full_register);
-        let reads = |access| {
-            matches!(
-                access,
-                OpAccess::Read
-                    | OpAccess::CondRead
-                    | OpAccess::ReadWrite
-                    | OpAccess::ReadCondWrite
-                    | OpAccess::CondWrite
-            )
-        };
+        // What is written perhaps may keep what it had.
+        let reads = |access| is_read(access) || access == OpAccess::CondWrite;
         for used in self.facts.info(insn).used_registers().iter().filter(|used| reads(used.access())) {
             let register = used.register();
             let source = if let Some(n) = super::general_number(register) {

@@ -3,6 +3,7 @@
 //!
 //! Conservative: at every way out, everything is alive.
 
+use crate::x86::access::{is_read, is_write};
 use crate::x86::discover::{Flow, Insn, Superblock};
 use crate::x86::rows;
 use crate::x86::table::Row;
@@ -97,15 +98,15 @@ struct Access {
 }
 
 fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfoFactory) -> Access {
-    use OpAccess::{CondRead, CondWrite, Read, ReadCondWrite, ReadWrite, Write};
+    use OpAccess::{ReadWrite, Write};
     let mut found = Access::default();
     let used = facts.info(&insn.decoded).used_registers().iter();
     for used in used.filter(|used| used.register().full_register() == register) {
         let access = used.access();
-        found.reads |= matches!(access, Read | CondRead | ReadWrite | ReadCondWrite);
+        found.reads |= is_read(access);
         let all = used.register().size() >= 4 && matches!(access, Write | ReadWrite);
         found.whole |= all;
-        found.part |= !all && matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite);
+        found.part |= !all && is_write(access);
     }
     found
 }

@@ -29,6 +29,7 @@ mod tests;
 mod twins;
 mod vectors;
 
+use super::access::is_write;
 use super::asm::Gpr;
 use super::code::{Displaced, ExitKind};
 use super::discover::{Flow, Insn, Superblock};
@@ -38,7 +39,7 @@ use super::table::{Row, X87};
 use crate::context::ASIDE;
 use crate::x86::table::Shape;
 use hashbrown::HashMap;
-use iced_x86::{EncodingKind, InstructionInfo, OpAccess, Register};
+use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
@@ -334,15 +335,9 @@ impl Emitter {
     /// Registers the instruction writes.
     fn written(&mut self, at: At<'_>) -> Vec<Register> {
         let info: &InstructionInfo = self.facts.info(&at.insn().decoded);
-        let writes = |access| {
-            matches!(
-                access,
-                OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
-            )
-        };
         info.used_registers()
             .iter()
-            .filter(|used| writes(used.access()))
+            .filter(|used| is_write(used.access()))
             .map(|used| used.register())
             .collect()
     }

@@ -5,6 +5,7 @@
 
 use super::At;
 use super::guard::Source;
+use crate::x86::access::{is_read, is_write};
 use crate::x86::asm::Gpr;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
@@ -68,14 +69,12 @@ impl Emitter {
 
     /// Whether the instruction reads its explicit memory operand.
     pub(super) fn reads_memory(&mut self, insn: &Instruction) -> bool {
-        use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
-        matches!(self.memory_access(insn), Read | CondRead | ReadWrite | ReadCondWrite)
+        is_read(self.memory_access(insn))
     }
 
     /// Whether the instruction writes it.
     pub(super) fn writes_memory(&mut self, insn: &Instruction) -> bool {
-        use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-        matches!(self.memory_access(insn), Write | CondWrite | ReadWrite | ReadCondWrite)
+        is_write(self.memory_access(insn))
     }
 
     /// Makes the mirror of the instruction's memory operand addressable until [`Emitter::close_operand`]. False where
