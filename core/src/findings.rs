@@ -5,6 +5,7 @@
 
 mod decimal;
 mod index_set;
+mod output;
 mod outputs;
 mod record;
 mod value;
@@ -12,7 +13,8 @@ mod value;
 use serde::Serialize;
 
 pub use index_set::IndexSet;
-pub use outputs::{Chunk, Label, Output, OutputKind, Outputs, Said};
+pub use output::{Label, Output, OutputKind, Said};
+pub use outputs::Outputs;
 pub use value::{Number, Value};
 
 use crate::site::{Site, SiteTable};

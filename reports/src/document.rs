@@ -1,7 +1,5 @@
 //! A report made ready to be written: sites named, causes ranked, outputs folded. Every format writes this.
 
-use std::io;
-
 use hashbrown::HashMap;
 use shadowgrind_core::findings::Report;
 use shadowgrind_core::site::{Module, Place, Site};
@@ -35,12 +33,12 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Names, ranks and folds what `report` holds. The error is that of reading spilled outputs back.
-    pub fn new(report: &'a Report, symbols: &mut dyn Symbols) -> io::Result<Document<'a>> {
+    /// Names, ranks and folds what `report` holds.
+    pub fn new(report: &'a Report, symbols: &mut dyn Symbols) -> Document<'a> {
         let mut places = Places { report, symbols, known: HashMap::new() };
         let causes = rank::rank(&report.findings, |site| places.get(site));
         let sets: Vec<_> = causes.iter().map(|cause| &cause.finding.outputs).collect();
-        let outputs = Folded::new(&report.outputs, &sets, threshold(report))?;
+        let outputs = Folded::new(&report.outputs, &sets, threshold(report));
         for series in &outputs.series {
             places.get(series.site);
         }
@@ -50,7 +48,7 @@ impl<'a> Document<'a> {
         let Places { symbols, known, .. } = places;
         let mut line = |place: &Place| symbols.source_line(place.file.as_deref()?, place.line?);
         let sources = causes.iter().map(|cause| line(&cause.place)).collect();
-        Ok(Document { report, causes, outputs, sources, places: known })
+        Document { report, causes, outputs, sources, places: known }
     }
 
     /// What a site of the report is called.

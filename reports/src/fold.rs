@@ -4,7 +4,6 @@
 //! memory: a series keeps its first few records, its last and its extremes. Knows nothing of formats.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{IndexSet, Label, Output, OutputKind, Outputs, Said, Value};
@@ -96,7 +95,7 @@ pub struct Folded {
 
 impl Folded {
     /// Folds `outputs`; `sets` are the outputs each cause reached. More error bits than `threshold` are an error.
-    pub fn new(outputs: &Outputs, sets: &[&IndexSet], threshold: f64) -> io::Result<Folded> {
+    pub fn new(outputs: &Outputs, sets: &[&IndexSet], threshold: f64) -> Folded {
         let keep = if outputs.len() <= SHORT { SHORT as usize } else { FEW };
         let mut folding = Folding {
             keep,
@@ -111,12 +110,10 @@ impl Folded {
         folding.sets.iter_mut().for_each(|set| {
             set.next();
         });
-        for chunk in outputs.chunks() {
-            for (index, output) in chunk?.iter() {
-                folding.add(index, &output);
-            }
+        for (index, output) in outputs.iter() {
+            folding.add(index, &output);
         }
-        Ok(folding.folded)
+        folding.folded
     }
 
     /// How many outputs have more error bits than the threshold.
@@ -280,7 +277,7 @@ mod tests {
             push(&mut outputs, 1, 1, 0.5, Said::Dot(f64::NAN.into()));
         }
         push(&mut outputs, 2, 0, 7.0, Said::Nothing);
-        let folded = Folded::new(&outputs, &[], 5.0).unwrap();
+        let folded = Folded::new(&outputs, &[], 5.0);
         assert_eq!(folded.series.iter().map(|s| s.count).collect::<Vec<_>>(), [100, 100, 1]);
         let first = &folded.series[0];
         assert_eq!(first.first.iter().map(|s| s.index).collect::<Vec<_>>(), [0, 2, 4]);
@@ -295,9 +292,9 @@ mod tests {
     fn a_short_run_is_not_folded() {
         let mut outputs = Outputs::new();
         (0..SHORT).for_each(|i| push(&mut outputs, 1, 0, i as f64, Said::Nothing));
-        assert!(Folded::new(&outputs, &[], 5.0).unwrap().series[0].is_short());
+        assert!(Folded::new(&outputs, &[], 5.0).series[0].is_short());
         push(&mut outputs, 1, 0, 0.0, Said::Nothing);
-        assert!(!Folded::new(&outputs, &[], 5.0).unwrap().series[0].is_short());
+        assert!(!Folded::new(&outputs, &[], 5.0).series[0].is_short());
     }
 
     #[test]
@@ -308,7 +305,7 @@ mod tests {
         }
         let odd: IndexSet = (0..15).map(|i| 2 * i + 1).collect();
         let some: IndexSet = [0, 3, 4, 29, 77].into_iter().collect();
-        let folded = Folded::new(&outputs, &[&odd, &some, &IndexSet::new()], 5.0).unwrap();
+        let folded = Folded::new(&outputs, &[&odd, &some, &IndexSet::new()], 5.0);
         assert_eq!(folded.reached[0], [Reach { series: 1, count: 15, digits: Some(0.5) }]);
         let expected = [
             Reach { series: 0, count: 2, digits: Some(13.0) },

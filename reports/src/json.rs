@@ -103,17 +103,10 @@ impl Serialize for Outputs<'_> {
             sites.insert(series.site, raw(document.place(series.site)).map_err(S::Error::custom)?);
         }
         let mut sequence = serializer.serialize_seq(None)?;
-        for chunk in outputs.chunks() {
-            for (index, output) in chunk.map_err(S::Error::custom)?.iter() {
-                let site =
-                    sites.get(&output.site).ok_or_else(|| S::Error::custom("an output was not folded"))?;
-                sequence.serialize_element(&record(
-                    index,
-                    &output,
-                    outputs.label_text(output.label),
-                    site,
-                ))?;
-            }
+        for (index, output) in outputs.iter() {
+            let site = sites.get(&output.site).ok_or_else(|| S::Error::custom("an output was not folded"))?;
+            let label = outputs.label_text(output.label);
+            sequence.serialize_element(&record(index, &output, label, site))?;
         }
         sequence.end()
     }

@@ -45,7 +45,7 @@ pub fn write(
     to: &Destinations,
     terminal: &mut dyn Write,
 ) -> Result<(), Vec<TargetError>> {
-    let document = Document::new(report, symbols).map_err(|error| vec![TargetError::Outputs(error)])?;
+    let document = Document::new(report, symbols);
     if let Some(style) = to.terminal {
         let _ = terminal::write(&document, style, terminal).and_then(|()| terminal.flush());
     }

@@ -31,8 +31,6 @@ pub enum TargetError {
     Malformed(String),
     /// The file cannot be written.
     Unwritable(PathBuf, io::Error),
-    /// The outputs that were put aside in a file cannot be read back.
-    Outputs(io::Error),
 }
 
 impl fmt::Display for TargetError {
@@ -40,7 +38,6 @@ impl fmt::Display for TargetError {
         match self {
             TargetError::Malformed(target) => write!(f, "`{target}`: expected json:FILE or html:FILE"),
             TargetError::Unwritable(file, error) => write!(f, "cannot write {}: {error}", file.display()),
-            TargetError::Outputs(error) => write!(f, "cannot read back the outputs of the program: {error}"),
         }
     }
 }

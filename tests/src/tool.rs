@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Names another binary to test than the one of this workspace.
 pub const BIN: &str = "SHADOWGRIND_BIN";
@@ -17,26 +18,35 @@ pub const SHADOW: &str = "SHADOWGRIND_SHADOW";
 pub const REPEAT: &str = "SHADOWGRIND_REPEAT";
 /// Multiplies every time limit, for slow machines.
 pub const PATIENCE: &str = "SHADOWGRIND_PATIENCE";
+/// `full`: every test in every configuration instead of a rotation.
+pub const CONFIGURATIONS_RUN: &str = "SHADOWGRIND_CONFIGURATIONS";
 
 /// One configuration of the engine: a name for tests and the options that make it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
     /// Part of a test's name; empty for the default configuration.
     pub name: String,
+    /// The shadow it runs under; that of the environment by default.
+    pub shadow: Option<&'static str>,
     /// Options on the tool's command line.
     pub options: Vec<String>,
+    /// What time limits are multiplied by.
+    pub slowness: u32,
     /// Another binary than the one under test: what the tests of the drivers themselves use.
     pub stand_in: Option<PathBuf>,
 }
 
-/// What the whole suite must also pass with.
-const CONFIGURATIONS: [(&str, &[&str]); 6] = [
-    ("hot-1", &["--hot-after=1"]),
-    ("superblock-1", &["--superblock-limit=1"]),
-    ("no-link", &["--no-link"]),
-    ("flush-100", &["--flush-every=100"]),
-    ("isa-v2", &["--isa=v2"]),
-    ("isa-native", &["--isa=native"]),
+/// What the whole suite must also pass with: a name, the shadow if it is not that of the environment, options, and how much
+/// more time is given.
+const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 8] = [
+    ("hot-1", None, &["--hot-after=1"], 2),
+    ("superblock-1", None, &["--superblock-limit=1"], 4),
+    ("no-link", None, &["--no-link"], 4),
+    ("flush-100", None, &["--flush-every=100"], 8),
+    ("isa-v2", None, &["--isa=v2"], 1),
+    ("isa-native", None, &["--isa=native"], 1),
+    ("dot", Some("dot"), &["--annotate"], 4),
+    ("mpfr", Some("mpfr"), &[], 8),
 ];
 
 impl Engine {
@@ -45,17 +55,21 @@ impl Engine {
         let options = std::env::var(ENGINE_OPTIONS).unwrap_or_default();
         Engine {
             name: String::new(),
+            shadow: None,
             options: options.split_whitespace().map(str::to_owned).collect(),
+            slowness: 1,
             stand_in: None,
         }
     }
 
     /// Every other configuration, on top of what the environment asks for.
     pub fn others() -> Vec<Engine> {
-        let extend = |(name, more): &(&str, &[&str])| {
+        let extend = |(name, shadow, more, slowness): &(&str, Option<&'static str>, &[&str], u32)| {
             let mut engine = Engine::from_env();
             engine.name = (*name).to_owned();
+            engine.shadow = *shadow;
             engine.options.extend(more.iter().map(|o| (*o).to_owned()));
+            engine.slowness = *slowness;
             engine
         };
         CONFIGURATIONS.iter().map(extend).collect()
@@ -64,8 +78,18 @@ impl Engine {
     /// The command line that runs `program` (and its arguments) in this configuration, with the shadow that the
     /// environment asks for.
     pub fn command(&self, extra: &[&str], program: &[OsString]) -> Vec<OsString> {
-        let shadow = std::env::var(SHADOW).unwrap_or_else(|_| "none".to_owned());
-        self.command_for(&shadow, extra, program)
+        self.command_for(&self.shadow(), extra, program)
+    }
+
+    /// The shadow it runs under.
+    pub fn shadow(&self) -> String {
+        let of_environment = || std::env::var(SHADOW).unwrap_or_else(|_| "none".to_owned());
+        self.shadow.map_or_else(of_environment, str::to_owned)
+    }
+
+    /// What a time limit of `seconds` becomes in this configuration, on this machine.
+    pub fn time_limit(&self, seconds: u64) -> Duration {
+        Duration::from_secs(seconds) * patience() * self.slowness
     }
 
     /// The same with this shadow.
@@ -97,6 +121,11 @@ impl Engine {
 /// How often each run under the tool is made.
 pub fn repeat() -> usize {
     number_from_env(REPEAT)
+}
+
+/// Whether every test is to be run in every configuration.
+pub fn is_full_run() -> bool {
+    std::env::var(CONFIGURATIONS_RUN).is_ok_and(|value| value == "full")
 }
 
 /// What every time limit is multiplied by.

@@ -2,7 +2,7 @@
 //!
 //! Spelt out byte by byte, so that records can go to a file and come back without a cast.
 
-use super::outputs::{Chunk, Label, Output, OutputKind, Said};
+use super::output::{Label, Output, OutputKind, Said};
 use super::value::Value;
 use crate::format::Format;
 use crate::site::Site;
@@ -17,11 +17,11 @@ const NOTHING: u8 = 0;
 const DOT: u8 = 1;
 const ERROR: u8 = 2;
 
-/// Appends `output` to `chunk`.
+/// Appends `output` to `records`, and its real's digits to `reals`.
 ///
 /// Bytes 0–9 value; 10 format, tag and dot format, two bits each; 11 kind; 12–15 site; 16–19 label; 20–21 position;
 /// 22–37 dot, or error bits, correct digits and the place of the real among the strings; 38–39 its length.
-pub(super) fn encode(output: &Output<'_>, chunk: &mut Chunk<'static>) {
+pub(super) fn encode(output: &Output<'_>, records: &mut Vec<u8>, reals: &mut Vec<u8>) {
     let mut record = [0; RECORD];
     let mut put = |at: usize, bytes: &[u8]| record[at..at + bytes.len()].copy_from_slice(bytes);
     let (tag, dot_format) = match output.said {
@@ -34,12 +34,12 @@ pub(super) fn encode(output: &Output<'_>, chunk: &mut Chunk<'static>) {
             put(22, &error_bits.to_le_bytes());
             put(30, &correct_digits.to_le_bytes());
             // A chunk's strings stay below 16384 · 65535 bytes, which fits.
-            put(34, &(chunk.reals.len() as u32).to_le_bytes());
+            put(34, &(reals.len() as u32).to_le_bytes());
             // More than 65535 digits would take 200 000 bits of precision; the first ones are the telling ones.
             let text = real.unwrap_or_default().as_bytes();
             let text = &text[..text.len().min(usize::from(u16::MAX))];
             put(38, &(text.len() as u16).to_le_bytes());
-            chunk.reals.to_mut().extend_from_slice(text);
+            reals.extend_from_slice(text);
             (ERROR, 0)
         }
     };
@@ -48,7 +48,7 @@ pub(super) fn encode(output: &Output<'_>, chunk: &mut Chunk<'static>) {
     put(12, &output.site.bits().to_le_bytes());
     put(16, &output.label.0.to_le_bytes());
     put(20, &output.position.to_le_bytes());
-    chunk.records.to_mut().extend_from_slice(&record);
+    records.extend_from_slice(&record);
 }
 
 /// The output that `record` was made from; `reals` are the strings of its chunk.
@@ -97,7 +97,7 @@ mod tests {
             error(Some("0.30000000000000000000001")),
             error(Some("-1e-400")),
         ];
-        let mut chunk = Chunk::default();
+        let (mut records, mut reals) = (Vec::new(), Vec::new());
         let mut expected = Vec::new();
         for (i, said) in said.into_iter().enumerate() {
             for (kind, value) in
@@ -105,12 +105,12 @@ mod tests {
             {
                 let site = Site::from_bits(0xdead_0000 + i as u32);
                 let o = Output { kind, label: Label(7 << 24), value, site, position: 0xfffe, said };
-                encode(&o, &mut chunk);
+                encode(&o, &mut records, &mut reals);
                 expected.push(o);
             }
         }
-        assert_eq!(chunk.records.len(), expected.len() * RECORD);
-        let decoded: Vec<_> = chunk.iter().map(|(_, o)| o).collect();
+        assert_eq!(records.len(), expected.len() * RECORD);
+        let decoded: Vec<_> = records.as_chunks().0.iter().map(|record| decode(record, &reals)).collect();
         assert_eq!(decoded, expected);
         assert_eq!(FORMATS.map(|f| f as u8), [0, 1, 2]);
     }

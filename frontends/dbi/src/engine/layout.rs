@@ -30,6 +30,8 @@ pub(crate) const DATA_END: u64 = 0x0fff_0000_0000;
 pub(crate) const STACK_END: u64 = 0x0fff_ffff_f000;
 /// One past the highest address a guest mapping may have.
 pub(crate) const GUEST_END: u64 = 1 << 44;
+/// One past the highest address of any program (Intel SDM vol. 1, 3.3.7.1, with four-level paging).
+pub(crate) const CANONICAL_END: u64 = 1 << 47;
 
 /// `address` rounded down to a page.
 pub(crate) const fn page_floor(address: u64) -> u64 {

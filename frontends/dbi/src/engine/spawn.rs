@@ -9,7 +9,7 @@ use super::lock::Lock;
 use super::process::Process;
 use super::signals::action::Actions;
 use super::signals::{Signals, block_all, block_faults_too, handler, set_kernel_mask};
-use super::syscalls::{Answer, fail};
+use super::syscalls::{Answer, fail, signal_waits};
 use super::thread::{self, Thread};
 use super::threads::Handle;
 use super::translate::Translator;
@@ -129,7 +129,7 @@ pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
         return fail(libc::EINVAL);
     }
     block_all();
-    if thread.context.caught.iter().any(|caught| caught.signal != 0) {
+    if signal_waits(thread) {
         // It came before the child exists, so it is delivered before.
         return Answer::NotMade;
     }

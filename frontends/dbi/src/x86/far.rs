@@ -21,12 +21,7 @@ const CANDIDATES: [(Register, Gpr); 6] = [
 /// # Panics
 /// When there is none: no x86 instruction with a memory operand names all six.
 pub(crate) fn borrowed(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (Register, Gpr) {
-    let info = facts.info(insn);
-    let used = info.used_registers();
-    *CANDIDATES
-        .iter()
-        .find(|(register, _)| used.iter().all(|u| u.register().full_register() != *register))
-        .expect("an instruction leaves one of six registers alone")
+    first_free(insn, facts, CANDIDATES, |_| true)
 }
 
 /// A register that `insn` neither reads nor writes, other than `taken`; rcx if it will do.
@@ -38,14 +33,21 @@ pub(crate) fn borrowed_but(
     taken: Option<Gpr>,
     facts: &mut InstructionInfoFactory,
 ) -> Gpr {
-    let used = facts.info(insn).used_registers().to_vec();
-    let is_free = |register: Register, gpr: Gpr| {
-        Some(gpr) != taken && used.iter().all(|u| u.register().full_register() != register)
-    };
     let mut candidates = CANDIDATES;
     candidates.swap(0, 1);
-    let found = candidates.iter().find(|&&(register, gpr)| is_free(register, gpr));
-    found.expect("an instruction leaves one of six registers alone").1
+    first_free(insn, facts, candidates, |gpr| Some(gpr) != taken).1
+}
+
+fn first_free(
+    insn: &Instruction,
+    facts: &mut InstructionInfoFactory,
+    candidates: [(Register, Gpr); 6],
+    will_do: impl Fn(Gpr) -> bool,
+) -> (Register, Gpr) {
+    let used = facts.info(insn).used_registers();
+    let is_used = |register| used.iter().any(|used| used.register().full_register() == register);
+    let found = candidates.into_iter().find(|&(register, gpr)| will_do(gpr) && !is_used(register));
+    found.expect("an instruction leaves one of six registers alone")
 }
 
 /// `insn` with its memory operand replaced by `[base]`, encoded.

@@ -6,6 +6,7 @@
 use super::frame::Trap;
 use super::{Info, Pending};
 use crate::context::{Fault, reg};
+use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::{GuestCode, Thread};
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, stepping, sys};
@@ -151,7 +152,6 @@ fn unmapped(thread: &Thread, address: u64) -> (i32, i32, u64, Trap) {
     const BUS_ADRERR: i32 = 2;
     const ERROR_PRESENT: u64 = 1;
     const TRAP_GENERAL_PROTECTION: u64 = 13;
-    const CANONICAL_END: u64 = 1 << 47;
     if address >= CANONICAL_END {
         return (libc::SIGSEGV, SI_KERNEL, 0, Trap { trap: TRAP_GENERAL_PROTECTION, ..Trap::default() });
     }

@@ -22,6 +22,7 @@ use super::thread::{Next, Thread};
 use crate::context::reg;
 pub(crate) use proc_files::own_executable;
 pub(crate) use process::child_registers;
+pub(crate) use signals::signal_waits;
 use table::Class;
 
 /// A system call as the guest asked for it.

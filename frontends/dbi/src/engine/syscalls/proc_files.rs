@@ -229,7 +229,8 @@ fn maps(process: &Process) -> Vec<u8> {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let Some((start, end)) = range_of(line) else { continue };
-        if start >= GUEST_END || (ENGINE_START..ENGINE_END).contains(&start) {
+        let above = start >= GUEST_END && !line.ends_with("[vsyscall]");
+        if above || (ENGINE_START..ENGINE_END).contains(&start) {
             continue;
         }
         let name = if process.stack.0 <= start && start < process.stack.1 {

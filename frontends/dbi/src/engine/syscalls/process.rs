@@ -3,6 +3,7 @@
 use super::signals::signal_waits;
 use super::{Answer, Call, fail, pass};
 use crate::context::reg;
+use crate::engine::layout::CANONICAL_END;
 use crate::engine::signals::block_faults_too;
 use crate::engine::spawn::{self, CloneArgs};
 use crate::engine::thread::Thread;
@@ -144,7 +145,6 @@ pub(super) fn arch_prctl(thread: &mut Thread, call: &Call) -> Answer {
     const SET_FS: u64 = 0x1002;
     const GET_FS: u64 = 0x1003;
     const GET_GS: u64 = 0x1004;
-    const CANONICAL_END: u64 = 1 << 47;
     let [operation, address, ..] = call.args;
     match operation & 0xffff_ffff {
         SET_FS if address >= CANONICAL_END => fail(libc::EPERM),

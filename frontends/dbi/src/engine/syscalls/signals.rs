@@ -44,7 +44,7 @@ pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 /// Whether a signal was taken from the kernel and waits to be delivered. Call with everything blocked.
-pub(super) fn signal_waits(thread: &Thread) -> bool {
+pub(crate) fn signal_waits(thread: &Thread) -> bool {
     thread.context.caught.iter().any(|caught| caught.signal != 0)
 }
 

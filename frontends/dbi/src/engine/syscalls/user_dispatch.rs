@@ -5,6 +5,7 @@
 
 use super::{Answer, Call, fail, raise_sigsys};
 use crate::engine::guest;
+use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::Thread;
 
 /// `PR_SET_SYSCALL_USER_DISPATCH`.
@@ -24,12 +25,11 @@ pub(crate) struct UserDispatch {
 pub(super) fn set(thread: &mut Thread, call: &Call) -> Answer {
     const OFF: u64 = 0;
     const ON: u64 = 1;
-    const ADDRESS_BITS: u32 = 47;
     let [_, mode, start, len, selector, _] = call.args;
     match mode {
         OFF if start | len | selector == 0 => thread.user_dispatch = None,
         ON if start != 0 && start.wrapping_add(len) <= start => return fail(libc::EINVAL),
-        ON if selector != 0 && selector >> ADDRESS_BITS != 0 => return fail(libc::EFAULT),
+        ON if selector >= CANONICAL_END => return fail(libc::EFAULT),
         ON => {
             thread.user_dispatch = Some(UserDispatch { start, len, selector });
             // From now on every call is looked at.

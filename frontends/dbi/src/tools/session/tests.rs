@@ -80,12 +80,10 @@ fn session(program: &Program, config: SessionConfig) -> (Session, Vec<u64>) {
 fn outputs(session: &Session) -> Vec<(OutputKind, f64, f64, Option<String>, Site)> {
     let state = session.state.lock();
     let mut all = Vec::new();
-    for chunk in state.report.outputs.chunks() {
-        for (_, output) in chunk.unwrap().iter() {
-            let Said::Dot(dot) = output.said else { panic!("{output:?}") };
-            let label = state.report.outputs.label_text(output.label).map(str::to_owned);
-            all.push((output.kind, output.value.to_f64(), dot.to_f64(), label, output.site));
-        }
+    for (_, output) in state.report.outputs.iter() {
+        let Said::Dot(dot) = output.said else { panic!("{output:?}") };
+        let label = state.report.outputs.label_text(output.label).map(str::to_owned);
+        all.push((output.kind, output.value.to_f64(), dot.to_f64(), label, output.site));
     }
     all
 }

@@ -1,0 +1,89 @@
+//! One output: a float that left the program, and what its shadow said of it.
+//!
+//! Knows nothing of how many there are or how they are kept.
+
+use serde::Serialize;
+
+use super::value::Value;
+use crate::site::Site;
+
+/// Which way an output left the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputKind {
+    /// The printf family.
+    Printf,
+    /// `std::ostream`.
+    Iostream,
+    /// gfortran's write and print.
+    Fortran,
+    /// Python's float formatting.
+    Python,
+    /// Rust's float formatting.
+    Rust,
+    /// Named by `--output=SPEC`.
+    Spec,
+    /// Named by the program itself, by client request.
+    Mark,
+    /// In binary form, by `write` and its kin: the first float of each place stands for all that left there.
+    Written,
+}
+
+impl OutputKind {
+    /// Every kind, in the order of their records' bytes.
+    pub const ALL: [OutputKind; 8] = [
+        OutputKind::Printf,
+        OutputKind::Iostream,
+        OutputKind::Fortran,
+        OutputKind::Python,
+        OutputKind::Rust,
+        OutputKind::Spec,
+        OutputKind::Mark,
+        OutputKind::Written,
+    ];
+}
+
+/// The `--output` SPEC or the name of a mark, interned in [`Outputs`](super::Outputs).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(pub(super) u32);
+
+impl Label {
+    /// No label: a printed float.
+    pub const NONE: Label = Label(0);
+}
+
+/// What a shadow has to say about an output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Said<'a> {
+    /// Nothing: no shadow was carried.
+    Nothing,
+    /// The forward derivative; 0 when the value was never shadowed.
+    Dot(Value),
+    /// The distance from the reals.
+    Error {
+        /// The real value in decimal digits, where the shadow knows it.
+        real: Option<&'a str>,
+        /// Error bits of the value; 0 when it was never shadowed.
+        error_bits: f64,
+        /// Decimal digits of the value that are right.
+        correct_digits: f32,
+    },
+}
+
+/// One float that left the program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Output<'a> {
+    /// How it left.
+    pub kind: OutputKind,
+    /// Under which name, if it has one.
+    pub label: Label,
+    /// The value, in the format it had before any promotion for the call.
+    pub value: Value,
+    /// The instruction it left at: the call, for printed floats.
+    pub site: Site,
+    /// Which of the floats of one call this is, from 0: `printf("%g %g")` has two. Keeps columns of a printed table
+    /// apart when repeated prints are folded.
+    pub position: u16,
+    /// The shadow's word.
+    pub said: Said<'a>,
+}
