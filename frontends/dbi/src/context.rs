@@ -32,6 +32,11 @@ pub(crate) const XSAVE_BYTES: usize = 2688;
 /// alone: no engine code touches them.
 pub(crate) const XSAVE_MASK: u64 = 0xe7;
 
+/// Number of the state component that has the upper halves of ymm0–15.
+pub(crate) const AVX: u32 = 2;
+/// Number of the state component that has the upper halves of zmm0–15.
+pub(crate) const ZMM: u32 = 6;
+
 /// Places in [`Context::caught`].
 pub(crate) const CAUGHT_PLACES: usize = 7;
 

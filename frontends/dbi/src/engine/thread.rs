@@ -16,6 +16,7 @@ use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
 use super::{emulate, guest, planes, stepping, vsyscall};
 use crate::context::Context;
+use crate::tools::registers;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::code::ExitKind;
 use crate::x86::discover::{CodeSource, Hooks, Limits};
@@ -281,6 +282,7 @@ impl Thread {
         self.arrived = false;
         // A block may begin with instructions of ours: then its first guest instruction comes into view on the way.
         let mut begun = !was_stepping || stepping::is_boundary(self, entry);
+        registers::release_uppers(self.context);
         // SAFETY: this is the thread's own context, and `entry` was translated for it.
         unsafe { switch::enter(self.context) };
         let mut asked = false;

@@ -3,7 +3,7 @@
 //! Knows where the context keeps what: values in its register file and XSAVE image, shadows in the upper vector
 //! registers of that image or in memory of their own.
 
-use crate::context::Context;
+use crate::context::{AVX, Context, ZMM};
 use crate::x86::state;
 use std::arch::x86_64::__cpuid_count;
 use std::sync::OnceLock;
@@ -55,19 +55,37 @@ pub(crate) fn complete_image(context: &mut Context) {
     if absent(1) {
         image[XMM..XMM + 256].fill(0);
     }
-    if absent(2) {
+    if absent(AVX) {
         image[ymm..ymm + 256].fill(0);
     }
     if absent(5) {
         image[masks..masks + 64].fill(0);
     }
-    if absent(6) {
+    if absent(ZMM) {
         image[zmm..zmm + 512].fill(0);
     }
     if absent(7) {
         image[upper..upper + 1024].fill(0);
     }
     image[XSTATE_BV..XSTATE_BV + 8].copy_from_slice(&(present | mask).to_le_bytes());
+}
+
+/// Has upper halves of vector registers that are zero count as not in use: see `engine::switch` for what it would cost
+/// an SSE program, whose instructions alternate with annotations by AVX ones, if they did.
+pub(crate) fn release_uppers(context: &mut Context) {
+    let Layout { ymm, zmm, .. } = layout();
+    let image = &mut context.xsave.0;
+    let mut present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
+    for (component, uppers) in [(AVX, ymm..ymm + 256), (ZMM, zmm..zmm + 512)] {
+        if present >> component & 1 == 1 && is_zero(&image[uppers]) {
+            present &= !(1 << component);
+        }
+    }
+    image[XSTATE_BV..XSTATE_BV + 8].copy_from_slice(&present.to_le_bytes());
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.as_chunks::<64>().0.iter().all(|line| *line == [0; 64])
 }
 
 /// The upper vector registers of a thread that is not in translated code; nothing if they are in their initial state.
