@@ -139,6 +139,7 @@ impl MpfrShadow {
     }
 
     /// The shadow of an operation's result, put where it is wanted. What is there is left over from before.
+    #[inline(always)]
     pub fn op_into(&mut self, lane: &Lane<'_, Value>, into: &mut Option<Value>) {
         use Op::{Add, Div, Mul, Sub};
         let lean = matches!((lane.op, lane.from, lane.to), (Add | Sub | Mul | Div, Format::F64, Format::F64));

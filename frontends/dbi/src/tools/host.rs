@@ -14,7 +14,9 @@ pub(crate) fn has_upper_registers() -> bool {
 
 /// Whether shadows can be carried at all; what is missing if not.
 pub(crate) fn check_host() -> Result<(), &'static str> {
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+    let vectors = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
+    if vectors && bits && is_x86_feature_detected!("lzcnt") {
         Ok(())
     } else {
         Err("shadows need a processor with AVX2 and FMA (x86-64-v3)")
