@@ -98,14 +98,14 @@ impl<V> Slots<V> {
     }
 
     /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
-    /// shadow, if any, is taken out of `value`. What was in the slot before, left over, is put there.
+    /// shadow, if any, is taken out of `value`.
     #[inline]
     pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
         let (word, bit) = place(ticket);
         debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
         self.assigned[word] |= bit;
         let slot = &mut self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
-        std::mem::swap(&mut slot.value, value);
+        slot.value = value.take();
         slot.bits = Bits::of(format, bits);
         slot.format = format;
     }

@@ -61,9 +61,8 @@ impl Program {
         let (site, f64) = (Site::from_bits(site), Format::F64);
         let x = [a.0, b.0].map(|x| u128::from(x.to_bits()));
         let shadows = [self.slots.get(a.1, f64, x[0]), self.slots.get(b.1, f64, x[1])];
-        let lane = Lane { site, op, from: f64, to: f64, x: &x, r: r.to_bits().into(), shadows: &shadows };
         let ticket = self.fresh[self.operations as usize % AHEAD];
-        self.shadow.op_into(&lane, &mut self.made);
+        self.shadow.on_doubles((site, op), [a.0, b.0], r, shadows, &mut self.made);
         self.slots.assign(ticket, f64, r.to_bits().into(), &mut self.made);
         self.fresh[self.operations as usize % AHEAD] = self.slots.reserve();
         self.operations += 1;

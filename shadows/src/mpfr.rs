@@ -141,11 +141,42 @@ impl MpfrShadow {
     /// The shadow of an operation's result, put where it is wanted. What is there is left over from before.
     #[inline(always)]
     pub fn op_into(&mut self, lane: &Lane<'_, Value>, into: &mut Option<Value>) {
-        use Op::{Add, Div, Mul, Sub};
-        let lean = matches!((lane.op, lane.from, lane.to), (Add | Sub | Mul | Div, Format::F64, Format::F64));
-        if !(lean && self.settings.fast && self.lean(lane, into)) {
-            *into = self.execute(lane);
+        let &Lane { site, op, r, .. } = lane;
+        let double = |bits: u128| f64::from_bits(bits as u64);
+        match (lane.x, lane.shadows) {
+            (&[a, b], &[first, second]) if is_lean(op, lane.from, lane.to) => {
+                self.on_doubles((site, op), [double(a), double(b)], double(r), [first, second], into);
+            }
+            _ => *into = self.execute(lane),
         }
+    }
+
+    /// The same of a sum, difference, product or quotient of doubles: see [`is_lean`].
+    #[inline(always)]
+    pub fn on_doubles(
+        &mut self,
+        (site, op): (Site, Op),
+        x: [f64; 2],
+        r: f64,
+        shadows: [Option<&Value>; 2],
+        into: &mut Option<Value>,
+    ) {
+        if !(self.settings.fast && self.lean((site, op), x, r, shadows, into)) {
+            *into = self.execute_doubles((site, op), x, r, shadows);
+        }
+    }
+
+    #[inline(never)]
+    fn execute_doubles(
+        &mut self,
+        (site, op): (Site, Op),
+        x: [f64; 2],
+        r: f64,
+        shadows: [Option<&Value>; 2],
+    ) -> Option<Value> {
+        let (x, r) = (x.map(|x| x.to_bits().into()), r.to_bits().into());
+        let (from, to) = (Format::F64, Format::F64);
+        self.execute(&Lane { site, op, from, to, x: &x, r, shadows: &shadows })
     }
 
     /// Keeps count of an execution that introduced error, and what it computed.
@@ -182,6 +213,13 @@ impl MpfrShadow {
             }
         }
     }
+}
+
+/// Whether an operation is one of those that [`MpfrShadow::on_doubles`] is for.
+#[inline(always)]
+pub fn is_lean(op: Op, from: Format, to: Format) -> bool {
+    use Op::{Add, Div, Mul, Sub};
+    matches!((op, from, to), (Add | Sub | Mul | Div, Format::F64, Format::F64))
 }
 
 /// Whether an operation adds: the only ones that cancel.

@@ -6,7 +6,6 @@
 //! above the threshold) that the value depends on. Knows no spots.
 
 use std::cmp::Ordering;
-use std::hint::select_unpredictable;
 
 use super::operations::Id;
 
@@ -52,52 +51,120 @@ pub(super) fn compare(a: &Part, b: &Part) -> Ordering {
     b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
 }
 
+/// Places of a list of roundings; the last is free, or has what does not go into [`Roundings`].
+const LANES: usize = 4;
+/// The operation of a rounding that is not there.
+const NOBODY: Id = Id::MAX;
+
 /// The roundings that matter most to a value, the largest first, as `amount · 2^exponent`: eight bytes each, whatever
 /// their size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Roundings {
-    operations: [Id; ROUNDINGS],
+    /// The last is nobody.
+    operations: [Id; LANES],
     amounts: [f32; ROUNDINGS],
-    exponent: i16,
+    exponent: i32,
 }
 
 impl Default for Roundings {
+    #[inline(always)]
     fn default() -> Self {
-        Roundings { operations: [NOBODY; ROUNDINGS], amounts: [0.0; ROUNDINGS], exponent: 0 }
+        Roundings { operations: [NOBODY; LANES], amounts: [0.0; ROUNDINGS], exponent: 0 }
     }
 }
-
-/// The operation of a rounding that is not there.
-const NOBODY: Id = Id::MAX;
 
 /// The amount if `kept`, else nothing. What is kept cannot be foreseen: this is arithmetic, not a branch.
 #[inline(always)]
-fn masked(amount: f64, kept: bool) -> f64 {
-    f64::from_bits(select_unpredictable(kept, amount.to_bits(), 0))
+fn masked(amount: f32, kept: bool) -> f32 {
+    f32::from_bits(amount.to_bits() & mask(kept))
 }
 
-/// Places of the largest amounts, the largest first. Those that agree but for their last bits are in the order in which
-/// they come.
 #[inline(always)]
-fn largest<const COUNT: usize>(amounts: &[f64; COUNT]) -> [usize; ROUNDINGS] {
-    const PLACE: u64 = 0xf;
-    let mut largest = [0; ROUNDINGS];
-    for (place, amount) in amounts.iter().enumerate() {
-        let mut key = amount.abs().to_bits() & !PLACE | (PLACE - place as u64);
-        for kept in &mut largest {
-            (*kept, key) = ((*kept).max(key), (*kept).min(key));
+fn mask(kept: bool) -> u32 {
+    0_u32.wrapping_sub(kept.into())
+}
+
+/// Lists of roundings being merged, one after the other. Everything is done to all places at once: processors have
+/// instructions for that.
+struct Merged<const GROUPS: usize> {
+    operations: [[Id; LANES]; GROUPS],
+    amounts: [[f32; LANES]; GROUPS],
+}
+
+impl<const GROUPS: usize> Merged<GROUPS> {
+    /// Adds a rounding, at its operation's place in the first list or at the free one.
+    #[inline(always)]
+    fn add(&mut self, operation: Id, amount: f32) {
+        let mut known = 0;
+        for lane in 0..ROUNDINGS {
+            let same = self.operations[0][lane] == operation;
+            self.amounts[0][lane] += masked(amount, same);
+            known |= mask(same);
+        }
+        self.operations[0][ROUNDINGS] = operation | known;
+        self.amounts[0][ROUNDINGS] = f32::from_bits(amount.to_bits() & !known);
+    }
+
+    /// What is of the same operation in both lists is added up in the first of them.
+    #[inline(always)]
+    fn join(&mut self, first: usize, second: usize) {
+        let (mine, others) = (self.operations[first], self.operations[second]);
+        let (mut sums, amounts) = (self.amounts[first], self.amounts[second]);
+        let mut known = [0; LANES];
+        for turn in 0..LANES {
+            for lane in 0..LANES {
+                let other = (lane + turn) % LANES;
+                sums[lane] += masked(amounts[other], mine[lane] == others[other]);
+            }
+            for (other, known) in known.iter_mut().enumerate() {
+                *known |= mask(others[other] == mine[(other + turn) % LANES]);
+            }
+        }
+        self.amounts[first] = sums;
+        for (other, known) in known.into_iter().enumerate() {
+            self.operations[second][other] |= known;
+            self.amounts[second][other] = f32::from_bits(amounts[other].to_bits() & !known);
         }
     }
-    let place = |key: u64| ((PLACE - (key & PLACE)) as usize).min(COUNT - 1);
-    [place(largest[0]), place(largest[1]), place(largest[2])]
+
+    /// The three largest, the largest first. Those that agree but for their last bits are in the order in which they
+    /// come.
+    #[inline(always)]
+    fn largest(&self) -> [(Id, f32); ROUNDINGS] {
+        const PLACE: u32 = 0xf;
+        let mut keys = [[0; LANES]; GROUPS];
+        for list in 0..GROUPS {
+            for lane in 0..LANES {
+                let size = self.amounts[list][lane].abs().to_bits();
+                keys[list][lane] = (size & !PLACE) | (PLACE - (LANES * list + lane) as u32);
+            }
+        }
+        let mut places = [0; ROUNDINGS];
+        for place in &mut places {
+            let mut largest = keys[0];
+            for list in &keys[1..] {
+                for lane in 0..LANES {
+                    largest[lane] = largest[lane].max(list[lane]);
+                }
+            }
+            let [a, b, c, d] = largest;
+            let largest = a.max(b).max(c.max(d));
+            for key in keys.as_flattened_mut() {
+                *key &= !mask(*key == largest);
+            }
+            *place = (PLACE - (largest & PLACE)) as usize % (LANES * GROUPS);
+        }
+        let at = |place: usize| (self.operations.as_flattened()[place], self.amounts.as_flattened()[place]);
+        let [first, second, third] = places;
+        [at(first), at(second), at(third)]
+    }
 }
 
 impl Roundings {
-    /// Those of `GROUPS` operands, each with its partial, and a new one: `COUNT` in all. None of them brings more than
-    /// `most`.
+    /// Those of the operands, each with its partial, and a new one. None of them brings more than `most`.
     #[inline(always)]
-    pub(super) fn combine<const GROUPS: usize, const COUNT: usize>(
-        operands: &[(Roundings, f64); GROUPS],
+    pub(super) fn combine<const GROUPS: usize>(
+        operands: [(&Roundings, f64); GROUPS],
         own: Part,
         most: f64,
     ) -> Roundings {
@@ -106,53 +173,44 @@ impl Roundings {
         }
         let exponent = exponent_of(most);
         let down = power_of_two(-exponent);
-        let (mut operations, mut amounts) = ([own.operation; COUNT], [own.amount * down; COUNT]);
-        for (nth, (roundings, partial)) in operands.iter().enumerate() {
-            let scale = power_of_two(roundings.exponent.into()) * partial * down;
-            for index in 0..ROUNDINGS {
-                operations[ROUNDINGS * nth + index] = roundings.operations[index];
-                amounts[ROUNDINGS * nth + index] = f64::from(roundings.amounts[index]) * scale;
+        let mut merged = Merged { operations: [[NOBODY; LANES]; GROUPS], amounts: [[0.0; LANES]; GROUPS] };
+        for (nth, (roundings, partial)) in operands.into_iter().enumerate() {
+            // Nothing stays nothing.
+            let scale = (power_of_two(roundings.exponent) * partial * down) as f32;
+            let scale = scale.clamp(-f32::MAX, f32::MAX);
+            merged.operations[nth] = roundings.operations;
+            let [a, b, c] = roundings.amounts;
+            merged.amounts[nth] = [a, b, c, 0.0].map(|amount| amount * scale);
+        }
+        merged.add(own.operation, (own.amount * down) as f32);
+        for second in 1..GROUPS {
+            for first in 0..second {
+                merged.join(first, second);
             }
         }
-        // What is of the same operation is added up, where it is first.
-        for next in ROUNDINGS..COUNT {
-            let (operation, amount) = (operations[next], amounts[next]);
-            let mut known = false;
-            for before in 0..next / ROUNDINGS * ROUNDINGS {
-                let same = operations[before] == operation;
-                amounts[before] += masked(amount, same);
-                known |= same;
-            }
-            operations[next] = select_unpredictable(known, NOBODY, operation);
-            amounts[next] = masked(amount, !known);
-        }
-        let [a, b, c] = largest(&amounts);
+        let [a, b, c] = merged.largest();
         // What is beyond measure is not followed.
-        if !(amounts[a] + amounts[b] + amounts[c]).is_finite() {
+        if !(a.1 + b.1 + c.1).is_finite() {
             return Roundings::default();
         }
-        Roundings {
-            operations: [operations[a], operations[b], operations[c]],
-            amounts: [amounts[a] as f32, amounts[b] as f32, amounts[c] as f32],
-            exponent: exponent as i16,
-        }
+        Roundings { operations: [a.0, b.0, c.0, NOBODY], amounts: [a.1, b.1, c.1], exponent }
     }
 
     /// Those of `factor` times the value.
     pub(super) fn scaled(&self, factor: f64) -> Roundings {
         let nothing = Part { operation: NOBODY, amount: 0.0 };
-        Roundings::combine::<1, 4>(&[(*self, factor)], nothing, self.largest() * factor.abs())
+        Roundings::combine([(self, factor)], nothing, self.largest() * factor.abs())
     }
 
     /// The largest part, whatever its sign.
     #[inline(always)]
     pub(super) fn largest(&self) -> f64 {
-        f64::from(self.amounts[0].abs()) * power_of_two(self.exponent.into())
+        f64::from(self.amounts[0].abs()) * power_of_two(self.exponent)
     }
 
     /// The parts that are not nothing.
     pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
-        let scale = power_of_two(i32::from(self.exponent));
+        let scale = power_of_two(self.exponent);
         let part = move |(&operation, &amount)| Part { operation, amount: f64::from(amount) * scale };
         self.operations.iter().zip(&self.amounts).map(part).filter(|part| part.amount != 0.0)
     }

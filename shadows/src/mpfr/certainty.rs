@@ -148,10 +148,15 @@ pub(super) fn control(own: f32, bits: f64, format: Format) -> f32 {
 /// factor of two.
 #[inline(always)]
 pub(super) fn sum(a: f32, b: f32) -> f32 {
+    /// With this added, a number's whole part is in the same bits of it up to the next power of two.
+    const ALIGNED: f32 = 16.0;
+    const WHOLE: u32 = 19;
     let (large, small) = if a > b { (a, b) } else { (b, a) };
     let apart = large - small;
     // What is 2¹² times smaller will not be missed. Both may be −∞: no number then.
-    let power = f32::from_bits((127 - apart.clamp(0.0, 13.0) as u32) << 23);
+    let near = if apart < 13.0 { apart } else { 13.0 };
+    let whole = ((near + ALIGNED).to_bits() >> WHOLE) - (ALIGNED.to_bits() >> WHOLE);
+    let power = f32::from_bits((127 - whole) << 23);
     large + if apart > 12.0 { 0.0 } else { power }
 }
 

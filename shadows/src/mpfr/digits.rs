@@ -20,6 +20,8 @@ use words::*;
 pub(super) const BITS: u32 = 64 * WORDS as u32;
 /// Exponents up to this, either way, are reckoned with here.
 const FAR: u32 = 1 << 28;
+/// Exponents below this, either way, are not far out of the range of doubles.
+const NEAR: u32 = 1 << 12;
 
 /// What a number is. As wide as an exponent: numbers are copied in whole words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +136,18 @@ impl Short {
     #[inline(always)]
     pub(super) fn exponent(&self) -> Option<i32> {
         (self.kind == Kind::Finite).then_some(self.exponent)
+    }
+
+    /// The exponent of a number that is finite and not zero.
+    #[inline(always)]
+    pub(super) fn scale(&self) -> i32 {
+        self.exponent
+    }
+
+    /// Whether it is finite, not zero and not far out of the range of doubles.
+    #[inline(always)]
+    pub(super) fn is_near(&self) -> bool {
+        (self.kind == Kind::Finite) & (self.exponent.unsigned_abs() < NEAR)
     }
 
     /// Whether there is arithmetic for it here.

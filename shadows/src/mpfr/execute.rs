@@ -139,14 +139,15 @@ impl MpfrShadow {
                 real.gains = shadow.gains.with(id, linear.gain(index));
             }
         }
+        let nothing = Roundings::default();
         let operand = |index: usize| match lane.shadows.get(index) {
-            Some(Some(shadow)) => (shadow.roundings, linear.partials[index]),
-            _ => (Roundings::default(), 0.0),
+            Some(Some(shadow)) => (&shadow.roundings, linear.partials[index]),
+            _ => (&nothing, 0.0),
         };
         let own = Part { operation: id, amount: own };
         real.roundings = match lane.x.len() {
-            1 | 2 => Roundings::combine::<2, 7>(&[operand(0), operand(1)], own, largest),
-            _ => Roundings::combine::<3, 10>(&[operand(0), operand(1), operand(2)], own, largest),
+            1 | 2 => Roundings::combine([operand(0), operand(1)], own, largest),
+            _ => Roundings::combine([operand(0), operand(1), operand(2)], own, largest),
         };
     }
 

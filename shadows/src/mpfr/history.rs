@@ -100,6 +100,14 @@ impl History {
         }
     }
 
+    /// The same of an operation on doubles.
+    #[inline(always)]
+    pub(super) fn push_exact_doubles(&mut self, operation: Id, x: [f64; 2], r: f64) {
+        if x.iter().all(|x| x.to_bits() != r.to_bits()) {
+            self.exact[place(r.to_bits().into())] = self.push_doubles(operation, x, [0; 2], r);
+        }
+    }
+
     /// Remembers that `operation` was executed.
     #[inline(always)]
     pub(super) fn push(&mut self, operation: Id, lane: &Lane<'_, Real>) -> Serial {

@@ -4,6 +4,7 @@ use shadowgrind_core::format::Format;
 
 use super::blame::{Gains, Roundings};
 use super::certainty::Certainty;
+use super::digits::Short;
 use super::history::Serial;
 use super::influences::Influences;
 use super::number::RealNumber;
@@ -57,6 +58,12 @@ impl Real {
         Real::new(value, format, certainty)
     }
 
+    /// What stands for an operand without a shadow, the double `x`, a normal number.
+    #[inline(always)]
+    pub(super) fn plain(x: f64) -> Real {
+        Real::new(RealNumber::Short(Short::of_double(x)), Format::F64, Certainty::Exact { last: 0 })
+    }
+
     /// The real number.
     pub fn value(&self) -> &RealNumber {
         &self.value
@@ -77,6 +84,12 @@ impl Real {
     #[inline(always)]
     pub fn significant_bits(&self) -> i32 {
         self.value.get_exp().map_or(i32::MAX, |exponent| self.certainty.bits_of(exponent))
+    }
+
+    /// log₂ of what it may be off by: −∞ if it is exact.
+    #[inline(always)]
+    pub(super) fn noise(&self) -> f32 {
+        self.certainty.noise().unwrap_or(f32::NEG_INFINITY)
     }
 
     /// Float less real.

@@ -10,7 +10,7 @@ use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_TICKET, Slots};
-use shadowgrind_shadows::mpfr::Value;
+use shadowgrind_shadows::mpfr::{self, Value};
 use std::ops::Range;
 
 /// One record, as translated code leaves it.
@@ -26,6 +26,8 @@ pub(super) struct Known {
     operands: [u8; MAX_OPERANDS],
     tickets: [u8; MAX_OPERANDS],
     result: u8,
+    /// One of the commonest operations.
+    is_lean: bool,
 }
 
 impl Known {
@@ -37,7 +39,11 @@ impl Known {
         };
         let operands = each(&|n| recorded.operand(n));
         let tickets = each(&|n| recorded.tickets(n));
-        Known { recorded, site, operands, tickets, result: recorded.result() as u8 }
+        let is_lean = match recorded.what {
+            What::Op(op) => mpfr::is_lean(op, recorded.from, recorded.to) && recorded.operands == 2,
+            _ => false,
+        };
+        Known { recorded, site, operands, tickets, result: recorded.result() as u8, is_lean }
     }
 }
 
@@ -145,7 +151,11 @@ impl Replay<'_> {
             let (record, tickets) = unsafe { record(at) };
             let known = &known[number(record, ID as usize, 4) as usize];
             for lane in 0..usize::from(known.recorded.lanes) {
-                self.lane(record, tickets, known, lane);
+                if known.is_lean {
+                    self.double(record, tickets, known, lane);
+                } else {
+                    self.lane(record, tickets, known, lane);
+                }
             }
         }
         self.settle();
@@ -161,7 +171,43 @@ impl Replay<'_> {
         }
     }
 
+    /// One of the commonest operations: as [`Replay::lane`] does it, but nothing is asked that is known.
     #[inline(always)]
+    fn double(&mut self, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
+        const F64: Format = Format::F64;
+        let What::Op(op) = known.recorded.what else { return };
+        let Reals { shadow, slots } = &mut *self.reals;
+        let pending = self.pending;
+        let [first, second] = &mut self.made;
+        let (last, next) = if pending.place == 0 { (first, second) } else { (second, first) };
+        let float = |at: u8| number(record, usize::from(at) + 8 * lane, 8);
+        let shadow_of = |n: usize, bits: u64| {
+            let ticket = float(known.tickets[n]);
+            if ticket == NO_TICKET {
+                None
+            } else if ticket == pending.ticket {
+                let same = (pending.format == F64) & (pending.bits == bits.into());
+                last.as_ref().filter(|_| same)
+            } else {
+                slots.get(ticket, F64, bits.into())
+            }
+        };
+        let (a, b, r) = (float(known.operands[0]), float(known.operands[1]), float(known.result));
+        let shadows = [shadow_of(0, a), shadow_of(1, b)];
+        let x = [f64::from_bits(a), f64::from_bits(b)];
+        shadow.on_doubles((known.site, op), x, f64::from_bits(r), shadows, next);
+        let place = match known.recorded.lanes {
+            1 => &mut record[FRESH as usize..],
+            _ => &mut tickets[8 * lane..],
+        };
+        let ticket = number(place, 0, 8);
+        refresh(slots, place, 8);
+        let place = 1 - pending.place;
+        self.settle();
+        self.pending = Pending { ticket, format: F64, bits: r.into(), place };
+    }
+
+    #[inline(never)]
     fn lane(&mut self, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
         let Known { recorded, site, .. } = *known;
         let count = usize::from(recorded.operands);
