@@ -5,6 +5,7 @@
 //! two. Knows nothing of infinities and NaN, and of numbers that are far out of any float's range: whoever asks for
 //! them ([`Short::is_ordinary`]) has MPFR do it.
 
+mod root;
 mod words;
 
 use std::cmp::Ordering;
@@ -14,6 +15,7 @@ use rug::{Assign, Float, Integer};
 use shadowgrind_core::format::{Format, Number};
 
 use super::convert;
+use root::Left;
 use words::*;
 
 /// Bits of a significand.
@@ -130,6 +132,10 @@ impl Short {
 
     pub(super) fn kind(&self) -> Kind {
         self.kind
+    }
+
+    pub(super) fn is_negative(&self) -> bool {
+        self.negative
     }
 
     /// e where |x| ∈ [2^(e−1), 2^e).
@@ -291,6 +297,26 @@ impl Short {
             wide[0] = u64::from(half) << 63 | u64::from(more);
         }
         finished(wide, exponent, negative, precision)
+    }
+
+    /// √x of a number that is not negative.
+    pub(super) fn root(&self, precision: u32) -> Short {
+        if self.kind == Kind::Zero {
+            return *self;
+        }
+        // Of a number in [¼, 1), so that the exponent is even.
+        let odd = (self.exponent & 1) as u32;
+        let [a, b, c, d] = self.words;
+        let join = |low: u64, high: u64| low >> odd | (high & u64::from(odd)) << 63;
+        let words = [join(a, b), join(b, c), join(c, d), d >> odd];
+        let (words, left) = root::root(&words, (a & u64::from(odd)) << 63);
+        let below = match left {
+            Left::Nothing => 0,
+            Left::Little => 1,
+            Left::Much => TOP | 1,
+        };
+        let [a, b, c, d] = words;
+        finished([below, a, b, c, d], (self.exponent + odd as i32) / 2, false, precision)
     }
 
     /// x to so many bits.

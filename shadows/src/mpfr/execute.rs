@@ -173,11 +173,11 @@ impl MpfrShadow {
         value: &RealNumber,
     ) -> Influences {
         let kept = self.compensated(lane, value);
-        let operands =
-            lane.shadows.iter().zip(linear.partials).enumerate().filter_map(|(index, (shadow, p))| {
-                let shadow = shadow.as_ref().filter(|_| kept.is_none_or(|kept| kept == index))?;
-                Some((&shadow.influences, p)).filter(|_| shadow.is_influenced())
-            });
+        let operands = std::array::from_fn(|index| {
+            let shadow = lane.shadows.get(index).copied().flatten()?;
+            let counts = shadow.is_influenced() && kept.is_none_or(|kept| kept == index);
+            counts.then_some((&shadow.influences, linear.partials[index]))
+        });
         let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
         Influences::combine(operands, own, &mut self.parts)
     }

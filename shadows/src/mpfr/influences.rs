@@ -3,6 +3,7 @@
 //! Most values depend on few, which are kept with the value itself: nothing is allocated for them, and nothing has to be
 //! looked up when values are merged.
 
+use shadowgrind_core::ops::MAX_OPERANDS;
 use triomphe::ThinArc;
 
 use super::blame::{Part, compare, exponent_of, known, power_of_two, put_all};
@@ -41,12 +42,13 @@ impl Influences {
         Influences::Few(Few { operations: [0; FEW], amounts: [0.0; FEW], exponent: 0, count: 0 });
 
     /// Those of the operands, each with its partial, and a new one if the operation is at fault.
-    pub(super) fn combine<'a>(
-        mut operands: impl Iterator<Item = (&'a Influences, f64)>,
+    pub(super) fn combine(
+        operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
         own: Option<Part>,
         scratch: &mut Vec<Part>,
     ) -> Influences {
-        let [first, second, third] = std::array::from_fn(|_| operands.next());
+        let mut operands = operands.into_iter().flatten();
+        let [first, second, third] = [operands.next(), operands.next(), operands.next()];
         match (first, second, third, own) {
             (Some((only, partial)), None, None, None) => return only.scaled(partial),
             // Two descendants of one value, or one value twice: nothing to merge.
@@ -90,7 +92,7 @@ impl Influences {
     pub(super) fn scaled(&self, factor: f64) -> Influences {
         match self {
             Influences::Few(few) if factor == 1.0 => Influences::Few(*few),
-            Influences::Few(few) => Influences::Few(Few::of(scaled_parts(few.iter(), factor))),
+            Influences::Few(few) => Influences::Few(few.scaled(factor)),
             Many(parts, own) => scaled_list(parts, f64::from(*own), f64::from(*own) * factor),
         }
     }
@@ -107,26 +109,50 @@ impl Influences {
 impl Few {
     /// Parts, no more than a few.
     fn of(parts: impl Iterator<Item = Part>) -> Few {
-        let mut few = Few { operations: [0; FEW], amounts: [0.0; FEW], exponent: 0, count: 0 };
-        let (mut amounts, mut largest) = ([0.0; FEW], 0.0_f64);
+        let (mut operations, mut amounts, mut count) = ([0; FEW], [0.0; FEW], 0);
         for (index, part) in parts.enumerate().take(FEW) {
-            few.operations[index] = part.operation;
-            amounts[index] = part.amount;
-            let size = part.amount.abs();
+            (operations[index], amounts[index], count) = (part.operation, part.amount, index as u8 + 1);
+        }
+        Few::with(operations, amounts, count)
+    }
+
+    #[inline(always)]
+    fn with(operations: [Id; FEW], amounts: [f64; FEW], count: u8) -> Few {
+        let mut largest = 0.0_f64;
+        for amount in amounts {
+            let size = amount.abs();
             largest = if size > largest && size < f64::INFINITY { size } else { largest };
-            few.count = index as u8 + 1;
         }
         let exponent = exponent_of(largest);
         let scale = power_of_two(-exponent);
-        for (kept, amount) in few.amounts.iter_mut().zip(amounts) {
-            *kept = (amount * scale) as f32;
+        Few {
+            operations,
+            amounts: amounts.map(|amount| (amount * scale) as f32),
+            exponent: exponent as i16,
+            count,
         }
-        few.exponent = exponent as i16;
-        few
     }
 
     /// These and others, each with its partial, if that makes no more than a few.
     fn merged(&self, partial: f64, other: &Few, other_partial: f64) -> Option<Few> {
+        if self.operations == other.operations && self.count == other.count {
+            // Of the same lineage, as most are.
+            let scale = power_of_two(self.exponent.into()) * partial;
+            let other_scale = power_of_two(other.exponent.into()) * other_partial;
+            let mut amounts = [0.0; FEW];
+            for (index, amount) in amounts.iter_mut().enumerate() {
+                *amount =
+                    f64::from(self.amounts[index]) * scale + f64::from(other.amounts[index]) * other_scale;
+            }
+            if amounts.iter().all(|amount| amount.is_finite()) {
+                return Some(Few::with(self.operations, amounts, self.count));
+            }
+        }
+        self.united(partial, other, other_partial)
+    }
+
+    /// The same of any parts.
+    fn united(&self, partial: f64, other: &Few, other_partial: f64) -> Option<Few> {
         let mut parts = [Part { operation: 0, amount: 0.0 }; FEW];
         let mut count = 0;
         let both = scaled_parts(self.iter(), partial).chain(scaled_parts(other.iter(), other_partial));
@@ -140,6 +166,16 @@ impl Few {
             }
         }
         Some(Few::of(parts[..count].iter().copied()))
+    }
+
+    /// These, with a factor.
+    fn scaled(&self, factor: f64) -> Few {
+        let scale = power_of_two(self.exponent.into()) * factor;
+        let amounts = self.amounts.map(|amount| f64::from(amount) * scale);
+        if amounts.iter().all(|amount| amount.is_finite()) {
+            return Few::with(self.operations, amounts, self.count);
+        }
+        Few::of(scaled_parts(self.iter(), factor))
     }
 
     fn iter(&self) -> impl Iterator<Item = Part> {

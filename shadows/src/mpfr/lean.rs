@@ -250,14 +250,42 @@ impl MpfrShadow {
         let [a, b] = binary.x;
         let linear =
             Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
-        binary.with_lane(|lane| {
-            let outcome = Outcome { lane, linear: &linear, value, rounded: found.rounded.into(), bits };
-            let fault = outcome.fault(&self.reals.mpfr, self.settings.error_threshold);
-            let followed = bits > ONE_ROUNDING || fault.is_some();
-            let influences =
-                if followed { self.influences(id, fault, &linear, lane, value) } else { Influences::NONE };
-            (fault, influences)
-        })
+        let mut fault = None;
+        if bits > self.settings.error_threshold && self.is_at_fault(binary, found.rounded) {
+            fault = binary.with_lane(|lane| {
+                let outcome = Outcome { lane, linear: &linear, value, rounded: found.rounded.into(), bits };
+                outcome.fault(&self.reals.mpfr, self.settings.error_threshold)
+            });
+        }
+        if bits <= ONE_ROUNDING && fault.is_none() {
+            return (None, Influences::NONE);
+        }
+        if binary.may_compensate(found, self.settings.precision) {
+            let influences = binary.with_lane(|lane| self.influences(id, fault, &linear, lane, value));
+            return (fault, influences);
+        }
+        let operand =
+            |real, partial| Some((real, partial)).filter(|(real, _): &(&Real, f64)| real.is_influenced());
+        let operands = [operand(binary.reals[0], first), operand(binary.reals[1], second), None];
+        let operands = operands.map(|operand| operand.map(|(real, partial)| (&real.influences, partial)));
+        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
+        (fault, Influences::combine(operands, own, &mut self.parts))
+    }
+
+    /// Whether the local error is above the threshold: see [`Outcome::fault`]. `rounded` is the real result as a float.
+    #[inline(always)]
+    fn is_at_fault(&self, binary: &Binary<'_>, rounded: u64) -> bool {
+        let [a, b] = binary.reals.map(|real| f64::from_bits(real.rounded(F64) as u64));
+        let local = match binary.op {
+            _ if [a, b] == binary.x => binary.r,
+            Op::Add => a + b,
+            Op::Sub => a - b,
+            Op::Mul => a * b,
+            _ => a / b,
+        };
+        let local = local.to_bits();
+        (local ^ rounded) >> 63 != 0
+            || self.error_bits.of(local.abs_diff(rounded)) > self.settings.error_threshold
     }
 }
 
@@ -277,6 +305,13 @@ impl Binary<'_> {
     fn may_round(&self) -> bool {
         let rounds = |index: usize| self.shadows[index].is_none() & (field(self.x[index]) == ROUNDING_FIELD);
         self.is_sum() & (rounds(0) | rounds(1))
+    }
+
+    /// Whether it may be that one operand corrects the other: only where the reals are far apart.
+    #[inline(always)]
+    fn may_compensate(&self, found: &Found, precision: u32) -> bool {
+        let least = found.exponent - precision as i32 / 2;
+        self.is_sum() & ((found.exponents[0] < least) | (found.exponents[1] < least))
     }
 
     /// As any operation is described.

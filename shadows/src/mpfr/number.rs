@@ -209,6 +209,10 @@ impl Arithmetic {
                 let a = operand(lane, 0)?;
                 return Some(if lane.op == Op::Neg { a.negated() } else { a.magnitude() });
             }
+            Op::Sqrt => {
+                let a = operand(lane, 0)?;
+                return (a.kind() == Kind::Zero || !a.is_negative()).then(|| a.root(self.mpfr.precision));
+            }
             _ => return None,
         }
         let (a, b) = (operand(lane, 0)?, operand(lane, 1)?);

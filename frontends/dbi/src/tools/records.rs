@@ -186,10 +186,10 @@ impl Replay<'_> {
             if ticket == NO_TICKET {
                 None
             } else if ticket == pending.ticket {
-                let same = (pending.format == F64) & (pending.bits == bits.into());
+                let same = (pending.format == F64) & (pending.bits == u128::from(bits));
                 last.as_ref().filter(|_| same)
             } else {
-                slots.get(ticket, F64, bits.into())
+                slots.get(ticket, F64, u128::from(bits))
             }
         };
         let (a, b, r) = (float(known.operands[0]), float(known.operands[1]), float(known.result));

@@ -68,6 +68,9 @@ fn arithmetic_is_that_of_mpfr() {
         if !b.is_zero() {
             assert_same(Short::divide(&x, &y, precision), &Float::with_val(precision, &a / &b), &what("/"));
         }
+        if !a.is_sign_negative() {
+            assert_same(x.root(precision), &Float::with_val(precision, a.sqrt_ref()), &what("root"));
+        }
         assert_same(x.rounded(64), &Float::with_val(64, &a), &what("rounded"));
         assert_eq!(x.compare(&y), a.partial_cmp(&b), "{}", what("?"));
     }
@@ -85,6 +88,23 @@ fn differences_of_neighbours_are_those_of_mpfr() {
         let (x, y) = (Short::from_float(&a), Short::from_float(&b));
         let expected = Float::with_val(BITS, &a - &b);
         assert_same(Short::add(&x, &y, true, BITS), &expected, "a difference");
+    }
+}
+
+/// Roots of squares and of their neighbours: what is left is nothing, or as little or as much as can be.
+#[test]
+fn roots_of_squares_are_those_of_mpfr() {
+    let mut numbers = Numbers(11);
+    for round in 0..50_000 {
+        let bits = if round % 2 == 0 { BITS / 2 } else { 1 + numbers.below(BITS.into()) as u32 };
+        let root = Float::with_val(bits, numbers.real(bits).abs());
+        let mut square = Float::with_val(BITS, root.square_ref());
+        let Some(exponent) = square.get_exp() else { continue };
+        square += Float::with_val(64, numbers.below(3) as i32 - 1) << (exponent - numbers.below(300) as i32);
+        if !square.is_sign_negative() {
+            let expected = Float::with_val(BITS, square.sqrt_ref());
+            assert_same(Short::from_float(&square).root(BITS), &expected, "a root");
+        }
     }
 }
 
