@@ -133,10 +133,9 @@ impl<const GROUPS: usize> Merged<GROUPS> {
     fn largest(&self) -> [(Id, f32); ROUNDINGS] {
         const PLACE: u32 = 0xf;
         let mut keys = [[0; LANES]; GROUPS];
-        for list in 0..GROUPS {
-            for lane in 0..LANES {
-                let size = self.amounts[list][lane].abs().to_bits();
-                keys[list][lane] = (size & !PLACE) | (PLACE - (LANES * list + lane) as u32);
+        for (list, amounts) in self.amounts.iter().enumerate() {
+            for (lane, amount) in amounts.iter().enumerate() {
+                keys[list][lane] = (amount.abs().to_bits() & !PLACE) | (PLACE - (LANES * list + lane) as u32);
             }
         }
         let mut places = [0; ROUNDINGS];
