@@ -106,7 +106,10 @@ impl MpfrShadow {
         }
         match self.reals.short_precision() {
             Some(precision) => self.lean_short(&binary, precision, into),
-            None => self.lean_long(&binary, into),
+            None => {
+                let Some((value, found)) = self.long_found(&binary) else { return false };
+                self.lean_real(&binary, value, &found, into)
+            }
         }
     }
 
@@ -137,20 +140,16 @@ impl MpfrShadow {
         self.lean_real(binary, RealNumber::Short(value), &found, into)
     }
 
-    /// By MPFR.
+    /// The real result by MPFR, which takes so long that it is called rather than inlined.
     #[inline(never)]
-    fn lean_long(&mut self, binary: &Binary<'_>, into: &mut Option<Real>) -> bool {
-        let [Some(first), Some(second)] = binary.reals.map(|real| real.value().get_exp()) else {
-            return false;
-        };
+    fn long_found(&mut self, binary: &Binary<'_>) -> Option<(RealNumber, Found)> {
+        let [first, second] = binary.reals.map(|real| real.value().get_exp());
+        let exponents = [first?, second?];
         let value = binary.with_lane(|lane| self.long_result(lane, None));
-        let Some(exponent) = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020) else {
-            return false;
-        };
+        let exponent = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020)?;
         let rounded = value.round(F64) as u64;
         let is_double = rounded == binary.r.to_bits() && value.is_exactly(F64, binary.r.to_bits().into());
-        let found = Found { exponent, rounded, is_double, exponents: [first, second] };
-        self.lean_real(binary, value, &found, into)
+        Some((value, Found { exponent, rounded, is_double, exponents }))
     }
 
     #[inline(always)]
