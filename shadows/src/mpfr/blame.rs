@@ -266,3 +266,58 @@ pub(super) fn exponent_of(x: f64) -> i32 {
 pub(super) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(parts: &[(Id, f64)]) -> Roundings {
+        parts.iter().fold(Roundings::default(), |list, &(operation, amount)| {
+            let most = list.largest().max(amount.abs());
+            Roundings::combine([(&list, 1.0)], Part { operation, amount }, most)
+        })
+    }
+
+    /// Merged lists have what adding up by operation gives, the largest first.
+    #[test]
+    fn roundings_of_one_operation_are_added_up() {
+        let lists = [
+            list(&[]),
+            list(&[(1, 4.0)]),
+            list(&[(2, 3.0), (1, -2.0), (5, 0.5)]),
+            list(&[(5, -8.0), (3, 1.0), (2, 0.75)]),
+            list(&[(9, 1e200), (2, 2e200), (1, -3e200)]),
+        ];
+        for a in &lists {
+            for b in &lists {
+                for (p, q, own) in [(1.0, 1.0, 0.25), (1.0, -1.0, 1e-3), (-0.5, 3.0, 7.0), (0.0, 1e-60, 0.0)]
+                {
+                    let mut sums: Vec<Part> = Vec::new();
+                    let scaled = |list: &Roundings, factor: f64| -> Vec<Part> {
+                        list.iter().map(|part| Part { amount: part.amount * factor, ..part }).collect()
+                    };
+                    put_all(&mut sums, scaled(a, p).into_iter());
+                    put_all(&mut sums, [Part { operation: 5, amount: own }].into_iter());
+                    put_all(&mut sums, scaled(b, q).into_iter());
+                    sums.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
+                    let most = (a.largest() * p).abs().max((b.largest() * q).abs()).max(own);
+                    let merged =
+                        Roundings::combine([(a, p), (b, q)], Part { operation: 5, amount: own }, most);
+                    let merged: Vec<Part> = merged.iter().collect();
+                    // Amounts are kept with seven digits, of the largest where others cancel.
+                    let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs() + 3e-7 * most;
+                    for (part, expected) in merged.iter().zip(&sums) {
+                        assert!(near(part.amount.abs(), expected.amount.abs()), "{merged:?}, not {sums:?}");
+                        let same = sums.iter().find(|sum| sum.operation == part.operation);
+                        assert!(
+                            same.is_some_and(|same| near(part.amount, same.amount)),
+                            "{merged:?}, {sums:?}"
+                        );
+                    }
+                    let kept = sums.iter().filter(|part| part.amount.abs() > 1e-6 * most).count();
+                    assert!(merged.len() >= kept.min(ROUNDINGS), "{merged:?}, not {sums:?}");
+                }
+            }
+        }
+    }
+}

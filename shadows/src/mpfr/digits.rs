@@ -15,7 +15,6 @@ use rug::{Assign, Float, Integer};
 use shadowgrind_core::format::{Format, Number};
 
 use super::convert;
-use root::Left;
 use words::*;
 
 /// Bits of a significand.
@@ -297,26 +296,6 @@ impl Short {
             wide[0] = u64::from(half) << 63 | u64::from(more);
         }
         finished(wide, exponent, negative, precision)
-    }
-
-    /// √x of a number that is not negative.
-    pub(super) fn root(&self, precision: u32) -> Short {
-        if self.kind == Kind::Zero {
-            return *self;
-        }
-        // Of a number in [¼, 1), so that the exponent is even.
-        let odd = (self.exponent & 1) as u32;
-        let [a, b, c, d] = self.words;
-        let join = |low: u64, high: u64| low >> odd | (high & u64::from(odd)) << 63;
-        let words = [join(a, b), join(b, c), join(c, d), d >> odd];
-        let (words, left) = root::root(&words, (a & u64::from(odd)) << 63);
-        let below = match left {
-            Left::Nothing => 0,
-            Left::Little => 1,
-            Left::Much => TOP | 1,
-        };
-        let [a, b, c, d] = words;
-        finished([below, a, b, c, d], (self.exponent + odd as i32) / 2, false, precision)
     }
 
     /// x to so many bits.

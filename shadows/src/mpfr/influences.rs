@@ -211,3 +211,31 @@ fn scaled_list(parts: &ThinArc<(), Part>, own: f64, factor: f64) -> Influences {
     let scaled: Vec<Part> = scaled_parts(list(parts, own as f32), factor / own).collect();
     Many(ThinArc::from_header_and_slice((), &scaled), 1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn few(parts: &[(Id, f64)]) -> Few {
+        Few::of(parts.iter().map(|&(operation, amount)| Part { operation, amount }))
+    }
+
+    /// Faults of one lineage are merged as any faults are.
+    #[test]
+    fn lineages_merge_as_any_faults_do() {
+        let lists = [
+            few(&[(7, 1e-9)]),
+            few(&[(7, -3.5e-9), (2, 1e-20), (4, 0.25)]),
+            few(&[(7, 1e-12), (2, -1e-9), (4, 1e-300)]),
+            few(&[(7, f64::INFINITY), (2, 1.0), (4, 1.0)]),
+        ];
+        for a in &lists {
+            for b in lists.iter().filter(|b| b.operations == a.operations) {
+                for (p, q) in [(1.0, -1.0), (0.125, 3e40), (0.0, 1e-30), (1.0, 1.0)] {
+                    let (merged, united) = (a.merged(p, b, q), a.united(p, b, q));
+                    assert_eq!(format!("{merged:?}"), format!("{united:?}"), "{p} {a:?} {q} {b:?}");
+                }
+            }
+        }
+    }
+}

@@ -73,8 +73,10 @@ pub(crate) fn complete_image(context: &mut Context) {
 /// Has upper halves of vector registers that are zero count as not in use: see `engine::switch` for what it would cost
 /// an SSE program, whose instructions alternate with annotations by AVX ones, if they did.
 pub(crate) fn release_uppers(context: &mut Context) {
-    let Layout { ymm, zmm, .. } = layout();
-    let image = &mut context.xsave.0;
+    release(&mut context.xsave.0, layout());
+}
+
+fn release(image: &mut [u8], Layout { ymm, zmm, .. }: Layout) {
     let mut present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
     for (component, uppers) in [(AVX, ymm..ymm + 256), (ZMM, zmm..zmm + 512)] {
         if present >> component & 1 == 1 && is_zero(&image[uppers]) {
@@ -249,5 +251,28 @@ impl RegisterShadows<'_> {
     /// Tells translated code whether an x87 register carries a shadow.
     pub(crate) fn note_x87(&mut self) {
         self.context.x87_shadowed = u64::from(self.x87());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upper_halves_are_released_if_they_are_zero() {
+        const LAYOUT: Layout = Layout { ymm: 576, zmm: 896, upper: 1408, masks: 832 };
+        for (at, value, expected) in [
+            (LAYOUT.ymm, 0, 0b1010_0011_u8),
+            (LAYOUT.ymm + 255, 1, 0b1010_0111),
+            (LAYOUT.zmm + 511, 1, 0b1110_0011),
+            (LAYOUT.upper, 1, 0b1010_0011),
+        ] {
+            let mut image = [0; 2688];
+            image[XSTATE_BV] = 0b1110_0111;
+            image[at] = value;
+            release(&mut image, LAYOUT);
+            assert_eq!(image[XSTATE_BV], expected, "{at}");
+            assert_eq!(image[at], value, "values stay");
+        }
     }
 }

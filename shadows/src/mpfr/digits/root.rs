@@ -1,15 +1,38 @@
 //! The square root of a significand, word by word as by hand: what is left is brought down by two words, and the next
 //! word of the root is what twice the root so far goes into it.
 
-use super::words::{WORDS, Words, multiply_add, quotient, reciprocal};
+use super::words::{TOP, WORDS, Words, multiply_add, quotient, reciprocal};
+use super::{Kind, Short, finished};
 
 /// Room for what is left of a step, and for what is taken from it.
 const ROOM: usize = WORDS + 2;
 type Rest = [u64; ROOM];
 
+impl Short {
+    /// √x of a number that is not negative.
+    pub(in crate::mpfr) fn root(&self, precision: u32) -> Short {
+        if self.kind == Kind::Zero {
+            return *self;
+        }
+        // Of a number in [¼, 1), so that the exponent is even.
+        let odd = (self.exponent & 1) as u32;
+        let [a, b, c, d] = self.words;
+        let join = |low: u64, high: u64| low >> odd | (high & u64::from(odd)) << 63;
+        let words = [join(a, b), join(b, c), join(c, d), d >> odd];
+        let (words, left) = root(&words, (a & u64::from(odd)) << 63);
+        let below = match left {
+            Left::Nothing => 0,
+            Left::Little => 1,
+            Left::Much => TOP | 1,
+        };
+        let [a, b, c, d] = words;
+        finished([below, a, b, c, d], (self.exponent + odd as i32) / 2, false, precision)
+    }
+}
+
 /// ⌊√(words · 2^256)⌋ for a number with one of its two top bits set and `below` as its 257th bit, and whether what is
 /// left of it is nothing, less than that root and a half, or more.
-pub(super) fn root(words: &Words, below: u64) -> (Words, Left) {
+fn root(words: &Words, below: u64) -> (Words, Left) {
     let number = [0, 0, 0, below, words[0], words[1], words[2], words[3]];
     let top = u128::from(words[3]) << 64 | u128::from(words[2]);
     let first = first_word(top);
@@ -26,7 +49,7 @@ pub(super) fn root(words: &Words, below: u64) -> (Words, Left) {
 
 /// What is left of a number beside the square of its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
+enum Left {
     Nothing,
     /// The root is nearer than the next number.
     Little,
