@@ -1,5 +1,5 @@
 //! Bit tricks: when the result of an integer or logical operation is still the float it was made from, up to sign and
-//! a power of two.
+//! a power of two; and when an addition rounds to an integer.
 //!
 //! Compilers negate, take |x|, select, and scale by powers of two with such operations; library code takes numbers
 //! apart and puts them together again. Knows bit patterns of one lane, no instruction and no shadow.
@@ -24,6 +24,13 @@ pub fn relation(format: Format, before: u128, after: u128) -> Option<(bool, i32)
     }
     let (from, to) = (x.exponent()?, y.exponent()?);
     Some((x.negative != y.negative, to - from))
+}
+
+/// Whether adding `magic` to something that small has rounded it to an integer, which then stands in the last digits of
+/// `sum`: those numbers are 1 apart. 2^(p−1) and 1.5·2^(p−1) are taken for magic, of either sign.
+pub fn rounds(format: Format, magic: f64, sum: f64) -> bool {
+    let whole = f64::exp2(f64::from(format.precision() - 1));
+    [whole, 1.5 * whole].contains(&magic.abs()) && (whole..2.0 * whole).contains(&sum.abs())
 }
 
 struct Fields {
@@ -99,6 +106,21 @@ mod tests {
         assert_eq!(relation(Format::F64, bits(x.to_bits()), bits(cut)), Some((false, -5)));
         assert_eq!(relation(Format::F64, bits(cut), bits(back)), Some((false, 0)));
         assert_eq!(f64::from_bits(back), x / 32.0);
+    }
+
+    #[test]
+    fn magic_numbers_round_what_is_small() {
+        let magic = 1.5 * 2.0_f64.powi(52);
+        assert!(rounds(Format::F64, magic, magic + 2.5));
+        assert!(rounds(Format::F64, -magic, 2.5 - magic));
+        assert!(rounds(Format::F64, 2.0_f64.powi(52), 2.0_f64.powi(52) + 7.0));
+        assert!(rounds(Format::F32, 8388608.0, 8388610.0));
+        assert!(rounds(Format::F80, 1.5 * 2.0_f64.powi(63), 1.5 * 2.0_f64.powi(63)));
+        // What was added is large itself, or was taken off again.
+        assert!(!rounds(Format::F64, magic, magic + magic));
+        assert!(!rounds(Format::F64, -magic, 3.0));
+        assert!(!rounds(Format::F64, 1e16, 1e16));
+        assert!(!rounds(Format::F64, 8388608.0, 8388610.0));
     }
 
     #[test]

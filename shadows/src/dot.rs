@@ -10,12 +10,17 @@
 //! `minus_scaled`, a change of sign alone is `opposite` or `signed`, and the division is `over`; no other place knows of
 //! this, and none of them makes a dot where there was none. A dot that is there follows IEEE arithmetic.
 //!
+//! **Rounding by a magic number** is rounding: what is added to 1.5·2^52, so that the sum is an integer in its last digits,
+//! has no part in the derivative. The shadow sees to that where it is told of an operation; [`rule`] does not ask, since
+//! hardly any sum has such a term: a front end that emits it looks for them ([`magic_terms`]) and leaves those sums alone.
+//!
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
 
 use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
 use shadowgrind_core::shadow::{Lane, Shadow};
+use shadowgrind_core::tricks;
 
 /// The dot of the result of `op` as straight-line arithmetic; `None` for a function row, which is evaluated by [`eval`].
 pub fn inline<K: Arith>(k: &K, op: Op, x: &[K::V], r: K::V, dots: &[K::V]) -> Option<K::V> {
@@ -80,6 +85,15 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
     })
 }
 
+/// Operands of `op` that round the others if they are magic numbers: terms of a sum.
+pub fn magic_terms(op: Op) -> &'static [usize] {
+    match op {
+        Op::Add | Op::Sub => &[0, 1],
+        Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => &[2],
+        _ => &[],
+    }
+}
+
 /// Derivatives as a shadow: a number beside each float.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dot;
@@ -96,8 +110,13 @@ impl Shadow for Dot {
             x[i] = lane.from.to_f64(bits);
             dots[i] = shadow.copied().unwrap_or(0.0);
         }
-        let count = lane.x.len();
-        Some(eval(lane.to, lane.op, &x[..count], lane.to.to_f64(lane.r), &dots[..count]))
+        let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
+        for i in magic_terms(lane.op).iter().copied().filter(|&i| tricks::rounds(lane.to, x[i], r)) {
+            let own = dots[i];
+            dots = [0.0; MAX_OPERANDS];
+            dots[i] = own;
+        }
+        Some(eval(lane.to, lane.op, &x[..count], r, &dots[..count]))
     }
 
     fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {

@@ -21,6 +21,7 @@ use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::code::ExitKind;
 use crate::x86::discover::{CodeSource, Hooks, Limits};
 use crate::x86::function::Function;
+use crate::x86::rounding::Rounding;
 use crate::x86::mode::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -488,6 +489,11 @@ impl CodeSource for GuestCode {
 
     fn function(&self, pc: u64) -> Option<Function> {
         self.process.tool.as_ref().and_then(|tool| tool.session.function(pc))
+    }
+
+    fn rounds(&self, pc: u64) -> Rounding {
+        let tool = self.process.tool.as_ref().filter(|_| self.process.is_annotating());
+        tool.map_or(Rounding::default(), |tool| tool.session.rounding(pc))
     }
 
     fn answers_requests(&self) -> bool {

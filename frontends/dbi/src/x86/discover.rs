@@ -7,6 +7,7 @@
 use super::access::is_write;
 use super::function::Function;
 use super::returns;
+use super::rounding::{Rounding, adds_floats};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
     Register,
@@ -27,6 +28,9 @@ pub(crate) trait CodeSource {
 
     /// What is known of the function at `pc`, which is hooked, if that is all there is to do there.
     fn function(&self, pc: u64) -> Option<Function>;
+
+    /// Formats for which sums in the code at `pc` may round by a magic number.
+    fn rounds(&self, pc: u64) -> Rounding;
 
     /// Whether GS addresses the mirror, so that the guest's uses of it are the engine's business.
     fn takes_gs(&self) -> bool;
@@ -130,11 +134,12 @@ pub(crate) struct Superblock {
     pub(crate) function: Option<Function>,
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
+    pub(crate) rounds: Rounding,
 }
 
 impl Superblock {
     pub(crate) fn new() -> Self {
-        Superblock { start: 0, insns: Vec::new(), end: End::Left, function: None, extents: Vec::new() }
+        Superblock { start: 0, insns: Vec::new(), end: End::Left, function: None, extents: Vec::new(), rounds: Rounding::default() }
     }
 
     /// Discovers the superblock at `start` into `self`, which is emptied first.
@@ -148,6 +153,9 @@ impl Superblock {
         if self.insns.iter().any(|insn| matches!(insn.flow, Flow::ExpectedReturn(_))) {
             returns::make_certain(&mut self.insns);
         }
+        let sums = self.insns.iter().any(|insn| adds_floats(&insn.decoded));
+        let parts = self.extents.iter().filter(|_| sums).map(|&(from, _)| source.rounds(from));
+        self.rounds = parts.fold(Rounding::default(), Rounding::or);
     }
 }
 
@@ -432,6 +440,9 @@ impl CodeSource for Bytes {
     }
     fn function(&self, _pc: u64) -> Option<Function> {
         None
+    }
+    fn rounds(&self, _pc: u64) -> Rounding {
+        Rounding::default()
     }
     fn takes_gs(&self) -> bool {
         false

@@ -21,6 +21,7 @@ pub(crate) mod mode;
 mod probe;
 mod rcx;
 mod returns;
+pub(crate) mod rounding;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod state;

@@ -1,6 +1,8 @@
 //! The files that hold the program's code: where their functions of a meaning are, and where they are loaded.
 
+use super::magic_numbers;
 use crate::tools::hooks::{self, Hook, Library};
+use crate::x86::rounding::Rounding;
 use object::LittleEndian as LE;
 use object::elf::{FileHeader64, PF_X, PT_INTERP, PT_LOAD, PT_TLS, ProgramHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -9,6 +11,7 @@ use shadowgrind_reports::symbols::{OpenError, SymbolFile, SymbolKind};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What a hooked function means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +42,9 @@ pub(super) struct ModuleFile {
     pub(super) module: Module,
     pub(super) layout: Layout,
     pub(super) hooked: Vec<Hooked>,
+    path: PathBuf,
+    /// Searched for when code of the file is annotated.
+    rounding: OnceLock<Rounding>,
 }
 
 impl ModuleFile {
@@ -57,7 +63,13 @@ impl ModuleFile {
             }
             Err(_) => (unknown, Vec::new()),
         };
-        ModuleFile { canonical, is_program, module, layout, hooked }
+        let (path, rounding) = (path.into(), OnceLock::new());
+        ModuleFile { canonical, is_program, module, layout, hooked, path, rounding }
+    }
+
+    /// For which formats its code may round by a magic number: any, if it cannot be read any more.
+    pub(super) fn rounding(&self) -> Rounding {
+        *self.rounding.get_or_init(|| self.layout.search(&self.path).unwrap_or(Rounding::ANY))
     }
 }
 
@@ -133,6 +145,20 @@ impl Layout {
             }
             _ => {}
         }
+    }
+
+    /// Which magic numbers are in the file at `path`.
+    fn search(&self, path: &Path) -> Option<Rounding> {
+        let file = File::open(path).ok()?;
+        let mut found = Rounding::default();
+        for segment in &self.segments {
+            let mut bytes = vec![0; segment.size.min(file.metadata().ok()?.len()) as usize];
+            file.read_exact_at(&mut bytes, segment.offset).ok()?;
+            // Offset and address are aligned alike.
+            let first = if segment.executable { 0 } else { segment.offset.wrapping_neg() as usize % 4 };
+            found = found.or(magic_numbers::search(bytes.get(first..)?, segment.executable));
+        }
+        (!self.segments.is_empty()).then_some(found)
     }
 
     /// How far above its link-time addresses the file is, if `file_offset` of its code is at `start`.

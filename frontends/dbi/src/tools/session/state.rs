@@ -9,6 +9,7 @@ use crate::engine::Lock;
 use crate::tools::hooks::Hook;
 use crate::tools::machine::Machine;
 use crate::x86::function::Function;
+use crate::x86::rounding::Rounding;
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Label, Report};
 use shadowgrind_core::site::Site;
@@ -50,6 +51,8 @@ pub(crate) struct State {
     /// Whether printed floats are outputs.
     printed: bool,
     files: HashMap<String, Arc<ModuleFile>>,
+    /// Whose code is where.
+    code: Vec<(Range<u64>, Arc<ModuleFile>)>,
     /// Functions by their addresses in this process.
     pub(super) hooked: HashMap<u64, Hooked>,
     /// Functions that SPECs name, and the numbers of their jobs.
@@ -96,6 +99,7 @@ impl Session {
             labels,
             printed,
             files: HashMap::new(),
+            code: Vec::new(),
             hooked: HashMap::new(),
             named: HashMap::new(),
             returns: HashSet::new(),
@@ -121,6 +125,7 @@ impl Session {
         let module = state.report.sites.add_module(file.module.clone());
         state.forget(start, end);
         state.report.sites.map(start..end, module, bias);
+        state.code.push((start..end, file.clone()));
         let mut added = Vec::new();
         for function in &file.hooked {
             let address = function.address.wrapping_add(bias);
@@ -173,6 +178,18 @@ impl Session {
         let alone = self.config.shadow == ShadowKind::Dot && !state.named.contains_key(&pc);
         let (op, format) = math.in_registers().filter(|_| alone)?;
         Some(Function { op, format, number })
+    }
+
+    /// For which formats sums in the code at `pc` may round by a magic number: any, in code that is from no file.
+    pub(crate) fn rounding(&self, pc: u64) -> Rounding {
+        if self.config.shadow != ShadowKind::Dot {
+            return Rounding::default();
+        }
+        let file = {
+            let state = self.state.lock();
+            state.code.iter().rev().find(|(range, _)| range.contains(&pc)).map(|(_, file)| file.clone())
+        };
+        file.map_or(Rounding::ANY, |file| file.rounding())
     }
 
     /// Functions were called this often, by their numbers, without the session's being asked.
@@ -289,6 +306,7 @@ impl State {
     /// Forgets what is hooked at `start..end`.
     fn forget(&mut self, start: u64, end: u64) {
         let outside = |address: u64| !(start..end).contains(&address);
+        self.code.retain(|(range, _)| outside(range.start) || outside(range.end - 1));
         self.hooked.retain(|&address, _| outside(address));
         self.named.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));

@@ -16,6 +16,7 @@ use crate::x86::vector::{Mem, Place};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_shadows::dot::magic_terms;
 
 /// Mask registers that rules may change.
 const MASKS: [u8; 3] = [1, 2, 3];
@@ -87,6 +88,12 @@ impl Emitter {
             self.guest(at);
             self.close_operand();
             return self.clear_vector(d);
+        }
+        if at.block.rounds.concerns(format) {
+            let lanes = if self.has_upper() { lanes_mask(width / format.bytes() as u8) } else { None };
+            for &i in magic_terms(op) {
+                self.guard_magic(at, operands.x[i], format, width, lanes);
+            }
         }
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.

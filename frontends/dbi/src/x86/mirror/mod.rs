@@ -23,6 +23,7 @@ mod places;
 pub(crate) use function::CALLER_SAVED;
 pub(crate) mod record;
 mod retarget;
+mod rounding;
 mod temporaries;
 #[cfg(test)]
 mod tests;

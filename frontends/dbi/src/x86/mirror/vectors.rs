@@ -187,7 +187,7 @@ impl Emitter {
     }
 
     /// The low 4 or 8 bytes of a register, zero-extended.
-    fn move_low(&mut self, to: u8, from: u8, bytes: u8) {
+    pub(super) fn move_low(&mut self, to: u8, from: u8, bytes: u8) {
         if bytes == 8 {
             return self.move_shadow(to, from, 8);
         }

@@ -10,9 +10,11 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const POOL: [Constant; 17] = [
+const POOL: [Constant; 19] = [
     Constant::Sign,
     Constant::Magnitude,
+    Constant::Whole,
+    Constant::WholeBits,
     literal(0.0),
     literal(1.0),
     literal(-0.5),
@@ -76,6 +78,16 @@ impl Constants {
         self.vector(Constant::Magnitude, format)
     }
 
+    /// 2^(p−1), from which on numbers are whole.
+    pub(crate) fn whole(self, format: Format) -> Mem {
+        self.vector(Constant::Whole, format)
+    }
+
+    /// The bits in which magic numbers (`core::tricks::rounds`) are that.
+    pub(crate) fn whole_bits(self, format: Format) -> Mem {
+        self.vector(Constant::WholeBits, format)
+    }
+
     /// Eight bytes with a bit for each of `count` lanes.
     pub(crate) fn lanes(self, count: u8) -> Mem {
         let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");
@@ -90,6 +102,8 @@ fn lane(constant: Constant, format: Format) -> u64 {
         Constant::Literal(x) => format.from_f64(f64::from_bits(x)) as u64,
         Constant::Sign => sign,
         Constant::Magnitude => sign - 1,
+        Constant::Whole => format.from_f64(f64::exp2(f64::from(format.precision() - 1))) as u64,
+        Constant::WholeBits => sign - 1 - (1 << (format.precision() - 2)),
     }
 }
 

@@ -51,6 +51,10 @@ pub(super) enum Constant {
     Sign,
     /// All bits but that.
     Magnitude,
+    /// 2^(p−1) for precision p.
+    Whole,
+    /// All bits but the sign and the first of the fraction.
+    WholeBits,
 }
 
 /// What is computed.
