@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
 use crate::shadow::{Cells, Lane, Location, Seen, Shadow};
 use crate::site::Site;
-use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
+use crate::step::{Bitwise, Lowered, Map, Operand, Place, Predicate, Step};
 use crate::tricks;
 
 /// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.
@@ -50,7 +50,7 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
             }
             Step::Permute { from, to, bytes, map } => self.permute(*from, *to, *bytes, map),
             Step::Clear { at, bytes } => self.cells.clear(self.location(*at), usize::from(*bytes)),
-            Step::Bits { x, r, bytes, lane } => self.bitwise(*x, *r, *bytes, *lane),
+            Step::Bits { by, x, r, bytes, lane } => self.bitwise(*by, *x, *r, *bytes, *lane),
             Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
             Step::Integer { format, how, x } => {
                 let (bits, shadow) = (self.bits(*format, *x), self.get(*format, *x));
@@ -115,7 +115,7 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
-    fn bitwise(&mut self, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
+    fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
         let width = lane.bytes() as u16;
         for offset in (0..bytes).step_by(usize::from(width)) {
             let left = bytes - offset;
@@ -124,8 +124,50 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
                 continue;
             }
             let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));
-            self.bitwise_lane(xs, result, lane);
+            if by == Bitwise::Xor {
+                self.exclusive_lane(xs, result, lane);
+            } else {
+                self.bitwise_lane(by, xs, result, lane);
+            }
         }
+    }
+
+    /// The sign of one float is turned over; or whatever it becomes will become it again.
+    fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        let constant = x[0] == x[1];
+        let (shadowed, other, shadow) = match x.map(|operand| self.get(format, operand)) {
+            [Some(shadow), _] if constant => (x[0], x[0], shadow),
+            [Some(shadow), None] => (x[0], x[1], shadow),
+            [None, Some(shadow)] => (x[1], x[0], shadow),
+            _ => return self.combined(x, r, format),
+        };
+        let kept = |run: &mut Self| match constant {
+            true => run.cells.copy(run.location(x[0].place), run.location(r.place), format.bytes()),
+            false => run.combined(x, r, format),
+        };
+        let turns = |run: &Self, format: Format, at| {
+            let [x, other, r] = [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
+            tricks::relation(Bitwise::Xor, format, x, other, r).map(|(negate, _)| negate)
+        };
+        match turns(self, format, 0) {
+            Some(true) => {
+                let (result, turned) = (self.bits(format, r), self.shadow.scale(&shadow, format, true, 0));
+                self.cells.set(self.location(r.place), format, result, turned);
+            }
+            None if format == Format::F64
+                && [0, 4].iter().all(|&at| turns(self, Format::F32, at).is_some()) =>
+            {
+                for half in [0, 4] {
+                    self.exclusive_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+                }
+            }
+            _ => kept(self),
+        }
+    }
+
+    fn combined(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        let from = x.map(|operand| self.location(operand.place));
+        self.cells.combine(from, self.location(r.place), format.bytes());
     }
 
     /// Whether a wide result is put together of two narrow floats, one half from each operand.
@@ -138,18 +180,18 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
         from(x[0], x[1]) || from(x[1], x[0])
     }
 
-    fn bitwise_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+    fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
         if format == Format::F64 && self.is_assembled(x, r) {
             for half in [0, 4] {
-                self.bitwise_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+                self.bitwise_lane(by, x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
             }
             return;
         }
         let result = self.bits(format, r);
-        let made = x.iter().find_map(|&operand| {
-            let before = self.bits(format, operand);
+        let made = [(x[0], x[1]), (x[1], x[0])].into_iter().find_map(|(operand, other)| {
+            let [before, other] = [operand, other].map(|operand| self.bits(format, operand));
             let shadow = self.get(format, operand)?;
-            let (negate, power) = tricks::relation(format, before, result)?;
+            let (negate, power) = tricks::relation(by, format, before, other, result)?;
             if !negate && power == 0 {
                 return Some(shadow);
             }
@@ -160,7 +202,7 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
             // Not a wide float: perhaps two narrow ones.
             (None, Format::F64) => {
                 for half in [0, 4] {
-                    self.bitwise_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+                    self.bitwise_lane(by, x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
                 }
             }
             (made, _) => self.cells.set(location, format, result, made),

@@ -94,6 +94,10 @@ pub trait Cells<V> {
     /// counted from [`crate::step::SECOND_SOURCE`], or from nowhere. Sources may overlap the result.
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]);
 
+    /// What is kept beside `bytes` bytes at the two places, taken as bits, is combined by exclusive disjunction, as the
+    /// bytes themselves are: doing it again undoes both.
+    fn combine(&mut self, from: [Location; 2], to: Location, bytes: usize);
+
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 

@@ -73,6 +73,19 @@ pub enum ToInteger {
     Round,
 }
 
+/// What a logical or integer operation does to bits, as far as that decides which floats may come of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bitwise {
+    /// Conjunction: cuts out, selects.
+    And,
+    /// Conjunction with a constant: all of a fraction, and nothing else.
+    Cut,
+    /// Exclusive disjunction: turns signs over, and undoes itself.
+    Xor,
+    /// Disjunction, sums, shifts: put together, scale.
+    Other,
+}
+
 /// Where each byte of a permutation's result comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Map {
@@ -143,7 +156,9 @@ pub enum Step {
     },
     /// A logical or integer operation: a result that is ±x·2ᵏ, bit pattern against bit pattern, keeps x's shadow.
     Bits {
-        /// The operands.
+        /// What it does.
+        by: Bitwise,
+        /// The operands; one twice if the other is a constant.
         x: [Operand; 2],
         /// The result.
         r: Operand,

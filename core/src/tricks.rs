@@ -5,13 +5,15 @@
 //! apart and puts them together again. Knows bit patterns of one lane, no instruction and no shadow.
 
 use crate::format::Format;
+use crate::step::Bitwise;
 
-/// If `after` is ±`before`·2ᵏ with the same significand: whether the sign differs, and k.
+/// If `after`, made of `before` and `other`, is ±`before`·2ᵏ with the same significand: whether the sign differs, and k.
 ///
 /// A significand cut out with a zero exponent field (as `frexp`-like code does between two instructions) stands for
-/// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it. The sign of anything, also of
-/// zeros and infinities, can be turned over.
-pub fn relation(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
+/// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it. That of a power of two is all
+/// zeros then. The sign of anything, also of zeros and infinities, can be turned over; exclusive disjunction, which
+/// undoes itself when it is done again, does that and no more.
+pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u128) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
     if x.significand != y.significand {
         return None;
@@ -22,8 +24,19 @@ pub fn relation(format: Format, before: u128, after: u128) -> Option<(bool, i32)
     if before ^ after == 1 << (format.width() - 1) {
         return Some((true, 0));
     }
-    let (from, to) = (x.exponent()?, y.exponent()?);
+    let (from, to) = match by {
+        Bitwise::Xor => return None,
+        Bitwise::Cut if y.is_zero() => (x.exponent()?, 0),
+        Bitwise::And if y.is_zero() && is_whole_fraction(format, other) => (x.exponent()?, 0),
+        Bitwise::Other if x.is_zero() => (0, y.exponent()?),
+        _ => (x.exponent()?, y.exponent()?),
+    };
     Some((x.negative != y.negative, to - from))
+}
+
+/// Whether `mask` cuts out just a significand.
+fn is_whole_fraction(format: Format, mask: u128) -> bool {
+    mask == (1 << (format.precision() - 1)) - 1
 }
 
 /// Whether adding `magic` to something that small has rounded it to an integer, which then stands in the last digits of
@@ -60,6 +73,10 @@ impl Fields {
         })
     }
 
+    fn is_zero(&self) -> bool {
+        self.biased == 0 && self.significand == 0
+    }
+
     /// The unbiased exponent; 0 for a significand on its own. Infinities and zeros have none.
     fn exponent(&self) -> Option<i32> {
         match self.biased {
@@ -74,8 +91,14 @@ impl Fields {
 mod tests {
     use super::*;
 
+    const FRACTION: u64 = 0x000f_ffff_ffff_ffff;
+
+    fn relation_by(by: Bitwise, x: f64, other: u64, y: f64) -> Option<(bool, i32)> {
+        relation(by, Format::F64, x.to_bits().into(), other.into(), y.to_bits().into())
+    }
+
     fn relation64(x: f64, y: f64) -> Option<(bool, i32)> {
-        relation(Format::F64, u128::from(x.to_bits()), u128::from(y.to_bits()))
+        relation_by(Bitwise::Other, x, 0, y)
     }
 
     #[test]
@@ -94,18 +117,30 @@ mod tests {
         assert_eq!(relation64(1.75, 1.5), None);
         assert_eq!(relation64(1.0, 0.0), None);
         assert_eq!(relation64(1.0, f64::INFINITY), None);
-        assert_eq!(relation64(0.0, 2.0), None);
     }
 
     #[test]
     fn a_significand_survives_being_cut_out_and_put_back() {
-        let x = 44.0_f64;
-        let cut = x.to_bits() & 0x000f_ffff_ffff_ffff;
-        let back = cut | 0x3ff0_0000_0000_0000;
-        let bits = |b: u64| u128::from(b);
-        assert_eq!(relation(Format::F64, bits(x.to_bits()), bits(cut)), Some((false, -5)));
-        assert_eq!(relation(Format::F64, bits(cut), bits(back)), Some((false, 0)));
-        assert_eq!(f64::from_bits(back), x / 32.0);
+        for (x, k) in [(44.0_f64, 5), (4.0, 2), (-0.5, -1)] {
+            let cut = f64::from_bits(x.to_bits() & FRACTION);
+            let back = f64::from_bits(cut.to_bits() | 0x3ff0_0000_0000_0000);
+            assert_eq!(relation_by(Bitwise::And, x, FRACTION, cut), Some((x < 0.0, -k)));
+            assert_eq!(relation_by(Bitwise::Cut, x, 0, cut), Some((x < 0.0, -k)));
+            assert_eq!(relation64(cut, back), Some((false, 0)));
+            assert_eq!(back, x.abs() * f64::from(-k).exp2());
+        }
+    }
+
+    #[test]
+    fn what_is_masked_away_is_no_significand() {
+        assert_eq!(relation_by(Bitwise::And, 4.0, 0, 0.0), None);
+        assert_eq!(relation_by(Bitwise::And, 4.0, FRACTION >> 1, 0.0), None);
+    }
+
+    #[test]
+    fn exclusive_disjunction_scales_nothing() {
+        assert_eq!(relation_by(Bitwise::Xor, 1.75, 1 << 63, -1.75), Some((true, 0)));
+        assert_eq!(relation_by(Bitwise::Xor, 1.75, 1.0_f64.to_bits() ^ 2.0_f64.to_bits(), 3.5), None);
     }
 
     #[test]
@@ -126,7 +161,9 @@ mod tests {
     #[test]
     fn an_unchanged_pattern_keeps_any_shadow() {
         let nan = u128::from(f64::NAN.to_bits());
-        assert_eq!(relation(Format::F64, nan, nan), Some((false, 0)));
-        assert_eq!(relation(Format::F64, 0, 0), Some((false, 0)));
+        for by in [Bitwise::And, Bitwise::Xor, Bitwise::Other] {
+            assert_eq!(relation(by, Format::F64, nan, 0, nan), Some((false, 0)));
+            assert_eq!(relation(by, Format::F64, 0, 0, 0), Some((false, 0)));
+        }
     }
 }

@@ -21,8 +21,8 @@ use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::code::ExitKind;
 use crate::x86::discover::{CodeSource, Hooks, Limits};
 use crate::x86::function::Function;
-use crate::x86::rounding::Rounding;
 use crate::x86::mode::Mode;
+use crate::x86::rounding::Rounding;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

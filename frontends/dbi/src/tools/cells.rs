@@ -78,6 +78,15 @@ impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
         self.write(to, &result);
     }
 
+    fn combine(&mut self, from: [Location; 2], to: Location, bytes: usize) {
+        let mut sources = [[0; WIDEST]; 2];
+        for (source, location) in sources.iter_mut().zip(from) {
+            self.read(location, &mut source[..bytes]);
+        }
+        let result: [u8; WIDEST] = std::array::from_fn(|i| sources[0][i] ^ sources[1][i]);
+        self.write(to, &result[..bytes]);
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         if let (Location::Memory(from), Location::Memory(to)) = (from, to) {
             return planes::copy(from, to, bytes as u64);

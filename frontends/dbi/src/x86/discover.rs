@@ -139,7 +139,14 @@ pub(crate) struct Superblock {
 
 impl Superblock {
     pub(crate) fn new() -> Self {
-        Superblock { start: 0, insns: Vec::new(), end: End::Left, function: None, extents: Vec::new(), rounds: Rounding::default() }
+        Superblock {
+            start: 0,
+            insns: Vec::new(),
+            end: End::Left,
+            function: None,
+            extents: Vec::new(),
+            rounds: Rounding::default(),
+        }
     }
 
     /// Discovers the superblock at `start` into `self`, which is emptied first.

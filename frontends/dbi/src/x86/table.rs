@@ -186,6 +186,8 @@ pub(crate) enum General {
     MoveReversed,
     /// Logical and shift operations whose result may still be a float.
     Bits,
+    /// A sum of registers or constants, made as an address, that may still be a float.
+    Address,
     /// Inverts all bits: undone by a second time, so the shadow stays.
     Not,
     /// `movs`, with or without `rep`.

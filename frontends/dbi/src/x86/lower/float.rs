@@ -8,7 +8,7 @@ use crate::x86::table::Shape;
 use iced_x86::{EncodingKind, Mnemonic, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
+use shadowgrind_core::step::{Bitwise, Operand, Place, Predicate, Step, ToInteger};
 
 /// What `finish` needs to know of a result.
 fn lanes(build: &Build<'_>, format: Format, shape: Shape) -> u16 {
@@ -329,6 +329,16 @@ fn is_zeroing(build: &Build<'_>) -> bool {
     same && ZERO_OF_EQUALS.contains(&build.insn.mnemonic())
 }
 
+#[rustfmt::skip] // Families stay together.
+fn bitwise(mnemonic: Mnemonic) -> Bitwise {
+    use Mnemonic::*;
+    match mnemonic {
+        Andps | Andpd | Pand | Vandps | Vandpd | Vpand | Vpandd | Vpandq => Bitwise::And,
+        Xorps | Xorpd | Pxor | Vxorps | Vxorpd | Vpxor | Vpxord | Vpxorq => Bitwise::Xor,
+        _ => Bitwise::Other,
+    }
+}
+
 /// Bitwise operations and integer arithmetic. What shifts by counts has one operand that matters.
 pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
     let (bytes, to, [a, b]) = (build.width(0), build.place(0)?, sources(build));
@@ -336,6 +346,7 @@ pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
         build.clear(to, bytes);
         return build.finish_vector(bytes);
     }
+    let by = bitwise(build.insn.mnemonic());
     let b = if b < build.operands() && !is_shift(build.insn.mnemonic()) { b } else { a };
     let width = lane.bytes() as u16;
     let x = build.source(a, lane, bytes / width)?;
@@ -343,10 +354,10 @@ pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
     let r = build.result(lane, bytes / width)?;
     if build.insn.is_broadcast() {
         for i in 0..bytes / width {
-            build.step(Step::Bits { x: [x.lane(i), y.lane(i)], r: r.lane(i), bytes: width, lane });
+            build.step(Step::Bits { by, x: [x.lane(i), y.lane(i)], r: r.lane(i), bytes: width, lane });
         }
     } else {
-        build.step(Step::Bits { x: [x.lane(0), y.lane(0)], r: r.lane(0), bytes, lane });
+        build.step(Step::Bits { by, x: [x.lane(0), y.lane(0)], r: r.lane(0), bytes, lane });
     }
     build.finish_vector(bytes)
 }

@@ -7,7 +7,7 @@ use crate::x86::state;
 use crate::x86::table::General;
 use iced_x86::{Mnemonic, Register, UsedRegister};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{Map, NO_SOURCE, Operand, Place, Step};
+use shadowgrind_core::step::{Bitwise, Map, NO_SOURCE, Operand, Place, Step};
 
 pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
@@ -22,6 +22,7 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
         General::ExchangeAdd => exchange_add(build),
         General::ByteSwap | General::MoveReversed => reversed(build),
         General::Bits => bits(build),
+        General::Address => address(build),
         // Undone by a second time: the shadow waits for that.
         General::Not => build.finish_general(0),
         General::MoveString | General::StoreString | General::LoadString => {
@@ -230,6 +231,9 @@ fn bit_sources(build: &Build<'_>) -> [u32; 2] {
     [a, if second_decides { b } else { a }]
 }
 
+/// All of the fraction of an `f32`; that of an `f64` is no immediate operand.
+const FRACTION: u64 = 0x7f_ffff;
+
 fn bits(build: &mut Build<'_>) -> Result<(), Why> {
     if !may_hold(build, 0) || build.insn.mnemonic() == Mnemonic::Rorx && !may_hold(build, 1) {
         return Ok(());
@@ -252,8 +256,30 @@ fn bits(build: &mut Build<'_>) -> Result<(), Why> {
         let x = build.before(a, bytes);
         let y: Operand = if a == b { x } else { build.before(b, bytes) };
         let r = build.after(to, bytes);
-        build.step(Step::Bits { x: [x, y], r, bytes, lane });
+        let by = match build.insn.mnemonic() {
+            Mnemonic::And if bytes == 4 && build.is_immediate(1) && build.insn.immediate(1) == FRACTION => {
+                Bitwise::Cut
+            }
+            Mnemonic::And => Bitwise::And,
+            Mnemonic::Xor => Bitwise::Xor,
+            _ => Bitwise::Other,
+        };
+        build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
     }
+    build.finish_general(0)
+}
+
+/// A sum of a float's bits and something else, made as an address.
+fn address(build: &mut Build<'_>) -> Result<(), Why> {
+    let (bytes, to) = (build.width(0), build.place(0)?);
+    let part = |register: Register| register_place(register.full_register()).map(|(place, _)| place);
+    let base = part(build.insn.memory_base()).ok_or("an address without a base")?;
+    let index = part(build.insn.memory_index());
+    let x = build.before(base, bytes);
+    let y = index.map_or(x, |index| build.before(index, bytes));
+    let r = build.after(to, bytes);
+    let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
+    build.step(Step::Bits { by: Bitwise::Other, x: [x, y], r, bytes, lane });
     build.finish_general(0)
 }
 
@@ -264,7 +290,7 @@ fn never_a_float(build: &Build<'_>) -> bool {
         Mnemonic::Xor | Mnemonic::Sub if build.is_register(0) && build.is_register(1) => {
             insn.op0_register() == insn.op1_register()
         }
-        Mnemonic::Add | Mnemonic::Sub if build.is_immediate(1) => insn.immediate(1) & 0x7f_ffff != 0,
+        Mnemonic::Add | Mnemonic::Sub if build.is_immediate(1) => insn.immediate(1) & FRACTION != 0,
         Mnemonic::Bextr => build.width(0) < 4,
         _ => false,
     }
@@ -275,7 +301,7 @@ fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
     use Mnemonic::*;
     let insn = build.insn;
     let count_at = insn.op_count() - 1;
-    if !matches!(insn.mnemonic(), Shl | Sal | Shr | Rol | Ror | Rorx) || !build.is_immediate(count_at) {
+    if !matches!(insn.mnemonic(), Shl | Sal | Shr | Sar | Rol | Ror | Rorx) || !build.is_immediate(count_at) {
         return None;
     }
     let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
@@ -285,7 +311,8 @@ fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
     let (count, bytes) = (count as i16 / 8, bytes as i16);
     let source = |i: i16| match insn.mnemonic() {
         Shl | Sal => i - count,
-        Shr => i + count,
+        // What comes in from above is no part of a float, be it zeros or copies of a sign.
+        Shr | Sar => i + count,
         Rol => (i - count).rem_euclid(bytes),
         _ => (i + count).rem_euclid(bytes),
     };

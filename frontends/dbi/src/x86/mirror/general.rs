@@ -5,6 +5,7 @@
 
 use super::At;
 use super::encode;
+use super::general_number;
 use super::guard::{Leave, Source};
 use super::liveness;
 use super::operand;
@@ -48,6 +49,14 @@ impl Emitter {
                 self.clear_results(at);
             }
             General::Bits => self.bits(at),
+            General::Address => {
+                let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
+                let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);
+                let cells: Vec<Source> = cells.collect();
+                self.guard(at, &cells);
+                self.guest(at);
+                self.clear_results(at);
+            }
             General::Exchange
             | General::CompareExchange
             | General::CompareExchangeWide

@@ -1,7 +1,7 @@
 //! Bitwise logic on vector registers: signs turned over or cut off, and selections by masks.
 //!
 //! A lane of the result that is an operand keeps its shadow, one that is an operand with the other sign has the shadow
-//! so too, one without a bit has none. Whatever else carries a shadow is left to the engine.
+//! so too, one that is not selected has none. Whatever else carries a shadow is left to the engine.
 
 use super::operand;
 use super::temporaries::UPPER;
@@ -36,6 +36,13 @@ pub(super) struct Lanes {
 impl Lanes {
     pub(super) fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
         Vector::new(form, self.format, self.length, operands, rm)
+    }
+
+    /// Whether a lane that `form` makes zero is nothing, although an operand has a shadow: it is not selected. Of a
+    /// conjunction, that is so if an operand is zero: else it may have been cut out of a power of two. And exclusive
+    /// disjunction of equals is undone by another.
+    pub(super) fn may_be_nothing(self, form: Form) -> bool {
+        self.typed && form != forms::XOR
     }
 }
 
@@ -87,17 +94,38 @@ impl Emitter {
         rm: Place,
     ) {
         self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
-        if lanes.typed {
-            self.out.hot.vector(lanes.vector(forms::TEST, [SOME, TEMPORARY], Place::Reg(TEMPORARY)));
-        }
-        let some = if lanes.typed { SOME } else { 0 };
+        let some = self.concerned(lanes, form, a, rm);
         let dot = match b {
-            Some(b) => self.of_two(lanes, a, b, some),
+            Some(b) => self.of_two(lanes, form, a, b, some),
             None => self.of_one(lanes, a, some),
         };
         self.guard_mask(at);
         self.guest(at);
         self.move_shadow(16 + d, dot, lanes.bytes);
+    }
+
+    /// The mask register of the lanes that need a shadow if an operand has one; 0 for all. With the result in the
+    /// temporary.
+    fn concerned(&mut self, lanes: Lanes, form: Form, a: u8, rm: Place) -> u8 {
+        if !lanes.may_be_nothing(form) {
+            return 0;
+        }
+        let hot = &mut self.out.hot;
+        let test = |register| lanes.vector(forms::TEST, [SOME, register], Place::Reg(register));
+        if form != forms::AND {
+            hot.vector(test(TEMPORARY));
+            return SOME;
+        }
+        let b = match rm {
+            Place::Reg(b) => b,
+            Place::Mem(mem) => {
+                hot.vector_load(SECOND_TEMPORARY, mem, lanes.bytes);
+                SECOND_TEMPORARY
+            }
+        };
+        hot.vector(test(a));
+        hot.vector(test(b).masked(SOME));
+        SOME
     }
 
     /// The shadow of what is in the temporary, made of register `a` and something without a shadow. Leaves in mask
@@ -109,12 +137,22 @@ impl Emitter {
     }
 
     /// The same of registers `a` and `b`.
-    fn of_two(&mut self, lanes: Lanes, a: u8, b: u8, some: u8) -> u8 {
+    fn of_two(&mut self, lanes: Lanes, form: Form, a: u8, b: u8, some: u8) -> u8 {
         self.out.hot.vector(lanes.vector(forms::MOVE, [SECOND_TEMPORARY, 0], Place::Reg(TEMPORARY)));
         self.turned(lanes, SECOND_TEMPORARY, b, SECOND, true);
         self.turned(lanes, TEMPORARY, a, FIRST, false);
         let first = lanes.vector(forms::MOVE, [SECOND_TEMPORARY, 0], Place::Reg(TEMPORARY));
         self.out.hot.vector(first.masked(FIRST));
+        if form == forms::XOR {
+            // What two shadows become is the engine's business.
+            let [one, other] =
+                [16 + a, 16 + b].map(|dot| lanes.vector(forms::TEST, [SECOND, dot], Place::Reg(dot)));
+            self.out.hot.vector(one);
+            self.out.hot.vector(other.masked(SECOND));
+            let nothing = [SECOND_TEMPORARY; 2];
+            let nothing = lanes.vector(forms::XOR, nothing, Place::Reg(SECOND_TEMPORARY));
+            self.out.hot.vector(nothing.masked(SECOND));
+        }
         self.out.hot.vector(lanes.vector(forms::OR, [TEMPORARY, 16 + a], Place::Reg(16 + b)));
         self.unclear(lanes, TEMPORARY, SECOND_TEMPORARY, some);
         SECOND_TEMPORARY

@@ -32,17 +32,30 @@ impl Emitter {
         if let Some(b) = b {
             let other = self.part(lanes, result, b, [3, 4, 5]);
             let free = self.temporary(5);
+            if form == forms::XOR {
+                // What two shadows become is the engine's business.
+                self.out.hot.vector(lanes.vector(forms::OR, [free, absent], Place::Reg(other.absent)));
+                self.merge(lanes, forms::AND, dot, free);
+                self.merge(lanes, forms::AND, other.dot, free);
+            }
             self.is_zero(lanes, free, dot);
             self.merge(lanes, forms::AND, other.dot, free);
             self.merge(lanes, forms::OR, dot, other.dot);
             self.merge(lanes, forms::AND, absent, other.absent);
         }
-        // Unclear: an operand has a shadow and the result none, which is no matter if that is zero.
+        // Unclear: an operand has a shadow and the result none, which is no matter if that is not selected.
         let unclear = self.temporary(3);
         self.is_zero(lanes, unclear, dot);
         self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, absent], Place::Reg(unclear)));
-        if lanes.typed {
-            self.is_zero(lanes, result, result);
+        if lanes.may_be_nothing(form) {
+            let tested = if form == forms::AND { a } else { result };
+            self.is_zero(lanes, result, tested);
+            self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, result], Place::Reg(unclear)));
+        }
+        if lanes.may_be_nothing(form) && form == forms::AND {
+            let equal = if lanes.format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
+            self.zero(result);
+            self.out.hot.vector(lanes.vector(equal, [result, result], rm));
             self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, result], Place::Reg(unclear)));
         }
         self.guard_register(at, unclear);

@@ -3,7 +3,7 @@
 use super::rows;
 use crate::x86::table::General::*;
 use crate::x86::table::Row::{self, *};
-use iced_x86::Mnemonic;
+use iced_x86::{Instruction, Mnemonic, Register};
 
 #[rustfmt::skip] // Families stay together.
 rows! {
@@ -30,6 +30,21 @@ rows! {
     Fxsave Fxsave64 Fnsave Fsave Xsave Xsave64 Xsavec Xsavec64 Xsaveopt Xsaveopt64 => State;
     Fxrstor Fxrstor64 Frstor Xrstor Xrstor64 => State;
     Movdir64b => Gap("MOVDIR64B");
+}
+
+/// The row of an address that is computed and not used as one: sums of exponents and of signs that were taken from two
+/// numbers are computed so. Other sums, and what is an address by its looks, cannot be floats.
+pub(super) fn address_row(insn: &Instruction) -> Row {
+    const FRACTION: u64 = 0x7f_ffff;
+    let (result, base, index) = (insn.op0_register(), insn.memory_base(), insn.memory_index());
+    let is_general = |r: Register| r.is_gpr() && r.full_register() != Register::RSP;
+    let sum = is_general(index) && insn.memory_index_scale() == 1;
+    let constant = index == Register::None && insn.memory_displacement64() != 0 && result.is_gpr32();
+    let may = (result.is_gpr32() || result.is_gpr64())
+        && is_general(base)
+        && (sum || constant)
+        && insn.memory_displacement64() & FRACTION == 0;
+    if may { General(Address) } else { Integer }
 }
 
 /// The row of a string instruction whose name a vector instruction has too.

@@ -34,6 +34,7 @@ pub(crate) fn row(insn: &Instruction) -> Row {
         Mnemonic::Movsd | Mnemonic::Cmpsd if insn.is_string_instruction() => {
             return general::string_row(mnemonic);
         }
+        Mnemonic::Lea => return general::address_row(insn),
         _ => {}
     }
     of_code(code).or_else(|| of_mnemonic(mnemonic)).or_else(|| gap(code)).unwrap_or(Row::Integer)

@@ -94,6 +94,17 @@ impl Cells<Vec<u32>> for Origins {
         self.origin[to..to + result.len()].copy_from_slice(&result);
     }
 
+    fn combine(&mut self, from: [Location; 2], to: Location, bytes: usize) {
+        let [to, first, second] = [to, from[0], from[1]].map(|location| self.at(location));
+        for i in 0..bytes {
+            let of_both = match [self.origin[first + i], self.origin[second + i]] {
+                [NONE, origin] | [origin, NONE] => origin,
+                _ => COMPUTED,
+            };
+            self.origin[to + i] = of_both;
+        }
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         let (from, to) = (self.at(from), self.at(to));
         self.origin.copy_within(from..from + bytes, to);

@@ -68,6 +68,16 @@ impl Cells<f64> for Bytes {
         }
     }
 
+    /// Two at once are more than these cells can say.
+    fn combine(&mut self, from: [Location; 2], to: Location, bytes: usize) {
+        let shadowed = from.map(|from| (0..bytes as u64).any(|i| self.0.contains_key(&(key(from) + i))));
+        match shadowed {
+            [true, false] => self.copy(from[0], to, bytes),
+            [false, true] => self.copy(from[1], to, bytes),
+            _ => self.clear(to, bytes),
+        }
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         let map: Vec<u8> = (0..bytes as u8).collect();
         self.permute([from; 2], to, &map);
