@@ -34,9 +34,9 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
     Some((x.negative != y.negative, to - from))
 }
 
-/// Whether `mask` cuts out just a significand.
+/// Whether `mask` cuts out just a significand, perhaps with its sign.
 fn is_whole_fraction(format: Format, mask: u128) -> bool {
-    mask == (1 << (format.precision() - 1)) - 1
+    mask & !(1 << (format.width() - 1)) == (1 << (format.precision() - 1)) - 1
 }
 
 /// Whether adding `magic` to something that small has rounded it to an integer, which then stands in the last digits of

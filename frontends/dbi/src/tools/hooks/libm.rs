@@ -132,11 +132,12 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Math> {
     Some(Math { op, format, shape })
 }
 
-/// The name without what marks a variant: `__exp_finite` (`-ffast-math` before glibc 2.31), `__ieee754_exp` (glibc's
-/// inside, in a static program).
+/// The name without what marks a variant: `__exp_finite` (`-ffast-math` before glibc 2.31), `__ieee754_exp` and `__log1p`
+/// (glibc's inside, in a static program).
 fn body(symbol: &str) -> &str {
     let finite = symbol.strip_prefix("__").and_then(|name| name.strip_suffix("_finite"));
-    finite.or_else(|| symbol.strip_prefix("__ieee754_")).unwrap_or(symbol)
+    let inside = || symbol.strip_prefix("__ieee754_").or_else(|| symbol.strip_prefix("__"));
+    finite.or_else(inside).unwrap_or(symbol)
 }
 
 /// The function of this name: that of the variant for `double`, or with an `f` or `l` after it.
@@ -171,6 +172,15 @@ impl Math {
     pub(crate) fn in_registers(self) -> Option<(Op, Format)> {
         let floats = matches!(self.shape, Shape::Floats(n) if usize::from(n) == self.op.arity());
         (floats && self.format != Format::F80).then_some((self.op, self.format))
+    }
+
+    /// How many operands it is given in vector registers, if it is given nothing else but on the stack.
+    pub(crate) fn vector_operands(self) -> Option<u32> {
+        match self.shape {
+            Shape::Floats(_) if self.format == Format::F80 => Some(0),
+            Shape::Floats(n) => Some(n.into()),
+            _ => None,
+        }
     }
 
     /// The format operands are handed over in.

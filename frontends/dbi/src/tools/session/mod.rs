@@ -21,6 +21,7 @@ pub(crate) mod requests;
 mod seeds;
 mod sent;
 mod state;
+mod wrappers;
 
 pub(crate) use arrivals::Arrival;
 pub(crate) use calls::Calls;

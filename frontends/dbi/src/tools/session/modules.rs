@@ -1,10 +1,12 @@
 //! The files that hold the program's code: where their functions of a meaning are, and where they are loaded.
 
 use super::magic_numbers;
+use super::wrappers::{Code, Wrapped};
 use crate::tools::hooks::{self, Hook, Library};
 use crate::x86::rounding::Rounding;
+use hashbrown::HashSet;
 use object::LittleEndian as LE;
-use object::elf::{FileHeader64, PF_X, PT_INTERP, PT_LOAD, PT_TLS, ProgramHeader64};
+use object::elf::{FileHeader64, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, PT_TLS, ProgramHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
 use shadowgrind_core::site::Module;
 use shadowgrind_reports::symbols::{OpenError, SymbolFile, SymbolKind};
@@ -59,7 +61,11 @@ impl ModuleFile {
             Ok(file) => {
                 let module = Module { build_id: file.build_id(), ..unknown };
                 let is_static = is_program && !layout.has_interpreter;
-                (module, hooked(&file, is_static).unwrap_or_default())
+                let mut hooked = hooked(&file, is_static).unwrap_or_default();
+                if let Ok(code) = File::open(path) {
+                    add_wrapped(&mut hooked, &Code::new(&code, &layout));
+                }
+                (module, hooked)
             }
             Err(_) => (unknown, Vec::new()),
         };
@@ -92,6 +98,21 @@ fn hooked(file: &SymbolFile, is_static: bool) -> Result<Vec<Hooked>, OpenError> 
     Ok(found)
 }
 
+/// Adds what the functions of the mathematical library among `hooked` jump to, which means what they mean.
+fn add_wrapped(hooked: &mut Vec<Hooked>, code: &Code<'_>) {
+    let mut known: HashSet<u64> = hooked.iter().map(|function| function.address).collect();
+    for index in 0..hooked.len() {
+        let function = &hooked[index];
+        let Hook::Math(math) = function.hook else { continue };
+        let (Some(operands), false) = (math.vector_operands(), function.is_ifunc) else { continue };
+        let Some(wrapped) = code.wrapped(function.address, operands) else { continue };
+        if known.insert(wrapped.address) {
+            let Wrapped { address, is_resolver: is_ifunc } = wrapped;
+            hooked.push(Hooked { address, is_ifunc, ..function.clone() });
+        }
+    }
+}
+
 /// A loadable segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
@@ -108,6 +129,8 @@ pub(super) struct Layout {
     pub(super) has_interpreter: bool,
     /// Size of the thread-local block, rounded up to its alignment.
     tls: Option<u64>,
+    /// Link-time address of what the dynamic linker is told.
+    pub(super) dynamic: Option<u64>,
 }
 
 const PAGE: u64 = 4096;
@@ -136,6 +159,7 @@ impl Layout {
                 size: program.p_filesz(LE),
                 executable: program.p_flags(LE).0 & PF_X.0 != 0,
             }),
+            PT_DYNAMIC => self.dynamic = Some(program.p_vaddr(LE)),
             PT_INTERP => self.has_interpreter = true,
             PT_TLS => {
                 let align = program.p_align(LE).max(1);
@@ -145,6 +169,12 @@ impl Layout {
             }
             _ => {}
         }
+    }
+
+    /// Where in the file the byte at link-time address `address` is.
+    pub(super) fn offset(&self, address: u64) -> Option<u64> {
+        let holds = |s: &&Segment| address.checked_sub(s.address).is_some_and(|at| at < s.size);
+        self.segments.iter().find(holds).map(|s| s.offset + (address - s.address))
     }
 
     /// Which magic numbers are in the file at `path`.
