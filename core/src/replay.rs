@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
 use crate::shadow::{Cells, Lane, Location, Seen, Shadow};
 use crate::site::Site;
-use crate::step::{Bitwise, Lowered, Map, Operand, Place, Predicate, Step};
+use crate::step::{Bitwise, Lowered, Map, Operand, Place, Predicate, SECOND_SOURCE, Step};
 use crate::tricks;
 
 /// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.
@@ -118,13 +118,12 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
     fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
         let width = lane.bytes() as u16;
         for offset in (0..bytes).step_by(usize::from(width)) {
-            let left = bytes - offset;
-            if left < width {
-                self.cells.clear(self.location(r.place.plus(offset)), usize::from(left));
-                continue;
-            }
             let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));
-            if by == Bitwise::Xor {
+            let here = width.min(bytes - offset);
+            if let Some(part) = self.part_of(xs, here) {
+                self.part(xs, result, part.into());
+                self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
+            } else if by == Bitwise::Xor {
                 self.exclusive_lane(xs, result, lane);
             } else {
                 self.bitwise_lane(by, xs, result, lane);
@@ -135,15 +134,15 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
     /// The sign of one float is turned over; or whatever it becomes will become it again.
     fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
         let constant = x[0] == x[1];
+        let kept = |run: &mut Self| match constant {
+            true => run.cells.copy(run.location(x[0].place), run.location(r.place), format.bytes()),
+            false => run.combined(x, r, format),
+        };
         let (shadowed, other, shadow) = match x.map(|operand| self.get(format, operand)) {
             [Some(shadow), _] if constant => (x[0], x[0], shadow),
             [Some(shadow), None] => (x[0], x[1], shadow),
             [None, Some(shadow)] => (x[1], x[0], shadow),
-            _ => return self.combined(x, r, format),
-        };
-        let kept = |run: &mut Self| match constant {
-            true => run.cells.copy(run.location(x[0].place), run.location(r.place), format.bytes()),
-            false => run.combined(x, r, format),
+            _ => return kept(self),
         };
         let turns = |run: &Self, format: Format, at| {
             let [x, other, r] = [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
@@ -165,6 +164,52 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
+    /// How many of `bytes` bytes are a part of a float, if there is no more of one in them.
+    fn part_of(&mut self, x: [Operand; 2], bytes: u16) -> Option<u16> {
+        const LEAST: u16 = Format::F32.bytes() as u16;
+        let carries = x.map(|operand| self.cells.carries(self.location(operand.place), bytes.into()));
+        let end = 8 - (carries[0] | carries[1]).leading_zeros() as u16;
+        let joins = x[0] != x[1] && carries.iter().all(|&carries| carries != 0);
+        if bytes < LEAST {
+            return Some(bytes);
+        }
+        ((1..LEAST).contains(&end) && !joins).then_some(end)
+    }
+
+    /// A part of a float, in a register of one or two bytes: kept, or its end with the sign turned over.
+    fn part(&mut self, x: [Operand; 2], r: Operand, bytes: usize) {
+        let range = |operand: Operand| usize::from(operand.value)..usize::from(operand.value) + bytes;
+        let to = self.location(r.place);
+        for operand in x {
+            let from = self.location(operand.place);
+            let (before, after) = (&self.record[range(operand)], &self.record[range(r)]);
+            let (last, rest) =
+                (before[bytes - 1] ^ after[bytes - 1], before[..bytes - 1] == after[..bytes - 1]);
+            if !matches!(last, 0 | 0x80) || !rest || self.cells.carries(from, bytes) == 0 {
+                continue;
+            }
+            return if last == 0 {
+                self.cells.copy(from, to, bytes)
+            } else {
+                self.cells.turn(from, to, bytes)
+            };
+        }
+        self.cells.clear(to, bytes);
+    }
+
+    /// Where each byte of the result comes from, if each is one operand's alone and so is what is kept beside it.
+    fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
+        let byte = |run: &Self, operand: Operand, i| run.record[usize::from(operand.value) + i];
+        let carries = x.map(|operand| self.cells.carries(self.location(operand.place), bytes));
+        let source = |i: usize| {
+            let (values, result) = (x.map(|operand| byte(self, operand, i)), byte(self, r, i));
+            let holds = [0, 1].map(|n| values[n] != 0 || carries[n] >> i & 1 != 0);
+            let alone = !(holds[0] && holds[1]) && result == values[0] | values[1];
+            alone.then_some(if holds[1] { SECOND_SOURCE + i as u8 } else { i as u8 })
+        };
+        (0..bytes).map(source).collect()
+    }
+
     fn combined(&mut self, x: [Operand; 2], r: Operand, format: Format) {
         let from = x.map(|operand| self.location(operand.place));
         self.cells.combine(from, self.location(r.place), format.bytes());
@@ -181,11 +226,17 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
-        if format == Format::F64 && self.is_assembled(x, r) {
+        if format == Format::F64 && by == Bitwise::Other && self.is_assembled(x, r) {
             for half in [0, 4] {
                 self.bitwise_lane(by, x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
             }
             return;
+        }
+        if x[0] != x[1]
+            && let Some(map) = self.bytes_of_either(x, r, format.bytes())
+        {
+            let from = x.map(|operand| self.location(operand.place));
+            return self.cells.permute(from, self.location(r.place), &map);
         }
         let result = self.bits(format, r);
         let made = [(x[0], x[1]), (x[1], x[0])].into_iter().find_map(|(operand, other)| {

@@ -98,6 +98,12 @@ pub trait Cells<V> {
     /// bytes themselves are: doing it again undoes both.
     fn combine(&mut self, from: [Location; 2], to: Location, bytes: usize);
 
+    /// A bit for each of up to eight bytes at `location` that something is kept beside.
+    fn carries(&mut self, location: Location, bytes: usize) -> u8;
+
+    /// `bytes` bytes move, and the highest bit, the sign of a float that ends there, is turned over.
+    fn turn(&mut self, from: Location, to: Location, bytes: usize);
+
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 

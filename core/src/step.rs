@@ -80,6 +80,8 @@ pub enum Bitwise {
     And,
     /// Conjunction with a constant: all of a fraction, and nothing else.
     Cut,
+    /// The low bits of one operand, as many as the other says.
+    Low,
     /// Exclusive disjunction: turns signs over, and undoes itself.
     Xor,
     /// Disjunction, sums, shifts: put together, scale.

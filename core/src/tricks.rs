@@ -26,17 +26,22 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
     }
     let (from, to) = match by {
         Bitwise::Xor => return None,
-        Bitwise::Cut if y.is_zero() => (x.exponent()?, 0),
-        Bitwise::And if y.is_zero() && is_whole_fraction(format, other) => (x.exponent()?, 0),
+        _ if y.is_zero() && cuts(by, format, other) => (x.exponent()?, 0),
         Bitwise::Other if x.is_zero() => (0, y.exponent()?),
         _ => (x.exponent()?, y.exponent()?),
     };
     Some((x.negative != y.negative, to - from))
 }
 
-/// Whether `mask` cuts out just a significand, perhaps with its sign.
-fn is_whole_fraction(format: Format, mask: u128) -> bool {
-    mask & !(1 << (format.width() - 1)) == (1 << (format.precision() - 1)) - 1
+/// Whether an operation with `other` cuts out just a significand, perhaps with its sign.
+fn cuts(by: Bitwise, format: Format, other: u128) -> bool {
+    let fraction = format.precision() - 1;
+    match by {
+        Bitwise::And => other & !(1 << (format.width() - 1)) == (1 << fraction) - 1,
+        Bitwise::Low => other & 0xff == fraction.into(),
+        Bitwise::Cut => true,
+        Bitwise::Xor | Bitwise::Other => false,
+    }
 }
 
 /// Whether adding `magic` to something that small has rounded it to an integer, which then stands in the last digits of
@@ -126,6 +131,7 @@ mod tests {
             let back = f64::from_bits(cut.to_bits() | 0x3ff0_0000_0000_0000);
             assert_eq!(relation_by(Bitwise::And, x, FRACTION, cut), Some((x < 0.0, -k)));
             assert_eq!(relation_by(Bitwise::Cut, x, 0, cut), Some((x < 0.0, -k)));
+            assert_eq!(relation_by(Bitwise::Low, x, 52, cut), Some((x < 0.0, -k)));
             assert_eq!(relation64(cut, back), Some((false, 0)));
             assert_eq!(back, x.abs() * f64::from(-k).exp2());
         }
@@ -135,6 +141,7 @@ mod tests {
     fn what_is_masked_away_is_no_significand() {
         assert_eq!(relation_by(Bitwise::And, 4.0, 0, 0.0), None);
         assert_eq!(relation_by(Bitwise::And, 4.0, FRACTION >> 1, 0.0), None);
+        assert_eq!(relation_by(Bitwise::Low, 4.0, 32, 0.0), None);
     }
 
     #[test]

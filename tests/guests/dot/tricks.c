@@ -5,9 +5,11 @@
 
 #if KIND == 4
 typedef uint32_t bits_type;
+typedef uint16_t half_type;
 enum { SIGNIFICAND = 23, BIAS = 127 };
 #else
 typedef uint64_t bits_type;
+typedef uint32_t half_type;
 enum { SIGNIFICAND = 52, BIAS = 1023 };
 #endif
 #define SIGN ((bits_type)1 << (8 * sizeof(bits_type) - 1))
@@ -58,11 +60,49 @@ static int exponent_of(real x) { return (int)((bits_of(x) & ~SIGN) >> SIGNIFICAN
 /* 2 to a whole number made by integer instructions only, as NumPy's vector exponential does. */
 static real power_of_two(int n) { return real_of((bits_type)(n + BIAS) << SIGNIFICAND); }
 
+static __attribute__((noinline)) bits_type joined(half_type high, half_type low)
+{
+    return (bits_type)high << 8 * sizeof low | low;
+}
+
+/* The sign is in the last byte. */
+static real turned_in_place(real x)
+{
+    volatile union { real number; unsigned char bytes[sizeof(real)]; } place;
+    place.number = x;
+    volatile unsigned char sign = 0x80;
+    place.bytes[sizeof x - 1] ^= sign;
+    return place.number;
+}
+
 static real magic_round(real x)
 {
     volatile real magic = (real)3 * (real)((bits_type)1 << (SIGNIFICAND - 1));
     volatile real sum = x + magic;
     return sum - magic;
+}
+
+/* As a library rounds the size of a number: there, 2^p is enough. */
+static real magic_round_of_size(real x)
+{
+    volatile real magic = (real)((bits_type)1 << SIGNIFICAND);
+    volatile real sum = (x < 0 ? -x : x) + magic;
+    return sum - magic;
+}
+
+/* No magic: what is lost is lost because the number is large. */
+static real absorbed(real x)
+{
+    volatile real large = (real)5 * (real)((bits_type)1 << SIGNIFICAND);
+    volatile real sum = x + large;
+    return sum - large;
+}
+
+static real large_difference(real x)
+{
+    const real large = (real)((bits_type)1 << SIGNIFICAND);
+    volatile real product = 2 * large * x;
+    return product - large;
 }
 
 static real reduced_exponential(real x)
@@ -83,6 +123,8 @@ static void signs(void)
     AT("sign-given", real_of((bits_of(3) & ~SIGN) | (bits_of(x) & SIGN)), 0, 0.75, -2.5);
     AT("multiplied-sign", real_of(bits_of(x) ^ (bits_of(-2) & SIGN)), -1, 0.75, -2.5);
     AT("xor-sign-twice", real_of((bits_of(x) ^ SIGN) ^ SIGN), 1, 0.75, -2.5);
+    AT("byte-sign", turned_in_place(x), -1, 0.75, -2.5);
+    AT("joined", real_of(joined((half_type)(bits_of(x) >> 8 * sizeof(half_type)), (half_type)bits_of(x))), 1, 0.75, -2.3);
     AT("add-sign", real_of(bits_of(x) + SIGN), -1, 0.75, -2.5);
 }
 
@@ -104,6 +146,7 @@ static void exponents(void)
     AT("exponent-add", scaled(x, 5), 32, 0.75, -2.5);
     AT("exponent-subtract", scaled_down(x, 3), 0.125L, 0.75, -2.5);
     AT("significand", mantissa(x), significand_scale(w), 0.75, -2.5, 100);
+    AT("significand-of-power^", mantissa(x), significand_scale(w), 4, -0.5);
     AT("exponent-alone", (real)exponent_of(x), 0, 0.75, -2.5, 100);
     AT("ldexp-by-product", x * power_of_two(7), 128, 0.75, -2.5);
     AT("reduced-exponential~16", reduced_exponential(x), W(exp)(w), 0.75, -2.5, 9);
@@ -113,6 +156,9 @@ static void rounding(void)
 {
     AT("magic-round^", magic_round(x), 0, 0.75, -2.3, 100.25);
     AT("magic-remainder^", x - magic_round(x), 1, 0.75, -2.3, 100.25);
+    AT("magic-size^", magic_round_of_size(x), 0, 0.75, -2.3, 100.25);
+    AT("absorbed^", absorbed(x), 1, 0.75, -2.3, 100.25);
+    AT("large-difference", large_difference(x), 2 * ldexpl(1, SIGNIFICAND), 0.8, -2.5);
     AT("magic-times^", x * magic_round(x), rintl(w), 0.75, -2.3, 100.25);
 }
 

@@ -11,6 +11,9 @@ pub(crate) trait Encoding {
     /// What it is.
     type Value: Clone;
 
+    /// Whether each byte of a cell belongs to the byte of the float beside it.
+    const BYTEWISE: bool;
+
     /// What the cell beside the float `bits` says; all-zero cells are not asked about.
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
 
@@ -87,6 +90,20 @@ impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
         self.write(to, &result[..bytes]);
     }
 
+    fn carries(&mut self, location: Location, bytes: usize) -> u8 {
+        let mut cell = [0; 8];
+        self.read(location, &mut cell[..bytes]);
+        let mask = cell.iter().enumerate().fold(0, |mask, (i, &byte)| mask | u8::from(byte != 0) << i);
+        if E::BYTEWISE || mask == 0 { mask } else { u8::MAX }
+    }
+
+    fn turn(&mut self, from: Location, to: Location, bytes: usize) {
+        let mut cell = [0; 8];
+        self.read(from, &mut cell[..bytes]);
+        cell[bytes - 1] ^= 1 << 7;
+        self.write(to, &cell[..bytes]);
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         if let (Location::Memory(from), Location::Memory(to)) = (from, to) {
             return planes::copy(from, to, bytes as u64);
@@ -109,6 +126,7 @@ pub(crate) struct Raw;
 
 impl Encoding for Raw {
     type Value = u128;
+    const BYTEWISE: bool = true;
 
     fn decode(&mut self, _format: Format, cell: u128, _bits: u128) -> Option<u128> {
         Some(cell)
@@ -139,6 +157,7 @@ pub(crate) struct Dots;
 
 impl Encoding for Dots {
     type Value = f64;
+    const BYTEWISE: bool = true;
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
         Some(format.to_f64(cell))

@@ -25,6 +25,7 @@ pub(crate) struct Tickets<'a> {
 
 impl Encoding for Tickets<'_> {
     type Value = Value;
+    const BYTEWISE: bool = false;
 
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Value> {
         self.slots.get(u64::try_from(cell).ok()?, format, bits).cloned()

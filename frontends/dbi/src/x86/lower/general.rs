@@ -225,7 +225,7 @@ fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
 fn bit_sources(build: &Build<'_>) -> [u32; 2] {
     use Mnemonic::*;
     let (a, b) = if build.operands() > 2 || matches!(build.insn.mnemonic(), Rorx) { (1, 2) } else { (0, 1) };
-    let second_decides = matches!(build.insn.mnemonic(), And | Or | Xor | Add | Sub | Andn)
+    let second_decides = matches!(build.insn.mnemonic(), And | Or | Xor | Add | Sub | Andn | Bzhi)
         && b < build.insn.op_count()
         && !build.is_immediate(b);
     [a, if second_decides { b } else { a }]
@@ -247,7 +247,7 @@ fn bits(build: &mut Build<'_>) -> Result<(), Why> {
         let [from, _] = bit_sources(build);
         let from = build.place(from)?;
         build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Fixed(map) });
-    } else if bytes < 4 || never_a_float(build) {
+    } else if never_a_float(build) {
         build.clear(to, bytes);
     } else {
         let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
@@ -261,6 +261,7 @@ fn bits(build: &mut Build<'_>) -> Result<(), Why> {
                 Bitwise::Cut
             }
             Mnemonic::And => Bitwise::And,
+            Mnemonic::Bzhi => Bitwise::Low,
             Mnemonic::Xor => Bitwise::Xor,
             _ => Bitwise::Other,
         };
@@ -290,8 +291,11 @@ fn never_a_float(build: &Build<'_>) -> bool {
         Mnemonic::Xor | Mnemonic::Sub if build.is_register(0) && build.is_register(1) => {
             insn.op0_register() == insn.op1_register()
         }
-        Mnemonic::Add | Mnemonic::Sub if build.is_immediate(1) => insn.immediate(1) & FRACTION != 0,
-        Mnemonic::Bextr => build.width(0) < 4,
+        Mnemonic::Add | Mnemonic::Sub if build.width(0) >= 4 && build.is_immediate(1) => {
+            insn.immediate(1) & FRACTION != 0
+        }
+        // Of a part of a float, only the sign is changed.
+        name if build.width(0) < 4 => !matches!(name, Mnemonic::And | Mnemonic::Or | Mnemonic::Xor),
         _ => false,
     }
 }

@@ -22,7 +22,7 @@ use shadowgrind_shadows::dot::magic_terms;
 const MASKS: [u8; 3] = [1, 2, 3];
 
 /// The mask register whose lowest so many bits are set: they are ours to keep (`tools::registers`).
-fn lanes_mask(count: u8) -> Option<u8> {
+pub(super) fn lanes_mask(count: u8) -> Option<u8> {
     Some(match count {
         1 => 4,
         2 => 5,
@@ -89,12 +89,7 @@ impl Emitter {
             self.close_operand();
             return self.clear_vector(d);
         }
-        if at.block.rounds.concerns(format) {
-            let lanes = if self.has_upper() { lanes_mask(width / format.bytes() as u8) } else { None };
-            for &i in magic_terms(op) {
-                self.guard_magic(at, operands.x[i], format, width, lanes);
-            }
-        }
+        magic_terms(op).iter().for_each(|&i| self.guard_magic(at, operands.x[i], format, width));
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.
         let others = operands.dots[..operands.count].contains(&Place::Reg(16 + d));

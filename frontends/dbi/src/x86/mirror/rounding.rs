@@ -1,6 +1,7 @@
 //! Sums that round because one term is a magic number: they are left to the engine, where the code may have such.
 
 use super::At;
+use super::arith::lanes_mask;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
 use crate::x86::vector::{Length, Place, Vector, forms};
@@ -13,15 +14,11 @@ const DIFFERENCE: u8 = 0x28;
 
 impl Emitter {
     /// Leaves the instruction to the engine if a lane of `term`, `width` bytes of `format`, is a magic number. Operands
-    /// of a scalar instruction have anything above. `lanes` is the mask register of as many lanes.
-    pub(super) fn guard_magic(
-        &mut self,
-        at: At<'_>,
-        term: Place,
-        format: Format,
-        width: u8,
-        lanes: Option<u8>,
-    ) {
+    /// of a scalar instruction have anything above.
+    pub(super) fn guard_magic(&mut self, at: At<'_>, term: Place, format: Format, width: u8) {
+        if !at.block.rounds.concerns(format) {
+            return;
+        }
         let constants = Constants::at(self.mirror().settings.constants);
         let (whole, bits) = (constants.whole(format), Place::Mem(constants.whole_bits(format)));
         let scalar = usize::from(width) == format.bytes();
@@ -41,7 +38,8 @@ impl Emitter {
             let difference = Vector::new(forms::TERNARY, format, length, [found, value], bits);
             self.out.hot.vector(difference.immediate(DIFFERENCE));
             let test = Vector::new(forms::TEST_NOT, format, length, [MAGIC, found], Place::Reg(found));
-            self.out.hot.vector(test.masked(lanes.unwrap_or(0)));
+            let lanes = lanes_mask(width / format.bytes() as u8).unwrap_or(0);
+            self.out.hot.vector(test.masked(lanes));
             return self.guard_mask(at);
         }
         let equal = if format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };

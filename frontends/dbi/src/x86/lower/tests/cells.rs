@@ -105,6 +105,18 @@ impl Cells<Vec<u32>> for Origins {
         }
     }
 
+    fn carries(&mut self, location: Location, bytes: usize) -> u8 {
+        let at = self.at(location);
+        let carries = self.origin[at..at + bytes].iter().map(|&origin| u8::from(origin != NONE));
+        carries.enumerate().fold(0, |mask, (i, carries)| mask | carries << i)
+    }
+
+    fn turn(&mut self, from: Location, to: Location, bytes: usize) {
+        self.copy(from, to, bytes);
+        let last = self.at(to) + bytes - 1;
+        self.origin[last] = COMPUTED;
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         let (from, to) = (self.at(from), self.at(to));
         self.origin.copy_within(from..from + bytes, to);

@@ -337,7 +337,7 @@ fn packed_integers(insn: &Instruction) -> Option<u8> {
 
 /// Whether shadows stay or travel although the bytes are others.
 fn is_representation(insn: &Instruction) -> bool {
-    insn.mnemonic() == Mnemonic::Fild || rows::row(insn) == Row::General(General::Not)
+    matches!(insn.mnemonic(), Mnemonic::Fild | Mnemonic::Xor) || rows::row(insn) == Row::General(General::Not)
 }
 
 /// Bytes that are said to come from somewhere but differ from what was there.

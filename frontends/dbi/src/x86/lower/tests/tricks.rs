@@ -6,7 +6,7 @@ use super::native::{Machine, Native, WINDOW};
 use super::rng::Rng;
 use crate::x86::lower::{Lowerer, Lowering};
 use crate::x86::state;
-use iced_x86::Register::{EAX, ECX, R9, RAX, RBX, RCX, RDX, RSI, XMM0, XMM1, XMM2, XMM3, XMM4, XMM5};
+use iced_x86::Register::{DH, EAX, ECX, R9, RAX, RBX, RCX, RDX, RSI, XMM0, XMM1, XMM2, XMM3, XMM4, XMM5};
 use iced_x86::{Code, Instruction, MemoryOperand};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::replay::replay;
@@ -75,6 +75,20 @@ impl Cells<f64> for Bytes {
             [true, false] => self.copy(from[0], to, bytes),
             [false, true] => self.copy(from[1], to, bytes),
             _ => self.clear(to, bytes),
+        }
+    }
+
+    fn carries(&mut self, location: Location, bytes: usize) -> u8 {
+        let carries = |i: usize| u8::from(self.0.contains_key(&(key(location) + i as u64)));
+        (0..bytes).fold(0, |mask, i| mask | carries(i) << i)
+    }
+
+    fn turn(&mut self, from: Location, to: Location, bytes: usize) {
+        self.copy(from, to, bytes);
+        // What is in other places of the same float is turned over where that is put together.
+        let last = self.0.get_mut(&(key(to) + bytes as u64 - 1));
+        if let Some((_, _, factor)) = last {
+            *factor = -*factor;
         }
     }
 
@@ -221,6 +235,65 @@ fn a_significand_is_cut_out_and_put_back() {
 }
 
 #[test]
+fn a_power_of_two_is_all_exponent() {
+    let mut run = Run::new(8.0);
+    run.bits(1, 0, 0x000f_ffff_ffff_ffff);
+    run.bits(2, 0, 0x3fe0_0000_0000_0000);
+    run.step(Instruction::with2(Code::Andpd_xmm_xmmm128, XMM0, XMM1));
+    assert_eq!(
+        run.step(Instruction::with2(Code::Orpd_xmm_xmmm128, XMM0, XMM2)).double(0),
+        (0.5, Some(0.0625))
+    );
+}
+
+#[test]
+fn sums_are_made_as_addresses() {
+    let mut run = Run::new(2.5);
+    run.machine.general[1] = 3 << 52;
+    run.step(Instruction::with2(Code::Movq_rm64_xmm, RAX, XMM0));
+    let sum = MemoryOperand::with_base_index(RAX, RCX);
+    run.step(Instruction::with2(Code::Lea_r64_m, RDX, sum));
+    assert_eq!(run.float(state::general(2), Format::F64), (20.0, Some(8.0)));
+    run.cells.set(Location::State(state::general(0)), Format::F32, 0, Some(1.0));
+    run.machine.general[0] = 2.5_f32.to_bits().into();
+    let turned = MemoryOperand::with_base_displ(RAX, -0x8000_0000);
+    run.step(Instruction::with2(Code::Lea_r32_m, ECX, turned));
+    assert_eq!(run.float(state::general(1), Format::F32), (-2.5, Some(-1.0)));
+}
+
+#[test]
+fn what_is_selected_by_exclusive_disjunction_comes_back() {
+    let mut run = Run::new(3.5);
+    run.machine.general[1] = 7.25_f64.to_bits();
+    run.step(Instruction::with2(Code::Movq_rm64_xmm, RAX, XMM0));
+    run.step(Instruction::with2(Code::Xor_rm64_r64, RAX, RCX));
+    run.step(Instruction::with2(Code::And_rm64_imm8, RAX, -1));
+    run.step(Instruction::with2(Code::Xor_rm64_r64, RAX, RCX));
+    assert_eq!(run.float(state::general(0), Format::F64), (3.5, Some(1.0)));
+    run.step(Instruction::with2(Code::Xor_rm64_imm8, RAX, -1));
+    run.step(Instruction::with2(Code::Xor_rm64_imm8, RAX, -1));
+    assert_eq!(run.float(state::general(0), Format::F64), (3.5, Some(1.0)));
+}
+
+#[test]
+fn a_sign_changes_in_the_end_of_a_float() {
+    let mut run = Run::new(0.0);
+    let end = Location::State(state::general(2));
+    run.cells.0.insert(key(end), (8, Format::F80, 1.0));
+    run.cells.0.insert(key(end) + 1, (9, Format::F80, 1.0));
+    run.step(Instruction::with2(Code::Xor_rm8_imm8, DH, 0x80));
+    assert_eq!(run.cells.0.get(&key(end)), Some(&(8, Format::F80, 1.0)));
+    assert_eq!(run.cells.0.get(&(key(end) + 1)), Some(&(9, Format::F80, -1.0)));
+    // Joined with what is no float, it stays what it is.
+    run.machine.general[2] &= 0xffff;
+    run.machine.general[1] = 0x1234_5678_9abc_0000;
+    run.step(Instruction::with2(Code::Or_rm64_r64, RDX, RCX));
+    assert_eq!(run.cells.0.get(&(key(end) + 1)), Some(&(9, Format::F80, -1.0)));
+    run.step(Instruction::with2(Code::Add_rm8_imm8, DH, 1));
+    assert_eq!(run.cells.0.get(&(key(end) + 1)), None);
+}
+
+#[test]
 fn two_narrow_floats_are_packed_by_shifting() {
     let mut run = Run::new(0.0);
     run.cells.set(Location::State(state::vector(0)), Format::F32, 0, Some(5.0));
@@ -233,7 +306,7 @@ fn two_narrow_floats_are_packed_by_shifting() {
     assert_eq!(run.float(low, Format::F32), (1.5, Some(5.0)));
     assert_eq!(run.float(low + 4, Format::F32), (1.5, Some(5.0)));
     run.step(Instruction::with2(Code::Rol_rm64_imm8, RCX, 32));
-    run.step(Instruction::with2(Code::Shr_rm64_imm8, RCX, 32));
+    run.step(Instruction::with2(Code::Sar_rm64_imm8, RCX, 32));
     assert_eq!(run.float(low, Format::F32), (1.5, Some(5.0)));
     assert_eq!(run.float(low + 4, Format::F32), (0.0, None));
 }
