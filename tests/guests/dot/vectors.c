@@ -47,14 +47,18 @@ static __attribute__((noinline)) real dot_product(real x)
 static __attribute__((noinline)) real quotients(real x)
 {
     fill(x);
-    for (int i = 0; i < N; i++) c[i] = (a[i] + 1) / (a[i] + 2);
+    for (int i = 0; i < N; i++) c[i] = (a[i] * a[i] + 1) / (a[i] + 2);
     return total(c);
 }
 
 static wide quotients_slope(wide x)
 {
     wide sum = 0;
-    for (int i = 1; i <= N; i++) sum += i / ((i * x + 2) * (i * x + 2));
+    // Well conditioned, unlike the slope of (a + 1) / (a + 2): -ffast-math divides by an estimate, whose error counts.
+    for (int i = 1; i <= N; i++) {
+        wide at = i * x;
+        sum += i * (at * at + 4 * at - 1) / ((at + 2) * (at + 2));
+    }
     return sum;
 }
 
