@@ -5,11 +5,12 @@ use super::cache::{Cache, MadeOf};
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
 use crate::x86::code::{Displaced, Placement};
-use crate::x86::discover::{CodeSource, End, Flow, Hooks, Insn, Limits, Superblock};
+use crate::x86::discover::{CodeSource, Hooks, Limits};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
+use crate::x86::superblock::{End, Flow, Insn, Superblock};
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
 
 /// Limits of blocks that compare their bytes: short and straight.

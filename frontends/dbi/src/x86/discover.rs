@@ -8,6 +8,7 @@ use super::access::is_write;
 use super::function::Function;
 use super::returns;
 use super::rounding::{Rounding, adds_floats};
+use super::superblock::{End, Flow, Insn, Superblock};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
     Register,
@@ -67,88 +68,7 @@ pub(crate) struct Limits {
     pub(crate) ends_at_stores: bool,
 }
 
-/// What becomes of an instruction's control flow in its superblock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// Runs on to the next instruction of the superblock.
-    Straight,
-    /// A conditional branch assumed not taken; taken, it leaves the superblock.
-    SideExit,
-    /// A direct jump whose target is the next instruction of the superblock.
-    FollowedJump,
-    /// A direct call whose target is the next instruction of the superblock.
-    FollowedCall,
-    /// A return expected to go back to the address, which is the next instruction of the superblock.
-    ExpectedReturn(u64),
-    /// A return that surely goes back to the next instruction of the superblock.
-    CertainReturn,
-    /// Leaves the superblock; always the last instruction.
-    Leaves,
-    /// Handed to the engine, which continues after it; always the last instruction.
-    Engine,
-}
-
-/// One guest instruction of a superblock.
-#[derive(Clone, Copy)]
-pub(crate) struct Insn {
-    pub(crate) decoded: Instruction,
-    pub(crate) bytes: [u8; 15],
-    /// Position of the displacement field in `bytes`.
-    pub(crate) displacement_at: u8,
-    pub(crate) flow: Flow,
-}
-
-impl Insn {
-    pub(crate) fn pc(&self) -> u64 {
-        self.decoded.ip()
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.decoded.len()]
-    }
-}
-
-/// Why a superblock ends after its last instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// A limit: execution goes on at this address.
-    Continues(u64),
-    /// The last instruction takes control elsewhere.
-    Left,
-    /// The address is hooked.
-    Hooked(u64),
-    /// The instruction at this address is a client request.
-    Request(u64),
-    /// The bytes at this address are no instruction.
-    Invalid(u64),
-    /// The instruction at `pc` needs bytes at `address`, where there is no executable memory.
-    Unmapped { pc: u64, address: u64 },
-}
-
-/// See the module's description.
-pub(crate) struct Superblock {
-    pub(crate) start: u64,
-    pub(crate) insns: Vec<Insn>,
-    pub(crate) end: End,
-    /// The function at its start, if it ends there because of that.
-    pub(crate) function: Option<Function>,
-    /// Guest bytes covered, as address ranges (half-open), in order of discovery.
-    pub(crate) extents: Vec<(u64, u64)>,
-    pub(crate) rounds: Rounding,
-}
-
 impl Superblock {
-    pub(crate) fn new() -> Self {
-        Superblock {
-            start: 0,
-            insns: Vec::new(),
-            end: End::Left,
-            function: None,
-            extents: Vec::new(),
-            rounds: Rounding::default(),
-        }
-    }
-
     /// Discovers the superblock at `start` into `self`, which is emptied first.
     pub(crate) fn discover(&mut self, start: u64, limits: Limits, source: &mut dyn CodeSource) {
         self.start = start;

@@ -9,12 +9,12 @@
 use super::asm::{Asm, Gpr, RCX};
 use super::branch_table::ib_entry;
 use super::code::{Displaced, Emitted, ExitKind, Frame, MapEntry, Placement, Slot};
-use super::discover::{End, Flow, Insn, Superblock};
 use super::far;
 use super::mirror::Mirror;
 use super::mode::Mode;
 use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
+use super::superblock::{End, Flow, Insn, Superblock};
 use crate::context::ASIDE;
 use iced_x86::{Code, Encoder, InstructionInfoFactory, Register};
 

@@ -3,8 +3,8 @@
 
 use super::asm::{RAX, RCX};
 use super::code::{Displaced, ExitKind, Slot};
-use super::discover::Superblock;
 use super::emit::Emitter;
+use super::superblock::Superblock;
 
 impl Emitter {
     /// Counts down the word at `runs` and leaves when it becomes 0. Keeps the flags.

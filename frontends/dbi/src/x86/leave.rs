@@ -3,10 +3,11 @@
 use super::asm::{self, Asm, RAX, RCX, Rel32};
 use super::branch_table::table_jump;
 use super::code::{Displaced, ExitKind, ExitSite, Slot};
-use super::discover::{Insn, runs_then_exits};
+use super::discover::runs_then_exits;
 use super::emit::Emitter;
 use super::far;
 use super::returns::return_pops;
+use super::superblock::Insn;
 use crate::context::Context;
 use iced_x86::{Code, FlowControl, Instruction, MemoryOperand, OpKind, Register};
 

@@ -25,5 +25,6 @@ pub(crate) mod rounding;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod state;
+pub(crate) mod superblock;
 pub(crate) mod table;
 pub(crate) mod vector;

@@ -3,7 +3,7 @@
 //! An expected return sets rcx aside to compare the return address, and it stays aside until an instruction asks for it.
 //! Knows registers only: what is done at faults is the map's business.
 
-use super::discover::{Flow, Insn};
+use super::superblock::{Flow, Insn};
 use iced_x86::{FlowControl, InstructionInfoFactory, OpAccess, Register, UsedRegister};
 
 /// Rip-relative operands below this address are reached from wherever translated code is.
@@ -51,7 +51,8 @@ pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect 
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Bytes, Hooks, Limits, Superblock};
+    use super::super::discover::{Bytes, Hooks, Limits};
+    use super::super::superblock::Superblock;
     use super::*;
 
     const START: u64 = 0x1000;

@@ -6,7 +6,7 @@
 //! on this one's stack between the call and the return comes too late, as it might have natively.
 
 use super::access::is_write;
-use super::discover::{Flow, Insn};
+use super::superblock::{Flow, Insn};
 use iced_x86::{Code, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, UsedMemory};
 
 /// Bytes of a return address, and of rbp.
@@ -191,7 +191,8 @@ impl Walk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Bytes, Hooks, Limits, Superblock};
+    use super::super::discover::{Bytes, Hooks, Limits};
+    use super::super::superblock::Superblock;
     use super::*;
 
     /// Whether each return of the code at 0x1000 is certain, in order of execution.

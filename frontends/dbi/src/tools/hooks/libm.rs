@@ -4,6 +4,7 @@
 //! without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there is to say.
 
 use super::abi::{self, Float};
+use super::call::{Argument, Given, Outcome};
 use super::libmvec::{self, Vectors};
 use super::library::Library;
 use crate::tools::machine::{Machine, Unmapped, read_bytes};
@@ -159,14 +160,6 @@ fn suffix(name: &str) -> Option<(&str, Format)> {
     float.or_else(|| name.strip_suffix('l').map(|stem| (stem, Format::F80)))
 }
 
-/// What an operation is given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Argument {
-    Float(Float),
-    /// As the float of this value, which no shadow follows.
-    Integer(i64),
-}
-
 impl Math {
     /// Operation and format of a function that is given floats in vector registers and returns one.
     pub(crate) fn in_registers(self) -> Option<(Op, Format)> {
@@ -187,15 +180,6 @@ impl Math {
     pub(crate) fn format(self) -> Format {
         self.format
     }
-}
-
-/// What a call was given, kept until it returns.
-#[derive(Debug, Default)]
-pub(crate) struct Given {
-    /// The operands.
-    pub(crate) arguments: Vec<Argument>,
-    /// The addresses that results are written to.
-    pub(crate) pointers: Vec<u64>,
 }
 
 /// Reads the call that is about to begin.
@@ -228,20 +212,6 @@ fn toward(m: &dyn Machine, format: Format) -> Result<Argument, Unmapped> {
     let wide = abi::memory(m, at, Format::F80)?;
     let bits = Format::F80.convert(wide.bits, format);
     Ok(Argument::Float(Float { format, bits, ..wide }))
-}
-
-/// One operation of a call that has returned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Outcome {
-    pub(crate) op: Op,
-    /// Number of its first operand among the call's.
-    pub(crate) first: usize,
-    /// How many operands of the call are its.
-    pub(crate) count: usize,
-    /// One more operand, known only now.
-    pub(crate) integer: Option<i64>,
-    /// Its result.
-    pub(crate) result: Float,
 }
 
 /// Operation number `index` of the call that has just returned; `None` after the last.

@@ -4,7 +4,7 @@
 //! All parameters are vectors in consecutive registers; masked variants and uniform parameters do not occur in libmvec.
 
 use super::abi;
-use super::libm::{Argument, Given, Outcome};
+use super::call::{Argument, Given, Outcome};
 use crate::tools::machine::{Machine, Unmapped};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;

@@ -4,6 +4,7 @@
 //! System V calling convention. Knows neither shadows nor reports; a session does.
 
 pub(crate) mod abi;
+mod call;
 mod families;
 mod gfortran;
 mod libm;
@@ -12,8 +13,9 @@ mod library;
 mod placement;
 mod printf;
 
+pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Printed, floats};
-pub(crate) use libm::{Argument, Given, Math, arguments, outcome};
+pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use placement::{Spot, spots};
 

@@ -4,7 +4,7 @@
 //! library has no name for it: `clog` calls what `log1p` jumps to. Which code it is may be chosen at start, by a
 //! function whose address a relocation has.
 
-use super::modules::Layout;
+use super::layout::Layout;
 use hashbrown::HashMap;
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register,

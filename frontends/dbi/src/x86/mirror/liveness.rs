@@ -4,8 +4,8 @@
 //! Conservative: at every way out, everything is alive.
 
 use crate::x86::access::{is_read, is_write};
-use crate::x86::discover::{Flow, Insn, Superblock};
 use crate::x86::rows;
+use crate::x86::superblock::{Flow, Insn, Superblock};
 use crate::x86::table::Row;
 use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
 

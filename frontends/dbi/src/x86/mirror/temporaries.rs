@@ -13,9 +13,9 @@
 
 use super::{At, Settings};
 use crate::context::{ASIDE, Context};
-use crate::x86::discover::{Insn, Superblock};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
+use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::table::Row;
 use crate::x86::vector::Mem;
 use iced_x86::InstructionInfoFactory;

@@ -2,9 +2,10 @@
 
 use super::{Mirror, Settings};
 use crate::x86::code::{Frame, Placement};
-use crate::x86::discover::{Bytes, Hooks, Limits, Superblock};
+use crate::x86::discover::{Bytes, Hooks, Limits};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
+use crate::x86::superblock::Superblock;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, OpKind};
 
 const START: u64 = 0x1000_0000;

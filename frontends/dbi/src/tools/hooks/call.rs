@@ -1,0 +1,37 @@
+//! A call of a mathematical function as operations: what it was given, and what each of them came to.
+//!
+//! Knows neither names of functions nor where the ABI puts their operands.
+
+use super::abi::Float;
+use shadowgrind_core::ops::Op;
+
+/// What an operation is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Argument {
+    Float(Float),
+    /// As the float of this value, which no shadow follows.
+    Integer(i64),
+}
+
+/// What a call was given, kept until it returns.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    /// The operands.
+    pub(crate) arguments: Vec<Argument>,
+    /// The addresses that results are written to.
+    pub(crate) pointers: Vec<u64>,
+}
+
+/// One operation of a call that has returned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    pub(crate) op: Op,
+    /// Number of its first operand among the call's.
+    pub(crate) first: usize,
+    /// How many operands of the call are its.
+    pub(crate) count: usize,
+    /// One more operand, known only now.
+    pub(crate) integer: Option<i64>,
+    /// Its result.
+    pub(crate) result: Float,
+}
