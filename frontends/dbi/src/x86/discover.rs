@@ -80,7 +80,8 @@ impl Superblock {
         if self.insns.iter().any(|insn| matches!(insn.flow, Flow::ExpectedReturn(_))) {
             returns::make_certain(&mut self.insns);
         }
-        let sums = self.insns.iter().any(|insn| adds_floats(&insn.decoded));
+        // Without shadows nobody asks, and the table of instructions need not even be made.
+        let sums = source.takes_gs() && self.insns.iter().any(|insn| adds_floats(&insn.decoded));
         let parts = self.extents.iter().filter(|_| sums).map(|&(from, _)| source.rounds(from));
         self.rounds = parts.fold(Rounding::default(), Rounding::or);
     }
