@@ -1,6 +1,7 @@
 //! File descriptors that the engine needs for itself, out of the guest's way.
 
 use super::sys;
+use std::path::PathBuf;
 
 /// What fcntl(2) says of `descriptor` by F_GETFD; `None` if it is not open.
 pub(crate) fn flags(descriptor: i32) -> Option<i32> {
@@ -20,6 +21,11 @@ pub(crate) fn duplicate(descriptor: i32, closes_on_exec: bool) -> Result<i32, i3
         sys::check(unsafe { sys::syscall(libc::SYS_fcntl as u64, args) }).map(|new| new as i32)
     };
     above(FIRST_TRY).or_else(|_| above(LAST_TRY))
+}
+
+/// A path of what `descriptor` is open on.
+pub(crate) fn path(descriptor: i32) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{descriptor}"))
 }
 
 /// Closes a descriptor that the engine opened.

@@ -29,7 +29,8 @@ pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
 }
 
 /// Stops the other threads and writes what was found. Done once; a second thread that gets here waits for the end. A
-/// process that only borrows its parent's memory leaves all that to the parent. Returns the exit status to be given instead of the program's own, if there is one.
+/// process that only borrows its parent's memory leaves all that to the parent. Returns the exit status to be given
+/// instead of the program's own, if there is one.
 fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     if thread.own_process || !thread.process.wants_last_word() {
         return None;

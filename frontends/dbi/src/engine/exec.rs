@@ -20,8 +20,10 @@ use std::path::{Path, PathBuf};
 struct Request {
     /// What it is executed by, as the kernel would name it.
     path: PathBuf,
-    /// Where its file is, if it is named by a descriptor: one that may be closed when the program starts.
-    by_descriptor: Option<PathBuf>,
+    /// Where its file is, if it is named by a descriptor.
+    place: Option<PathBuf>,
+    /// That descriptor will be closed when the program starts.
+    closes: bool,
     argv: Vec<CString>,
     environment: Vec<CString>,
 }
@@ -34,7 +36,7 @@ pub(super) fn execve(thread: &mut Thread, call: &Call, path: u64, argv: u64, env
     else {
         return fail(libc::EFAULT);
     };
-    execute(thread, call, Request { path, by_descriptor: None, argv, environment })
+    execute(thread, call, Request { path, place: None, closes: false, argv, environment })
 }
 
 pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
@@ -59,25 +61,20 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     };
     let directory = directory as i32;
     if name.is_absolute() || directory == libc::AT_FDCWD {
-        return execute(thread, call, Request { path: name, by_descriptor: None, argv, environment });
+        let request = Request { path: name, place: None, closes: false, argv, environment };
+        return execute(thread, call, request);
     }
     let empty = name.as_os_str().is_empty();
     if empty && flags & libc::AT_EMPTY_PATH as u64 == 0 {
         return fail(libc::ENOENT);
     }
     // execveat(2): what the program is told it was executed by.
-    let [path, place] = ["/dev/fd", "/proc/self/fd"].map(|descriptors| {
-        let path = Path::new(descriptors).join(directory.to_string());
-        if empty { path } else { path.join(&name) }
-    });
+    let shown = Path::new("/dev/fd").join(directory.to_string());
+    let [path, place] =
+        [shown, descriptors::path(directory)].map(|path| if empty { path } else { path.join(&name) });
     let Some(flags) = descriptors::flags(directory) else { return fail(libc::EBADF) };
-    let request = Request { path, by_descriptor: Some(place), argv, environment };
-    // A script's interpreter would find nothing by that name.
     let closes = flags & libc::FD_CLOEXEC != 0;
-    if closes && program::is_script(request.by_descriptor.as_ref().unwrap_or(&request.path)) {
-        return fail(libc::ENOENT);
-    }
-    execute(thread, call, request)
+    execute(thread, call, Request { path, place: Some(place), closes, argv, environment })
 }
 
 fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
@@ -85,10 +82,12 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
     if is_child && !thread.process.options.trace_children {
         return natively(thread, call, &request);
     }
-    let place = request.by_descriptor.as_ref().unwrap_or(&request.path);
-    let opened = program::open(place, None, request.argv.clone())
-        .and_then(|program| elf::read(&program.file).map_err(ProgramError::Format));
-    match opened {
+    let opened = program::open(&request.path, request.place.as_deref(), request.argv.clone());
+    let readable =
+        opened.and_then(|program| elf::read(&program.file).map(|_| program).map_err(ProgramError::Format));
+    match readable {
+        // A script's interpreter would find nothing by that name.
+        Ok(program) if program.interprets && request.closes => fail(libc::ENOENT),
         Ok(_) => under_tool(thread, &request),
         // Programs that the kernel can run and we cannot go on without us.
         Err(ProgramError::SetId) => {
@@ -112,7 +111,7 @@ fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     if let Some(name) = request.argv.first() {
         argv.push(c_string(OsStr::from_bytes(&[b"--argv0=", name.as_bytes()].concat())));
     }
-    let file = request.by_descriptor.as_ref().map(File::open);
+    let file = request.place.as_ref().map(File::open);
     let descriptor = match file {
         None => None,
         Some(Err(error)) => return fail(error.raw_os_error().unwrap_or(libc::EACCES)),

@@ -8,7 +8,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) argv: Vec<CString>,
     /// The last path component it was executed by: the process's `comm`.
     pub(crate) name: Vec<u8>,
+    /// It is the interpreter of what was to be executed.
+    pub(crate) interprets: bool,
 }
 
 /// Why a name leads to no program we can run.
@@ -95,19 +97,15 @@ pub(crate) fn look_up(command: &OsStr) -> Result<PathBuf, ProgramError> {
     Err(denied.map_or(ProgramError::NotFound, ProgramError::Access))
 }
 
-/// Opens the program at `path`, or that of the open `descriptor`, which `path` then only names, following `#!` lines.
-pub(crate) fn open(
-    path: &Path,
-    descriptor: Option<RawFd>,
-    argv: Vec<CString>,
-) -> Result<Program, ProgramError> {
+/// Opens the program at `path`, or that at `place`, which `path` then only names, following `#!` lines.
+pub(crate) fn open(path: &Path, place: Option<&Path>, argv: Vec<CString>) -> Result<Program, ProgramError> {
     const DEEPEST: usize = 5;
-    let mut by_descriptor = descriptor.map(|fd| PathBuf::from(format!("/proc/self/fd/{fd}")));
+    let mut given = place;
     let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes().to_vec();
     let mut path = path.to_path_buf();
     let mut argv = argv;
     for depth in 0..=DEEPEST {
-        let place = by_descriptor.take().unwrap_or_else(|| path.clone());
+        let place = given.take().map_or_else(|| path.clone(), Path::to_path_buf);
         let mut file = open_executable(&place).map_err(|error| match depth {
             0 => error,
             _ => ProgramError::Interpreter(path.clone(), Box::new(error)),
@@ -118,7 +116,8 @@ pub(crate) fn open(
             None => {
                 let filename = c_path(&path);
                 let absolute = std::fs::canonicalize(&place).unwrap_or_else(|_| path.clone());
-                return Ok(Program { file, path: absolute, filename, argv, name });
+                let interprets = depth > 0;
+                return Ok(Program { file, path: absolute, filename, argv, name, interprets });
             }
             Some((interpreter, option)) => {
                 let mut wrapped = vec![c_bytes(&interpreter)];
@@ -131,12 +130,6 @@ pub(crate) fn open(
         }
     }
     Err(ProgramError::TooManyScripts)
-}
-
-/// Whether the file at `path` names an interpreter by `#!`.
-pub(crate) fn is_script(path: &Path) -> bool {
-    let mut head = [0; 2];
-    File::open(path).is_ok_and(|mut file| read_head(&mut file, &mut head).is_ok() && &head == b"#!")
 }
 
 fn open_executable(path: &Path) -> Result<File, ProgramError> {

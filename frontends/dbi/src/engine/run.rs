@@ -13,7 +13,7 @@ use super::signals::{handler, set_kernel_mask};
 use super::space::Space;
 use super::syscalls::table;
 use super::threads::Threads;
-use super::{arena, planes, spawn, sys};
+use super::{arena, descriptors, planes, spawn, sys};
 use crate::context::reg;
 use crate::tools::session::{Session, SessionConfig, ShadowKind, SpecFailure};
 use crate::tools::{self, Tool};
@@ -94,9 +94,10 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
         None => program::look_up(&launch.program).map_err(as_program)?,
         Some(_) => PathBuf::from(&launch.program),
     };
+    let place = launch.descriptor.map(descriptors::path);
     let argv0 = launch.argv0.as_ref().unwrap_or(&launch.program);
     let argv = std::iter::once(argv0).chain(&launch.arguments).map(c_string).collect();
-    let found = program::open(&path, launch.descriptor, argv).map_err(as_program)?;
+    let found = program::open(&path, place.as_deref(), argv).map_err(as_program)?;
 
     let mut space = Space::new();
     let arguments =
@@ -104,7 +105,7 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     let loaded = loader::load(&found.file, &arguments, &mut space)
         .map_err(|error| StartError::Load(name.clone(), error))?;
     if let Some(descriptor) = launch.descriptor {
-        super::descriptors::close(descriptor);
+        descriptors::close(descriptor);
     }
     let process = process(&launch, found, space, &loaded)?;
     let carrier = spawn::initial_carrier().ok_or(NO_MEMORY)?;

@@ -345,11 +345,21 @@ impl Window {
     }
 }
 
+/// The superblock of `code` at `start`, for tests: into so many calls.
+#[cfg(test)]
+pub(crate) fn discovered(start: u64, code: &[u8], call_depth: usize) -> Superblock {
+    let (hooks, ends_at_stores) = (Hooks::None, false);
+    let limits = Limits { instructions: 100, side_exits: 9, jumps: 9, call_depth, hooks, ends_at_stores };
+    let mut block = Superblock::new();
+    block.discover(start, limits, &mut Bytes { start, code: code.to_vec() });
+    block
+}
+
 /// Code at a fixed address, for tests: nothing is hooked there, and GS is the guest's.
 #[cfg(test)]
-pub(crate) struct Bytes {
-    pub(crate) start: u64,
-    pub(crate) code: Vec<u8>,
+struct Bytes {
+    start: u64,
+    code: Vec<u8>,
 }
 
 #[cfg(test)]

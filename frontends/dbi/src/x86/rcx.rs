@@ -51,24 +51,17 @@ pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect 
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Bytes, Hooks, Limits};
-    use super::super::superblock::Superblock;
+    use super::super::discover::discovered;
     use super::*;
 
     const START: u64 = 0x1000;
 
     fn effects(code: &'static [u8]) -> Vec<Effect> {
-        let limits = Limits {
-            instructions: 100,
-            side_exits: 9,
-            jumps: 9,
-            call_depth: 9,
-            hooks: Hooks::None,
-            ends_at_stores: false,
-        };
-        let mut block = Superblock::new();
-        block.discover(START, limits, &mut Bytes { start: START, code: code.to_vec() });
-        block.insns.iter().map(|insn| on_rcx(insn, &mut InstructionInfoFactory::new())).collect()
+        discovered(START, code, 9)
+            .insns
+            .iter()
+            .map(|insn| on_rcx(insn, &mut InstructionInfoFactory::new()))
+            .collect()
     }
 
     #[test]

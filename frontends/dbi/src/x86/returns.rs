@@ -191,28 +191,17 @@ impl Walk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Bytes, Hooks, Limits};
-    use super::super::superblock::Superblock;
+    use super::super::discover::discovered;
     use super::*;
 
     /// Whether each return of the code at 0x1000 is certain, in order of execution.
     fn certain(code: &[u8]) -> Vec<bool> {
-        let limits = Limits {
-            instructions: 100,
-            side_exits: 9,
-            jumps: 9,
-            call_depth: 9,
-            hooks: Hooks::None,
-            ends_at_stores: false,
-        };
-        let mut block = Superblock::new();
-        block.discover(0x1000, limits, &mut Bytes { start: 0x1000, code: code.to_vec() });
         let flow = |insn: &Insn| match insn.flow {
             Flow::CertainReturn => Some(true),
             Flow::ExpectedReturn(_) => Some(false),
             _ => None,
         };
-        block.insns.iter().filter_map(flow).collect()
+        discovered(0x1000, code, 9).insns.iter().filter_map(flow).collect()
     }
 
     /// `call f; jmp rax; f: body`.

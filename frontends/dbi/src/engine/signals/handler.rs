@@ -157,7 +157,7 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     context.fault = Fault {
         signal: signal as u64,
         host_pc: pc,
-        trap: interrupted.get(libc::REG_TRAPNO),
+        trap,
         error: interrupted.get(libc::REG_ERR),
         address: interrupted.get(libc::REG_CR2),
         eflags,

@@ -8,10 +8,10 @@ use crate::engine::guest;
 /// One instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction {
-    pub(super) code: u16,
-    pub(super) if_true: u8,
-    pub(super) if_false: u8,
-    pub(super) k: u32,
+    code: u16,
+    if_true: u8,
+    if_false: u8,
+    k: u32,
 }
 
 /// A program.
@@ -21,9 +21,9 @@ pub(super) type Filter = Vec<Instruction>;
 const DATA_BYTES: u32 = 64;
 
 /// `ret k`, `ld [k]` and `jeq k`.
-pub(super) const RETURN: u16 = 0x06;
-pub(super) const LOAD: u16 = 0x20;
-pub(super) const JUMP_EQUAL: u16 = 0x15;
+const RETURN: u16 = 0x06;
+const LOAD: u16 = 0x20;
+const JUMP_EQUAL: u16 = 0x15;
 
 /// The program of the `struct sock_fprog` at `at`; an errno if the kernel would not take it.
 pub(super) fn read(at: u64) -> Result<Filter, i32> {

@@ -336,13 +336,13 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
     answer
 }
 
-/// Writes another process's memory, or by the long way round one's own.
 /// Locking everything would fill the mirror, which is as large as the address space: with one, it is refused as for want
 /// of memory that may be locked. Single ranges can be locked.
 pub(super) fn mlockall(thread: &mut Thread, call: &Call) -> Answer {
     if thread.process.has_mirror() { fail(libc::ENOMEM) } else { pass(thread, call) }
 }
 
+/// Writes another process's memory, or by the long way round one's own.
 pub(super) fn process_vm_writev(thread: &mut Thread, call: &Call) -> Answer {
     let answer = super::pass(thread, call);
     if call.args[0] as u32 == std::process::id() {

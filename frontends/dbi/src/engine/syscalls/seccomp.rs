@@ -4,12 +4,15 @@
 //! They are kept per process, not per thread, and become real again before a program is executed natively. There are no
 //! listeners: such a filter is refused. How programs are run is in `bpf`.
 
-use super::bpf::{self, Filter, Instruction, JUMP_EQUAL, LOAD, RETURN};
+use super::bpf::{self, Filter};
 use super::{AUDIT_ARCH_X86_64, Answer, Call, fail, pass, raise_sigsys};
 use crate::engine::lock::Lock;
 use crate::engine::thread::Thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 static FILTERS: Lock<Vec<Filter>> = Lock::new(Vec::new());
+/// Whether the process is in strict mode, which excludes filters.
+static STRICT: AtomicBool = AtomicBool::new(false);
 
 const SET_MODE_STRICT: u64 = 0;
 const SET_MODE_FILTER: u64 = 1;
@@ -25,9 +28,6 @@ const ACTION: u32 = 0xffff_0000;
 const DATA: u32 = 0x0000_ffff;
 /// The `si_code` of a trap.
 const SYS_SECCOMP: u64 = 1;
-/// Data of strict mode's verdict, which kills by another signal than filters do.
-const STRICT: u32 = 0x5347;
-
 /// `prctl(PR_SET_SECCOMP, mode, filter)`.
 pub(super) fn set_mode(thread: &mut Thread, mode: u64, filter: u64) -> Answer {
     const STRICT_MODE: u64 = 1;
@@ -51,10 +51,11 @@ pub(super) fn operate(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 fn enter_strict(thread: &mut Thread) -> Answer {
-    if mode() == Some(Mode::Filter) {
+    if is_installed() {
         return fail(libc::EINVAL);
     }
-    add(thread, strict())
+    STRICT.store(true, Ordering::SeqCst);
+    look_at_calls(thread)
 }
 
 /// Installs the filter at `filter`.
@@ -66,7 +67,7 @@ fn install(thread: &mut Thread, flags: u64, filter: u64) -> Answer {
     /// Of all filters of a process together, each counted with four more (seccomp(2), ENOMEM).
     const MOST_INSTRUCTIONS: usize = 32768;
     // A listener would have to be told of calls by the kernel.
-    if flags & !(TSYNC | LOG | SPEC_ALLOW | TSYNC_ESRCH) != 0 || mode() == Some(Mode::Strict) {
+    if flags & !(TSYNC | LOG | SPEC_ALLOW | TSYNC_ESRCH) != 0 || STRICT.load(Ordering::SeqCst) {
         return fail(libc::EINVAL);
     }
     let program = match bpf::read(filter) {
@@ -80,27 +81,14 @@ fn install(thread: &mut Thread, flags: u64, filter: u64) -> Answer {
     if FILTERS.lock().iter().map(cost).sum::<usize>() + cost(&program) > MOST_INSTRUCTIONS {
         return fail(libc::ENOMEM);
     }
-    add(thread, program)
+    FILTERS.lock().push(program);
+    look_at_calls(thread)
 }
 
-fn add(thread: &mut Thread, program: Filter) -> Answer {
-    FILTERS.lock().push(program);
-    // From now on every call is looked at.
+/// From now on every call comes to [`judge`].
+fn look_at_calls(thread: &mut Thread) -> Answer {
     thread.process.forbid_plain_calls();
     Answer::Value(0)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Strict,
-    Filter,
-}
-
-fn mode() -> Option<Mode> {
-    let ends_strictly = |filter: &Filter| filter.iter().any(|i| i.k == RET_KILL_THREAD | STRICT);
-    let filters = FILTERS.lock();
-    let first = filters.first()?;
-    Some(if ends_strictly(first) { Mode::Strict } else { Mode::Filter })
 }
 
 /// Whether the guest has filters.
@@ -116,22 +104,13 @@ fn may_filter() -> bool {
     promised || unsafe { libc::geteuid() } == 0
 }
 
-/// `read`, `write`, `exit` and `rt_sigreturn`; anything else kills.
-fn strict() -> Filter {
-    const LOAD_NUMBER: Instruction = Instruction { code: LOAD, if_true: 0, if_false: 0, k: 0 };
-    let allowed = [libc::SYS_read, libc::SYS_write, libc::SYS_exit, libc::SYS_rt_sigreturn];
-    let mut program = vec![LOAD_NUMBER];
-    for (index, number) in allowed.iter().enumerate() {
-        let to_allow = (allowed.len() - index) as u8;
-        program.push(Instruction { code: JUMP_EQUAL, if_true: to_allow, if_false: 0, k: *number as u32 });
-    }
-    program.push(Instruction { code: RETURN, if_true: 0, if_false: 0, k: RET_KILL_THREAD | STRICT });
-    program.push(Instruction { code: RETURN, if_true: 0, if_false: 0, k: RET_ALLOW });
-    program
-}
-
-/// What the filters say about a call that returns to `pc`; `None` lets it through.
+/// What strict mode or the filters say about a call that returns to `pc`; `None` lets it through.
 pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer> {
+    const ALLOWED: [i64; 4] = [libc::SYS_read, libc::SYS_write, libc::SYS_exit, libc::SYS_rt_sigreturn];
+    if STRICT.load(Ordering::SeqCst) && !ALLOWED.contains(&(call.number as i64)) {
+        // By another signal than filters.
+        thread.end_by(libc::SIGKILL as u32);
+    }
     let filters = FILTERS.lock().clone();
     if filters.is_empty() {
         return None;
@@ -149,7 +128,6 @@ pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer>
             raise_sigsys(thread, call, pc, SYS_SECCOMP, verdict & DATA);
             Some(Answer::Replaced)
         }
-        RET_KILL_THREAD if verdict & DATA == STRICT => thread.end_by(libc::SIGKILL as u32),
         RET_KILL_THREAD if thread.process.threads.count() > 1 => Some(Answer::Exit(libc::SIGSYS)),
         _ => thread.end_by(libc::SIGSYS as u32),
     }

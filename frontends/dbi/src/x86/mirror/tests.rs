@@ -2,10 +2,9 @@
 
 use super::{Mirror, Settings};
 use crate::x86::code::{Frame, Placement};
-use crate::x86::discover::{Bytes, Hooks, Limits};
+use crate::x86::discover::discovered;
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
-use crate::x86::superblock::Superblock;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, OpKind};
 
 const START: u64 = 0x1000_0000;
@@ -70,16 +69,7 @@ fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
         slow: false,
     };
     let mut emitter = Emitter::new(frame, Some(Mirror::new(settings)));
-    let limits = Limits {
-        instructions: 100,
-        side_exits: 9,
-        jumps: 9,
-        call_depth: 0,
-        hooks: Hooks::None,
-        ends_at_stores: false,
-    };
-    let mut block = Superblock::new();
-    block.discover(START, limits, &mut Bytes { start: START, code: GUEST.concat() });
+    let block = discovered(START, &GUEST.concat(), 0);
     assert_eq!(block.insns.len(), GUEST.len(), "all of the code is one superblock");
     let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
     emitter.emit(&block, place, Mode::cells(0), false);
