@@ -5,9 +5,11 @@
 //!
 //! [`Reals`]: crate::reals::Reals
 
+pub mod circular;
 mod digamma;
 
 use crate::arith::{Arith, Host};
+use crate::format::Format;
 
 /// Lane-wise functions, rounded to the format once: an `f32` result is an `f64` evaluation rounded.
 pub trait Functions: Arith {
@@ -71,10 +73,12 @@ impl Functions for Host {
         self.round(libm::log1p(a))
     }
     fn sin(&self, a: f64) -> f64 {
-        self.round(libm::sin(a))
+        let near = circular::sin(&Host::new(Format::F64), a);
+        self.round(if near.is_nan() { libm::sin(a) } else { near })
     }
     fn cos(&self, a: f64) -> f64 {
-        self.round(libm::cos(a))
+        let near = circular::cos(&Host::new(Format::F64), a);
+        self.round(if near.is_nan() { libm::cos(a) } else { near })
     }
     fn sinh(&self, a: f64) -> f64 {
         self.round(libm::sinh(a))

@@ -76,7 +76,10 @@ pub(crate) struct Caught {
 }
 
 /// Functions with a number of their own in [`Context::calls`].
-pub(crate) const FUNCTIONS: usize = 256;
+pub(crate) const FUNCTIONS: usize = 1024;
+
+/// As much of a vector register as such functions are given.
+pub(crate) type CallVector = [u64; 4];
 
 /// A function that runs as one operation: unannotated, from its first instruction to its return.
 #[repr(C)]
@@ -86,16 +89,18 @@ pub(crate) struct FunctionCall {
     pub(crate) not_stack: u64,
     /// Code to go on at after its return: the return address is in rcx then, and rcx in its slot.
     pub(crate) then: u64,
-    /// Which one it is (`x86::function`); 0 for one whose operands the tool keeps elsewhere.
+    /// Which one it is (`x86::function`), once it has returned; 0 for one whose operands the tool keeps elsewhere.
     pub(crate) function: u64,
-    /// Operands, in the low bytes.
-    pub(crate) x: [u64; MAX_OPERANDS],
+    /// Operands, in the low bytes; integers as they are.
+    pub(crate) x: [CallVector; MAX_OPERANDS],
     /// Their dots.
-    pub(crate) dots: [u64; MAX_OPERANDS],
-    /// The register of the result.
-    pub(crate) result: [u64; 2],
-    /// The dot of the result.
-    pub(crate) dot: u64,
+    pub(crate) dots: [CallVector; MAX_OPERANDS],
+    /// Where results go that are not returned.
+    pub(crate) pointers: [u64; 2],
+    /// A result.
+    pub(crate) result: CallVector,
+    /// The dot of that.
+    pub(crate) dot: CallVector,
     /// The guest's stack pointer while the dot is evaluated.
     pub(crate) stack: u64,
     /// Code to go on at then.

@@ -20,7 +20,7 @@ use crate::tools::registers;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::code::ExitKind;
 use crate::x86::discover::{CodeSource, Hooks, Limits};
-use crate::x86::function::Function;
+use crate::x86::function::Counted;
 use crate::x86::mode::Mode;
 use crate::x86::rounding::Rounding;
 use std::sync::Arc;
@@ -487,7 +487,7 @@ impl CodeSource for GuestCode {
         self.process.tool.as_ref().is_some_and(|tool| tool.is_hooked(pc))
     }
 
-    fn function(&self, pc: u64) -> Option<Function> {
+    fn function(&self, pc: u64) -> Option<Counted> {
         self.process.tool.as_ref().and_then(|tool| tool.session.function(pc))
     }
 

@@ -7,10 +7,11 @@ use super::machine::{Machine, Unmapped};
 use super::registers::{self, RegisterShadows};
 use super::session::{Arrival, Calls, Observer, ProgramEnd, Session};
 use super::shadowed;
-use crate::context::{Context, FunctionCall, reg};
+use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::engine::process::Process;
 use crate::engine::thread::Thread;
 use crate::engine::{diagnose, guest, planes};
+use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::CALLER_SAVED;
 use crate::x86::mode::Mode;
 use crate::x86::state;
@@ -184,17 +185,40 @@ pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
 pub(super) fn returned(thread: &mut Thread) {
     let mut call = end_function(thread);
     if call.function != 0 {
-        let mut result = [0; 16];
-        registers::read_value(thread.context, state::vector(0), &mut result);
-        call.result[0] = u64::from_le_bytes(result[..8].try_into().expect("eight bytes"));
-        evaluate(&mut call);
-        if let Some(shadowed) = thread.shadowed.as_deref_mut() {
-            let mut registers = shadowed.registers(thread.context);
-            registers.bytes(state::vector(0), 8).copy_from_slice(&call.dot.to_le_bytes());
-        }
+        apply(thread, &mut call);
     }
     thread.mode = shadowed::mode(thread);
     arrived(thread);
+}
+
+/// Gives the results of a function that has returned their shadows: as translated code does.
+fn apply(thread: &mut Thread, call: &mut FunctionCall) {
+    let function = Function::from_bits(call.function as u32);
+    let width = usize::from(function.width);
+    if function.shape == Shape::Frexp {
+        let mut exponent = [0; 4];
+        guest::read_some(call.pointers[0], &mut exponent);
+        (call.x[1][0], call.dots[1]) = (-i64::from(i32::from_le_bytes(exponent)) as u64, [0; 4]);
+    }
+    for (op, goes) in function.results() {
+        call.function = Function { op, ..function }.bits().into();
+        let mut result = [0; size_of::<CallVector>()];
+        match goes {
+            Goes::Register => registers::read_value(thread.context, state::vector(0), &mut result),
+            Goes::Through(i) => drop(guest::read_some(call.pointers[i], &mut result[..width])),
+        }
+        call.result = std::array::from_fn(|i| u64::from_le_bytes(result.as_chunks().0[i]));
+        evaluate(call);
+        let dot: Vec<u8> = call.dot.iter().flat_map(|word| word.to_le_bytes()).take(width).collect();
+        match goes {
+            Goes::Through(i) => planes::write(call.pointers[i], &dot),
+            Goes::Register => {
+                let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+                let mut registers = shadowed.registers(thread.context);
+                registers.bytes(state::vector(0), width).copy_from_slice(&dot);
+            }
+        }
+    }
 }
 
 /// There is no function that runs as one operation any more; what there was. Registers that it may have left anything

@@ -9,6 +9,7 @@ pub(crate) type Gpr = u8;
 pub(crate) const RAX: Gpr = 0;
 pub(crate) const RCX: Gpr = 1;
 pub(crate) const RSP: Gpr = 4;
+pub(crate) const RSI: Gpr = 6;
 pub(crate) const RDI: Gpr = 7;
 pub(crate) const R11: Gpr = 11;
 

@@ -5,7 +5,7 @@
 //! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
 
 use super::access::is_write;
-use super::function::Function;
+use super::function::Counted;
 use super::returns;
 use super::rounding::{Rounding, adds_floats};
 use super::superblock::{End, Flow, Insn, Superblock};
@@ -28,7 +28,7 @@ pub(crate) trait CodeSource {
     fn is_hooked(&self, pc: u64) -> bool;
 
     /// What is known of the function at `pc`, which is hooked, if that is all there is to do there.
-    fn function(&self, pc: u64) -> Option<Function>;
+    fn function(&self, pc: u64) -> Option<Counted>;
 
     /// Formats for which sums in the code at `pc` may round by a magic number.
     fn rounds(&self, pc: u64) -> Rounding;
@@ -376,7 +376,7 @@ impl CodeSource for Bytes {
     fn is_hooked(&self, _pc: u64) -> bool {
         false
     }
-    fn function(&self, _pc: u64) -> Option<Function> {
+    fn function(&self, _pc: u64) -> Option<Counted> {
         None
     }
     fn rounds(&self, _pc: u64) -> Rounding {

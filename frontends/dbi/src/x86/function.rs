@@ -1,11 +1,10 @@
-//! Functions of the program that are one operation each, and simple ones: floats in registers, a float back.
+//! Functions of the program that are one operation each, or two, and take and give floats in simple ways.
 //!
-//! What translated code has to know of such a function fits a word, by which it tells the evaluator what was called.
+//! What the evaluator has to know of such a function fits a word.
 
 use super::asm::{Asm, R11, RAX, RCX, RDI, RSP};
 use super::branch_table::table_load;
 use super::code::Frame;
-use super::vector::Mem;
 use crate::context::{Context, FunctionCall};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -14,24 +13,61 @@ use std::mem::offset_of;
 /// See the module's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Function {
-    /// The operation, on the first vector registers; the result is in register 0.
+    /// The operation.
     pub(crate) op: Op,
-    /// Of operands and result: F32 or F64.
+    /// Of operands and results: F32 or F64.
     pub(crate) format: Format,
-    /// Its calls are counted under this number.
-    pub(crate) number: u8,
+    /// Bytes of each operand and result: a lane's, or 16 or 32.
+    pub(crate) width: u8,
+    /// How it is called.
+    pub(crate) shape: Shape,
 }
 
-const NUMBER_AT: u32 = 8;
-const DOUBLE: u32 = 1 << 16;
-/// No function is 0.
-const SOME: u32 = 1 << 17;
+/// How a function is called. Floats are in the first vector registers, and the result is in register 0, but where it says
+/// something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Shape {
+    /// With floats.
+    Floats,
+    /// The integer operand is an `int`.
+    Int,
+    /// The integer operand is a `long`.
+    Long,
+    /// Sine and cosine go where the first and second pointer say.
+    SinCos,
+    /// The whole part goes where the pointer says.
+    Modf,
+    /// The exponent, an `int`, goes where the pointer says.
+    Frexp,
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goes {
+    /// Vector register 0.
+    Register,
+    /// Where this pointer says.
+    Through(usize),
+}
+
+/// A function whose calls are counted under a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) function: Function,
+    /// Below [`FUNCTIONS`](crate::context::FUNCTIONS).
+    pub(crate) number: u16,
+}
+
+const DOUBLE: u32 = 1 << 8;
+const SHAPE_AT: u32 = 16;
+const WIDTH_AT: u32 = 24;
 
 impl Function {
     /// As a word other than 0.
     pub(crate) fn bits(self) -> u32 {
         let double = if self.format == Format::F64 { DOUBLE } else { 0 };
-        SOME | double | u32::from(self.number) << NUMBER_AT | self.op as u32
+        u32::from(self.width) << WIDTH_AT | (self.shape as u32) << SHAPE_AT | double | self.op as u32
     }
 
     /// The function whose [`bits`](Function::bits) these are.
@@ -39,27 +75,60 @@ impl Function {
         Function {
             op: Op::ALL[(bits & 0xff) as usize],
             format: if bits & DOUBLE == 0 { Format::F32 } else { Format::F64 },
-            number: (bits >> NUMBER_AT) as u8,
+            width: (bits >> WIDTH_AT) as u8,
+            shape: Shape::ALL[(bits >> SHAPE_AT & 0xff) as usize],
         }
+    }
+
+    /// Its results, each of an operation on the operands.
+    pub(crate) fn results(self) -> impl Iterator<Item = (Op, Goes)> {
+        let (first, second) = match self.shape {
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp => ((self.op, Goes::Register), None),
+            Shape::SinCos => ((Op::Sin, Goes::Through(0)), Some((Op::Cos, Goes::Through(1)))),
+            Shape::Modf => ((self.op, Goes::Register), Some((Op::Trunc, Goes::Through(0)))),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// How many operands it is given.
+    pub(crate) fn given(self) -> usize {
+        if self.shape == Shape::Frexp { 1 } else { self.op.arity() }
+    }
+
+    /// How many pointers it is given.
+    pub(crate) fn pointers(self) -> usize {
+        match self.shape {
+            Shape::Floats | Shape::Int | Shape::Long => 0,
+            Shape::Modf | Shape::Frexp => 1,
+            Shape::SinCos => 2,
+        }
+    }
+
+    /// Lanes of its operands.
+    pub(crate) fn lanes(self) -> usize {
+        usize::from(self.width) / self.format.bytes()
     }
 }
 
+impl Shape {
+    /// By number.
+    const ALL: [Shape; 6] =
+        [Shape::Floats, Shape::Int, Shape::Long, Shape::SinCos, Shape::Modf, Shape::Frexp];
+}
+
 /// Evaluates the dot of a function's result, on the host's stack; by the function at
-/// `evaluator`; r11 = code to resume at.
+/// `evaluator`; r11 = code to resume at. No vector register is as before.
 pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     let call = frame.field(Context::OFFSET_CALL);
     let field = |offset: usize| call + offset as u64;
-    let result = Mem::rip(field(offset_of!(FunctionCall, result)));
-    code.vector_store(result, 0, 16);
     code.store(field(offset_of!(FunctionCall, stack)), RSP);
     code.store(field(offset_of!(FunctionCall, resume)), R11);
     code.load(RSP, frame.field(Context::OFFSET_HOST_RSP));
     code.mov_imm(RDI, call);
     code.mov_imm(RAX, evaluator);
-    // call rax
-    code.raw(&[0xff, 0xd0]);
+    // vzeroupper: the evaluator is compiled for processors without AVX; call rax
+    code.raw(&[0xc5, 0xf8, 0x77, 0xff, 0xd0]);
     code.load(RSP, field(offset_of!(FunctionCall, stack)));
-    code.vector_load(0, result, 16);
     code.jmp_slot(field(offset_of!(FunctionCall, resume)));
 }
 
@@ -89,10 +158,12 @@ mod tests {
     #[test]
     fn bits_say_it_all() {
         for &op in Op::ALL {
-            for format in [Format::F32, Format::F64] {
-                let function = Function { op, format, number: op as u8 ^ 0xa5 };
-                assert_ne!(function.bits(), 0);
-                assert_eq!(Function::from_bits(function.bits()), function);
+            for (format, shape) in Shape::ALL.into_iter().flat_map(|s| [(Format::F32, s), (Format::F64, s)]) {
+                for width in [format.bytes() as u8, 32] {
+                    let function = Function { op, format, width, shape };
+                    assert_ne!(function.bits(), 0);
+                    assert_eq!(Function::from_bits(function.bits()), function);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Holds what discovery found; knows neither how that is done nor what is made of it.
 
-use super::function::Function;
+use super::function::Counted;
 use super::rounding::Rounding;
 use iced_x86::Instruction;
 
@@ -70,7 +70,7 @@ pub(crate) struct Superblock {
     pub(crate) insns: Vec<Insn>,
     pub(crate) end: End,
     /// The function at its start, if it ends there because of that.
-    pub(crate) function: Option<Function>,
+    pub(crate) function: Option<Counted>,
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
     pub(crate) rounds: Rounding,

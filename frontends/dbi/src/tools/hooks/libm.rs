@@ -8,6 +8,7 @@ use super::call::{Argument, Given, Outcome};
 use super::libmvec::{self, Vectors};
 use super::library::Library;
 use crate::tools::machine::{Machine, Unmapped, read_bytes};
+use crate::x86::function::{self, Function};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_reports::symbols::Symbol;
@@ -161,10 +162,21 @@ fn suffix(name: &str) -> Option<(&str, Format)> {
 }
 
 impl Math {
-    /// Operation and format of a function that is given floats in vector registers and returns one.
-    pub(crate) fn in_registers(self) -> Option<(Op, Format)> {
-        let floats = matches!(self.shape, Shape::Floats(n) if usize::from(n) == self.op.arity());
-        (floats && self.format != Format::F80).then_some((self.op, self.format))
+    /// The function, if it is one of those that translated code sees to.
+    pub(crate) fn simple(self) -> Option<Function> {
+        let Math { op, format, shape } = self;
+        let (shape, width) = match shape {
+            _ if format == Format::F80 => return None,
+            Shape::Floats(n) if usize::from(n) == op.arity() => (function::Shape::Floats, None),
+            Shape::FloatInt | Shape::IntFloat => (function::Shape::Int, None),
+            Shape::FloatLong => (function::Shape::Long, None),
+            Shape::SinCos => (function::Shape::SinCos, None),
+            Shape::Frexp => (function::Shape::Frexp, None),
+            Shape::Modf => (function::Shape::Modf, None),
+            Shape::Vectors(vectors) => (function::Shape::Floats, Some(vectors.plain()?)),
+            Shape::Floats(_) | Shape::Toward => return None,
+        };
+        Some(Function { op, format, width: width.unwrap_or(format.bytes() as u8), shape })
     }
 
     /// How many operands it is given in vector registers, if it is given nothing else but on the stack.

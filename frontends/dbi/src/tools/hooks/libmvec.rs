@@ -52,6 +52,11 @@ impl Vectors {
         fits.then_some(Vectors { format, operands: operands as u8, pointers, ..self })
     }
 
+    /// Bytes of a register, if all there is is in such.
+    pub(super) fn plain(self) -> Option<u8> {
+        (!self.pointers && self.width < 64).then_some(self.width)
+    }
+
     /// The operands lane by lane: those of the first operation, then those of the second …
     pub(super) fn arguments(&self, m: &dyn Machine, given: &mut Given) {
         for lane in 0..self.lanes.into() {

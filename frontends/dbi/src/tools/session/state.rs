@@ -5,10 +5,11 @@ use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
 use super::seeds::{self, Jobs, Loaded, Purpose, SpecFailure};
+use crate::context::FUNCTIONS;
 use crate::engine::Lock;
 use crate::tools::hooks::Hook;
 use crate::tools::machine::Machine;
-use crate::x86::function::Function;
+use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Label, Report};
@@ -170,14 +171,13 @@ impl Session {
     }
 
     /// What is known of the function at `pc`, if it is hooked for that alone and simple.
-    pub(crate) fn function(&self, pc: u64) -> Option<Function> {
+    pub(crate) fn function(&self, pc: u64) -> Option<Counted> {
         let state = self.state.lock();
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
         let Hook::Math(math) = meaning.hook else { return None };
-        let number = u8::try_from(meaning.name).ok()?;
         let alone = self.config.shadow == ShadowKind::Dot && !state.named.contains_key(&pc);
-        let (op, format) = math.in_registers().filter(|_| alone)?;
-        Some(Function { op, format, number })
+        let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
+        Some(Counted { function: math.simple()?, number })
     }
 
     /// For which formats sums in the code at `pc` may round by a magic number: any, in code that is from no file.

@@ -46,9 +46,14 @@ pub(super) fn store(code: &mut Asm, mem: Mem, reg: Gpr, bytes: usize) {
     memory(code, &[if bytes == 1 { 0x88 } else { 0x89 }], reg, mem, bytes, 0);
 }
 
-/// Loads 8 bytes into rcx, or, not the `first`, adds their bits to it. Writes the flags.
-pub(super) fn gather_rcx(code: &mut Asm, mem: Mem, first: bool) {
-    memory(code, &[if first { 0x8b } else { 0x0b }], RCX, mem, 8, 0);
+/// Loads 4 or 8 bytes into rcx, or, not the `first`, adds their bits to it. Writes the flags.
+pub(super) fn gather_rcx(code: &mut Asm, mem: Mem, bytes: usize, first: bool) {
+    memory(code, &[if first { 0x8b } else { 0x0b }], RCX, mem, bytes, 0);
+}
+
+/// `inc qword ptr [mem]`. Writes the flags.
+pub(super) fn increment(code: &mut Asm, mem: Mem) {
+    memory(code, &[0xff], 0, mem, 8, 0);
 }
 
 /// `test rcx, rcx`. Writes the flags.

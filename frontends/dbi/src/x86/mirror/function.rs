@@ -1,20 +1,22 @@
 //! Functions that are one operation: at the entry operands and dots are noted, the function runs unannotated, and at its
-//! return the dot of the result is computed, here or, where that takes more than arithmetic, by the evaluator.
+//! return the dots of its results are computed, here or, where that takes more than arithmetic, by the evaluator.
 //!
 //! Which return is the function's is decided by the stack pointer. A function may leave anything in flags, vector
-//! registers and most general ones, and so may this.
+//! registers and most general ones, and so may this. Shadows of registers are left as they are, but for the result's: a
+//! caller that reads another register knows that the function leaves it alone.
 
+use super::arith::lanes_mask;
 use super::encode::{self, NO_SIGN, NOT_EQUAL};
-use crate::context::{Context, FunctionCall, reg};
-use crate::x86::asm::{R11, RAX, RCX};
+use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI, Rel32};
 use crate::x86::code::{Displaced, ExitKind, Slot};
 use crate::x86::emit::Emitter;
-use crate::x86::function::Function;
+use crate::x86::function::{Counted, Function, Goes, Shape};
 use crate::x86::leave::pop_into_rcx;
 use crate::x86::mode::Mode;
-use crate::x86::rules::{self, Constants, Job, Rest};
+use crate::x86::rules::{self, Applied, Constants};
 use crate::x86::superblock::{Insn, Superblock};
-use crate::x86::vector::{Length, Mem, Place, Vector, forms};
+use crate::x86::vector::{At, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
 use std::mem::offset_of;
 
@@ -22,23 +24,46 @@ use std::mem::offset_of;
 pub(crate) const CALLER_SAVED: [usize; 9] =
     [reg::RAX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::R8, reg::R9, reg::R10, reg::R11];
 
-/// Vector registers a rule may change: with AVX-512 temporaries and shadows, which are all cleared afterwards.
-const UPPER: [u8; 8] = [31, 30, 17, 18, 19, 20, 21, 22];
+/// Vector registers a rule may change: with AVX-512 temporaries and shadows, which are cleared afterwards.
+const UPPER: [u8; 12] = [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20];
 const LOWER: [u8; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 const MASKS: [u8; 3] = [1, 2, 3];
-/// The mask register whose lowest bit alone is set.
-const LOWEST_LANE: u8 = 4;
 
 const JMP_BYTES: u8 = 5;
 const SHORT_JMP_BYTES: u8 = 2;
+
+/// A result whose dot may take the evaluator.
+struct Result {
+    /// With the operation.
+    function: Function,
+    goes: Goes,
+    /// The register for the dot.
+    to: u8,
+    /// The jump of those that take it.
+    unknown: Rel32,
+    /// Where the dot is expected to be known.
+    known: u64,
+}
 
 impl Emitter {
     fn call_field(&self, offset: usize) -> u64 {
         self.frame.field(Context::OFFSET_CALL + offset as u32)
     }
 
+    fn operand_of_call(&self, i: usize) -> Mem {
+        Mem::rip(self.call_field(offset_of!(FunctionCall, x) + size_of::<CallVector>() * i))
+    }
+
+    fn dot_of_call(&self, i: usize) -> Mem {
+        Mem::rip(self.call_field(offset_of!(FunctionCall, dots) + size_of::<CallVector>() * i))
+    }
+
+    fn pointer_of_call(&self, i: usize) -> u64 {
+        self.call_field(offset_of!(FunctionCall, pointers) + 8 * i)
+    }
+
     /// The function at the start of `block`, if its calls can be seen to without the engine.
-    pub(in crate::x86) fn own_function(&mut self, block: &Superblock) -> Option<Function> {
+    pub(in crate::x86) fn own_function(&mut self, block: &Superblock) -> Option<Counted> {
         let may_carry = CALLER_SAVED.iter().fold(0, |mask, &n| mask | 1 << n);
         let function = block.function?;
         let mode = self.mode;
@@ -49,41 +74,66 @@ impl Emitter {
     }
 
     /// Enters the function at `start`.
-    pub(in crate::x86) fn enter_function(&mut self, start: u64, function: Function) {
-        let rcx = self.frame.slot(Slot::Rcx);
-        self.out.hot.store(rcx, RCX);
-        self.note(0, Displaced { rcx: true, ..Displaced::default() });
-        for i in 0..function.op.arity() {
-            let x = Mem::rip(self.call_field(offset_of!(FunctionCall, x) + 8 * i));
-            let dot = self.call_field(offset_of!(FunctionCall, dots) + 8 * i);
-            self.out.hot.vector_store(x, i as u8, 8);
-            match self.shadow(i as u8) {
-                Place::Reg(register) => self.out.hot.vector_store(Mem::rip(dot), register, 8),
-                Place::Mem(mem) => {
-                    encode::load_rcx(&mut self.out.hot, mem, 8);
-                    self.out.hot.store(dot, RCX);
+    pub(in crate::x86) fn enter_function(&mut self, start: u64, counted: Counted) {
+        let Counted { function, number } = counted;
+        let (mut vector, mut general) = (0, RDI);
+        for i in 0..function.given() {
+            if function.op.operands()[i].integer {
+                self.keep_integer(i, function);
+                general = RSI;
+            } else {
+                self.keep_operand(i, vector, function.width);
+                vector += 1;
+            }
+        }
+        for i in 0..function.pointers() {
+            let pointer = self.pointer_of_call(i);
+            self.out.hot.store(pointer, general);
+            general = RSI;
+        }
+        let returns = self.function_returns(function);
+        let call = self.frame.field(Context::OFFSET_CALL);
+        let field = |offset: usize| call + offset as u64;
+        let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(number));
+        let hot = &mut self.out.hot;
+        hot.store_imm32(field(offset_of!(FunctionCall, function)), function.bits() as i32);
+        let then = i32::try_from(returns).expect("code below 2^31");
+        hot.store_imm32(field(offset_of!(FunctionCall, then)), then);
+        // mov r11, rsp; not r11
+        hot.raw(&[0x49, 0x89, 0xe3, 0x49, 0xf7, 0xd3]);
+        hot.store(field(offset_of!(FunctionCall, not_stack)), R11);
+        encode::increment(hot, Mem::rip(count));
+        self.clear_cells(u16::MAX);
+        self.on_inside(start);
+    }
+
+    /// Notes operand `i`, in vector register `register`, and its dot.
+    fn keep_operand(&mut self, i: usize, register: u8, width: u8) {
+        let (x, dot) = (self.operand_of_call(i), self.dot_of_call(i));
+        self.out.hot.vector_store(x, register, width);
+        match self.shadow(register) {
+            Place::Reg(register) => self.out.hot.vector_store(dot, register, width),
+            Place::Mem(mem) => {
+                for at in (0..i32::from(width)).step_by(8) {
+                    encode::load(&mut self.out.hot, R11, mem.plus(at), width.min(8).into());
+                    encode::store(&mut self.out.hot, dot.plus(at), R11, width.min(8).into());
                 }
             }
         }
-        let returns = self.function_returns(function);
+    }
+
+    /// Notes operand `i`, the first integer.
+    fn keep_integer(&mut self, i: usize, function: Function) {
+        let (x, dot) = (self.operand_of_call(i), self.dot_of_call(i));
         let hot = &mut self.out.hot;
-        let call = self.frame.field(Context::OFFSET_CALL);
-        let field = |offset: usize| call + offset as u64;
-        hot.store_imm32(field(offset_of!(FunctionCall, function)), function.bits() as i32);
-        hot.store_imm32(
-            field(offset_of!(FunctionCall, then)),
-            i32::try_from(returns).expect("code below 2^31"),
-        );
-        // mov rcx, rsp; not rcx
-        hot.raw(&[0x48, 0x89, 0xe1, 0x48, 0xf7, 0xd1]);
-        hot.store(field(offset_of!(FunctionCall, not_stack)), RCX);
-        let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(function.number));
-        hot.load(RCX, count);
-        hot.add_rcx(1);
-        hot.store(count, RCX);
-        hot.load(RCX, rcx);
-        self.clear_cells(u16::MAX);
-        self.on_inside(start);
+        if function.shape == Shape::Int {
+            // movsxd r11, edi
+            hot.raw(&[0x4c, 0x63, 0xdf]);
+            encode::store(hot, x, R11, 8);
+        } else {
+            encode::store(hot, x, RDI, 8);
+        }
+        encode::store_zero(hot, dot, 8);
     }
 
     /// Goes on at `start`, inside a function that runs as one operation.
@@ -114,107 +164,163 @@ impl Emitter {
     /// Cold code for the return from `function`.
     fn function_returns(&mut self, function: Function) -> u64 {
         let start = self.out.cold.here();
-        let call = self.frame.field(Context::OFFSET_CALL);
-        let field = |offset: usize| call + offset as u64;
+        let x87 = self.frame.field(Context::OFFSET_X87_SHADOWED);
+        let not_stack = self.call_field(offset_of!(FunctionCall, not_stack));
         let cold = &mut self.out.cold;
         cold.store(self.frame.field(Context::OFFSET_IB_TARGET), RCX);
-        cold.load(RCX, self.frame.field(Context::OFFSET_X87_SHADOWED));
+        cold.load(RCX, x87);
         cold.jrcxz_over(JMP_BYTES);
         cold.jmp(self.frame.function_left);
-        cold.store(self.frame.slot(Slot::Rax), RAX);
-        cold.mov_imm(RAX, 0);
-        cold.store(field(offset_of!(FunctionCall, not_stack)), RAX);
-        let to = if self.has_upper() { 16 } else { 1 };
-        if function.format == Format::F64 && rules::is_arithmetic(function.op) {
-            self.function_rule(function, to);
-        } else {
-            self.look_for_dots(function, to);
+        // There is no such function any more: rcx is 0.
+        cold.store(not_stack, RCX);
+        if function.shape == Shape::Frexp {
+            self.keep_exponent();
         }
-        let evaluated = self.out.cold.jcc_open(NOT_EQUAL);
-        let after = self.out.cold.here();
-        self.leave_shadow_of_result(to);
+        let results: Vec<Result> = function
+            .results()
+            .map(|(op, goes)| self.shadow_of_result(Function { op, ..function }, goes))
+            .collect();
         self.out.cold.jmp(self.frame.function_done);
-        let here = self.out.cold.here();
-        self.out.cold.patch(evaluated, here);
-        const LEA_AND_JMP: u64 = 7 + 5;
-        let resume = self.out.cold.here() + LEA_AND_JMP;
-        self.out.cold.lea_rip(R11, resume);
-        self.out.cold.jmp(self.frame.evaluate);
-        let dot = Mem::rip(self.call_field(offset_of!(FunctionCall, dot)));
-        self.out.cold.vector_load(to, dot, 8);
-        self.out.cold.jmp(after);
+        for result in results {
+            let here = self.out.cold.here();
+            self.out.cold.patch(result.unknown, here);
+            self.evaluate(&result);
+            self.out.cold.jmp(result.known);
+        }
         start
     }
 
-    /// Computes the dot into register `to`; "not equal" if that takes more than the rule.
-    fn function_rule(&mut self, function: Function, to: u8) {
-        let place = |offset: usize| Place::Mem(Mem::rip(self.call_field(offset)));
-        let x: [Place; 3] = std::array::from_fn(|i| place(offset_of!(FunctionCall, x) + 8 * i));
-        let dots: [Place; 3] = std::array::from_fn(|i| place(offset_of!(FunctionCall, dots) + 8 * i));
-        let count = function.op.arity();
+    /// Notes the second operand of the scaling that `frexp` has done: the exponent's opposite.
+    fn keep_exponent(&mut self) {
+        let (x, dot, pointer) = (self.operand_of_call(1), self.dot_of_call(1), self.pointer_of_call(0));
+        let cold = &mut self.out.cold;
+        cold.load(RAX, pointer);
+        // The function has just written there. movsxd rax, dword ptr [rax]; neg rax
+        cold.raw(&[0x48, 0x63, 0x00, 0x48, 0xf7, 0xd8]);
+        encode::store(cold, x, RAX, 8);
+        encode::store_zero(cold, dot, 8);
+    }
+
+    /// Gives one result its shadow.
+    fn shadow_of_result(&mut self, function: Function, goes: Goes) -> Result {
+        let result = Mem::rip(self.call_field(offset_of!(FunctionCall, result)));
         let upper = self.has_upper();
-        let job = Job {
-            op: function.op,
-            format: function.format,
-            width: 8,
-            x: &x[..count],
-            dots: &dots[..count],
-            absent: 0,
-            r: Place::Reg(0),
+        // A register that is no result, and the one that dots are computed in.
+        let (value, to) = if upper { (UPPER[0], 16) } else { (LOWER[0], 1) };
+        let to = if goes == Goes::Register { to } else { to + u8::from(upper) };
+        let width = function.width;
+        match goes {
+            Goes::Register => self.out.cold.vector_store(result, 0, width.max(16)),
+            Goes::Through(i) => {
+                let pointer = self.pointer_of_call(i);
+                let cold = &mut self.out.cold;
+                cold.load(RAX, pointer);
+                // The function has just written there.
+                cold.vector_load(value, through(RAX, false), width);
+                cold.vector_store(result, value, width);
+            }
+        }
+        let settings = self.mirror().settings;
+        let ruled = rules::is_arithmetic(function.op) && (upper || !settings.keeps_mxcsr);
+        let written = if ruled { self.function_rule(function, to) } else { self.look_for_dots(function, to) };
+        let unknown = self.out.cold.jcc_open(NOT_EQUAL);
+        let known = self.out.cold.here();
+        self.put_dot(goes, to, width, written);
+        Result { function, goes, to, unknown, known }
+    }
+
+    /// Has the evaluator compute a dot.
+    fn evaluate(&mut self, result: &Result) {
+        let Result { function, goes, to, .. } = *result;
+        const LEA_AND_JMP: u64 = 7 + 5;
+        let bits = self.call_field(offset_of!(FunctionCall, function));
+        let (result, dot) = (offset_of!(FunctionCall, result), offset_of!(FunctionCall, dot));
+        let (result, dot) = (Mem::rip(self.call_field(result)), Mem::rip(self.call_field(dot)));
+        let cold = &mut self.out.cold;
+        cold.store_imm32(bits, function.bits() as i32);
+        let resume = cold.here() + LEA_AND_JMP;
+        cold.lea_rip(R11, resume);
+        cold.jmp(self.frame.evaluate);
+        if goes == Goes::Register {
+            cold.vector_load(0, result, function.width.max(16));
+        }
+        cold.vector_load(to, dot, function.width);
+    }
+
+    /// Computes the dot into register `to`; "not equal" if that takes more than the rule. Returns the registers written.
+    fn function_rule(&mut self, function: Function, to: u8) -> u32 {
+        let Function { op, format, width, .. } = function;
+        let upper = self.has_upper();
+        let applied = Applied {
+            op,
+            format,
+            width,
+            x: [0, 1, 2].map(|i| self.operand_of_call(i)),
+            dots: [0, 1, 2].map(|i| self.dot_of_call(i)),
+            r: Mem::rip(self.call_field(offset_of!(FunctionCall, result))),
+            aside: Mem::rip(self.call_field(offset_of!(FunctionCall, dot))),
             to,
-            rest: Rest::Zero,
             temps: if upper { &UPPER } else { &LOWER },
             masks: if upper { &MASKS } else { &[] },
-            lanes: upper.then_some(LOWEST_LANE),
-            spill: &[],
+            lanes: lanes_mask,
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
-        rules::emit(&mut self.out.cold, binding, &job, &constants);
+        let written = rules::emit_function(&mut self.out.cold, binding, &applied, &constants);
         // A rule says NaN for what it does not know.
         const UNORDERED: u8 = 3;
         let cold = &mut self.out.cold;
         if upper {
-            let compare = Vector::new(forms::COMPARE_MASK, Format::F64, Length::B64, [1, to], Place::Reg(to));
+            let compare = Vector::new(forms::COMPARE_MASK, format, Length::B64, [1, to], Place::Reg(to));
             cold.vector(compare.suppressed().immediate(UNORDERED));
             encode::test_mask(cold);
         } else {
             let nan = LOWER[0];
-            let compare = Vector::new(forms::COMPARE, Format::F64, Length::B16, [nan, to], Place::Reg(to));
+            let length = Length::of(width.max(16));
+            let compare = Vector::new(forms::COMPARE, format, length, [nan, to], Place::Reg(to));
             cold.vector(compare.immediate(UNORDERED));
-            let test = Vector::unary(forms::TEST_FLAGS, Format::F64, Length::B16, nan, Place::Reg(nan));
-            cold.vector(test);
+            cold.vector(Vector::unary(forms::TEST_FLAGS, format, length, nan, Place::Reg(nan)));
         }
+        written
     }
 
-    /// Clears register `to`; "not equal" if an operand has a dot.
-    fn look_for_dots(&mut self, function: Function, to: u8) {
-        let dot = |i: usize| Mem::rip(self.call_field(offset_of!(FunctionCall, dots) + 8 * i));
-        let dots = [dot(0), dot(1), dot(2)];
+    /// Clears register `to`; "not equal" if an operand has a dot. Returns the registers written.
+    fn look_for_dots(&mut self, function: Function, to: u8) -> u32 {
+        let dots = [0, 1, 2].map(|i| self.dot_of_call(i));
         let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [to; 2], Place::Reg(to));
         let cold = &mut self.out.cold;
         cold.vector(zero);
-        for (i, &dot) in dots[..function.op.arity()].iter().enumerate() {
-            encode::gather_rcx(cold, dot, i == 0);
+        let mut first = true;
+        for &dot in &dots[..function.op.arity()] {
+            for at in (0..i32::from(function.width)).step_by(8) {
+                encode::gather_rcx(cold, dot.plus(at), function.width.min(8).into(), first);
+                first = false;
+            }
         }
         encode::test_rcx(cold);
+        1 << to
     }
 
-    /// Vector register 0 has the shadow in `to`, the others have none.
-    fn leave_shadow_of_result(&mut self, to: u8) {
-        let zero = |register: u8| {
-            Vector::new(forms::XOR, Format::F64, Length::B16, [register; 2], Place::Reg(register))
-        };
-        let upper = self.has_upper();
-        let none = if upper { 31 } else { LOWER[0] };
-        self.out.cold.vector(zero(none));
-        let bytes = self.shadow_bytes();
-        for n in 0..16 {
-            let register = if n == 0 { to } else { none };
-            match self.shadow(n) {
-                Place::Reg(place) if place == register => {}
-                Place::Reg(place) => self.out.cold.vector(zero(place)),
-                Place::Mem(mem) => self.out.cold.vector_store(mem, register, bytes),
+    /// The result that `goes` there has the shadow in `to`; other shadow registers that were `written` have none.
+    fn put_dot(&mut self, goes: Goes, to: u8, width: u8, written: u32) {
+        match (goes, self.shadow(0)) {
+            (Goes::Through(i), _) => {
+                let pointer = self.pointer_of_call(i);
+                self.out.cold.load(RAX, pointer);
+                self.out.cold.vector_store(through(RAX, true), to, width);
+            }
+            (Goes::Register, Place::Reg(place)) => assert_eq!(place, to, "computed in its place"),
+            (Goes::Register, Place::Mem(mem)) => {
+                let bytes = self.shadow_bytes();
+                self.out.cold.vector_store(mem, to, bytes);
+            }
+        }
+        for n in 0..self.mirror().settings.in_registers {
+            let register = 16 + n;
+            if written >> register & 1 == 1 && (register != to || goes != Goes::Register) {
+                let zero =
+                    Vector::new(forms::XOR, Format::F64, Length::B16, [register; 2], Place::Reg(register));
+                self.out.cold.vector(zero);
             }
         }
     }
@@ -235,4 +341,10 @@ impl Emitter {
         hot.raw(&[0xeb, JMP_BYTES]);
         hot.jmp(own);
     }
+}
+
+/// What general register `base` points to, or the mirror of that.
+fn through(base: Gpr, gs: bool) -> Mem {
+    let at = At::Base { base: Some(base), index: None, displacement: 0 };
+    Mem { gs, fs: false, address32: false, at }
 }

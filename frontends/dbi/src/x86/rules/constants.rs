@@ -4,13 +4,14 @@
 //! the pool is, its owner says.
 
 use shadowgrind_core::format::Format;
+use shadowgrind_core::functions::circular;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
 use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const POOL: [Constant; 19] = [
+const OWN: [Constant; 19] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -31,6 +32,13 @@ const POOL: [Constant; 19] = [
     literal(f64::INFINITY),
     literal(f64::NAN),
 ];
+
+/// How many there are, with those of the sine.
+const COUNT: usize = OWN.len() + circular::CONSTANTS.len();
+
+fn pool() -> impl Iterator<Item = Constant> {
+    OWN.into_iter().chain(circular::CONSTANTS.map(literal))
+}
 
 const fn literal(x: f64) -> Constant {
     Constant::Literal(x.to_bits())
@@ -57,7 +65,7 @@ impl Constants {
 
     /// 64 bytes of a constant in every lane.
     pub(super) fn vector(self, constant: Constant, format: Format) -> Mem {
-        let index = POOL.iter().position(|&known| known == constant);
+        let index = pool().position(|known| known == constant);
         let index = index.unwrap_or_else(|| panic!("{constant:?} is not in the pool"));
         let line = 2 * index + usize::from(format == Format::F64);
         Mem::rip(self.base + (line * LINE) as u64)
@@ -91,7 +99,7 @@ impl Constants {
     /// Eight bytes with a bit for each of `count` lanes.
     pub(crate) fn lanes(self, count: u8) -> Mem {
         let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");
-        Mem::rip(self.base + (2 * POOL.len() * LINE + 8 * index) as u64)
+        Mem::rip(self.base + (2 * COUNT * LINE + 8 * index) as u64)
     }
 }
 
@@ -110,7 +118,7 @@ fn lane(constant: Constant, format: Format) -> u64 {
 /// The contents of the pool, to be placed at a multiple of 64.
 pub(crate) fn constant_bytes() -> Vec<u8> {
     let mut bytes = Vec::new();
-    for constant in POOL {
+    for constant in pool() {
         for format in [Format::F32, Format::F64] {
             let image = lane(constant, format).to_le_bytes();
             bytes.extend(image[..format.bytes()].iter().cycle().take(LINE));

@@ -38,8 +38,8 @@ struct Evex<'a, 'b> {
     made: Vec<(M, bool, u8)>,
 }
 
-/// Appends a rule.
-pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) {
+/// Appends a rule; returns the registers it has written.
+pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) -> u32 {
     let low = job.rest == Rest::Low;
     assert!(!low || job.is_scalar(), "only scalar operations end below 16 bytes");
     let job = &Job { rest: if low { Rest::Keep } else { job.rest }, ..*job };
@@ -61,6 +61,7 @@ pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Con
         evex.release(&template.steps[i + 1..]);
     }
     evex.finish();
+    evex.registers.written()
 }
 
 impl Evex<'_, '_> {

@@ -13,6 +13,7 @@
 mod constants;
 mod convert;
 mod evex;
+mod function;
 mod registers;
 mod template;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use super::asm::Asm;
 use super::vector::{Length, Mem, Place};
 pub(crate) use constants::{Constants, constant_bytes};
 pub(crate) use convert::{Conversion, convert};
+pub(crate) use function::{Applied, emit_function};
 use template::{Node, Template};
 
 /// Which instructions may be used.
@@ -127,11 +129,11 @@ pub(crate) fn is_arithmetic(op: Op) -> bool {
     Template::of(op, [DISTINCT; 2], 0).is_known()
 }
 
-/// Appends the rule.
+/// Appends the rule. Returns the vector registers it has written, as a mask.
 ///
 /// # Panics
 /// For an op that is no arithmetic row, and where registers do not suffice.
-pub(crate) fn emit(asm: &mut Asm, binding: Binding, job: &Job, constants: &Constants) {
+pub(crate) fn emit(asm: &mut Asm, binding: Binding, job: &Job, constants: &Constants) -> u32 {
     let template = job.template();
     match binding {
         Binding::Evex => evex::emit(asm, job, &template, *constants),

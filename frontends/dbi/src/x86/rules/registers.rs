@@ -33,6 +33,8 @@ pub(super) struct Registers<'a> {
     spill: Vec<Mem>,
     /// Registers taken from the caller and where they are kept.
     taken: Vec<(u8, Mem)>,
+    /// Registers that were written, and not put back, as a mask.
+    written: u32,
 }
 
 impl<'a> Registers<'a> {
@@ -73,7 +75,13 @@ impl<'a> Registers<'a> {
             Place::Mem(_) => None,
         });
         let reserved = given.chain(job.temps.iter().copied()).chain([job.to]).collect();
-        Registers { values, template, pool, reserved, spill: spill.to_vec(), taken: Vec::new() }
+        let (spill, written) = (spill.to_vec(), 1 << job.to);
+        Registers { values, template, pool, reserved, spill, taken: Vec::new(), written }
+    }
+
+    /// The registers that were written for good.
+    pub(super) fn written(&self) -> u32 {
+        self.taken.iter().fold(self.written, |mask, &(register, _)| mask & !(1 << register))
     }
 
     fn value(&self, v: V) -> &Value {
@@ -126,6 +134,7 @@ impl<'a> Registers<'a> {
     /// `register` holds `v` from now on, and nothing else.
     pub(super) fn define(&mut self, v: V, register: u8, clean: bool) {
         self.forget(register);
+        self.written |= 1 << register;
         let value = &mut self.values[usize::from(v.0)];
         (value.register, value.clean) = (Some(register), clean);
     }
@@ -159,6 +168,7 @@ impl<'a> Registers<'a> {
         let free = self.pool.iter().copied().find(|r| self.is_free(*r) && !pinned.contains(r));
         let register = free.or_else(|| self.evictable(pinned)).unwrap_or_else(|| self.take(asm));
         self.forget(register);
+        self.written |= 1 << register;
         register
     }
 

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use shadowgrind_core::arith::Arith;
-use shadowgrind_core::functions::Functions;
+use shadowgrind_core::functions::{Functions, circular};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_shadows::dot;
 
@@ -296,7 +296,7 @@ impl Recorder {
     }
 }
 
-/// No instruction computes these.
+/// What no instruction computes is unknown.
 impl Functions for Recorder {
     fn exp(&self, _: V) -> V {
         self.node(Node::UNKNOWN)
@@ -316,11 +316,11 @@ impl Functions for Recorder {
     fn ln_1p(&self, _: V) -> V {
         self.node(Node::UNKNOWN)
     }
-    fn sin(&self, _: V) -> V {
-        self.node(Node::UNKNOWN)
+    fn sin(&self, a: V) -> V {
+        circular::sin(self, a)
     }
-    fn cos(&self, _: V) -> V {
-        self.node(Node::UNKNOWN)
+    fn cos(&self, a: V) -> V {
+        circular::cos(self, a)
     }
     fn sinh(&self, _: V) -> V {
         self.node(Node::UNKNOWN)

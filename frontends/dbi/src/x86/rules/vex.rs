@@ -18,8 +18,8 @@ struct Vex<'a, 'b> {
     constants: Constants,
 }
 
-/// Appends a rule.
-pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) {
+/// Appends a rule; returns the registers it has written.
+pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) -> u32 {
     let registers = Registers::new(job, template, constants, 32, &[]);
     let mut vex = Vex { asm, job, template, registers, constants };
     for step in &template.steps {
@@ -29,6 +29,7 @@ pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Con
         }
     }
     vex.finish();
+    vex.registers.written()
 }
 
 impl Vex<'_, '_> {

@@ -10,15 +10,15 @@ use super::super::super::asm::Asm;
 use super::super::super::vector::{Length, Mem, Place, Vector, forms};
 use super::super::{Binding, Constants, constant_bytes};
 
-/// Layout of the test's memory: constants, operands in memory, spill slots, registers before and after, code.
-const CONSTANTS: u64 = 0;
+/// Layout of the test's memory: operands in memory, spill slots, registers before and after, code, constants.
 pub(super) const OPERANDS: u64 = 0x1000;
 pub(super) const SPILL: u64 = 0x1400;
 pub(super) const BEFORE: u64 = 0x2000;
 pub(super) const AFTER: u64 = 0x3000;
 pub(super) const STATUS: u64 = 0x3ff0;
 const CODE: u64 = 0x4000;
-const SIZE: usize = 0x6000;
+const CONSTANTS: u64 = 0x6000;
+const SIZE: usize = 0x8000;
 
 /// MXCSR with all exceptions masked and no flag set.
 pub(super) const QUIET: u32 = 0x1f80;

@@ -1,0 +1,133 @@
+//! The rule of a function of the program, where operands, dots and result are in memory: that of TABLE 1 in doubles,
+//! converted for floats, since a float's arithmetic would lose several digits of a function's derivative.
+//!
+//! Knows nothing of functions but the operation, and not what to do where the rule says NaN because it does not know.
+
+use super::super::asm::Asm;
+use super::super::vector::{Mem, Place};
+use super::{Binding, Constants, Conversion, Job, Rest, convert, emit, needs_operand, needs_result};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+
+/// The rule of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Applied<'a> {
+    /// A row that [`is_arithmetic`](super::is_arithmetic).
+    pub(crate) op: Op,
+    /// F32 or F64.
+    pub(crate) format: Format,
+    /// Bytes of each operand and of the result: a lane's, or 16 or 32.
+    pub(crate) width: u8,
+    /// The operands.
+    pub(crate) x: [Mem; MAX_OPERANDS],
+    /// Their dots.
+    pub(crate) dots: [Mem; MAX_OPERANDS],
+    /// The result.
+    pub(crate) r: Mem,
+    /// Memory to clobber, as wide.
+    pub(crate) aside: Mem,
+    /// The vector register for the result's dot; the rest of it becomes zero.
+    pub(crate) to: u8,
+    /// Vector registers to clobber: twelve.
+    pub(crate) temps: &'a [u8],
+    /// Mask registers to clobber: three with `Evex`.
+    pub(crate) masks: &'a [u8],
+    /// Mask registers whose lowest bits are set, by how many lanes; with `Evex`.
+    pub(crate) lanes: fn(u8) -> Option<u8>,
+}
+
+impl Applied<'_> {
+    fn lanes(&self, binding: Binding, count: u8) -> Option<u8> {
+        (self.lanes)(count).filter(|_| binding == Binding::Evex)
+    }
+
+    fn job<'a>(
+        &'a self,
+        format: Format,
+        width: u8,
+        [x, dots]: [&'a [Place]; 2],
+        lanes: Option<u8>,
+    ) -> Job<'a> {
+        Job {
+            op: self.op,
+            format,
+            width,
+            x,
+            dots,
+            absent: 0,
+            r: Place::Mem(self.r),
+            to: self.to,
+            rest: Rest::Zero,
+            temps: self.temps,
+            masks: self.masks,
+            lanes,
+            spill: &[],
+        }
+    }
+}
+
+/// Appends the rule. Returns the vector registers it has written, as a mask.
+pub(crate) fn emit_function(
+    asm: &mut Asm,
+    binding: Binding,
+    applied: &Applied,
+    constants: &Constants,
+) -> u32 {
+    let count = applied.op.arity();
+    if applied.format == Format::F64 || applied.op.is_arithmetic() {
+        let lanes = applied.lanes(binding, applied.width / applied.format.bytes() as u8);
+        let (x, dots) = (applied.x.map(Place::Mem), applied.dots.map(Place::Mem));
+        let job = applied.job(applied.format, applied.width, [&x[..count], &dots[..count]], lanes);
+        return emit(asm, binding, &job, constants);
+    }
+    // As many lanes as there is room for as doubles.
+    let room = if binding == Binding::Evex { 8 } else { 4 };
+    let lanes = applied.width / Format::F32.bytes() as u8;
+    if lanes <= room {
+        return converted(asm, binding, applied, lanes, constants);
+    }
+    let mut written = 0;
+    let bytes = room * Format::F32.bytes() as u8;
+    for at in (0..applied.width).step_by(bytes.into()) {
+        let part = |mem: Mem| mem.plus(at.into());
+        let (x, dots) = (applied.x.map(part), applied.dots.map(part));
+        let half = Applied { x, dots, r: part(applied.r), ..*applied };
+        written |= converted(asm, binding, &half, room, constants);
+        asm.vector_store(part(applied.aside), applied.to, bytes);
+    }
+    asm.vector_load(applied.to, applied.aside, applied.width);
+    written
+}
+
+/// The rule for so many floats, as doubles.
+fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, constants: &Constants) -> u32 {
+    let (op, lanes) = (applied.op, applied.lanes(binding, count));
+    let mut free = applied.temps.iter().copied();
+    let mut written = 1 << applied.to;
+    let mut convert = |asm: &mut Asm, from: Format, dot: Place, to: u8| {
+        written |= 1 << to;
+        let (temp, mask) = (to, applied.masks.first().copied().unwrap_or(0));
+        let job = Conversion { from, count, dot, to, rest: Rest::Zero, temp, mask, lanes };
+        convert(asm, binding, &job, constants);
+    };
+    let mut widened = |asm: &mut Asm, mem: Mem, needed: bool| {
+        if !needed {
+            return Place::Mem(mem);
+        }
+        let to = free.next().expect("registers for all operands");
+        convert(asm, Format::F32, Place::Mem(mem), to);
+        Place::Reg(to)
+    };
+    let (mut x, mut dots) = ([Place::Reg(0); MAX_OPERANDS], [Place::Reg(0); MAX_OPERANDS]);
+    for i in 0..op.arity() {
+        x[i] = widened(asm, applied.x[i], needs_operand(op, i));
+        dots[i] = widened(asm, applied.dots[i], true);
+    }
+    let r = widened(asm, applied.r, needs_result(op));
+    let temps: Vec<u8> = free.collect();
+    let width = count * Format::F64.bytes() as u8;
+    let job = applied.job(Format::F64, width, [&x[..op.arity()], &dots[..op.arity()]], lanes);
+    let computed = emit(asm, binding, &Job { r, temps: &temps, ..job }, constants);
+    convert(asm, Format::F64, Place::Reg(applied.to), applied.to);
+    written | computed
+}
