@@ -93,7 +93,7 @@ impl Cache {
     /// calls that translated code makes by itself.
     pub(crate) fn new(context: u64, plain_calls: u64, link: bool) -> Result<Self, Exhausted> {
         let table = || arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE);
-        let branch_tables = [table()?, table()?, table()?];
+        let branch_tables = [table()?, table()?, table()?, table()?, table()?];
         let hot = Region::new()?;
         let cold = Region::new()?;
         let (frame, stubs, code) = stubs::build(context, branch_tables, cold.position, plain_calls);

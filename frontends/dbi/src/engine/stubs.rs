@@ -7,25 +7,23 @@ use crate::tools::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::code::{Frame, Slot};
 use crate::x86::function;
-use crate::x86::mode::TABLES;
+use crate::x86::mode::{DONE_TABLES, TABLES};
 
 /// Number of an exit in its cache; below [`FIRST_EXIT`] are those of stubs.
 pub(crate) type ExitId = u32;
 
-/// An indirect branch missed the first branch table.
-pub(crate) const EXIT_IB_MISS: ExitId = 1;
-/// An indirect branch missed the second branch table.
-pub(crate) const EXIT_IB_MISS_CELLS: ExitId = 5;
-/// An indirect branch missed the third branch table.
-pub(crate) const EXIT_IB_MISS_WRAPPED: ExitId = 6;
-/// A function that runs as one operation has returned to `Context::ib_target`.
-pub(crate) const EXIT_FUNCTION_RETURNED: ExitId = 7;
 /// A system call the engine must see, or a request seen before one.
-pub(crate) const EXIT_SYSCALL: ExitId = 2;
+pub(crate) const EXIT_SYSCALL: ExitId = 1;
+/// A request seen after a system call was made.
+pub(crate) const EXIT_AFTER_SYSCALL: ExitId = 2;
 /// A fault, described in `Context::fault`.
 pub(crate) const EXIT_FAULT: ExitId = 3;
-/// A request seen after a system call was made.
-pub(crate) const EXIT_AFTER_SYSCALL: ExitId = 4;
+/// A function that runs as one operation has returned to `Context::ib_target`.
+pub(crate) const EXIT_FUNCTION_RETURNED: ExitId = 4;
+/// An indirect branch missed the first branch table; the others' follow.
+pub(crate) const EXIT_IB_MISS: ExitId = 5;
+/// The last of them.
+pub(crate) const EXIT_LAST_IB_MISS: ExitId = EXIT_IB_MISS + TABLES as ExitId - 1;
 
 /// Number of the first exit that belongs to a block.
 pub(crate) const FIRST_EXIT: ExitId = 16;
@@ -42,7 +40,7 @@ pub(crate) struct Stubs {
     /// A system call after the kernel has acted: this range goes on at `syscall_after_slow`.
     pub(crate) syscall_after: (u64, u64),
     /// On to where a function returns: this range begins again.
-    pub(crate) function_done: (u64, u64),
+    pub(crate) function_done: [(u64, u64); DONE_TABLES.len()],
     /// Leaves as [`EXIT_SYSCALL`].
     pub(crate) syscall_slow: u64,
     /// Leaves as [`EXIT_AFTER_SYSCALL`].
@@ -74,7 +72,7 @@ pub(super) fn build(
         syscall: 0,
         function_returned: 0,
         function_left: 0,
-        function_done: 0,
+        function_done: [0; DONE_TABLES.len()],
         evaluate: 0,
     };
     let field = |offset: u32| context + u64::from(offset);
@@ -91,9 +89,7 @@ pub(super) fn build(
     code.mov_imm(RAX, super::switch::exit_routine());
     code.raw(&[0xff, 0xe0]);
 
-    for (miss, exit) in
-        frame.ib_misses.iter_mut().zip([EXIT_IB_MISS, EXIT_IB_MISS_CELLS, EXIT_IB_MISS_WRAPPED])
-    {
+    for (miss, exit) in frame.ib_misses.iter_mut().zip(EXIT_IB_MISS..) {
         *miss = code.here();
         code.store(field(Context::OFFSET_IB_TARGET), RCX);
         code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));
@@ -119,9 +115,12 @@ pub(super) fn build(
     leave(&mut code, EXIT_FUNCTION_RETURNED);
     frame.evaluate = code.here();
     function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
-    frame.function_done = code.here();
-    function::emit_done(&mut code, &frame);
-    let function_done = (frame.function_done, code.here());
+    let function_done = DONE_TABLES.map(|table| {
+        let start = code.here();
+        function::emit_done(&mut code, &frame, table);
+        (start, code.here())
+    });
+    frame.function_done = function_done.map(|(start, _)| start);
 
     frame.syscall = code.here();
     let after = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);

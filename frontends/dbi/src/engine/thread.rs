@@ -162,7 +162,7 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            let awake = shadowed::mode_with(self, 0);
+            let awake = shadowed::mode_like(self, Mode::cells(0));
             self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {
@@ -238,16 +238,10 @@ impl Thread {
                 shadowed::abandon(self);
                 Next::Run
             }
-            stubs::EXIT_IB_MISS | stubs::EXIT_IB_MISS_CELLS => {
-                let cells = u16::from(exit == stubs::EXIT_IB_MISS_CELLS);
-                self.mode = shadowed::mode_with(self, cells);
-                self.indirect(self.context.ib_target);
-                Next::Run
-            }
-            stubs::EXIT_IB_MISS_WRAPPED => {
+            stubs::EXIT_IB_MISS..=stubs::EXIT_LAST_IB_MISS => {
                 let target = self.context.ib_target;
-                self.mode = Mode::WRAPPED;
-                if shadowed::stays_wrapped(self, target) {
+                self.mode = shadowed::mode_like(self, Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize));
+                if !self.mode.is_wrapped() || shadowed::stays_wrapped(self, target) {
                     self.indirect(target);
                 }
                 Next::Run

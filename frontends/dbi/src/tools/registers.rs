@@ -4,6 +4,7 @@
 //! registers of that image or in memory of their own.
 
 use crate::context::{AVX, Context, ZMM};
+use crate::x86::code::Aside;
 use crate::x86::state;
 use std::arch::x86_64::__cpuid_count;
 use std::sync::OnceLock;
@@ -104,15 +105,16 @@ pub(crate) fn set_mxcsr(context: &mut Context, value: u32) {
     context.xsave.0[MXCSR..MXCSR + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Puts back vector register `n` from place `place` of [`Context::aside`]: its low 32 bytes, or all 64 of a `wide` one.
-/// The image must be complete.
-pub(crate) fn put_back(context: &mut Context, n: usize, place: usize, wide: bool) {
+/// Puts back a vector register from place `place` of [`Context::aside`]. The image must be complete.
+pub(crate) fn put_back(context: &mut Context, aside: Aside, place: usize) {
     let Layout { ymm, zmm, .. } = layout();
-    let value = context.aside[place];
+    let n = usize::from(aside.register);
+    let mut value = context.aside[place];
+    value[usize::from(aside.bytes)..].fill(0);
     let image = &mut context.xsave.0;
     image[XMM + 16 * n..][..16].copy_from_slice(&value[..16]);
     image[ymm + 16 * n..][..16].copy_from_slice(&value[16..32]);
-    if wide {
+    if zmm != 0 {
         image[zmm + 32 * n..][..32].copy_from_slice(&value[32..]);
     }
 }
@@ -202,6 +204,21 @@ impl RegisterShadows<'_> {
     pub(crate) fn cells(&self) -> u16 {
         let cells = self.context.shadows.0[..usize::from(state::VECTOR)].chunks(8);
         cells.enumerate().fold(0, |mask, (n, cell)| mask | u16::from(cell.iter().any(|&b| b != 0)) << n)
+    }
+
+    /// Whether vector registers 0 to 15 and their shadows, which are not in registers, are zero above their low 16 bytes.
+    pub(crate) fn are_narrow(&self) -> bool {
+        let Layout { ymm, zmm, .. } = layout();
+        let image = &self.context.xsave.0;
+        let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
+        let is_clear =
+            |component: u32, at: std::ops::Range<usize>| present >> component & 1 == 0 || is_zero(&image[at]);
+        let vector = usize::from(state::VECTOR);
+        let shadows = &self.context.shadows.0[vector..vector + 16 * 64];
+        !self.upper_registers
+            && is_clear(AVX, ymm..ymm + 256)
+            && is_clear(ZMM, zmm..zmm + 512)
+            && shadows.as_chunks::<64>().0.iter().all(|shadow| shadow[16..] == [0; 48])
     }
 
     /// Whether an x87 register carries a shadow.

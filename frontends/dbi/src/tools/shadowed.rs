@@ -86,18 +86,19 @@ pub(crate) fn mode(thread: &mut Thread) -> Mode {
     if thread.context.call.is_active() {
         return Mode::WRAPPED;
     }
-    let cells = shadowed.registers(thread.context).cells();
-    mode_with(thread, cells)
+    let registers = shadowed.registers(thread.context);
+    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow());
+    mode_like(thread, mode)
 }
 
-/// The mode for code that comes where no other general registers than these carry a shadow.
-pub(crate) fn mode_with(thread: &Thread, cells: u16) -> Mode {
+/// `mode`, as far as the thread carries shadows at all, and has not switched shadowing off.
+pub(crate) fn mode_like(thread: &Thread, mode: Mode) -> Mode {
     match &thread.shadowed {
-        Some(shadowed) if thread.process.is_annotating() => {
-            let mode = Mode::cells(cells);
+        Some(shadowed) if mode.is_annotated() && thread.process.is_annotating() => {
             if shadowed.calls.is_disabled() { mode.off() } else { mode }
         }
-        _ => Mode::BARE,
+        _ if mode.is_annotated() => Mode::BARE,
+        _ => mode,
     }
 }
 

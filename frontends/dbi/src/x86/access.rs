@@ -1,6 +1,7 @@
-//! What the decoder's word for an access means: does it read, does it write, perhaps or certainly?
+//! What an instruction gets at: does it read an operand, does it write it, perhaps or certainly? And does it know of more
+//! than SSE does?
 
-use iced_x86::OpAccess;
+use iced_x86::{EncodingKind, Instruction, OpAccess, OpKind, Register};
 
 pub(super) fn is_write(access: OpAccess) -> bool {
     matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
@@ -8,4 +9,36 @@ pub(super) fn is_write(access: OpAccess) -> bool {
 
 pub(super) fn is_read(access: OpAccess) -> bool {
     matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+}
+
+/// Whether it may get at more of the vector registers than the low 16 bytes of the first sixteen. That instructions
+/// without legacy encoding clear what is above does not count.
+pub(super) fn has_more_than_sse(insn: &Instruction) -> bool {
+    let is_wide = |register: Register| register.is_ymm() || register.is_zmm();
+    let operand = |n| insn.op_kind(n) == OpKind::Register && is_wide(insn.op_register(n));
+    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+    !plain || is_wide(insn.memory_index()) || (0..insn.op_count()).any(operand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iced_x86::{Decoder, DecoderOptions};
+
+    #[test]
+    fn wide_registers_are_more_than_sse() {
+        let cases: [(&[u8], bool); 7] = [
+            (b"\x0f\x28\x06", false),            // movaps xmm0, [rsi]
+            (b"\xc5\xf9\x10\x06", false),        // vmovupd xmm0, [rsi]
+            (b"\xc5\xfd\x10\x06", true),         // vmovupd ymm0, [rsi]
+            (b"\xc5\xfd\x11\x06", true),         // vmovupd [rsi], ymm0
+            (b"\xc4\xe3\x7d\x19\xc1\x01", true), // vextractf128 xmm1, ymm0, 1
+            (b"\x62\xf1\xfd\x08\x10\x06", true), // vmovupd xmm0, [rsi], EVEX
+            (b"\xc4\xe2\x6d\x93\x04\x0e", true), // vgatherqps xmm0, [rsi+ymm1], xmm2
+        ];
+        for (bytes, expected) in cases {
+            let insn = Decoder::new(64, bytes, DecoderOptions::NONE).decode();
+            assert_eq!(has_more_than_sse(&insn), expected, "{insn}");
+        }
+    }
 }

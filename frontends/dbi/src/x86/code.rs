@@ -2,7 +2,7 @@
 //! instruction. Knows neither how it is made nor how it is linked.
 
 use super::asm::{Asm, Gpr};
-use super::mode::{Mode, TABLES};
+use super::mode::{DONE_TABLES, Mode, TABLES};
 use crate::context::{ASIDE, Context};
 
 /// Context slots that blocks set guest registers aside in.
@@ -39,8 +39,8 @@ pub(crate) struct Frame {
     pub(crate) function_returned: u64,
     /// The same, with the return address in `Context::ib_target`.
     pub(crate) function_left: u64,
-    /// The same, the function having been seen to: on to the return address. rax is in its slot.
-    pub(crate) function_done: u64,
+    /// The same, the function having been seen to: on to the return address, by [`DONE_TABLES`]. rax is in its slot.
+    pub(crate) function_done: [u64; DONE_TABLES.len()],
     /// Evaluates the dot of the function's result; r11 holds the code to resume at.
     pub(crate) evaluate: u64,
 }
@@ -108,10 +108,16 @@ pub(crate) struct Displaced {
     pub(crate) address: Option<Gpr>,
     /// MXCSR, in its slot.
     pub(crate) mxcsr: bool,
-    /// Vector registers, low 32 bytes, in the places of [`Context::aside`].
-    pub(crate) vectors: [Option<u8>; ASIDE],
-    /// Those are there with 64 bytes.
-    pub(crate) wide: bool,
+    /// Vector registers, in the places of [`Context::aside`].
+    pub(crate) vectors: [Option<Aside>; ASIDE],
+}
+
+/// A guest vector register that is set aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Aside {
+    pub(crate) register: u8,
+    /// How much of it is set aside, in bytes; what is above that was zero.
+    pub(crate) bytes: u8,
 }
 
 /// From this host address on, code belongs to instruction `insn` of the superblock.

@@ -110,8 +110,7 @@ impl Emitter {
 
     pub(super) fn note(&mut self, insn: usize, displaced: Displaced) {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
-        let wide = self.mirror.as_ref().is_some_and(Mirror::is_wide);
-        let displaced = Displaced { vectors, wide, ..displaced };
+        let displaced = Displaced { vectors, ..displaced };
         self.out.map.push(MapEntry {
             host: self.out.hot.here(),
             insn,

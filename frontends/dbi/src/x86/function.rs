@@ -132,9 +132,8 @@ pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     code.jmp_slot(field(offset_of!(FunctionCall, resume)));
 }
 
-/// Goes on at the return address of a function, in `Context::ib_target`, where no general register carries a shadow.
-pub(crate) fn emit_done(code: &mut Asm, frame: &Frame) {
-    const TABLE: usize = 0;
+/// Goes on at the return address of a function, in `Context::ib_target`, in the mode of branch table `table`.
+pub(crate) fn emit_done(code: &mut Asm, frame: &Frame, table: usize) {
     const JMP_BYTES: u8 = 5;
     // A request that came meanwhile was noted only.
     let quiet = frame.field(Context::OFFSET_QUIET);
@@ -143,10 +142,10 @@ pub(crate) fn emit_done(code: &mut Asm, frame: &Frame) {
     code.load(RCX, target);
     // test eax, eax; jne over the jump
     code.raw(&[0x85, 0xc0, 0x75, JMP_BYTES]);
-    code.jmp(frame.ib_misses[TABLE]);
+    code.jmp(frame.ib_misses[table]);
     // movzx eax, cx
     code.raw(&[0x0f, 0xb7, 0xc1]);
-    code.raw(&table_load(frame, TABLE));
+    code.raw(&table_load(frame, table));
     // jmp rax
     code.raw(&[0xff, 0xe0]);
 }

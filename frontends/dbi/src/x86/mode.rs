@@ -1,12 +1,18 @@
 //! Modes: what a block's code takes for granted. The same guest address has one block per mode it is met in.
 
 /// Number of indirect-branch tables.
-pub(crate) const TABLES: usize = 3;
+pub(crate) const TABLES: usize = 5;
+
+/// The table of the mode that functions taken as one operation are left in, for code that is not narrow; and for narrow.
+pub(crate) const DONE_TABLES: [usize; 2] = [0, 3];
 
 /// See the module's description.
 ///
 /// A block annotated for shadows knows which general registers may carry one (their *cells* may be non-zero; all other
-/// cells are zero), so that code which moves no floats through general registers pays next to nothing for them.
+/// cells are zero), so that code which moves no floats through general registers pays next to nothing for them. Without
+/// AVX-512 a block may also be *narrow*: what is above the low 16 bytes of vector registers 0 to 15, and of their
+/// shadows, is zero, so that annotations need no more than those bytes and never put the upper halves in use. Between
+/// instructions that put them in use and SSE instructions, processors may need hundreds of cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Mode(u32);
 
@@ -27,6 +33,10 @@ impl Mode {
     pub(crate) const SOLO: Mode = Mode(3 << Self::KIND_AT);
     /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
     const OFF: u32 = 4 << Self::KIND_AT;
+    /// Annotated and narrow.
+    const NARROW: u32 = 5 << Self::KIND_AT;
+    /// Both.
+    const NARROW_OFF: u32 = 6 << Self::KIND_AT;
 
     /// Annotated; bit n of `cells` says that general register n may carry a shadow.
     pub(crate) fn cells(cells: u16) -> Mode {
@@ -40,12 +50,31 @@ impl Mode {
 
     /// The same with shadowing switched off; the mode must be annotated.
     pub(crate) fn off(self) -> Mode {
-        Mode(self.0 | Self::OFF)
+        self.with_kind(if self.is_narrow() { Self::NARROW_OFF } else { Self::OFF })
     }
 
     /// Whether results of operations carry no shadow.
     pub(crate) fn is_off(self) -> bool {
-        self.0 & Self::KIND == Self::OFF
+        matches!(self.0 & Self::KIND, Self::OFF | Self::NARROW_OFF)
+    }
+
+    /// The same, narrow or not; the mode must be annotated.
+    pub(crate) fn narrow(self, narrow: bool) -> Mode {
+        self.with_kind(match (self.is_off(), narrow) {
+            (false, false) => 0,
+            (true, false) => Self::OFF,
+            (false, true) => Self::NARROW,
+            (true, true) => Self::NARROW_OFF,
+        })
+    }
+
+    /// Whether upper halves of vector registers and of their shadows are zero.
+    pub(crate) fn is_narrow(self) -> bool {
+        matches!(self.0 & Self::KIND, Self::NARROW | Self::NARROW_OFF)
+    }
+
+    fn with_kind(self, kind: u32) -> Mode {
+        Mode(self.0 & !Self::KIND | kind)
     }
 
     /// General registers that may carry a shadow.
@@ -55,7 +84,7 @@ impl Mode {
 
     /// Whether shadows are carried along.
     pub(crate) fn is_annotated(self) -> bool {
-        matches!(self.0 & Self::KIND, 0 | Self::OFF)
+        matches!(self.0 & Self::KIND, 0 | Self::OFF | Self::NARROW | Self::NARROW_OFF)
     }
 
     pub(crate) fn is_wrapped(self) -> bool {
@@ -86,13 +115,24 @@ impl Mode {
 
     /// The indirect-branch table that serves the mode; `None`: the engine is asked each time.
     pub(crate) fn table(self) -> Option<usize> {
-        match self.0 & !Self::PAST_HOOK {
-            m if m == Self::BARE.0 => Some(0),
-            0 => Some(0),
+        const NARROW_RAX: u32 = Mode::NARROW | 1;
+        match self.onwards() {
+            Self::BARE | Mode(0) => Some(0),
             // A float returned, or about to be stored, through rax.
-            1 => Some(1),
-            m if m == Self::WRAPPED.0 => Some(2),
+            Mode(1) => Some(1),
+            Self::WRAPPED => Some(2),
+            Mode(Self::NARROW) => Some(3),
+            Mode(NARROW_RAX) => Some(4),
             _ => None,
+        }
+    }
+
+    /// The annotated mode of indirect-branch table `table`; of the one for functions taken as one operation, theirs.
+    pub(crate) fn of_table(table: usize) -> Mode {
+        match table {
+            2 => Self::WRAPPED,
+            3 | 4 => Mode::cells(table as u16 - 3).narrow(true),
+            _ => Mode::cells(table as u16),
         }
     }
 
@@ -104,5 +144,31 @@ impl Mode {
     /// As plain bits, for translated code and keys.
     pub(crate) fn bits(self) -> u32 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_serve_the_modes_they_are_of() {
+        for table in 0..TABLES {
+            assert_eq!(Mode::of_table(table).table(), Some(table));
+        }
+        for (narrow, table) in [false, true].into_iter().zip(DONE_TABLES) {
+            assert_eq!(Mode::of_table(table), Mode::cells(0).narrow(narrow));
+        }
+    }
+
+    #[test]
+    fn narrow_and_off_are_apart() {
+        for (narrow, off) in [(false, false), (false, true), (true, false), (true, true)] {
+            let mode = Mode::cells(5).narrow(narrow);
+            let mode = if off { mode.off() } else { mode };
+            assert_eq!((mode.is_narrow(), mode.is_off(), mode.mask()), (narrow, off, 5));
+            assert!(mode.is_annotated() && mode.bits() >> Mode::BITS == 0);
+            assert_eq!(mode.narrow(!narrow).is_off(), off);
+        }
     }
 }

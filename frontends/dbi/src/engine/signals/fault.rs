@@ -79,9 +79,9 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
     }
     if displaced.vectors.iter().any(Option::is_some) {
         registers::complete_image(thread.context);
-        for (place, register) in displaced.vectors.into_iter().enumerate() {
-            if let Some(register) = register {
-                registers::put_back(thread.context, usize::from(register), place, displaced.wide);
+        for (place, aside) in displaced.vectors.into_iter().enumerate() {
+            if let Some(aside) = aside {
+                registers::put_back(thread.context, aside, place);
             }
         }
     }

@@ -199,7 +199,7 @@ impl Emitter {
             for i in 0..operands.count {
                 if operands.x[i] == Place::Reg(d) && rules::needs_operand(op, i) {
                     let value = self.temporary(first + 3);
-                    self.move_shadow(value, d, 32);
+                    self.move_shadow(value, d, rule.width.max(16));
                     operands.x[i] = Place::Reg(value);
                 }
             }
@@ -355,7 +355,7 @@ impl Emitter {
             count,
             dot,
             to,
-            rest: if rest.is_some() { Rest::Keep } else { Rest::Zero },
+            rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
             temp,
             mask: MASKS[0],
             lanes: if self.has_upper() { lanes_mask(count) } else { None },

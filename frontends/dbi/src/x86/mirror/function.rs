@@ -180,7 +180,8 @@ impl Emitter {
             .results()
             .map(|(op, goes)| self.shadow_of_result(Function { op, ..function }, goes))
             .collect();
-        self.out.cold.jmp(self.frame.function_done);
+        let done = self.frame.function_done[usize::from(self.mode.is_narrow())];
+        self.out.cold.jmp(done);
         for result in results {
             let here = self.out.cold.here();
             self.out.cold.patch(result.unknown, here);

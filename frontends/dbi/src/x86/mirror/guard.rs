@@ -198,7 +198,7 @@ impl Emitter {
 
     /// Bytes of a union: VEX tests have no more than 32.
     fn union_bytes(&mut self) -> u8 {
-        if self.has_upper() { 64 } else { 32 }
+        if self.has_upper() { 64 } else { self.shadow_bytes().min(32) }
     }
 
     fn unite(&mut self, first: Option<u8>, register: u8) -> u8 {
@@ -215,7 +215,8 @@ impl Emitter {
             self.mask_of_lanes(register);
             return encode::test_mask(&mut self.out.hot);
         }
-        let test = Vector::unary(forms::TEST_FLAGS, Format::F64, Length::B32, register, Place::Reg(register));
+        let length = Length::of(self.union_bytes());
+        let test = Vector::unary(forms::TEST_FLAGS, Format::F64, length, register, Place::Reg(register));
         self.out.hot.vector(test);
     }
 
@@ -225,12 +226,13 @@ impl Emitter {
             self.mask_of_lanes(register);
             return encode::mask_to_rcx(&mut self.out.hot);
         }
-        const ALL_LANES: i32 = 15;
+        let bytes = self.union_bytes();
+        let (length, all_lanes) = (Length::of(bytes), (1 << (bytes / 8)) - 1);
         let to = self.temporary(0);
         let zero = Place::Mem(Constants::at(self.mirror().settings.constants).zero());
-        self.out.hot.vector(Vector::new(forms::EQUAL_64, Format::F64, Length::B32, [to, register], zero));
-        self.out.hot.vector(Vector::unary(forms::SIGNS, Format::F64, Length::B32, RCX, Place::Reg(to)));
-        self.out.hot.add_rcx(-ALL_LANES);
+        self.out.hot.vector(Vector::new(forms::EQUAL_64, Format::F64, length, [to, register], zero));
+        self.out.hot.vector(Vector::unary(forms::SIGNS, Format::F64, length, RCX, Place::Reg(to)));
+        self.out.hot.add_rcx(-all_lanes);
     }
 
     /// Leaves in mask register 1 which lanes of `register` have a bit.

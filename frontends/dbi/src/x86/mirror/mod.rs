@@ -30,9 +30,9 @@ mod tests;
 mod twins;
 mod vectors;
 
-use super::access::is_write;
+use super::access::{self, is_write};
 use super::asm::Gpr;
-use super::code::{Displaced, ExitKind};
+use super::code::{Aside, Displaced, ExitKind};
 use super::emit::Emitter;
 use super::rows;
 use super::superblock::{Flow, Insn, Superblock};
@@ -114,13 +114,8 @@ impl Mirror {
         &self.recorded
     }
 
-    /// Whether those are set aside with 64 bytes, not 32.
-    pub(super) fn is_wide(&self) -> bool {
-        self.settings.wide
-    }
-
     /// Guest vector registers that are set aside, by place.
-    pub(super) fn set_aside(&self) -> [Option<u8>; ASIDE] {
+    pub(super) fn set_aside(&self) -> [Option<Aside>; ASIDE] {
         self.temporaries.set_aside()
     }
 }
@@ -164,6 +159,9 @@ impl Emitter {
         }
         let at = At { block, index };
         let insn = at.insn();
+        if self.mode.is_narrow() && access::has_more_than_sse(&insn.decoded) {
+            self.mode = self.mode.narrow(false);
+        }
         self.begin_instruction(at);
         if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Leaves | Flow::Engine) {
             self.put_back_all();

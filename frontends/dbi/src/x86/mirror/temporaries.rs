@@ -8,11 +8,13 @@
 //! Such a register *holds* the shadow of a guest register once that was computed in it, or loaded whole: the shadow is
 //! in memory all the same, but need not be loaded again as long as the register is not wanted for something else.
 //!
-//! A register is set aside, and put back, with its low 32 bytes, which is all it has without AVX-512; a guest that uses
-//! AVX-512 itself leaves no upper register to us, and has its registers set aside whole.
+//! A register is set aside, and put back, with its low 32 bytes, which is all it has without AVX-512, or in a narrow
+//! block the low 16; a guest that uses AVX-512 itself leaves no upper register to us, and has its registers set aside
+//! whole.
 
 use super::{At, Settings};
 use crate::context::{ASIDE, Context};
+use crate::x86::code::Aside;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
@@ -30,7 +32,7 @@ const YMM_BYTES: u8 = 32;
 #[derive(Debug, Default)]
 pub(super) struct Temporaries {
     /// Which register each place of [`Context::aside`] holds.
-    aside: [Option<u8>; ASIDE],
+    aside: [Option<Aside>; ASIDE],
     /// Vector registers that each instruction of the block uses, as masks.
     used: Vec<u16>,
     /// The present instruction.
@@ -56,8 +58,12 @@ impl Temporaries {
     }
 
     /// Registers that are set aside, by place.
-    pub(super) fn set_aside(&self) -> [Option<u8>; ASIDE] {
+    pub(super) fn set_aside(&self) -> [Option<Aside>; ASIDE] {
         self.aside
+    }
+
+    fn registers_aside(&self) -> impl Iterator<Item = u8> {
+        self.aside.iter().flatten().map(|aside| aside.register)
     }
 
     /// How many instructions from now on do not use guest register `n`; nothing if none does.
@@ -70,7 +76,7 @@ impl Temporaries {
     /// more at all.
     fn choose(&self, unused: bool) -> Option<u8> {
         let used = self.used.get(self.index).copied().unwrap_or(0);
-        let taken = self.aside.iter().flatten().fold(used, |mask, &n| mask | 1 << n);
+        let taken = self.registers_aside().fold(used, |mask, n| mask | 1 << n);
         let free = (0..16).filter(|n| taken >> n & 1 == 0);
         let best = free.max_by_key(|&n| self.next_use(n).unwrap_or(usize::MAX))?;
         (!unused || self.next_use(best).is_none()).then_some(best)
@@ -85,7 +91,7 @@ impl Temporaries {
     /// A register that is set aside to be overwritten: the one that is wanted last, or only one that is not `wanted`.
     fn reusable(&self, wanted: bool) -> Option<u8> {
         let may = |n: &u8| !self.picked.contains(n) && self.pinned >> n & 1 == 0;
-        let free = self.aside.iter().flatten().copied().filter(may);
+        let free = self.registers_aside().filter(may);
         let best = free.max_by_key(|&n| self.wanted(n).unwrap_or(usize::MAX))?;
         (wanted || self.wanted(best).is_none()).then_some(best)
     }
@@ -114,7 +120,13 @@ impl Emitter {
 
     /// Bytes of a register's shadow that are moved as a whole.
     pub(super) fn shadow_bytes(&mut self) -> u8 {
-        if self.has_upper() || self.mirror().settings.wide { 64 } else { YMM_BYTES }
+        let narrow = self.mode.is_narrow();
+        match self.mirror().settings {
+            Settings { in_registers: 1.., .. } => 64,
+            _ if narrow => 16,
+            Settings { wide: true, .. } => 64,
+            _ => YMM_BYTES,
+        }
     }
 
     /// Temporary `i` of the present instruction: 0 and 1, or up to 5 without AVX-512. May set a register aside: not
@@ -153,7 +165,7 @@ impl Emitter {
         let bytes = self.shadow_bytes();
         self.out.hot.vector_store(mem, register, bytes);
         let temporaries = &mut self.mirror().temporaries;
-        temporaries.aside[place] = Some(register);
+        temporaries.aside[place] = Some(Aside { register, bytes });
         let index = temporaries.index;
         self.note_borrowed(index);
         register
@@ -178,8 +190,9 @@ impl Emitter {
     pub(super) fn hold(&mut self, n: u8, register: u8) {
         let Settings { in_registers, records, wide, .. } = self.mirror().settings;
         let temporaries = &mut self.mirror().temporaries;
+        let is_aside = temporaries.registers_aside().any(|aside| aside == register);
         let Some(held) = temporaries.held.get_mut(usize::from(n)) else { return };
-        let may = in_registers == 0 && !records && !wide && temporaries.aside.contains(&Some(register));
+        let may = in_registers == 0 && !records && !wide && is_aside;
         *held = may.then_some(register);
     }
 
@@ -213,10 +226,10 @@ impl Emitter {
 
     fn put_back(&mut self, registers: u16) {
         let mut any = false;
-        for (place, register) in self.mirror().temporaries.aside.into_iter().enumerate() {
-            let Some(register) = register.filter(|register| registers >> register & 1 == 1) else { continue };
+        for (place, aside) in self.mirror().temporaries.aside.into_iter().enumerate() {
+            let wanted = aside.filter(|aside| registers >> aside.register & 1 == 1);
+            let Some(Aside { register, bytes }) = wanted else { continue };
             let mem = self.aside(place);
-            let bytes = self.shadow_bytes();
             self.out.hot.vector_load(register, mem, bytes);
             let temporaries = &mut self.mirror().temporaries;
             temporaries.aside[place] = None;
@@ -238,10 +251,9 @@ impl Emitter {
     /// Cold code that puts back what is set aside, for a way out; for the hot path it stays so.
     pub(in crate::x86) fn put_back_in_passing(&mut self) {
         let Some(mirror) = &self.mirror else { return };
-        for (place, register) in mirror.temporaries.aside.into_iter().enumerate() {
-            if let Some(register) = register {
+        for (place, aside) in mirror.temporaries.aside.into_iter().enumerate() {
+            if let Some(Aside { register, bytes }) = aside {
                 let mem = self.aside(place);
-                let bytes = self.shadow_bytes();
                 self.out.cold.vector_load(register, mem, bytes);
             }
         }

@@ -1,11 +1,12 @@
 //! What annotated code is made of, in each binding, decoded again.
 
 use super::{Mirror, Settings};
+use crate::x86::access;
 use crate::x86::code::{Frame, Placement};
 use crate::x86::discover::discovered;
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
-use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, OpKind};
+use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpKind};
 
 const START: u64 = 0x1000_0000;
 const CONTEXT: u64 = 0x4000_0000;
@@ -45,17 +46,17 @@ const GUEST: &[&[u8]] = &[
     b"\xc3",                     // ret
 ];
 
-/// Hot and cold code of [`GUEST`], annotated.
-fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
+/// Hot and cold code of `guest`, annotated in `mode`.
+fn annotated(guest: &[&[u8]], mode: Mode, in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
     let frame = Frame {
         context: CONTEXT,
-        branch_tables: [CONTEXT + 0x10_0000, CONTEXT + 0x20_0000, CONTEXT + 0x30_0000],
+        branch_tables: [0x10_0000, 0x20_0000, 0x30_0000, 0x40_0000, 0x50_0000].map(|at| CONTEXT + at),
         exit: CONTEXT + 0x8000,
-        ib_misses: [CONTEXT + 0x8100, CONTEXT + 0x8200, CONTEXT + 0x8280],
+        ib_misses: [0x8100, 0x8140, 0x8180, 0x81c0, 0x8200].map(|at| CONTEXT + at),
         syscall: CONTEXT + 0x8300,
         function_returned: CONTEXT + 0x8400,
         function_left: CONTEXT + 0x8420,
-        function_done: CONTEXT + 0x8440,
+        function_done: [CONTEXT + 0x8440, CONTEXT + 0x8460],
         evaluate: CONTEXT + 0x8480,
     };
     let settings = Settings {
@@ -69,10 +70,10 @@ fn annotated(in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
         slow: false,
     };
     let mut emitter = Emitter::new(frame, Some(Mirror::new(settings)));
-    let block = discovered(START, &GUEST.concat(), 0);
-    assert_eq!(block.insns.len(), GUEST.len(), "all of the code is one superblock");
+    let block = discovered(START, &guest.concat(), 0);
+    assert_eq!(block.insns.len(), guest.len(), "all of the code is one superblock");
     let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
-    emitter.emit(&block, place, Mode::cells(0), false);
+    emitter.emit(&block, place, mode, false);
     let decode = |code: &[u8], at| -> Vec<Instruction> {
         Decoder::with_ip(64, code, at, DecoderOptions::NONE).into_iter().collect()
     };
@@ -92,7 +93,7 @@ fn is_older(insn: &Instruction) -> bool {
 #[test]
 fn without_avx512_annotations_use_none() {
     for keeps_mxcsr in [false, true] {
-        let code = annotated(0, keeps_mxcsr);
+        let code = annotated(GUEST, Mode::cells(0), 0, keeps_mxcsr);
         assert!(code.len() > 10 * GUEST.len() / 2, "annotations are there");
         let newer: Vec<String> =
             code.iter().filter(|insn| !is_older(insn)).map(|insn| format!("{insn:?}")).collect();
@@ -102,5 +103,34 @@ fn without_avx512_annotations_use_none() {
 
 #[test]
 fn with_avx512_they_do() {
-    assert!(annotated(14, false).iter().any(|insn| insn.encoding() == EncodingKind::EVEX));
+    let code = annotated(GUEST, Mode::cells(0), 14, false);
+    assert!(code.iter().any(|insn| insn.encoding() == EncodingKind::EVEX));
+}
+
+/// Upper halves are in use from the first instruction that asks for them to the next that clears them, and not without.
+#[test]
+fn narrow_code_leaves_upper_halves_alone() {
+    let uses_them = |guest: &[&[u8]]| {
+        let code = annotated(guest, Mode::cells(0).narrow(true), 0, false);
+        code.iter().any(access::has_more_than_sse)
+    };
+    let sse = |bytes: &&&[u8]| {
+        let insn = Decoder::new(64, bytes, DecoderOptions::NONE).decode();
+        !access::has_more_than_sse(&insn)
+    };
+    let narrow: Vec<&[u8]> = GUEST.iter().filter(sse).copied().collect();
+    assert!(narrow.len() > GUEST.len() / 2 && !uses_them(&narrow));
+    assert!(uses_them(GUEST));
+    const CLEARED: &[&[u8]] = &[
+        b"\xc5\xfd\x10\x06",     // vmovupd ymm0, [rsi]
+        b"\xc5\xf8\x77",         // vzeroupper
+        b"\xf2\x0f\x5e\xca",     // divsd xmm1, xmm2
+        b"\xf2\x45\x0f\x58\xff", // addsd xmm15, xmm15
+        b"\xc3",                 // ret
+    ];
+    let code = annotated(CLEARED, Mode::cells(0).narrow(true), 0, false);
+    let cleared = code.iter().position(|insn| insn.mnemonic() == Mnemonic::Vzeroupper);
+    let after = &code[cleared.expect("it is there")..];
+    let fills = |insn: &&Instruction| insn.op_count() > 0 && insn.op0_register().is_ymm();
+    assert_eq!(after.iter().find(fills), None);
 }

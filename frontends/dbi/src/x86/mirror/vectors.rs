@@ -325,22 +325,29 @@ impl Emitter {
     pub(super) fn zero_upper(&mut self, at: At<'_>, all: bool) {
         self.put_back_all();
         self.guest(at);
+        if self.mode.is_narrow() && !all {
+            return;
+        }
+        let bytes = self.shadow_bytes();
+        // From here on already, so that a register set aside is not put back whole: that would undo what was done.
+        let in_memory = !self.has_upper();
+        self.mode = self.mode.narrow(in_memory);
         for n in 0..16 {
-            if all {
-                self.clear_vector(n);
-                continue;
-            }
             match self.shadow(n) {
+                Place::Reg(register) if all => self.zero(register),
                 Place::Reg(register) => self.move_shadow(register, register, 16),
                 Place::Mem(mem) => {
-                    let bytes = self.shadow_bytes();
                     let temporary = self.temporary(0);
-                    self.out.hot.vector_load(temporary, mem, 16);
+                    if all {
+                        self.zero(temporary);
+                    } else {
+                        self.out.hot.vector_load(temporary, mem, 16);
+                    }
                     self.out.hot.vector_store(mem, temporary, bytes);
-                    self.hold_nothing();
                 }
             }
         }
+        self.hold_nothing();
     }
 }
 

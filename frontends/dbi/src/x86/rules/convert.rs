@@ -93,7 +93,7 @@ fn vex(asm: &mut Asm, job: &Conversion) {
     asm.vector(vector);
     let width = job.bytes(job.result());
     match job.rest {
-        Rest::Keep | Rest::Low => merge(asm, job.to, to, width),
+        Rest::Keep | Rest::Low => merge(asm, job.to, to, width, job.rest),
         Rest::Zero if scalar => clear_above(asm, to, to, width),
         Rest::Zero => {}
     }

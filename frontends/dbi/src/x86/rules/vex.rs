@@ -20,7 +20,7 @@ struct Vex<'a, 'b> {
 
 /// Appends a rule; returns the registers it has written.
 pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) -> u32 {
-    let registers = Registers::new(job, template, constants, 32, &[]);
+    let registers = Registers::new(job, template, constants, job.width.max(16), &[]);
     let mut vex = Vex { asm, job, template, registers, constants };
     for step in &template.steps {
         match step.guard {
@@ -265,7 +265,9 @@ impl Vex<'_, '_> {
             self.registers.load(self.asm, result, &mut Vec::new())
         };
         match self.job.rest {
-            Rest::Keep | Rest::Low if from != to => merge(self.asm, to, from, self.job.width),
+            Rest::Keep | Rest::Low if from != to => {
+                merge(self.asm, to, from, self.job.width, self.job.rest);
+            }
             Rest::Zero if from != to || !self.registers.is_clean(result) => {
                 clear_above(self.asm, to, from, self.job.width);
             }
@@ -316,9 +318,10 @@ pub(super) fn clear_above(asm: &mut Asm, to: u8, from: u8, width: u8) {
     });
 }
 
-/// The low `width` bytes of `to` = those of `from`; up to 32 bytes stay.
-pub(super) fn merge(asm: &mut Asm, to: u8, from: u8, width: u8) {
+/// The low `width` bytes of `to` = those of `from`; up to 32 bytes stay, or up to 16 with [`Rest::Low`].
+pub(super) fn merge(asm: &mut Asm, to: u8, from: u8, width: u8, rest: Rest) {
     let lanes = ((1u16 << (width / 4)) - 1) as u8;
-    let blend = Vector::new(forms::BLEND, Format::F32, Length::B32, [to, to], Place::Reg(from));
+    let length = if rest == Rest::Low { Length::B16 } else { Length::B32 };
+    let blend = Vector::new(forms::BLEND, Format::F32, length, [to, to], Place::Reg(from));
     asm.vector(blend.immediate(lanes));
 }

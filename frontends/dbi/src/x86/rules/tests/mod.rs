@@ -9,6 +9,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_shadows::dot;
 
+use super::super::access::has_more_than_sse;
 use super::super::vector::{At, Mem, Place};
 use super::template::{Node, Template};
 use super::{Binding, Constants, DISTINCT, Job, Rest, emit, is_arithmetic, needs_operand, needs_result};
@@ -205,6 +206,10 @@ fn play(stage: &mut Stage, scene: &Scene, times: usize) {
     let code = scene.assemble(stage, &places);
     if scene.binding == Binding::Vex {
         assert!(code.iter().all(|i| i.code().encoding() == EncodingKind::VEX), "{scene:?}");
+    }
+    // Narrow annotations rely on it.
+    if scene.binding == Binding::Vex && scene.width <= 16 && scene.rest != Rest::Keep {
+        assert!(!code.iter().any(has_more_than_sse), "upper halves used by {scene:?}: {code:?}");
     }
     for _ in 0..times {
         fill(stage, scene, &places);
