@@ -101,6 +101,10 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = ENGINE)]
     no_avx512: bool,
 
+    /// Keep the program's floating-point exception flags without AVX-512 too, which costs several times as much
+    #[arg(long, help_heading = ENGINE)]
+    keep_mxcsr: bool,
+
     /// Follow programs that child processes execute
     #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "no", action = ArgAction::Set,
         hide_default_value = true, help_heading = ENGINE)]
@@ -126,10 +130,6 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..),
         help_heading = TESTS)]
     hot_after: u32,
-
-    /// Keep MXCSR's exception flags as they are without the tool, without AVX-512 too
-    #[arg(long, hide = true)]
-    keep_mxcsr: bool,
 
     /// Leave every instruction that meets a shadow to the engine
     #[arg(long, hide = true)]
