@@ -8,7 +8,7 @@ use super::region::{BlockId, Region, Runs, store_code};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
-use crate::x86::mode::Mode;
+use crate::x86::mode::{Mode, TABLES};
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -89,11 +89,14 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// A cache for the thread whose context is at `context`. `plain_calls` is the table, by system call number, of
-    /// calls that translated code makes by itself.
-    pub(crate) fn new(context: u64, plain_calls: u64, link: bool) -> Result<Self, Exhausted> {
-        let table = || arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE);
-        let branch_tables = [table()?, table()?, table()?, table()?, table()?];
+    /// A cache for the thread whose context is at `context`, for annotated code too or not. `plain_calls` is the table, by
+    /// system call number, of calls that translated code makes by itself.
+    pub(crate) fn new(context: u64, plain_calls: u64, link: bool, annotates: bool) -> Result<Self, Exhausted> {
+        let mut branch_tables = [0; TABLES];
+        let tables = if annotates { TABLES } else { 1 };
+        for table in &mut branch_tables[..tables] {
+            *table = arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE)?;
+        }
         let hot = Region::new()?;
         let cold = Region::new()?;
         let (frame, stubs, code) = stubs::build(context, branch_tables, cold.position, plain_calls);
@@ -361,7 +364,8 @@ impl Cache {
     }
 
     fn clear_tables(&mut self) {
-        for (table, miss) in self.frame.branch_tables.into_iter().zip(self.frame.ib_misses) {
+        let tables = self.frame.branch_tables.into_iter().zip(self.frame.ib_misses);
+        for (table, miss) in tables.filter(|&(table, _)| table != 0) {
             let miss = (miss as u32).to_le_bytes();
             let page: Vec<u8> = miss.iter().copied().cycle().take(4096).collect();
             for offset in (0..4 * TABLE_ENTRIES as u64).step_by(page.len()) {

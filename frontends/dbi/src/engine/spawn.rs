@@ -243,7 +243,8 @@ pub(crate) fn new_thread(
     let address = arena::take(size_of::<Context>() as u64, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     // SAFETY: zeroed memory of sufficient size and alignment, given to nobody else; all-zero is a valid context.
     let context = unsafe { &mut *(address as *mut Context) };
-    let cache = cache::Cache::new(address, process.plain_calls, process.options.link).ok()?;
+    let annotates = process.tool.is_some();
+    let cache = cache::Cache::new(address, process.plain_calls, process.options.link, annotates).ok()?;
     context.reset_cpu_state();
     context.host_fs = fs;
     context.enter_stub = cache.stubs().enter;

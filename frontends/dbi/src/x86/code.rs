@@ -27,7 +27,8 @@ pub(crate) enum Slot {
 pub(crate) struct Frame {
     /// The [`Context`].
     pub(crate) context: u64,
-    /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low 16 bits of the guest target.
+    /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low 16 bits of the guest target. Those of
+    /// modes that do not occur are 0.
     pub(crate) branch_tables: [u64; TABLES],
     /// Common exit: rax is stored, eax holds the exit's number.
     pub(crate) exit: u64,
