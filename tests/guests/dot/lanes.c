@@ -137,6 +137,28 @@ static __m256d streamed(double x)
     return _mm256_load_pd(place);
 }
 
+#ifdef __cplusplus
+extern "C"
+#endif
+__m256d _ZGVdN4v_cos(__m256d);
+
+/* Upper halves come to be in use in the function only. */
+static __m256d low_cosine(double x)
+{
+    __m128d low = _mm_set_sd(x);
+    _mm256_zeroupper();
+    return _mm256_mul_pd(_ZGVdN4v_cos(_mm256_zextpd128_pd256(low)), doubles(x));
+}
+
+/* SSE code between code that uses upper halves. */
+static __m256d widened(double x)
+{
+    __m128d low = pair(x);
+    _mm256_zeroupper();
+    for (int i = 0; i < 4; i++) __asm__ volatile("addsd %1, %0\n\tdivsd %2, %0" : "+x"(low) : "x"(low), "x"(_mm_set_sd(2)));
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), low, 1);
+}
+
 static void memory(void)
 {
     D("maskstore", stored_masked(x), 1 + 9);
@@ -144,6 +166,8 @@ static void memory(void)
     D("gather", gathered(x, 0), 30 + 2 + 3 * 20 + 16);
     D("gather-masked", gathered(x, 1), 30 + 4 + 3 * 20 + 16);
     D("movntpd", streamed(x), 30);
+    D("widened", widened(x), 1 + 4 + 3 + 8);
+    D("low-cosine", low_cosine(x), cosl(w) - w * sinl(w) + 4 + 9 + 16);
 }
 
 static void conversions(void)

@@ -91,7 +91,12 @@ pub(crate) struct Cache {
 impl Cache {
     /// A cache for the thread whose context is at `context`, for annotated code too or not. `plain_calls` is the table, by
     /// system call number, of calls that translated code makes by itself.
-    pub(crate) fn new(context: u64, plain_calls: u64, link: bool, annotates: bool) -> Result<Self, Exhausted> {
+    pub(crate) fn new(
+        context: u64,
+        plain_calls: u64,
+        link: bool,
+        annotates: bool,
+    ) -> Result<Self, Exhausted> {
         let mut branch_tables = [0; TABLES];
         let tables = if annotates { TABLES } else { 1 };
         for table in &mut branch_tables[..tables] {

@@ -76,6 +76,10 @@ impl Emitter {
     /// Enters the function at `start`.
     pub(in crate::x86) fn enter_function(&mut self, start: u64, counted: Counted) {
         let Counted { function, number } = counted;
+        if function.width > 16 {
+            // It leaves upper halves in use, though it may have met none.
+            self.mode = self.mode.narrow(false);
+        }
         let (mut vector, mut general) = (0, RDI);
         for i in 0..function.given() {
             if function.op.operands()[i].integer {
