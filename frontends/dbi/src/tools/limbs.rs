@@ -1,10 +1,45 @@
-//! Memory for the digits of reals: MPFR's numbers are allocated like everything else in the engine.
+//! The digits of long reals: their memory, and the code that GMP reckons with.
 //!
-//! The C library's `malloc` does not know of the engine's threads and would be used by several at once.
+//! MPFR's numbers are allocated like everything else in the engine: the C library's `malloc` does not know of the
+//! engine's threads and would be used by several at once. GMP chooses its inner loops by the processor's model number,
+//! and for Intel's of 2019 and later, which it does not know, takes those for any processor, half as fast as the ones
+//! for Broadwell, all of whose instructions they have.
 
 use gmp_mpfr_sys::gmp;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::ffi::c_void;
+
+/// A function on limbs. They have various signatures, of which nothing is known here: they are not called.
+type Function = unsafe extern "C" fn();
+/// How many functions GMP 6.3 chooses by processor: that many pointers are at the beginning of its table.
+const FUNCTIONS: usize = 37;
+
+macro_rules! functions {
+    ($($any:ident => $broadwell:ident,)+) => {
+        unsafe extern "C" {
+            $(fn $any();)+
+            $(fn $broadwell();)+
+            /// Fills the table in.
+            fn __gmpn_cpuvec_init();
+            static mut __gmpn_cpuvec: [Option<Function>; FUNCTIONS];
+        }
+        /// What GMP has for any processor, and the same for Broadwell.
+        const FASTER: &[(Function, Function)] = &[$(($any, $broadwell)),+];
+    };
+}
+
+functions! {
+    __gmpn_add_n_x86_64 => __gmpn_add_n_coreihwl,
+    __gmpn_sub_n_x86_64 => __gmpn_sub_n_coreihwl,
+    __gmpn_mul_1_x86_64 => __gmpn_mul_1_coreibwl,
+    __gmpn_addmul_1_x86_64 => __gmpn_addmul_1_coreibwl,
+    __gmpn_submul_1_x86_64 => __gmpn_submul_1_coreihwl,
+    __gmpn_addmul_2_fat => __gmpn_addmul_2_coreihwl,
+    __gmpn_mul_basecase_fat => __gmpn_mul_basecase_coreibwl,
+    __gmpn_mullo_basecase_fat => __gmpn_mullo_basecase_coreibwl,
+    __gmpn_lshift_x86_64 => __gmpn_lshift_coreisbr,
+    __gmpn_rshift_x86_64 => __gmpn_rshift_coreisbr,
+}
 
 const ALIGNMENT: usize = 16;
 
@@ -12,6 +47,24 @@ const ALIGNMENT: usize = 16;
 pub(super) fn use_engine_heap() {
     // SAFETY: no number exists yet, and the three functions belong together.
     unsafe { gmp::set_memory_functions(Some(allocate), Some(reallocate), Some(free)) };
+}
+
+/// Has GMP use the faster of its inner loops, where it has chosen those for any processor. Before the first number is
+/// made.
+pub(super) fn use_fast_loops() {
+    if !(is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx")) {
+        return;
+    }
+    // SAFETY: it takes no arguments, and writes the same each time.
+    unsafe { __gmpn_cpuvec_init() };
+    // SAFETY: GMP's table begins with that many pointers to functions. No other thread uses it: there are no numbers yet.
+    let table: &mut [Option<Function>; FUNCTIONS] = unsafe { &mut *(&raw mut __gmpn_cpuvec) };
+    for function in table.iter_mut().flatten() {
+        let known = FASTER.iter().find(|(any, _)| std::ptr::fn_addr_eq(*any, *function));
+        if let Some(&(_, faster)) = known {
+            *function = faster;
+        }
+    }
 }
 
 /// The layout of a block; GMP never asks for nothing, but a block without size is allowed here.

@@ -14,6 +14,7 @@ pub(crate) struct Reals {
 impl Reals {
     pub(crate) fn new(settings: Settings) -> Self {
         super::limbs::use_engine_heap();
+        super::limbs::use_fast_loops();
         Reals { shadow: MpfrShadow::new(settings), slots: Slots::new() }
     }
 }
