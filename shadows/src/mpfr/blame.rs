@@ -66,13 +66,6 @@ pub(super) struct Roundings {
     exponent: i32,
 }
 
-impl Default for Roundings {
-    #[inline(always)]
-    fn default() -> Self {
-        Roundings { operations: [NOBODY; LANES], amounts: [0.0; ROUNDINGS], exponent: 0 }
-    }
-}
-
 /// The amount if `kept`, else nothing. What is kept cannot be foreseen: this is arithmetic, not a branch.
 #[inline(always)]
 fn masked(amount: f32, kept: bool) -> f32 {
@@ -160,6 +153,9 @@ impl<const GROUPS: usize> Merged<GROUPS> {
 }
 
 impl Roundings {
+    pub(super) const NONE: Roundings =
+        Roundings { operations: [NOBODY; LANES], amounts: [0.0; ROUNDINGS], exponent: 0 };
+
     /// Those of the operands, each with its partial, and a new one. None of them brings more than `most`.
     #[inline(always)]
     pub(super) fn combine<const GROUPS: usize>(
@@ -168,7 +164,7 @@ impl Roundings {
         most: f64,
     ) -> Roundings {
         if !most.is_finite() || most == 0.0 {
-            return Roundings::default();
+            return Roundings::NONE;
         }
         let exponent = exponent_of(most);
         let down = power_of_two(-exponent);
@@ -190,7 +186,7 @@ impl Roundings {
         let [a, b, c] = merged.largest();
         // What is beyond measure is not followed.
         if !(a.1 + b.1 + c.1).is_finite() {
-            return Roundings::default();
+            return Roundings::NONE;
         }
         Roundings { operations: [a.0, b.0, c.0, NOBODY], amounts: [a.1, b.1, c.1], exponent }
     }
@@ -216,13 +212,15 @@ impl Roundings {
 }
 
 /// Where relative error grew most, in bits: signed, as what one turn of a loop gains the next may lose.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Gains {
     operations: [Id; GAINS],
     bits: [f32; GAINS],
 }
 
 impl Gains {
+    pub(super) const NONE: Gains = Gains { operations: [0; GAINS], bits: [0.0; GAINS] };
+
     /// These, after `operation` made the error grow by `bits`.
     #[inline(always)]
     pub(super) fn with(mut self, operation: Id, bits: f64) -> Gains {
@@ -272,7 +270,7 @@ mod tests {
     use super::*;
 
     fn list(parts: &[(Id, f64)]) -> Roundings {
-        parts.iter().fold(Roundings::default(), |list, &(operation, amount)| {
+        parts.iter().fold(Roundings::NONE, |list, &(operation, amount)| {
             let most = list.largest().max(amount.abs());
             Roundings::combine([(&list, 1.0)], Part { operation, amount }, most)
         })

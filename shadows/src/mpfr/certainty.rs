@@ -54,6 +54,9 @@ impl Certainty {
         }
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
+        if is_vouched_for(precision, bits) {
+            return Certainty::Below(control(own, bits, lane.to));
+        }
         let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
         Certainty::Below(bound.min(control(own, bits, lane.to)))
     }
@@ -133,6 +136,18 @@ impl Brought<'_> {
 
 /// Bits by which a float may be right, or less wrong than the real, by chance.
 const CONTROL: f64 = 8.0;
+
+/// Error bits up to which a float is as good a control as is ever needed, if reals have so many bits at least: with all
+/// that it allows for, twice a double's significand is sure.
+const GOOD: f64 = 14.0;
+/// See [`GOOD`].
+const AMPLE: u32 = 128;
+
+/// Whether what a real may be off by is told by its float alone, and need not be followed.
+#[inline(always)]
+pub(super) fn is_vouched_for(precision: u32, bits: f64) -> bool {
+    (precision >= AMPLE) & (bits <= GOOD)
+}
 
 /// Bits to spare for what first order does not see.
 const SPARE: f32 = 2.0;

@@ -131,23 +131,32 @@ impl MpfrShadow {
     fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) {
         let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, real.value()));
         let mut largest = own.abs();
+        let nothing = Roundings::NONE;
+        let mut operands = [(&nothing, 0.0); MAX_OPERANDS];
+        let mut count = 0;
         for (index, shadow) in lane.shadows.iter().enumerate() {
             let Some(shadow) = shadow else { continue };
-            let brought = shadow.roundings.largest() * linear.partials[index].abs();
+            // Nothing stays nothing, though the partial be infinite.
+            let none = shadow.roundings.largest() == 0.0;
+            let partial = if none { 0.0 } else { linear.partials[index] };
+            operands[count] = (&shadow.roundings, partial);
+            count += 1;
+            let brought = shadow.roundings.largest() * partial.abs();
             if brought > largest {
                 largest = brought;
-                real.gains = shadow.gains.with(id, linear.gain(index));
+                real.gains = match lane.op {
+                    // Their condition number is one.
+                    Op::Mul | Op::Div => shadow.gains,
+                    _ => shadow.gains.with(id, linear.gain(index)),
+                };
             }
         }
-        let nothing = Roundings::default();
-        let operand = |index: usize| match lane.shadows.get(index) {
-            Some(Some(shadow)) => (&shadow.roundings, linear.partials[index]),
-            _ => (&nothing, 0.0),
-        };
         let own = Part { operation: id, amount: own };
-        real.roundings = match lane.x.len() {
-            1 | 2 => Roundings::combine([operand(0), operand(1)], own, largest),
-            _ => Roundings::combine([operand(0), operand(1), operand(2)], own, largest),
+        let [first, second, third] = operands;
+        real.roundings = match count {
+            0 | 1 => Roundings::combine([first], own, largest),
+            2 => Roundings::combine([first, second], own, largest),
+            _ => Roundings::combine([first, second, third], own, largest),
         };
     }
 

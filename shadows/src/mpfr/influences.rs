@@ -82,6 +82,16 @@ impl Influences {
         }
     }
 
+    /// Those of two operands, each with its partial.
+    pub(super) fn join(a: (&Influences, f64), b: (&Influences, f64), scratch: &mut Vec<Part>) -> Influences {
+        if let ((Influences::Few(a), p), (Influences::Few(b), q)) = (a, b)
+            && let Some(few) = a.merged(p, b, q)
+        {
+            return Influences::Few(few);
+        }
+        Influences::combine([Some(a), Some(b), None], None, scratch)
+    }
+
     /// Whether there are any.
     #[inline(always)]
     pub(super) fn are_any(&self) -> bool {

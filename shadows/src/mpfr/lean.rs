@@ -14,7 +14,7 @@ use super::digits::Short;
 use super::execute::ONE_ROUNDING;
 use super::fault::{Fault, Outcome};
 use super::influences::Influences;
-use super::linear::{Linear, log2};
+use super::linear::{Linear, exponent, log2};
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
@@ -25,6 +25,9 @@ const F64: Format = Format::F64;
 const MODERATE: u64 = 480;
 /// The exponent field of 2^52, the larger addend of sums that are meant as roundings.
 const ROUNDING_FIELD: u64 = 1023 + 52;
+
+/// What stands for an operand without a shadow, but for its value.
+static NOTHING: Real = Real::NOTHING;
 
 /// An operation on doubles.
 struct Binary<'a> {
@@ -85,22 +88,8 @@ impl MpfrShadow {
             *into = None;
             return true;
         }
-        let (first_plain, second_plain);
-        let first = match shadows[0] {
-            Some(shadow) => shadow,
-            None => {
-                first_plain = Real::plain(a);
-                &first_plain
-            }
-        };
-        let second = match shadows[1] {
-            Some(shadow) => shadow,
-            None => {
-                second_plain = Real::plain(b);
-                &second_plain
-            }
-        };
-        let binary = Binary { site, op, x: [a, b], r, shadows, reals: [first, second], own };
+        let reals = shadows.map(|shadow| shadow.unwrap_or(&NOTHING));
+        let binary = Binary { site, op, x: [a, b], r, shadows, reals, own };
         if binary.may_round() {
             return false;
         }
@@ -123,8 +112,22 @@ impl MpfrShadow {
     /// By arithmetic of our own.
     #[inline(always)]
     fn lean_short(&mut self, binary: &Binary<'_>, precision: u32, into: &mut Option<Real>) -> bool {
-        let [RealNumber::Short(a), RealNumber::Short(b)] = binary.reals.map(Real::value) else {
-            return false;
+        let (first, second);
+        let a = match binary.shadows[0].map(Real::value) {
+            Some(RealNumber::Short(short)) => short,
+            Some(RealNumber::Long(_)) => return false,
+            None => {
+                first = Short::of_double(binary.x[0]);
+                &first
+            }
+        };
+        let b = match binary.shadows[1].map(Real::value) {
+            Some(RealNumber::Short(short)) => short,
+            Some(RealNumber::Long(_)) => return false,
+            None => {
+                second = Short::of_double(binary.x[1]);
+                &second
+            }
         };
         if !(a.is_near() & b.is_near()) {
             return false;
@@ -143,8 +146,11 @@ impl MpfrShadow {
     /// The real result by MPFR, which takes so long that it is called rather than inlined.
     #[inline(never)]
     fn long_found(&mut self, binary: &Binary<'_>) -> Option<(RealNumber, Found)> {
-        let [first, second] = binary.reals.map(|real| real.value().get_exp());
-        let exponents = [first?, second?];
+        let exponent = |n: usize| match binary.shadows[n] {
+            Some(shadow) => shadow.value().get_exp(),
+            None => Some(exponent(binary.x[n]) + 1),
+        };
+        let exponents = [exponent(0)?, exponent(1)?];
         let value = binary.with_lane(|lane| self.long_result(lane, None));
         let exponent = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020)?;
         let rounded = value.round(F64) as u64;
@@ -171,26 +177,31 @@ impl MpfrShadow {
             return true;
         }
         let bits = self.error_bits.of(floats);
-        let certainty = self.lean_certainty(binary, &value, found, bits);
-        if binary.is_sum() && certainty.covers(found.exponent) {
-            return false;
-        }
+        let precision = self.settings.precision;
+        let noises = binary.reals.map(Real::noise);
+        let any_noise = (noises[0] != f32::NEG_INFINITY) | (noises[1] != f32::NEG_INFINITY);
+        let vouched = any_noise & certainty::is_vouched_for(precision, bits);
+        let certainty = if vouched {
+            Certainty::Below(certainty::control(found.exponent as f32 - precision as f32, bits, F64))
+        } else {
+            let certainty = self.lean_certainty(binary, &value, found, bits);
+            if binary.is_sum() && certainty.covers(found.exponent) {
+                return false;
+            }
+            certainty
+        };
         let id = self.counted((binary.site, binary.op), binary.x);
         self.shadowed += 1;
         let partials = binary.partials();
         let (roundings, gains) = binary.roundings(id, partials);
-        let influenced = binary.is_influenced();
-        let (fault, influences) =
-            if (bits > self.settings.error_threshold) | (influenced & (bits > ONE_ROUNDING)) {
-                self.lean_faulty(binary, partials, &value, found, bits, id)
-            } else {
-                (None, Influences::NONE)
-            };
+        let (fault, influences) = self.lean_influences(binary, partials, &value, found, bits, id);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         let serial = self.history.push_doubles(id, binary.x, serials, binary.r);
         let operation = &mut self.operations[id];
         operation.error.add(bits);
-        operation.least_significant = operation.least_significant.min(certainty.bits_of(found.exponent));
+        if !vouched {
+            operation.least_significant = operation.least_significant.min(certainty.bits_of(found.exponent));
+        }
         if binary.is_sum() {
             let [a, b, r] = [binary.x[0].abs(), binary.x[1].abs(), binary.r.abs()];
             operation.absorbed.0 += u64::from((r == a) | (r == b));
@@ -216,7 +227,7 @@ impl MpfrShadow {
     }
 
     /// How sure the real is: see [`Certainty::of_result`].
-    #[inline(always)]
+    #[inline(never)]
     fn lean_certainty(&self, binary: &Binary<'_>, value: &RealNumber, found: &Found, bits: f64) -> Certainty {
         let precision = self.settings.precision;
         let (a, b) = (binary.reals[0].noise(), binary.reals[1].noise());
@@ -235,7 +246,38 @@ impl MpfrShadow {
         Certainty::Below(bound.min(certainty::control(own, bits, F64)))
     }
 
-    /// Of a result with more than one rounding's error, or one that depends on faults.
+    /// The operations at fault that the result depends on, this one perhaps.
+    #[inline(always)]
+    fn lean_influences(
+        &mut self,
+        binary: &Binary<'_>,
+        partials: [f64; 2],
+        value: &RealNumber,
+        found: &Found,
+        bits: f64,
+        id: Id,
+    ) -> (Option<Fault>, Influences) {
+        let threshold = self.settings.error_threshold;
+        let suspect = (bits > threshold) & binary.may_be_at_fault(found, threshold);
+        let carries = binary.is_influenced() & (bits > ONE_ROUNDING);
+        if suspect | carries & binary.may_compensate(found, self.settings.precision) {
+            return self.lean_faulty(binary, partials, value, found, bits, id);
+        }
+        let influences = if carries { self.inherited(binary.reals, partials) } else { Influences::NONE };
+        (None, influences)
+    }
+
+    /// Those that the operands depend on.
+    #[inline(never)]
+    fn inherited(&mut self, [a, b]: [&Real; 2], [first, second]: [f64; 2]) -> Influences {
+        match (a.is_influenced(), b.is_influenced()) {
+            (true, false) => a.influences.scaled(first),
+            (false, true) => b.influences.scaled(second),
+            _ => Influences::join((&a.influences, first), (&b.influences, second), &mut self.parts),
+        }
+    }
+
+    /// Of an operation that may be at fault, or may compensate for another.
     #[inline(never)]
     fn lean_faulty(
         &mut self,
@@ -256,25 +298,21 @@ impl MpfrShadow {
                 outcome.fault(&self.reals.mpfr, self.settings.error_threshold)
             });
         }
-        if bits <= ONE_ROUNDING && fault.is_none() {
+        if fault.is_none() && !(binary.is_influenced() & (bits > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
-        if binary.may_compensate(found, self.settings.precision) {
-            let influences = binary.with_lane(|lane| self.influences(id, fault, &linear, lane, value));
-            return (fault, influences);
-        }
-        let operand =
-            |real, partial| Some((real, partial)).filter(|(real, _): &(&Real, f64)| real.is_influenced());
-        let operands = [operand(binary.reals[0], first), operand(binary.reals[1], second), None];
-        let operands = operands.map(|operand| operand.map(|(real, partial)| (&real.influences, partial)));
-        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
-        (fault, Influences::combine(operands, own, &mut self.parts))
+        let influences = binary.with_lane(|lane| self.influences(id, fault, &linear, lane, value));
+        (fault, influences)
     }
 
     /// Whether the local error is above the threshold: see [`Outcome::fault`]. `rounded` is the real result as a float.
     #[inline(always)]
     fn is_at_fault(&self, binary: &Binary<'_>, rounded: u64) -> bool {
-        let [a, b] = binary.reals.map(|real| f64::from_bits(real.rounded(F64) as u64));
+        let nearest = |n: usize| match binary.shadows[n] {
+            Some(shadow) => f64::from_bits(shadow.rounded(F64) as u64),
+            None => binary.x[n],
+        };
+        let [a, b] = [nearest(0), nearest(1)];
         let local = match binary.op {
             _ if [a, b] == binary.x => binary.r,
             Op::Add => a + b,
@@ -304,6 +342,14 @@ impl Binary<'_> {
     fn may_round(&self) -> bool {
         let rounds = |index: usize| self.shadows[index].is_none() & (field(self.x[index]) == ROUNDING_FIELD);
         self.is_sum() & (rounds(0) | rounds(1))
+    }
+
+    /// Whether its local error may be above the threshold. What the operands' rounding makes of a product or quotient
+    /// is less than seven floats; of a sum, less than four, and as many times more as leading bits cancel.
+    #[inline(always)]
+    fn may_be_at_fault(&self, found: &Found, threshold: f64) -> bool {
+        let cancelled = found.exponents[0].max(found.exponents[1]) - found.exponent;
+        (threshold < 3.0) | self.is_sum() & (f64::from(cancelled + 2) > threshold)
     }
 
     /// Whether it may be that one operand corrects the other: only where the reals are far apart.
@@ -338,16 +384,23 @@ impl Binary<'_> {
         let brought = |index: usize| self.reals[index].roundings.largest() * partials[index].abs();
         let (first, second, own) = (brought(0), brought(1), self.own.abs());
         let (foremost, most) = if second > first { (1, second) } else { (0, first) };
-        let gains = if most > own {
-            let gain = log2(partials[foremost] * self.x[foremost]) - log2(self.r);
-            self.reals[foremost].gains.with(id, gain)
-        } else {
-            Gains::default()
+        let gains = match most > own {
+            true if self.is_sum() => {
+                let gain = log2(partials[foremost] * self.x[foremost]) - log2(self.r);
+                self.reals[foremost].gains.with(id, gain)
+            }
+            true => self.reals[foremost].gains,
+            false => Gains::NONE,
         };
         let most = if most > own { most } else { own };
         let own = Part { operation: id, amount: self.own };
         let operand = |index: usize| (&self.reals[index].roundings, partials[index]);
-        (Roundings::combine([operand(0), operand(1)], own, most), gains)
+        let roundings = match self.shadows {
+            [Some(_), Some(_)] => Roundings::combine([operand(0), operand(1)], own, most),
+            [None, Some(_)] => Roundings::combine([operand(1)], own, most),
+            _ => Roundings::combine([operand(0)], own, most),
+        };
+        (roundings, gains)
     }
 }
 

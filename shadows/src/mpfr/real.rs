@@ -32,8 +32,8 @@ impl Real {
             format,
             certainty,
             serial: 0,
-            roundings: Roundings::default(),
-            gains: Gains::default(),
+            roundings: Roundings::NONE,
+            gains: Gains::NONE,
             influences: Influences::NONE,
         }
     }
@@ -58,11 +58,16 @@ impl Real {
         Real::new(value, format, certainty)
     }
 
-    /// What stands for an operand without a shadow, the double `x`, a normal number.
-    #[inline(always)]
-    pub(super) fn plain(x: f64) -> Real {
-        Real::new(RealNumber::Short(Short::of_double(x)), Format::F64, Certainty::Exact { last: 0 })
-    }
+    /// No rounding, no fault, no noise.
+    pub(super) const NOTHING: Real = Real {
+        value: RealNumber::Short(Short::zero(false)),
+        format: Format::F64,
+        certainty: Certainty::Exact { last: 0 },
+        serial: 0,
+        roundings: Roundings::NONE,
+        gains: Gains::NONE,
+        influences: Influences::NONE,
+    };
 
     /// The real number.
     pub fn value(&self) -> &RealNumber {
