@@ -98,14 +98,14 @@ impl<V> Slots<V> {
     }
 
     /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
-    /// shadow, if any, is taken out of `value`.
+    /// shadow, if any, is in `value`. What it stood for before is there afterwards, should that be of use.
     #[inline]
     pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
         let (word, bit) = place(ticket);
         debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
         self.assigned[word] |= bit;
         let slot = &mut self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
-        slot.value = value.take();
+        std::mem::swap(&mut slot.value, value);
         slot.bits = Bits::of(format, bits);
         slot.format = format;
     }

@@ -96,7 +96,7 @@ impl MpfrShadow {
         match self.reals.short_precision() {
             Some(precision) => self.lean_short(&binary, precision, into),
             None => {
-                let Some((value, found)) = self.long_found(&binary) else { return false };
+                let Some((value, found)) = self.long_found(&binary, into) else { return false };
                 self.lean_real(&binary, value, &found, into)
             }
         }
@@ -143,15 +143,27 @@ impl MpfrShadow {
         self.lean_real(binary, RealNumber::Short(value), &found, into)
     }
 
-    /// The real result by MPFR, which takes so long that it is called rather than inlined.
+    /// The real result by MPFR, which takes so long that it is called rather than inlined. Its digits are put where
+    /// those of what is in `into` are.
     #[inline(never)]
-    fn long_found(&mut self, binary: &Binary<'_>) -> Option<(RealNumber, Found)> {
+    fn long_found(
+        &mut self,
+        binary: &Binary<'_>,
+        into: &mut Option<Real>,
+    ) -> Option<(RealNumber, Found)> {
         let exponent = |n: usize| match binary.shadows[n] {
             Some(shadow) => shadow.value().get_exp(),
             None => Some(exponent(binary.x[n]) + 1),
         };
         let exponents = [exponent(0)?, exponent(1)?];
-        let value = binary.with_lane(|lane| self.long_result(lane, None));
+        for (n, shadow) in binary.shadows.iter().enumerate() {
+            if shadow.is_none() {
+                self.reals.assign(&mut self.scratch[n], F64, binary.x[n].to_bits().into());
+            }
+        }
+        let operand = |n: usize| binary.shadows[n].map_or(&self.scratch[n], Real::value);
+        let place = into.take().map(Real::into_value);
+        let value = self.reals.long_binary(binary.op, [operand(0), operand(1)], place)?;
         let exponent = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020)?;
         let rounded = value.round(F64) as u64;
         let is_double = rounded == binary.r.to_bits() && value.is_exactly(F64, binary.r.to_bits().into());

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use rug::Float;
+use rug::{Assign, Float};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::reals::Reals;
@@ -196,6 +196,30 @@ impl Arithmetic {
         let floats: [Cow<'_, Float>; MAX_OPERANDS] = std::array::from_fn(|index| x[index.min(last)].float());
         let operands: [&Float; MAX_OPERANDS] = std::array::from_fn(|index| &*floats[index]);
         self.of_float(op.real(&self.mpfr, &operands[..=last]))
+    }
+
+    /// The sum, difference, product or quotient of long numbers, its digits where those of `place` are, if that is long
+    /// too. The same as [`Arithmetic::long_result`].
+    pub(super) fn long_binary(
+        &self,
+        op: Op,
+        x: [&RealNumber; 2],
+        place: Option<RealNumber>,
+    ) -> Option<RealNumber> {
+        let [Long(a), Long(b)] = x else { return None };
+        let precision = self.mpfr.precision;
+        let mut result = match place {
+            Some(Long(float)) if float.prec() == precision => float,
+            _ => Float::new(precision),
+        };
+        match op {
+            Op::Add => result.assign(a + b),
+            Op::Sub => result.assign(a - b),
+            Op::Mul => result.assign(a * b),
+            Op::Div => result.assign(a / b),
+            _ => return None,
+        }
+        Some(Long(result))
     }
 
     /// What the commonest operations are on short numbers, where those are ordinary.

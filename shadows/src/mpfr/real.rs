@@ -74,6 +74,11 @@ impl Real {
         &self.value
     }
 
+    /// The real number alone.
+    pub(super) fn into_value(self) -> RealNumber {
+        self.value
+    }
+
     /// The format of the float it was made for. A wider copy of that float keeps it.
     pub fn format(&self) -> Format {
         self.format
