@@ -98,16 +98,29 @@ impl<V> Slots<V> {
     }
 
     /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
-    /// shadow, if any, is in `value`. What it stood for before is there afterwards, should that be of use.
-    #[inline]
+    /// shadow, if any, is taken out of `value`.
+    #[inline(always)]
     pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
+        let slot = self.assigned(ticket, format, bits);
+        slot.value = value.take();
+    }
+
+    /// The same, but what the ticket stood for before is in `value` afterwards, should that be of use.
+    #[inline(always)]
+    pub fn exchange(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
+        let slot = self.assigned(ticket, format, bits);
+        std::mem::swap(&mut slot.value, value);
+    }
+
+    #[inline(always)]
+    fn assigned(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Slot<V> {
         let (word, bit) = place(ticket);
         debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
         self.assigned[word] |= bit;
         let slot = &mut self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
-        std::mem::swap(&mut slot.value, value);
         slot.bits = Bits::of(format, bits);
         slot.format = format;
+        slot
     }
 
     /// A ticket that nobody has. It survives sweeps until it is assigned.

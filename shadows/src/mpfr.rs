@@ -117,6 +117,13 @@ impl MpfrShadow {
         self.shadowed
     }
 
+    /// Whether it is worth keeping a shadow that is of no use any more where the next is to be put: its digits' memory
+    /// is used again.
+    #[inline(always)]
+    pub fn reuses_values(&self) -> bool {
+        self.reals.short_precision().is_none()
+    }
+
     /// From now on the guest rounds to integers so, where an operation asks for the rounding mode of the moment.
     pub fn set_rounding(&mut self, mode: Rounding) {
         self.reals.mpfr.current = mode;

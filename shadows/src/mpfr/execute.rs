@@ -59,14 +59,14 @@ impl MpfrShadow {
         if floats == 0.0 && value.is_exactly(lane.to, lane.r) {
             return None;
         }
-        let bits = measure::error_bits(lane.to, floats);
+        let bits = self.error_bits.of_any(lane.to, floats);
         let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, bits);
         let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
         if !noise {
             return Some(Result { value, rounded, bits, certainty });
         }
         // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
-        let bits = measure::error_bits(lane.to, measure::floats_between(lane.to, lane.r, 0));
+        let bits = self.error_bits.of_any(lane.to, measure::floats_between(lane.to, lane.r, 0));
         (linear.r != 0.0).then(|| Result { value: self.reals.zero(), rounded: 0, bits, certainty })
     }
 

@@ -146,11 +146,7 @@ impl MpfrShadow {
     /// The real result by MPFR, which takes so long that it is called rather than inlined. Its digits are put where
     /// those of what is in `into` are.
     #[inline(never)]
-    fn long_found(
-        &mut self,
-        binary: &Binary<'_>,
-        into: &mut Option<Real>,
-    ) -> Option<(RealNumber, Found)> {
+    fn long_found(&mut self, binary: &Binary<'_>, into: &mut Option<Real>) -> Option<(RealNumber, Found)> {
         let exponent = |n: usize| match binary.shadows[n] {
             Some(shadow) => shadow.value().get_exp(),
             None => Some(exponent(binary.x[n]) + 1),

@@ -166,7 +166,13 @@ impl Replay<'_> {
     fn settle(&mut self) {
         let Pending { ticket, format, bits, place } = self.pending;
         if ticket != NO_TICKET {
-            self.reals.slots.assign(ticket, format, bits, &mut self.made[place]);
+            let Reals { shadow, slots } = &mut *self.reals;
+            let made = &mut self.made[place];
+            if shadow.reuses_values() {
+                slots.exchange(ticket, format, bits, made);
+            } else {
+                slots.assign(ticket, format, bits, made);
+            }
             self.pending = Pending::NOTHING;
         }
     }
