@@ -49,6 +49,7 @@ fn main() -> ExitCode {
     for (file, compiler) in LANGUAGES {
         add(format!("languages/{file}"), Box::new(move |name| check_language(name, file, compiler)));
     }
+    add("languages/parsed.py".to_owned(), Box::new(|_| check_parsed()));
     for options in [&["--superblock-limit=1"][..], &["--no-link"], &["--flush-every=50"], &["--isa=v2"]] {
         let name = format!("findings-do-not-depend-on/{}", options[0]);
         add(name, Box::new(move |name| check_independence(name, options)));
@@ -257,6 +258,26 @@ fn check_language(name: &str, file: &str, compiler: &str) -> Result<(), Failed> 
     // Eleven bits more in the significand, as many less in error.
     let bits = output.error_bits.unwrap_or(f64::NAN);
     if bits > 25.0 && bits < 45.0 { Ok(()) } else { Err(format!("{bits} bits of error").into()) }
+}
+
+/// Floats that a program reads are as exact as its constants.
+fn check_parsed() -> Result<(), Failed> {
+    let texts = [
+        "0.1~0.099999999999999",
+        "3.14159265358979323846~3.14159",
+        "1.2345678e-250~1.2345677e-250",
+        "6.02214076123456789123456e23~6.0221407e23",
+        "2.5e30~2.4999999999e30",
+    ];
+    let case =
+        Case::new("mpfr", &[], Path::new("/usr/bin/python3")).arg(guests_dir().join("languages/parsed.py"));
+    let report = texts.into_iter().fold(case, Case::arg).observe()?.report;
+    let exact = |output: &Output| output.error_bits == Some(0.0);
+    if !report.findings.is_empty() || report.outputs.len() != texts.len() || !report.outputs.iter().all(exact)
+    {
+        return Err(format!("{}, {:?}", described(&report.findings), report.outputs).into());
+    }
+    Ok(())
 }
 
 fn check_independence(name: &str, options: &[&str]) -> Result<(), Failed> {

@@ -57,8 +57,9 @@ pub(super) fn use_fast_loops() {
     }
     // SAFETY: it takes no arguments, and writes the same each time.
     unsafe { __gmpn_cpuvec_init() };
+    let table: *mut [Option<Function>; FUNCTIONS] = &raw mut __gmpn_cpuvec;
     // SAFETY: GMP's table begins with that many pointers to functions. No other thread uses it: there are no numbers yet.
-    let table: &mut [Option<Function>; FUNCTIONS] = unsafe { &mut *(&raw mut __gmpn_cpuvec) };
+    let table = unsafe { &mut *table };
     for function in table.iter_mut().flatten() {
         let known = FASTER.iter().find(|(any, _)| std::ptr::fn_addr_eq(*any, *function));
         if let Some(&(_, faster)) = known {

@@ -5,6 +5,7 @@
 
 pub(crate) mod abi;
 mod call;
+mod digits;
 mod families;
 mod gfortran;
 mod libm;
@@ -31,9 +32,14 @@ pub(crate) enum Hook {
     Prints,
     /// An operation on floats.
     Math(Math),
+    /// Turns text into a float, or the other way: whatever floats it estimates digits with, integers correct them.
+    Digits,
 }
 
 /// The meaning of the function `symbol` of `library`, if it has one.
 pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
+    if digits::is_conversion(symbol.name) {
+        return Some(Hook::Digits);
+    }
     families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
 }

@@ -83,7 +83,7 @@ impl Session {
         while let Some(then) = calls.returned(pc, stack) {
             let mut state = self.state.lock();
             match then {
-                Then::Formatted | Then::Prints(_) => {}
+                Then::Formatted | Then::Prints(_) | Then::Digits => {}
                 Then::Resolved(meaning) => {
                     let implementation = m.general(abi::RAX);
                     state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
@@ -148,6 +148,11 @@ impl State {
                 Entered::Watch
             }
             Hook::Prints => Entered::Go,
+            Hook::Digits if frame.observer.wraps(&[]) => {
+                frame.wait(Then::Digits);
+                Entered::Wrap
+            }
+            Hook::Digits => Entered::Go,
         }
     }
 

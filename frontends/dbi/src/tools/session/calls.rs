@@ -23,6 +23,8 @@ pub(crate) enum Then {
     Resolved(Meaning),
     /// An operation.
     Applied(Call),
+    /// A function whose own floats are of no consequence.
+    Digits,
     /// A function named by a SPEC: the number of what is to be done, and an address it was given.
     Named(usize, u64),
 }
@@ -67,8 +69,8 @@ struct Pending {
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pending: Vec<Pending>,
-    /// How many of these are operations.
-    applied: usize,
+    /// How many of these run without shadows.
+    wrapped: usize,
     /// How many format floats.
     formatting: usize,
     /// Where those that print by way of others were called.
@@ -87,9 +89,9 @@ impl Calls {
         Calls::default()
     }
 
-    /// Whether a function that is taken as one operation is under way: what runs now carries no shadows.
+    /// Whether a function that is taken as a whole is under way: what runs now carries no shadows.
     pub(crate) fn wrapped(&self) -> bool {
-        self.applied > 0
+        self.wrapped > 0
     }
 
     /// Whether the program has switched shadowing off.
@@ -116,7 +118,7 @@ impl Calls {
     /// Waits for a call that returns to `at` with this stack pointer.
     pub(super) fn push(&mut self, at: u64, stack: u64, then: Then) {
         match then {
-            Then::Applied(_) => self.applied += 1,
+            Then::Applied(_) | Then::Digits => self.wrapped += 1,
             Then::Formatted => self.formatting += 1,
             Then::Prints(site) => self.prints.push(site),
             Then::Resolved(_) | Then::Named(..) => {}
@@ -127,7 +129,7 @@ impl Calls {
     fn pop(&mut self) -> Option<Then> {
         let then = self.pending.pop()?.then;
         match then {
-            Then::Applied(_) => self.applied -= 1,
+            Then::Applied(_) | Then::Digits => self.wrapped -= 1,
             Then::Formatted => self.formatting -= 1,
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Resolved(_) | Then::Named(..) => {}

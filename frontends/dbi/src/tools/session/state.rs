@@ -149,7 +149,7 @@ impl Session {
     fn wants(&self, hook: &Hook, printed: bool) -> bool {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
-            Hook::Math(_) => self.config.shadow != ShadowKind::None,
+            Hook::Math(_) | Hook::Digits => self.config.shadow != ShadowKind::None,
         }
     }
 
