@@ -84,17 +84,20 @@ pub(super) fn power_of_two<K: Functions>(k: &K, n: K::V) -> Gradient<K> {
     over(k.ldexp(one, k.neg(half)), [Factor(k.ldexp(one, k.sub(n, half))), Zero])
 }
 
-/// The derivative of xʸ = r by x: y r / x, where r has all its bits and x is not so small or large that dividing
-/// first or last would overflow; y xʸ⁻¹ where it has not.
+/// The derivative of xʸ = r by x: y / x · r, where both factors have all their bits; y xʸ⁻¹ where they have not. The
+/// quotient comes first, since it need not wait for r.
 pub(super) fn pow_by_base<K: Functions>(k: &K, x: K::V, y: K::V, r: K::V) -> K::V {
     let (zero, one) = (k.lit(0.0), k.lit(1.0));
-    let size = k.abs(r);
-    let by_result = k.select(k.lt(k.abs(x), one), k.div(k.mul(y, r), x), k.mul(y, k.div(r, x)));
+    let (infinity, least) = (k.lit(f64::INFINITY), k.lit(f64::MIN_POSITIVE));
     // Each factor 0 wins over an infinite other: the function is constant there, or falls off faster than y grows.
     let power = k.pow(x, k.sub(y, one));
     let by_power = k.select(k.eq(power, zero), zero, k.mul(y, power));
-    let normal = k.select(k.lt(size, k.lit(f64::INFINITY)), by_result, by_power);
-    let slope = k.select(k.lt(size, k.lit(f64::MIN_POSITIVE)), by_power, normal);
+    let ratio = k.div(y, x);
+    let (size, ratio_size) = (k.abs(r), k.abs(ratio));
+    let by_result = k.select(k.lt(size, infinity), k.mul(ratio, r), by_power);
+    let by_result = k.select(k.lt(size, least), by_power, by_result);
+    let by_result = k.select(k.lt(ratio_size, infinity), by_result, by_power);
+    let slope = k.select(k.lt(ratio_size, least), by_power, by_result);
     k.select(k.eq(y, zero), zero, slope)
 }
 

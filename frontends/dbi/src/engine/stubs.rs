@@ -7,7 +7,7 @@ use crate::tools::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::code::{Frame, Slot};
 use crate::x86::function;
-use crate::x86::mode::{DONE_TABLES, TABLES};
+use crate::x86::mode::TABLES;
 
 /// Number of an exit in its cache; below [`FIRST_EXIT`] are those of stubs.
 pub(crate) type ExitId = u32;
@@ -39,8 +39,6 @@ pub(crate) struct Stubs {
     pub(crate) syscall_before: (u64, u64),
     /// A system call after the kernel has acted: this range goes on at `syscall_after_slow`.
     pub(crate) syscall_after: (u64, u64),
-    /// On to where a function returns: this range begins again.
-    pub(crate) function_done: [(u64, u64); DONE_TABLES.len()],
     /// Leaves as [`EXIT_SYSCALL`].
     pub(crate) syscall_slow: u64,
     /// Leaves as [`EXIT_AFTER_SYSCALL`].
@@ -71,8 +69,6 @@ pub(super) fn build(
         ib_misses: [0; TABLES],
         syscall: 0,
         function_returned: 0,
-        function_left: 0,
-        function_done: [0; DONE_TABLES.len()],
         evaluate: 0,
     };
     let field = |offset: u32| context + u64::from(offset);
@@ -110,17 +106,10 @@ pub(super) fn build(
 
     frame.function_returned = code.here();
     code.store(field(Context::OFFSET_IB_TARGET), RCX);
-    frame.function_left = code.here();
     code.load(RCX, frame.slot(Slot::Rcx));
     leave(&mut code, EXIT_FUNCTION_RETURNED);
     frame.evaluate = code.here();
     function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
-    let function_done = DONE_TABLES.map(|table| {
-        let start = code.here();
-        function::emit_done(&mut code, &frame, table);
-        (start, code.here())
-    });
-    frame.function_done = function_done.map(|(start, _)| start);
 
     frame.syscall = code.here();
     let after = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
@@ -129,7 +118,6 @@ pub(super) fn build(
         fault,
         syscall_before: (frame.syscall, after),
         syscall_after: (after, code.here()),
-        function_done,
         syscall_slow,
         syscall_after_slow,
         end: code.here(),

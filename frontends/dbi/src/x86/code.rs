@@ -2,7 +2,7 @@
 //! instruction. Knows neither how it is made nor how it is linked.
 
 use super::asm::{Asm, Gpr};
-use super::mode::{DONE_TABLES, Mode, TABLES};
+use super::mode::{Mode, TABLES};
 use crate::context::{ASIDE, Context};
 
 /// Context slots that blocks set guest registers aside in.
@@ -38,10 +38,6 @@ pub(crate) struct Frame {
     pub(crate) syscall: u64,
     /// A function that runs as one operation has returned: rcx holds the return address, its slot rcx.
     pub(crate) function_returned: u64,
-    /// The same, with the return address in `Context::ib_target`.
-    pub(crate) function_left: u64,
-    /// The same, the function having been seen to: on to the return address, by [`DONE_TABLES`]. rax is in its slot.
-    pub(crate) function_done: [u64; DONE_TABLES.len()],
     /// Evaluates the dot of the function's result; r11 holds the code to resume at.
     pub(crate) evaluate: u64,
 }

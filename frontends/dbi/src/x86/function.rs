@@ -2,8 +2,7 @@
 //!
 //! What the evaluator has to know of such a function fits a word.
 
-use super::asm::{Asm, R11, RAX, RCX, RDI, RSP};
-use super::branch_table::table_load;
+use super::asm::{Asm, R11, RAX, RDI, RSP};
 use super::code::Frame;
 use crate::context::{Context, FunctionCall};
 use shadowgrind_core::format::Format;
@@ -130,24 +129,6 @@ pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     code.raw(&[0xc5, 0xf8, 0x77, 0xff, 0xd0]);
     code.load(RSP, field(offset_of!(FunctionCall, stack)));
     code.jmp_slot(field(offset_of!(FunctionCall, resume)));
-}
-
-/// Goes on at the return address of a function, in `Context::ib_target`, in the mode of branch table `table`.
-pub(crate) fn emit_done(code: &mut Asm, frame: &Frame, table: usize) {
-    const JMP_BYTES: u8 = 5;
-    // A request that came meanwhile was noted only.
-    let quiet = frame.field(Context::OFFSET_QUIET);
-    let target = frame.field(Context::OFFSET_IB_TARGET);
-    code.load32(RAX, quiet);
-    code.load(RCX, target);
-    // test eax, eax; jne over the jump
-    code.raw(&[0x85, 0xc0, 0x75, JMP_BYTES]);
-    code.jmp(frame.ib_misses[table]);
-    // movzx eax, cx
-    code.raw(&[0x0f, 0xb7, 0xc1]);
-    code.raw(&table_load(frame, table));
-    // jmp rax
-    code.raw(&[0xff, 0xe0]);
 }
 
 #[cfg(test)]

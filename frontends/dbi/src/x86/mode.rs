@@ -3,9 +3,6 @@
 /// Number of indirect-branch tables.
 pub(crate) const TABLES: usize = 5;
 
-/// The table of the mode that functions taken as one operation are left in, for code that is not narrow; and for narrow.
-pub(crate) const DONE_TABLES: [usize; 2] = [0, 3];
-
 /// See the module's description.
 ///
 /// A block annotated for shadows knows which general registers may carry one (their *cells* may be non-zero; all other
@@ -155,9 +152,6 @@ mod tests {
     fn tables_serve_the_modes_they_are_of() {
         for table in 0..TABLES {
             assert_eq!(Mode::of_table(table).table(), Some(table));
-        }
-        for (narrow, table) in [false, true].into_iter().zip(DONE_TABLES) {
-            assert_eq!(Mode::of_table(table), Mode::cells(0).narrow(narrow));
         }
     }
 

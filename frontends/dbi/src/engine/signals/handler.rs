@@ -191,8 +191,6 @@ fn divert(interrupted: &mut Interrupted<'_>, context: &mut Context) {
     let within = |(start, end): (u64, u64)| start <= pc && pc < end;
     if within(stubs.entering()) {
         abort_entry(interrupted, context, switch::entry_abort());
-    } else if let Some(done) = stubs.function_done.into_iter().find(|&done| within(done)) {
-        interrupted.set(libc::REG_RIP, done.0);
     } else if within(stubs.syscall_before) {
         interrupted.set(libc::REG_RIP, stubs.syscall_slow);
     } else if within(stubs.syscall_after) {

@@ -46,9 +46,9 @@ pub(super) fn store(code: &mut Asm, mem: Mem, reg: Gpr, bytes: usize) {
     memory(code, &[if bytes == 1 { 0x88 } else { 0x89 }], reg, mem, bytes, 0);
 }
 
-/// Loads 4 or 8 bytes into rcx, or, not the `first`, adds their bits to it. Writes the flags.
-pub(super) fn gather_rcx(code: &mut Asm, mem: Mem, bytes: usize, first: bool) {
-    memory(code, &[if first { 0x8b } else { 0x0b }], RCX, mem, bytes, 0);
+/// Loads 4 or 8 bytes into `reg`, or, not the `first`, adds their bits to it. Writes the flags.
+pub(super) fn gather(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize, first: bool) {
+    memory(code, &[if first { 0x8b } else { 0x0b }], reg, mem, bytes, 0);
 }
 
 /// `inc qword ptr [mem]`. Writes the flags.
@@ -56,9 +56,9 @@ pub(super) fn increment(code: &mut Asm, mem: Mem) {
     memory(code, &[0xff], 0, mem, 8, 0);
 }
 
-/// `test rcx, rcx`. Writes the flags.
-pub(super) fn test_rcx(code: &mut Asm) {
-    code.raw(&[0x48, 0x85, 0xc9]);
+/// `test rax, rax`. Writes the flags.
+pub(super) fn test_rax(code: &mut Asm) {
+    code.raw(&[0x48, 0x85, 0xc0]);
 }
 
 /// `kmovb ecx, k1`.
@@ -73,6 +73,9 @@ pub(super) fn test_mask(code: &mut Asm) {
 
 /// The condition "no sign": the result is not negative.
 pub(super) const NO_SIGN: u8 = 9;
+
+/// The condition "equal".
+pub(super) const EQUAL: u8 = 4;
 
 /// The condition "not equal".
 pub(super) const NOT_EQUAL: u8 = 5;

@@ -6,10 +6,11 @@
 //! caller that reads another register knows that the function leaves it alone.
 
 use super::arith::lanes_mask;
-use super::encode::{self, NO_SIGN, NOT_EQUAL};
+use super::encode::{self, EQUAL, NO_SIGN, NOT_EQUAL};
 use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI, Rel32};
-use crate::x86::code::{Displaced, ExitKind, Slot};
+use crate::x86::branch_table::table_jump;
+use crate::x86::code::{Displaced, ExitKind};
 use crate::x86::emit::Emitter;
 use crate::x86::function::{Counted, Function, Goes, Shape};
 use crate::x86::leave::pop_into_rcx;
@@ -43,6 +44,8 @@ struct Result {
     unknown: Rel32,
     /// Where the dot is expected to be known.
     known: u64,
+    /// The jump of those for which the whole rule is needed, and where it goes on after that.
+    whole: Option<(Rel32, u64)>,
 }
 
 impl Emitter {
@@ -151,15 +154,11 @@ impl Emitter {
     /// a jump or an exception.
     pub(in crate::x86) fn inside_function(&mut self, start: u64) {
         let left = self.stub(ExitKind::Hook(start), 0);
-        let rcx = self.frame.slot(Slot::Rcx);
+        let not_stack = self.call_field(offset_of!(FunctionCall, not_stack));
         let hot = &mut self.out.hot;
-        hot.store(rcx, RCX);
-        hot.load(RCX, self.frame.field(Context::OFFSET_CALL) + offset_of!(FunctionCall, not_stack) as u64);
-        self.note(0, Displaced { rcx: true, ..Displaced::default() });
-        let hot = &mut self.out.hot;
-        // add rcx, rsp
-        hot.raw(&[0x48, 0x01, 0xe1]);
-        hot.load(RCX, rcx);
+        hot.load(R11, not_stack);
+        // add r11, rsp
+        hot.raw(&[0x49, 0x01, 0xe3]);
         let field = hot.jcc_open(NO_SIGN);
         hot.patch(field, left);
         self.on_inside(start);
@@ -167,16 +166,17 @@ impl Emitter {
 
     /// Cold code for the return from `function`.
     fn function_returns(&mut self, function: Function) -> u64 {
-        let start = self.out.cold.here();
-        let x87 = self.frame.field(Context::OFFSET_X87_SHADOWED);
-        let not_stack = self.call_field(offset_of!(FunctionCall, not_stack));
+        let x87 = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
+        let not_stack = Mem::rip(self.call_field(offset_of!(FunctionCall, not_stack)));
         let cold = &mut self.out.cold;
-        cold.store(self.frame.field(Context::OFFSET_IB_TARGET), RCX);
-        cold.load(RCX, x87);
-        cold.jrcxz_over(JMP_BYTES);
-        cold.jmp(self.frame.function_left);
-        // There is no such function any more: rcx is 0.
-        cold.store(not_stack, RCX);
+        let left = cold.here();
+        cold.jmp(self.frame.function_returned);
+        let start = cold.here();
+        encode::compare_zero(cold, x87, 8);
+        let field = cold.jcc_open(NOT_EQUAL);
+        cold.patch(field, left);
+        // There is no such function any more.
+        encode::store_zero(cold, not_stack, 8);
         if function.shape == Shape::Frexp {
             self.keep_exponent();
         }
@@ -184,15 +184,37 @@ impl Emitter {
             .results()
             .map(|(op, goes)| self.shadow_of_result(Function { op, ..function }, goes))
             .collect();
-        let done = self.frame.function_done[usize::from(self.mode.is_narrow())];
-        self.out.cold.jmp(done);
+        self.on_after_function();
         for result in results {
+            if let Some((field, onwards)) = result.whole {
+                let here = self.out.cold.here();
+                self.out.cold.patch(field, here);
+                let written = self.function_rule(result.function, result.to, 0);
+                self.clear_shadows(written & !(1 << result.to));
+                self.out.cold.jmp(onwards);
+            }
             let here = self.out.cold.here();
             self.out.cold.patch(result.unknown, here);
             self.evaluate(&result);
             self.out.cold.jmp(result.known);
         }
         start
+    }
+
+    /// Goes on at the return address in rcx. A request that came since the return was noted only.
+    fn on_after_function(&mut self) {
+        let mode = Mode::cells(0).narrow(self.mode.is_narrow());
+        let table = mode.table().expect("the commonest modes have tables");
+        let quiet = Mem::rip(self.frame.field(Context::OFFSET_QUIET));
+        let cold = &mut self.out.cold;
+        encode::compare_zero(cold, quiet, 4);
+        let asked = cold.jcc_open(EQUAL);
+        let site = table_jump(cold, &self.frame, table, mode);
+        self.out.exits.push(site);
+        let cold = &mut self.out.cold;
+        let here = cold.here();
+        cold.patch(asked, here);
+        cold.jmp(self.frame.ib_misses[table]);
     }
 
     /// Notes the second operand of the scaling that `frexp` has done: the exponent's opposite.
@@ -227,11 +249,29 @@ impl Emitter {
         }
         let settings = self.mirror().settings;
         let ruled = rules::is_arithmetic(function.op) && (upper || !settings.keeps_mxcsr);
-        let written = if ruled { self.function_rule(function, to) } else { self.look_for_dots(function, to) };
+        let mut whole = None;
+        let written = if ruled && function.op.arity() == 2 && function.lanes() == 1 {
+            // Powers of constant exponents are the rule, and most of this one is about others.
+            const SECOND: u8 = 2;
+            let dot = self.dot_of_call(1);
+            encode::compare_zero(&mut self.out.cold, dot, width.into());
+            let field = self.out.cold.jcc_open(NOT_EQUAL);
+            let written = self.function_rule(function, to, SECOND);
+            whole = Some((field, self.out.cold.here()));
+            written
+        } else if ruled {
+            self.function_rule(function, to, 0)
+        } else {
+            self.look_for_dots(function, to)
+        };
+        if ruled {
+            self.look_for_unknown(function, to);
+        }
         let unknown = self.out.cold.jcc_open(NOT_EQUAL);
         let known = self.out.cold.here();
-        self.put_dot(goes, to, width, written);
-        Result { function, goes, to, unknown, known }
+        self.put_dot(goes, to, width);
+        self.clear_shadows(if goes == Goes::Register { written & !(1 << to) } else { written });
+        Result { function, goes, to, unknown, known, whole }
     }
 
     /// Has the evaluator compute a dot.
@@ -242,6 +282,8 @@ impl Emitter {
         let (result, dot) = (offset_of!(FunctionCall, result), offset_of!(FunctionCall, dot));
         let (result, dot) = (Mem::rip(self.call_field(result)), Mem::rip(self.call_field(dot)));
         let cold = &mut self.out.cold;
+        let target = self.frame.field(Context::OFFSET_IB_TARGET);
+        cold.store(target, RCX);
         cold.store_imm32(bits, function.bits() as i32);
         let resume = cold.here() + LEA_AND_JMP;
         cold.lea_rip(R11, resume);
@@ -250,10 +292,12 @@ impl Emitter {
             cold.vector_load(0, result, function.width.max(16));
         }
         cold.vector_load(to, dot, function.width);
+        cold.load(RCX, target);
     }
 
-    /// Computes the dot into register `to`; "not equal" if that takes more than the rule. Returns the registers written.
-    fn function_rule(&mut self, function: Function, to: u8) -> u32 {
+    /// Computes the dot into register `to`, as far as that takes no more than the rule; dots with a bit in `absent` are known
+    /// to be absent. Returns the registers written.
+    fn function_rule(&mut self, function: Function, to: u8, absent: u8) -> u32 {
         let Function { op, format, width, .. } = function;
         let upper = self.has_upper();
         let applied = Applied {
@@ -262,6 +306,7 @@ impl Emitter {
             width,
             x: [0, 1, 2].map(|i| self.operand_of_call(i)),
             dots: [0, 1, 2].map(|i| self.dot_of_call(i)),
+            absent,
             r: Mem::rip(self.call_field(offset_of!(FunctionCall, result))),
             aside: Mem::rip(self.call_field(offset_of!(FunctionCall, dot))),
             to,
@@ -271,12 +316,18 @@ impl Emitter {
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
-        let written = rules::emit_function(&mut self.out.cold, binding, &applied, &constants);
-        // A rule says NaN for what it does not know.
+        rules::emit_function(&mut self.out.cold, binding, &applied, &constants)
+    }
+
+    /// "Not equal" if a rule's result in register `to` is NaN: that is what it says for what it does not know.
+    fn look_for_unknown(&mut self, function: Function, to: u8) {
         const UNORDERED: u8 = 3;
+        let Function { format, width, .. } = function;
+        let upper = self.has_upper();
         let cold = &mut self.out.cold;
         if upper {
-            let compare = Vector::new(forms::COMPARE_MASK, format, Length::B64, [1, to], Place::Reg(to));
+            let length = if width <= 8 { Length::Scalar } else { Length::B64 };
+            let compare = Vector::new(forms::COMPARE_MASK, format, length, [1, to], Place::Reg(to));
             cold.vector(compare.suppressed().immediate(UNORDERED));
             encode::test_mask(cold);
         } else {
@@ -286,7 +337,6 @@ impl Emitter {
             cold.vector(compare.immediate(UNORDERED));
             cold.vector(Vector::unary(forms::TEST_FLAGS, format, length, nan, Place::Reg(nan)));
         }
-        written
     }
 
     /// Clears register `to`; "not equal" if an operand has a dot. Returns the registers written.
@@ -298,16 +348,16 @@ impl Emitter {
         let mut first = true;
         for &dot in &dots[..function.op.arity()] {
             for at in (0..i32::from(function.width)).step_by(8) {
-                encode::gather_rcx(cold, dot.plus(at), function.width.min(8).into(), first);
+                encode::gather(cold, RAX, dot.plus(at), function.width.min(8).into(), first);
                 first = false;
             }
         }
-        encode::test_rcx(cold);
+        encode::test_rax(cold);
         1 << to
     }
 
-    /// The result that `goes` there has the shadow in `to`; other shadow registers that were `written` have none.
-    fn put_dot(&mut self, goes: Goes, to: u8, width: u8, written: u32) {
+    /// The result that `goes` there has the shadow in `to`.
+    fn put_dot(&mut self, goes: Goes, to: u8, width: u8) {
         match (goes, self.shadow(0)) {
             (Goes::Through(i), _) => {
                 let pointer = self.pointer_of_call(i);
@@ -320,13 +370,14 @@ impl Emitter {
                 self.out.cold.vector_store(mem, to, bytes);
             }
         }
-        for n in 0..self.mirror().settings.in_registers {
-            let register = 16 + n;
-            if written >> register & 1 == 1 && (register != to || goes != Goes::Register) {
-                let zero =
-                    Vector::new(forms::XOR, Format::F64, Length::B16, [register; 2], Place::Reg(register));
-                self.out.cold.vector(zero);
-            }
+    }
+
+    /// Shadow registers among `registers` carry nothing.
+    fn clear_shadows(&mut self, registers: u32) {
+        let shadows = (16..16 + self.mirror().settings.in_registers).filter(|n| registers >> n & 1 == 1);
+        for n in shadows {
+            let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [n; 2], Place::Reg(n));
+            self.out.cold.vector(zero);
         }
     }
 

@@ -55,8 +55,6 @@ fn annotated(guest: &[&[u8]], mode: Mode, in_registers: u8, keeps_mxcsr: bool) -
         ib_misses: [0x8100, 0x8140, 0x8180, 0x81c0, 0x8200].map(|at| CONTEXT + at),
         syscall: CONTEXT + 0x8300,
         function_returned: CONTEXT + 0x8400,
-        function_left: CONTEXT + 0x8420,
-        function_done: [CONTEXT + 0x8440, CONTEXT + 0x8460],
         evaluate: CONTEXT + 0x8480,
     };
     let settings = Settings {

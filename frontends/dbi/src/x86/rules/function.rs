@@ -22,6 +22,8 @@ pub(crate) struct Applied<'a> {
     pub(crate) x: [Mem; MAX_OPERANDS],
     /// Their dots.
     pub(crate) dots: [Mem; MAX_OPERANDS],
+    /// A bit for each dot that is known to be absent, as in [`Job`].
+    pub(crate) absent: u8,
     /// The result.
     pub(crate) r: Mem,
     /// Memory to clobber, as wide.
@@ -54,7 +56,7 @@ impl Applied<'_> {
             width,
             x,
             dots,
-            absent: 0,
+            absent: self.absent,
             r: Place::Mem(self.r),
             to: self.to,
             rest: Rest::Zero,
@@ -121,7 +123,7 @@ fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, cons
     let (mut x, mut dots) = ([Place::Reg(0); MAX_OPERANDS], [Place::Reg(0); MAX_OPERANDS]);
     for i in 0..op.arity() {
         x[i] = widened(asm, applied.x[i], needs_operand(op, i));
-        dots[i] = widened(asm, applied.dots[i], true);
+        dots[i] = widened(asm, applied.dots[i], applied.absent >> i & 1 == 0);
     }
     let r = widened(asm, applied.r, needs_result(op));
     let temps: Vec<u8> = free.collect();

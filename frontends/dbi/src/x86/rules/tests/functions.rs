@@ -26,6 +26,7 @@ fn assemble(stage: &Stage, binding: Binding, op: Op, format: Format, width: u8) 
         width,
         x: [0, 1, 2].map(|i| place(stage, i)),
         dots: [3, 4, 5].map(|i| place(stage, i)),
+        absent: 0,
         r: place(stage, 6),
         aside: Mem::rip(stage.at(SPILL)),
         to,
