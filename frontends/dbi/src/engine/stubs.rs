@@ -85,11 +85,10 @@ pub(super) fn build(
     code.mov_imm(RAX, super::switch::exit_routine());
     code.raw(&[0xff, 0xe0]);
 
+    let rcx = frame.slot(Slot::Rcx);
     for (miss, exit) in frame.ib_misses.iter_mut().zip(EXIT_IB_MISS..) {
         *miss = code.here();
-        code.store(field(Context::OFFSET_IB_TARGET), RCX);
-        code.load(RCX, field(Context::OFFSET_SLOTS + 8 * Slot::Rcx as u32));
-        code.load(RAX, field(Context::OFFSET_SLOTS + 8 * Slot::Rax as u32));
+        code.load(RCX, rcx);
         leave(&mut code, exit);
     }
 

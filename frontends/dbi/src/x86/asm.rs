@@ -151,6 +151,12 @@ impl Asm {
         self.imm32(delta);
     }
 
+    /// `lea ecx, [rcx + delta]`; bits 32 to 63 become zero.
+    pub(crate) fn add_ecx(&mut self, delta: i32) {
+        self.raw(&[0x8d, 0x89]);
+        self.imm32(delta);
+    }
+
     /// `lea rsp, [rsp + bytes]`.
     pub(crate) fn move_stack_pointer(&mut self, bytes: i64) {
         self.raw(&[0x48, 0x8d, 0xa4, 0x24]);

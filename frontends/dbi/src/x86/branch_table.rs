@@ -1,51 +1,56 @@
 //! The indirect-branch tables, seen from translated code: the jump through one, and what arrivals check.
+//!
+//! No other register than rcx is used: what a function returns in rax should not wait for memory at each return. The target
+//! is in `Context::ib_target` meanwhile, and the guest's rcx in its slot.
 
-use super::asm::{Asm, RAX, RCX};
+use super::asm::{Asm, RCX};
 use super::code::{ExitKind, ExitSite, Frame, Slot};
 use super::mode::Mode;
+use crate::context::Context;
 
 /// Length of the load that `ExitKind::Indirect` patches; the jump to what it loaded follows.
 pub(crate) const TABLE_LOAD_BYTES: u64 = 7;
 
-/// `mov eax, [rax * 4 + table]`: an absolute address, hence the table below 2^31.
+/// `mov ecx, [rcx * 4 + table]`: an absolute address, hence the table below 2^31.
 pub(crate) fn table_load(frame: &Frame, table: usize) -> [u8; TABLE_LOAD_BYTES as usize] {
     let table = i32::try_from(frame.branch_tables[table]).expect("branch table below 2^31").to_le_bytes();
-    [0x8b, 0x04, 0x85, table[0], table[1], table[2], table[3]]
+    [0x8b, 0x0c, 0x8d, table[0], table[1], table[2], table[3]]
 }
 
-/// Jumps to the branch table's entry for the target in rcx.
+/// Jumps to the branch table's entry for the target in rcx, whose slot has the guest's.
 pub(super) fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode) -> ExitSite {
-    code.store(frame.slot(Slot::Rax), RAX);
-    // movzx eax, cx
-    code.raw(&[0x0f, 0xb7, 0xc1]);
+    code.store(frame.field(Context::OFFSET_IB_TARGET), RCX);
+    // movzx ecx, cx
+    code.raw(&[0x0f, 0xb7, 0xc9]);
     let patch = code.here();
     code.raw(&table_load(frame, table));
-    // jmp rax
-    code.raw(&[0xff, 0xe0]);
+    // jmp rcx
+    code.raw(&[0xff, 0xe1]);
     ExitSite { kind: ExitKind::Indirect, patch, stub: 0, mode }
 }
 
 /// Length of [`ib_entry`] for guest addresses below 2^31, where most code is.
-pub(crate) const IB_ENTRY_BYTES: u64 = 35;
+pub(crate) const IB_ENTRY_BYTES: u64 = 28;
 
-/// What arrivals through the branch table run first: check that the target in rcx is `pc`, then put rax and rcx
-/// back. Falls through to the block.
+/// What arrivals through the branch table run first: check that the target is `pc`, then put rcx back. Falls through to
+/// the block.
 pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, table: usize) {
+    const JMP_BYTES: u8 = 5;
     let start = code.here();
+    let target = frame.field(Context::OFFSET_IB_TARGET);
     if let Ok(small) = i32::try_from(pc) {
+        code.load(RCX, target);
         code.add_rcx(-small);
-        code.jrcxz_over(7 + 5);
-        code.add_rcx(small);
+        code.jrcxz_over(JMP_BYTES);
+        code.jmp(frame.ib_misses[table]);
     } else {
-        code.mov_imm(RAX, pc.wrapping_neg());
-        code.add_rcx_rax();
-        let undo_bytes = if u32::try_from(pc).is_ok() { 5 } else { 10 };
-        code.jrcxz_over(undo_bytes + 4 + 5);
-        code.mov_imm(RAX, pc);
-        code.add_rcx_rax();
+        for (at, half) in [(target, pc as u32), (target + 4, (pc >> 32) as u32)] {
+            code.load32(RCX, at);
+            code.add_ecx(half.wrapping_neg() as i32);
+            code.jrcxz_over(JMP_BYTES);
+            code.jmp(frame.ib_misses[table]);
+        }
     }
-    code.jmp(frame.ib_misses[table]);
-    code.load(RAX, frame.slot(Slot::Rax));
     code.load(RCX, frame.slot(Slot::Rcx));
     debug_assert!(pc >= 1 << 31 || code.here() - start == IB_ENTRY_BYTES);
 }

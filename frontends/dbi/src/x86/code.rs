@@ -8,7 +8,7 @@ use crate::context::{ASIDE, Context};
 /// Context slots that blocks set guest registers aside in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// rax, during an indirect branch.
+    /// rax, while guest bytes are compared.
     Rax,
     /// rcx, during an indirect branch.
     Rcx,
@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     pub(crate) branch_tables: [u64; TABLES],
     /// Common exit: rax is stored, eax holds the exit's number.
     pub(crate) exit: u64,
-    /// Misses of the tables: rcx holds the target, rcx and rax are in their slots.
+    /// Misses of the tables: `Context::ib_target` holds the target, its slot rcx.
     pub(crate) ib_misses: [u64; TABLES],
     /// System call: ecx holds the guest address after it, r11 the code to resume at.
     pub(crate) syscall: u64,

@@ -214,6 +214,7 @@ impl Emitter {
         let cold = &mut self.out.cold;
         let here = cold.here();
         cold.patch(asked, here);
+        cold.store(self.frame.field(Context::OFFSET_IB_TARGET), RCX);
         cold.jmp(self.frame.ib_misses[table]);
     }
 
