@@ -2,9 +2,10 @@
 //!
 //! One function per family; everything is done on the context, at a safe point.
 
+use super::guest_code::GuestCode;
 use super::signals::Pending;
 use super::signals::frame::Trap;
-use super::thread::{GuestCode, Next, Thread};
+use super::thread::{Next, Thread};
 use super::{cpuid, diagnose, guest, syscalls};
 use crate::context::reg;
 use crate::tools::shadowed;

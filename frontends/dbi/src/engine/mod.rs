@@ -19,6 +19,7 @@ pub(crate) mod end;
 mod exec;
 mod futex;
 pub(crate) mod guest;
+mod guest_code;
 pub(crate) mod layout;
 mod loader;
 pub(crate) mod lock;

@@ -4,9 +4,10 @@
 //! the signal handler lets it go on; inside, the trap comes here as a fault, and either stands at the start of a guest
 //! instruction or is passed over.
 
+use super::guest_code::GuestCode;
 use super::signals::Pending;
 use super::signals::frame::Trap;
-use super::thread::{GuestCode, Thread};
+use super::thread::Thread;
 use crate::context::Fault;
 
 /// RFLAGS.TF.

@@ -3,8 +3,9 @@
 //! The loop is: see to requests, find or make the block at the guest's pc, run it, act on the exit it left by.
 
 use super::cache::Cache;
-use super::changes::{Forget, Watch};
-use super::layout::{PAGE, page_floor};
+use super::changes::Forget;
+use super::guest_code::GuestCode;
+use super::layout::page_floor;
 use super::process::Process;
 use super::region::BlockId;
 use super::signals::{Signals, fault};
@@ -14,15 +15,13 @@ use super::switch;
 use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator};
-use super::{emulate, guest, planes, stepping, vsyscall};
+use super::{emulate, planes, stepping, vsyscall};
 use crate::context::Context;
 use crate::tools::registers;
 use crate::tools::shadowed::{self, Shadowed};
 use crate::x86::code::ExitKind;
-use crate::x86::discover::{CodeSource, Hooks, Limits};
-use crate::x86::function::Counted;
+use crate::x86::discover::{Hooks, Limits};
 use crate::x86::mode::Mode;
-use crate::x86::rounding::Rounding;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -162,7 +161,7 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            let awake = shadowed::mode_like(self, Mode::cells(0));
+            let awake = shadowed::mode(self);
             self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {
@@ -240,7 +239,10 @@ impl Thread {
             }
             stubs::EXIT_IB_MISS..=stubs::EXIT_LAST_IB_MISS => {
                 let target = self.context.ib_target;
-                self.mode = shadowed::mode_like(self, Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize));
+                if !self.mode.is_bare() {
+                    let mode = Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize);
+                    self.mode = shadowed::mode_like(self, mode);
+                }
                 if !self.mode.is_wrapped() || shadowed::stays_wrapped(self, target) {
                     self.indirect(target);
                 }
@@ -411,91 +413,6 @@ impl Thread {
     /// The guest's GS base.
     pub(crate) fn guest_gs(&self) -> u64 {
         if self.process.has_mirror() { self.context.guest_gs } else { super::sys::gs_base() }
-    }
-}
-
-/// Reads guest code as the guest could execute it, and has its pages watched.
-pub(crate) struct GuestCode {
-    process: &'static Process,
-    /// End of the pages that the block's first instruction may touch.
-    first_pages_end: u64,
-    /// Whether the block must compare its bytes each time it runs.
-    pub(crate) compare: bool,
-    /// Whether it is for one instruction that the tool has seen to.
-    pub(crate) solo: bool,
-}
-
-impl GuestCode {
-    /// For the block at `start`.
-    pub(crate) fn new(process: &'static Process, start: u64) -> Self {
-        const LONGEST: u64 = 15;
-        let last_page = page_floor(start.saturating_add(LONGEST - 1));
-        let mut source = GuestCode {
-            process,
-            first_pages_end: last_page.saturating_add(PAGE),
-            compare: false,
-            solo: false,
-        };
-        let pages = [page_floor(start), last_page];
-        source.compare = pages.into_iter().any(|page| source.watch(page) == Some(Watch::Compare));
-        source
-    }
-
-    fn watch(&self, page: u64) -> Option<Watch> {
-        let region = self.process.space.lock().find(page).map(|(_, _, region)| region)?;
-        region.executable().then(|| self.process.changes.watch(page, region))
-    }
-
-    /// End of the executable memory that begins at `pc`, at most `limit`.
-    fn executable_until(&self, pc: u64, limit: u64) -> u64 {
-        let space = self.process.space.lock();
-        let mut end = pc;
-        while end < limit {
-            match space.find(end) {
-                Some((_, region_end, region)) if region.executable() => end = region_end,
-                _ => break,
-            }
-        }
-        end.min(limit)
-    }
-}
-
-impl CodeSource for GuestCode {
-    fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize {
-        let mut end = self.executable_until(pc, pc.saturating_add(window.len() as u64));
-        for page in (page_floor(pc)..end).step_by(PAGE as usize) {
-            // Code that changes under comparison begins a block of its own.
-            if self.watch(page) == Some(Watch::Compare) && page >= self.first_pages_end {
-                end = page.max(pc);
-                break;
-            }
-        }
-        guest::read_some(pc, &mut window[..(end - pc) as usize])
-    }
-
-    fn data_address(&self, pc: u64, address: u64) -> u64 {
-        self.process.vdso.data_address(pc, address)
-    }
-
-    fn is_hooked(&self, pc: u64) -> bool {
-        self.process.tool.as_ref().is_some_and(|tool| tool.is_hooked(pc))
-    }
-
-    fn function(&self, pc: u64) -> Option<Counted> {
-        self.process.tool.as_ref().and_then(|tool| tool.session.function(pc))
-    }
-
-    fn rounds(&self, pc: u64) -> Rounding {
-        let tool = self.process.tool.as_ref().filter(|_| self.process.is_annotating());
-        tool.map_or(Rounding::default(), |tool| tool.session.rounding(pc))
-    }
-
-    fn answers_requests(&self) -> bool {
-        self.process.tool.is_some()
-    }
-
-    fn takes_gs(&self) -> bool {
-        self.process.has_mirror() && !self.solo
     }
 }
 

@@ -6,8 +6,9 @@
 use super::frame::Trap;
 use super::{Info, Pending};
 use crate::context::{Fault, reg};
+use crate::engine::guest_code::GuestCode;
 use crate::engine::layout::CANONICAL_END;
-use crate::engine::thread::{GuestCode, Thread};
+use crate::engine::thread::Thread;
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, stepping, sys};
 use crate::tools::{registers, shadowed};
