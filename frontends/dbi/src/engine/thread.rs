@@ -161,7 +161,7 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            let awake = shadowed::mode(self);
+            let awake = shadowed::awake(self);
             self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {
@@ -239,10 +239,12 @@ impl Thread {
             }
             stubs::EXIT_IB_MISS..=stubs::EXIT_LAST_IB_MISS => {
                 let target = self.context.ib_target;
-                if !self.mode.is_bare() {
+                self.mode = if self.mode.is_bare() {
+                    Mode::BARE
+                } else {
                     let mode = Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize);
-                    self.mode = shadowed::mode_like(self, mode);
-                }
+                    shadowed::mode_like(self, mode)
+                };
                 if !self.mode.is_wrapped() || shadowed::stays_wrapped(self, target) {
                     self.indirect(target);
                 }
