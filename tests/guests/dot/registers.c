@@ -114,6 +114,31 @@ static double swapped_pair(double x)
     return place.a + 3 * place.b;
 }
 
+/* Between reading a pair and replacing it, the same number with another derivative was put there: the exchange must fail,
+ * and the second one count from what is there. */
+static double swapped_changed_pair(double x, double p)
+{
+    struct two place = {2, x};
+    uint64_t one, two;
+    unsigned char done;
+    memcpy(&one, &place.a, 8);
+    memcpy(&two, &place.b, 8);
+    __asm__ volatile("" : "+r"(one), "+r"(two), "+m"(place));
+    place.b = 4 * x - 3 * p;
+    do {
+        uint64_t low = one, high;
+        double sum;
+        memcpy(&sum, &two, 8);
+        sum += 1;
+        memcpy(&high, &sum, 8);
+        __asm__ volatile("lock cmpxchg16b %0\n\tsete %1"
+                         : "+m"(place), "=q"(done), "+a"(one), "+d"(two)
+                         : "b"(low), "c"(high)
+                         : "cc", "memory");
+    } while (!done);
+    return place.b;
+}
+
 static double atomic_sum;
 
 static void *adder(void *argument)
@@ -216,6 +241,7 @@ static void checks(void)
     AT("cas", swapped_in(x), 1, 0.75, -2.5);
     AT("cas-to-constant^", swapped_same_value(x), 0, 0.75);
     AT("cas-pair", swapped_pair(x), 1 + 6 * w, 0.75, -2.5);
+    AT("cas-changed-pair", swapped_changed_pair(x, p_), 4, 0.75, -2.5);
     AT("atomic-add-by-threads", added_by_threads(x), 7000, 0.75, -2.5);
     AT("x87-stack", x87_stack(x), 2 * w - 1, 0.75, -2.5);
     AT("x87-identity", x87_identity(x), 1, 0.75, -2.5);

@@ -144,43 +144,59 @@ fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction, d
     /// A program that insists has lost the shadow on its way: it is let through.
     const PATIENCE: u32 = 16;
     const ZERO_FLAG: u64 = 1 << 6;
-    let bytes = insn.memory_size().size();
-    if insn.mnemonic() != Mnemonic::Cmpxchg || !matches!(bytes, 4 | 8) || shadowed.solos.record.len() < 8 {
+    let Some((expected, bytes)) = expected(insn).filter(|_| shadowed.solos.record.len() >= 8) else {
         return false;
-    }
+    };
     let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
-    let (mut value, mut mirror) = ([0; 8], [0; 8]);
-    if guest::read_some(address, &mut value[..bytes]) < bytes {
+    let (mut value, mut mirror) = ([0; 16], [0; 16]);
+    let all = expected.len() * bytes;
+    if guest::read_some(address, &mut value[..all]) < all {
         return false;
     }
-    planes::read(address, &mut mirror[..bytes]);
-    let equal = value[..bytes] == context.regs[reg::RAX].to_le_bytes()[..bytes];
+    planes::read(address, &mut mirror[..all]);
+    let parts = || expected.iter().zip((0..all).step_by(bytes).map(|at| at..at + bytes));
+    let equal = parts().all(|(&n, part)| value[part] == context.regs[n].to_le_bytes()[..bytes]);
     let mut registers = shadowed.registers(context);
-    let cell = registers.bytes(state::general(reg::RAX), 8);
-    if !equal || cell[..bytes] == mirror[..bytes] || shadowed.solos.refused == PATIENCE {
+    let same = parts().all(|(&n, part)| registers.bytes(state::general(n), bytes) == &mirror[part]);
+    if !equal || same || shadowed.solos.refused == PATIENCE {
         shadowed.solos.refused = 0;
         return false;
     }
     if !decides(insn.next_ip()) {
-        if dots {
-            catch_up(&mut registers, insn.op1_register(), bytes, mirror);
+        if dots && insn.mnemonic() == Mnemonic::Cmpxchg {
+            catch_up(&mut registers, insn.op1_register(), bytes, &mirror);
         }
         return false;
     }
-    cell.copy_from_slice(&mirror);
+    for (&n, part) in parts() {
+        let cell = registers.bytes(state::general(n), 8);
+        cell.fill(0);
+        cell[..bytes].copy_from_slice(&mirror[part]);
+    }
     context.rflags &= !ZERO_FLAG;
     shadowed.solos.refused += 1;
     true
 }
 
+/// The general registers that have the value a compare-and-exchange expects, from its low bytes on, and how many bytes of
+/// it each has.
+fn expected(insn: &Instruction) -> Option<(&'static [usize], usize)> {
+    match (insn.mnemonic(), insn.memory_size().size()) {
+        (Mnemonic::Cmpxchg, bytes @ (4 | 8)) => Some((&[reg::RAX], bytes)),
+        (Mnemonic::Cmpxchg8b, _) => Some((&[reg::RAX, reg::RDX], 4)),
+        (Mnemonic::Cmpxchg16b, _) => Some((&[reg::RAX, reg::RDX], 8)),
+        _ => None,
+    }
+}
+
 /// The exchange puts `register` where the shadow is `mirror` by now, not the one that rax has: what has been added
 /// meanwhile is added to the dot that is put there, as a sum that had been read later would have it.
-fn catch_up(registers: &mut RegisterShadows<'_>, register: Register, bytes: usize, mirror: [u8; 8]) {
+fn catch_up(registers: &mut RegisterShadows<'_>, register: Register, bytes: usize, mirror: &[u8; 16]) {
     let format = if bytes == 4 { Format::F32 } else { Format::F64 };
     let dot = |cell: &[u8]| format.to_f64(format.bits_of(&cell[..bytes]));
     let expected = dot(registers.bytes(state::general(reg::RAX), 8));
     let cell = registers.bytes(state::general(register.full_register().number()), 8);
-    let sum = dot(cell) + (dot(&mirror) - expected);
+    let sum = dot(cell) + (dot(mirror) - expected);
     cell[..bytes].copy_from_slice(&format.from_f64(sum).to_le_bytes()[..bytes]);
 }
 
