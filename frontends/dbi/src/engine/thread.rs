@@ -161,7 +161,7 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            let awake = shadowed::awake(self);
+            let awake = shadowed::mode(self);
             self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {

@@ -91,13 +91,6 @@ pub(crate) fn mode(thread: &mut Thread) -> Mode {
     mode_like(thread, mode)
 }
 
-/// The mode for a thread that begins to carry shadows: none so far.
-pub(crate) fn awake(thread: &mut Thread) -> Mode {
-    let Some(shadowed) = &thread.shadowed else { return Mode::BARE };
-    let narrow = shadowed.registers(thread.context).are_narrow();
-    mode_like(thread, Mode::cells(0).narrow(narrow))
-}
-
 /// `mode`, as far as the thread carries shadows at all, and has not switched shadowing off.
 pub(crate) fn mode_like(thread: &Thread, mode: Mode) -> Mode {
     match &thread.shadowed {

@@ -110,27 +110,22 @@ impl Mode {
         Mode(self.0 & !Self::PAST_HOOK)
     }
 
+    /// What the indirect-branch tables serve; the first serves bare code too, which never runs beside annotated code.
+    const SERVED: [Mode; TABLES] =
+        // With 1, a float returned, or about to be stored, through rax.
+        [Mode(0), Mode(1), Mode::WRAPPED, Mode(Mode::NARROW), Mode(Mode::NARROW | 1)];
+
     /// The indirect-branch table that serves the mode; `None`: the engine is asked each time.
     pub(crate) fn table(self) -> Option<usize> {
-        const NARROW_RAX: u32 = Mode::NARROW | 1;
         match self.onwards() {
-            Self::BARE | Mode(0) => Some(0),
-            // A float returned, or about to be stored, through rax.
-            Mode(1) => Some(1),
-            Self::WRAPPED => Some(2),
-            Mode(Self::NARROW) => Some(3),
-            Mode(NARROW_RAX) => Some(4),
-            _ => None,
+            Self::BARE => Some(0),
+            mode => Self::SERVED.iter().position(|&served| served == mode),
         }
     }
 
-    /// The annotated mode of indirect-branch table `table`; of the one for functions taken as one operation, theirs.
+    /// What table `table` serves, but for bare code.
     pub(crate) fn of_table(table: usize) -> Mode {
-        match table {
-            2 => Self::WRAPPED,
-            3 | 4 => Mode::cells(table as u16 - 3).narrow(true),
-            _ => Mode::cells(table as u16),
-        }
+        Self::SERVED[table]
     }
 
     /// The mode whose [`bits`](Mode::bits) these are.
