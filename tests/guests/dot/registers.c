@@ -139,6 +139,30 @@ static double swapped_changed_pair(double x, double p)
     return place.b;
 }
 
+/* As gcc combines maxima without optimisation: whether the exchange has failed is asked by comparing values. Between
+ * reading and exchanging, the same number with another derivative was put there: no trace of the first one may stay. */
+static double maximum_exchanged(double x, double p, double own)
+{
+    double place = x;
+    uint64_t old, before;
+    unsigned char done;
+    memcpy(&old, &place, 8);
+    __asm__ volatile("" : "+r"(old), "+m"(place));
+    place = 4 * x - 3 * p;
+    do {
+        double most;
+        uint64_t wanted;
+        memcpy(&most, &old, 8);
+        most = most > own ? most : own;
+        memcpy(&wanted, &most, 8);
+        __asm__ volatile("movq %0, %%rax\n\tlock cmpxchgq %4, %1\n\tmovq %0, %2\n\tmovq %%rax, %0\n\tcmpq %2, %%rax\n\tsete %3"
+                         : "+&r"(old), "+m"(place), "=&r"(before), "=&q"(done)
+                         : "r"(wanted)
+                         : "rax", "cc", "memory");
+    } while (!done);
+    return place;
+}
+
 static double atomic_sum;
 
 static void *adder(void *argument)
@@ -242,6 +266,8 @@ static void checks(void)
     AT("cas-to-constant^", swapped_same_value(x), 0, 0.75);
     AT("cas-pair", swapped_pair(x), 1 + 6 * w, 0.75, -2.5);
     AT("cas-changed-pair", swapped_changed_pair(x, p_), 4, 0.75, -2.5);
+    AT("cas-maximum", maximum_exchanged(x, p_, 7 * x + 100), 7, 0.75, -2.5);
+    AT("cas-other-maximum", maximum_exchanged(x, p_, 7 * x - 100), 4, 0.75, -2.5);
     AT("atomic-add-by-threads", added_by_threads(x), 7000, 0.75, -2.5);
     AT("x87-stack", x87_stack(x), 2 * w - 1, 0.75, -2.5);
     AT("x87-identity", x87_identity(x), 1, 0.75, -2.5);

@@ -3,6 +3,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod evaluate;
+mod exchange;
 #[cfg(test)]
 mod fake;
 pub(crate) mod hooks;

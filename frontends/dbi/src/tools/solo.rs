@@ -5,6 +5,7 @@
 //! the rest and replays.
 
 use super::cells::{Dots, MirrorCells};
+use super::exchange;
 use super::registers::{self, RegisterShadows};
 use super::session::ShadowKind;
 use super::shadowed::{self, Shadowed};
@@ -21,8 +22,7 @@ use crate::x86::lower::{
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
-use shadowgrind_core::format::Format;
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
@@ -45,9 +45,9 @@ pub(super) struct Solos {
     entries: HashMap<(u64, u8), Rc<Entry>>,
     pending: Option<Pending>,
     /// Kept from one instruction to the next.
-    record: Vec<u8>,
+    pub(super) record: Vec<u8>,
     /// How often in a row a compare-and-exchange was refused for its shadow.
-    refused: u32,
+    pub(super) refused: u32,
 }
 
 /// An instruction that is running solo.
@@ -120,8 +120,8 @@ pub(super) fn begin(thread: &mut Thread) {
     }
     prepare(shadowed, thread.context, gs, &mut pending);
     let dots = thread.process.tool.as_ref().is_some_and(|tool| tool.kind == ShadowKind::Dot);
-    if locked && refuses(shadowed, thread.context, &pending.entry.insn, dots) {
-        thread.pc = pending.entry.insn.next_ip();
+    if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, dots) {
+        thread.pc = pc;
         release(thread, &pending);
         thread.mode = shadowed::mode(thread);
         return;
@@ -135,86 +135,6 @@ pub(super) fn begin(thread: &mut Thread) {
 fn is_atomic(insn: &Instruction) -> bool {
     let memory = (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory);
     memory && (insn.has_lock_prefix() || insn.mnemonic() == Mnemonic::Xchg)
-}
-
-/// A compare-and-exchange succeeds only if value *and* shadow are the expected ones: the program has read the value at
-/// one moment and its shadow at another, and may have added to a shadow that is no longer there. Then it fails, as it may
-/// whenever another thread was faster, and the program sees the value with its shadow.
-fn refuses(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction, dots: bool) -> bool {
-    /// A program that insists has lost the shadow on its way: it is let through.
-    const PATIENCE: u32 = 16;
-    const ZERO_FLAG: u64 = 1 << 6;
-    let Some((expected, bytes)) = expected(insn).filter(|_| shadowed.solos.record.len() >= 8) else {
-        return false;
-    };
-    let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
-    let (mut value, mut mirror) = ([0; 16], [0; 16]);
-    let all = expected.len() * bytes;
-    if guest::read_some(address, &mut value[..all]) < all {
-        return false;
-    }
-    planes::read(address, &mut mirror[..all]);
-    let parts = || expected.iter().zip((0..all).step_by(bytes).map(|at| at..at + bytes));
-    let equal = parts().all(|(&n, part)| value[part] == context.regs[n].to_le_bytes()[..bytes]);
-    let mut registers = shadowed.registers(context);
-    let same = parts().all(|(&n, part)| registers.bytes(state::general(n), bytes) == &mirror[part]);
-    if !equal || same || shadowed.solos.refused == PATIENCE {
-        shadowed.solos.refused = 0;
-        return false;
-    }
-    if !decides(insn.next_ip()) {
-        if dots && insn.mnemonic() == Mnemonic::Cmpxchg {
-            catch_up(&mut registers, insn.op1_register(), bytes, &mirror);
-        }
-        return false;
-    }
-    for (&n, part) in parts() {
-        let cell = registers.bytes(state::general(n), 8);
-        cell.fill(0);
-        cell[..bytes].copy_from_slice(&mirror[part]);
-    }
-    context.rflags &= !ZERO_FLAG;
-    shadowed.solos.refused += 1;
-    true
-}
-
-/// The general registers that have the value a compare-and-exchange expects, from its low bytes on, and how many bytes of
-/// it each has.
-fn expected(insn: &Instruction) -> Option<(&'static [usize], usize)> {
-    match (insn.mnemonic(), insn.memory_size().size()) {
-        (Mnemonic::Cmpxchg, bytes @ (4 | 8)) => Some((&[reg::RAX], bytes)),
-        (Mnemonic::Cmpxchg8b, _) => Some((&[reg::RAX, reg::RDX], 4)),
-        (Mnemonic::Cmpxchg16b, _) => Some((&[reg::RAX, reg::RDX], 8)),
-        _ => None,
-    }
-}
-
-/// The exchange puts `register` where the shadow is `mirror` by now, not the one that rax has: what has been added
-/// meanwhile is added to the dot that is put there, as a sum that had been read later would have it.
-fn catch_up(registers: &mut RegisterShadows<'_>, register: Register, bytes: usize, mirror: &[u8; 16]) {
-    let format = if bytes == 4 { Format::F32 } else { Format::F64 };
-    let dot = |cell: &[u8]| format.to_f64(format.bits_of(&cell[..bytes]));
-    let expected = dot(registers.bytes(state::general(reg::RAX), 8));
-    let cell = registers.bytes(state::general(register.full_register().number()), 8);
-    let sum = dot(cell) + (dot(mirror) - expected);
-    cell[..bytes].copy_from_slice(&format.from_f64(sum).to_le_bytes()[..bytes]);
-}
-
-/// Whether the code from `pc` on asks the zero flag whether the exchange before it has succeeded. Others compare the value
-/// they got with the one they expected, and would take a failure with that very value for success.
-fn decides(pc: u64) -> bool {
-    const WINDOW: usize = 4 * LONGEST;
-    let mut bytes = [0; WINDOW];
-    let known = guest::read_some(pc, &mut bytes);
-    for insn in Decoder::with_ip(64, &bytes[..known], pc, DecoderOptions::NONE).into_iter().take(4) {
-        if insn.is_invalid() || insn.rflags_read() & RflagsBits::ZF != 0 {
-            return !insn.is_invalid();
-        }
-        if insn.rflags_modified() & RflagsBits::ZF != 0 || insn.flow_control() != FlowControl::Next {
-            return false;
-        }
-    }
-    false
 }
 
 /// Captures what is asked for before the instruction.

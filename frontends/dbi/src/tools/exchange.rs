@@ -1,0 +1,239 @@
+//! Compare-and-exchange of floats: it succeeds only if value *and* shadow are the expected ones.
+//!
+//! The program has read the value at one moment and its shadow at another, and may have computed from a shadow that is no
+//! longer there. Then the exchange fails, as it may whenever another thread was faster, and the program sees the value
+//! with the shadow it has by now. Does not know how an exchange that succeeds is replayed.
+
+use super::registers::RegisterShadows;
+use super::shadowed::Shadowed;
+use crate::context::{Context, reg};
+use crate::engine::guest;
+use crate::engine::planes;
+use crate::x86::state;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
+use shadowgrind_core::format::Format;
+
+/// Instructions that are looked at for the question whether the exchange has succeeded, and their bytes at most.
+const LOOKED_AT: usize = 8;
+const WINDOW: usize = 15 * LOOKED_AT;
+
+/// A compare-and-exchange that is about to run, with its address in the record; where the program goes on if it is
+/// refused instead.
+pub(super) fn refuse(
+    shadowed: &mut Shadowed,
+    context: &mut Context,
+    insn: &Instruction,
+    dots: bool,
+) -> Option<u64> {
+    /// A program that insists has lost the shadow on its way: it is let through.
+    const PATIENCE: u32 = 16;
+    let (expected, bytes) = expected(insn).filter(|_| shadowed.solos.record.len() >= 8)?;
+    let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
+    let (mut value, mut mirror) = ([0; 16], [0; 16]);
+    let all = expected.len() * bytes;
+    if guest::read_some(address, &mut value[..all]) < all {
+        return None;
+    }
+    planes::read(address, &mut mirror[..all]);
+    let parts = || expected.iter().zip((0..all).step_by(bytes).map(|at| at..at + bytes));
+    let equal = parts().all(|(&n, part)| value[part] == context.regs[n].to_le_bytes()[..bytes]);
+    let mut registers = shadowed.registers(context);
+    let same = parts().all(|(&n, part)| registers.bytes(state::general(n), bytes) == &mirror[part]);
+    if !equal || same || shadowed.solos.refused == PATIENCE {
+        shadowed.solos.refused = 0;
+        return None;
+    }
+    let question = question(insn, bytes);
+    if let Question::Unasked = question {
+        if dots && insn.mnemonic() == Mnemonic::Cmpxchg {
+            catch_up(&mut registers, insn.op1_register(), bytes, &mirror);
+        }
+        return None;
+    }
+    for (&n, part) in parts() {
+        let cell = registers.bytes(state::general(n), 8);
+        cell.fill(0);
+        cell[..bytes].copy_from_slice(&mirror[part]);
+    }
+    shadowed.solos.refused += 1;
+    Some(deny(shadowed, context, insn, &question))
+}
+
+/// The general registers that have the value a compare-and-exchange expects, from its low bytes on, and how many bytes of
+/// it each has.
+fn expected(insn: &Instruction) -> Option<(&'static [usize], usize)> {
+    match (insn.mnemonic(), insn.memory_size().size()) {
+        (Mnemonic::Cmpxchg, bytes @ (4 | 8)) => Some((&[reg::RAX], bytes)),
+        (Mnemonic::Cmpxchg8b, _) => Some((&[reg::RAX, reg::RDX], 4)),
+        (Mnemonic::Cmpxchg16b, _) => Some((&[reg::RAX, reg::RDX], 8)),
+        _ => None,
+    }
+}
+
+/// How a program finds out whether its exchange has succeeded.
+#[derive(Debug, PartialEq, Eq)]
+enum Question {
+    /// By the zero flag.
+    Flag,
+    /// By comparing the value it got with the one it expected, up to `end`, after these moves from one register to
+    /// another. A failure that gives the very value expected would be taken for success: the comparison itself has to
+    /// come out unequal.
+    Comparison { moves: Vec<(Register, Register)>, end: u64 },
+    /// Not at all, or not so that it is seen.
+    Unasked,
+}
+
+fn question(insn: &Instruction, bytes: usize) -> Question {
+    let pc = insn.next_ip();
+    let mut code = [0; WINDOW];
+    let known = guest::read_some(pc, &mut code);
+    let single = insn.mnemonic() == Mnemonic::Cmpxchg;
+    asked(&code[..known], pc, single.then_some(bytes))
+}
+
+/// The question that `code` at `pc` asks; it may be a comparison if the value is in rax, `single` bytes of it.
+fn asked(code: &[u8], pc: u64, single: Option<usize>) -> Question {
+    let mut moves = Vec::new();
+    // Registers that have the value that was found in memory; none once something else has been done than moving it.
+    let mut got = single.map_or(0_u16, |_| 1 << reg::RAX);
+    let mut code = Decoder::with_ip(64, code, pc, DecoderOptions::NONE).into_iter().take(LOOKED_AT);
+    while let Some(insn) = code.next().filter(|insn| !insn.is_invalid()) {
+        if insn.rflags_read() & RflagsBits::ZF != 0 {
+            return Question::Flag;
+        }
+        if compares(&insn, got, single)
+            && code.next().is_some_and(|next| next.rflags_read() == RflagsBits::ZF)
+        {
+            return Question::Comparison { moves, end: insn.next_ip() };
+        }
+        if insn.rflags_modified() & RflagsBits::ZF != 0 || insn.flow_control() != FlowControl::Next {
+            break;
+        }
+        match moved(&insn).filter(|_| got != 0) {
+            Some((to, from)) => {
+                let (to_bit, from_bit) =
+                    (1 << to.full_register().number(), 1 << from.full_register().number());
+                got = if got & from_bit == 0 { got & !to_bit } else { got | to_bit };
+                moves.push((to, from));
+            }
+            None => got = 0,
+        }
+    }
+    Question::Unasked
+}
+
+/// A move from one general register to another, of 4 or 8 bytes.
+fn moved(insn: &Instruction) -> Option<(Register, Register)> {
+    let (to, from) = (insn.op0_register(), insn.op1_register());
+    let moves = insn.mnemonic() == Mnemonic::Mov && to.is_gpr() && from.is_gpr() && to.size() >= 4;
+    moves.then_some((to, from))
+}
+
+/// Whether one side is the value that was found, of `bytes` bytes, and the other side is not.
+fn compares(insn: &Instruction, got: u16, bytes: Option<usize>) -> bool {
+    let whole = |n| match insn.op_kind(n) {
+        OpKind::Memory => Some(insn.memory_size().size()) == bytes,
+        OpKind::Register => Some(insn.op_register(n).size()) == bytes,
+        _ => false,
+    };
+    let has = |n| {
+        let register = insn.op_register(n);
+        insn.op_kind(n) == OpKind::Register && got >> register.full_register().number() & 1 == 1
+    };
+    insn.mnemonic() == Mnemonic::Cmp && whole(0) && whole(1) && has(0) != has(1)
+}
+
+/// Has the exchange fail for who asks `question`; where the program goes on.
+fn deny(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction, question: &Question) -> u64 {
+    /// Carry, parity, adjust, zero, sign and overflow: a comparison sets all of them.
+    const ARITHMETIC: u64 = 0x8d5;
+    const ZERO_FLAG: u64 = 1 << 6;
+    match question {
+        Question::Comparison { moves, end } => {
+            // All at once: a signal in between would show the program two equal values.
+            moves.iter().for_each(|&(to, from)| copy(shadowed, context, to, from));
+            context.rflags &= !ARITHMETIC;
+            *end
+        }
+        Question::Flag | Question::Unasked => {
+            context.rflags &= !ZERO_FLAG;
+            insn.next_ip()
+        }
+    }
+}
+
+/// What moving `from` to `to` does, to values and to shadows: 4 bytes clear the upper half.
+fn copy(shadowed: &mut Shadowed, context: &mut Context, to: Register, from: Register) {
+    let bytes = to.size();
+    let [to, from] = [to, from].map(|register| register.full_register().number());
+    let mut value = [0; 8];
+    value[..bytes].copy_from_slice(&context.regs[from].to_le_bytes()[..bytes]);
+    context.regs[to] = u64::from_le_bytes(value);
+    let mut registers = shadowed.registers(context);
+    let mut cell = [0; 8];
+    cell[..bytes].copy_from_slice(&registers.bytes(state::general(from), 8)[..bytes]);
+    registers.bytes(state::general(to), 8).copy_from_slice(&cell);
+}
+
+/// The exchange puts `register` where the shadow is `mirror` by now, not the one that rax has: what has been added
+/// meanwhile is added to the dot that is put there, as a sum that had been read later would have it.
+fn catch_up(registers: &mut RegisterShadows<'_>, register: Register, bytes: usize, mirror: &[u8; 16]) {
+    let format = if bytes == 4 { Format::F32 } else { Format::F64 };
+    let dot = |cell: &[u8]| format.to_f64(format.bits_of(&cell[..bytes]));
+    let expected = dot(registers.bytes(state::general(reg::RAX), 8));
+    let cell = registers.bytes(state::general(register.full_register().number()), 8);
+    let sum = dot(cell) + (dot(mirror) - expected);
+    cell[..bytes].copy_from_slice(&format.from_f64(sum).to_le_bytes()[..bytes]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOV_RSI_RDX: &[u8] = &[0x48, 0x89, 0xd6];
+    const MOV_RDX_RAX: &[u8] = &[0x48, 0x89, 0xc2];
+    const MOV_RAX_RDX: &[u8] = &[0x48, 0x89, 0xd0];
+    const MOV_RSI_RAX: &[u8] = &[0x48, 0x89, 0xc6];
+    const STORE_RAX: &[u8] = &[0x48, 0x89, 0x06];
+    const CMP_RAX_RSI: &[u8] = &[0x48, 0x39, 0xf0];
+    const CMP_EAX_ESI: &[u8] = &[0x39, 0xf0];
+    const CMP_RBX_RSI: &[u8] = &[0x48, 0x39, 0xf3];
+    const JNE: &[u8] = &[0x75, 0];
+    const JB: &[u8] = &[0x72, 0];
+    const SETE: &[u8] = &[0x0f, 0x94, 0xc1];
+
+    fn asked_by(code: &[&[u8]]) -> Question {
+        asked(&code.concat(), 0x1000, Some(8))
+    }
+
+    #[test]
+    fn a_branch_some_moves_later_asks_the_flag() {
+        assert_eq!(asked_by(&[MOV_RDX_RAX, STORE_RAX, JNE]), Question::Flag);
+        assert_eq!(asked(JNE, 0x1000, None), Question::Flag);
+    }
+
+    #[test]
+    fn a_comparison_of_what_was_found_asks_by_the_value() {
+        let moves = vec![(Register::RSI, Register::RDX), (Register::RDX, Register::RAX)];
+        let question = asked_by(&[MOV_RSI_RDX, MOV_RDX_RAX, CMP_RAX_RSI, JNE]);
+        assert_eq!(question, Question::Comparison { moves, end: 0x1009 });
+        let question = asked_by(&[CMP_RAX_RSI, SETE]);
+        assert_eq!(question, Question::Comparison { moves: vec![], end: 0x1003 });
+    }
+
+    #[test]
+    fn other_comparisons_ask_nothing() {
+        let unasked: [&[&[u8]]; 6] = [
+            &[CMP_RBX_RSI, SETE],
+            &[CMP_EAX_ESI, SETE],
+            &[MOV_RAX_RDX, CMP_RAX_RSI, SETE],
+            &[MOV_RSI_RAX, CMP_RAX_RSI, SETE],
+            &[STORE_RAX, CMP_RAX_RSI, SETE],
+            &[CMP_RAX_RSI, JB],
+        ];
+        for code in unasked {
+            assert_eq!(asked_by(code), Question::Unasked, "{code:x?}");
+        }
+        assert_eq!(asked(&[CMP_RAX_RSI, SETE].concat(), 0x1000, None), Question::Unasked);
+    }
+}
