@@ -105,6 +105,7 @@ impl Host {
     /// + − × ÷ √ (53 ≥ 2·24 + 2: Figueroa, "When is double rounding innocuous?", 1995); `fma` needs its own care.
     pub fn round(&self, x: f64) -> f64 {
         match self.format {
+            Format::F16 => self.format.to_f64(self.format.from_f64(x)),
             Format::F32 => f64::from(x as f32),
             Format::F64 | Format::F80 => x,
         }
@@ -145,7 +146,7 @@ impl Arith for Host {
     fn fma(&self, a: f64, b: f64, c: f64) -> f64 {
         match self.format {
             Format::F32 => f64::from((a as f32).mul_add(b as f32, c as f32)),
-            Format::F64 | Format::F80 => a.mul_add(b, c),
+            Format::F16 | Format::F64 | Format::F80 => self.round(a.mul_add(b, c)),
         }
     }
     fn lt(&self, a: f64, b: f64) -> bool {

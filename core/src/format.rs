@@ -13,6 +13,8 @@ pub enum Format {
     F64,
     /// x87 double extended: 64-bit significand with an explicit integer bit, in ten bytes.
     F80,
+    /// IEEE 754 binary16, in which floats are kept; nothing is computed in it.
+    F16,
 }
 
 /// What the bits of a float say.
@@ -42,12 +44,13 @@ pub enum Number {
 }
 
 impl Format {
-    /// Every format.
+    /// Every format that operations compute in.
     pub const ALL: [Format; 3] = [Format::F32, Format::F64, Format::F80];
 
     /// Size of a value in memory, in bytes.
     pub const fn bytes(self) -> usize {
         match self {
+            Format::F16 => 2,
             Format::F32 => 4,
             Format::F64 => 8,
             Format::F80 => 10,
@@ -62,6 +65,7 @@ impl Format {
     /// Precision p: bits of the significand, the leading one included.
     pub const fn precision(self) -> u32 {
         match self {
+            Format::F16 => 11,
             Format::F32 => 24,
             Format::F64 => 53,
             Format::F80 => 64,
@@ -71,6 +75,7 @@ impl Format {
     /// Exponent of the least subnormal, 2^this.
     pub const fn least_exponent(self) -> i32 {
         match self {
+            Format::F16 => -24,
             Format::F32 => -149,
             Format::F64 => -1074,
             Format::F80 => -16445,
@@ -80,6 +85,7 @@ impl Format {
     /// The exponent field of infinities and NaN.
     const fn special_exponent(self) -> u128 {
         match self {
+            Format::F16 => 0x1f,
             Format::F32 => 0xff,
             Format::F64 => 0x7ff,
             Format::F80 => 0x7fff,
@@ -108,7 +114,7 @@ impl Format {
     /// A pseudo-denormal (exponent field 0, integer bit set) is the normal number it equals.
     fn magnitude(self, bits: u128) -> Option<u128> {
         let magnitude = match self {
-            Format::F32 | Format::F64 => bits & !(u128::MAX << (self.width() - 1)),
+            Format::F16 | Format::F32 | Format::F64 => bits & !(u128::MAX << (self.width() - 1)),
             Format::F80 => {
                 let (field, significand) = (bits >> 64 & 0x7fff, bits & u128::from(u64::MAX));
                 if field != 0 && significand >> 63 == 0 {
@@ -129,7 +135,7 @@ impl Format {
     fn assemble(self, negative: bool, field: u128, fraction: u128) -> u128 {
         let (sign, width) = (u128::from(negative) << (self.width() - 1), self.fraction_width());
         match self {
-            Format::F32 | Format::F64 => sign | field << width | fraction,
+            Format::F16 | Format::F32 | Format::F64 => sign | field << width | fraction,
             Format::F80 => sign | field << 64 | u128::from(field != 0) << 63 | fraction,
         }
     }
@@ -196,12 +202,12 @@ impl Format {
         to.encode(self.decode(bits))
     }
 
-    /// The nearest `f64`; exact for the two narrower formats.
+    /// The nearest `f64`; exact for all but the widest format.
     pub fn to_f64(self, bits: u128) -> f64 {
         match self {
             Format::F32 => f64::from(f32::from_bits(bits as u32)),
             Format::F64 => f64::from_bits(bits as u64),
-            Format::F80 => f64::from_bits(self.convert(bits, Format::F64) as u64),
+            Format::F16 | Format::F80 => f64::from_bits(self.convert(bits, Format::F64) as u64),
         }
     }
 
@@ -210,7 +216,7 @@ impl Format {
         match self {
             Format::F32 => (x as f32).to_bits().into(),
             Format::F64 => x.to_bits().into(),
-            Format::F80 => Format::F64.convert(x.to_bits().into(), self),
+            Format::F16 | Format::F80 => Format::F64.convert(x.to_bits().into(), self),
         }
     }
 

@@ -62,6 +62,7 @@ struct Fields {
 impl Fields {
     fn of(format: Format, bits: u128) -> Option<Fields> {
         let (exponent_bits, significand_bits) = match format {
+            Format::F16 => (5, 10),
             Format::F32 => (8, 23),
             Format::F64 => (11, 52),
             // No integer instruction works on ten bytes.

@@ -136,7 +136,7 @@ fn double_to_single_is_rusts_cast() {
 #[test]
 fn decoding_and_encoding_are_inverse() {
     let mut random = Random(4);
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().chain([Format::F16]) {
         for _ in 0..50_000 {
             let bits = match format {
                 Format::F80 => f80_bits(&mut random),
@@ -154,6 +154,35 @@ fn f80_bits(random: &mut Random) -> u128 {
     let top = random.below(0x10000);
     let integer = u64::from(top & 0x7fff != 0) << 63;
     u128::from(top) << 64 | u128::from(random.bits() >> 1 | integer)
+}
+
+/// IEEE 754-2019, table 3.5: p = 11, emax = 15.
+#[test]
+fn halves_by_definition() {
+    let two = |exponent: i32| 2f64.powi(exponent);
+    for (bits, x) in [
+        (0x3c00, 1.0),
+        (0xc000, -2.0),
+        (0x7bff, 65504.0),
+        (0x0001, two(-24)),
+        (0x83ff, -(two(-14) - two(-24))),
+        (0x0400, two(-14)),
+        (0x3555, 1365.0 * two(-12)),
+        (0x7c00, f64::INFINITY),
+        (0x8000, -0.0),
+    ] {
+        assert_eq!(Format::F16.to_f64(bits).to_bits(), f64::to_bits(x), "{bits:x}");
+        assert_eq!(Format::F16.from_f64(x), bits, "{x}");
+    }
+    // Ties to even, overflow from half a unit beyond the largest on, and ties at the other end.
+    for (x, bits) in
+        [(2049.0, 0x6800), (2051.0, 0x6802), (65519.0, 0x7bff), (65520.0, 0x7c00), (-1e9, 0xfc00)]
+    {
+        assert_eq!(Format::F16.from_f64(x), bits, "{x}");
+    }
+    for (x, bits) in [(two(-25), 0), (3.0 * two(-25), 2), (two(-25).next_up(), 1), (1e-300, 0)] {
+        assert_eq!(Format::F16.from_f64(x), bits, "{x:e}");
+    }
 }
 
 #[test]
@@ -174,7 +203,7 @@ fn odd_80_bit_encodings() {
 
 #[test]
 fn extreme_exponents_are_zero_or_infinite() {
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().chain([Format::F16]) {
         let finite = |exponent| Number::Finite { negative: true, significand: u64::MAX, exponent };
         assert_eq!(format.decode(format.encode(finite(i32::MAX))), Number::Infinite { negative: true });
         assert_eq!(format.ordinal(format.encode(finite(i32::MIN))), Some(0));

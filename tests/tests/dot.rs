@@ -10,7 +10,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Outcome};
 use shadowgrind_tests::shadowed::build::{Recipe, client_dir, python_package, python_with};
-use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_for_differences, limited};
+use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_for_differences};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::pairs;
 use std::path::{Path, PathBuf};
@@ -89,13 +89,13 @@ fn fail(text: Option<String>) -> Result<(), Failed> {
 fn check_cell(name: &str, cell: &Cell) -> Result<(), Failed> {
     let Some(exe) = built(name, &cell.recipe)? else { return Ok(()) };
     let input = format!("--input={}", cell.input);
-    check_pairs(&Case::new("dot", &[&input], &exe), cell.tolerance(), cell.limited)
+    check_pairs(&Case::new("dot", &[&input], &exe), cell.tolerance())
 }
 
-fn check_pairs(case: &Case, tolerance: f64, limited: &[&str]) -> Result<(), Failed> {
+fn check_pairs(case: &Case, tolerance: f64) -> Result<(), Failed> {
     let seen = case.observe()?;
     let pairs = pairs::parse(&seen.outcome.stdout)?;
-    fail(pairs::disagreements(&pairs, &seen.report, tolerance, limited))
+    fail(pairs::disagreements(&pairs, &seen.report, tolerance))
 }
 
 /// A Python guest.
@@ -162,7 +162,7 @@ fn check_script_forms(name: &str, script: &Script) -> Result<(), Failed> {
 
 fn check_script(name: &str, script: &Script) -> Result<(), Failed> {
     match script_case(name, script)? {
-        Some(case) => check_pairs(&case, script.tolerance, limited(script.name)),
+        Some(case) => check_pairs(&case, script.tolerance),
         None => Ok(()),
     }
 }

@@ -36,8 +36,9 @@ fn gaps(seen: &Observed) -> Vec<(String, u64)> {
 
 #[test]
 fn a_gap_is_counted_where_it_meets_a_shadow() {
-    for shadow in ["dot", "mpfr"] {
-        let Some(seen) = observe(shadow, "gap.c", "-O1 -mf16c", "f16c", &[]) else { return };
+    let masked = ("dot", "-O1 -DMASKED -mavx512f -mavx512vl", "avx512vl");
+    for (shadow, flags, need) in [("mpfr", "-O1 -mf16c", "f16c"), masked] {
+        let Some(seen) = observe(shadow, "gap.c", flags, need, &[]) else { return };
         let gaps = gaps(&seen);
         assert_eq!(gaps.len(), 1, "{shadow}: {gaps:?}");
         assert!(gaps[0].0.to_lowercase().starts_with("vcvtps2ph xmm"), "{shadow}: {gaps:?}");

@@ -2,7 +2,7 @@
 //! in memory, are bit for bit those of instructions that the engine stops at and replays one by one; and reals from
 //! records, with arithmetic of our own, give the outputs and findings of those that MPFR computes one by one.
 
-use shadowgrind_tests::tool;
+use shadowgrind_tests::{host, tool};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,6 +35,26 @@ fn derivatives_agree_with_their_slow_twin() {
             assert_eq!(got, slow, "{what} with {fast:?}");
         }
     });
+}
+
+/// Those of floats in half precision, and what moves these about.
+#[test]
+fn halves_agree_with_their_slow_twin() {
+    if !host::has_cpu_flag("f16c") {
+        return host::skipped("half.c", "needs f16c");
+    }
+    let directory = directory("halves");
+    for level in ["-O0", "-O3"] {
+        let program = compile("../dot/half.c", &[level, "-mavx2", "-mf16c", "-DKIND=4"], &directory);
+        let options = ["--shadow=dot", "--input=shift"];
+        let slow = derivatives(&report(&program, &[], &options, SLOW, &directory));
+        assert!(slow.iter().any(|dot| dot != "0.0"), "{level}: {slow:?}");
+        for fast in FAST {
+            let got = derivatives(&report(&program, &[], &options, fast, &directory));
+            assert_eq!(got, slow, "{level} with {fast:?}");
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("the programs can be removed");
 }
 
 /// Programs for reals: one more, and one that is at fault.
@@ -81,8 +101,7 @@ fn for_each_program(
     guests: &[(&str, &[&str])],
     mut look: impl FnMut(&Path, &[&str], &Path, &str),
 ) {
-    let directory = std::env::temp_dir().join(format!("shadowgrind-twins-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).expect("a directory for the programs");
+    let directory = directory(name);
     for (source, args) in guests {
         for flags in FLAGS {
             let program = compile(source, flags, &directory);
@@ -90,6 +109,12 @@ fn for_each_program(
         }
     }
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");
+}
+
+fn directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("shadowgrind-twins-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory for the programs");
+    directory
 }
 
 fn compile(source: &str, flags: &[&str], directory: &Path) -> PathBuf {

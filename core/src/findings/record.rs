@@ -11,7 +11,7 @@ use crate::site::Site;
 pub(super) const RECORD: usize = 40;
 
 /// Formats by their two bits in byte 10.
-const FORMATS: [Format; 3] = [Format::F32, Format::F64, Format::F80];
+const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F80, Format::F16];
 
 const NOTHING: u8 = 0;
 const DOT: u8 = 1;
@@ -112,6 +112,6 @@ mod tests {
         assert_eq!(records.len(), expected.len() * RECORD);
         let decoded: Vec<_> = records.as_chunks().0.iter().map(|record| decode(record, &reals)).collect();
         assert_eq!(decoded, expected);
-        assert_eq!(FORMATS.map(|f| f as u8), [0, 1, 2]);
+        assert_eq!(FORMATS.map(|f| f as u8), [0, 1, 2, 3]);
     }
 }

@@ -36,9 +36,10 @@ impl Value {
         self.bits
     }
 
-    /// The nearest `f64`, for comparing and sorting; exact for the two narrower formats.
+    /// The nearest `f64`, for comparing and sorting; exact for all but the widest format.
     pub fn to_f64(&self) -> f64 {
         match self.format {
+            Format::F16 => Format::F16.to_f64(u16::from_le_bytes(self.low()).into()),
             Format::F32 => f32::from_le_bytes(self.low()).into(),
             Format::F64 => f64::from_le_bytes(self.low()),
             Format::F80 => match decimal::parts(self.bits) {
@@ -77,7 +78,7 @@ impl fmt::Display for Value {
         match self.format {
             _ if x.is_nan() => f.pad("NaN"),
             Format::F32 if x.is_finite() => f.pad(&format!("{:?}", f32::from_le_bytes(self.low()))),
-            Format::F64 if x.is_finite() => f.pad(&format!("{x:?}")),
+            Format::F16 | Format::F64 if x.is_finite() => f.pad(&format!("{x:?}")),
             Format::F80 => f.pad(&decimal::digits21(self.bits)),
             _ => f.pad(if x > 0.0 { "Infinity" } else { "-Infinity" }),
         }
@@ -88,7 +89,7 @@ impl fmt::Display for Value {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.format {
-            Format::F32 | Format::F64 => Number(self.to_f64()).serialize(serializer),
+            Format::F16 | Format::F32 | Format::F64 => Number(self.to_f64()).serialize(serializer),
             Format::F80 => serializer.serialize_str(&decimal::digits21(self.bits)),
         }
     }

@@ -17,6 +17,7 @@ impl Bits {
     #[inline]
     pub(super) fn of(format: Format, bits: u128) -> Bits {
         match format {
+            Format::F16 => Bits { low: bits as u16 as u64, high: 0 },
             Format::F32 => Bits { low: bits as u32 as u64, high: 0 },
             Format::F64 => Bits { low: bits as u64, high: 0 },
             Format::F80 => Bits { low: bits as u64, high: (bits >> 64) as u16 },

@@ -21,7 +21,7 @@ pub fn assign(real: &mut Float, format: Format, bits: u128) {
     match format {
         Format::F32 => real.assign(f32::from_bits(bits as u32)),
         Format::F64 => real.assign(f64::from_bits(bits as u64)),
-        Format::F80 => match format.decode(bits) {
+        Format::F16 | Format::F80 => match format.decode(bits) {
             Number::Finite { negative, significand, exponent } => {
                 real.assign(significand);
                 *real <<= exponent;

@@ -17,7 +17,7 @@ pub fn residual_host<V>(lane: &Lane<'_, V>) -> Host {
 #[inline(always)]
 pub fn residuals_hold(from: Format, to: Format, x: &[f64], r: f64) -> bool {
     let bound = match (from, to) {
-        (Format::F80, _) | (_, Format::F80) => return false,
+        (Format::F16 | Format::F80, _) | (_, Format::F16 | Format::F80) => return false,
         // An f32 residual may be 2⁴⁸ times smaller than the result, a product twice as far out as its factors.
         (Format::F32, _) | (_, Format::F32) => 60,
         (Format::F64, Format::F64) => 480,
@@ -54,6 +54,6 @@ pub fn to_f64(format: Format, bits: u128) -> f64 {
     match format {
         Format::F32 => f64::from(f32::from_bits(bits as u32)),
         Format::F64 => f64::from_bits(bits as u64),
-        Format::F80 => format.to_f64(bits),
+        Format::F16 | Format::F80 => format.to_f64(bits),
     }
 }

@@ -180,6 +180,7 @@ impl Outcome<'_> {
 /// Zero or subnormal.
 pub(super) fn is_tiny(format: Format, x: f64) -> bool {
     match format {
+        Format::F16 => x.abs() < f64::exp2(-14.0),
         Format::F32 => x.abs() < f64::from(f32::MIN_POSITIVE),
         Format::F64 => x.abs() < f64::MIN_POSITIVE,
         // Seen as an f64: well before its own range ends, which only makes more of it named.

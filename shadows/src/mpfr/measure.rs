@@ -26,7 +26,7 @@ pub fn round(format: Format, real: &Float) -> u128 {
     match format {
         Format::F32 => real.to_f32().to_bits().into(),
         Format::F64 => real.to_f64().to_bits().into(),
-        Format::F80 => convert::to_bits(format, real),
+        Format::F16 | Format::F80 => convert::to_bits(format, real),
     }
 }
 
@@ -130,7 +130,7 @@ pub fn is_exactly(real: &Float, format: Format, bits: u128) -> bool {
             let float = to_f64(format, bits);
             *real == float || real.is_nan() && float.is_nan()
         }
-        Format::F80 => {
+        Format::F16 | Format::F80 => {
             let float = convert::from_bits(format, bits);
             *real == float || real.is_nan() && float.is_nan()
         }

@@ -55,7 +55,7 @@ fn bits_at(format: Format, ordinal: i128) -> u128 {
     let magnitude = ordinal.unsigned_abs();
     let sign = u128::from(ordinal < 0) << (format.width() - 1);
     match format {
-        Format::F32 | Format::F64 => sign | magnitude,
+        Format::F16 | Format::F32 | Format::F64 => sign | magnitude,
         Format::F80 => {
             let (exponent, fraction) = (magnitude >> 63, magnitude & ((1 << 63) - 1));
             sign | exponent << 64 | u128::from(exponent != 0) << 63 | fraction

@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 13] = [
+const GUESTS: [Guest; 14] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -31,6 +31,7 @@ const GUESTS: [Guest; 13] = [
     Guest { file: "registers.c",     languages: &["c"],       kinds: &[8],      flags: "-mcx16 -pthread", libs: "-lm" },
     Guest { file: "tricks.c",        languages: BOTH,         kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "lanes.c",         languages: BOTH,         kinds: &[8],      flags: "-mavx2 -mfma -mf16c", libs: "-lm" },
+    Guest { file: "half.c",          languages: &["c"],       kinds: &[4],      flags: "-mavx2 -mf16c", libs: "-lm" },
     Guest { file: "complex.c",       languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "complex_cpp.cpp", languages: &["c++"],     kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "classes.cpp",     languages: &["c++"],     kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -55,17 +56,6 @@ const LEVELS: [(&str, &str); 5] = [
     ("static", "-O2 -static"),
 ];
 
-/// What the tool does not follow: guest, and the checks that are wrong. Everything else must be right.
-const LIMITED: [(&str, &[&str]); 1] = [
-    // Half precision: a gap, which the report counts.
-    ("lanes.c", &["cvtph2ps"]),
-];
-
-/// The checks of a guest, by its file or a script's name, that may be wrong.
-pub fn limited(file: &str) -> &'static [&'static str] {
-    LIMITED.iter().find(|(guest, _)| *guest == file).map_or(&[], |(_, checks)| checks)
-}
-
 /// One cell.
 pub struct Cell {
     /// `functions/c-gcc/double/O3`.
@@ -76,8 +66,6 @@ pub struct Cell {
     pub kind: u32,
     /// The `--input` of the guest.
     pub input: &'static str,
-    /// The checks that may be wrong.
-    pub limited: &'static [&'static str],
 }
 
 impl Cell {
@@ -146,7 +134,6 @@ fn cell(
         name: format!("{stem}/{compiler_name}/{type_name}/{}", level.0),
         recipe: Recipe::new(command, &flags, &source, guest.libs),
         kind,
-        limited: limited(guest.file),
         input: if *language == "fortran" { "shifted::shift" } else { "shift" },
     }
 }

@@ -50,7 +50,8 @@ impl Shadowed {
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
         let mut shadowed = Shadowed {
             upper_registers: tool.upper_registers,
-            solos: Solos::new(),
+            // A ticket has no room in two bytes.
+            solos: Solos::new(!tool.has_reals()),
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),

@@ -67,9 +67,10 @@ struct Pending {
 }
 
 impl Solos {
-    pub(super) fn new() -> Self {
+    /// For shadows that are kept beside an f16 too or, without `halves`, are not.
+    pub(super) fn new(halves: bool) -> Self {
         Solos {
-            lowerer: Lowerer::new(),
+            lowerer: Lowerer::new(halves),
             entries: HashMap::new(),
             pending: None,
             record: Vec::new(),

@@ -63,7 +63,11 @@ pub(crate) enum Row {
     Narrow(Shape),
     /// f32 to f64.
     Widen(Shape),
-    /// Integers, or half-precision floats, to floats: they start afresh.
+    /// f32 to f16: in a register, or memory.
+    ToHalf,
+    /// f16 to f32.
+    FromHalf,
+    /// Integers, or bfloat16 floats, to floats: they start afresh.
     FromInteger(Format, Shape),
     /// Floats to integers, in general registers (`Scalar`) or lanes.
     ToInteger(Format, ToInteger, Shape),
@@ -111,7 +115,8 @@ impl Row {
             | Row::Horizontal(..)
             | Row::DotProduct(_)
             | Row::Round(..)
-            | Row::Narrow(_) => true,
+            | Row::Narrow(_)
+            | Row::ToHalf => true,
             Row::X87(x87) => {
                 matches!(x87, Arith(..) | Unary(_) | Binary(_) | Scale(_) | SinCos | Tangent | Extract)
             }
@@ -166,6 +171,8 @@ pub(crate) enum General {
     Move,
     /// Moves the source's bytes; what is beyond them is no part of a float any more.
     Extend,
+    /// Extends what is in the low two bytes of the accumulator, which stays there.
+    ExtendHalf,
     /// Moves if a condition holds.
     ConditionalMove,
     /// Pushes or pops.

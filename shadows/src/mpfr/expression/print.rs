@@ -201,6 +201,7 @@ fn precondition(ranges: &[VariableRange]) -> Option<String> {
 
 fn precision(format: Format) -> &'static str {
     match format {
+        Format::F16 => "binary16",
         Format::F32 => "binary32",
         Format::F64 => "binary64",
         Format::F80 => "binary80",

@@ -227,6 +227,34 @@ pub(super) fn widen(build: &mut Build<'_>, shape: Shape) -> Result<(), Why> {
     finish(build, to, shape)
 }
 
+/// Lowest lanes first: a result overwrites operands of its own lane and those below.
+pub(super) fn to_half(build: &mut Build<'_>) -> Result<(), Why> {
+    let (from, to) = (Format::F32, Format::F16);
+    let count = build.width(1) / from.bytes() as u16;
+    let x = build.source(1, from, count)?;
+    let r = build.result(to, count)?;
+    for i in 0..count {
+        build.step(Step::Op { op: Op::Narrow, from, to, x: [x.lane(i); 3], r: r.lane(i) });
+    }
+    let bytes = to.bytes() as u16 * count;
+    if build.is_register(0) {
+        build.clear(r.lane(count).place, XMM_BYTES.saturating_sub(bytes));
+    }
+    build.finish_vector(bytes.max(XMM_BYTES))
+}
+
+/// Highest lanes first, as in [`widen`].
+pub(super) fn from_half(build: &mut Build<'_>) -> Result<(), Why> {
+    let (from, to) = (Format::F16, Format::F32);
+    let count = lanes(build, to, Shape::Packed);
+    let x = build.source(1, from, count)?;
+    let r = build.result(to, count)?;
+    for i in (0..count).rev() {
+        build.step(Step::Widen { from, to, x: x.lane(i), r: r.lane(i) });
+    }
+    finish(build, to, Shape::Packed)
+}
+
 pub(super) fn from_integer(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
     let place = build.place(0)?;
     let bytes = match shape {

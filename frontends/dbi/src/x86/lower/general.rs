@@ -13,6 +13,10 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
         General::Move => transfer(build, build.width(0)),
         General::Extend => extend(build),
+        General::ExtendHalf => {
+            build.clear(Place::State(state::general(0)).plus(2), 6);
+            Ok(())
+        }
         General::ConditionalMove => conditional_move(build),
         General::Push => push(build),
         General::Pop => pop(build),

@@ -7,7 +7,8 @@
 //! What is not followed, by design:
 //! - the stack pointer never holds a float;
 //! - 8- and 16-bit integer operations drop the shadow of the bytes they write: a float is taken apart in halves or wholes;
-//! - so do sums that cannot be a change of exponent, bits set in memory by an index in a register, and half precision;
+//! - so do sums that cannot be a change of exponent, and bits set in memory by an index in a register;
+//! - half precision, unless the shadow fits in two bytes: conversions to it are gaps then, those from it start afresh;
 //! - an integer loaded into x87 and stored again carries what its eight bytes carried (`fild`, `fistp`: the copy of a
 //!   double), but not if it is smaller than 2⁵², which no normal double is as an integer;
 //! - comparisons by sign bits (`movmskps`, `vtestps`) or as integers are not observed;
@@ -36,6 +37,7 @@ use super::state;
 use super::table::{General, Row, Shape, X87};
 use build::{Build, register_place, written};
 use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Lowered, Place};
 
 /// Why an instruction is a gap.
@@ -45,6 +47,8 @@ type Why = &'static str;
 pub(crate) struct Lowerer {
     info: InstructionInfoFactory,
     probe: Probe,
+    /// A shadow fits in as many bytes as an f16 has.
+    halves: bool,
 }
 
 /// What becomes of an instruction.
@@ -114,9 +118,9 @@ pub(crate) enum StringKind {
 }
 
 impl Lowerer {
-    /// A lowerer with a probe of its own.
-    pub(crate) fn new() -> Self {
-        Lowerer { info: InstructionInfoFactory::new(), probe: Probe::new() }
+    /// A lowerer with a probe of its own, for shadows that are kept beside an f16 too or, without `halves`, are not.
+    pub(crate) fn new(halves: bool) -> Self {
+        Lowerer { info: InstructionInfoFactory::new(), probe: Probe::new(), halves }
     }
 
     /// What becomes of `insn`; `top` is the physical x87 register on top before it.
@@ -166,6 +170,10 @@ impl Lowerer {
             Row::Round(format, shape) => float::round(build, format, shape),
             Row::Narrow(shape) => float::narrow(build, shape),
             Row::Widen(shape) => float::widen(build, shape),
+            Row::ToHalf if self.halves => float::to_half(build),
+            Row::FromHalf if self.halves => float::from_half(build),
+            Row::ToHalf => Err("half precision"),
+            Row::FromHalf => float::from_integer(build, Format::F32, Shape::Packed),
             Row::FromInteger(format, shape) => float::from_integer(build, format, shape),
             Row::ToInteger(format, how, shape) => float::to_integer(build, format, how, shape),
             Row::Compare(format, shape) => float::compare(build, format, shape),

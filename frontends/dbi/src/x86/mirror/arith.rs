@@ -19,7 +19,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_shadows::dot::magic_terms;
 
 /// Mask registers that rules may change.
-const MASKS: [u8; 3] = [1, 2, 3];
+pub(super) const MASKS: [u8; 3] = [1, 2, 3];
 
 /// The mask register whose lowest so many bits are set: they are ours to keep (`tools::registers`).
 pub(super) fn lanes_mask(count: u8) -> Option<u8> {
@@ -250,7 +250,7 @@ impl Emitter {
     }
 
     /// Sets MXCSR aside where rules raise its flags.
-    fn keep_mxcsr(&mut self, at: At<'_>) {
+    pub(super) fn keep_mxcsr(&mut self, at: At<'_>) {
         if self.keeps_mxcsr() {
             self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
             let displaced = Displaced { mxcsr: true, ..self.displaced(None) };
@@ -258,7 +258,7 @@ impl Emitter {
         }
     }
 
-    fn put_back_mxcsr(&mut self, at: At<'_>) {
+    pub(super) fn put_back_mxcsr(&mut self, at: At<'_>) {
         if self.keeps_mxcsr() {
             self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
             self.note_borrowed(at.index);
@@ -352,6 +352,7 @@ impl Emitter {
         let temp = self.temporary(1);
         let job = Conversion {
             from: if widens { Format::F32 } else { Format::F64 },
+            result: if widens { Format::F64 } else { Format::F32 },
             count,
             dot,
             to,

@@ -48,7 +48,7 @@ impl Emitter {
                 self.guest(at);
                 self.clear_results(at);
             }
-            General::Bits => self.bits(at),
+            General::Bits | General::ExtendHalf => self.bits(at),
             General::Address => {
                 let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
                 let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);

@@ -15,6 +15,7 @@ mod encode;
 mod function;
 mod general;
 mod guard;
+mod half;
 mod liveness;
 mod logic;
 mod logic_vex;
@@ -44,6 +45,7 @@ use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
 use twins::Twins;
@@ -195,6 +197,8 @@ impl Emitter {
             | Row::Fused(..)
             | Row::Narrow(_)
             | Row::Widen(_)
+            | Row::ToHalf
+            | Row::FromHalf
             | Row::CompareFlags(_)
             | Row::ToInteger(..)
                 if slow =>
@@ -235,6 +239,9 @@ impl Emitter {
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
             Row::Narrow(shape) => self.conversion(at, false, shape),
             Row::Widen(shape) => self.conversion(at, true, shape),
+            Row::FromHalf if records => self.fresh(at, Format::F32, Shape::Packed),
+            Row::FromHalf => self.half_to_single(at),
+            Row::ToHalf if !records => self.single_to_half(at),
             Row::Round(format, shape) | Row::FromInteger(format, shape) | Row::Compare(format, shape)
                 if !records =>
             {
@@ -362,8 +369,8 @@ impl Emitter {
     }
 }
 
-/// Whether an instruction computes floats, or reads them for a decision, and leaves what it makes in a register whose
-/// shadow is simply cleared when shadowing is off.
+/// Whether an instruction computes floats, or reads them for a decision, and leaves what it makes where its shadow is
+/// simply cleared when shadowing is off.
 fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
     match row {
         Row::Arith(..)
@@ -372,7 +379,7 @@ fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
         | Row::Narrow(..)
         | Row::Round(..)
         | Row::Compare(..) => insn.op0_register().is_vector_register(),
-        Row::ToInteger(..) => true,
+        Row::ToInteger(..) | Row::ToHalf => true,
         _ => false,
     }
 }

@@ -149,9 +149,8 @@ rows! {
     Cvtsi2sd Vcvtsi2sd Vcvtusi2sd => FromInteger(F64, Scalar);
     Cvtdq2ps Vcvtdq2ps Vcvtudq2ps Vcvtqq2ps Vcvtuqq2ps Cvtpi2ps => FromInteger(F32, Packed);
     Cvtdq2pd Vcvtdq2pd Vcvtudq2pd Vcvtqq2pd Vcvtuqq2pd Cvtpi2pd => FromInteger(F64, Packed);
-    // A half-precision float is no shadowed format: what is read from one starts afresh.
-    Vcvtph2ps => FromInteger(F32, Packed);
-    Vcvtps2ph => Gap("half precision");
+    Vcvtph2ps => FromHalf;
+    Vcvtps2ph => ToHalf;
     Cvtss2si Vcvtss2si Vcvtss2usi => ToInteger(F32, How::Round, Scalar);
     Cvtsd2si Vcvtsd2si Vcvtsd2usi => ToInteger(F64, How::Round, Scalar);
     Cvttss2si Vcvttss2si Vcvttss2usi => ToInteger(F32, How::Truncate, Scalar);

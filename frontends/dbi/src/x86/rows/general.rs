@@ -9,6 +9,7 @@ use iced_x86::{Instruction, Mnemonic, Register};
 rows! {
     Mov Movnti Movdiri => General(Move);
     Movzx Movsx Movsxd => General(Extend);
+    Cwde => General(ExtendHalf);
     Cmova Cmovae Cmovb Cmovbe Cmove Cmovg Cmovge Cmovl Cmovle Cmovne Cmovno Cmovnp Cmovns Cmovo Cmovp Cmovs
         => General(ConditionalMove);
     Push => General(Push);

@@ -1,4 +1,4 @@
-//! Dots that change their format with the value: f64 to f32 and back.
+//! Dots that change their format with the value: f64 to f32 and back, f32 to f16 and back.
 //!
 //! The rule of TABLE 1's `Narrow` and `Widen` is that the dot is converted like the value; this is that conversion.
 
@@ -12,9 +12,11 @@ use super::{Binding, Constants, Rest};
 /// A conversion of dots to emit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// Format of the operand: F64 narrows to F32, F32 widens to F64.
+    /// Format of the operand.
     pub(crate) from: Format,
-    /// Number of lanes: 1 for a scalar conversion, 2, 4, or, with `Evex`, 8.
+    /// Format of the result: next to it.
+    pub(crate) result: Format,
+    /// Number of lanes: 1 for a scalar conversion, 2, 4, or, with `Evex`, 8. Between F16 and F32 4 or 8, the rest zero.
     pub(crate) count: u8,
     /// The operand's dot: as many lanes of it. What is above them may be anything.
     pub(crate) dot: Place,
@@ -36,16 +38,30 @@ impl Conversion {
         self.count * format.bytes() as u8
     }
 
-    fn result(&self) -> Format {
-        if self.from == Format::F64 { Format::F32 } else { Format::F64 }
+    /// The instruction that makes `to` of `from`, at a length by which both sides are named. What a scalar one leaves of
+    /// `to` it takes from there.
+    fn vector(&self, length: Length, to: u8, from: Place) -> Vector {
+        let second = if length == Length::Scalar { to } else { 0 };
+        match (self.from, self.result, from) {
+            (Format::F64, ..) => Vector::new(forms::NARROW, self.from, length, [to, second], from),
+            (_, Format::F64, _) => Vector::new(forms::WIDEN, self.from, length, [to, second], from),
+            (Format::F16, ..) => Vector::unary(forms::WIDEN_HALF, Format::F32, length, to, from),
+            (.., Place::Reg(from)) => {
+                Vector::unary(forms::NARROW_HALF, Format::F32, length, from, Place::Reg(to))
+                    .immediate(NEAREST)
+            }
+            (.., Place::Mem(_)) => unreachable!("the operand is in a register"),
+        }
     }
 
-    /// The instruction, at a length by which both sides are named.
-    fn vector(&self, length: Length, operands: [u8; 2], rm: Place) -> Vector {
-        let form = if self.from == Format::F64 { forms::NARROW } else { forms::WIDEN };
-        Vector::new(form, self.from, length, operands, rm)
+    /// Whether the instruction takes its operand from a register only.
+    fn needs_register(&self) -> bool {
+        self.result == Format::F16
     }
 }
+
+/// To the nearest, in `vcvtps2ph`'s immediate.
+const NEAREST: u8 = 0;
 
 /// Appends a conversion. With [`Binding::Evex`] it is quiet, with [`Binding::Vex`] it raises flags.
 pub(crate) fn convert(asm: &mut Asm, binding: Binding, job: &Conversion, constants: &Constants) {
@@ -69,7 +85,7 @@ fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
         }
     };
     let quiet = |to| {
-        let vector = job.vector(Length::B64, [to, 0], Place::Reg(from));
+        let vector = job.vector(Length::B64, to, Place::Reg(from));
         if job.from == Format::F64 { vector.nearest() } else { vector.suppressed() }
     };
     match (job.rest, job.from) {
@@ -79,19 +95,25 @@ fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
         (Rest::Keep | Rest::Low, _) => {
             asm.vector(quiet(job.temp).masked(lanes).zeroing());
             let rm = Place::Reg(job.temp);
-            asm.vector(Vector::unary(forms::MOVE, job.result(), Length::B64, job.to, rm).masked(lanes));
+            asm.vector(Vector::unary(forms::MOVE, job.result, Length::B64, job.to, rm).masked(lanes));
         }
     }
 }
 
 fn vex(asm: &mut Asm, job: &Conversion) {
     let scalar = job.count == 1;
-    let length = if scalar { Length::Scalar } else { Length::of(job.bytes(Format::F64)) };
+    let wider = if job.from.bytes() > job.result.bytes() { job.from } else { job.result };
+    let length = if scalar { Length::Scalar } else { Length::of(job.bytes(wider)) };
     let to = if job.rest == Rest::Zero { job.to } else { job.temp };
-    // The scalar form copies what is above the lane from its second operand.
-    let vector = job.vector(length, [to, if scalar { to } else { 0 }], job.dot);
-    asm.vector(vector);
-    let width = job.bytes(job.result());
+    let dot = match job.dot {
+        Place::Mem(mem) if job.needs_register() => {
+            asm.vector_load(job.temp, mem, job.bytes(job.from));
+            Place::Reg(job.temp)
+        }
+        dot => dot,
+    };
+    asm.vector(job.vector(length, to, dot));
+    let width = job.bytes(job.result);
     match job.rest {
         Rest::Keep | Rest::Low => merge(asm, job.to, to, width, job.rest),
         Rest::Zero if scalar => clear_above(asm, to, to, width),

@@ -109,7 +109,8 @@ fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, cons
     let mut convert = |asm: &mut Asm, from: Format, dot: Place, to: u8| {
         written |= 1 << to;
         let (temp, mask) = (to, applied.masks.first().copied().unwrap_or(0));
-        let job = Conversion { from, count, dot, to, rest: Rest::Zero, temp, mask, lanes };
+        let result = if from == Format::F32 { Format::F64 } else { Format::F32 };
+        let job = Conversion { from, result, count, dot, to, rest: Rest::Zero, temp, mask, lanes };
         convert(asm, binding, &job, constants);
     };
     let mut widened = |asm: &mut Asm, mem: Mem, needed: bool| {

@@ -138,7 +138,7 @@ impl Form {
 
 fn is_double(format: Format) -> bool {
     match format {
-        Format::F32 => false,
+        Format::F16 | Format::F32 => false,
         Format::F64 => true,
         Format::F80 => panic!("no vector has 80-bit lanes"),
     }
@@ -176,6 +176,11 @@ pub(crate) const MOVE_LOW: Form = Form::float(0x10);
 pub(crate) const WIDEN: Form = Form::float(0x5a).memory(Memory::Half);
 /// `vcvtsd2ss`, `vcvtpd2ps`: format is F64; its length that of the operand.
 pub(crate) const NARROW: Form = Form::float(0x5a);
+
+/// `vcvtph2ps`: length that of the result. Format F32.
+pub(crate) const WIDEN_HALF: Form = Form::fixed(2, 1, 0x13).wide(Wide::Never).memory(Memory::Half);
+/// `vcvtps2ph`, towards `rm`, rounding by the immediate: length that of the operand. Format F32.
+pub(crate) const NARROW_HALF: Form = Form::fixed(3, 1, 0x1d).wide(Wide::Never).memory(Memory::Half);
 
 /// `vpand`, as `vpandd`, `vpandq` in EVEX. Logic is packed: length is never scalar.
 pub(crate) const AND: Form = Form::fixed(1, 1, 0xdb);

@@ -37,6 +37,8 @@ enum Shape {
     Widen,
     /// The same, rounded.
     Narrow,
+    /// Packed rm, reg; `{sae}`.
+    Halve,
     /// reg, rm.
     Two,
     /// reg, memory.
@@ -79,6 +81,8 @@ fn cases() -> Vec<Case> {
         (f::SQRT, Shape::Root, ALL, false, names!(Vsqrtps Vsqrtpd Vsqrtss Vsqrtsd)),
         (f::WIDEN, Shape::Widen, ALL, false, names!(Vcvtps2pd INVALID Vcvtss2sd INVALID)),
         (f::NARROW, Shape::Narrow, ALL, false, names!(INVALID Vcvtpd2ps INVALID Vcvtsd2ss)),
+        (f::WIDEN_HALF, Shape::Widen, PACKED, false, names!(Vcvtph2ps INVALID)),
+        (f::NARROW_HALF, Shape::Halve, PACKED, true, names!(Vcvtps2ph INVALID)),
         (f::COMPARE, Shape::Three, &ALL[..3], true, names!(Vcmpps Vcmppd Vcmpss Vcmpsd)),
         (f::COMPARE_MASK, Shape::CompareMask, ALL, true, names!(Vcmpps Vcmppd Vcmpss Vcmpsd)),
         (f::LOAD, Shape::Load, ALL, false, names!(Vmovups Vmovupd Vmovss Vmovsd)),
@@ -261,7 +265,7 @@ fn instance(
     };
     let reg = random.below(if to_mask { 8 } else { registers }) as u8;
     let has_second = match shape {
-        Shape::Two | Shape::Load | Shape::Store => false,
+        Shape::Two | Shape::Load | Shape::Store | Shape::Halve => false,
         Shape::Root | Shape::Widen | Shape::Narrow => length == Length::Scalar,
         _ => true,
     };
@@ -270,13 +274,14 @@ fn instance(
     let quiet = evex && matches!(rm, Place::Reg(_)) && random.coin();
     v = match shape {
         Shape::Rounded | Shape::Root | Shape::Narrow if quiet => v.nearest(),
-        Shape::Widen | Shape::CompareMask if quiet => v.suppressed(),
+        Shape::Widen | Shape::Halve | Shape::CompareMask if quiet => v.suppressed(),
         _ => v,
     };
     let maskable = evex && !general && !matches!(form, f::INSERT_32 | f::MOVE_64);
     if maskable && random.coin() {
         v = v.masked(random.below(8) as u8);
-        if random.coin() && !to_mask && shape != Shape::Store {
+        let to_memory = shape == Shape::Store || shape == Shape::Halve && !matches!(rm, Place::Reg(_));
+        if random.coin() && !to_mask && !to_memory {
             v = v.zeroing();
         }
     }
@@ -287,7 +292,7 @@ fn instance(
     // One side of a conversion is half as long.
     let half = if length == Length::B64 { Length::B32 } else { Length::B16 };
     let (reg_length, rm_length) = match shape {
-        Shape::Widen => (length, half),
+        Shape::Widen | Shape::Halve => (length, half),
         Shape::Narrow => (half, length),
         _ if matches!(form, f::BROADCAST_32 | f::BROADCAST_64) => (length, Length::B16),
         _ => (length, length),
@@ -302,7 +307,7 @@ fn instance(
     let mut expected = vec![Some(reg)];
     expected.extend(has_second.then(|| Some(vector_name(second, length))));
     expected.push(rm);
-    if shape == Shape::Store {
+    if matches!(shape, Shape::Store | Shape::Halve) {
         expected.reverse();
     }
     (v, expected)

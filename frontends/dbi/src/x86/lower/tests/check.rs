@@ -29,7 +29,7 @@ enum Fill {
 
 impl Checker {
     pub(super) fn new() -> Self {
-        Checker { native: Native::new(), lowerer: Lowerer::new(), rng: Rng(1) }
+        Checker { native: Native::new(), lowerer: Lowerer::new(true), rng: Rng(1) }
     }
 
     /// Problems with random instructions of `code`; `None` if there was nothing to compare.
@@ -165,7 +165,7 @@ fn fill_for(insn: &Instruction, row: Row) -> Fill {
         Row::DotProduct(format) | Row::Round(format, _) | Row::ToInteger(format, ..) => Fill::Floats(format),
         Row::Compare(format, _) | Row::CompareFlags(format) => Fill::Floats(format),
         Row::Narrow(_) => Fill::Floats(Format::F64),
-        Row::Widen(_) => Fill::Floats(Format::F32),
+        Row::Widen(_) | Row::ToHalf => Fill::Floats(Format::F32),
         Row::X87(_) => match insn.memory_size() {
             MemorySize::Float32 => Fill::Floats(Format::F32),
             MemorySize::Float64 => Fill::Floats(Format::F64),

@@ -124,7 +124,7 @@ impl Run {
         let memory = vec![0; WINDOW];
         let machine =
             Machine { general, flags: 0x202, vectors, x87: [[0; 10]; 8], top: 0, in_use: 0, memory };
-        let mut run = Run { native, lowerer: Lowerer::new(), machine, cells: Bytes::default() };
+        let mut run = Run { native, lowerer: Lowerer::new(true), machine, cells: Bytes::default() };
         run.set(0, 0, x, 1.0);
         run
     }

@@ -1,4 +1,4 @@
-//! Conversions of dots against Rust's own conversions.
+//! Conversions of dots against Rust's own conversions, or for f16, which Rust has none for, the table's.
 
 use super::super::super::vector::{Mem, Place};
 use super::super::{Binding, Conversion, Rest, convert};
@@ -6,10 +6,11 @@ use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, STATUS, Stage, runs};
 use super::{Format, lanes};
 
 /// The lane converted as the processor does with all exceptions masked, rounding to nearest.
-fn converted(from: Format, bits: u64) -> u64 {
-    match from {
-        Format::F64 => (f64::from_bits(bits) as f32).to_bits().into(),
-        _ => f64::from(f32::from_bits(bits as u32)).to_bits(),
+fn converted([from, to]: [Format; 2], bits: u64) -> u64 {
+    match (from, to) {
+        (Format::F64, _) => (f64::from_bits(bits) as f32).to_bits().into(),
+        (_, Format::F64) => f64::from(f32::from_bits(bits as u32)).to_bits(),
+        _ => from.convert(bits.into(), to) as u64,
     }
 }
 
@@ -35,11 +36,11 @@ fn check(stage: &mut Stage, binding: Binding, job: Conversion) {
     let before = stage.read::<64>(BEFORE + 64 * u64::from(job.to));
     let status = stage.run();
     assert!(binding == Binding::Vex || status == QUIET, "flags raised by {job:?}");
-    let to = if job.from == Format::F64 { Format::F32 } else { Format::F64 };
+    let to = job.result;
     let after = stage.read::<64>(AFTER + 64 * u64::from(job.to));
     let count = usize::from(job.count);
     for (got, bits) in lanes(to, &after).zip(lanes(job.from, &operand)).take(count) {
-        let want = converted(job.from, bits);
+        let want = converted([job.from, to], bits);
         assert!(
             got == want || is_nan(to, got) && is_nan(to, want),
             "{bits:x} gave {got:x}, not {want:x}: {job:?}"
@@ -61,15 +62,18 @@ fn every_conversion(binding: Binding, counts: &[u8]) {
     let mut stage = Stage::new(3);
     let (shadow, temp) = if binding == Binding::Evex { (17, 30) } else { (7, 14) };
     let places = [Place::Reg(shadow), Place::Mem(Mem::rip(stage.at(OPERANDS)))];
-    for (from, &count) in
-        [Format::F32, Format::F64].into_iter().flat_map(|f| counts.iter().map(move |c| (f, c)))
-    {
-        for (rest, dot) in [Rest::Zero, Rest::Keep].into_iter().flat_map(|rest| places.map(|dot| (rest, dot)))
-        {
+    let pairs = [(Format::F32, Format::F64), (Format::F64, Format::F32)];
+    let halves = [(Format::F16, Format::F32), (Format::F32, Format::F16)];
+    let wide = pairs.into_iter().flat_map(|pair| counts.iter().map(move |&count| (pair, count)));
+    let narrow = halves.into_iter().flat_map(|pair| [4, 8].map(move |count| (pair, count)));
+    for ((from, result), count) in wide.chain(narrow) {
+        let rests: &[Rest] =
+            if halves.contains(&(from, result)) { &[Rest::Zero] } else { &[Rest::Zero, Rest::Keep] };
+        for (rest, dot) in rests.iter().flat_map(|&rest| places.map(|dot| (rest, dot))) {
             for (to, lanes) in [(shadow, None), (shadow, Some(7)), (shadow + 2, None), (shadow + 2, Some(7))]
             {
                 let lanes = lanes.filter(|_| binding == Binding::Evex);
-                let job = Conversion { from, count, dot, to, rest, temp, mask: 1, lanes };
+                let job = Conversion { from, result, count, dot, to, rest, temp, mask: 1, lanes };
                 stage.assemble(binding, |asm| convert(asm, binding, &job, &stage.constants()));
                 for _ in 0..200 {
                     check(&mut stage, binding, job);

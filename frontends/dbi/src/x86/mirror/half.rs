@@ -1,0 +1,89 @@
+//! Half precision: the dots of floats that become narrower, or wider again, become so with them.
+//!
+//! Dots are rounded to nearest whatever the guest's immediate says of its floats: it is a derivative of the real function
+//! that is wanted, and rounding has none. Knows F16C's two instructions, with VEX; those of AVX-512 run solo.
+
+use super::At;
+use super::arith::lanes_mask;
+use super::operand;
+use crate::x86::emit::Emitter;
+use crate::x86::rules::{self, Constants, Conversion, Rest};
+use crate::x86::vector::Place;
+use iced_x86::{EncodingKind, OpKind};
+use shadowgrind_core::format::Format;
+
+impl Emitter {
+    /// `vcvtph2ps`.
+    pub(super) fn half_to_single(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        if insn.encoding() != EncodingKind::VEX {
+            return self.guarded(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        self.guest(at);
+        let d = insn.op0_register().number() as u8;
+        let dot = match insn.op1_kind() {
+            OpKind::Register => Some(self.shadow_value(insn.op1_register().number() as u8)),
+            _ => self.mirror_memory(insn).map(Place::Mem),
+        };
+        match dot {
+            None => self.clear_vector(d),
+            Some(dot) => {
+                let to = self.shadow_target(d, 0);
+                self.convert_halves(at, [Format::F16, Format::F32], dot, to);
+                self.put_shadow(d, to);
+            }
+        }
+        self.close_operand();
+    }
+
+    /// `vcvtps2ph`.
+    pub(super) fn single_to_half(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        if insn.encoding() != EncodingKind::VEX {
+            return self.guarded(at);
+        }
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        self.guest(at);
+        let dot = self.shadow_value(insn.op1_register().number() as u8);
+        let formats = [Format::F32, Format::F16];
+        if !operand::has_memory(insn) {
+            let d = insn.op0_register().number() as u8;
+            let to = self.shadow_target(d, 0);
+            self.convert_halves(at, formats, dot, to);
+            self.put_shadow(d, to);
+        } else if let Some(mem) = self.mirror_memory(insn) {
+            let to = self.temporary(0);
+            self.convert_halves(at, formats, dot, to);
+            self.out.hot.vector_store(mem, to, insn.memory_size().size() as u8);
+        }
+        self.close_operand();
+    }
+
+    fn convert_halves(&mut self, at: At<'_>, [from, result]: [Format; 2], dot: Place, to: u8) {
+        let insn = &at.insn().decoded;
+        let wide = if from == Format::F32 { insn.op1_register() } else { insn.op0_register() };
+        let count = (wide.size() / Format::F32.bytes()) as u8;
+        let upper = self.has_upper();
+        let job = Conversion {
+            from,
+            result,
+            count,
+            dot,
+            to,
+            rest: Rest::Zero,
+            temp: self.temporary(1),
+            mask: super::arith::MASKS[0],
+            lanes: if upper { lanes_mask(count) } else { None },
+        };
+        let constants = Constants::at(self.mirror().settings.constants);
+        let binding = self.binding();
+        self.keep_mxcsr(at);
+        rules::convert(&mut self.out.hot, binding, &job, &constants);
+        self.put_back_mxcsr(at);
+    }
+}
