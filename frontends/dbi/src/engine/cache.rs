@@ -38,6 +38,8 @@ pub(crate) struct MadeOf {
     pub(crate) compare: bool,
     /// Whether it has proved worth more effort.
     pub(crate) hot: bool,
+    /// The return address that was on the stack for it when it was made; if it is hot, the one it expects there.
+    pub(crate) back: Option<u64>,
 }
 
 /// A translated superblock.

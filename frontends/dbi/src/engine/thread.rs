@@ -14,7 +14,7 @@ use super::stubs::{self, ExitId};
 use super::switch;
 use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
-use super::translate::{NoBlock, Translator};
+use super::translate::{Effort, NoBlock, Translator, Wanted};
 use super::{emulate, planes, stepping, vsyscall};
 use crate::context::Context;
 use crate::tools::registers;
@@ -174,17 +174,15 @@ impl Thread {
         if self.process.options.flush_every.is_some_and(|every| self.cache.block_count() >= every) {
             self.flush();
         }
-        self.translate(false)
+        self.translate(Effort::Little)
     }
 
-    /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`.
-    fn translate(&mut self, hot: bool) -> Option<BlockId> {
-        let pc = self.pc;
-        let mut source = GuestCode::new(self.process, pc);
+    /// Makes the block at `self.pc`, as [`Thread::block`].
+    fn translate(&mut self, effort: Effort) -> Option<BlockId> {
+        let mut source = GuestCode::new(self.process, self.pc);
         source.solo = self.mode.is_solo();
-        let compare = source.compare;
-        let result = self.translator.translate(&mut self.cache, &mut source, pc, self.mode, compare, hot);
-        match result {
+        let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, effort };
+        match self.translator.translate(&mut self.cache, &mut source, self.context, wanted) {
             Ok(id) => {
                 self.counters.blocks += 1;
                 shadowed::translated(self);
@@ -354,8 +352,9 @@ impl Thread {
             ExitKind::Hot(pc) => {
                 self.pc = pc;
                 if let Some(id) = self.cache.find(pc, self.mode) {
+                    let before = self.cache.block(id).made_of.back;
                     self.cache.forget(id);
-                    self.translate(true);
+                    self.translate(Effort::Hot { before });
                 }
                 Next::Run
             }
@@ -421,5 +420,13 @@ impl Thread {
 /// Discovery limits that follow from the options.
 pub(crate) fn limits(process: &Process) -> Limits {
     let instructions = process.options.superblock_limit.max(1);
-    Limits { instructions, side_exits: 8, jumps: 8, call_depth: 0, hooks: Hooks::All, ends_at_stores: false }
+    Limits {
+        instructions,
+        side_exits: 8,
+        jumps: 8,
+        call_depth: 0,
+        back: None,
+        hooks: Hooks::All,
+        ends_at_stores: false,
+    }
 }

@@ -2,13 +2,16 @@
 
 use super::arena::Exhausted;
 use super::cache::{Cache, MadeOf};
+use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
+use crate::context::Context;
 use crate::x86::code::{Displaced, Placement};
-use crate::x86::discover::{CodeSource, Hooks, Limits};
+use crate::x86::discover::{CodeSource, Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
+use crate::x86::returns;
 use crate::x86::rows;
 use crate::x86::superblock::{End, Flow, Insn, Superblock};
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
@@ -19,6 +22,7 @@ const COMPARED: Limits = Limits {
     side_exits: 4,
     jumps: 0,
     call_depth: 0,
+    back: None,
     hooks: Hooks::All,
     ends_at_stores: true,
 };
@@ -32,6 +36,25 @@ pub(crate) struct Translator {
     hot_after: u32,
     /// Guest instructions translated so far.
     pub(crate) instructions: u64,
+}
+
+/// A block that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) pc: u64,
+    pub(crate) mode: Mode,
+    /// Whether it has to compare its guest bytes each time it runs.
+    pub(crate) compare: bool,
+    pub(crate) effort: Effort,
+}
+
+/// How much a block is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// It may not run again.
+    Little,
+    /// It has run often: calls are followed, and a return to where it went `before`, as far as that was seen.
+    Hot { before: Option<u64> },
 }
 
 /// Why there is no block at a guest address.
@@ -81,18 +104,25 @@ impl Translator {
         }
     }
 
-    /// Translates the superblock at `pc` into `cache`.
+    /// Translates the wanted superblock into `cache`; it is to run next, with the registers in `context`.
     pub(crate) fn translate(
         &mut self,
         cache: &mut Cache,
         source: &mut dyn CodeSource,
-        pc: u64,
-        mode: Mode,
-        compare: bool,
-        hot: bool,
+        context: &Context,
+        wanted: Wanted,
     ) -> Result<BlockId, NoBlock> {
+        let Wanted { pc, mode, compare, effort } = wanted;
+        let hot = effort != Effort::Little;
         let limits = self.limits(mode, compare, hot);
         self.block.discover(pc, limits, source);
+        let mut back = self.back(context);
+        if let Effort::Hot { before } = effort {
+            back = back.filter(|_| before.is_none() || before == back);
+            if back.is_some() {
+                self.block.discover(pc, Limits { back, ..limits }, source);
+            }
+        }
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
             End::Unmapped { pc: at, address } if at == pc => return Err(NoBlock::Unmapped(address)),
@@ -104,8 +134,8 @@ impl Translator {
             return Err(NoBlock::UpperRegisters);
         }
         self.instructions += self.block.insns.len() as u64;
-        let runs =
-            if self.counts_runs(mode, compare, hot) { Some(cache.count_runs(self.hot_after)?) } else { None };
+        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back };
+        let runs = if self.counts_runs(&made_of) { Some(cache.count_runs(self.hot_after)?) } else { None };
         loop {
             self.emitter.emit(&self.block, Placement { runs, ..cache.placement() }, mode, compare);
             if cache.make_room(&self.emitter.out)? {
@@ -113,7 +143,6 @@ impl Translator {
             }
         }
         let pages = pages(&self.block);
-        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot };
         Ok(cache.install(made_of, &self.emitter.out, &pages))
     }
 
@@ -122,13 +151,24 @@ impl Translator {
         self.block.insns.iter().filter(|insn| rows::row(&insn.decoded).computes()).map(Insn::pc)
     }
 
-    /// Whether the block just discovered would gain by more effort, once it has proved worth it: only then are calls
-    /// followed, because code that runs once would be translated over and over.
-    fn counts_runs(&self, mode: Mode, compare: bool, hot: bool) -> bool {
+    /// The return address that the block just discovered would take from the stack.
+    fn back(&self, context: &Context) -> Option<u64> {
+        let (register, distance) = returns::address_taken(&self.block.insns)?;
+        let address = context.regs[register.number()].wrapping_add_signed(distance);
+        guest::read(address).ok().filter(|&back| is_comparable(back))
+    }
+
+    /// Whether the block just discovered would gain by more effort, once it has proved worth it: only then are calls and
+    /// returns followed, because code that runs once would be translated over and over.
+    fn counts_runs(&self, &MadeOf { mode, compare, hot, back, .. }: &MadeOf) -> bool {
         let calls = self.block.insns.last().is_some_and(|insn| {
             insn.flow == Flow::Leaves && insn.decoded.flow_control() == FlowControl::Call
         });
-        calls && (mode.is_bare() || mode.is_annotated()) && !compare && !hot && self.limits.instructions > 1
+        (calls || back.is_some())
+            && (mode.is_bare() || mode.is_annotated())
+            && !compare
+            && !hot
+            && self.limits.instructions > 1
     }
 
     fn limits(&self, mode: Mode, compare: bool, hot: bool) -> Limits {
@@ -172,11 +212,11 @@ impl Translator {
         pc: u64,
     ) -> Option<Located> {
         let block = cache.block(id);
-        let MadeOf { pc: start, mode, instructions, compare, hot } = block.made_of;
+        let MadeOf { pc: start, mode, instructions, compare, hot, back } = block.made_of;
         let limits = self.limits(mode, compare, hot);
-        self.block.discover(start, Limits { instructions, ..limits }, source);
+        self.block.discover(start, Limits { instructions, back: back.filter(|_| hot), ..limits }, source);
         // Where the count is makes no difference to where instructions are.
-        let runs = self.counts_runs(mode, compare, hot).then(|| cache.frame().context);
+        let runs = self.counts_runs(&block.made_of).then(|| cache.frame().context);
         let (hot, cold) = block.code();
         self.emitter.emit(
             &self.block,

@@ -62,6 +62,8 @@ pub(crate) struct Limits {
     pub(crate) jumps: usize,
     /// Calls entered and not returned from.
     pub(crate) call_depth: usize,
+    /// Where the function that the superblock begins in is expected to return to, if that is known.
+    pub(crate) back: Option<u64>,
     /// Which hooks end it.
     pub(crate) hooks: Hooks,
     /// Whether instructions that write memory, other than by pushing, end it: what they wrote may be code that follows.
@@ -214,9 +216,7 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
-        // The return address is compared with a sign-extended 32-bit constant.
-        let comparable = i32::try_from(insn.next_ip()).is_ok();
-        if !comparable || self.frames.len() >= self.limits.call_depth {
+        if !is_comparable(insn.next_ip()) || self.frames.len() >= self.limits.call_depth {
             return (Flow::Leaves, None);
         }
         let (flow, next) = self.follow(insn, Flow::FollowedCall);
@@ -231,13 +231,20 @@ impl Walk<'_> {
     }
 
     fn ret(&mut self) -> (Flow, Option<u64>) {
-        match self.frames.pop() {
-            Some(FollowedCall { back, .. }) if self.block.insns.len() + 1 < self.limits.instructions => {
-                (Flow::ExpectedReturn(back), Some(back))
-            }
-            _ => (Flow::Leaves, None),
+        let back = match self.frames.pop() {
+            Some(call) => Some(call.back),
+            None => self.limits.back.take(),
+        };
+        match back.filter(|_| self.block.insns.len() + 1 < self.limits.instructions) {
+            Some(back) => (Flow::ExpectedReturn(back), Some(back)),
+            None => (Flow::Leaves, None),
         }
     }
+}
+
+/// Whether an expected return can go to `address`: it is compared with a sign-extended 32-bit constant.
+pub(crate) fn is_comparable(address: u64) -> bool {
+    i32::try_from(address).is_ok()
 }
 
 fn stores(insn: &Instruction) -> bool {
@@ -349,7 +356,8 @@ impl Window {
 #[cfg(test)]
 pub(crate) fn discovered(start: u64, code: &[u8], call_depth: usize) -> Superblock {
     let (hooks, ends_at_stores) = (Hooks::None, false);
-    let limits = Limits { instructions: 100, side_exits: 9, jumps: 9, call_depth, hooks, ends_at_stores };
+    let limits =
+        Limits { instructions: 100, side_exits: 9, jumps: 9, call_depth, back: None, hooks, ends_at_stores };
     let mut block = Superblock::new();
     block.discover(start, limits, &mut Bytes { start, code: code.to_vec() });
     block

@@ -118,7 +118,8 @@ impl Emitter {
 
     /// Loads the target of an indirect branch into rcx, which is set aside first.
     fn load_target(&mut self, index: usize, branch: &Instruction) {
-        self.out.hot.store(self.frame.slot(Slot::Rcx), RCX);
+        self.set_rcx_aside();
+        self.rcx_aside = false;
         let here = self.out.hot.here();
         let code = if branch.op0_kind() == OpKind::Register {
             let load = Instruction::with2(Code::Mov_r64_rm64, Register::RCX, branch.op0_register());

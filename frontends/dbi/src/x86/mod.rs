@@ -20,7 +20,7 @@ pub(crate) mod mirror;
 pub(crate) mod mode;
 mod probe;
 mod rcx;
-mod returns;
+pub(crate) mod returns;
 pub(crate) mod rounding;
 pub(crate) mod rows;
 pub(crate) mod rules;

@@ -19,11 +19,16 @@ pub(super) enum Effect {
     None,
 }
 
-/// What `insn` does to rcx. Side exits and returns do nothing: they see to it themselves.
+/// What `insn` does to rcx. Side exits, returns and indirect branches that do not name it do nothing: they see to it
+/// themselves.
 pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect {
     match insn.flow {
-        Flow::Leaves if insn.decoded.flow_control() == FlowControl::Return => return Effect::None,
-        Flow::Leaves | Flow::Engine => return Effect::Reads,
+        Flow::Leaves => match insn.decoded.flow_control() {
+            FlowControl::Return => return Effect::None,
+            FlowControl::IndirectBranch | FlowControl::IndirectCall => {}
+            _ => return Effect::Reads,
+        },
+        Flow::Engine => return Effect::Reads,
         Flow::SideExit
         | Flow::FollowedJump
         | Flow::FollowedCall
@@ -32,7 +37,10 @@ pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect 
         Flow::Straight => {}
     }
     // A far operand may borrow rcx.
-    if insn.decoded.is_ip_rel_memory_operand() && insn.decoded.ip_rel_memory_address() >= REACHED {
+    if insn.flow == Flow::Straight
+        && insn.decoded.is_ip_rel_memory_operand()
+        && insn.decoded.ip_rel_memory_address() >= REACHED
+    {
         return Effect::Reads;
     }
     let is_rcx = |used: &&UsedRegister| used.register().full_register() == Register::RCX;
@@ -74,6 +82,10 @@ mod tests {
         // mov cl, 1; mov cx, 1; mov ecx, 1; mov eax, [rcx]; jz +0; jrcxz +0
         let code = b"\xb1\x01\x66\xb9\x01\0\xb9\x01\0\0\0\x8b\x01\x74\0\xe3\0";
         assert_eq!(effects(code)[..6], [Reads, Reads, Replaces, Reads, None, Reads]);
+        // jmp rax; jmp [rcx]; call [rip+0]
+        assert_eq!(effects(b"\xff\xe0")[0], None);
+        assert_eq!(effects(b"\xff\x21")[0], Reads);
+        assert_eq!(effects(b"\xff\x15\0\0\0\0")[0], None);
         // rep stosb
         assert_eq!(effects(b"\xf3\xaa\xf4")[0], Reads);
     }

@@ -7,7 +7,9 @@
 
 use super::access::is_write;
 use super::superblock::{Flow, Insn};
-use iced_x86::{Code, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, UsedMemory};
+use iced_x86::{
+    Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, UsedMemory,
+};
 
 /// Bytes of a return address, and of rbp.
 const WORD: i64 = 8;
@@ -29,6 +31,28 @@ pub(super) fn make_certain(insns: &mut [Insn]) {
             _ => {}
         }
     }
+}
+
+/// Where the return address is that the last of `insns` takes, if it is a return that leaves the superblock: at this
+/// distance from what this register, rsp or rbp, holds before the first.
+pub(crate) fn address_taken(insns: &[Insn]) -> Option<(Register, i64)> {
+    let (last, others) = insns.split_last()?;
+    if last.flow != Flow::Leaves || last.decoded.flow_control() != FlowControl::Return {
+        return None;
+    }
+    let mut walk = Walk::new();
+    let mut facts = InstructionInfoFactory::new();
+    for insn in others {
+        match insn.flow {
+            Flow::FollowedCall => walk.push(WORD, None),
+            Flow::ExpectedReturn(_) | Flow::CertainReturn => {
+                walk.rsp = walk.rsp.plus(return_pops(&insn.decoded));
+            }
+            _ => walk.straight(&insn.decoded, &mut facts),
+        }
+    }
+    let register = [Register::RSP, Register::RBP].into_iter().nth(walk.rsp.origin)?;
+    Some((register, walk.rsp.offset))
 }
 
 /// Bytes by which the return instruction `insn` moves rsp.
@@ -254,5 +278,23 @@ mod tests {
         assert_eq!(of_body(b"\x83\xc4\0\xc3"), [false]);
         // push rbp; mov [rax], rdi; pop rbp; mov rsp, rbp; ret - rbp is no longer known.
         assert_eq!(of_body(b"\x55\x48\x89\x38\x5d\x48\x89\xec\xc3"), [false]);
+    }
+
+    #[test]
+    fn the_address_taken_is_found_from_the_stack_or_the_frame() {
+        let taken = |code: &[u8]| address_taken(&discovered(0x1000, code, 9).insns);
+        assert_eq!(taken(b"\xc3"), Some((Register::RSP, 0)));
+        // push rbx; sub rsp, 16; mov [rax], rdi; add rsp, 16; pop rbx; ret
+        let code = b"\x53\x48\x83\xec\x10\x48\x89\x38\x48\x83\xc4\x10\x5b\xc3";
+        assert_eq!(taken(code), Some((Register::RSP, 0)));
+        // add rsp, 24; pop rbx; ret
+        assert_eq!(taken(b"\x48\x83\xc4\x18\x5b\xc3"), Some((Register::RSP, 32)));
+        // leave; ret
+        assert_eq!(taken(b"\xc9\xc3"), Some((Register::RBP, 8)));
+        // call f; ret; f: ret
+        assert_eq!(taken(b"\xe8\x01\0\0\0\xc3\xc3"), Some((Register::RSP, 0)));
+        // mov rsp, rax; ret; jmp rax
+        assert_eq!(taken(b"\x48\x89\xc4\xc3"), None);
+        assert_eq!(taken(b"\xff\xe0"), None);
     }
 }
