@@ -37,21 +37,26 @@ fn derivatives_agree_with_their_slow_twin() {
     });
 }
 
-/// Those of floats in half precision, and what moves these about.
+/// Guests with instructions of all kinds: moves of lanes, and of floats in half precision.
+const LANES: [(&str, &str); 2] = [("lanes.c", "-DKIND=8"), ("half.c", "-DKIND=4")];
+
 #[test]
-fn halves_agree_with_their_slow_twin() {
-    if !host::has_cpu_flag("f16c") {
-        return host::skipped("half.c", "needs f16c");
+fn lanes_agree_with_their_slow_twin() {
+    if !["avx2", "fma", "f16c"].into_iter().all(host::has_cpu_flag) {
+        return host::skipped("lanes.c", "needs AVX2, FMA and F16C");
     }
-    let directory = directory("halves");
-    for level in ["-O0", "-O3"] {
-        let program = compile("../dot/half.c", &[level, "-mavx2", "-mf16c", "-DKIND=4"], &directory);
+    let directory = directory("lanes");
+    for ((source, kind), level) in
+        LANES.into_iter().flat_map(|guest| ["-O0", "-O3"].map(|level| (guest, level)))
+    {
+        let flags = [level, kind, "-mavx2", "-mfma", "-mf16c"];
+        let program = compile(&format!("../dot/{source}"), &flags, &directory);
         let options = ["--shadow=dot", "--input=shift"];
         let slow = derivatives(&report(&program, &[], &options, SLOW, &directory));
-        assert!(slow.iter().any(|dot| dot != "0.0"), "{level}: {slow:?}");
+        assert!(slow.iter().any(|dot| dot != "0.0"), "{source} {level}: {slow:?}");
         for fast in FAST {
             let got = derivatives(&report(&program, &[], &options, fast, &directory));
-            assert_eq!(got, slow, "{level} with {fast:?}");
+            assert_eq!(got, slow, "{source} {level} with {fast:?}");
         }
     }
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");

@@ -95,6 +95,8 @@ static void selections(void)
     D("blendvpd", _mm256_blendv_pd(doubles(x), other, mask), 1 + 16);
     F("blendps", _mm256_blend_ps(floats(x), _mm256_setzero_ps(), 0xf0), 1 + 4 + 9 + 16);
     H("pblendw", _mm_castsi128_pd(_mm_blend_epi16(_mm_castpd_si128(pair(x)), _mm_setzero_si128(), 0xf0)), 1);
+    F("blendvps", _mm256_blendv_ps(floats(x), _mm256_set1_ps(7), _mm256_setr_ps(1, -1, 1, -1, -1, 1, -0.0f, 1)), 1 + 9 + 36 + 64);
+    Q("blendvps-128", _mm_blendv_ps(four(x), four(2 * x), _mm_setr_ps(-1, 1, -1, 1)), 2 + 4 + 18 + 16);
     D("andpd-mask", _mm256_and_pd(doubles(x), mask), 4 + 9);
     D("andnpd-mask", _mm256_andnot_pd(mask, doubles(x)), 1 + 16);
     D("orpd-zero", _mm256_or_pd(_mm256_andnot_pd(mask, doubles(x)), _mm256_and_pd(mask, other)), 1 + 16);
@@ -127,6 +129,34 @@ static __m256d gathered(double x, int masked)
     __m128i index = _mm_setr_epi32(6, 0, 5, 3);
     if (!masked) return _mm256_i32gather_pd(place, index, 8);
     return _mm256_mask_i32gather_pd(doubles(x), place, index, _mm256_setr_pd(-1.0, 1.0, -1.0, 1.0), 8);
+}
+
+static __m256 masked_floats(double x)
+{
+    float place[8] = {0}, again[8];
+    _mm256_maskstore_ps(place, _mm256_setr_epi32(-1, 0, -1, 0, -1, -1, 0, -1), floats(x));
+    __asm__ volatile("" : : "r"(place) : "memory");
+    _mm256_storeu_ps(again, _mm256_maskload_ps(place, _mm256_setr_epi32(0, -1, -1, -1, -1, 0, -1, -1)));
+    return _mm256_loadu_ps(again);
+}
+
+static __m256 gathered_floats(double x)
+{
+    float place[16] = {0};
+    _mm256_storeu_ps(place + 4, floats(x));
+    __asm__ volatile("" : : "r"(place) : "memory");
+    __m256i index = _mm256_setr_epi32(7, 6, 5, 4, 8, 9, -1, 11);
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), place, index, _mm256_setr_ps(-1, -1, 1, -1, -1, 1, 1, -1), 4);
+}
+
+/* Half as many floats as indices have bytes for. */
+static __m128 gathered_far(double x)
+{
+    float place[4];
+    _mm_storeu_ps(place, four(x));
+    __asm__ volatile("" : : "r"(place) : "memory");
+    __m128 all = _mm256_i64gather_ps(place, _mm256_setr_epi64x(3, 2, 1, 0), 4);
+    return _mm_add_ps(all, _mm_i64gather_ps(place, _mm_set_epi64x(0, 3), 4));
 }
 
 static __m256d streamed(double x)
@@ -165,6 +195,9 @@ static void memory(void)
     D("maskload", loaded_masked(x), 4 + 9);
     D("gather", gathered(x, 0), 30 + 2 + 3 * 20 + 16);
     D("gather-masked", gathered(x, 1), 30 + 4 + 3 * 20 + 16);
+    F("maskmovps", masked_floats(x), 9 + 25 + 64);
+    F("gatherdps", gathered_floats(x), 4 + 2 * 3 + 4 * 1 + 5 * 5 + 8 * 8);
+    Q("gatherqps", gathered_far(x), 4 + 2 * 3 + 3 * 2 + 4 + 4 + 2);
     D("movntpd", streamed(x), 30);
     D("widened", widened(x), 1 + 4 + 3 + 8);
     D("low-cosine", low_cosine(x), cosl(w) - w * sinl(w) + 4 + 9 + 16);

@@ -19,6 +19,7 @@ mod half;
 mod liveness;
 mod logic;
 mod logic_vex;
+mod masked;
 mod operand;
 mod places;
 pub(crate) use function::CALLER_SAVED;
@@ -192,6 +193,7 @@ impl Emitter {
                 self.solo(at)
             }
             Row::Move { .. }
+            | Row::Gather(_)
             | Row::Arith(..)
             | Row::Unary(..)
             | Row::Fused(..)
@@ -233,6 +235,7 @@ impl Emitter {
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
             Row::Move { control } => self.vector_move(at, control),
+            Row::Gather(format) => self.gather(at, format),
             Row::Logic(format) => self.logic(at, format),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),

@@ -41,7 +41,9 @@ impl Twins {
         let candidates = self.by_name.get(&name)?;
         candidates.iter().copied().find(|&candidate| {
             let have = kinds(candidate);
-            have == wanted || with_source(&wanted).is_some_and(|wanted| have == wanted)
+            have == wanted
+                || with_source(&wanted).is_some_and(|wanted| have == wanted)
+                || is_gather(&wanted) && have[..] == wanted[..2]
         })
     }
 }
@@ -73,6 +75,13 @@ fn kinds(code: Code) -> Vec<OpCodeOperandKind> {
             other => other,
         })
         .collect()
+}
+
+/// Whether what selects is named, which is a mask register in EVEX and is not.
+fn is_gather(kinds: &[OpCodeOperandKind]) -> bool {
+    use OpCodeOperandKind::*;
+    let lanes = [mem_vsib32x, mem_vsib64x, mem_vsib32y, mem_vsib64y];
+    kinds.len() == 3 && lanes.contains(&kinds[1])
 }
 
 /// The kinds with the destination named as first source too.

@@ -27,6 +27,10 @@ enum Way {
     Double(Code),
     /// Two halves, chosen by an immediate.
     Halves(u8),
+    /// The lanes of one of two, by the signs of a register.
+    Select(Format),
+    /// The lanes of memory, by the signs of a register.
+    Masked(Format),
     /// Not beside the guest's.
     Guard,
 }
@@ -59,6 +63,8 @@ impl Emitter {
                 self.guest(at);
                 self.halves(insn, selector);
             }
+            Way::Select(format) => self.select(at, format),
+            Way::Masked(format) => self.masked_move(at, format),
             Way::Guard => {}
         }
         self.close_operand();
@@ -109,6 +115,10 @@ impl Emitter {
             {
                 Way::Guard
             }
+            Vblendvps if upper => Way::Select(Format::F32),
+            Vblendvpd if upper => Way::Select(Format::F64),
+            Vmaskmovps | Vpmaskmovd if upper => Way::Masked(Format::F32),
+            Vmaskmovpd | Vpmaskmovq if upper => Way::Masked(Format::F64),
             _ if upper => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Twin),
             _ if !can_double(insn) => Way::Guard,
             _ if insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
