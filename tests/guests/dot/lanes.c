@@ -203,6 +203,32 @@ static void memory(void)
     D("low-cosine", low_cosine(x), cosl(w) - w * sinl(w) + 4 + 9 + 16);
 }
 
+/* In every lane 1.5·2^23, with the derivative of c·x where c is not 0. */
+static __m256 magic(double x, double c) { return _mm256_set1_ps(12582912.0f * (float)(c == 0 ? 1 : c * x)); }
+
+/* Sums that round: what is rounded has no derivative in the sum, the magic number its own (to a float: `~1e7`). */
+static void roundings(void)
+{
+    const float m = 12582912.0f;
+    __m256 some = _mm256_setr_ps(m, 1, m, 1, 8388608.0f, 1, 3, -m);
+    F("magic-right", _mm256_add_ps(floats(x), magic(x, 0)), 0);
+    F("magic-left", _mm256_add_ps(magic(x, 0), floats(x)), 0);
+    F("magic-taken", _mm256_sub_ps(floats(x), magic(x, 0)), 0);
+    F("taken-from-magic", _mm256_sub_ps(magic(x, 0), floats(x)), 0);
+    F("magic-fused", _mm256_fmadd_ps(floats(x), floats(x), magic(x, 0)), 0);
+    F("magic-fused-taken", _mm256_fmsub_ps(floats(x), floats(x), magic(x, 0)), 0);
+    F("magic-less-product", _mm256_fnmadd_ps(floats(x), floats(x), magic(x, 0)), 0);
+    F("magic-in-some", _mm256_add_ps(some, floats(w < 0 ? -x : x)), (w < 0 ? -1 : 1) * (4 + 16 + 36 + 49));
+    F("own-right~1e7", _mm256_add_ps(floats(x), magic(x, 1 / w)), 36 * m / w);
+    F("own-left~1e7", _mm256_add_ps(magic(x, 1 / w), floats(x)), 36 * m / w);
+    F("own-taken~1e7", _mm256_sub_ps(floats(x), magic(x, 1 / w)), -36 * m / w);
+    F("own-fused-taken~1e7", _mm256_fmsub_ps(floats(x), floats(x), magic(x, 1 / w)), -36 * m / w);
+    F("too-large", _mm256_add_ps(floats(1e9 * x), magic(x, 0)), 204e9);
+    Q("magic-ss", _mm_add_ss(four(x), _mm_set_ss(m)), 4 + 9 + 16);
+    Q("magic-ss-left", _mm_sub_ss(_mm_set_ss(m), four(x)), 0);
+    D("magic-double^", _mm256_add_pd(doubles(x), _mm256_set1_pd(6755399441055744.0)), 0);
+}
+
 static void conversions(void)
 {
     D("cvtps2pd^", _mm256_cvtps_pd(four(x)), 30);
@@ -220,4 +246,5 @@ static void checks(void)
     selections();
     memory();
     conversions();
+    roundings();
 }

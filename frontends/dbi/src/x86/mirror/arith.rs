@@ -7,6 +7,7 @@ use super::At;
 use super::operand;
 use super::places;
 use super::record::{Plan, What};
+use super::rounding::Sum;
 use super::temporaries::UPPER;
 use crate::x86::code::{Displaced, Slot};
 use crate::x86::emit::Emitter;
@@ -16,7 +17,6 @@ use crate::x86::vector::{Mem, Place};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_shadows::dot::magic_terms;
 
 /// Mask registers that rules may change.
 pub(super) const MASKS: [u8; 3] = [1, 2, 3];
@@ -34,11 +34,11 @@ pub(super) fn lanes_mask(count: u8) -> Option<u8> {
 
 /// Operands of a rule: places of values and of dots.
 #[derive(Clone, Copy)]
-struct Operands {
-    x: [Place; MAX_OPERANDS],
-    dots: [Place; MAX_OPERANDS],
+pub(super) struct Operands {
+    pub(super) x: [Place; MAX_OPERANDS],
+    pub(super) dots: [Place; MAX_OPERANDS],
     /// Dots that are known to be absent.
-    absent: u8,
+    pub(super) absent: u8,
     count: usize,
 }
 
@@ -89,7 +89,8 @@ impl Emitter {
             self.close_operand();
             return self.clear_vector(d);
         }
-        magic_terms(op).iter().for_each(|&i| self.guard_magic(at, operands.x[i], format, width));
+        let sum = Sum { op, format, width, d };
+        self.find_magic(at, sum, &operands);
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.
         let others = operands.dots[..operands.count].contains(&Place::Reg(16 + d));
@@ -104,6 +105,7 @@ impl Emitter {
         } else {
             self.in_place(at, &rule);
         }
+        self.drop_rounded(at, sum, &operands);
         self.close_operand();
     }
 

@@ -1,53 +1,162 @@
-//! Sums that round because one term is a magic number: they are left to the engine, where the code may have such.
+//! Sums that round because one term is a magic number.
+//!
+//! With AVX-512 what the rule makes of such lanes is put right afterwards: of a sum that has been rounded, the magic
+//! term's own shadow is left. Otherwise such sums are left to the engine. Both where the code may have such numbers.
 
 use super::At;
-use super::arith::lanes_mask;
+use super::arith::{Operands, lanes_mask};
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
-use crate::x86::vector::{Length, Place, Vector, forms};
+use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_shadows::dot::magic_terms;
 
 /// Mask register: lanes with a magic number.
 const MAGIC: u8 = 1;
 /// (A ^ B) & C.
 const DIFFERENCE: u8 = 0x28;
+/// Where masks are kept while the rule computes: none of the places that rules use.
+const KEPT: usize = 6;
+
+/// A sum of `width` bytes of `format`, whose result is in vector register `d`.
+#[derive(Clone, Copy)]
+pub(super) struct Sum {
+    pub(super) op: Op,
+    pub(super) format: Format,
+    pub(super) width: u8,
+    pub(super) d: u8,
+}
+
+impl Sum {
+    fn length(self) -> Length {
+        if usize::from(self.width) == self.format.bytes() { Length::B16 } else { Length::of(self.width) }
+    }
+
+    /// The mask register of its lanes.
+    fn lanes(self) -> u8 {
+        lanes_mask(self.width / self.format.bytes() as u8).unwrap_or(0)
+    }
+
+    fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
+        Vector::new(form, self.format, self.length(), operands, rm)
+    }
+
+    /// Whether its magic term is subtracted.
+    fn subtracts(self, term: usize) -> bool {
+        match self.op {
+            Op::Sub => term == 1,
+            Op::Fmsub | Op::Fnmsub => true,
+            _ => false,
+        }
+    }
+}
 
 impl Emitter {
-    /// Leaves the instruction to the engine if a lane of `term`, `width` bytes of `format`, is a magic number. Operands
-    /// of a scalar instruction have anything above.
-    pub(super) fn guard_magic(&mut self, at: At<'_>, term: Place, format: Format, width: u8) {
-        if !at.block.rounds.concerns(format) {
+    /// Before the rule and the guest's instruction.
+    pub(super) fn find_magic(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
+        if !at.block.rounds.concerns(sum.format) {
+            return;
+        }
+        let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
+        for &i in magic_terms(sum.op) {
+            if !upper {
+                self.guard_magic(at, operands.x[i], sum);
+                continue;
+            }
+            self.magic_lanes(at, operands.x[i], sum);
+            let kept = self.kept(i);
+            self.out.hot.vector(Vector::unary(
+                forms::MASK_STORE,
+                Format::F32,
+                Length::B16,
+                MAGIC,
+                Place::Mem(kept),
+            ));
+            if operands.x[i] == Place::Reg(sum.d) && operands.absent >> i & 1 == 0 {
+                // The rule overwrites its shadow. No code gives a magic number one.
+                let own = 16 + sum.d;
+                self.out.hot.vector(sum.vector(forms::TEST, [MAGIC, own], Place::Reg(own)).masked(MAGIC));
+                self.guard_mask(at);
+            }
+        }
+    }
+
+    fn kept(&self, term: usize) -> Mem {
+        self.aside(KEPT).plus(8 * term as i32)
+    }
+
+    /// After both.
+    pub(super) fn drop_rounded(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
+        let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
+        if !upper || !at.block.rounds.concerns(sum.format) {
             return;
         }
         let constants = Constants::at(self.mirror().settings.constants);
-        let (whole, bits) = (constants.whole(format), Place::Mem(constants.whole_bits(format)));
-        let scalar = usize::from(width) == format.bytes();
-        let length = if scalar { Length::B16 } else { Length::of(width) };
+        let (whole, exponent) = (constants.whole(sum.format), Place::Mem(constants.exponent(sum.format)));
+        let (sign, dot) = (Place::Mem(constants.sign(sum.format)), 16 + sum.d);
+        for &i in magic_terms(sum.op) {
+            let (found, kept) = (self.temporary(1), Place::Mem(self.kept(i)));
+            let hot = &mut self.out.hot;
+            hot.vector(Vector::unary(forms::MASK_LOAD, Format::F32, Length::B16, MAGIC, kept));
+            hot.vector_load(found, whole, 64);
+            hot.vector(sum.vector(forms::TERNARY, [found, sum.d], exponent).immediate(DIFFERENCE));
+            hot.vector(sum.vector(forms::TEST_NOT, [MAGIC, found], Place::Reg(found)).masked(MAGIC));
+            if operands.absent >> i & 1 == 1 || operands.x[i] == Place::Reg(sum.d) {
+                hot.vector(sum.vector(forms::XOR, [dot, dot], Place::Reg(dot)).masked(MAGIC));
+                continue;
+            }
+            hot.vector(sum.vector(forms::LOAD, [dot, 0], operands.dots[i]).masked(MAGIC));
+            if sum.subtracts(i) {
+                hot.vector(sum.vector(forms::TEST, [MAGIC, dot], Place::Reg(dot)).masked(MAGIC));
+                hot.vector(sum.vector(forms::XOR, [dot, dot], sign).masked(MAGIC));
+            }
+        }
+    }
+
+    /// Leaves in a mask register the lanes of `term` that are magic numbers; with AVX-512. Operands of a scalar
+    /// instruction have anything above.
+    fn magic_lanes(&mut self, at: At<'_>, term: Place, sum: Sum) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let (whole, bits) = (constants.whole(sum.format), Place::Mem(constants.whole_bits(sum.format)));
+        let value = self.term(at, term, sum);
         let found = self.temporary(1);
-        let value = match term {
+        let hot = &mut self.out.hot;
+        hot.vector_load(found, whole, 64);
+        hot.vector(sum.vector(forms::TERNARY, [found, value], bits).immediate(DIFFERENCE));
+        hot.vector(sum.vector(forms::TEST_NOT, [MAGIC, found], Place::Reg(found)).masked(sum.lanes()));
+    }
+
+    /// The term in a register.
+    fn term(&mut self, at: At<'_>, term: Place, sum: Sum) -> u8 {
+        match term {
             Place::Reg(register) => register,
             Place::Mem(mem) => {
                 let value = self.temporary(0);
                 self.note_borrowed(at.index);
-                self.out.hot.vector_load(value, mem, width);
+                self.out.hot.vector_load(value, mem, sum.width);
                 value
             }
-        };
+        }
+    }
+
+    /// Leaves the instruction to the engine if a lane of `term` is a magic number.
+    fn guard_magic(&mut self, at: At<'_>, term: Place, sum: Sum) {
         if self.has_upper() {
-            self.out.hot.vector_load(found, whole, 64);
-            let difference = Vector::new(forms::TERNARY, format, length, [found, value], bits);
-            self.out.hot.vector(difference.immediate(DIFFERENCE));
-            let test = Vector::new(forms::TEST_NOT, format, length, [MAGIC, found], Place::Reg(found));
-            let lanes = lanes_mask(width / format.bytes() as u8).unwrap_or(0);
-            self.out.hot.vector(test.masked(lanes));
+            self.magic_lanes(at, term, sum);
             return self.guard_mask(at);
         }
-        let equal = if format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
-        self.out.hot.vector(Vector::new(forms::AND, format, length, [found, value], bits));
-        self.out.hot.vector(Vector::new(equal, format, length, [found, found], Place::Mem(whole)));
+        let constants = Constants::at(self.mirror().settings.constants);
+        let (whole, bits) = (constants.whole(sum.format), Place::Mem(constants.whole_bits(sum.format)));
+        let found = self.temporary(1);
+        let value = self.term(at, term, sum);
+        let equal = if sum.format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
+        self.out.hot.vector(sum.vector(forms::AND, [found, value], bits));
+        self.out.hot.vector(sum.vector(equal, [found, found], Place::Mem(whole)));
+        let scalar = usize::from(sum.width) == sum.format.bytes();
         let tested = if scalar { self.temporary(2) } else { found };
         if scalar {
-            self.move_low(tested, found, width);
+            self.move_low(tested, found, sum.width);
         }
         self.guard_register(at, tested);
     }

@@ -91,6 +91,11 @@ impl Constants {
         self.vector(Constant::Whole, format)
     }
 
+    /// All bits of the exponent.
+    pub(crate) fn exponent(self, format: Format) -> Mem {
+        self.vector(literal(f64::INFINITY), format)
+    }
+
     /// The bits in which magic numbers (`core::tricks::rounds`) are that.
     pub(crate) fn whole_bits(self, format: Format) -> Mem {
         self.vector(Constant::WholeBits, format)

@@ -232,7 +232,6 @@ pub(crate) const BROADCAST_64: Form = Form::fixed(2, 1, 0x19).memory(Memory::Lan
 /// `kmovw` (format F32), `kmovq` (F64) to mask register `reg` from a mask register or memory. Length 16 bytes.
 pub(crate) const MASK_LOAD: Form = Form::fixed(1, 0, 0x90).wide(Wide::Both).only(Encodings::Vex);
 /// `kmovw` (format F32), `kmovq` (F64) to memory. Length 16 bytes.
-#[cfg_attr(not(test), expect(dead_code, reason = "a row that no rule needs yet"))]
 pub(crate) const MASK_STORE: Form = Form::fixed(1, 0, 0x91).wide(Wide::Both).only(Encodings::Vex);
 
 /// Order of a fused multiply-add's operands: which of reg (1), second (2) and rm (3) are multiplied, and which added.
