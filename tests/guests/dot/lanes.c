@@ -203,6 +203,60 @@ static void memory(void)
     D("low-cosine", low_cosine(x), cosl(w) - w * sinl(w) + 4 + 9 + 16);
 }
 
+static const int powers[4][8] = {
+    {0, 1, -1, 2, -2, 3, 0, 1}, {-3, 0, 5, 1, 1, -7, 2, 0}, {1, 1, 1, 1, -1, -1, -1, -1}, {0, 0, 0, 0, 20, -20, 0, 1}};
+
+/* Exponents added and subtracted as integers, and fractions cut out, often: by vector sums and by logic, typed or not. */
+static __attribute__((noinline)) double taken_apart(double x, int how)
+{
+    double total = 0;
+    for (int i = 0; i < 200; i++) {
+        __m256 v = floats(x * (1 + 0.25 * (i % 4))), one = _mm256_set1_ps(1), r = one;
+        __m256i exponents = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)powers[i % 4]), 23), bits = _mm256_castps_si256(v);
+        __m256 cut = _mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffff)));
+        __asm__("" : "+x"(cut));
+        switch (how) {
+        case 0: r = _mm256_castsi256_ps(_mm256_add_epi32(bits, exponents)); break;
+        case 1: r = _mm256_castsi256_ps(_mm256_sub_epi32(bits, exponents)); break;
+        case 2: r = _mm256_castsi256_ps(_mm256_add_epi32(exponents, bits)); break;
+        case 3: r = _mm256_or_ps(cut, one); break;
+        case 4: r = _mm256_castsi256_ps(_mm256_or_si256(_mm256_castps_si256(cut), _mm256_castps_si256(one))); break;
+        case 5: r = _mm256_cvtepi32_ps(_mm256_srli_epi32(bits, 23)); break;
+        case 6: r = _mm256_castsi256_ps(_mm256_add_epi32(bits, _mm256_castps_si256(_mm256_blend_ps(v, _mm256_setzero_ps(), 0xff)))); break;
+        }
+        total += of_floats(r);
+    }
+    return total;
+}
+
+static wide taken_apart_slope(wide w, int how)
+{
+    wide total = 0;
+    for (int i = 0; i < 200; i++)
+        for (int lane = 0; lane < 8; lane++) {
+            wide own = (lane + 1) * (1 + 0.25L * (i % 4)), n = powers[i % 4][lane];
+            if (how == 1) n = -n;
+            if (how == 3 || how == 4) n = -ilogbl(own * w);
+            if (how == 6) n = 0;
+            if (how == 5) continue;
+            total += (lane + 1) * own * exp2l(n) * (w < 0 && (how == 3 || how == 4) ? -1 : 1);
+        }
+    return total;
+}
+
+#define A(name, how) AT(name "^", taken_apart(x, how), taken_apart_slope(w, how), 0.75, -2.5)
+
+static void parts(void)
+{
+    A("exponent-added", 0);
+    A("exponent-subtracted", 1);
+    A("added-to-exponent", 2);
+    A("fraction-orps", 3);
+    A("fraction-por", 4);
+    A("exponent-alone", 5);
+    A("nothing-added", 6);
+}
+
 /* In every lane 1.5·2^23, with the derivative of c·x where c is not 0. */
 static __m256 magic(double x, double c) { return _mm256_set1_ps(12582912.0f * (float)(c == 0 ? 1 : c * x)); }
 
@@ -247,4 +301,5 @@ static void checks(void)
     memory();
     conversions();
     roundings();
+    parts();
 }

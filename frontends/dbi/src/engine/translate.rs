@@ -97,6 +97,13 @@ impl Translator {
         self.emitter.mirror.as_ref()
     }
 
+    /// The instruction at guest address `pc` is to be annotated at length ([`Mirror::meets`]). Its blocks are to be forgotten.
+    pub(crate) fn meets(&mut self, pc: u64) {
+        if let Some(mirror) = &mut self.emitter.mirror {
+            mirror.meets(pc);
+        }
+    }
+
     /// From now on no shadow is in a vector register. Code made so far has to go.
     pub(crate) fn leave_upper_registers(&mut self) {
         if let Some(mirror) = &mut self.emitter.mirror {

@@ -11,6 +11,7 @@ use super::session::ShadowKind;
 use super::shadowed::{self, Shadowed};
 use crate::context::{Context, reg};
 use crate::engine::guest;
+use crate::engine::layout::page_floor;
 use crate::engine::planes::{self, GS_BASE};
 use crate::engine::process::Process;
 use crate::engine::sys;
@@ -19,6 +20,7 @@ use crate::x86::discover;
 use crate::x86::lower::{
     AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
 };
+use crate::x86::mirror::may_scale;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
@@ -26,6 +28,7 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
+use std::cell::Cell;
 use std::rc::Rc;
 
 const LONGEST: usize = 15;
@@ -37,6 +40,8 @@ pub(super) struct Entry {
     insn: Instruction,
     lowering: Lowering,
     site: Site,
+    /// How often it has run.
+    runs: Cell<u32>,
 }
 
 /// Lowered instructions by address and x87 top.
@@ -90,7 +95,13 @@ impl Solos {
             return None;
         }
         let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
-        let entry = Rc::new(Entry { bytes, insn, lowering: self.lowerer.lower(&insn, top), site });
+        let entry = Rc::new(Entry {
+            bytes,
+            insn,
+            lowering: self.lowerer.lower(&insn, top),
+            site,
+            runs: Cell::new(0),
+        });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }
@@ -130,7 +141,23 @@ pub(super) fn begin(thread: &mut Thread) {
     if guest_gs {
         sys::set_gs_base(gs);
     }
+    let often = dots && shadowed.upper_registers && runs_often(&pending.entry);
+    let end = pending.entry.insn.next_ip() - 1;
     shadowed.solos.pending = Some(pending);
+    if often {
+        thread.translator.meets(pc);
+        for at in [pc, end] {
+            thread.cache.invalidate_page(page_floor(at));
+        }
+    }
+}
+
+/// Whether the instruction is worth longer code than it has, for the first time.
+fn runs_often(entry: &Entry) -> bool {
+    const OFTEN: u32 = 32;
+    let runs = entry.runs.get() + 1;
+    entry.runs.set(runs);
+    runs == OFTEN && may_scale(&entry.insn)
 }
 
 fn is_atomic(insn: &Instruction) -> bool {

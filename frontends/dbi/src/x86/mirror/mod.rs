@@ -23,9 +23,11 @@ mod masked;
 mod operand;
 mod places;
 pub(crate) use function::CALLER_SAVED;
+pub(crate) use scaled::may_scale;
 pub(crate) mod record;
 mod retarget;
 mod rounding;
+mod scaled;
 mod temporaries;
 #[cfg(test)]
 mod tests;
@@ -41,7 +43,7 @@ use super::superblock::{Flow, Insn, Superblock};
 use super::table::{Row, X87};
 use crate::context::ASIDE;
 use crate::x86::table::Shape;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
@@ -85,6 +87,8 @@ pub(crate) struct Mirror {
     /// What is recorded, by number, and the number of what is recorded at an address.
     recorded: Vec<Recorded>,
     recorded_at: HashMap<u64, u32>,
+    /// Guest addresses of instructions that are worth the code of `scaled`.
+    meets: HashSet<u64>,
 }
 
 impl Mirror {
@@ -98,6 +102,7 @@ impl Mirror {
             ended: false,
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
+            meets: HashSet::new(),
         }
     }
 
@@ -110,6 +115,12 @@ impl Mirror {
     pub(crate) fn leave_upper_registers(&mut self) {
         self.settings.in_registers = 0;
         self.twins = Twins::new(EncodingKind::VEX);
+    }
+
+    /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often. Code made from there is to be
+    /// made anew: a fault in it is looked up by making it once more.
+    pub(crate) fn meets(&mut self, pc: u64) {
+        self.meets.insert(pc);
     }
 
     /// What is recorded, by number.
@@ -236,6 +247,7 @@ impl Emitter {
             Row::ZeroAll => self.zero_upper(at, true),
             Row::Move { control } => self.vector_move(at, control),
             Row::Gather(format) => self.gather(at, format),
+            Row::Logic(_) | Row::Trick(_) if self.scaled(at) => {}
             Row::Logic(format) => self.logic(at, format),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),

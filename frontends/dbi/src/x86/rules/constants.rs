@@ -11,11 +11,15 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 19] = [
+const OWN: [Constant; 23] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
     Constant::WholeBits,
+    Constant::Fraction,
+    Constant::LastByte,
+    Constant::LastByteButOne,
+    Constant::LowHalf,
     literal(0.0),
     literal(1.0),
     literal(-0.5),
@@ -91,6 +95,31 @@ impl Constants {
         self.vector(Constant::Whole, format)
     }
 
+    /// 1.
+    pub(crate) fn one(self, format: Format) -> Mem {
+        self.vector(literal(1.0), format)
+    }
+
+    /// All bits of the fraction of an `f32`.
+    pub(crate) fn fraction(self) -> Mem {
+        self.vector(Constant::Fraction, Format::F32)
+    }
+
+    /// The last byte of an `f32`.
+    pub(crate) fn last_byte(self) -> Mem {
+        self.vector(Constant::LastByte, Format::F32)
+    }
+
+    /// The byte before that.
+    pub(crate) fn last_byte_but_one(self) -> Mem {
+        self.vector(Constant::LastByteButOne, Format::F32)
+    }
+
+    /// The lower half of an `f64`.
+    pub(crate) fn low_half(self) -> Mem {
+        self.vector(Constant::LowHalf, Format::F64)
+    }
+
     /// All bits of the exponent.
     pub(crate) fn exponent(self, format: Format) -> Mem {
         self.vector(literal(f64::INFINITY), format)
@@ -116,6 +145,10 @@ fn lane(constant: Constant, format: Format) -> u64 {
         Constant::Sign => sign,
         Constant::Magnitude => sign - 1,
         Constant::Whole => format.from_f64(f64::exp2(f64::from(format.precision() - 1))) as u64,
+        Constant::Fraction => (1 << (format.precision() - 1)) - 1,
+        Constant::LastByte => 0xff << (format.width() - 8),
+        Constant::LastByteButOne => 0xff << (format.width() - 16),
+        Constant::LowHalf => (1 << (format.width() / 2)) - 1,
         Constant::WholeBits => sign - 1 - (1 << (format.precision() - 2)),
     }
 }

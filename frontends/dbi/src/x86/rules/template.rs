@@ -55,6 +55,14 @@ pub(super) enum Constant {
     Whole,
     /// All bits but the sign and the first of the fraction.
     WholeBits,
+    /// All bits of the fraction.
+    Fraction,
+    /// The last byte, with the sign and most of the exponent.
+    LastByte,
+    /// The byte before it.
+    LastByteButOne,
+    /// The lower half of the bits.
+    LowHalf,
 }
 
 /// What is computed.

@@ -192,6 +192,14 @@ pub(crate) const OR: Form = Form::fixed(1, 1, 0xeb);
 pub(crate) const XOR: Form = Form::fixed(1, 1, 0xef);
 /// `vpternlogd`, `vpternlogq`: any function of `reg`, `second` and `rm`, by truth table.
 pub(crate) const TERNARY: Form = Form::fixed(3, 1, 0x25).only(Encodings::Evex);
+/// `vpsubd`.
+pub(crate) const SUB_32: Form = Form::fixed(1, 1, 0xfa).wide(Wide::Never);
+/// `vpslld`, `vpsrad` and `vpsrld` by immediate, into `second`: 6, 4 and 2 in place of the register.
+pub(crate) const SHIFT_32: Form = Form::fixed(1, 1, 0x72).wide(Wide::Never);
+/// `vcvtdq2ps`.
+pub(crate) const FROM_INTEGER_32: Form = Form::fixed(1, 0, 0x5b).wide(Wide::Never);
+/// `vscalefps`: `second` times two to the power of `rm`, rounded down.
+pub(crate) const SCALE: Form = Form::fixed(2, 1, 0x2c).wide(Wide::Never).only(Encodings::Evex);
 /// `vptestmd`, `vptestmq`: mask of lanes that have a bit in common.
 pub(crate) const TEST: Form = Form::fixed(2, 1, 0x27).only(Encodings::Evex);
 /// `vptestnmd`, `vptestnmq`: mask of lanes that have none.

@@ -91,6 +91,9 @@ fn cases() -> Vec<Case> {
         (f::TERNARY, Shape::Three, PACKED, true, names!(Vpternlogd Vpternlogq)),
         (f::TEST, Shape::TestMask, PACKED, false, names!(Vptestmd Vptestmq)),
         (f::TEST_NOT, Shape::TestMask, PACKED, false, names!(Vptestnmd Vptestnmq)),
+        (f::SUB_32, Shape::Three, PACKED, false, names!(Vpsubd INVALID)),
+        (f::FROM_INTEGER_32, Shape::Two, PACKED, false, names!(Vcvtdq2ps INVALID)),
+        (f::SCALE, Shape::Rounded, PACKED, false, names!(Vscalefps INVALID)),
         (f::BLEND_MASK, Shape::Three, PACKED, false, names!(Vpblendmd Vpblendmq)),
         (f::EQUAL_32, Shape::Three, NARROWER, false, names!(Vpcmpeqd Vpcmpeqd)),
         (f::EQUAL_64, Shape::Three, NARROWER, false, names!(Vpcmpeqq Vpcmpeqq)),
@@ -365,6 +368,14 @@ fn odd_ones_out() {
             assert_eq!(i.mnemonic(), name);
             let expected = [reg, second, source, mask].map(|n| Some(vector_name(n, Length::B32)));
             check_operands(&i, &expected, &i.to_string());
+        }
+        for (number, name) in [(2, Mnemonic::Vpsrld), (4, Mnemonic::Vpsrad), (6, Mnemonic::Vpslld)] {
+            let to = second + 16;
+            let v = Vector::new(f::SHIFT_32, Format::F32, Length::B32, [number, to], Place::Reg(source))
+                .immediate(23);
+            let (i, text) = decoded(v);
+            assert_eq!(i.mnemonic(), name, "{text}");
+            check_operands(&i, &[to, source].map(|n| Some(vector_name(n, Length::B32))), &text);
         }
         let v = Vector::new(f::MOVE_LOW, Format::F64, Length::Scalar, [reg, second], Place::Reg(source));
         let (i, text) = decoded(v);

@@ -1,0 +1,267 @@
+//! Vectors of floats taken apart and put together by integer instructions: sums and shifts of exponents, fractions cut out.
+//!
+//! A lane of the result that is ±x·2ᵏ has x's shadow, scaled likewise (`core::tricks::relation`); any other has none. That
+//! takes some forty instructions, too much beside each vector sum of integers: it is done with AVX-512 and where such an
+//! instruction has met shadows often. Lanes in which parts of floats are put together, or two have shadows, are left to the
+//! engine.
+
+use super::At;
+use super::operand;
+use super::temporaries::UPPER;
+use crate::x86::emit::Emitter;
+use crate::x86::rows;
+use crate::x86::rules::Constants;
+use crate::x86::table::Row;
+use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::format::Format;
+
+/// Mask registers.
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+const THIRD: u8 = 3;
+
+const T: u8 = UPPER[0];
+const U: u8 = UPPER[1];
+
+/// Where the float, its shadow and the other operand wait for the guest's instruction.
+const FLOAT: usize = 0;
+const DOT: usize = 1;
+const OTHER: usize = 2;
+
+/// Bits of an exponent's place, for a shift.
+const FRACTION_BITS: u8 = 23;
+/// The shift's number among those of its opcode: arithmetic, to the right.
+const SHIFT_RIGHT: u8 = 4;
+
+/// What an instruction works on.
+#[derive(Clone, Copy)]
+struct Parts {
+    d: u8,
+    a: u8,
+    /// The other operand, unless that says how far to shift.
+    b: Option<Place>,
+    /// It is a conjunction.
+    cuts: bool,
+    /// It says nothing of its lanes: they may be of 64 bits.
+    untyped: bool,
+    bytes: u8,
+}
+
+impl Parts {
+    fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
+        Vector::new(form, Format::F32, Length::of(self.bytes), operands, rm)
+    }
+}
+
+/// Whether `insn` is one that may be annotated so.
+pub(crate) fn may_scale(insn: &Instruction) -> bool {
+    parts(insn).is_some()
+}
+
+fn parts(insn: &Instruction) -> Option<Parts> {
+    use Mnemonic::*;
+    let (sum, cuts) = match insn.mnemonic() {
+        Andps | Vandps => (true, true),
+        Paddd | Psubd | Vpaddd | Vpsubd | Orps | Vorps | Por | Vpor => (true, false),
+        Pslld | Psrld | Psrad | Vpslld | Vpsrld | Vpsrad => (false, false),
+        _ => return None,
+    };
+    let untyped = match rows::row(insn) {
+        Row::Trick(Format::F32) | Row::Logic(Format::F32) => false,
+        Row::Logic(_) => true,
+        row => unreachable!("{row:?}"),
+    };
+    let last = insn.op_count() - 1;
+    let moves_bytes = !sum && insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8().is_multiple_of(8);
+    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+    let (d, first) = (insn.op0_register(), insn.op_register(last - 1));
+    if !plain || moves_bytes || !d.is_vector_register() || !first.is_vector_register() {
+        return None;
+    }
+    let b = match insn.op_kind(last) {
+        _ if !sum => None,
+        OpKind::Register => Some(Place::Reg(insn.op_register(last).number() as u8)),
+        _ => Some(Place::Mem(operand::guest_memory(insn))),
+    };
+    let a = first.number() as u8;
+    let parts = Parts { d: d.number() as u8, a, b, cuts, untyped, bytes: d.size() as u8 };
+    (b != Some(Place::Reg(a))).then_some(parts)
+}
+
+impl Emitter {
+    /// Annotates the instruction so if it is one of those and has met shadows often.
+    pub(super) fn scaled(&mut self, at: At<'_>) -> bool {
+        let insn = &at.insn().decoded;
+        let mirror = self.mirror();
+        let held = mirror.settings.in_registers;
+        if held == 0 || mirror.settings.records || mirror.settings.slow || !mirror.meets.contains(&insn.ip())
+        {
+            return false;
+        }
+        let Some(parts) = parts(insn) else { return false };
+        let b = parts.b.filter(|b| matches!(b, Place::Reg(_)));
+        let all_held =
+            parts.d < held && parts.a < held && b.is_none_or(|b| matches!(b, Place::Reg(b) if b < held));
+        if !all_held || self.mode.is_off() || !self.open_operand(at) {
+            return false;
+        }
+        if operand::has_memory(insn) && parts.b.is_some() {
+            // A constant, as a rule.
+            let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
+            self.guard(at, &sources);
+        }
+        self.keep_parts(at, parts);
+        self.guest(at);
+        self.close_operand();
+        self.scale(parts);
+        self.drop_others(parts);
+        true
+    }
+
+    fn waiting(&self, place: usize) -> Mem {
+        self.aside(place)
+    }
+
+    /// Sets aside what is needed of the operands, and leaves lanes that are unclear to the engine.
+    fn keep_parts(&mut self, at: At<'_>, parts: Parts) {
+        let Parts { a, b, bytes, .. } = parts;
+        let constants = Constants::at(self.mirror().settings.constants);
+        let (last, before) = (Place::Mem(constants.last_byte()), Place::Mem(constants.last_byte_but_one()));
+        let [float, dot, other] = [FLOAT, DOT, OTHER].map(|place| self.waiting(place));
+        let both = match b {
+            Some(Place::Reg(b)) => Some(b),
+            _ => None,
+        };
+        self.note_borrowed(at.index);
+        let hot = &mut self.out.hot;
+        let test = |mask, register| parts.vector(forms::TEST, [mask, register], Place::Reg(register));
+        hot.vector(parts.vector(forms::MOVE, [T, 0], Place::Reg(a)));
+        if let Some(b) = b {
+            hot.vector(parts.vector(forms::LOAD, [U, 0], b));
+        }
+        if let Some(b) = both {
+            hot.vector(test(SECOND, 16 + b));
+            hot.vector(parts.vector(forms::MOVE, [T, 0], Place::Reg(b)).masked(SECOND));
+            hot.vector(parts.vector(forms::MOVE, [U, 0], Place::Reg(a)).masked(SECOND));
+        }
+        hot.vector_store(float, T, bytes);
+        if b.is_some() {
+            hot.vector_store(other, U, bytes);
+        }
+        hot.vector(parts.vector(forms::OR, [T, 16 + a], Place::Reg(16 + both.unwrap_or(a))));
+        hot.vector_store(dot, T, bytes);
+        // A shadow without its last byte is that of a part of a float.
+        hot.vector(test(FIRST, T));
+        hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], last).masked(FIRST));
+        self.guard_mask(at);
+        if let Some(b) = both {
+            self.out.hot.vector(test(FIRST, 16 + b));
+            if !parts.untyped {
+                self.out.hot.vector(test(FIRST, 16 + a).masked(FIRST));
+            }
+            self.guard_mask(at);
+        }
+        if b.is_none() {
+            return;
+        }
+        // Bytes of one operand beside bytes of the other: not where both have their last one, or the last but one.
+        let hot = &mut self.out.hot;
+        hot.vector(test(SECOND, T));
+        hot.vector(parts.vector(forms::TEST_NOT, [SECOND, U], last).masked(SECOND));
+        hot.vector(test(SECOND, U).masked(SECOND));
+        hot.vector(parts.vector(forms::TEST_NOT, [FIRST, U], before).masked(SECOND));
+        self.guard_mask(at);
+        let hot = &mut self.out.hot;
+        hot.vector_load(U, float, bytes);
+        hot.vector(parts.vector(forms::OR, [T, T], Place::Reg(U)));
+        hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], before).masked(SECOND));
+        self.guard_mask(at);
+        if parts.untyped {
+            self.guard_wide(at, parts);
+        }
+    }
+
+    /// Leaves a disjunction to the engine that may be of 64 bits: where it changes only the upper half of what has a
+    /// shadow.
+    fn guard_wide(&mut self, at: At<'_>, parts: Parts) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let low = Place::Mem(constants.low_half());
+        let [float, dot, other] = [FLOAT, DOT, OTHER].map(|place| self.waiting(place));
+        let wide = |form, operands, rm| Vector::new(form, Format::F64, Length::of(parts.bytes), operands, rm);
+        let hot = &mut self.out.hot;
+        hot.vector_load(T, float, parts.bytes);
+        hot.vector_load(U, other, parts.bytes);
+        hot.vector(wide(forms::AND_NOT, [U, T], Place::Reg(U)));
+        hot.vector(wide(forms::TEST, [SECOND, U], Place::Reg(U)));
+        hot.vector(wide(forms::TEST_NOT, [SECOND, U], low).masked(SECOND));
+        hot.vector_load(T, dot, parts.bytes);
+        hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
+        self.guard_mask(at);
+    }
+
+    /// Leaves in `T` the shadow, scaled by the difference of exponents: that of zeros, and of fractions on their own, is
+    /// 0.
+    fn scale(&mut self, parts: Parts) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let (exponent, one) =
+            (Place::Mem(constants.exponent(Format::F32)), Place::Mem(constants.one(Format::F32)));
+        let [float, dot] = [FLOAT, DOT].map(|place| self.waiting(place));
+        let hot = &mut self.out.hot;
+        hot.vector_load(T, float, parts.bytes);
+        hot.vector(parts.vector(forms::AND, [T, T], exponent));
+        hot.vector(parts.vector(forms::AND, [U, parts.d], exponent));
+        for register in [T, U] {
+            hot.vector(parts.vector(forms::TEST_NOT, [FIRST, register], Place::Reg(register)));
+            hot.vector(parts.vector(forms::LOAD, [register, 0], one).masked(FIRST));
+        }
+        hot.vector(parts.vector(forms::SUB_32, [U, U], Place::Reg(T)));
+        hot.vector(parts.vector(forms::SHIFT_32, [SHIFT_RIGHT, U], Place::Reg(U)).immediate(FRACTION_BITS));
+        hot.vector(parts.vector(forms::FROM_INTEGER_32, [U, 0], Place::Reg(U)));
+        hot.vector_load(T, dot, parts.bytes);
+        hot.vector(parts.vector(forms::SCALE, [T, T], Place::Reg(U)).nearest());
+    }
+
+    /// Of what is in `T`, gives the result's shadow the lanes with x's fraction, signed as they are.
+    fn drop_others(&mut self, parts: Parts) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let constant = |mem| Place::Mem(mem);
+        let exponent = constant(constants.exponent(Format::F32));
+        let fraction = constant(constants.fraction());
+        let (sign, magnitude) =
+            (constant(constants.sign(Format::F32)), constant(constants.magnitude(Format::F32)));
+        let [float, dot, other] = [FLOAT, DOT, OTHER].map(|place| self.waiting(place));
+        let r = parts.d;
+        let hot = &mut self.out.hot;
+        let test = |form, mask, register| parts.vector(form, [mask, register], Place::Reg(register));
+        let clear = parts.vector(forms::XOR, [T, T], Place::Reg(T)).masked(FIRST);
+        hot.vector_load(U, dot, parts.bytes);
+        hot.vector(test(forms::TEST, FIRST, U));
+        hot.vector_load(U, float, parts.bytes);
+        hot.vector(parts.vector(forms::XOR, [U, U], Place::Reg(r)));
+        hot.vector(parts.vector(forms::TEST_NOT, [SECOND, U], fraction).masked(FIRST));
+        // With another exponent, neither may be infinite or NaN, nor the result zero.
+        hot.vector(parts.vector(forms::TEST, [THIRD, U], exponent).masked(SECOND));
+        hot.vector(parts.vector(forms::AND, [U, U], sign));
+        hot.vector(parts.vector(forms::XOR, [T, T], Place::Reg(U)).masked(SECOND));
+        hot.vector(parts.vector(forms::AND, [U, r], exponent));
+        hot.vector(parts.vector(forms::XOR, [U, U], exponent));
+        hot.vector(test(forms::TEST_NOT, FIRST, U).masked(THIRD));
+        hot.vector(clear);
+        hot.vector_load(U, float, parts.bytes);
+        hot.vector(parts.vector(forms::AND, [U, U], exponent));
+        hot.vector(parts.vector(forms::XOR, [U, U], exponent));
+        hot.vector(test(forms::TEST_NOT, FIRST, U).masked(THIRD));
+        hot.vector(clear);
+        hot.vector(parts.vector(forms::TEST_NOT, [FIRST, r], magnitude).masked(THIRD));
+        if parts.cuts {
+            // A power of two whose fraction is cut out.
+            hot.vector_load(U, other, parts.bytes);
+            hot.vector(parts.vector(forms::XOR, [U, U], fraction));
+            hot.vector(parts.vector(forms::TEST, [FIRST, U], magnitude).masked(FIRST));
+        }
+        hot.vector(clear);
+        let to = 16 + parts.d;
+        hot.vector(parts.vector(forms::MOVE, [to, 0], Place::Reg(T)).masked(SECOND).zeroing());
+    }
+}
