@@ -93,23 +93,30 @@ impl<V> Slots<V> {
     /// A new ticket for the shadow `value` of the float of `format` and `bits`.
     pub fn insert(&mut self, format: Format, bits: u128, value: V) -> u64 {
         let ticket = self.reserve();
-        self.assign(ticket, format, bits, &mut Some(value));
+        self.assign(ticket, format, bits, Some(value));
         ticket
     }
 
     /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
-    /// shadow, if any, is taken out of `value`.
+    /// shadow is `value`, if any.
     #[inline(always)]
-    pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
+    pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: Option<V>) {
         let slot = self.assigned(ticket, format, bits);
-        slot.value = value.take();
+        slot.value = value;
     }
 
-    /// The same, but what the ticket stood for before is in `value` afterwards, should that be of use.
+    /// The same for a shadow that is made right there: what the ticket stood for before is gone.
     #[inline(always)]
-    pub fn exchange(&mut self, ticket: u64, format: Format, bits: u128, value: &mut Option<V>) {
+    pub fn vacated(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Option<V> {
         let slot = self.assigned(ticket, format, bits);
-        std::mem::swap(&mut slot.value, value);
+        slot.value = None;
+        &mut slot.value
+    }
+
+    /// What a ticket that was handed out, but not assigned yet, stood for before, should that be of use.
+    #[inline(always)]
+    pub fn take(&mut self, ticket: u64) -> Option<V> {
+        self.pages[ticket as usize / PAGE][ticket as usize % PAGE].value.take()
     }
 
     #[inline(always)]

@@ -39,7 +39,6 @@ struct Program {
     shadow: MpfrShadow,
     slots: Slots<Value>,
     fresh: [u64; AHEAD],
-    made: Option<Value>,
     operations: u32,
 }
 
@@ -62,8 +61,9 @@ impl Program {
         let x = [a.0, b.0].map(|x| u128::from(x.to_bits()));
         let shadows = [self.slots.get(a.1, f64, x[0]), self.slots.get(b.1, f64, x[1])];
         let ticket = self.fresh[self.operations as usize % AHEAD];
-        self.shadow.on_doubles((site, op), [a.0, b.0], r, shadows, &mut self.made);
-        self.slots.assign(ticket, f64, r.to_bits().into(), &mut self.made);
+        let lane = Lane { site, op, from: f64, to: f64, x: &x, r: r.to_bits().into(), shadows: &shadows };
+        let made = self.shadow.op(&lane);
+        self.slots.assign(ticket, f64, r.to_bits().into(), made);
         self.fresh[self.operations as usize % AHEAD] = self.slots.reserve();
         self.operations += 1;
         Ticketed(r, ticket)
@@ -105,7 +105,7 @@ const SIZE: usize = 60;
 fn program(settings: Settings) -> f64 {
     let (shadow, mut slots) = (MpfrShadow::new(settings), Slots::new());
     let fresh = std::array::from_fn(|_| slots.reserve());
-    let mut program = Program { shadow, slots, fresh, made: None, operations: 0 };
+    let mut program = Program { shadow, slots, fresh, operations: 0 };
     let start = now();
     for round in 0..4 {
         let mut a: Box<[[Ticketed; SIZE]; SIZE]> = Box::new([[Ticketed::default(); SIZE]; SIZE]);

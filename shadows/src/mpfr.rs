@@ -8,6 +8,7 @@ mod blame;
 mod certainty;
 pub mod convert;
 mod digits;
+pub mod elementary;
 pub mod exact;
 mod execute;
 mod expression;
@@ -34,9 +35,12 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 use blame::Part;
+pub use blame::{Merging, Portable, Roundings};
+use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
 use fault::{Fault, Kind};
 use history::{History, Source};
+pub use lean::{Became, Made, Recurring};
 use measure::{ErrorBits, Measured};
 use number::{Arithmetic, RealNumber};
 use operations::{Id, Operations, What};
@@ -117,11 +121,11 @@ impl MpfrShadow {
         self.shadowed
     }
 
-    /// Whether it is worth keeping a shadow that is of no use any more where the next is to be put: its digits' memory
-    /// is used again.
+    /// Whether reals have arithmetic of our own. Of others it is worth keeping a shadow that is of no use any more where
+    /// the next is to be put: its digits' memory is used again.
     #[inline(always)]
-    pub fn reuses_values(&self) -> bool {
-        self.reals.short_precision().is_none()
+    pub fn is_short(&self) -> bool {
+        self.reals.short_precision().is_some()
     }
 
     /// From now on the guest rounds to integers so, where an operation asks for the rounding mode of the moment.
@@ -145,36 +149,9 @@ impl MpfrShadow {
         self.measure(seen).real
     }
 
-    /// The shadow of an operation's result, put where it is wanted. What is there is left over from before.
-    #[inline(always)]
-    pub fn op_into(&mut self, lane: &Lane<'_, Value>, into: &mut Option<Value>) {
-        let &Lane { site, op, r, .. } = lane;
-        let double = |bits: u128| f64::from_bits(bits as u64);
-        match (lane.x, lane.shadows) {
-            (&[a, b], &[first, second]) if is_lean(op, lane.from, lane.to) => {
-                self.on_doubles((site, op), [double(a), double(b)], double(r), [first, second], into);
-            }
-            _ => *into = self.execute(lane),
-        }
-    }
-
-    /// The same of a sum, difference, product or quotient of doubles: see [`is_lean`].
-    #[inline(always)]
-    pub fn on_doubles(
-        &mut self,
-        (site, op): (Site, Op),
-        x: [f64; 2],
-        r: f64,
-        shadows: [Option<&Value>; 2],
-        into: &mut Option<Value>,
-    ) {
-        if !(self.settings.fast && self.lean((site, op), x, r, shadows, into)) {
-            *into = self.execute_doubles((site, op), x, r, shadows);
-        }
-    }
-
+    /// The shadow of the result of any operation on two doubles.
     #[inline(never)]
-    fn execute_doubles(
+    pub fn on_odd_doubles(
         &mut self,
         (site, op): (Site, Op),
         x: [f64; 2],
@@ -254,9 +231,31 @@ impl Shadow for MpfrShadow {
     type Value = Value;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
-        let mut shadow = None;
-        self.op_into(lane, &mut shadow);
-        shadow
+        let &Lane { site, op, r, .. } = lane;
+        let double = |bits: u128| f64::from_bits(bits as u64);
+        let (&[a, b], &[first, second], true) = (lane.x, lane.shadows, is_lean(op, lane.from, lane.to))
+        else {
+            return self.execute(lane);
+        };
+        let at = &mut Recurring::new(site);
+        let (x, r, shadows) = ([double(a), double(b)], double(r), [first, second]);
+        if !self.is_short() {
+            return self.on_doubles_at_length::<Portable>((at, op), x, r, shadows, None);
+        }
+        let mut made = Made::NOTHING;
+        let became = match op {
+            Op::Add | Op::Sub => {
+                let sum = Sum { subtract: op == Op::Sub };
+                self.on_doubles::<Portable, _>((at, sum), x, r, shadows, &mut made)
+            }
+            Op::Mul => self.on_doubles::<Portable, _>((at, Product), x, r, shadows, &mut made),
+            _ => self.on_doubles::<Portable, _>((at, Any(op)), x, r, shadows, &mut made),
+        };
+        match became {
+            Became::Odd => self.execute(lane),
+            Became::Exact => None,
+            Became::Shadow => Some(made.shadow()),
+        }
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {

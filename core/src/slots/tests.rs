@@ -18,8 +18,8 @@ impl Numbers {
 }
 
 /// Has a ticket stand for a double, with a shadow or without.
-fn fill<V>(slots: &mut Slots<V>, ticket: u64, bits: u128, mut shadow: Option<V>) {
-    slots.assign(ticket, F64, bits, &mut shadow);
+fn fill<V>(slots: &mut Slots<V>, ticket: u64, bits: u128, shadow: Option<V>) {
+    slots.assign(ticket, F64, bits, shadow);
 }
 
 #[test]

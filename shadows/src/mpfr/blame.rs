@@ -57,13 +57,58 @@ const LANES: usize = 4;
 const NOBODY: Id = Id::MAX;
 
 /// The roundings that matter most to a value, the largest first, as `amount · 2^exponent`: eight bytes each, whatever
-/// their size.
+/// their size. Two vectors of four words, as processors have them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Roundings {
+    /// Whose they are; the last is nobody.
+    pub operations: [u32; LANES],
+    /// The bits of their amounts, and the exponent.
+    pub amounts: [u32; LANES],
+}
+
+/// How lists of roundings of two operands are merged. Processors have instructions that do it to all places at once;
+/// what comes of it is always what [`Portable`] makes of them.
+pub trait Merging {
+    /// The three largest of two lists, each times its factor, and of one of `own` more. Those of one operation are
+    /// added up; amounts that agree but for their last four bits are in the order in which they come. The last amount
+    /// is the exponent.
+    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings;
+}
+
+/// Merging as any processor does it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Roundings {
-    /// The last is nobody.
-    operations: [Id; LANES],
-    amounts: [f32; ROUNDINGS],
+pub struct Portable;
+
+impl Merging for Portable {
+    #[inline(always)]
+    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings {
+        merge_any(lists, own, exponent)
+    }
+}
+
+#[inline(always)]
+fn merge_any<const GROUPS: usize>(
+    lists: [(&Roundings, f32); GROUPS],
+    (operation, amount): (Id, f32),
     exponent: i32,
+) -> Roundings {
+    let mut merged = Merged { operations: [[NOBODY; LANES]; GROUPS], amounts: [[0.0; LANES]; GROUPS] };
+    for (nth, (roundings, scale)) in lists.into_iter().enumerate() {
+        merged.operations[nth] = roundings.operations;
+        let [a, b, c, _] = roundings.amounts;
+        merged.amounts[nth] = [a, b, c, 0].map(|amount| f32::from_bits(amount) * scale);
+    }
+    merged.add(operation, amount);
+    for second in 1..GROUPS {
+        for first in 0..second {
+            merged.join(first, second);
+        }
+    }
+    let [a, b, c] = merged.largest();
+    Roundings {
+        operations: [a.0, b.0, c.0, NOBODY],
+        amounts: [a.1.to_bits(), b.1.to_bits(), c.1.to_bits(), exponent as u32],
+    }
 }
 
 /// The amount if `kept`, else nothing. What is kept cannot be foreseen: this is arithmetic, not a branch.
@@ -153,11 +198,9 @@ impl<const GROUPS: usize> Merged<GROUPS> {
 }
 
 impl Roundings {
-    pub(super) const NONE: Roundings =
-        Roundings { operations: [NOBODY; LANES], amounts: [0.0; ROUNDINGS], exponent: 0 };
+    pub(super) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
 
     /// Those of the operands, each with its partial, and a new one. None of them brings more than `most`.
-    #[inline(always)]
     pub(super) fn combine<const GROUPS: usize>(
         operands: [(&Roundings, f64); GROUPS],
         own: Part,
@@ -168,27 +211,44 @@ impl Roundings {
         }
         let exponent = exponent_of(most);
         let down = power_of_two(-exponent);
-        let mut merged = Merged { operations: [[NOBODY; LANES]; GROUPS], amounts: [[0.0; LANES]; GROUPS] };
-        for (nth, (roundings, partial)) in operands.into_iter().enumerate() {
-            // Nothing stays nothing.
-            let scale = (power_of_two(roundings.exponent) * partial * down) as f32;
-            let scale = scale.clamp(-f32::MAX, f32::MAX);
-            merged.operations[nth] = roundings.operations;
-            let [a, b, c] = roundings.amounts;
-            merged.amounts[nth] = [a, b, c, 0.0].map(|amount| amount * scale);
-        }
-        merged.add(own.operation, (own.amount * down) as f32);
-        for second in 1..GROUPS {
-            for first in 0..second {
-                merged.join(first, second);
-            }
-        }
-        let [a, b, c] = merged.largest();
-        // What is beyond measure is not followed.
-        if !(a.1 + b.1 + c.1).is_finite() {
+        let lists = operands.map(|(roundings, partial)| (roundings, roundings.scale(partial, down)));
+        merge_any(lists, (own.operation, (own.amount * down) as f32), exponent).checked()
+    }
+
+    /// The same of two operands, with partials of moderate size.
+    #[inline(always)]
+    pub(super) fn merged<M: Merging>(
+        (first, partial): (&Roundings, f64),
+        (second, other_partial): (&Roundings, f64),
+        own: Part,
+        most: f64,
+    ) -> Roundings {
+        if most == 0.0 {
             return Roundings::NONE;
         }
-        Roundings { operations: [a.0, b.0, c.0, NOBODY], amounts: [a.1, b.1, c.1], exponent }
+        let exponent = exponent_of(most);
+        let down = power_of_two(-exponent);
+        let lists = [(first, first.scale(partial, down)), (second, second.scale(other_partial, down))];
+        M::merge(lists, (own.operation, (own.amount * down) as f32), exponent).checked()
+    }
+
+    /// The factor that makes these, with their partial, amounts of a list whose unit is one over `down`.
+    #[inline(always)]
+    fn scale(&self, partial: f64, down: f64) -> f32 {
+        // Nothing stays nothing.
+        let scale = (power_of_two(self.exponent()) * partial * down) as f32;
+        scale.clamp(-f32::MAX, f32::MAX)
+    }
+
+    /// What is beyond measure is not followed: were there any such, it would be the first.
+    #[inline(always)]
+    fn checked(self) -> Roundings {
+        if f32::from_bits(self.amounts[0]).is_finite() { self } else { Roundings::NONE }
+    }
+
+    #[inline(always)]
+    fn exponent(&self) -> i32 {
+        self.amounts[ROUNDINGS] as i32
     }
 
     /// Those of `factor` times the value.
@@ -200,14 +260,18 @@ impl Roundings {
     /// The largest part, whatever its sign.
     #[inline(always)]
     pub(super) fn largest(&self) -> f64 {
-        f64::from(self.amounts[0].abs()) * power_of_two(self.exponent)
+        f64::from(f32::from_bits(self.amounts[0]).abs()) * power_of_two(self.exponent())
     }
 
     /// The parts that are not nothing.
     pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
-        let scale = power_of_two(self.exponent);
-        let part = move |(&operation, &amount)| Part { operation, amount: f64::from(amount) * scale };
-        self.operations.iter().zip(&self.amounts).map(part).filter(|part| part.amount != 0.0)
+        let scale = power_of_two(self.exponent());
+        let part = move |(&operation, &amount): (&u32, &u32)| Part {
+            operation,
+            amount: f64::from(f32::from_bits(amount)) * scale,
+        };
+        let pairs = self.operations.iter().zip(&self.amounts).take(ROUNDINGS);
+        pairs.map(part).filter(|part| part.amount != 0.0)
     }
 }
 
@@ -225,23 +289,21 @@ impl Gains {
     #[inline(always)]
     pub(super) fn with(mut self, operation: Id, bits: f64) -> Gains {
         let bits = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
-        let is = |index: usize| (self.operations[index] == operation) & (self.bits[index] != 0.0);
-        let least = usize::from(self.bits[1].abs() < self.bits[0].abs());
-        let (known, index) = (
-            is(0) | is(1),
-            if is(0) {
-                0
-            } else if is(1) {
-                1
-            } else {
-                least
-            },
-        );
-        if known {
-            self.bits[index] += bits;
-        } else if bits.abs() > self.bits[index].abs() {
-            (self.operations[index], self.bits[index]) = (operation, bits);
-        }
+        let ([first, second], [x, y]) = (self.operations, self.bits);
+        let is_first = (first == operation) & (x != 0.0);
+        let is_second = !is_first & (second == operation) & (y != 0.0);
+        let known = is_first | is_second;
+        // Which it is cannot be foreseen: choices of values, not branches.
+        let least_is_second = y.abs() < x.abs();
+        let to_second = if known { is_second } else { least_is_second };
+        let before = if to_second { y } else { x };
+        let stronger = bits.abs() > before.abs();
+        let kept = !(known | stronger);
+        let after = if known { before + bits } else { bits };
+        let (to_first, to_second) = (!to_second & !kept, to_second & !kept);
+        self.bits = [if to_first { after } else { x }, if to_second { after } else { y }];
+        self.operations =
+            [if to_first { operation } else { first }, if to_second { operation } else { second }];
         self
     }
 

@@ -36,14 +36,14 @@ impl Certainty {
         Certainty::Exact { last }
     }
 
-    /// Of the real result `value` of an operation whose float is off by `bits`.
+    /// Of the real result `value` of an operation whose float is off by so many floats, or bits.
     #[inline(always)]
     pub(super) fn of_result(
         lane: &Lane<'_, Value>,
         linear: &Linear,
         value: &RealNumber,
         precision: u32,
-        bits: f64,
+        (floats, bits): (f64, f64),
     ) -> Certainty {
         if let Some(last) = last_bit(lane) {
             let fits =
@@ -54,7 +54,7 @@ impl Certainty {
         }
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
-        if is_vouched_for(precision, bits) {
+        if floats < GOOD as f64 && is_vouched_for(precision, floats as u64) {
             return Certainty::Below(control(own, bits, lane.to));
         }
         let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
@@ -137,16 +137,16 @@ impl Brought<'_> {
 /// Bits by which a float may be right, or less wrong than the real, by chance.
 const CONTROL: f64 = 8.0;
 
-/// Error bits up to which a float is as good a control as is ever needed, if reals have so many bits at least: with all
-/// that it allows for, twice a double's significand is sure.
-const GOOD: f64 = 14.0;
+/// A float that is off by fewer floats is as good a control as is ever needed, if reals have so many bits at least: with
+/// all that it allows for, twice a double's significand is sure.
+const GOOD: u64 = 1 << 14;
 /// See [`GOOD`].
 const AMPLE: u32 = 128;
 
 /// Whether what a real may be off by is told by its float alone, and need not be followed.
 #[inline(always)]
-pub(super) fn is_vouched_for(precision: u32, bits: f64) -> bool {
-    (precision >= AMPLE) & (bits <= GOOD)
+pub(super) fn is_vouched_for(precision: u32, floats: u64) -> bool {
+    (precision >= AMPLE) & (floats < GOOD)
 }
 
 /// Bits to spare for what first order does not see.

@@ -6,6 +6,7 @@
 //! them ([`Short::is_ordinary`]) has MPFR do it.
 
 mod root;
+mod rounding;
 mod words;
 
 use std::cmp::Ordering;
@@ -15,6 +16,7 @@ use rug::{Assign, Float, Integer};
 use shadowgrind_core::format::{Format, Number};
 
 use super::convert;
+use rounding::finished;
 use words::*;
 
 /// Bits of a significand.
@@ -206,13 +208,46 @@ impl Short {
             (Kind::Zero, _) if subtract => b.negated().rounded(precision),
             (Kind::Zero, _) => b.rounded(precision),
             (_, Kind::Zero) => a.rounded(precision),
-            _ => Short::sum(a, b, subtract, precision),
+            _ => match Short::near_sum(a, b, subtract, precision) {
+                (sum, true) => sum,
+                _ => Short::sum(a, b, subtract, precision),
+            },
         }
     }
 
-    /// The same of numbers that are not zero.
+    /// The same of numbers that are not zero, if no more than a word's bits go, in front or at the end, and one of them
+    /// is the larger by its first word; whether that is so. Signs, carries and how many leading bits go cannot be
+    /// foreseen: nothing branches on them.
     #[inline(always)]
-    pub(super) fn sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
+    pub(super) fn near_sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> (Short, bool) {
+        let swapped = a.magnitude_key() < b.magnitude_key();
+        let differ = (a.negative != b.negative) != subtract;
+        let (large, small) = if swapped { (b, a) } else { (a, b) };
+        let apart = large.exponent.wrapping_sub(small.exponent) as u32;
+        let flip = 0_u64.wrapping_sub(differ.into());
+        let [v, w, x, y, z] = shifted_near(&small.words, apart % 64);
+        let addend = [v ^ flip, w ^ flip, x ^ flip, y ^ flip, z ^ flip];
+        let (sum, carry) = plus_carry(&widened(&large.words), &addend, differ);
+        // Half of it, for the carry's sake: the lowest bit is zero, as no more than 63 were shifted in.
+        let [v, w, x, y, z] = halved(&sum, carry & !differ);
+        let zeros = z.leading_zeros();
+        let near = (apart < 64) & (zeros < 64) & (carry | !differ);
+        let shift = zeros % 64;
+        let join = |low: u64, high: u64| high << shift | (low >> 1) >> (63 - shift);
+        let sum = [v << shift, join(v, w), join(w, x), join(x, y), join(y, z)];
+        let negative = if swapped { b.negative != subtract } else { a.negative };
+        let exponent = large.exponent.wrapping_add(1 - zeros as i32);
+        (finished(sum, exponent, negative, precision), near)
+    }
+
+    /// What orders numbers by size, but for those that agree in sixty-four bits.
+    #[inline(always)]
+    fn magnitude_key(&self) -> u128 {
+        u128::from((self.exponent as u32) ^ 1 << 31) << 64 | u128::from(self.words[WORDS - 1])
+    }
+
+    /// The same of any numbers that are not zero.
+    fn sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
         let (negative, other_negative) = (a.negative, b.negative != subtract);
         let swapped = a.exponent < b.exponent;
         let (large, small) = if swapped { (b, a) } else { (a, b) };
@@ -259,17 +294,28 @@ impl Short {
     /// The same of numbers that are not zero.
     #[inline(always)]
     pub(super) fn product(a: &Short, b: &Short, precision: u32) -> Short {
-        let (a, b) = if is_one_word(&a.words) { (b, a) } else { (a, b) };
-        let mut exponent = a.exponent + b.exponent;
-        let (mut wide, below) = product(&a.words, &b.words);
-        if wide[WORDS] & TOP == 0 {
-            wide = doubled(&wide, below >> 63);
-            wide[0] |= u64::from(below << 1 != 0);
-            exponent -= 1;
+        Short::product_known(a, is_one_word(&a.words), b, is_one_word(&b.words), precision)
+    }
+
+    /// The same of numbers of which it is known whether their significands are one word; where it is not, they may be.
+    #[inline(always)]
+    pub(super) fn product_known(a: &Short, one_a: bool, b: &Short, one_b: bool, precision: u32) -> Short {
+        let (wide, below) = if one_b {
+            (product_by_word(&a.words, b.words[WORDS - 1]), 0)
+        } else if one_a {
+            (product_by_word(&b.words, a.words[WORDS - 1]), 0)
         } else {
-            wide[0] |= u64::from(below != 0);
-        }
-        finished(wide, exponent, a.negative != b.negative, precision)
+            product(&a.words, &b.words)
+        };
+        // Whether the top bit is set is a matter of chance: doubling is adding what may be zero.
+        let small = wide[WORDS] & TOP == 0;
+        let once_more = 0_u64.wrapping_sub(small.into());
+        let (below, carry) = below.overflowing_add(below & once_more);
+        let [v, w, x, y, z] = wide;
+        let again = [v & once_more, w & once_more, x & once_more, y & once_more, z & once_more];
+        let (mut wide, _) = plus_carry(&wide, &again, carry);
+        wide[0] |= u64::from(below != 0);
+        finished(wide, a.exponent + b.exponent - i32::from(small), a.negative != b.negative, precision)
     }
 
     /// a / b, of ordinary numbers; b is not zero.
@@ -344,62 +390,6 @@ impl Short {
         let significand = top | u64::from(low[0] | low[1] | low[2] != 0);
         format.encode(Number::Finite { negative, significand, exponent: self.exponent.saturating_sub(64) })
     }
-}
-
-/// Rounds to so many bits, at most [`BITS`].
-#[inline(always)]
-fn finished(wide: Wide, exponent: i32, negative: bool, precision: u32) -> Short {
-    let [below, mut words @ ..] = wide;
-    if precision != BITS {
-        return cut_off(wide, exponent, negative, precision);
-    }
-    let up = (below > TOP) | (below == TOP) & (words[0] & 1 == 1);
-    let mut carry;
-    (words[0], carry) = words[0].overflowing_add(u64::from(up));
-    if carry {
-        for word in &mut words[1..] {
-            (*word, carry) = word.overflowing_add(u64::from(carry));
-        }
-    }
-    carried(words, carry, exponent, negative)
-}
-
-/// A significand that rounding up may have carried out of.
-#[inline(always)]
-fn carried(mut words: Words, carry: bool, exponent: i32, negative: bool) -> Short {
-    if carry {
-        words[WORDS - 1] = TOP;
-    }
-    Short { words, exponent: exponent + i32::from(carry), kind: Kind::Finite, negative }
-}
-
-/// Rounds to fewer bits than there are.
-#[inline(never)]
-fn cut_off([below, mut words @ ..]: Wide, exponent: i32, negative: bool, precision: u32) -> Short {
-    let (up, (place, unit)) = cut(&mut words, below != 0, precision);
-    let mut carry = false;
-    if up {
-        (words[place], carry) = words[place].overflowing_add(unit);
-        for word in &mut words[place + 1..] {
-            (*word, carry) = word.overflowing_add(u64::from(carry));
-        }
-    }
-    carried(words, carry, exponent, negative)
-}
-
-/// Cuts a significand off after so many bits, fewer than there are. Whether that has to be made good by adding a unit
-/// in the last place, and where that is.
-fn cut(words: &mut Words, mut more: bool, precision: u32) -> (bool, (usize, u64)) {
-    // Of the last bit that is kept, and of the one that decides.
-    let (last, decides) = (BITS - precision, BITS - precision - 1);
-    let bit = |at: u32| (at as usize / 64, 1 << (at % 64));
-    let ((place, unit), (half_place, half)) = (bit(last), bit(decides));
-    let is_half = words[half_place] & half != 0;
-    more |= words[half_place] & (half - 1) != 0 || words[..half_place].iter().any(|&word| word != 0);
-    let odd = words[place] & unit != 0;
-    words[..place].fill(0);
-    words[place] &= !(unit - 1);
-    (is_half && (more || odd), (place, unit))
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl MpfrShadow {
             return None;
         }
         let bits = self.error_bits.of_any(lane.to, floats);
-        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, bits);
+        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, (floats, bits));
         let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
         if !noise {
             return Some(Result { value, rounded, bits, certainty });

@@ -64,10 +64,8 @@ pub fn error_bits(format: Format, floats: f64) -> f64 {
 /// Logarithms of error, for what is counted of each operation: right to eleven digits.
 #[derive(Debug)]
 pub(super) struct ErrorBits {
-    /// Of so many floats.
-    few: Box<[f64]>,
     /// log₂ of numbers from 1 to 2, and one over them.
-    more: Box<[(f64, f64)]>,
+    more: Box<[(f64, f64); 1 << LOOKED_UP]>,
 }
 
 /// Bits of a significand that are looked up.
@@ -75,32 +73,14 @@ const LOOKED_UP: u32 = 9;
 
 impl ErrorBits {
     pub(super) fn new() -> ErrorBits {
-        let steps = 0..1 << LOOKED_UP;
-        let number = |step: u32| 1.0 + f64::from(step) / f64::from(1 << LOOKED_UP);
-        ErrorBits {
-            few: steps.clone().map(|floats| error_bits(Format::F64, floats.into())).collect(),
-            more: steps.map(number).map(|x| (x.log2(), x.recip())).collect(),
-        }
+        let number = |step: usize| 1.0 + step as f64 / f64::from(1 << LOOKED_UP);
+        let entry = |step| (number(step).log2(), number(step).recip());
+        ErrorBits { more: Box::new(std::array::from_fn(entry)) }
     }
 
     /// Error bits of a double so many floats away.
     #[inline(always)]
     pub(super) fn of(&self, floats: u64) -> f64 {
-        let few = usize::try_from(floats).ok().and_then(|floats| self.few.get(floats));
-        few.copied().unwrap_or_else(|| self.of_many(floats))
-    }
-
-    /// The same of any format; as many bits as are in the widest if there are infinitely many floats between.
-    pub(super) fn of_any(&self, format: Format, floats: f64) -> f64 {
-        if format == Format::F64 && floats.is_finite() {
-            self.of(floats as u64)
-        } else {
-            error_bits(format, floats)
-        }
-    }
-
-    #[inline(never)]
-    fn of_many(&self, floats: u64) -> f64 {
         const FRACTION: u64 = (1 << 52) - 1;
         let bits = (floats as f64 + 1.0).to_bits();
         let step = (bits & FRACTION) >> (52 - LOOKED_UP);
@@ -110,6 +90,15 @@ impl ErrorBits {
         let d = x * reciprocal - 1.0;
         let rest = std::f64::consts::LOG2_E * d * (1.0 - d * (0.5 - d * (1.0 / 3.0 - d * 0.25)));
         ((bits >> 52) as i32 - 1023) as f64 + log2 + rest
+    }
+
+    /// The same of any format; as many bits as are in the widest if there are infinitely many floats between.
+    pub(super) fn of_any(&self, format: Format, floats: f64) -> f64 {
+        if format == Format::F64 && floats.is_finite() {
+            self.of(floats as u64)
+        } else {
+            error_bits(format, floats)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod hooks;
 mod host;
 mod limbs;
 pub(crate) mod machine;
+mod merging;
 mod reals;
 mod records;
 pub(crate) mod registers;

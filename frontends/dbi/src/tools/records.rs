@@ -1,16 +1,18 @@
 //! Records of translated code, replayed on the reals: many at a time, in the order they were made.
 
+use super::merging::Vectors;
 use super::reals::Reals;
 use super::{Tool, sweep};
 use crate::engine::arena;
 use crate::engine::thread::Thread;
 use crate::x86::mirror::record::{BUFFER, FRESH, FRESH_32, FRESH_64, ID, LANES, Recorded, STRIDE, What};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_TICKET, Slots};
-use shadowgrind_shadows::mpfr::{self, Value};
+use shadowgrind_shadows::mpfr::elementary::{Any, Elementary, Product, Sum};
+use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
 use std::ops::Range;
 
 /// One record, as translated code leaves it.
@@ -22,12 +24,12 @@ type Tickets = [u8; 2 * LANES as usize];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     recorded: Recorded,
-    site: Site,
     operands: [u8; MAX_OPERANDS],
     tickets: [u8; MAX_OPERANDS],
     result: u8,
     /// One of the commonest operations.
-    is_lean: bool,
+    lean: Option<Op>,
+    at: Recurring,
 }
 
 impl Known {
@@ -39,11 +41,12 @@ impl Known {
         };
         let operands = each(&|n| recorded.operand(n));
         let tickets = each(&|n| recorded.tickets(n));
-        let is_lean = match recorded.what {
-            What::Op(op) => mpfr::is_lean(op, recorded.from, recorded.to) && recorded.operands == 2,
-            _ => false,
+        let lean = match recorded.what {
+            What::Op(op) if mpfr::is_lean(op, recorded.from, recorded.to) => Some(op),
+            _ => None,
         };
-        Known { recorded, site, operands, tickets, result: recorded.result() as u8, is_lean }
+        let at = Recurring::new(site);
+        Known { recorded, operands, tickets, result: recorded.result() as u8, lean, at }
     }
 }
 
@@ -94,10 +97,10 @@ pub(super) fn replay(thread: &mut Thread) {
         shadowed.recorded.push(Known::new(*recorded, tool.session.site(recorded.pc)));
     }
     let mut reals = reals.lock();
-    let mut replay = Replay { reals: &mut reals, made: [const { None }; 2], pending: Pending::NOTHING };
+    let mut replay = Replay { reals: &mut reals };
     // SAFETY: `check_host` saw to it that the processor has these features. The buffer is this thread's own, and
     // translated code does not run now.
-    unsafe { replay.all(shadowed.buffer..end, &shadowed.recorded) };
+    unsafe { replay.all(shadowed.buffer..end, &mut shadowed.recorded) };
     thread.context.record = shadowed.buffer;
     let wants_sweep = reals.slots.wants_sweep();
     drop(reals);
@@ -115,27 +118,51 @@ fn number(bytes: &[u8], at: usize, count: usize) -> u64 {
     }
 }
 
-/// Records being replayed. A result reaches its slot only when the next has been computed: to move it at once, while the
-/// processor is still writing it, would be waiting for that.
+const F64: Format = Format::F64;
+
+/// The shadow of a double.
+#[inline(always)]
+fn shadow_of(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value> {
+    if ticket == NO_TICKET { None } else { slots.get(ticket, F64, x.to_bits().into()) }
+}
+
+/// An operation on doubles as it was recorded.
+struct Doubles {
+    x: [f64; 2],
+    tickets: [u64; 2],
+    r: f64,
+    /// The result's.
+    ticket: u64,
+}
+
+impl Doubles {
+    /// Reads it, and puts a new ticket where the result's was.
+    #[inline(always)]
+    fn read(
+        record: &mut Record,
+        tickets: &mut Tickets,
+        known: &Known,
+        lane: usize,
+        slots: &mut Slots<Value>,
+    ) -> Doubles {
+        let word = |at: u8| number(record, usize::from(at) + 8 * lane, 8);
+        let float = |at: u8| f64::from_bits(word(at));
+        let x = [float(known.operands[0]), float(known.operands[1])];
+        let operands = [word(known.tickets[0]), word(known.tickets[1])];
+        let r = f64::from_bits(word(known.result));
+        let place = match known.recorded.lanes {
+            1 => &mut record[FRESH as usize..],
+            _ => &mut tickets[8 * lane..],
+        };
+        let ticket = number(place, 0, 8);
+        refresh(slots, place, 8);
+        Doubles { x, tickets: operands, r, ticket }
+    }
+}
+
+/// Records being replayed.
 struct Replay<'a> {
     reals: &'a mut Reals,
-    /// The last result and the one in the making.
-    made: [Option<Value>; 2],
-    pending: Pending,
-}
-
-/// The last result.
-#[derive(Clone, Copy)]
-struct Pending {
-    ticket: u64,
-    format: Format,
-    bits: u128,
-    /// Where it is.
-    place: usize,
-}
-
-impl Pending {
-    const NOTHING: Pending = Pending { ticket: NO_TICKET, format: Format::F64, bits: 0, place: 0 };
 }
 
 impl Replay<'_> {
@@ -145,96 +172,87 @@ impl Replay<'_> {
     /// # Safety
     /// As for [`record`]; and the processor must have these features.
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    unsafe fn all(&mut self, records: Range<u64>, known: &[Known]) {
+    unsafe fn all(&mut self, records: Range<u64>, known: &mut [Known]) {
         for at in records.step_by(STRIDE as usize) {
             // SAFETY: the caller's obligation.
             let (record, tickets) = unsafe { record(at) };
-            let known = &known[number(record, ID as usize, 4) as usize];
+            let known = &mut known[number(record, ID as usize, 4) as usize];
             for lane in 0..usize::from(known.recorded.lanes) {
-                if known.is_lean {
-                    self.double(record, tickets, known, lane);
-                } else {
-                    self.lane(record, tickets, known, lane);
+                match known.lean {
+                    Some(op) if !self.reals.shadow.is_short() => {
+                        self.long_double(record, tickets, known, lane, op);
+                    }
+                    Some(op @ (Op::Add | Op::Sub)) => {
+                        self.double(record, tickets, known, lane, Sum { subtract: op == Op::Sub });
+                    }
+                    Some(Op::Mul) => self.double(record, tickets, known, lane, Product),
+                    Some(op) => self.double(record, tickets, known, lane, Any(op)),
+                    None => self.lane(record, tickets, known, lane),
                 }
             }
-        }
-        self.settle();
-    }
-
-    /// Puts the last result into its slot.
-    #[inline(always)]
-    fn settle(&mut self) {
-        let Pending { ticket, format, bits, place } = self.pending;
-        if ticket != NO_TICKET {
-            let Reals { shadow, slots } = &mut *self.reals;
-            let made = &mut self.made[place];
-            if shadow.reuses_values() {
-                slots.exchange(ticket, format, bits, made);
-            } else {
-                slots.assign(ticket, format, bits, made);
-            }
-            self.pending = Pending::NOTHING;
         }
     }
 
     /// One of the commonest operations: as [`Replay::lane`] does it, but nothing is asked that is known.
     #[inline(always)]
-    fn double(&mut self, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
-        const F64: Format = Format::F64;
-        let What::Op(op) = known.recorded.what else { return };
+    fn double<E: Elementary>(
+        &mut self,
+        record: &mut Record,
+        tickets: &mut Tickets,
+        known: &mut Known,
+        lane: usize,
+        row: E,
+    ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let pending = self.pending;
-        let [first, second] = &mut self.made;
-        let (last, next) = if pending.place == 0 { (first, second) } else { (second, first) };
-        let float = |at: u8| number(record, usize::from(at) + 8 * lane, 8);
-        let shadow_of = |n: usize, bits: u64| {
-            let ticket = float(known.tickets[n]);
-            if ticket == NO_TICKET {
-                None
-            } else if ticket == pending.ticket {
-                let same = (pending.format == F64) & (pending.bits == u128::from(bits));
-                last.as_ref().filter(|_| same)
-            } else {
-                slots.get(ticket, F64, u128::from(bits))
+        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        let shadows = [shadow_of(slots, tickets[0], x[0]), shadow_of(slots, tickets[1], x[1])];
+        let mut made = Made::NOTHING;
+        match shadow.on_doubles::<Vectors, E>((&mut known.at, row), x, r, shadows, &mut made) {
+            Became::Shadow => {
+                // Its parts go from registers to their places: put together elsewhere first, they would have to be read
+                // again before they are written.
+                let place = slots.vacated(ticket, F64, r.to_bits().into());
+                *place = Some(made.shadow());
             }
-        };
-        let (a, b, r) = (float(known.operands[0]), float(known.operands[1]), float(known.result));
-        let shadows = [shadow_of(0, a), shadow_of(1, b)];
-        let x = [f64::from_bits(a), f64::from_bits(b)];
-        shadow.on_doubles((known.site, op), x, f64::from_bits(r), shadows, next);
-        let place = match known.recorded.lanes {
-            1 => &mut record[FRESH as usize..],
-            _ => &mut tickets[8 * lane..],
-        };
-        let ticket = number(place, 0, 8);
-        refresh(slots, place, 8);
-        let place = 1 - pending.place;
-        self.settle();
-        self.pending = Pending { ticket, format: F64, bits: r.into(), place };
+            Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
+            Became::Odd => {
+                let made = shadow.on_odd_doubles((known.at.site(), row.op()), x, r, shadows);
+                slots.assign(ticket, F64, r.to_bits().into(), made);
+            }
+        }
+    }
+
+    /// The same with long reals.
+    #[inline(always)]
+    fn long_double(
+        &mut self,
+        record: &mut Record,
+        tickets: &mut Tickets,
+        known: &mut Known,
+        lane: usize,
+        op: Op,
+    ) {
+        let Reals { shadow, slots } = &mut *self.reals;
+        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        let left = slots.take(ticket);
+        let shadows = [shadow_of(slots, tickets[0], x[0]), shadow_of(slots, tickets[1], x[1])];
+        let made = shadow.on_doubles_at_length::<Vectors>((&mut known.at, op), x, r, shadows, left);
+        slots.assign(ticket, F64, r.to_bits().into(), made);
     }
 
     #[inline(never)]
     fn lane(&mut self, record: &mut Record, tickets: &mut Tickets, known: &Known, lane: usize) {
-        let Known { recorded, site, .. } = *known;
+        let Known { recorded, at, .. } = *known;
+        let site = at.site();
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
         let mut x = [0_u128; MAX_OPERANDS];
         let mut shadows: [Option<&Value>; MAX_OPERANDS] = [None; MAX_OPERANDS];
         let Reals { shadow, slots } = &mut *self.reals;
-        let pending = self.pending;
-        let [first, second] = &mut self.made;
-        let (last, next) = if pending.place == 0 { (first, second) } else { (second, first) };
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
             let ticket = number(record, usize::from(known.tickets[n]) + lane * width, width);
-            shadows[n] = if ticket == NO_TICKET {
-                None
-            } else if ticket == pending.ticket {
-                let same = pending.format == recorded.from && pending.bits == x[n];
-                last.as_ref().filter(|_| same)
-            } else {
-                slots.get(ticket, recorded.from, x[n])
-            };
+            shadows[n] = if ticket == NO_TICKET { None } else { slots.get(ticket, recorded.from, x[n]) };
         }
         let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
         match recorded.what {
@@ -244,13 +262,13 @@ impl Replay<'_> {
         }
         let width = recorded.to.bytes();
         let r = number(record, usize::from(known.result) + lane * width, width).into();
-        if let What::Op(op) = recorded.what {
+        let made = if let What::Op(op) = recorded.what {
             let (from, to) = (recorded.from, recorded.to);
             let (x, shadows) = (&x[..count], &shadows[..count]);
-            shadow.op_into(&Lane { site, op, from, to, x, r, shadows }, next);
+            shadow.op(&Lane { site, op, from, to, x, r, shadows })
         } else {
-            *next = shadows[0].cloned();
-        }
+            shadows[0].cloned()
+        };
         let place = match recorded.to {
             _ if recorded.lanes == 1 => &mut record[FRESH as usize..],
             Format::F32 => &mut tickets[LANES as usize + 4 * lane..],
@@ -259,8 +277,6 @@ impl Replay<'_> {
         // A ticket is used up even by an exact result: beside another float it would stand for that.
         let ticket = number(place, 0, width);
         refresh(slots, place, width);
-        let place = 1 - pending.place;
-        self.settle();
-        self.pending = Pending { ticket, format: recorded.to, bits: r, place };
+        slots.assign(ticket, recorded.to, r, made);
     }
 }

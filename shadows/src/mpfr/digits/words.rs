@@ -28,19 +28,20 @@ pub(super) fn widened(words: &Words) -> Wide {
 }
 
 /// 2^−shift times a significand; what is lost is jammed.
-#[inline(always)]
 pub(super) fn shifted_right(words: &Words, shift: u32) -> Wide {
-    if shift < 64 {
-        let [a, b, c, d] = *words;
-        let join = |low: u64, high: u64| low >> shift | (high << 1) << (63 - shift);
-        return [join(0, a), join(a, b), join(b, c), join(c, d), d >> shift];
-    }
-    shifted_far(words, shift)
+    if shift < 64 { shifted_near(words, shift) } else { shifted_far(words, shift) }
+}
+
+/// The same for shifts by less than a word: nothing is lost.
+#[inline(always)]
+pub(super) fn shifted_near(words: &Words, shift: u32) -> Wide {
+    let [a, b, c, d] = *words;
+    let join = |low: u64, high: u64| low >> shift | (high << 1) << (63 - shift);
+    [join(0, a), join(a, b), join(b, c), join(c, d), d >> shift]
 }
 
 /// The same for any shift.
-#[inline(never)]
-pub(super) fn shifted_far(words: &Words, shift: u32) -> Wide {
+fn shifted_far(words: &Words, shift: u32) -> Wide {
     const PADDED: usize = 16;
     if shift >= 64 * (WORDS as u32 + 1) {
         return [1, 0, 0, 0, 0];
@@ -58,9 +59,14 @@ pub(super) fn shifted_far(words: &Words, shift: u32) -> Wide {
     wide
 }
 
-#[inline(always)]
 pub(super) fn plus(a: &Wide, b: &Wide) -> (Wide, bool) {
-    let (mut sum, mut carry) = (*a, false);
+    plus_carry(a, b, false)
+}
+
+/// a + b, and one more if `carry`.
+#[inline(always)]
+pub(super) fn plus_carry(a: &Wide, b: &Wide, mut carry: bool) -> (Wide, bool) {
+    let mut sum = *a;
     for (word, other) in sum.iter_mut().zip(b) {
         let (first, over) = word.overflowing_add(*other);
         let (second, again) = first.overflowing_add(u64::from(carry));
@@ -125,15 +131,6 @@ pub(super) fn normalised(wide: &mut Wide) -> Option<u32> {
 /// a · b: the upper words, and one that stands for those below: its top bit is right, and it is zero if they are.
 #[inline(always)]
 pub(super) fn product(a: &Words, b: &Words) -> (Wide, u64) {
-    if is_one_word(b) {
-        let mut wide = [0; WORDS + 1];
-        let mut carry = 0;
-        for i in 0..WORDS {
-            (wide[i], carry) = multiply_add(a[i], b[WORDS - 1], 0, carry);
-        }
-        wide[WORDS] = carry;
-        return (wide, 0);
-    }
     let mut all = [0; 2 * WORDS];
     for j in 0..WORDS {
         let mut carry = 0;
@@ -144,6 +141,18 @@ pub(super) fn product(a: &Words, b: &Words) -> (Wide, u64) {
     }
     let [lowest, lower, low, wide @ ..] = all;
     (wide, low | u64::from(lowest | lower != 0))
+}
+
+/// a · b · 2^−64: all words.
+#[inline(always)]
+pub(super) fn product_by_word(a: &Words, b: u64) -> Wide {
+    let mut wide = [0; WORDS + 1];
+    let mut carry = 0;
+    for i in 0..WORDS {
+        (wide[i], carry) = multiply_add(a[i], b, 0, carry);
+    }
+    wide[WORDS] = carry;
+    wide
 }
 
 /// a · b + c + d: low and high word.

@@ -2,8 +2,9 @@
 
 use shadowgrind_core::ops::Op;
 
-use super::{Binary, F64, Found};
+use super::{Binary, F64, Found, Made, Value};
 use crate::mpfr::MpfrShadow;
+use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
 use crate::mpfr::fault::{Fault, Outcome};
 use crate::mpfr::influences::Influences;
@@ -13,25 +14,28 @@ use crate::mpfr::operations::Id;
 use crate::mpfr::real::Real;
 
 impl MpfrShadow {
-    /// The operations at fault that the result depends on, this one perhaps.
+    /// Finds the operations at fault that the result depends on, this one perhaps.
     #[inline(always)]
-    pub(super) fn lean_influences(
+    pub(super) fn lean_influences<E: Elementary>(
         &mut self,
-        binary: &Binary<'_>,
-        partials: [f64; 2],
-        value: &RealNumber,
-        found: &Found,
-        bits: f64,
+        binary: Binary<'_, E>,
+        value: &impl Value,
+        found: Found,
+        (floats, bits): (u64, f64),
         id: Id,
-    ) -> (Option<Fault>, Influences) {
+        made: &mut Made,
+    ) -> Option<Fault> {
         let threshold = self.settings.error_threshold;
-        let suspect = (bits > threshold) & binary.may_be_at_fault(found, threshold);
-        let carries = binary.is_influenced() & (bits > ONE_ROUNDING);
-        if suspect | carries & binary.may_compensate(found, self.settings.precision) {
-            return self.lean_faulty(binary, partials, value, found, bits, id);
+        let suspect = (bits > threshold) & binary.may_be_at_fault(&found, threshold);
+        // More than one rounding explains.
+        let carries = binary.is_influenced() & (floats > 1);
+        let mut fault = None;
+        if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
+            (fault, made.influences) = value.look(|value| self.lean_faulty(binary, value, found, bits, id));
+        } else if carries {
+            made.influences = self.inherited(binary.reals, binary.partials());
         }
-        let influences = if carries { self.inherited(binary.reals, partials) } else { Influences::NONE };
-        (None, influences)
+        fault
     }
 
     /// Those that the operands depend on.
@@ -46,16 +50,15 @@ impl MpfrShadow {
 
     /// Of an operation that may be at fault, or may compensate for another.
     #[inline(never)]
-    fn lean_faulty(
+    fn lean_faulty<E: Elementary>(
         &mut self,
-        binary: &Binary<'_>,
-        [first, second]: [f64; 2],
+        binary: Binary<'_, E>,
         value: &RealNumber,
-        found: &Found,
+        found: Found,
         bits: f64,
         id: Id,
     ) -> (Option<Fault>, Influences) {
-        let [a, b] = binary.x;
+        let ([a, b], [first, second]) = (binary.x, binary.partials());
         let linear =
             Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
         let mut fault = None;
@@ -74,13 +77,13 @@ impl MpfrShadow {
 
     /// Whether the local error is above the threshold: see [`Outcome::fault`]. `rounded` is the real result as a float.
     #[inline(always)]
-    fn is_at_fault(&self, binary: &Binary<'_>, rounded: u64) -> bool {
+    fn is_at_fault<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> bool {
         let nearest = |n: usize| match binary.shadows[n] {
             Some(shadow) => f64::from_bits(shadow.rounded(F64) as u64),
             None => binary.x[n],
         };
         let [a, b] = [nearest(0), nearest(1)];
-        let local = match binary.op {
+        let local = match binary.row.op() {
             _ if [a, b] == binary.x => binary.r,
             Op::Add => a + b,
             Op::Sub => a - b,
@@ -93,7 +96,7 @@ impl MpfrShadow {
     }
 }
 
-impl Binary<'_> {
+impl<E: Elementary> Binary<'_, E> {
     #[inline(always)]
     fn is_influenced(&self) -> bool {
         self.reals[0].is_influenced() | self.reals[1].is_influenced()
@@ -104,13 +107,13 @@ impl Binary<'_> {
     #[inline(always)]
     fn may_be_at_fault(&self, found: &Found, threshold: f64) -> bool {
         let cancelled = found.exponents[0].max(found.exponents[1]) - found.exponent;
-        (threshold < 3.0) | self.is_sum() & (f64::from(cancelled + 2) > threshold)
+        (threshold < 3.0) | self.row.is_sum() & (f64::from(cancelled + 2) > threshold)
     }
 
     /// Whether it may be that one operand corrects the other: only where the reals are far apart.
     #[inline(always)]
     fn may_compensate(&self, found: &Found, precision: u32) -> bool {
         let least = found.exponent - precision as i32 / 2;
-        self.is_sum() & ((found.exponents[0] < least) | (found.exponents[1] < least))
+        self.row.is_sum() & ((found.exponents[0] < least) | (found.exponents[1] < least))
     }
 }

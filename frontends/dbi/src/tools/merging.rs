@@ -1,0 +1,169 @@
+//! Lists of roundings merged by vector instructions: what the shadow's portable code does, all places at once.
+
+use shadowgrind_shadows::mpfr::{Merging, Roundings};
+use std::arch::x86_64::*;
+
+/// Merging by AVX2. Only where the processor has it: `check_host` sees to that before there is any shadow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vectors;
+
+impl Merging for Vectors {
+    #[inline(always)]
+    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings {
+        // SAFETY: the processor has AVX2: see above.
+        unsafe { merge(lists, own, exponent) }
+    }
+}
+
+/// Bits of a key that say where an amount is; the first place has the largest number.
+const PLACE: i32 = 0xf;
+/// The last lane of four.
+const LAST: i32 = 0b1000;
+
+#[inline(always)]
+fn integers(words: [u32; 4]) -> __m128i {
+    // SAFETY: both are sixteen bytes, any of which are fine.
+    unsafe { std::mem::transmute(words) }
+}
+
+#[inline(always)]
+fn words(vector: __m128i) -> [u32; 4] {
+    // SAFETY: both are sixteen bytes, any of which are fine.
+    unsafe { std::mem::transmute(vector) }
+}
+
+/// Amounts times their factor; what is in the last lane is none.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn scaled(amounts: [u32; 4], scale: f32) -> __m128 {
+    let amounts = _mm_blend_epi32::<LAST>(integers(amounts), _mm_setzero_si128());
+    _mm_mul_ps(_mm_castsi128_ps(amounts), _mm_set1_ps(scale))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn kept(amounts: __m128, mask: __m128i) -> __m128 {
+    _mm_and_ps(amounts, _mm_castsi128_ps(mask))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn dropped(amounts: __m128, mask: __m128i) -> __m128 {
+    _mm_andnot_ps(_mm_castsi128_ps(mask), amounts)
+}
+
+/// What orders amounts by size, and then by place.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn keys(amounts: __m128, first: i32) -> __m128i {
+    let size = _mm_and_si128(_mm_castps_si128(amounts), _mm_set1_epi32(i32::MAX & !PLACE));
+    _mm_or_si128(size, _mm_setr_epi32(first, first - 1, first - 2, first - 3))
+}
+
+/// The largest of eight, in all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn largest(first: __m128i, second: __m128i) -> __m128i {
+    let most = _mm_max_epi32(first, second);
+    let most = _mm_max_epi32(most, _mm_shuffle_epi32::<0b01_00_11_10>(most));
+    _mm_max_epi32(most, _mm_shuffle_epi32::<0b10_11_00_01>(most))
+}
+
+/// Those that are not this one.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn without(keys: __m128i, one: __m128i) -> __m128i {
+    _mm_andnot_si128(_mm_cmpeq_epi32(keys, one), keys)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn merge(
+    [(first, scale), (second, other_scale)]: [(&Roundings, f32); 2],
+    (operation, amount): (u32, f32),
+    exponent: i32,
+) -> Roundings {
+    let (mine, others) = (integers(first.operations), integers(second.operations));
+    let (mut sums, amounts) = (scaled(first.amounts, scale), scaled(second.amounts, other_scale));
+    // The new one: where its operation is in the first list, or in the last lane.
+    let (operation, amount) = (_mm_set1_epi32(operation as i32), _mm_set1_ps(amount));
+    let same = _mm_blend_epi32::<LAST>(_mm_cmpeq_epi32(mine, operation), _mm_setzero_si128());
+    let known = _mm_or_si128(same, _mm_shuffle_epi32::<0b01_00_11_10>(same));
+    let known = _mm_or_si128(known, _mm_shuffle_epi32::<0b10_11_00_01>(known));
+    sums = _mm_add_ps(sums, kept(amount, same));
+    let mine = _mm_blend_epi32::<LAST>(mine, _mm_or_si128(operation, known));
+    sums = _mm_blend_ps::<LAST>(sums, dropped(amount, known));
+    // Each of the one list against each of the other: the second is turned round, and what is found turned back.
+    let mut found = _mm_setzero_si128();
+    macro_rules! join {
+        ($turn:literal, $back:literal) => {
+            let same = _mm_cmpeq_epi32(mine, _mm_shuffle_epi32::<$turn>(others));
+            sums = _mm_add_ps(sums, kept(_mm_permute_ps::<$turn>(amounts), same));
+            found = _mm_or_si128(found, _mm_shuffle_epi32::<$back>(same));
+        };
+    }
+    join!(0b11_10_01_00, 0b11_10_01_00);
+    join!(0b00_11_10_01, 0b10_01_00_11);
+    join!(0b01_00_11_10, 0b01_00_11_10);
+    join!(0b10_01_00_11, 0b00_11_10_01);
+    let (others, amounts) = (_mm_or_si128(others, found), dropped(amounts, found));
+    // The three largest, one after the other.
+    let (near, far) = (keys(sums, PLACE), keys(amounts, PLACE - 4));
+    let most = largest(near, far);
+    let (near, far) = (without(near, most), without(far, most));
+    let next = largest(near, far);
+    let (near, far) = (without(near, next), without(far, next));
+    let last = largest(near, far);
+    let places = _mm_blend_epi32::<0b0100>(_mm_blend_epi32::<0b0010>(most, next), last);
+    // A permutation looks at three bits.
+    let places = _mm256_castsi128_si256(_mm_xor_si128(places, _mm_set1_epi32(PLACE)));
+    let operations = _mm256_permutevar8x32_epi32(_mm256_set_m128i(others, mine), places);
+    let amounts = _mm256_castps_si256(_mm256_set_m128(amounts, sums));
+    let amounts = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(amounts, places));
+    let nobody = _mm_set1_epi32(-1);
+    Roundings {
+        operations: words(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody)),
+        amounts: words(_mm_blend_epi32::<LAST>(amounts, _mm_set1_epi32(exponent))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shadowgrind_shadows::mpfr::Portable;
+
+    /// Vector instructions find what portable code finds, to the last bit.
+    #[test]
+    fn lists_merge_as_portably() {
+        if !is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let mut state = 1_u64;
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32 % n
+        };
+        let mut any = |kinds: u32| {
+            let mut operations = [u32::MAX; 4];
+            let mut amounts = [0; 4];
+            for at in 0..below(4) as usize {
+                let fresh = below(kinds);
+                if !operations.contains(&fresh) {
+                    let size = 0x3000_0000 + below(0x1000_0000);
+                    let amount = [size, size & 0x7f80_0000, 0, 0x7f80_0000][(below(40) / 13) as usize];
+                    (operations[at], amounts[at]) = (fresh, amount | below(2) << 31);
+                }
+            }
+            amounts[3] = below(200).wrapping_sub(100);
+            (Roundings { operations, amounts }, f32::from_bits(0x3f00_0000 + below(0x80_0000)))
+        };
+        for round in 0..100_000 {
+            let kinds = 4 + round % 8;
+            let ((a, p), (b, q)) = (any(kinds), any(kinds));
+            let own = (round % 5, p - q);
+            let (vectors, portable) =
+                (Vectors::merge([(&a, p), (&b, q)], own, 7), Portable::merge([(&a, p), (&b, q)], own, 7));
+            assert_eq!(vectors, portable, "{p} {a:?} {q} {b:?} {own:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The commonest operations, `+ − × ÷` on doubles, each compiled on its own: what an operation is then is no question in
+//! the midst of it.
+
+use shadowgrind_core::ops::Op;
+
+use super::digits::Short;
+
+/// One of the commonest operations.
+pub trait Elementary: Copy {
+    /// Its row of TABLE 1.
+    fn op(self) -> Op;
+
+    /// Whether it adds: the only ones that cancel.
+    fn is_sum(self) -> bool;
+
+    /// What the operation's own rounding adds to the error of `r`, its result for moderate numbers.
+    fn own(self, a: f64, b: f64, r: f64) -> f64;
+
+    /// Its derivatives.
+    fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2];
+
+    /// What it is on numbers that are not zero; of which it is said whether they are doubles; and whether
+    /// that is so, which is not where it would take long.
+    fn short(self, a: (&Short, bool), b: (&Short, bool), precision: u32) -> (Short, bool);
+}
+
+/// `a ± b`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum {
+    /// Whether it is a difference.
+    pub subtract: bool,
+}
+
+/// `a · b`.
+#[derive(Clone, Copy, Debug)]
+pub struct Product;
+
+/// Any of the four, where it does not matter that one has to ask which.
+#[derive(Clone, Copy, Debug)]
+pub struct Any(pub Op);
+
+impl Elementary for Sum {
+    #[inline(always)]
+    fn op(self) -> Op {
+        if self.subtract { Op::Sub } else { Op::Add }
+    }
+
+    #[inline(always)]
+    fn is_sum(self) -> bool {
+        true
+    }
+
+    /// By the sum's parts as they are found again in it: see TABLE 1's row.
+    #[inline(always)]
+    fn own(self, a: f64, b: f64, r: f64) -> f64 {
+        let b = b * self.sign();
+        let b_seen = r - a;
+        let a_seen = r - b_seen;
+        -((a - a_seen) + (b - b_seen))
+    }
+
+    #[inline(always)]
+    fn partials(self, _a: f64, _b: f64, _r: f64) -> [f64; 2] {
+        [1.0, self.sign()]
+    }
+
+    #[inline(always)]
+    fn short(self, (a, _): (&Short, bool), (b, _): (&Short, bool), precision: u32) -> (Short, bool) {
+        Short::near_sum(a, b, self.subtract, precision)
+    }
+}
+
+impl Sum {
+    #[inline(always)]
+    fn sign(self) -> f64 {
+        if self.subtract { -1.0 } else { 1.0 }
+    }
+}
+
+impl Elementary for Product {
+    #[inline(always)]
+    fn op(self) -> Op {
+        Op::Mul
+    }
+
+    #[inline(always)]
+    fn is_sum(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn own(self, a: f64, b: f64, r: f64) -> f64 {
+        -a.mul_add(b, -r)
+    }
+
+    #[inline(always)]
+    fn partials(self, a: f64, b: f64, _r: f64) -> [f64; 2] {
+        [b, a]
+    }
+
+    #[inline(always)]
+    fn short(
+        self,
+        (a, a_is_double): (&Short, bool),
+        (b, b_is_double): (&Short, bool),
+        precision: u32,
+    ) -> (Short, bool) {
+        (Short::product_known(a, a_is_double, b, b_is_double, precision), true)
+    }
+}
+
+impl Elementary for Any {
+    #[inline(always)]
+    fn op(self) -> Op {
+        self.0
+    }
+
+    #[inline(always)]
+    fn is_sum(self) -> bool {
+        matches!(self.0, Op::Add | Op::Sub)
+    }
+
+    #[inline(always)]
+    fn own(self, a: f64, b: f64, r: f64) -> f64 {
+        match self.0 {
+            Op::Add | Op::Sub => Sum { subtract: self.0 == Op::Sub }.own(a, b, r),
+            Op::Mul => Product.own(a, b, r),
+            _ => -((-r).mul_add(b, a) / b),
+        }
+    }
+
+    #[inline(always)]
+    fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2] {
+        match self.0 {
+            Op::Add | Op::Sub => Sum { subtract: self.0 == Op::Sub }.partials(a, b, r),
+            Op::Mul => Product.partials(a, b, r),
+            _ => [1.0 / b, -r / b],
+        }
+    }
+
+    #[inline(always)]
+    fn short(self, (a, _): (&Short, bool), (b, _): (&Short, bool), precision: u32) -> (Short, bool) {
+        let value = match self.0 {
+            Op::Add | Op::Sub => Short::add(a, b, self.0 == Op::Sub, precision),
+            Op::Mul => Short::multiply(a, b, precision),
+            _ => Short::divide(a, b, precision),
+        };
+        (value, true)
+    }
+}

@@ -1,0 +1,93 @@
+//! One of the commonest operations itself: its real result, and whose roundings that carries.
+
+use shadowgrind_core::shadow::Lane;
+
+use super::{Binary, F64, Found, ROUNDING_FIELD, field};
+use crate::mpfr::blame::{Gains, Merging, Part, Roundings};
+use crate::mpfr::digits::Short;
+use crate::mpfr::elementary::Elementary;
+use crate::mpfr::linear::log2;
+use crate::mpfr::number::RealNumber;
+use crate::mpfr::operations::Id;
+use crate::mpfr::real::Real;
+
+impl<E: Elementary> Binary<'_, E> {
+    /// The real result by arithmetic of our own.
+    #[inline(always)]
+    pub(super) fn short_found(&self, precision: u32) -> Option<(Short, Found)> {
+        let (first, second);
+        let a = match self.shadows[0].map(Real::value) {
+            Some(RealNumber::Short(short)) => short,
+            Some(RealNumber::Long(_)) => return None,
+            None => {
+                first = Short::of_double(self.x[0]);
+                &first
+            }
+        };
+        let b = match self.shadows[1].map(Real::value) {
+            Some(RealNumber::Short(short)) => short,
+            Some(RealNumber::Long(_)) => return None,
+            None => {
+                second = Short::of_double(self.x[1]);
+                &second
+            }
+        };
+        if !(a.is_near() & b.is_near()) {
+            return None;
+        }
+        let [first, second] = self.shadows;
+        let (value, is_so) = self.row.short((a, first.is_none()), (b, second.is_none()), precision);
+        let (true, Some(exponent), Some(rounded)) = (is_so, value.exponent(), value.double()) else {
+            return None;
+        };
+        let exponents = [a.scale(), b.scale()];
+        let found = Found { exponent, rounded, is_double: value.is_double(), exponents };
+        Some((value, found))
+    }
+
+    /// Whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer).
+    #[inline(always)]
+    pub(super) fn may_round(&self) -> bool {
+        let rounds = |index: usize| self.shadows[index].is_none() & (field(self.x[index]) == ROUNDING_FIELD);
+        self.row.is_sum() & (rounds(0) | rounds(1))
+    }
+
+    #[inline(always)]
+    pub(super) fn partials(&self) -> [f64; 2] {
+        self.row.partials(self.x[0], self.x[1], self.r)
+    }
+
+    /// As any operation is described.
+    #[inline(always)]
+    pub(super) fn with_lane<T>(&self, then: impl FnOnce(&Lane<'_, Real>) -> T) -> T {
+        let x = self.x.map(|x| x.to_bits().into());
+        let (op, r) = (self.row.op(), self.r.to_bits().into());
+        then(&Lane { site: self.site, op, from: F64, to: F64, x: &x, r, shadows: &self.shadows })
+    }
+
+    /// Whose roundings the result carries, and where the largest of them grew.
+    #[inline(always)]
+    pub(super) fn roundings<M: Merging>(&self, id: Id) -> (Roundings, Gains) {
+        let partials = self.partials();
+        let brought = |index: usize| self.reals[index].roundings.largest() * partials[index].abs();
+        let (first, second, own) = (brought(0), brought(1), self.own.abs());
+        let second_is_foremost = second > first;
+        let most = if second_is_foremost { second } else { first };
+        let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
+        let x = if second_is_foremost { partials[1] * self.x[1] } else { partials[0] * self.x[0] };
+        let gains = match most > own {
+            true if self.row.is_sum() => foremost.gains.with(id, log2(x) - log2(self.r)),
+            true => foremost.gains,
+            false => Gains::NONE,
+        };
+        let most = if most > own { most } else { own };
+        let own = Part { operation: id, amount: self.own };
+        let (a, b) = (&self.reals[0].roundings, &self.reals[1].roundings);
+        let [p, q] = partials;
+        // The operand that has no roundings comes last: the slow twin does without it.
+        let turned = self.shadows[0].is_none();
+        let (first, first_partial) = if turned { (b, q) } else { (a, p) };
+        let (second, second_partial) = if turned { (a, p) } else { (b, q) };
+        (Roundings::merged::<M>((first, first_partial), (second, second_partial), own, most), gains)
+    }
+}
