@@ -26,9 +26,9 @@ struct Options {
     /// Only rows whose name contains this
     #[arg(long, default_value = "")]
     filter: String,
-    /// Measure `valgrind --tool=none` in the same run
-    #[arg(long)]
-    valgrind: bool,
+    /// Measure `valgrind --tool=none` in the same run, in so many of the pairs: it takes up to 200 times as long as native
+    #[arg(long, value_name = "PAIRS", default_value_t = 0, default_missing_value = "1", num_args = 0..=1, require_equals = true)]
+    valgrind: u32,
     /// Where to write the JSON file (default: bench-SHADOW.json in cargo's target directory)
     #[arg(long)]
     json: Option<PathBuf>,
@@ -85,7 +85,8 @@ fn measure_row(row: &Row, options: &Options) -> Result<Option<Line>, String> {
     let Some(commands) = commands(row)? else { return Ok(None) };
     // A row that fails says so and leaves the others alone: half a table is worth having.
     let measured = check_output(row, &commands, &options.shadow).and_then(|()| {
-        (0..options.pairs).map(|_| pair(row, &commands, &options.shadow, options.valgrind)).collect()
+        let valgrind = |number| number < options.valgrind;
+        (0..options.pairs).map(|n| pair(row, &commands, &options.shadow, valgrind(n))).collect()
     });
     match measured {
         Ok(pairs) => Ok(Some(Line::new(row, pairs))),
