@@ -45,6 +45,9 @@ fn main() -> ExitCode {
         add(format!("burgers/{level}"), Box::new(move |name| check_burgers(name, level)));
     }
     add("requests".to_owned(), Box::new(check_requests));
+    for (spec, slope) in OFTEN {
+        add(format!("often/{spec}"), Box::new(move |name| check_often(name, spec, slope)));
+    }
     for (spec, words) in REFUSED {
         add(format!("refused/{spec}"), Box::new(move |name| check_refused(name, spec, words, "-g")));
     }
@@ -269,6 +272,26 @@ fn check_requests(name: &str) -> Result<(), Failed> {
     } else {
         Err("the named input is not in the report".into())
     }
+}
+
+/// Calls of each function of `often.c`.
+const CALLS: usize = 3000;
+
+/// What is sampled at each call of a function is sampled once: SPEC, and its derivative at the n-th call as a multiple of n.
+const OFTEN: [(&str, f64); 4] = [("outer#1", 1.0), ("outer#ret", 2.0), ("inner#1", 1.0), ("inner#ret", 2.0)];
+
+fn check_often(name: &str, spec: &str, slope: f64) -> Result<(), Failed> {
+    let recipe = Recipe::new("gcc", "-O1 -g", &guests_dir().join("often.c"), "");
+    let Some(exe) = built(name, &recipe)? else { return Ok(()) };
+    let output = format!("--output={spec}");
+    let seen = Case::new("dot", &["--input=shift", &output], &exe).observe()?;
+    let dots: Vec<_> = seen.report.outputs.iter().map(|output| output.dot).collect();
+    let expected: Vec<_> = (0..CALLS).map(|n| Some(slope * n as f64)).collect();
+    if dots == expected {
+        return Ok(());
+    }
+    let first = dots.iter().zip(&expected).position(|(dot, expected)| dot != expected);
+    Err(format!("{} samples, {first:?} is the first wrong one", dots.len()).into())
 }
 
 /// Names that lead nowhere in `refused.c`, and words of which the one line must hold each.

@@ -12,7 +12,7 @@ impl Emitter {
         const SHORT_JMP_BYTES: u8 = 2;
         const JMP_BYTES: u8 = 5;
         let rcx = self.frame.slot(Slot::Rcx);
-        let hot_exit = self.stub(ExitKind::Hot(start), 0);
+        let hot_exit = self.again(ExitKind::Hot(start));
         let enough = self.out.cold.here();
         self.out.cold.load(RCX, rcx);
         self.out.cold.jmp(hot_exit);
@@ -33,7 +33,7 @@ impl Emitter {
         let bytes: Vec<u8> = block.insns.iter().flat_map(|insn| insn.bytes().iter().copied()).collect();
         let displaced = Displaced { rax: true, rcx: true, ..Displaced::default() };
         let (rax, rcx) = (self.frame.slot(Slot::Rax), self.frame.slot(Slot::Rcx));
-        let changed = self.stub(ExitKind::Changed(block.start), 0);
+        let changed = self.again(ExitKind::Changed(block.start));
         let restore = self.out.cold.here();
         self.out.cold.load(RAX, rax);
         self.out.cold.load(RCX, rcx);
@@ -53,6 +53,12 @@ impl Emitter {
         }
         self.out.hot.load(RCX, rcx);
         self.out.hot.load(RAX, rax);
+    }
+
+    /// A cold stub that leaves before the first instruction: a hook there has been seen to if it had been on entry.
+    fn again(&mut self, kind: ExitKind) -> u64 {
+        let mode = if self.past_hook { self.mode.past_hook() } else { self.mode };
+        self.stub_towards(kind, 0, mode)
     }
 
     /// Compares the eight bytes, or the one byte, at `address` and goes to `differ` if they are not `expected`.

@@ -6,6 +6,7 @@ use super::code::{Displaced, ExitKind, ExitSite, Slot};
 use super::discover::runs_then_exits;
 use super::emit::Emitter;
 use super::far;
+use super::mode::Mode;
 use super::returns::return_pops;
 use super::superblock::Insn;
 use crate::context::Context;
@@ -204,13 +205,18 @@ impl Emitter {
 
     /// A cold stub that leaves to the engine by a new exit.
     pub(super) fn stub(&mut self, kind: ExitKind, patch: u64) -> u64 {
+        self.stub_towards(kind, patch, self.mode)
+    }
+
+    /// A cold stub that leaves to the engine, which goes on in `mode`.
+    pub(super) fn stub_towards(&mut self, kind: ExitKind, patch: u64, mode: Mode) -> u64 {
         let number = self.first_exit + self.out.exits.len() as u32;
         let cold = &mut self.out.cold;
         let stub = cold.here();
         cold.store(self.frame.field(Context::OFFSET_RAX), RAX);
         cold.mov_imm(RAX, u64::from(number));
         cold.jmp(self.frame.exit);
-        self.out.exits.push(ExitSite { kind, patch, stub, mode: self.mode });
+        self.out.exits.push(ExitSite { kind, patch, stub, mode });
         stub
     }
 }
