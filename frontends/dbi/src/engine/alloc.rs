@@ -9,15 +9,45 @@ use dlmalloc::Dlmalloc;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 
-/// Pages from the kernel, above the guest's range.
-struct Pages;
+/// Pages from the kernel, above the guest's range. Some are kept back, untouched, for when the guest has used up its address
+/// space or the number of mappings that a process may have: the engine needs memory to tell it so.
+struct Pages {
+    /// Address and size of what is kept back.
+    reserve: Cell<(u64, u64)>,
+}
+
+impl Pages {
+    const RESERVE_BYTES: u64 = 16 << 20;
+
+    fn map(size: u64) -> Option<u64> {
+        super::sys::map_anywhere(size, libc::PROT_READ | libc::PROT_WRITE).ok()
+    }
+
+    /// Pages from the kernel. Sees to the reserve as long as there are any.
+    fn fresh(&self, size: u64) -> Option<u64> {
+        let fresh = Self::map(size)?;
+        if self.reserve.get().1 < Self::RESERVE_BYTES / 2
+            && let Some(reserve) = Self::map(Self::RESERVE_BYTES)
+        {
+            self.reserve.set((reserve, Self::RESERVE_BYTES));
+        }
+        Some(fresh)
+    }
+
+    /// Pages of the reserve.
+    fn kept(&self, size: u64) -> Option<u64> {
+        let (at, rest) = self.reserve.get();
+        self.reserve.set((at + size, rest.checked_sub(size)?));
+        Some(at)
+    }
+}
 
 // SAFETY: `alloc` returns memory nobody else has; nothing is ever merged with foreign memory.
 unsafe impl dlmalloc::Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-        match super::sys::map_anywhere(size as u64, libc::PROT_READ | libc::PROT_WRITE) {
-            Ok(at) => (at as *mut u8, size, 0),
-            Err(_) => (std::ptr::null_mut(), 0, 0),
+        match self.fresh(size as u64).or_else(|| self.kept(size as u64)) {
+            Some(at) => (at as *mut u8, size, 0),
+            None => (std::ptr::null_mut(), 0, 0),
         }
     }
     fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
@@ -43,7 +73,8 @@ unsafe impl dlmalloc::Allocator for Pages {
     }
 }
 
-static HEAP: Lock<Dlmalloc<Pages>> = Lock::new(Dlmalloc::new_with_allocator(Pages));
+static HEAP: Lock<Dlmalloc<Pages>> =
+    Lock::new(Dlmalloc::new_with_allocator(Pages { reserve: Cell::new((0, 0)) }));
 
 /// Keeps every other thread out of the heap, so that a child forked meanwhile finds it whole.
 pub(crate) fn hold_for_fork() -> impl Sized {

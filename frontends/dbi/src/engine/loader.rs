@@ -186,7 +186,7 @@ fn map_image(file: &File, image: &Image, space: &mut Space) -> Result<Mapped, Lo
 }
 
 /// Chooses where the image's first page goes.
-fn place(image: &Image, space: &Space) -> Result<u64, LoadError> {
+fn place(image: &Image, space: &mut Space) -> Result<u64, LoadError> {
     let (low, high) = image.span();
     if !image.relocatable {
         let fits = space.is_free(low, high) && !overlaps_engine(low, high);

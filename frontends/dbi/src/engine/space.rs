@@ -47,6 +47,20 @@ pub(crate) enum Purpose {
 pub(crate) struct Space {
     /// Start → (end, region); disjoint.
     map: BTreeMap<u64, (u64, Region)>,
+    searched: Searched,
+}
+
+/// What the last search of the data range has seen, so that the next one need not begin at the top: programs may have
+/// tens of thousands of mappings.
+struct Searched {
+    /// From here up,
+    floor: u64,
+    /// no gap is larger than this.
+    largest: u64,
+}
+
+impl Searched {
+    const NOTHING: Searched = Searched { floor: DATA_END, largest: 0 };
 }
 
 /// Mappings above this size are never taken for code: they are heaps of runtimes.
@@ -57,12 +71,12 @@ const HUGE: u64 = 2 << 20;
 
 impl Space {
     pub(crate) const fn new() -> Self {
-        Space { map: BTreeMap::new() }
+        Space { map: BTreeMap::new(), searched: Searched::NOTHING }
     }
 
     /// Records that `start..end` is mapped as `region`, in place of whatever was there.
     pub(crate) fn insert(&mut self, start: u64, end: u64, region: Region) {
-        self.remove(start, end);
+        self.clear(start, end);
         if start < end {
             self.map.insert(start, (end, region));
         }
@@ -70,6 +84,15 @@ impl Space {
 
     /// Records that nothing is mapped in `start..end`.
     pub(crate) fn remove(&mut self, start: u64, end: u64) {
+        self.clear(start, end);
+        if end > self.searched.floor {
+            let below = self.map.range(..start).next_back().map_or(0, |(_, &(end, _))| end);
+            let above = self.map.range(end..).next().map_or(DATA_END, |(&start, _)| start);
+            self.searched.largest = self.searched.largest.max(above.saturating_sub(below));
+        }
+    }
+
+    fn clear(&mut self, start: u64, end: u64) {
         self.split(start);
         self.split(end);
         let inside: Vec<u64> = self.map.range(start..end).map(|(&s, _)| s).collect();
@@ -122,7 +145,7 @@ impl Space {
     }
 
     /// An unused range of `len` bytes for `purpose`.
-    pub(crate) fn pick(&self, len: u64, purpose: Purpose) -> Option<u64> {
+    pub(crate) fn pick(&mut self, len: u64, purpose: Purpose) -> Option<u64> {
         let len = page_ceil(len);
         if len == 0 || len > GUEST_END {
             return None;
@@ -133,8 +156,8 @@ impl Space {
             Purpose::Code if len <= LARGEST_CODE => self
                 .first_fit(IMAGES_START, ENGINE_START, len, PAGE)
                 .or_else(|| self.first_fit(ENGINE_END, IMAGES_END, len, PAGE))
-                .or_else(|| self.last_fit(DATA_START, DATA_END, len, align)),
-            Purpose::Code | Purpose::Data => self.last_fit(DATA_START, DATA_END, len, align),
+                .or_else(|| self.last_fit(len, align)),
+            Purpose::Code | Purpose::Data => self.last_fit(len, align),
         }
     }
 
@@ -158,17 +181,73 @@ impl Space {
         (at + len <= high).then_some(at)
     }
 
-    fn last_fit(&self, low: u64, high: u64, len: u64, align: u64) -> Option<u64> {
-        let mut ceiling = high;
-        for (&start, &(end, _)) in self.map.range(..high).rev() {
-            let at = ceiling.checked_sub(len)? & !(align - 1);
-            if at >= end || at < low {
+    /// The highest fit in the data range.
+    fn last_fit(&mut self, len: u64, align: u64) -> Option<u64> {
+        if len <= self.searched.largest {
+            self.searched = Searched::NOTHING;
+        }
+        let Searched { floor: mut ceiling, mut largest } = self.searched;
+        let fit = |ceiling: u64| ceiling.checked_sub(len).map(|at| at & !(align - 1));
+        for (&start, &(end, _)) in self.map.range(..ceiling).rev() {
+            if fit(ceiling)? >= end {
+                break;
+            }
+            largest = largest.max(ceiling.saturating_sub(end));
+            ceiling = start;
+        }
+        self.searched = Searched { floor: ceiling, largest };
+        fit(ceiling).filter(|&at| at >= DATA_START)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Region = Region { prot: libc::PROT_READ, shared: false, file: false, grows_down: false };
+
+    /// The highest fit, by looking at every gap from the top.
+    fn highest(space: &Space, len: u64, align: u64) -> u64 {
+        let mut ceiling = DATA_END;
+        for (&start, &(end, _)) in space.map.range(..DATA_END).rev() {
+            if (ceiling - len) & !(align - 1) >= end {
                 break;
             }
             ceiling = start;
         }
-        let at = ceiling.checked_sub(len)? & !(align - 1);
-        (at >= low).then_some(at)
+        (ceiling - len) & !(align - 1)
+    }
+
+    #[test]
+    fn what_was_searched_before_changes_no_choice() {
+        let mut space = Space::new();
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut mapped: Vec<(u64, u64)> = Vec::new();
+        for _ in 0..20_000 {
+            let len = PAGE * if random(20) == 0 { 512 + random(600) } else { 1 + random(9) };
+            if random(5) < 3 || mapped.is_empty() {
+                let align = if len >= HUGE { HUGE } else { PAGE };
+                let expected = highest(&space, len, align);
+                assert_eq!(space.pick(len, Purpose::Data), Some(expected));
+                // Now and then nothing comes of it.
+                if random(10) != 0 {
+                    space.insert(expected, expected + len, PLAIN);
+                    mapped.push((expected, expected + len));
+                }
+            } else {
+                let (start, end) = mapped.swap_remove(random(mapped.len() as u64) as usize);
+                // All of it, or what is above a page in its middle.
+                let from = if random(2) == 0 { start } else { start + random((end - start) / PAGE) * PAGE };
+                space.remove(from, end);
+                if from > start {
+                    mapped.push((start, from));
+                }
+            }
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     let place = if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0 {
         fixed(&request, &space)
     } else {
-        open(thread, &request, &space)
+        open(thread, &request, &mut space)
     };
     let mut at = match place {
         Ok(at) => at,
@@ -90,7 +90,7 @@ fn fixed(request: &Mmap, space: &Space) -> Result<u64, i32> {
 }
 
 /// The address for a request that leaves it open: the hint if it is free, else by what the mapping will hold.
-fn open(thread: &Thread, request: &Mmap, space: &Space) -> Result<u64, i32> {
+fn open(thread: &Thread, request: &Mmap, space: &mut Space) -> Result<u64, i32> {
     const LOWEST_HINT: u64 = 0x1_0000;
     let hint = page_ceil(request.address);
     let low = request.flags & MAP_32BIT != 0;
