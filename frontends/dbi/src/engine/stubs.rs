@@ -111,11 +111,11 @@ pub(super) fn build(
     function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
 
     frame.syscall = code.here();
-    let after = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
+    let (before, after) = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
     let stubs = Stubs {
         enter,
         fault,
-        syscall_before: (frame.syscall, after),
+        syscall_before: (before, after),
         syscall_after: (after, code.here()),
         syscall_slow,
         syscall_after_slow,
@@ -125,14 +125,14 @@ pub(super) fn build(
 }
 
 /// The system call path of translated code: ecx = guest address after the call, r11 = code to resume at. Returns the
-/// address just after the `syscall` instruction.
+/// address where all that says which call it is has been stored, and the one just after the `syscall` instruction.
 fn emit_syscall(
     code: &mut Asm,
     field: &dyn Fn(u32) -> u64,
     plain_calls: u64,
     slow: u64,
     after_slow: u64,
-) -> u64 {
+) -> (u64, u64) {
     const JMP_BYTES: u8 = 5;
     const SHORT_JMP_BYTES: u8 = 2;
     let unless_rcx_zero_else = |code: &mut Asm, target: u64| {
@@ -144,6 +144,8 @@ fn emit_syscall(
     code.store(field(Context::OFFSET_SYSCALL_NUMBER), RAX);
     code.store(field(Context::OFFSET_SYSCALL_NEXT), RCX);
     code.store(field(Context::OFFSET_SYSCALL_RESUME), R11);
+    // Interrupted earlier, the call is noticed to have to wait where that is asked below.
+    let before = code.here();
     // movzx ecx, ax; movzx ecx, byte ptr [rcx + plain_calls]
     code.raw(&[0x0f, 0xb7, 0xc8]);
     code.raw(&[0x0f, 0xb6, 0x89]);
@@ -159,5 +161,37 @@ fn emit_syscall(
     unless_rcx_zero_else(code, after_slow);
     code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
     code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
-    after
+    (before, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iced_x86::{Code, Decoder, DecoderOptions};
+
+    /// Whoever interrupts the range has the engine make the call that is stored.
+    #[test]
+    fn a_call_can_be_rewound_once_it_is_stored() {
+        const CONTEXT: u64 = 0x4001_0000;
+        let (frame, stubs, code) = build(CONTEXT, [0x4001_4000; TABLES], 0x4006_4000, 0x4000_0000);
+        let fields =
+            [Context::OFFSET_SYSCALL_NUMBER, Context::OFFSET_SYSCALL_NEXT, Context::OFFSET_SYSCALL_RESUME];
+        let at = (frame.syscall - code.base()) as usize;
+        let decoder = Decoder::with_ip(64, &code.code()[at..], frame.syscall, DecoderOptions::NONE);
+        let instructions: Vec<_> = decoder.into_iter().collect();
+        for field in fields {
+            let stored = instructions.iter().find(|insn| {
+                insn.code() == Code::Mov_rm64_r64
+                    && insn.memory_displacement64() == CONTEXT + u64::from(field)
+            });
+            assert!(stored.expect("a store").ip() < stubs.syscall_before.0);
+        }
+        let asked = instructions.iter().find(|insn| {
+            insn.code() == Code::Mov_r32_rm32
+                && insn.memory_displacement64() == CONTEXT + u64::from(Context::OFFSET_QUIET)
+        });
+        assert!(stubs.syscall_before.0 <= asked.expect("a look at what was asked").ip());
+        let call = instructions.iter().find(|insn| insn.code() == Code::Syscall).expect("a call");
+        assert_eq!(stubs.syscall_before.1, call.next_ip());
+    }
 }
