@@ -200,6 +200,11 @@ impl Space {
     }
 }
 
+/// Whether `start..end` meets the engine's gigabyte.
+pub(crate) fn overlaps_engine(start: u64, end: u64) -> bool {
+    start < ENGINE_END && end > ENGINE_START
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,9 +254,4 @@ mod tests {
             }
         }
     }
-}
-
-/// Whether `start..end` meets the engine's gigabyte.
-pub(crate) fn overlaps_engine(start: u64, end: u64) -> bool {
-    start < ENGINE_END && end > ENGINE_START
 }
