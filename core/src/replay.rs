@@ -225,6 +225,17 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
         from(x[0], x[1]) || from(x[1], x[0])
     }
 
+    /// Whether one operand is a float with a shadow and the other just something for its exponent.
+    fn adds_exponent(&mut self, x: [Operand; 2], format: Format) -> bool {
+        let carries = x.map(|operand| self.cells.carries(self.location(operand.place), format.bytes()) != 0);
+        let [first, second] = x.map(|operand| self.bits(format, operand));
+        match carries {
+            [true, false] => tricks::is_for_exponent(format, first, second),
+            [false, true] => tricks::is_for_exponent(format, second, first),
+            _ => false,
+        }
+    }
+
     fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
         if format == Format::F64 && by == Bitwise::Other && self.is_assembled(x, r) {
             for half in [0, 4] {
@@ -233,6 +244,7 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
             return;
         }
         if x[0] != x[1]
+            && !(by == Bitwise::Other && self.adds_exponent(x, format))
             && let Some(map) = self.bytes_of_either(x, r, format.bytes())
         {
             let from = x.map(|operand| self.location(operand.place));

@@ -33,6 +33,14 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
     Some((x.negative != y.negative, to - from))
 }
 
+/// Whether `other` has no bit but where `float`, a normal number, has its exponent. By their bytes alone a sum of the two
+/// may look like a float put together from both.
+pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
+    let exponent =
+        |bits: u128| bits << 1 >> format.precision() & ((1 << (format.width() - format.precision())) - 1);
+    exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
+}
+
 /// Whether an operation with `other` cuts out just a significand, perhaps with its sign.
 fn cuts(by: Bitwise, format: Format, other: u128) -> bool {
     let fraction = format.precision() - 1;

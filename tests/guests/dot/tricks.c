@@ -144,6 +144,8 @@ static void selections(void)
 static void exponents(void)
 {
     AT("exponent-add", scaled(x, 5), 32, 0.75, -2.5);
+    /* Seen as bytes, 2 and what is added to its exponent have none in common. */
+    AT("exponent-of-two", scaled(2 * x, KIND == 4 ? 1 : 3), KIND == 4 ? 4 : 16, 1);
     AT("exponent-subtract", scaled_down(x, 3), 0.125L, 0.75, -2.5);
     AT("significand", mantissa(x), significand_scale(w), 0.75, -2.5, 100);
     AT("significand-of-power^", mantissa(x), significand_scale(w), 4, -0.5);
