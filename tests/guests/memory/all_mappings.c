@@ -1,4 +1,5 @@
 // A program that has used up all mappings a process may have goes on: code that has not run before, signals, more memory.
+//@ libs: -lm
 #include <math.h>
 #include <regex.h>
 #include <signal.h>
