@@ -1,5 +1,4 @@
-// Functions that have returned to one place often, and then to another: from a second caller, deep in a recursion, to an
-// address put on the stack by hand, and over the caller's head by longjmp.
+// Functions that have often returned to one place return to another: in a recursion, by hand, past their caller.
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
