@@ -38,7 +38,7 @@ pub(crate) struct MadeOf {
     pub(crate) compare: bool,
     /// Whether it has proved worth more effort.
     pub(crate) hot: bool,
-    /// The return address that was on the stack for it when it was made; if it is hot, the one it expects there.
+    /// The return address that it expects on the stack: the one that was there when it was made hot.
     pub(crate) back: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ use super::stubs::{self, ExitId};
 use super::switch;
 use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
-use super::translate::{Effort, NoBlock, Translator, Wanted};
+use super::translate::{NoBlock, Translator, Wanted};
 use super::{emulate, planes, stepping, vsyscall};
 use crate::context::Context;
 use crate::tools::registers;
@@ -174,14 +174,14 @@ impl Thread {
         if self.process.options.flush_every.is_some_and(|every| self.cache.block_count() >= every) {
             self.flush();
         }
-        self.translate(Effort::Little)
+        self.translate(false)
     }
 
-    /// Makes the block at `self.pc`, as [`Thread::block`].
-    fn translate(&mut self, effort: Effort) -> Option<BlockId> {
+    /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`.
+    fn translate(&mut self, hot: bool) -> Option<BlockId> {
         let mut source = GuestCode::new(self.process, self.pc);
         source.solo = self.mode.is_solo();
-        let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, effort };
+        let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, hot };
         match self.translator.translate(&mut self.cache, &mut source, self.context, wanted) {
             Ok(id) => {
                 self.counters.blocks += 1;
@@ -352,9 +352,8 @@ impl Thread {
             ExitKind::Hot(pc) => {
                 self.pc = pc;
                 if let Some(id) = self.cache.find(pc, self.mode) {
-                    let before = self.cache.block(id).made_of.back;
                     self.cache.forget(id);
-                    self.translate(Effort::Hot { before });
+                    self.translate(true);
                 }
                 Next::Run
             }

@@ -45,16 +45,8 @@ pub(crate) struct Wanted {
     pub(crate) mode: Mode,
     /// Whether it has to compare its guest bytes each time it runs.
     pub(crate) compare: bool,
-    pub(crate) effort: Effort,
-}
-
-/// How much a block is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// It may not run again.
-    Little,
-    /// It has run often: calls are followed, and a return to where it went `before`, as far as that was seen.
-    Hot { before: Option<u64> },
+    /// Whether it has run often: calls are followed, and a return to where it would go now.
+    pub(crate) hot: bool,
 }
 
 /// Why there is no block at a guest address.
@@ -119,16 +111,12 @@ impl Translator {
         context: &Context,
         wanted: Wanted,
     ) -> Result<BlockId, NoBlock> {
-        let Wanted { pc, mode, compare, effort } = wanted;
-        let hot = effort != Effort::Little;
+        let Wanted { pc, mode, compare, hot } = wanted;
         let limits = self.limits(mode, compare, hot);
         self.block.discover(pc, limits, source);
-        let mut back = self.back(context);
-        if let Effort::Hot { before } = effort {
-            back = back.filter(|_| before.is_none() || before == back);
-            if back.is_some() {
-                self.block.discover(pc, Limits { back, ..limits }, source);
-            }
+        let back = if hot { self.back(context) } else { None };
+        if back.is_some() {
+            self.block.discover(pc, Limits { back, ..limits }, source);
         }
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
@@ -167,15 +155,12 @@ impl Translator {
 
     /// Whether the block just discovered would gain by more effort, once it has proved worth it: only then are calls and
     /// returns followed, because code that runs once would be translated over and over.
-    fn counts_runs(&self, &MadeOf { mode, compare, hot, back, .. }: &MadeOf) -> bool {
-        let calls = self.block.insns.last().is_some_and(|insn| {
-            insn.flow == Flow::Leaves && insn.decoded.flow_control() == FlowControl::Call
+    fn counts_runs(&self, &MadeOf { mode, compare, hot, .. }: &MadeOf) -> bool {
+        let gains = self.block.insns.last().is_some_and(|insn| {
+            let flow = insn.decoded.flow_control();
+            insn.flow == Flow::Leaves && matches!(flow, FlowControl::Call | FlowControl::Return)
         });
-        (calls || back.is_some())
-            && (mode.is_bare() || mode.is_annotated())
-            && !compare
-            && !hot
-            && self.limits.instructions > 1
+        gains && (mode.is_bare() || mode.is_annotated()) && !compare && !hot && self.limits.instructions > 1
     }
 
     fn limits(&self, mode: Mode, compare: bool, hot: bool) -> Limits {
@@ -221,7 +206,7 @@ impl Translator {
         let block = cache.block(id);
         let MadeOf { pc: start, mode, instructions, compare, hot, back } = block.made_of;
         let limits = self.limits(mode, compare, hot);
-        self.block.discover(start, Limits { instructions, back: back.filter(|_| hot), ..limits }, source);
+        self.block.discover(start, Limits { instructions, back, ..limits }, source);
         // Where the count is makes no difference to where instructions are.
         let runs = self.counts_runs(&block.made_of).then(|| cache.frame().context);
         let (hot, cold) = block.code();
