@@ -38,10 +38,10 @@ use blame::Part;
 pub use blame::{Merging, Portable, Roundings};
 use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
-use fault::{Fault, Kind};
+use fault::{Fault, Kind, Threshold};
 use history::{History, Source};
 pub use lean::{Became, Made, Recurring};
-use measure::{ErrorBits, Measured};
+use measure::Measured;
 use number::{Arithmetic, RealNumber};
 use operations::{Id, Operations, What};
 use real::Real;
@@ -79,7 +79,7 @@ pub struct MpfrShadow {
     reals: Arithmetic,
     /// Operands without a shadow, as reals.
     scratch: [RealNumber; MAX_OPERANDS],
-    error_bits: ErrorBits,
+    threshold: Threshold,
     parts: Vec<Part>,
     operations: Operations,
     history: History,
@@ -96,7 +96,7 @@ impl MpfrShadow {
             settings,
             reals,
             scratch: std::array::from_fn(|_| reals.place()),
-            error_bits: ErrorBits::new(),
+            threshold: Threshold::new(settings.error_threshold),
             parts: Vec::new(),
             operations: Operations::default(),
             history: History::new(),

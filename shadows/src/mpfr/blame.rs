@@ -246,8 +246,9 @@ impl Roundings {
         if f32::from_bits(self.amounts[0]).is_finite() { self } else { Roundings::NONE }
     }
 
+    /// Amounts are in units of two to this.
     #[inline(always)]
-    fn exponent(&self) -> i32 {
+    pub(super) fn exponent(&self) -> i32 {
         self.amounts[ROUNDINGS] as i32
     }
 

@@ -36,14 +36,14 @@ impl Certainty {
         Certainty::Exact { last }
     }
 
-    /// Of the real result `value` of an operation whose float is off by so many floats, or bits.
+    /// Of the real result `value` of an operation whose float is off by so many floats.
     #[inline(always)]
     pub(super) fn of_result(
         lane: &Lane<'_, Value>,
         linear: &Linear,
         value: &RealNumber,
         precision: u32,
-        (floats, bits): (f64, f64),
+        floats: f64,
     ) -> Certainty {
         if let Some(last) = last_bit(lane) {
             let fits =
@@ -55,10 +55,10 @@ impl Certainty {
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
         if floats < GOOD as f64 && is_vouched_for(precision, floats as u64) {
-            return Certainty::Below(control(own, bits, lane.to));
+            return Certainty::Below(control(own, floats, lane.to));
         }
         let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
-        Certainty::Below(bound.min(control(own, bits, lane.to)))
+        Certainty::Below(bound.min(control(own, floats, lane.to)))
     }
 
     /// Whether nothing of a real with this exponent is sure, not even that it is not zero.
@@ -135,7 +135,7 @@ impl Brought<'_> {
 }
 
 /// Bits by which a float may be right, or less wrong than the real, by chance.
-const CONTROL: f64 = 8.0;
+const CONTROL: i32 = 8;
 
 /// A float that is off by fewer floats is as good a control as is ever needed, if reals have so many bits at least: with
 /// all that it allows for, twice a double's significand is sure.
@@ -152,11 +152,12 @@ pub(super) fn is_vouched_for(precision: u32, floats: u64) -> bool {
 /// Bits to spare for what first order does not see.
 const SPARE: f32 = 2.0;
 
-/// What a real is off by at most, by its float, which is off by `bits`; the real's own rounding is below 2^own.
+/// What a real is off by at most, by its float, which is off by so many floats; the real's own rounding is below 2^own.
 #[inline(always)]
-pub(super) fn control(own: f32, bits: f64, format: Format) -> f32 {
-    let is_right = bits < f64::from(format.precision()) - CONTROL;
-    if is_right { own + (bits + CONTROL) as f32 } else { f32::INFINITY }
+pub(super) fn control(own: f32, floats: f64, format: Format) -> f32 {
+    // Error bits, rounded up.
+    let bits = exponent(1.0 + floats) + 1 + CONTROL;
+    if bits < format.precision() as i32 { own + bits as f32 } else { f32::INFINITY }
 }
 
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a

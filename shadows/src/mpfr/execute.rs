@@ -14,7 +14,7 @@ use super::operations::{Id, What};
 use super::real::Real;
 use super::{MpfrShadow, Value, exact, is_sum, measure};
 
-/// Error bits that no more than one rounding explains.
+/// How many floats away no more than one rounding explains.
 pub(super) const ONE_ROUNDING: f64 = 1.0;
 
 /// A result in the reals and how far the float is from it.
@@ -22,8 +22,8 @@ struct Result {
     value: RealNumber,
     /// The value as a float.
     rounded: u128,
-    /// Error bits of the float.
-    bits: f64,
+    /// How far the float is from that.
+    floats: f64,
     certainty: Certainty,
 }
 
@@ -59,15 +59,14 @@ impl MpfrShadow {
         if floats == 0.0 && value.is_exactly(lane.to, lane.r) {
             return None;
         }
-        let bits = self.error_bits.of_any(lane.to, floats);
-        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, (floats, bits));
+        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, floats);
         let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
         if !noise {
-            return Some(Result { value, rounded, bits, certainty });
+            return Some(Result { value, rounded, floats, certainty });
         }
         // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
-        let bits = self.error_bits.of_any(lane.to, measure::floats_between(lane.to, lane.r, 0));
-        (linear.r != 0.0).then(|| Result { value: self.reals.zero(), rounded: 0, bits, certainty })
+        let floats = measure::floats_between(lane.to, lane.r, 0);
+        (linear.r != 0.0).then(|| Result { value: self.reals.zero(), rounded: 0, floats, certainty })
     }
 
     /// The real result of an operation.
@@ -103,26 +102,26 @@ impl MpfrShadow {
 
     /// Follows the error of a result that is not exact, and keeps count of it.
     fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, result: Result) -> Real {
-        let Result { value, rounded, bits, certainty } = result;
+        let Result { value, rounded, floats, certainty } = result;
         self.shadowed += 1;
-        let outcome = Outcome { lane, linear, value: &value, rounded, bits };
-        let fault = outcome.fault(&self.reals.mpfr, self.settings.error_threshold);
+        let outcome = Outcome { lane, linear, value: &value, rounded, floats };
+        let fault = outcome.fault(&self.reals.mpfr, self.threshold);
         let mut real = Real::new(value, lane.to, certainty);
         self.follow_roundings(id, linear, lane, &mut real);
-        if bits > ONE_ROUNDING
+        if floats > ONE_ROUNDING
             || fault.is_some()
             || fault::is_tiny(lane.to, linear.r)
             || linear.r.is_infinite()
         {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
             if any || fault.is_some() {
-                real.influences = self.influences(id, fault, linear, lane, real.value());
+                real.influences = self.influences((id, fault), linear, lane, real.value(), &real.roundings);
             }
         }
         real.serial = self.history.push(id, lane);
-        self.note(id, lane, linear, bits, &real);
+        self.note(id, lane, linear, floats, &real);
         if fault.is_some() || self.operations[id].error.count.is_power_of_two() {
-            self.explain_now(id, lane, fault, bits);
+            self.explain_now(id, lane, fault, floats);
         }
         real
     }
@@ -175,11 +174,11 @@ impl MpfrShadow {
 
     pub(super) fn influences(
         &mut self,
-        id: Id,
-        fault: Option<Fault>,
+        (id, fault): (Id, Option<Fault>),
         linear: &Linear,
         lane: &Lane<'_, Value>,
         value: &RealNumber,
+        roundings: &Roundings,
     ) -> Influences {
         let kept = self.compensated(lane, value);
         let operands = std::array::from_fn(|index| {
@@ -188,7 +187,7 @@ impl MpfrShadow {
             counts.then_some((&shadow.influences, linear.partials[index]))
         });
         let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
-        Influences::combine(operands, own, &mut self.parts)
+        Influences::combine(operands, own, roundings.exponent(), &mut self.parts)
     }
 
     /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the
@@ -210,9 +209,9 @@ impl MpfrShadow {
     }
 
     /// Keeps count of an execution.
-    fn note(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear, bits: f64, real: &Real) {
+    fn note(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear, floats: f64, real: &Real) {
         let operation = &mut self.operations[id];
-        operation.error.add(bits);
+        operation.error.add(measure::error_power(lane.to, floats));
         operation.least_significant = operation.least_significant.min(real.significant_bits());
         if matches!(lane.op, Op::Add | Op::Sub) {
             let [a, b, _] = linear.x.map(f64::abs);
@@ -223,14 +222,14 @@ impl MpfrShadow {
     }
 
     /// Looks at what an operation computed: now and then, and each time it is at fault.
-    pub(super) fn explain_now(&mut self, id: Id, lane: &Lane<'_, Value>, fault: Option<Fault>, bits: f64) {
+    pub(super) fn explain_now(&mut self, id: Id, lane: &Lane<'_, Value>, fault: Option<Fault>, floats: f64) {
         let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| Source::of(lane, index));
         let sources = &sources[..lane.x.len()];
         if self.operations[id].error.count.is_power_of_two() {
             self.note_usual(id, sources);
         }
         if let Some(fault) = fault {
-            self.note_fault(id, sources, &fault, bits);
+            self.note_fault(id, sources, &fault, measure::error_bits(lane.to, floats));
             self.note_causes(id, lane, &fault);
         }
     }

@@ -17,6 +17,21 @@ use super::operations::Faults;
 use super::reals::Mpfr;
 use super::{Value, convert, measure};
 
+/// From which error on something counts as wrong.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threshold {
+    /// Above so many bits …
+    pub(super) bits: f64,
+    /// … which is more than so many floats away.
+    pub(super) floats: u64,
+}
+
+impl Threshold {
+    pub(super) fn new(bits: f64) -> Threshold {
+        Threshold { bits, floats: (bits.exp2() - 1.0) as u64 }
+    }
+}
+
 /// An operation's own error in one execution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fault {
@@ -66,21 +81,21 @@ pub(super) struct Outcome<'a> {
     pub(super) value: &'a RealNumber,
     /// … and that rounded to the result's format.
     pub(super) rounded: u128,
-    /// Error bits of the result.
-    pub(super) bits: f64,
+    /// How many floats the result is away from that.
+    pub(super) floats: f64,
 }
 
 impl Outcome<'_> {
     /// What the operation is guilty of, if its local error, and that of its result, is above `threshold` bits, or if
     /// it left the format's range.
     #[inline(always)]
-    pub(super) fn fault(&self, reals: &Mpfr, threshold: f64) -> Option<Fault> {
+    pub(super) fn fault(&self, reals: &Mpfr, threshold: Threshold) -> Option<Fault> {
         // What most executions are: a normal number of little error.
         let normal = self.linear.r.is_finite() && !is_tiny(self.lane.to, self.linear.r);
-        if self.bits <= threshold && normal && self.value.is_finite() {
+        if self.floats <= threshold.floats as f64 && normal && self.value.is_finite() {
             return None;
         }
-        self.unusual_fault(reals, threshold)
+        self.unusual_fault(reals, threshold.bits)
     }
 
     #[inline(never)]
@@ -88,14 +103,15 @@ impl Outcome<'_> {
         if self.is_consequence() {
             return None;
         }
-        let beyond = |kind| Some(Fault { kind, bits: self.bits, amount: f64::INFINITY });
+        let bits = measure::error_bits(self.lane.to, self.floats);
+        let beyond = |kind| Some(Fault { kind, bits, amount: f64::INFINITY });
         if self.linear.r.is_nan() != self.value.is_nan() {
             return beyond(Kind::Invalid);
         }
         if self.left_range() {
             return beyond(Kind::Range);
         }
-        if self.bits <= threshold {
+        if bits <= threshold {
             return None;
         }
         let local = self.local(reals);

@@ -239,15 +239,14 @@ impl MpfrShadow {
             self.counted(at, binary.row, binary.x);
             return Became::Exact;
         }
-        let bits = self.error_bits.of(floats);
         let precision = self.settings.precision;
         let is_noisy = |real: &Real| real.noise() != f32::NEG_INFINITY;
         let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
         let vouched = any_noise & certainty::is_vouched_for(precision, floats);
         made.certainty = if vouched {
-            Certainty::Below(certainty::control(found.exponent as f32 - precision as f32, bits, F64))
+            Certainty::Below(certainty::control(found.exponent as f32 - precision as f32, floats as f64, F64))
         } else {
-            let certainty = value.look(|value| self.lean_certainty(binary, value, found, (floats, bits)));
+            let certainty = value.look(|value| self.lean_certainty(binary, value, found, floats));
             if binary.row.is_sum() && certainty.covers(found.exponent) {
                 return Became::Odd;
             }
@@ -256,11 +255,11 @@ impl MpfrShadow {
         let id = self.counted(at, binary.row, binary.x);
         self.shadowed += 1;
         (made.roundings, made.gains) = binary.roundings::<M>(id);
-        let fault = self.lean_influences(binary, value, found, (floats, bits), id, made);
+        let fault = self.lean_influences(binary, value, found, floats, id, made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, binary.x, serials, binary.r);
         let operation = &mut self.operations[id];
-        operation.error.add(bits);
+        operation.error.add(floats as f64 + 1.0);
         if !vouched {
             let sure = made.certainty.bits_of(found.exponent);
             operation.least_significant = operation.least_significant.min(sure);
@@ -271,7 +270,7 @@ impl MpfrShadow {
             operation.absorbed.1 += 1;
         }
         if fault.is_some() | operation.error.count.is_power_of_two() {
-            self.lean_explained(binary, id, fault, bits);
+            self.lean_explained(binary, id, fault, floats);
         }
         Became::Shadow
     }
@@ -282,9 +281,9 @@ impl MpfrShadow {
         binary: Binary<'_, E>,
         id: Id,
         fault: Option<Fault>,
-        bits: f64,
+        floats: u64,
     ) {
-        binary.with_lane(|lane| self.explain_now(id, lane, fault, bits));
+        binary.with_lane(|lane| self.explain_now(id, lane, fault, floats as f64));
     }
 
     /// Counts an execution.
@@ -316,14 +315,14 @@ impl MpfrShadow {
         binary: Binary<'_, E>,
         value: &RealNumber,
         found: Found,
-        (floats, bits): (u64, f64),
+        floats: u64,
     ) -> Certainty {
         let precision = self.settings.precision;
         let (a, b) = (binary.reals[0].noise(), binary.reals[1].noise());
         if (a == f32::NEG_INFINITY) & (b == f32::NEG_INFINITY) {
             return binary.with_lane(|lane| {
                 let linear = Linear::new(lane);
-                Certainty::of_result(lane, &linear, value, precision, (floats as f64, bits))
+                Certainty::of_result(lane, &linear, value, precision, floats as f64)
             });
         }
         let exponent = found.exponent as f32;
@@ -332,6 +331,6 @@ impl MpfrShadow {
         let [first, second] =
             found.exponents.map(|before| if relative { exponent - before as f32 } else { 0.0 });
         let bound = certainty::sum(certainty::sum(own, a + first), b + second);
-        Certainty::Below(bound.min(certainty::control(own, bits, F64)))
+        Certainty::Below(bound.min(certainty::control(own, floats as f64, F64)))
     }
 }

@@ -61,45 +61,10 @@ pub fn error_bits(format: Format, floats: f64) -> f64 {
     }
 }
 
-/// Logarithms of error, for what is counted of each operation: right to eleven digits.
-#[derive(Debug)]
-pub(super) struct ErrorBits {
-    /// log₂ of numbers from 1 to 2, and one over them.
-    more: Box<[(f64, f64); 1 << LOOKED_UP]>,
-}
-
-/// Bits of a significand that are looked up.
-const LOOKED_UP: u32 = 9;
-
-impl ErrorBits {
-    pub(super) fn new() -> ErrorBits {
-        let number = |step: usize| 1.0 + step as f64 / f64::from(1 << LOOKED_UP);
-        let entry = |step| (number(step).log2(), number(step).recip());
-        ErrorBits { more: Box::new(std::array::from_fn(entry)) }
-    }
-
-    /// Error bits of a double so many floats away.
-    #[inline(always)]
-    pub(super) fn of(&self, floats: u64) -> f64 {
-        const FRACTION: u64 = (1 << 52) - 1;
-        let bits = (floats as f64 + 1.0).to_bits();
-        let step = (bits & FRACTION) >> (52 - LOOKED_UP);
-        let (log2, reciprocal) = self.more[step as usize];
-        let x = f64::from_bits(bits & FRACTION | 1.0_f64.to_bits());
-        // log₂(1 + d) for small d, by its series.
-        let d = x * reciprocal - 1.0;
-        let rest = std::f64::consts::LOG2_E * d * (1.0 - d * (0.5 - d * (1.0 / 3.0 - d * 0.25)));
-        ((bits >> 52) as i32 - 1023) as f64 + log2 + rest
-    }
-
-    /// The same of any format; as many bits as are in the widest if there are infinitely many floats between.
-    pub(super) fn of_any(&self, format: Format, floats: f64) -> f64 {
-        if format == Format::F64 && floats.is_finite() {
-            self.of(floats as u64)
-        } else {
-            error_bits(format, floats)
-        }
-    }
+/// 2^bits of the same: what logarithms are taken of, where many are added up.
+#[inline(always)]
+pub(super) fn error_power(format: Format, floats: f64) -> f64 {
+    if floats.is_finite() { 1.0 + floats } else { 2f64.powi(format.width() as i32) }
 }
 
 /// Error bits that a float would have if it were off by `amount` and no more.
@@ -195,24 +160,6 @@ pub fn decimal(real: &Float, digits: usize) -> String {
             let (head, tail) = significant.split_at(1);
             let point_tail = if tail.is_empty() { String::new() } else { format!(".{tail}") };
             format!("{sign}{head}{point_tail}e{}", exponent - 1)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Error bits by table are those by logarithm.
-    #[test]
-    fn looked_up_error_bits_are_logarithms() {
-        let table = ErrorBits::new();
-        for exponent in 0..64 {
-            for digits in [0_u64, 1, 0x1234_5678_9abc_def0, u64::MAX >> 1, 0x7fff_0000_0000_0000] {
-                let floats = (1 << 63 | digits) >> (63 - exponent);
-                let (known, exact) = (table.of(floats), (floats as f64 + 1.0).log2());
-                assert!((known - exact).abs() < 1e-11, "{floats}: {known}, not {exact}");
-            }
         }
     }
 }

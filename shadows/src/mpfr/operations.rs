@@ -52,6 +52,42 @@ impl Tally {
     }
 }
 
+/// Error of results: the same of logarithms, of which only one has to be taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ErrorTally {
+    /// The product of all powers of two is `product · 2^exponent`, and `product` is from 1 to 2.
+    product: f64,
+    exponent: i64,
+    most: f64,
+    /// How many were counted.
+    pub(super) count: u64,
+}
+
+impl Default for ErrorTally {
+    fn default() -> ErrorTally {
+        ErrorTally { product: 1.0, exponent: 0, most: 1.0, count: 0 }
+    }
+}
+
+impl ErrorTally {
+    /// Counts an error of so many bits, given as a power of two.
+    #[inline(always)]
+    pub(super) fn add(&mut self, power: f64) {
+        const FRACTION: u64 = (1 << 52) - 1;
+        let product = (self.product * power).to_bits();
+        self.exponent += (product >> 52) as i64 - 1023;
+        self.product = f64::from_bits(product & FRACTION | 1.0_f64.to_bits());
+        self.most = if power > self.most { power } else { self.most };
+        self.count += 1;
+    }
+
+    /// Mean and maximum in bits; nothing where nothing was counted.
+    pub(super) fn spread(&self) -> Option<Spread> {
+        let bits = self.exponent as f64 + self.product.log2();
+        (self.count > 0).then(|| Spread { mean: bits / self.count as f64, max: self.most.log2() })
+    }
+}
+
 /// What an operation did to spots, in one role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
@@ -122,7 +158,7 @@ pub(super) struct Operation {
     /// Where operands lay in all executions.
     pub(super) operands: [Ranges; MAX_OPERANDS],
     /// Error of results, where there was a shadow.
-    pub(super) error: Tally,
+    pub(super) error: ErrorTally,
     /// Error of results where the operation itself was at fault.
     pub(super) fault_error: Tally,
     /// What it introduced itself.
@@ -160,7 +196,7 @@ impl Operation {
             next,
             count: 0,
             operands: Default::default(),
-            error: Tally::default(),
+            error: ErrorTally::default(),
             fault_error: Tally::default(),
             local_error: Tally::default(),
             faults: Faults::default(),
@@ -232,5 +268,23 @@ impl std::ops::Index<Id> for Operations {
 impl std::ops::IndexMut<Id> for Operations {
     fn index_mut(&mut self, id: Id) -> &mut Operation {
         &mut self.all[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One logarithm of all errors is as good as one of each.
+    #[test]
+    fn errors_are_added_up_as_logarithms() {
+        let (mut powers, mut bits) = (ErrorTally::default(), Tally::default());
+        for n in 0..100_000_u32 {
+            let power = 1.0 + f64::from(n.wrapping_mul(0x9e37_79b9)) * f64::exp2(f64::from(n % 30));
+            powers.add(power);
+            bits.add(power.log2());
+        }
+        let (one, each) = (powers.spread().expect("some"), bits.spread().expect("some"));
+        assert!((one.mean - each.mean).abs() < 1e-11 && one.max == each.max, "{one:?}, not {each:?}");
     }
 }

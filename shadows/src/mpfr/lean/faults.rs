@@ -4,6 +4,7 @@ use shadowgrind_core::ops::Op;
 
 use super::{Binary, F64, Found, Made, Value};
 use crate::mpfr::MpfrShadow;
+use crate::mpfr::blame::Roundings;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
 use crate::mpfr::fault::{Fault, Outcome};
@@ -11,7 +12,6 @@ use crate::mpfr::influences::Influences;
 use crate::mpfr::linear::Linear;
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::operations::Id;
-use crate::mpfr::real::Real;
 
 impl MpfrShadow {
     /// Finds the operations at fault that the result depends on, this one perhaps.
@@ -21,31 +21,36 @@ impl MpfrShadow {
         binary: Binary<'_, E>,
         value: &impl Value,
         found: Found,
-        (floats, bits): (u64, f64),
+        floats: u64,
         id: Id,
         made: &mut Made,
     ) -> Option<Fault> {
-        let threshold = self.settings.error_threshold;
-        let suspect = (bits > threshold) & binary.may_be_at_fault(&found, threshold);
+        let suspect = (floats > self.threshold.floats) & binary.may_be_at_fault(&found, self.threshold.bits);
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
         let mut fault = None;
         if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
-            (fault, made.influences) = value.look(|value| self.lean_faulty(binary, value, found, bits, id));
+            let roundings = &made.roundings;
+            (fault, made.influences) =
+                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, roundings)));
         } else if carries {
-            made.influences = self.inherited(binary.reals, binary.partials());
+            let ([a, b], [p, q]) = (binary.reals, binary.partials());
+            let (a, b, unit) = ((&a.influences, p), (&b.influences, q), made.roundings.exponent());
+            let joined = Influences::joined(a, b, unit);
+            made.influences = joined.unwrap_or_else(|| self.inherited(binary, unit));
         }
         fault
     }
 
     /// Those that the operands depend on.
     #[inline(never)]
-    fn inherited(&mut self, [a, b]: [&Real; 2], [first, second]: [f64; 2]) -> Influences {
-        match (a.is_influenced(), b.is_influenced()) {
-            (true, false) => a.influences.scaled(first),
-            (false, true) => b.influences.scaled(second),
-            _ => Influences::join((&a.influences, first), (&b.influences, second), &mut self.parts),
-        }
+    fn inherited<E: Elementary>(&mut self, binary: Binary<'_, E>, unit: i32) -> Influences {
+        let partials = binary.partials();
+        let brought = |n: usize| {
+            let real = binary.reals[n];
+            real.is_influenced().then_some((&real.influences, partials[n]))
+        };
+        Influences::combine([brought(0), brought(1), None], None, unit, &mut self.parts)
     }
 
     /// Of an operation that may be at fault, or may compensate for another.
@@ -55,23 +60,23 @@ impl MpfrShadow {
         binary: Binary<'_, E>,
         value: &RealNumber,
         found: Found,
-        bits: f64,
-        id: Id,
+        floats: u64,
+        (id, roundings): (Id, &Roundings),
     ) -> (Option<Fault>, Influences) {
         let ([a, b], [first, second]) = (binary.x, binary.partials());
         let linear =
             Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
         let mut fault = None;
-        if bits > self.settings.error_threshold && self.is_at_fault(binary, found.rounded) {
+        if floats > self.threshold.floats && self.is_at_fault(binary, found.rounded) {
             fault = binary.with_lane(|lane| {
-                let outcome = Outcome { lane, linear: &linear, value, rounded: found.rounded.into(), bits };
-                outcome.fault(&self.reals.mpfr, self.settings.error_threshold)
+                let outcome = Outcome { lane, linear: &linear, value, rounded: found.rounded.into(), floats: floats as f64 };
+                outcome.fault(&self.reals.mpfr, self.threshold)
             });
         }
-        if fault.is_none() && !(binary.is_influenced() & (bits > ONE_ROUNDING)) {
+        if fault.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
-        let influences = binary.with_lane(|lane| self.influences(id, fault, &linear, lane, value));
+        let influences = binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, roundings));
         (fault, influences)
     }
 
@@ -92,7 +97,7 @@ impl MpfrShadow {
         };
         let local = local.to_bits();
         (local ^ rounded) >> 63 != 0
-            || self.error_bits.of(local.abs_diff(rounded)) > self.settings.error_threshold
+            || local.abs_diff(rounded) > self.threshold.floats
     }
 }
 
