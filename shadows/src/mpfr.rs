@@ -149,7 +149,7 @@ impl MpfrShadow {
         self.measure(seen).real
     }
 
-    /// The shadow of the result of any operation on two doubles.
+    /// The shadow of the result of any operation on two doubles, or on the first of them.
     #[inline(never)]
     pub fn on_odd_doubles(
         &mut self,
@@ -160,7 +160,8 @@ impl MpfrShadow {
     ) -> Option<Value> {
         let (x, r) = (x.map(|x| x.to_bits().into()), r.to_bits().into());
         let (from, to) = (Format::F64, Format::F64);
-        self.execute(&Lane { site, op, from, to, x: &x, r, shadows: &shadows })
+        let (x, shadows) = (&x[..op.arity()], &shadows[..op.arity()]);
+        self.execute(&Lane { site, op, from, to, x, r, shadows })
     }
 
     /// Keeps count of an execution that introduced error, and what it computed.
@@ -202,8 +203,8 @@ impl MpfrShadow {
 /// Whether an operation is one of those that [`MpfrShadow::on_doubles`] is for.
 #[inline(always)]
 pub fn is_lean(op: Op, from: Format, to: Format) -> bool {
-    use Op::{Add, Div, Mul, Sub};
-    matches!((op, from, to), (Add | Sub | Mul | Div, Format::F64, Format::F64))
+    use Op::{Add, Div, Mul, Sqrt, Sub};
+    matches!((op, from, to), (Add | Sub | Mul | Div | Sqrt, Format::F64, Format::F64))
 }
 
 /// Whether an operation adds: the only ones that cancel.
@@ -233,12 +234,13 @@ impl Shadow for MpfrShadow {
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
         let &Lane { site, op, r, .. } = lane;
         let double = |bits: u128| f64::from_bits(bits as u64);
-        let (&[a, b], &[first, second], true) = (lane.x, lane.shadows, is_lean(op, lane.from, lane.to))
-        else {
-            return self.execute(lane);
+        let (x, shadows) = match (lane.x, lane.shadows) {
+            _ if !is_lean(op, lane.from, lane.to) => return self.execute(lane),
+            (&[a, b], &[first, second]) => ([double(a), double(b)], [first, second]),
+            (&[a], &[shadow]) => ([double(a), 1.0], [shadow, None]),
+            _ => return self.execute(lane),
         };
-        let at = &mut Recurring::new(site);
-        let (x, r, shadows) = ([double(a), double(b)], double(r), [first, second]);
+        let (at, r) = (&mut Recurring::new(site), double(r));
         if !self.is_short() {
             return self.on_doubles_at_length::<Portable>((at, op), x, r, shadows, None);
         }

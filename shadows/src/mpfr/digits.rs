@@ -320,10 +320,16 @@ impl Short {
 
     /// a / b, of ordinary numbers; b is not zero.
     pub(super) fn divide(a: &Short, b: &Short, precision: u32) -> Short {
-        let negative = a.negative != b.negative;
         if a.kind == Kind::Zero {
-            return Short::zero(negative);
+            return Short::zero(a.negative != b.negative);
         }
+        Short::quotient(a, b, precision)
+    }
+
+    /// The same of numbers that are not zero.
+    #[inline(always)]
+    pub(super) fn quotient(a: &Short, b: &Short, precision: u32) -> Short {
+        let negative = a.negative != b.negative;
         let one = larger(&a.words, &b.words) != Ordering::Less;
         let mut rest = if one { difference(&a.words, &b.words) } else { a.words };
         let inverse = reciprocal(b.words[WORDS - 1]);

@@ -1,17 +1,26 @@
-//! The commonest operations, `+ − × ÷` on doubles, each compiled on its own: what an operation is then is no question in
-//! the midst of it.
+//! The commonest operations, `+ − × ÷ √` on doubles, each compiled on its own: what an operation is then is no question
+//! in the midst of it.
 
 use shadowgrind_core::ops::Op;
 
 use super::digits::Short;
 
-/// One of the commonest operations.
+/// One of the commonest operations. Where it has one operand, what is said of a second is of no account.
 pub trait Elementary: Copy {
     /// Its row of TABLE 1.
     fn op(self) -> Op;
 
+    /// How many operands it has.
+    #[inline(always)]
+    fn arity(self) -> usize {
+        2
+    }
+
     /// Whether it adds: the only ones that cancel.
     fn is_sum(self) -> bool;
+
+    /// Whether relative errors of operands grow or shrink in it.
+    fn is_conditioned(self) -> bool;
 
     /// What the operation's own rounding adds to the error of `r`, its result for moderate numbers.
     fn own(self, a: f64, b: f64, r: f64) -> f64;
@@ -35,7 +44,15 @@ pub struct Sum {
 #[derive(Clone, Copy, Debug)]
 pub struct Product;
 
-/// Any of the four, where it does not matter that one has to ask which.
+/// `a / b`.
+#[derive(Clone, Copy, Debug)]
+pub struct Quotient;
+
+/// `√a`.
+#[derive(Clone, Copy, Debug)]
+pub struct Root;
+
+/// Any of them, where it does not matter that one has to ask which.
 #[derive(Clone, Copy, Debug)]
 pub struct Any(pub Op);
 
@@ -47,6 +64,11 @@ impl Elementary for Sum {
 
     #[inline(always)]
     fn is_sum(self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn is_conditioned(self) -> bool {
         true
     }
 
@@ -89,6 +111,11 @@ impl Elementary for Product {
     }
 
     #[inline(always)]
+    fn is_conditioned(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
         -a.mul_add(b, -r)
     }
@@ -109,10 +136,91 @@ impl Elementary for Product {
     }
 }
 
+impl Elementary for Quotient {
+    #[inline(always)]
+    fn op(self) -> Op {
+        Op::Div
+    }
+
+    #[inline(always)]
+    fn is_sum(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn is_conditioned(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn own(self, a: f64, b: f64, r: f64) -> f64 {
+        -((-r).mul_add(b, a) / b)
+    }
+
+    #[inline(always)]
+    fn partials(self, _a: f64, b: f64, r: f64) -> [f64; 2] {
+        [1.0 / b, -r / b]
+    }
+
+    #[inline(always)]
+    fn short(self, (a, _): (&Short, bool), (b, _): (&Short, bool), precision: u32) -> (Short, bool) {
+        (Short::quotient(a, b, precision), true)
+    }
+}
+
+impl Elementary for Root {
+    #[inline(always)]
+    fn op(self) -> Op {
+        Op::Sqrt
+    }
+
+    #[inline(always)]
+    fn arity(self) -> usize {
+        1
+    }
+
+    #[inline(always)]
+    fn is_sum(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn is_conditioned(self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn own(self, a: f64, _b: f64, r: f64) -> f64 {
+        -((-r).mul_add(r, a) / (2.0 * r))
+    }
+
+    #[inline(always)]
+    fn partials(self, _a: f64, _b: f64, r: f64) -> [f64; 2] {
+        [1.0 / (2.0 * r), 0.0]
+    }
+
+    #[inline(always)]
+    fn short(self, (a, _): (&Short, bool), _b: (&Short, bool), precision: u32) -> (Short, bool) {
+        (a.root(precision), !a.is_negative())
+    }
+}
+
+impl Any {
+    #[inline(always)]
+    fn sum(self) -> Sum {
+        Sum { subtract: self.0 == Op::Sub }
+    }
+}
+
 impl Elementary for Any {
     #[inline(always)]
     fn op(self) -> Op {
         self.0
+    }
+
+    #[inline(always)]
+    fn arity(self) -> usize {
+        self.0.arity()
     }
 
     #[inline(always)]
@@ -121,30 +229,37 @@ impl Elementary for Any {
     }
 
     #[inline(always)]
+    fn is_conditioned(self) -> bool {
+        !matches!(self.0, Op::Mul | Op::Div)
+    }
+
+    #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
         match self.0 {
-            Op::Add | Op::Sub => Sum { subtract: self.0 == Op::Sub }.own(a, b, r),
+            Op::Add | Op::Sub => self.sum().own(a, b, r),
             Op::Mul => Product.own(a, b, r),
-            _ => -((-r).mul_add(b, a) / b),
+            Op::Div => Quotient.own(a, b, r),
+            _ => Root.own(a, b, r),
         }
     }
 
     #[inline(always)]
     fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2] {
         match self.0 {
-            Op::Add | Op::Sub => Sum { subtract: self.0 == Op::Sub }.partials(a, b, r),
+            Op::Add | Op::Sub => self.sum().partials(a, b, r),
             Op::Mul => Product.partials(a, b, r),
-            _ => [1.0 / b, -r / b],
+            Op::Div => Quotient.partials(a, b, r),
+            _ => Root.partials(a, b, r),
         }
     }
 
     #[inline(always)]
-    fn short(self, (a, _): (&Short, bool), (b, _): (&Short, bool), precision: u32) -> (Short, bool) {
-        let value = match self.0 {
-            Op::Add | Op::Sub => Short::add(a, b, self.0 == Op::Sub, precision),
-            Op::Mul => Short::multiply(a, b, precision),
-            _ => Short::divide(a, b, precision),
-        };
-        (value, true)
+    fn short(self, a: (&Short, bool), b: (&Short, bool), precision: u32) -> (Short, bool) {
+        match self.0 {
+            Op::Add | Op::Sub => self.sum().short(a, b, precision),
+            Op::Mul => Product.short(a, b, precision),
+            Op::Div => Quotient.short(a, b, precision),
+            _ => Root.short(a, b, precision),
+        }
     }
 }

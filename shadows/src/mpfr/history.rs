@@ -102,9 +102,9 @@ impl History {
 
     /// The same of an operation on doubles.
     #[inline(always)]
-    pub(super) fn push_exact_doubles(&mut self, operation: Id, x: [f64; 2], r: f64) {
-        if x.iter().all(|x| x.to_bits() != r.to_bits()) {
-            self.exact[place(r.to_bits().into())] = self.push_doubles(operation, x, [0; 2], r);
+    pub(super) fn push_exact_doubles(&mut self, operation: Id, (x, arity): ([f64; 2], usize), r: f64) {
+        if x[..arity].iter().all(|x| x.to_bits() != r.to_bits()) {
+            self.exact[place(r.to_bits().into())] = self.push_doubles(operation, (x, arity), [0; 2], r);
         }
     }
 
@@ -116,21 +116,21 @@ impl History {
         self.add(operation, lane.x.len(), &operands, (lane.to, lane.r))
     }
 
-    /// Remembers that `operation` made the double `r` of two doubles.
+    /// Remembers that `operation` made the double `r` of two doubles, or of the first of them.
     #[inline(always)]
     pub(super) fn push_doubles(
         &mut self,
         operation: Id,
-        [a, b]: [f64; 2],
+        ([a, b], arity): ([f64; 2], usize),
         serials: [Serial; 2],
         r: f64,
     ) -> Serial {
         self.append(Entry {
             serial: self.next,
             operation,
-            arity: 2,
+            arity: arity as u8,
             high: [0; MAX_OPERANDS + 1],
-            low: [a.to_bits(), b.to_bits(), 0, r.to_bits()],
+            low: [a.to_bits(), if arity == 2 { b.to_bits() } else { 0 }, 0, r.to_bits()],
             serials: [serials[0], serials[1], 0],
             formats: (Format::F64, Format::F64),
         })

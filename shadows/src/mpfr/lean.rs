@@ -1,4 +1,4 @@
-//! The commonest operations, `+ − × ÷` on doubles of moderate size, in as few steps as they need.
+//! The commonest operations, `+ − × ÷ √` on doubles of moderate size, in as few steps as they need.
 //!
 //! What comes of them is what [`execute`](super::execute) makes of any operation, to the last bit: that is the slow
 //! twin of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
@@ -106,7 +106,7 @@ fn is_moderate(x: f64) -> bool {
 }
 
 impl MpfrShadow {
-    /// Does what an operation on doubles usually takes, if reals are [short](Self::is_short). Where that is out of the
+    /// Does what an operation on doubles usually takes (of one operand: on that and 1.0), if reals are [short](Self::is_short). Where that is out of the
     /// ordinary, its shadow is for [`on_odd_doubles`](Self::on_odd_doubles) to find.
     #[inline(always)]
     pub fn on_doubles<M: Merging, E: Elementary>(
@@ -183,7 +183,7 @@ impl MpfrShadow {
         let own = row.own(a, b, r);
         if (own == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
             let id = self.counted(at, row, x);
-            self.history.push_exact_doubles(id, x, r);
+            self.history.push_exact_doubles(id, (x, row.arity()), r);
             return Err(Became::Exact);
         }
         let [first, second] = shadows;
@@ -257,7 +257,7 @@ impl MpfrShadow {
         (made.roundings, made.gains) = binary.roundings::<M>(id);
         let fault = self.lean_influences(binary, value, found, floats, id, made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
-        made.serial = self.history.push_doubles(id, binary.x, serials, binary.r);
+        made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];
         operation.error.add(floats as f64 + 1.0);
         if !vouched {
@@ -297,7 +297,9 @@ impl MpfrShadow {
         let operation = &mut self.operations[id];
         operation.count += 1;
         operation.operands[0].add(a);
-        operation.operands[1].add(b);
+        if row.arity() == 2 {
+            operation.operands[1].add(b);
+        }
         id
     }
 

@@ -198,7 +198,7 @@ impl Arithmetic {
         self.of_float(op.real(&self.mpfr, &operands[..=last]))
     }
 
-    /// The sum, difference, product or quotient of long numbers, its digits where those of `place` are, if that is long
+    /// The sum, difference, product or quotient of long numbers, or the root of the first, its digits where those of `place` are, if that is long
     /// too. The same as [`Arithmetic::long_result`].
     pub(super) fn long_binary(
         &self,
@@ -217,6 +217,7 @@ impl Arithmetic {
             Op::Sub => result.assign(a - b),
             Op::Mul => result.assign(a * b),
             Op::Div => result.assign(a / b),
+            Op::Sqrt if !a.is_sign_negative() => result.assign(a.sqrt_ref()),
             _ => return None,
         }
         Some(Long(result))

@@ -11,7 +11,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_TICKET, Slots};
-use shadowgrind_shadows::mpfr::elementary::{Any, Elementary, Product, Sum};
+use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root, Sum};
 use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
 use std::ops::Range;
 
@@ -147,8 +147,10 @@ impl Doubles {
     ) -> Doubles {
         let word = |at: u8| number(record, usize::from(at) + 8 * lane, 8);
         let float = |at: u8| f64::from_bits(word(at));
-        let x = [float(known.operands[0]), float(known.operands[1])];
-        let operands = [word(known.tickets[0]), word(known.tickets[1])];
+        // Where there is no second operand, one stands in for it.
+        let two = known.recorded.operands == 2;
+        let x = [float(known.operands[0]), if two { float(known.operands[1]) } else { 1.0 }];
+        let operands = [word(known.tickets[0]), if two { word(known.tickets[1]) } else { NO_TICKET }];
         let r = f64::from_bits(word(known.result));
         let place = match known.recorded.lanes {
             1 => &mut record[FRESH as usize..],
@@ -186,7 +188,8 @@ impl Replay<'_> {
                         self.double(record, tickets, known, lane, Sum { subtract: op == Op::Sub });
                     }
                     Some(Op::Mul) => self.double(record, tickets, known, lane, Product),
-                    Some(op) => self.double(record, tickets, known, lane, Any(op)),
+                    Some(Op::Div) => self.double(record, tickets, known, lane, Quotient),
+                    Some(_) => self.double(record, tickets, known, lane, Root),
                     None => self.lane(record, tickets, known, lane),
                 }
             }

@@ -10,6 +10,7 @@ type Rest = [u64; ROOM];
 
 impl Short {
     /// √x of a number that is not negative.
+    #[inline(always)]
     pub(in crate::mpfr) fn root(&self, precision: u32) -> Short {
         if self.kind == Kind::Zero {
             return *self;
@@ -32,6 +33,7 @@ impl Short {
 
 /// ⌊√(words · 2^256)⌋ for a number with one of its two top bits set and `below` as its 257th bit, and whether what is
 /// left of it is nothing, less than that root and a half, or more.
+#[inline(always)]
 fn root(words: &Words, below: u64) -> (Words, Left) {
     let number = [0, 0, 0, below, words[0], words[1], words[2], words[3]];
     let top = u128::from(words[3]) << 64 | u128::from(words[2]);
@@ -82,6 +84,7 @@ fn first_word(top: u128) -> u64 {
 
 /// Brings two words down to what is left and takes off as much as the next word of the root accounts for. `reciprocal` is
 /// that of the root's top word.
+#[inline(always)]
 fn next_word(left: &mut Rest, [low, high]: [u64; 2], root: &[u64], reciprocal: u64) -> u64 {
     let words = root.len();
     let divisor = root[words - 1];

@@ -87,6 +87,7 @@ pub(super) fn minus(a: &Wide, b: &Wide) -> (Wide, bool) {
 }
 
 /// a − b, where that is not negative.
+#[inline(always)]
 pub(super) fn difference(a: &Words, b: &Words) -> Words {
     let [_, words @ ..] = minus(&widened(a), &widened(b)).0;
     words
@@ -156,6 +157,7 @@ pub(super) fn product_by_word(a: &Words, b: u64) -> Wide {
 }
 
 /// a · b + c + d: low and high word.
+#[inline(always)]
 pub(super) fn multiply_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
     let all = u128::from(a) * u128::from(b) + u128::from(c) + u128::from(d);
     (all as u64, (all >> 64) as u64)
@@ -169,6 +171,7 @@ pub(super) fn reciprocal(divisor: u64) -> u64 {
 
 /// ⌊(high · 2^64 + low) / divisor⌋ for high < divisor: Möller and Granlund, "Improved division by invariant integers",
 /// IEEE Trans. Computers 60 (2011), algorithm 4.
+#[inline(always)]
 pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> u64 {
     let estimate = u128::from(reciprocal) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
     let (mut digit, fraction) = (((estimate >> 64) as u64).wrapping_add(1), estimate as u64);
@@ -185,6 +188,7 @@ pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> u6
 
 /// The next word of rest / divisor, rest < divisor, and what is left: Knuth, TAOCP 2, 4.3.1, algorithm D. `reciprocal`
 /// is that of the divisor's top word.
+#[inline(always)]
 pub(super) fn next_digit(rest: &mut Words, divisor: &Words, reciprocal: u64) -> u64 {
     let top = divisor[WORDS - 1];
     let [low, middle, high, highest] = *rest;
@@ -210,6 +214,7 @@ pub(super) fn next_digit(rest: &mut Words, divisor: &Words, reciprocal: u64) -> 
 
 /// Whether what is left of a division is half of the divisor at least, and whether there is more than that (or, below
 /// half, than nothing).
+#[inline(always)]
 pub(super) fn against_half(rest: &Words, divisor: &Words) -> (bool, bool) {
     let out = rest[WORDS - 1] & TOP != 0;
     let [_, twice @ ..] = doubled(&widened(rest), 0);

@@ -62,7 +62,8 @@ impl<E: Elementary> Binary<'_, E> {
     pub(super) fn with_lane<T>(&self, then: impl FnOnce(&Lane<'_, Real>) -> T) -> T {
         let x = self.x.map(|x| x.to_bits().into());
         let (op, r) = (self.row.op(), self.r.to_bits().into());
-        then(&Lane { site: self.site, op, from: F64, to: F64, x: &x, r, shadows: &self.shadows })
+        let (x, shadows) = (&x[..self.row.arity()], &self.shadows[..self.row.arity()]);
+        then(&Lane { site: self.site, op, from: F64, to: F64, x, r, shadows })
     }
 
     /// Whose roundings the result carries, and where the largest of them grew.
@@ -76,7 +77,7 @@ impl<E: Elementary> Binary<'_, E> {
         let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
         let x = if second_is_foremost { partials[1] * self.x[1] } else { partials[0] * self.x[0] };
         let gains = match most > own {
-            true if self.row.is_sum() => foremost.gains.with(id, log2(x) - log2(self.r)),
+            true if self.row.is_conditioned() => foremost.gains.with(id, log2(x) - log2(self.r)),
             true => foremost.gains,
             false => Gains::NONE,
         };

@@ -69,14 +69,21 @@ impl MpfrShadow {
         let mut fault = None;
         if floats > self.threshold.floats && self.is_at_fault(binary, found.rounded) {
             fault = binary.with_lane(|lane| {
-                let outcome = Outcome { lane, linear: &linear, value, rounded: found.rounded.into(), floats: floats as f64 };
+                let outcome = Outcome {
+                    lane,
+                    linear: &linear,
+                    value,
+                    rounded: found.rounded.into(),
+                    floats: floats as f64,
+                };
                 outcome.fault(&self.reals.mpfr, self.threshold)
             });
         }
         if fault.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
-        let influences = binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, roundings));
+        let influences =
+            binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, roundings));
         (fault, influences)
     }
 
@@ -93,11 +100,11 @@ impl MpfrShadow {
             Op::Add => a + b,
             Op::Sub => a - b,
             Op::Mul => a * b,
-            _ => a / b,
+            Op::Div => a / b,
+            _ => a.sqrt(),
         };
         let local = local.to_bits();
-        (local ^ rounded) >> 63 != 0
-            || local.abs_diff(rounded) > self.threshold.floats
+        (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.threshold.floats
     }
 }
 
@@ -107,8 +114,8 @@ impl<E: Elementary> Binary<'_, E> {
         self.reals[0].is_influenced() | self.reals[1].is_influenced()
     }
 
-    /// Whether its local error may be above the threshold. What the operands' rounding makes of a product or quotient
-    /// is less than seven floats; of a sum, less than four, and as many times more as leading bits cancel.
+    /// Whether its local error may be above the threshold. What the operands' rounding makes of a product, quotient
+    /// or root is less than seven floats; of a sum, less than four, and as many times more as leading bits cancel.
     #[inline(always)]
     fn may_be_at_fault(&self, found: &Found, threshold: f64) -> bool {
         let cancelled = found.exponents[0].max(found.exponents[1]) - found.exponent;
