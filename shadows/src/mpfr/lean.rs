@@ -254,8 +254,9 @@ impl MpfrShadow {
         };
         let id = self.counted(at, binary.row, binary.x);
         self.shadowed += 1;
-        (made.roundings, made.gains) = binary.roundings::<M>(id);
-        let fault = self.lean_influences(binary, value, found, floats, id, made);
+        let unit;
+        (made.roundings, made.gains, unit) = binary.roundings::<M>(id);
+        let fault = self.lean_influences(binary, value, found, floats, (id, unit), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];

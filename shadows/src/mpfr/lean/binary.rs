@@ -3,7 +3,7 @@
 use shadowgrind_core::shadow::Lane;
 
 use super::{Binary, F64, Found, ROUNDING_FIELD, field};
-use crate::mpfr::blame::{Gains, Merging, Part, Roundings};
+use crate::mpfr::blame::{Gains, Merging, Part, Roundings, exponent_of};
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::linear::log2;
@@ -66,9 +66,10 @@ impl<E: Elementary> Binary<'_, E> {
         then(&Lane { site: self.site, op, from: F64, to: F64, x, r, shadows })
     }
 
-    /// Whose roundings the result carries, and where the largest of them grew.
+    /// Whose roundings the result carries, where the largest of them grew, and the exponent of their unit: as part of the
+    /// list it would have to be waited for.
     #[inline(always)]
-    pub(super) fn roundings<M: Merging>(&self, id: Id) -> (Roundings, Gains) {
+    pub(super) fn roundings<M: Merging>(&self, id: Id) -> (Roundings, Gains, i32) {
         let partials = self.partials();
         let brought = |index: usize| self.reals[index].roundings.largest() * partials[index].abs();
         let (first, second, own) = (brought(0), brought(1), self.own.abs());
@@ -89,6 +90,7 @@ impl<E: Elementary> Binary<'_, E> {
         let turned = self.shadows[0].is_none();
         let (first, first_partial) = if turned { (b, q) } else { (a, p) };
         let (second, second_partial) = if turned { (a, p) } else { (b, q) };
-        (Roundings::merged::<M>((first, first_partial), (second, second_partial), own, most), gains)
+        let roundings = Roundings::merged::<M>((first, first_partial), (second, second_partial), own, most);
+        (roundings, gains, exponent_of(most))
     }
 }

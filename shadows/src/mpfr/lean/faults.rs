@@ -22,7 +22,7 @@ impl MpfrShadow {
         value: &impl Value,
         found: Found,
         floats: u64,
-        id: Id,
+        (id, unit): (Id, i32),
         made: &mut Made,
     ) -> Option<Fault> {
         let suspect = (floats > self.threshold.floats) & binary.may_be_at_fault(&found, self.threshold.bits);
@@ -35,8 +35,7 @@ impl MpfrShadow {
                 value.look(|value| self.lean_faulty(binary, value, found, floats, (id, roundings)));
         } else if carries {
             let ([a, b], [p, q]) = (binary.reals, binary.partials());
-            let (a, b, unit) = ((&a.influences, p), (&b.influences, q), made.roundings.exponent());
-            let joined = Influences::joined(a, b, unit);
+            let joined = Influences::joined((&a.influences, p), (&b.influences, q), unit);
             made.influences = joined.unwrap_or_else(|| self.inherited(binary, unit));
         }
         fault
