@@ -40,6 +40,7 @@ use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
 use fault::{Fault, Kind, Threshold};
 use history::{History, Source};
+use influences::Influences;
 pub use lean::{Became, Made, Recurring};
 use measure::Measured;
 use number::{Arithmetic, RealNumber};
@@ -81,11 +82,12 @@ pub struct MpfrShadow {
     scratch: [RealNumber; MAX_OPERANDS],
     threshold: Threshold,
     parts: Vec<Part>,
+    /// The operations at fault that the operation being looked at depends on, where they are not among what is
+    /// [`Made`] of it.
+    influences_apart: Option<Influences>,
     operations: Operations,
     history: History,
     spots: spots::Spots,
-    executed: u64,
-    shadowed: u64,
 }
 
 impl MpfrShadow {
@@ -98,11 +100,10 @@ impl MpfrShadow {
             scratch: std::array::from_fn(|_| reals.place()),
             threshold: Threshold::new(settings.error_threshold),
             parts: Vec::new(),
+            influences_apart: None,
             operations: Operations::default(),
             history: History::new(),
             spots: spots::Spots::default(),
-            executed: 0,
-            shadowed: 0,
         }
     }
 
@@ -113,12 +114,12 @@ impl MpfrShadow {
 
     /// How many operations were looked at.
     pub fn operations(&self) -> u64 {
-        self.executed
+        self.operations.iter().filter(|operation| operation.is_row()).map(|operation| operation.count).sum()
     }
 
     /// How many of those were computed in the reals and left a shadow.
     pub fn shadowed(&self) -> u64 {
-        self.shadowed
+        self.operations.iter().map(|operation| operation.error.count).sum()
     }
 
     /// Whether reals have arithmetic of our own. Of others it is worth keeping a shadow that is of no use any more where
@@ -256,7 +257,11 @@ impl Shadow for MpfrShadow {
         match became {
             Became::Odd => self.execute(lane),
             Became::Exact => None,
-            Became::Shadow => Some(made.shadow()),
+            Became::Shadow => {
+                let mut shadow = None;
+                self.put(made, &mut shadow);
+                shadow
+            }
         }
     }
 

@@ -155,9 +155,15 @@ const SPARE: f32 = 2.0;
 /// What a real is off by at most, by its float, which is off by so many floats; the real's own rounding is below 2^own.
 #[inline(always)]
 pub(super) fn control(own: f32, floats: f64, format: Format) -> f32 {
-    // Error bits, rounded up.
-    let bits = exponent(1.0 + floats) + 1 + CONTROL;
+    let bits = allowance(floats);
     if bits < format.precision() as i32 { own + bits as f32 } else { f32::INFINITY }
+}
+
+/// Bits more than its own rounding that a real may be off by if its float, so many floats away, is all that tells: the
+/// float's error bits, rounded up, and some to spare.
+#[inline(always)]
+pub(super) fn allowance(floats: f64) -> i32 {
+    exponent(1.0 + floats) + 1 + CONTROL
 }
 
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a

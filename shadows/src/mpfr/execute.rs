@@ -30,7 +30,6 @@ struct Result {
 impl MpfrShadow {
     /// The shadow of any operation's result.
     pub(super) fn execute(&mut self, lane: &Lane<'_, Value>) -> Option<Real> {
-        self.executed += 1;
         let id = self.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
         let mut linear = Linear::new(lane);
         let operation = &mut self.operations[id];
@@ -103,7 +102,6 @@ impl MpfrShadow {
     /// Follows the error of a result that is not exact, and keeps count of it.
     fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, result: Result) -> Real {
         let Result { value, rounded, floats, certainty } = result;
-        self.shadowed += 1;
         let outcome = Outcome { lane, linear, value: &value, rounded, floats };
         let fault = outcome.fault(&self.reals.mpfr, self.threshold);
         let mut real = Real::new(value, lane.to, certainty);
@@ -216,8 +214,7 @@ impl MpfrShadow {
         if matches!(lane.op, Op::Add | Op::Sub) {
             let [a, b, _] = linear.x.map(f64::abs);
             let r = linear.r.abs();
-            operation.absorbed.0 += u64::from((a != 0.0) & (b != 0.0) & ((r == a) | (r == b)));
-            operation.absorbed.1 += 1;
+            operation.absorbed += u64::from((a != 0.0) & (b != 0.0) & ((r == a) | (r == b)));
         }
     }
 

@@ -13,8 +13,7 @@ const SURE_BITS: i32 = 64;
 impl Operation {
     /// Whether it is a sum in which, more often than not, an addend leaves no trace.
     pub(super) fn absorbs(&self) -> bool {
-        let (absorbed, sums) = self.absorbed;
-        2 * absorbed > sums
+        2 * self.absorbed > self.error.count
     }
 }
 
@@ -77,7 +76,7 @@ impl MpfrShadow {
         reach(&mut finding, &operation.accumulated);
         self.explain(&mut finding, operation.usual.as_deref(), operation, op.name());
         if kind == FindingKind::Absorption {
-            let (absorbed, sums) = operation.absorbed;
+            let (absorbed, sums) = (operation.absorbed, operation.error.count);
             say(&mut finding, &format!("in {absorbed} of {sums} sums an addend left no trace"));
         }
         Some(finding)

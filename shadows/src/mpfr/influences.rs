@@ -52,8 +52,7 @@ use Influences::Many;
 const LARGEST_FACTOR: f64 = 1e30;
 
 impl Influences {
-    pub(super) const NONE: Influences =
-        Influences::Few(Few { operations: [0; FEW], count: Count::None, amounts: [0.0; FEW], exponent: 0 });
+    pub(super) const NONE: Influences = Influences::Few(Few::NONE);
 
     /// Those of the operands, each with its partial, and a new one if the operation is at fault. `unit` is an exponent
     /// near which those of the amounts are, probably.
@@ -68,7 +67,7 @@ impl Influences {
         match (first, second, third, own) {
             (Some(only), None, None, None) => {
                 let joined = Influences::joined(only, (&Influences::NONE, 0.0), unit);
-                return joined.unwrap_or_else(|| only.0.scaled(only.1));
+                return joined.map_or_else(|| only.0.scaled(only.1), Influences::Few);
             }
             // Two descendants of one value, or one value twice: nothing to merge.
             (Some((Many(a, f), p)), Some((Many(b, g), q)), None, None) if shares(a, b) => {
@@ -78,7 +77,7 @@ impl Influences {
         }
         if let (Some(a), Some(b), None, None) = (first, second, third, own) {
             if let Some(joined) = Influences::joined(a, b, unit) {
-                return joined;
+                return Influences::Few(joined);
             }
             if let (Influences::Few(few), Influences::Few(other)) = (a.0, b.0)
                 && let Some(few) = few.united(a.1, other, b.1)
@@ -108,11 +107,9 @@ impl Influences {
     /// Those of two operands, each with its partial, where that takes no more than a few instructions: few operations,
     /// the same ones or of one operand only, as they mostly are.
     #[inline(always)]
-    pub(super) fn joined(a: (&Influences, f64), b: (&Influences, f64), unit: i32) -> Option<Influences> {
+    pub(super) fn joined(a: (&Influences, f64), b: (&Influences, f64), unit: i32) -> Option<Few> {
         match (a.0, b.0) {
-            (Influences::Few(few), Influences::Few(other)) => {
-                few.joined(a.1, other, b.1, unit).map(Influences::Few)
-            }
+            (Influences::Few(few), Influences::Few(other)) => few.joined(a.1, other, b.1, unit),
             _ => None,
         }
     }
@@ -142,6 +139,9 @@ impl Influences {
 }
 
 impl Few {
+    pub(super) const NONE: Few =
+        Few { operations: [0; FEW], count: Count::None, amounts: [0.0; FEW], exponent: 0 };
+
     /// Parts, no more than a few.
     fn of(parts: impl Iterator<Item = Part>) -> Few {
         let (mut operations, mut amounts, mut count) = ([0; FEW], [0.0; FEW], Count::None);

@@ -161,7 +161,11 @@ impl MpfrShadow {
         };
         let mut made = Made::NOTHING;
         match self.lean_real::<M, Any, RealNumber>(at, binary, &value, found, &mut made) {
-            Became::Shadow => (Became::Shadow, Some(made.with(value))),
+            Became::Shadow => {
+                let mut shadow = None;
+                self.put_with(made, value, &mut shadow);
+                (Became::Shadow, shadow)
+            }
             became => (became, None),
         }
     }
@@ -244,7 +248,7 @@ impl MpfrShadow {
         let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
         let vouched = any_noise & certainty::is_vouched_for(precision, floats);
         made.certainty = if vouched {
-            Certainty::Below(certainty::control(found.exponent as f32 - precision as f32, floats as f64, F64))
+            Certainty::Below((found.exponent - precision as i32 + certainty::allowance(floats as f64)) as f32)
         } else {
             let certainty = value.look(|value| self.lean_certainty(binary, value, found, floats));
             if binary.row.is_sum() && certainty.covers(found.exponent) {
@@ -253,7 +257,6 @@ impl MpfrShadow {
             certainty
         };
         let id = self.counted(at, binary.row, binary.x);
-        self.shadowed += 1;
         let unit;
         (made.roundings, made.gains, unit) = binary.roundings::<M>(id);
         let fault = self.lean_influences(binary, value, found, floats, (id, unit), made);
@@ -267,8 +270,7 @@ impl MpfrShadow {
         }
         if binary.row.is_sum() {
             let [a, b, r] = [binary.x[0].abs(), binary.x[1].abs(), binary.r.abs()];
-            operation.absorbed.0 += u64::from((r == a) | (r == b));
-            operation.absorbed.1 += 1;
+            operation.absorbed += u64::from((r == a) | (r == b));
         }
         if fault.is_some() | operation.error.count.is_power_of_two() {
             self.lean_explained(binary, id, fault, floats);
@@ -290,7 +292,6 @@ impl MpfrShadow {
     /// Counts an execution.
     #[inline(always)]
     fn counted<E: Elementary>(&mut self, at: &mut Recurring, row: E, [a, b]: [f64; 2]) -> Id {
-        self.executed += 1;
         let id = match at.id {
             Some(id) => id,
             None => self.first_counted(at, row.op()),

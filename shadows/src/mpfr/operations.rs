@@ -165,8 +165,8 @@ pub(super) struct Operation {
     pub(super) local_error: Tally,
     /// Of which kind.
     pub(super) faults: Faults,
-    /// Executions in which an addend left no trace in the sum, and those in which a sum was rounded at all.
-    pub(super) absorbed: (u64, u64),
+    /// How many of those with a shadow were sums in which an addend left no trace.
+    pub(super) absorbed: u64,
     /// Fewest significant bits that a real had left.
     pub(super) least_significant: i32,
     /// What it computes when it is at fault.
@@ -200,7 +200,7 @@ impl Operation {
             fault_error: Tally::default(),
             local_error: Tally::default(),
             faults: Faults::default(),
-            absorbed: (0, 0),
+            absorbed: 0,
             least_significant: i32::MAX,
             expression: None,
             usual: None,
@@ -215,6 +215,11 @@ impl Operation {
 }
 
 impl Operation {
+    /// Whether it is of TABLE 1, and no decision.
+    pub(super) fn is_row(&self) -> bool {
+        matches!(self.what, What::Op(_))
+    }
+
     /// Remembers a cause; a few tell enough.
     pub(super) fn caused_by(&mut self, site: Site) {
         if self.causes.len() < CAUSES && !self.causes.contains(&site) {

@@ -22,6 +22,15 @@ impl Ranges {
     /// Extends the ranges to `x`.
     #[inline(always)]
     pub(super) fn add(&mut self, x: f64) {
+        let side = if x < 0.0 { &self.negative } else { &self.positive };
+        // Most are within: nothing has to be written.
+        if !((side.min <= x) & (x <= side.max)) {
+            self.extend(x);
+        }
+    }
+
+    #[cold]
+    fn extend(&mut self, x: f64) {
         let side = if x < 0.0 { &mut self.negative } else { &mut self.positive };
         // A NaN compares false.
         side.min = if x < side.min { x } else { side.min };

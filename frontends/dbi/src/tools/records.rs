@@ -214,8 +214,7 @@ impl Replay<'_> {
             Became::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
-                let place = slots.vacated(ticket, F64, r.to_bits().into());
-                *place = Some(made.shadow());
+                shadow.put(made, slots.vacated(ticket, F64, r.to_bits().into()));
             }
             Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
             Became::Odd => {

@@ -31,12 +31,16 @@ impl MpfrShadow {
         let mut fault = None;
         if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
             let roundings = &made.roundings;
-            (fault, made.influences) =
+            let influences;
+            (fault, influences) =
                 value.look(|value| self.lean_faulty(binary, value, found, floats, (id, roundings)));
+            self.influences_apart = Some(influences);
         } else if carries {
             let ([a, b], [p, q]) = (binary.reals, binary.partials());
-            let joined = Influences::joined((&a.influences, p), (&b.influences, q), unit);
-            made.influences = joined.unwrap_or_else(|| self.inherited(binary, unit));
+            match Influences::joined((&a.influences, p), (&b.influences, q), unit) {
+                Some(few) => made.few = few,
+                None => self.influences_apart = Some(self.inherited(binary, unit)),
+            }
         }
         fault
     }

@@ -1,24 +1,26 @@
 //! What comes of one of the commonest operations.
 
 use super::F64;
+use crate::mpfr::MpfrShadow;
 use crate::mpfr::blame::{Gains, Roundings};
 use crate::mpfr::certainty::Certainty;
 use crate::mpfr::digits::Short;
 use crate::mpfr::history::Serial;
-use crate::mpfr::influences::Influences;
+use crate::mpfr::influences::{Few, Influences};
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;
 
 /// What is found of an operation on doubles, part by part: a shadow as a whole would be written down to be read again
-/// at once, in other portions, for which processors wait.
-#[derive(Clone, Debug)]
+/// at once, in other portions, for which processors wait. For the same reason nothing here has to be dropped.
+#[derive(Clone, Copy, Debug)]
 pub struct Made {
     pub(super) value: Short,
     pub(super) certainty: Certainty,
     pub(super) serial: Serial,
     pub(super) roundings: Roundings,
     pub(super) gains: Gains,
-    pub(super) influences: Influences,
+    /// The operations at fault, if they are few and were found at once: see [`MpfrShadow::influences_apart`].
+    pub(super) few: Few,
 }
 
 impl Made {
@@ -29,20 +31,25 @@ impl Made {
         serial: 0,
         roundings: Roundings::NONE,
         gains: Gains::NONE,
-        influences: Influences::NONE,
+        few: Few::NONE,
     };
+}
 
-    /// The shadow that was found.
+impl MpfrShadow {
+    /// Puts the shadow that was [found](MpfrShadow::on_doubles) last at `place`, where none is.
     #[inline(always)]
-    pub fn shadow(self) -> Real {
-        let value = RealNumber::Short(self.value);
-        self.with(value)
+    pub fn put(&mut self, made: Made, place: &mut Option<Real>) {
+        self.put_with(made, RealNumber::Short(made.value), place);
     }
 
     #[inline(always)]
-    pub(super) fn with(self, value: RealNumber) -> Real {
-        let Made { certainty, serial, roundings, gains, influences, .. } = self;
-        Real::with(value, F64, certainty, serial, roundings, gains, influences)
+    pub(super) fn put_with(&mut self, made: Made, value: RealNumber, place: &mut Option<Real>) {
+        let Made { certainty, serial, roundings, gains, few, .. } = made;
+        let few = Influences::Few(few);
+        let real = place.insert(Real::with(value, F64, certainty, serial, roundings, gains, few));
+        if let Some(influences) = self.influences_apart.take() {
+            real.influences = influences;
+        }
     }
 }
 
