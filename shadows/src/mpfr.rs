@@ -7,6 +7,7 @@
 mod blame;
 mod certainty;
 pub mod convert;
+mod decisions;
 mod digits;
 pub mod elementary;
 pub mod exact;
@@ -165,15 +166,16 @@ impl MpfrShadow {
         self.execute(&Lane { site, op, from, to, x, r, shadows })
     }
 
-    /// Keeps count of an execution that introduced error, and what it computed.
-    fn note_fault(&mut self, id: Id, operands: &[Source], fault: &Fault, bits: f64) {
+    /// Keeps count of an execution that introduced error, and what it computed. Its result has error of so many bits, as a
+    /// power of two.
+    fn note_fault(&mut self, id: Id, operands: &[Source], fault: &Fault, power: f64) {
         let operation = &mut self.operations[id];
         operation.faults.count(fault);
-        operation.fault_error.add(bits);
-        operation.local_error.add(fault.bits);
+        operation.fault_error.add(power);
+        operation.local_error.add(fault.power);
         let known = operation.expression.take();
         let trace = self.trace(id, self.settings.expr_depth, true);
-        self.operations[id].expression = fitted(known, trace, operands, fault.bits);
+        self.operations[id].expression = fitted(known, trace, operands, fault.power);
     }
 
     /// Now and then looks at what an operation computes, should its roundings turn out to matter.
@@ -218,14 +220,14 @@ fn fitted(
     known: Option<Box<Expression>>,
     trace: Trace<'_>,
     operands: &[Source],
-    bits: f64,
+    power: f64,
 ) -> Option<Box<Expression>> {
     match known {
         Some(mut expression) => {
-            expression.generalise(trace, operands, bits);
+            expression.generalise(trace, operands, power);
             Some(expression)
         }
-        None => Some(Box::new(Expression::new(trace, operands, bits))),
+        None => Some(Box::new(Expression::new(trace, operands, power))),
     }
 }
 

@@ -226,7 +226,7 @@ impl MpfrShadow {
             self.note_usual(id, sources);
         }
         if let Some(fault) = fault {
-            self.note_fault(id, sources, &fault, measure::error_bits(lane.to, floats));
+            self.note_fault(id, sources, &fault, measure::error_power(lane.to, floats));
             self.note_causes(id, lane, &fault);
         }
     }

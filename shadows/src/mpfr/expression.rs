@@ -53,7 +53,8 @@ struct Variable {
 pub(super) struct Expression {
     root: Term,
     variables: Vec<Variable>,
-    worst_bits: f64,
+    /// Two to the bits of the worst execution.
+    worst: f64,
     /// Operations it may still get.
     left: u32,
 }
@@ -113,22 +114,22 @@ impl Builder<'_> {
 }
 
 impl Expression {
-    /// What the trace's root computed from `operands` this once, with `bits` of local error.
-    pub(super) fn new(trace: Trace<'_>, operands: &[Source], bits: f64) -> Expression {
+    /// What the trace's root computed from `operands` this once, with error of so many bits, as a power of two.
+    pub(super) fn new(trace: Trace<'_>, operands: &[Source], power: f64) -> Expression {
         let mut builder = Builder { trace, path: Vec::new(), left: LARGEST };
         let root = builder.term(trace.root, operands);
-        Expression { root, variables: Vec::new(), worst_bits: bits, left: builder.left }
+        Expression { root, variables: Vec::new(), worst: power, left: builder.left }
     }
 
     /// Makes it fit another execution.
-    pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], bits: f64) {
+    pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], power: f64) {
         let (path, left) = (vec![trace.root], &mut self.left);
         let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new(), path, left };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
         if let Term::Op { args, .. } = &mut self.root {
             walk.all(args, operands);
         }
-        let worst = bits > self.worst_bits;
+        let worst = power > self.worst;
         for variable in &mut self.variables {
             let Some(now) = variable.now else { continue };
             let value = to_f64(now.format, now.bits);
@@ -137,7 +138,7 @@ impl Expression {
                 variable.worst = Some(value);
             }
         }
-        self.worst_bits = self.worst_bits.max(bits);
+        self.worst = self.worst.max(power);
     }
 
     /// The expression itself.

@@ -22,13 +22,16 @@ use super::{Value, convert, measure};
 pub(super) struct Threshold {
     /// Above so many bits …
     pub(super) bits: f64,
+    /// … and two to that, …
+    power: f64,
     /// … which is more than so many floats away.
     pub(super) floats: u64,
 }
 
 impl Threshold {
     pub(super) fn new(bits: f64) -> Threshold {
-        Threshold { bits, floats: (bits.exp2() - 1.0) as u64 }
+        let power = bits.exp2();
+        Threshold { bits, power, floats: (power - 1.0) as u64 }
     }
 }
 
@@ -37,8 +40,8 @@ impl Threshold {
 pub(super) struct Fault {
     /// Of which kind.
     pub(super) kind: Kind,
-    /// Local error in bits.
-    pub(super) bits: f64,
+    /// Two to the bits of local error.
+    pub(super) power: f64,
     /// Float less real that it introduces; infinite where it is beyond measure.
     pub(super) amount: f64,
 }
@@ -95,29 +98,29 @@ impl Outcome<'_> {
         if self.floats <= threshold.floats as f64 && normal && self.value.is_finite() {
             return None;
         }
-        self.unusual_fault(reals, threshold.bits)
+        self.unusual_fault(reals, threshold)
     }
 
     #[inline(never)]
-    fn unusual_fault(&self, reals: &Mpfr, threshold: f64) -> Option<Fault> {
+    fn unusual_fault(&self, reals: &Mpfr, threshold: Threshold) -> Option<Fault> {
         if self.is_consequence() {
             return None;
         }
-        let bits = measure::error_bits(self.lane.to, self.floats);
-        let beyond = |kind| Some(Fault { kind, bits, amount: f64::INFINITY });
+        let power = measure::error_power(self.lane.to, self.floats);
+        let beyond = |kind| Some(Fault { kind, power, amount: f64::INFINITY });
         if self.linear.r.is_nan() != self.value.is_nan() {
             return beyond(Kind::Invalid);
         }
         if self.left_range() {
             return beyond(Kind::Range);
         }
-        if bits <= threshold {
+        if power <= threshold.power {
             return None;
         }
         let local = self.local(reals);
         let floats = measure::floats_between(self.lane.to, local, self.rounded);
-        let bits = measure::error_bits(self.lane.to, floats);
-        (bits > threshold).then(|| Fault { kind: self.kind(), bits, amount: self.amount(local) })
+        let power = measure::error_power(self.lane.to, floats);
+        (power > threshold.power).then(|| Fault { kind: self.kind(), power, amount: self.amount(local) })
     }
 
     /// True if an operand is not even near its real's float: infinite, zero or NaN where the real is not. What comes

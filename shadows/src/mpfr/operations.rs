@@ -160,9 +160,9 @@ pub(super) struct Operation {
     /// Error of results, where there was a shadow.
     pub(super) error: ErrorTally,
     /// Error of results where the operation itself was at fault.
-    pub(super) fault_error: Tally,
+    pub(super) fault_error: ErrorTally,
     /// What it introduced itself.
-    pub(super) local_error: Tally,
+    pub(super) local_error: ErrorTally,
     /// Of which kind.
     pub(super) faults: Faults,
     /// How many of those with a shadow were sums in which an addend left no trace.
@@ -197,8 +197,8 @@ impl Operation {
             count: 0,
             operands: Default::default(),
             error: ErrorTally::default(),
-            fault_error: Tally::default(),
-            local_error: Tally::default(),
+            fault_error: ErrorTally::default(),
+            local_error: ErrorTally::default(),
             faults: Faults::default(),
             absorbed: 0,
             least_significant: i32::MAX,
