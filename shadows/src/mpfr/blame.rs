@@ -211,15 +211,15 @@ impl Roundings {
         }
         let exponent = exponent_of(most);
         let down = power_of_two(-exponent);
-        let lists = operands.map(|(roundings, partial)| (roundings, roundings.scale(partial, down)));
+        let lists = operands.map(|(roundings, partial)| (roundings, scale(roundings.weight(partial), down)));
         merge_any(lists, (own.operation, (own.amount * down) as f32), exponent).checked()
     }
 
-    /// The same of two operands, with partials of moderate size.
+    /// The same of two operands, each with its [weight](Roundings::weight).
     #[inline(always)]
     pub(super) fn merged<M: Merging>(
-        (first, partial): (&Roundings, f64),
-        (second, other_partial): (&Roundings, f64),
+        (first, weight): (&Roundings, f64),
+        (second, other_weight): (&Roundings, f64),
         own: Part,
         most: f64,
     ) -> Roundings {
@@ -228,16 +228,20 @@ impl Roundings {
         }
         let exponent = exponent_of(most);
         let down = power_of_two(-exponent);
-        let lists = [(first, first.scale(partial, down)), (second, second.scale(other_partial, down))];
+        let lists = [(first, scale(weight, down)), (second, scale(other_weight, down))];
         M::merge(lists, (own.operation, (own.amount * down) as f32), exponent).checked()
     }
 
-    /// The factor that makes these, with their partial, amounts of a list whose unit is one over `down`.
+    /// A partial in the unit that amounts are in: what these, times it, bring to a result.
     #[inline(always)]
-    fn scale(&self, partial: f64, down: f64) -> f32 {
-        // Nothing stays nothing.
-        let scale = (power_of_two(self.exponent()) * partial * down) as f32;
-        scale.clamp(-f32::MAX, f32::MAX)
+    pub(super) fn weight(&self, partial: f64) -> f64 {
+        power_of_two(self.exponent()) * partial
+    }
+
+    /// How much the largest part brings, with that weight, whatever its sign.
+    #[inline(always)]
+    pub(super) fn brought(&self, weight: f64) -> f64 {
+        (f64::from(f32::from_bits(self.amounts[0])) * weight).abs()
     }
 
     /// What is beyond measure is not followed: were there any such, it would be the first.
@@ -261,7 +265,7 @@ impl Roundings {
     /// The largest part, whatever its sign.
     #[inline(always)]
     pub(super) fn largest(&self) -> f64 {
-        f64::from(f32::from_bits(self.amounts[0]).abs()) * power_of_two(self.exponent())
+        self.brought(self.weight(1.0))
     }
 
     /// The parts that are not nothing.
@@ -274,6 +278,15 @@ impl Roundings {
         let pairs = self.operations.iter().zip(&self.amounts).take(ROUNDINGS);
         pairs.map(part).filter(|part| part.amount != 0.0)
     }
+}
+
+/// The factor that makes parts with that weight amounts of a list whose unit is one over `down`.
+#[inline(always)]
+fn scale(weight: f64, down: f64) -> f32 {
+    let scale = (weight * down) as f32;
+    // Nothing stays nothing. Two instructions, as `clamp` is not.
+    let scale = if scale < f32::MIN { f32::MIN } else { scale };
+    if scale > f32::MAX { f32::MAX } else { scale }
 }
 
 /// Where relative error grew most, in bits: signed, as what one turn of a loop gains the next may lose.

@@ -71,8 +71,9 @@ impl<E: Elementary> Binary<'_, E> {
     #[inline(always)]
     pub(super) fn roundings<M: Merging>(&self, id: Id) -> (Roundings, Gains, i32) {
         let partials = self.partials();
-        let brought = |index: usize| self.reals[index].roundings.largest() * partials[index].abs();
-        let (first, second, own) = (brought(0), brought(1), self.own.abs());
+        let lists = [&self.reals[0].roundings, &self.reals[1].roundings];
+        let [p, q] = [lists[0].weight(partials[0]), lists[1].weight(partials[1])];
+        let (first, second, own) = (lists[0].brought(p), lists[1].brought(q), self.own.abs());
         let second_is_foremost = second > first;
         let most = if second_is_foremost { second } else { first };
         let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
@@ -84,13 +85,12 @@ impl<E: Elementary> Binary<'_, E> {
         };
         let most = if most > own { most } else { own };
         let own = Part { operation: id, amount: self.own };
-        let (a, b) = (&self.reals[0].roundings, &self.reals[1].roundings);
-        let [p, q] = partials;
+        let [a, b] = lists;
         // The operand that has no roundings comes last: the slow twin does without it.
         let turned = self.shadows[0].is_none();
-        let (first, first_partial) = if turned { (b, q) } else { (a, p) };
-        let (second, second_partial) = if turned { (a, p) } else { (b, q) };
-        let roundings = Roundings::merged::<M>((first, first_partial), (second, second_partial), own, most);
+        let first = if turned { (b, q) } else { (a, p) };
+        let second = if turned { (a, p) } else { (b, q) };
+        let roundings = Roundings::merged::<M>(first, second, own, most);
         (roundings, gains, exponent_of(most))
     }
 }
