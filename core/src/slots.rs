@@ -5,7 +5,9 @@
 //! nothing, so a cell overwritten behind the front end's back is merely unshadowed. Knows nothing of memory, registers
 //! or what a shadow means; which tickets are still in use is told to [`Slots::sweep`].
 //!
-//! Tickets are dense 32-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. A sweep only
+//! Tickets are dense 31-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. The bit beside
+//! a float's sign is set where the float is minus the one that the ticket stands for: code that turns the signs of floats
+//! over does so with their cells, and need not ask for another ticket. A sweep only
 //! looks at bits, 64 tickets at a time: a shadow nobody refers to any more stays where it is until its slot is used
 //! again, soon, or its page is given back.
 
@@ -16,6 +18,32 @@ use bits::Bits;
 
 /// The ticket of what has no shadow.
 pub const NO_TICKET: u64 = 0;
+
+/// What is in the cell of a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The ticket, or anything else.
+    pub ticket: u64,
+    /// Whether the float is minus the one that the ticket stands for.
+    pub negated: bool,
+}
+
+impl Cell {
+    /// Of a cell of `format`.
+    #[inline(always)]
+    pub fn of(format: Format, cell: u64) -> Cell {
+        let sign = match format {
+            Format::F32 => 1 << 31,
+            Format::F64 => 1 << 63,
+            // Their signs are turned over by instructions of their own.
+            Format::F16 | Format::F80 => 0,
+        };
+        Cell { ticket: cell & !sign, negated: cell & sign != 0 }
+    }
+}
+
+/// What a word of a cell may have of a ticket.
+pub const TICKET: u32 = u32::MAX >> 1;
 
 /// Tickets handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
 /// being used again after each sweep.
@@ -149,7 +177,7 @@ impl<V> Slots<V> {
         let next = self.taken[self.word.min(self.taken.len())..].iter().position(|&word| word != u64::MAX);
         self.word = next.map_or(self.taken.len(), |next| self.word + next);
         if self.word == self.taken.len() {
-            assert!(self.word < 1 << 26, "four billion shadows at once");
+            assert!(self.word < 1 << 25, "two billion shadows at once");
             self.taken.resize(self.word + PAGE_WORDS, 0);
             self.assigned.resize(self.word + PAGE_WORDS, 0);
             self.pages.push(Vec::new());

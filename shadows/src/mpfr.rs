@@ -95,6 +95,9 @@ impl MpfrShadow {
     /// Nothing shadowed yet.
     pub fn new(settings: Settings) -> Self {
         let reals = Arithmetic::new(settings.precision, settings.fast);
+        let mut operations = Operations::default();
+        let negation = |format| operations.at(Site::NONE, What::Op(Op::Neg), (format, format));
+        let history = History::new(Format::ALL.map(negation));
         MpfrShadow {
             settings,
             reals,
@@ -102,8 +105,8 @@ impl MpfrShadow {
             threshold: Threshold::new(settings.error_threshold),
             parts: Vec::new(),
             influences_apart: None,
-            operations: Operations::default(),
-            history: History::new(),
+            operations,
+            history,
             spots: spots::Spots::default(),
         }
     }
@@ -268,15 +271,7 @@ impl Shadow for MpfrShadow {
     }
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {
-        let mut scaled = shadow.scaled(format, negate, power);
-        let before = self.history.result(shadow.serial).filter(|before| before.format == format);
-        if let (true, 0, Some(before)) = (negate, power, before) {
-            // A sign bit that was flipped reads as the negation it stands for.
-            let id = self.operations.at(Site::NONE, What::Op(Op::Neg), (format, format));
-            let bits = before.bits ^ 1 << (format.width() - 1);
-            scaled.serial = self.history.push_one(id, before, format, bits);
-        }
-        Some(scaled)
+        Some(shadow.scaled(format, negate, power))
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {

@@ -68,6 +68,7 @@ pub(super) struct History {
     next: Serial,
     /// Operations that made floats without a shadow, by a hash of the float's bits: nothing else leads back to them.
     exact: Vec<Serial>,
+    negations: [Id; Format::ALL.len()],
 }
 
 /// What made a float.
@@ -87,9 +88,9 @@ impl Made {
 }
 
 impl History {
-    /// Nothing yet.
-    pub(super) fn new() -> History {
-        History { ring: Vec::new(), next: 1, exact: vec![0; EXACT] }
+    /// Nothing yet. `negations` are the operations that turn a sign over, by format.
+    pub(super) fn new(negations: [Id; Format::ALL.len()]) -> History {
+        History { ring: Vec::new(), next: 1, exact: vec![0; EXACT], negations }
     }
 
     /// Remembers an operation whose result is exact and has no shadow. It is found again by its bits, unless an operand
@@ -136,12 +137,6 @@ impl History {
         })
     }
 
-    /// Remembers that `operation` made the float `bits` of `format` from one operand.
-    pub(super) fn push_one(&mut self, operation: Id, operand: Source, format: Format, bits: u128) -> Serial {
-        let nothing = Source { bits: 0, serial: 0, ..operand };
-        self.add(operation, 1, &[operand, nothing, nothing], (format, bits))
-    }
-
     #[inline(always)]
     fn add(
         &mut self,
@@ -174,12 +169,6 @@ impl History {
         entry.serial
     }
 
-    /// The float that entry `serial` made.
-    pub(super) fn result(&self, serial: Serial) -> Option<Source> {
-        let entry = self.entry(serial)?;
-        Some(Source { format: entry.formats.1, bits: entry.bits(MAX_OPERANDS), serial })
-    }
-
     fn entry(&self, serial: Serial) -> Option<&Entry> {
         let at = (serial.checked_sub(1)? as usize) % LENGTH;
         self.ring.get(at).filter(|entry| entry.serial == serial)
@@ -205,13 +194,20 @@ impl History {
         let entry = self.entry(serial)?;
         let (from, to) = entry.formats;
         let bits = entry.bits(MAX_OPERANDS);
-        let same = if to == source.format { bits } else { to.convert(bits, source.format) } == source.bits;
-        if !same {
-            return None;
+        let bits = if to == source.format { bits } else { to.convert(bits, source.format) };
+        if bits != source.bits {
+            return self.negated(Source { bits, serial, ..source }, source);
         }
         let operand = |i: usize| Source { format: from, bits: entry.bits(i), serial: entry.serials[i] };
         let operands = std::array::from_fn(operand);
         Some(Made { operation: entry.operation, arity: entry.arity.into(), operands })
+    }
+
+    /// A sign that was turned over, of a float with a shadow, reads as the negation it stands for.
+    fn negated(&self, before: Source, after: Source) -> Option<Made> {
+        let is_so = after.serial != 0 && before.bits ^ after.bits == 1 << (after.format.width() - 1);
+        let at = Format::ALL.iter().position(|&format| format == after.format).filter(|_| is_so)?;
+        Some(Made { operation: self.negations[at], arity: 1, operands: [before; MAX_OPERANDS] })
     }
 }
 

@@ -108,13 +108,15 @@ impl Real {
     }
 
     /// ±value · 2^power, carrying what this carries.
-    pub(super) fn scaled(&self, format: Format, negate: bool, power: i32) -> Real {
+    pub fn scaled(&self, format: Format, negate: bool, power: i32) -> Real {
         let factor = if negate { -2f64.powi(power) } else { 2f64.powi(power) };
         let value = self.value.scaled(negate, power);
         Real {
             roundings: self.roundings.scaled(factor),
             gains: self.gains,
             influences: self.influences.scaled(factor),
+            // The history knows a float by its negative, too.
+            serial: if power == 0 { self.serial } else { 0 },
             ..Real::new(value, format, self.certainty.scaled(power))
         }
     }

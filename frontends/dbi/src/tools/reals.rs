@@ -2,7 +2,7 @@
 
 use super::cells::Encoding;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::slots::Slots;
+use shadowgrind_core::slots::{Cell, Slots};
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
 
 /// See the module's description.
@@ -19,6 +19,12 @@ impl Reals {
     }
 }
 
+/// The shadow of the float `bits`, of which `ticket` stands for the negative.
+pub(super) fn negated_shadow(slots: &Slots<Value>, ticket: u64, format: Format, bits: u128) -> Option<Value> {
+    let shadow = slots.get(ticket, format, bits ^ 1 << (format.width() - 1))?;
+    Some(shadow.scaled(format, true, 0))
+}
+
 /// Tickets in the cells of the mirror.
 pub(crate) struct Tickets<'a> {
     pub(crate) slots: &'a mut Slots<Value>,
@@ -29,7 +35,11 @@ impl Encoding for Tickets<'_> {
     const BYTEWISE: bool = false;
 
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Value> {
-        self.slots.get(u64::try_from(cell).ok()?, format, bits).cloned()
+        let Cell { ticket, negated } = Cell::of(format, u64::try_from(cell).ok()?);
+        if negated {
+            return negated_shadow(self.slots, ticket, format, bits);
+        }
+        self.slots.get(ticket, format, bits).cloned()
     }
 
     fn encode(&mut self, format: Format, bits: u128, shadow: Value) -> u128 {

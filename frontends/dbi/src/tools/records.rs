@@ -1,7 +1,7 @@
 //! Records of translated code, replayed on the reals: many at a time, in the order they were made.
 
 use super::merging::Vectors;
-use super::reals::Reals;
+use super::reals::{Reals, negated_shadow};
 use super::{Tool, sweep};
 use crate::engine::arena;
 use crate::engine::thread::Thread;
@@ -10,7 +10,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::{NO_TICKET, Slots};
+use shadowgrind_core::slots::{Cell, NO_TICKET, Slots};
 use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root, Sum};
 use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
 use std::ops::Range;
@@ -126,6 +126,15 @@ fn shadow_of(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value> {
     if ticket == NO_TICKET { None } else { slots.get(ticket, F64, x.to_bits().into()) }
 }
 
+/// The shadow of a float that is minus the one its ticket stands for; of other floats none.
+#[inline(always)]
+fn negated(slots: &Slots<Value>, format: Format, cell: u64, x: u128) -> Option<Value> {
+    match Cell::of(format, cell) {
+        Cell { ticket, negated: true } => negated_shadow(slots, ticket, format, x),
+        _ => None,
+    }
+}
+
 /// An operation on doubles as it was recorded.
 struct Doubles {
     x: [f64; 2],
@@ -159,6 +168,12 @@ impl Doubles {
         let ticket = number(place, 0, 8);
         refresh(slots, place, 8);
         Doubles { x, tickets: operands, r, ticket }
+    }
+
+    /// Whether an operand is minus the float that its ticket stands for.
+    #[inline(always)]
+    fn any_negated(&self) -> bool {
+        (self.tickets[0] | self.tickets[1]) >> 63 != 0
     }
 }
 
@@ -207,7 +222,11 @@ impl Replay<'_> {
         row: E,
     ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        let doubles = Doubles::read(record, tickets, known, lane, slots);
+        if doubles.any_negated() {
+            return self.double_of_negated(&doubles, (known.at.site(), row.op()));
+        }
+        let Doubles { x, tickets, r, ticket } = doubles;
         let shadows = [shadow_of(slots, tickets[0], x[0]), shadow_of(slots, tickets[1], x[1])];
         let mut made = Made::NOTHING;
         match shadow.on_doubles::<Vectors, E>((&mut known.at, row), x, r, shadows, &mut made) {
@@ -224,6 +243,19 @@ impl Replay<'_> {
         }
     }
 
+    /// The same where signs were turned over, which makes other shadows first.
+    #[inline(never)]
+    fn double_of_negated(&mut self, doubles: &Doubles, what: (Site, Op)) {
+        let Reals { shadow, slots } = &mut *self.reals;
+        let Doubles { x, tickets, r, ticket } = *doubles;
+        let owned: [Option<Value>; 2] =
+            std::array::from_fn(|n| negated(slots, F64, tickets[n], x[n].to_bits().into()));
+        let shadows =
+            std::array::from_fn(|n| owned[n].as_ref().or_else(|| shadow_of(slots, tickets[n], x[n])));
+        let made = shadow.on_odd_doubles(what, x, r, shadows);
+        slots.assign(ticket, F64, r.to_bits().into(), made);
+    }
+
     /// The same with long reals.
     #[inline(always)]
     fn long_double(
@@ -235,7 +267,11 @@ impl Replay<'_> {
         op: Op,
     ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        let doubles = Doubles::read(record, tickets, known, lane, slots);
+        if doubles.any_negated() {
+            return self.double_of_negated(&doubles, (known.at.site(), op));
+        }
+        let Doubles { x, tickets, r, ticket } = doubles;
         let left = slots.take(ticket);
         let shadows = [shadow_of(slots, tickets[0], x[0]), shadow_of(slots, tickets[1], x[1])];
         let made = shadow.on_doubles_at_length::<Vectors>((&mut known.at, op), x, r, shadows, left);
@@ -248,13 +284,18 @@ impl Replay<'_> {
         let site = at.site();
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
-        let mut x = [0_u128; MAX_OPERANDS];
+        let (mut x, mut cells) = ([0_u128; MAX_OPERANDS], [NO_TICKET; MAX_OPERANDS]);
+        let mut owned = [const { None }; MAX_OPERANDS];
         let mut shadows: [Option<&Value>; MAX_OPERANDS] = [None; MAX_OPERANDS];
         let Reals { shadow, slots } = &mut *self.reals;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
-            let ticket = number(record, usize::from(known.tickets[n]) + lane * width, width);
-            shadows[n] = if ticket == NO_TICKET { None } else { slots.get(ticket, recorded.from, x[n]) };
+            cells[n] = number(record, usize::from(known.tickets[n]) + lane * width, width);
+            owned[n] = negated(slots, recorded.from, cells[n], x[n]);
+        }
+        for n in 0..count {
+            let known = || slots.get(cells[n], recorded.from, x[n]).filter(|_| cells[n] != NO_TICKET);
+            shadows[n] = owned[n].as_ref().or_else(known);
         }
         let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
         match recorded.what {

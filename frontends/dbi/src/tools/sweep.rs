@@ -9,6 +9,7 @@ use crate::engine::layout::{GUEST_END, PAGE};
 use crate::engine::planes::{self, PLANE};
 use crate::engine::sys;
 use crate::engine::thread::Thread;
+use shadowgrind_core::slots::TICKET;
 
 /// How many tickets can be handed out, and what they are for be computed, while a page is read.
 const TICKETS_PER_PAGE: u64 = 4;
@@ -50,7 +51,7 @@ fn words(bytes: &[u8], marked: &mut Vec<u64>) {
         if line == [0; 32] {
             continue;
         }
-        let words = line.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
+        let words = line.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word) & TICKET);
         marked.extend(words.filter(|&word| word != 0).map(u64::from));
     }
 }

@@ -61,13 +61,16 @@ impl Emitter {
         let held = if upper { self.mirror().settings.in_registers } else { 16 };
         let all_held = [Some(d), Some(a), b].into_iter().flatten().all(|n| n < held);
         let Settings { records, wide, .. } = self.mirror().settings;
-        if records || !all_held || (!upper && wide) {
+        if !all_held || (!upper && wide) || records && is_untyped(insn.mnemonic()) {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
             return self.solo(at);
         }
         let bytes = insn.op0_register().size() as u8;
+        // Instructions for narrow floats are used on wide ones, too, being shorter. A wide float's ticket is in the half
+        // of its cell that has not the sign: as wide lanes, narrow ones keep their shadows or are left to the engine.
+        let format = if records { Format::F64 } else { format };
         let lanes = Lanes { format, length: Length::of(bytes), bytes, typed: !is_untyped(insn.mnemonic()) };
         if operand::has_memory(insn) {
             // A constant, as a rule.
