@@ -116,10 +116,12 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
     fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
-        let width = lane.bytes() as u16;
-        for offset in (0..bytes).step_by(usize::from(width)) {
+        let mut offset = 0;
+        while offset < bytes {
             let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));
-            let here = width.min(bytes - offset);
+            let lane = if self.are_doubles(xs, bytes - offset, lane) { Format::F64 } else { lane };
+            let here = (lane.bytes() as u16).min(bytes - offset);
+            offset += here;
             if let Some(part) = self.part_of(xs, here) {
                 self.part(xs, result, part.into());
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
@@ -129,6 +131,15 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
                 self.bitwise_lane(by, xs, result, lane);
             }
         }
+    }
+
+    /// Whether narrow lanes are one wide one: instructions for narrow floats are used on wide ones, too, being shorter.
+    fn are_doubles(&mut self, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
+        let double = |operand: Operand| {
+            let bits = self.bits(Format::F64, operand);
+            self.cells.is_double(self.location(operand.place), bits)
+        };
+        lane == Format::F32 && usize::from(bytes) >= Format::F64.bytes() && x.into_iter().any(double)
     }
 
     /// The sign of one float is turned over; or whatever it becomes will become it again.

@@ -87,6 +87,10 @@ pub trait Cells<V> {
     /// The shadow of the float of `format` and `bits` at `location`.
     fn get(&mut self, location: Location, format: Format, bits: u128) -> Option<V>;
 
+    /// Whether what is kept at `location` is for the eight bytes `bits` as one float, for sure. Where that cannot be told,
+    /// it is not.
+    fn is_double(&mut self, location: Location, bits: u128) -> bool;
+
     /// Sets, or with `None` clears, the shadow of the float of `format` and `bits` at `location`.
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<V>);
 

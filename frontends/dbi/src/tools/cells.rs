@@ -54,6 +54,10 @@ impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
         if cell == 0 { None } else { self.encoding.decode(format, cell, bits) }
     }
 
+    fn is_double(&mut self, location: Location, bits: u128) -> bool {
+        !E::BYTEWISE && self.get(location, Format::F64, bits).is_some()
+    }
+
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<E::Value>) {
         let cell = shadow.map_or(0, |shadow| self.encoding.encode(format, bits, shadow));
         self.write(location, &cell.to_le_bytes()[..format.bytes()]);

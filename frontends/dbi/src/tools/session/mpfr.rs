@@ -2,9 +2,10 @@
 
 use super::observer::{Applied, Kept, Observer, Word, value};
 use crate::engine::Lock;
+use crate::tools::cells::Encoding;
 use crate::tools::hooks::abi::{self, Float};
 use crate::tools::machine::Machine;
-use crate::tools::reals::Reals;
+use crate::tools::reals::{Reals, Tickets};
 use shadowgrind_core::findings::{self, Coverage, Finding};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
@@ -26,13 +27,18 @@ impl MpfrObserver {
     }
 
     fn shadow(&self, m: &mut dyn Machine, x: Float) -> Option<Value> {
-        let ticket = u64::try_from(m.cell(x.location, x.format.bytes())).ok()?;
-        if ticket == 0 { None } else { self.reals.lock().slots.get(ticket, x.format, x.bits).cloned() }
+        let cell = m.cell(x.location, x.format.bytes());
+        if cell == 0 {
+            return None;
+        }
+        let slots = &mut self.reals.lock().slots;
+        Tickets { slots }.decode(x.format, cell, x.bits)
     }
 
     fn set(&self, m: &mut dyn Machine, x: Float, shadow: Option<Value>) {
-        let ticket = shadow.map_or(0, |shadow| self.reals.lock().slots.insert(x.format, x.bits, shadow));
-        m.set_cell(x.location, x.format.bytes(), ticket.into());
+        let slots = &mut self.reals.lock().slots;
+        let cell = shadow.map_or(0, |shadow| Tickets { slots }.encode(x.format, x.bits, shadow));
+        m.set_cell(x.location, x.format.bytes(), cell);
     }
 }
 

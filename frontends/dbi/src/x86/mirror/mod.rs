@@ -205,6 +205,7 @@ impl Emitter {
             }
             Row::Move { .. }
             | Row::Gather(_)
+            | Row::Logic(_)
             | Row::Arith(..)
             | Row::Unary(..)
             | Row::Fused(..)

@@ -67,6 +67,10 @@ impl Cells<Vec<u32>> for Origins {
         (!origins.contains(&NONE)).then_some(origins)
     }
 
+    fn is_double(&mut self, _location: Location, _bits: u128) -> bool {
+        false
+    }
+
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<Vec<u32>>) {
         let at = self.at(location);
         if !Self::is_scratch(at) && format.bits_of(&self.after[at..]) != bits {

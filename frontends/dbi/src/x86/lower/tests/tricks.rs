@@ -48,6 +48,10 @@ impl Cells<f64> for Bytes {
         whole.then_some(first)
     }
 
+    fn is_double(&mut self, _location: Location, _bits: u128) -> bool {
+        false
+    }
+
     fn set(&mut self, location: Location, format: Format, _: u128, shadow: Option<f64>) {
         self.clear(location, format.bytes());
         for i in 0..format.bytes() {
