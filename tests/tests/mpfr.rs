@@ -31,19 +31,25 @@ fn main() -> ExitCode {
     for core in cores() {
         let copy = core.clone();
         add(format!("cores-natively/{}", core.name), Box::new(move |name| check_natively(name, &copy)));
-        for level in ["-O0", "-O2"] {
+        for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
             let core = core.clone();
-            add(format!("cores/{}/{level}", core.name), Box::new(move |name| check_core(name, &core, level)));
+            add(format!("cores/{}/{how}", core.name), Box::new(move |name| check_core(name, &core, how)));
         }
     }
-    for level in ["-O0", "-O2", "-O3 -mavx2 -mfma"] {
+    for how in ["gcc -O0", "gcc -O2", "gcc -O3 -mavx2 -mfma", "clang -O2"] {
         for source in sources("culprits") {
-            let name = format!("culprits/{}/{level}", stem(&source));
-            add(name, Box::new(move |name| check_culprit(name, &source, level)));
+            let name = format!("culprits/{}/{how}", stem(&source));
+            add(name, Box::new(move |name| check_culprit(name, &source, how)));
         }
         for source in sources("clean") {
-            let name = format!("clean/{}/{level}", stem(&source));
-            add(name, Box::new(move |name| check_clean(name, &source, level)));
+            let name = format!("clean/{}/{how}", stem(&source));
+            add(name, Box::new(move |name| check_clean(name, &source, how)));
+        }
+    }
+    for how in ["gcc -O0", "gcc -O2", "gcc -O3 -mavx2 -mfma", "clang -O0", "clang -O2"] {
+        for option in ["--precision=256", "--no-avx512"] {
+            let name = format!("signs/{how} {option}");
+            add(name, Box::new(move |name| check_signs(name, how, option)));
         }
     }
     for (file, compiler) in LANGUAGES {
@@ -118,8 +124,14 @@ fn compiled(
     }
 }
 
+/// The same by a compiler with its options, and for lines in the report.
+fn compiled_by(name: &str, how: &str, source: &Path) -> Result<Option<Case>, String> {
+    let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
+    compiled(name, compiler, &format!("{flags} -g"), source, "-lm")
+}
+
 /// The core as a program, with every sample as arguments.
-fn core_case(name: &str, core: &Core, level: &str) -> Result<Option<Case>, String> {
+fn core_case(name: &str, core: &Core, how: &str) -> Result<Option<Case>, String> {
     let dir = host::target_dir().join("guests/cores");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
     let source = dir.join(format!("{}.c", core.name));
@@ -127,9 +139,7 @@ fn core_case(name: &str, core: &Core, level: &str) -> Result<Option<Case>, Strin
     if std::fs::read_to_string(&source).ok().as_deref() != Some(&text) {
         std::fs::write(&source, text).map_err(|e| e.to_string())?;
     }
-    let Some(mut case) = compiled(name, "gcc", &format!("{level} -g"), &source, "-lm")? else {
-        return Ok(None);
-    };
+    let Some(mut case) = compiled_by(name, how, &source)? else { return Ok(None) };
     for value in samples(core).concat() {
         case = case.arg(format!("{value:?}"));
     }
@@ -143,7 +153,7 @@ fn truth(core: &Core) -> Vec<Dual> {
 
 /// The evaluator's floats are those of the compiled program: only then are its reals the truth about it.
 fn check_natively(name: &str, core: &Core) -> Result<(), Failed> {
-    let Some(case) = core_case(name, core, "-O1")? else { return Ok(()) };
+    let Some(case) = core_case(name, core, "gcc -O1")? else { return Ok(()) };
     let outcome = case.native()?;
     let printed = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let printed: Vec<f64> = printed.lines().filter_map(|line| line.parse().ok()).collect();
@@ -158,8 +168,8 @@ fn check_natively(name: &str, core: &Core) -> Result<(), Failed> {
     if printed.len() == SAMPLES { Ok(()) } else { Err(format!("{} lines", printed.len()).into()) }
 }
 
-fn check_core(name: &str, core: &Core, level: &str) -> Result<(), Failed> {
-    let Some(case) = core_case(name, core, level)? else { return Ok(()) };
+fn check_core(name: &str, core: &Core, how: &str) -> Result<(), Failed> {
+    let Some(case) = core_case(name, core, how)? else { return Ok(()) };
     let report = case.observe()?.report;
     if report.outputs.len() != SAMPLES {
         return Err(format!("{} outputs in the report", report.outputs.len()).into());
@@ -206,8 +216,8 @@ fn described(findings: &[Finding]) -> String {
     if all.is_empty() { "no finding".to_owned() } else { all.join("; ") }
 }
 
-fn check_culprit(name: &str, source: &Path, level: &str) -> Result<(), Failed> {
-    let Some(case) = compiled(name, "gcc", &format!("{level} -g"), source, "-lm")? else { return Ok(()) };
+fn check_culprit(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
+    let Some(case) = compiled_by(name, how, source)? else { return Ok(()) };
     let report = case.observe()?.report;
     first_is_marked(&report, source)
 }
@@ -223,10 +233,46 @@ fn first_is_marked(report: &Report, source: &Path) -> Result<(), Failed> {
     Err(format!("marked lines {lines:?}, found: {}", described(&report.findings)).into())
 }
 
-fn check_clean(name: &str, source: &Path, level: &str) -> Result<(), Failed> {
-    let Some(case) = compiled(name, "gcc", &format!("{level} -g"), source, "-lm")? else { return Ok(()) };
+fn check_clean(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
+    let Some(case) = compiled_by(name, how, source)? else { return Ok(()) };
     let findings = case.observe()?.report.findings;
     if findings.is_empty() { Ok(()) } else { Err(described(&findings).into()) }
+}
+
+/// What `signs.c` prints as its second line, in the reals.
+fn signs_in_truth() -> [rug::Float; 3] {
+    let number = |x: f64| rug::Float::with_val(TRUTH_BITS, x);
+    let a = |i: usize| number((i % 3) as f64 - 1.0) / (i + 3) as f64;
+    let lane = |lane: usize| {
+        let (mut sum, mut difference) = (number(0.3), number(0.3));
+        for i in (0..15).step_by(2) {
+            sum += a(i + lane).abs();
+            let magnitude = (sum.clone() + &difference).abs();
+            difference = -difference * magnitude;
+        }
+        difference
+    };
+    let (low, high) = (lane(0), lane(1));
+    let both = -low.clone() - &high;
+    [low, high, both]
+}
+
+/// Signs of doubles, turned over by instructions for floats too, as some compilers have it.
+fn check_signs(name: &str, how: &str, option: &str) -> Result<(), Failed> {
+    let Some(mut case) = compiled_by(name, how, &guests_dir().join("signs.c"))? else { return Ok(()) };
+    case.options.push(option.to_owned());
+    let outputs = case.observe()?.report.outputs;
+    for (output, truth) in outputs[4..7].iter().zip(signs_in_truth()) {
+        let Some(Ok(real)) = output.real.as_deref().map(rug::Float::parse) else {
+            return Err(format!("{:?} is no real", output.real).into());
+        };
+        let real = rug::Float::with_val(TRUTH_BITS, real);
+        let far = rug::Float::with_val(TRUTH_BITS, &real - &truth).abs();
+        if far > 1e-20 {
+            return Err(format!("{real}, in truth {truth}").into());
+        }
+    }
+    Ok(())
 }
 
 /// The same formula in each language, and in long double.
