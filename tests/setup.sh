@@ -2,6 +2,7 @@
 # Installs on Debian what the tests run: compilers for the guests, and the programs of tests/programs.
 # Without root it only says what is missing. Tests of what is not there are skipped by name.
 set -eu
+"$(dirname "$0")/../setup.sh"
 
 packages='
     gcc g++ gfortran clang libomp-dev libc6-dev binutils make perl
