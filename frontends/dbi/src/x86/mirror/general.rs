@@ -28,9 +28,12 @@ fn stack(base: Gpr, displacement: i32) -> Mem {
 impl Emitter {
     pub(super) fn general(&mut self, at: At<'_>, general: General) {
         let insn = &at.insn().decoded;
-        // Before what another thread may wait for, all that was recorded is replayed.
         let atomic = insn.has_lock_prefix() || general == General::Exchange && operand::has_memory(insn);
-        if atomic && self.records() {
+        // Before what another thread may wait for, all that was recorded is replayed. And while another thread's exchange
+        // runs solo, the value is there before its derivative: an exchange that sees none yet must wait for it.
+        let exchanges =
+            matches!(general, General::Exchange | General::CompareExchange | General::CompareExchangeWide);
+        if atomic && (exchanges || self.records()) {
             return self.solo(at);
         }
         if !self.open_operand(at) {
