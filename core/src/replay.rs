@@ -247,6 +247,12 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
+    /// Whether one operand sets the sign of the other.
+    fn any_sets_sign(&self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> bool {
+        let after = self.bits(format, r);
+        x.iter().any(|&other| tricks::sets_sign(by, format, self.bits(format, other), after).is_some())
+    }
+
     fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
         if format == Format::F64 && by == Bitwise::Other && self.is_assembled(x, r) {
             for half in [0, 4] {
@@ -255,6 +261,7 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
             return;
         }
         if x[0] != x[1]
+            && !self.any_sets_sign(by, x, r, format)
             && !(by == Bitwise::Other && self.adds_exponent(x, format))
             && let Some(map) = self.bytes_of_either(x, r, format.bytes())
         {
@@ -266,6 +273,9 @@ impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
             let [before, other] = [operand, other].map(|operand| self.bits(format, operand));
             let shadow = self.get(format, operand)?;
             let (negate, power) = tricks::relation(by, format, before, other, result)?;
+            if let Some(negative) = tricks::sets_sign(by, format, other, result) {
+                return self.shadow.with_sign(&shadow, format, negative, negate);
+            }
             if !negate && power == 0 {
                 return Some(shadow);
             }

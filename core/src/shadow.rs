@@ -75,6 +75,18 @@ pub trait Shadow {
         power: i32,
     ) -> Option<Self::Value>;
 
+    /// The shadow of a float whose sign was set or cleared, whatever it was; `turned` says whether that turned it over.
+    /// Where a shadow has no sign of its own, it follows the float's.
+    fn with_sign(
+        &mut self,
+        shadow: &Self::Value,
+        format: Format,
+        _negative: bool,
+        turned: bool,
+    ) -> Option<Self::Value> {
+        self.scale(shadow, format, turned, 0)
+    }
+
     /// A comparison, before the guest acts on it.
     fn compare(&mut self, _site: Site, _predicate: Predicate, _x: [Seen<'_, Self::Value>; 2]) {}
 

@@ -33,6 +33,18 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
     Some((x.negative != y.negative, to - from))
 }
 
+/// Whether every float would be negative after this, or none: `other` has the bit of the sign alone, or all others.
+/// Nothing where a sign is turned over or kept.
+pub fn sets_sign(by: Bitwise, format: Format, other: u128, after: u128) -> Option<bool> {
+    let sign = 1 << (format.width() - 1);
+    match by {
+        Bitwise::And if other == sign - 1 => Some(false),
+        // Disjunction sets it, conjunction with the complement clears it.
+        Bitwise::Other if other == sign => Some(after & sign != 0),
+        _ => None,
+    }
+}
+
 /// Whether `other` has no bit but where `float`, a normal number, has its exponent. By their bytes alone a sum of the two
 /// may look like a float put together from both.
 pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {

@@ -82,6 +82,8 @@ pub struct MpfrShadow {
     /// Operands without a shadow, as reals.
     scratch: [RealNumber; MAX_OPERANDS],
     threshold: Threshold,
+    /// Rounding modes of x87's instructions and of all others.
+    rounding: [Rounding; 2],
     parts: Vec<Part>,
     /// The operations at fault that the operation being looked at depends on, where they are not among what is
     /// [`Made`] of it.
@@ -103,6 +105,7 @@ impl MpfrShadow {
             reals,
             scratch: std::array::from_fn(|_| reals.place()),
             threshold: Threshold::new(settings.error_threshold),
+            rounding: [Rounding::NearestEven; 2],
             parts: Vec::new(),
             influences_apart: None,
             operations,
@@ -133,9 +136,15 @@ impl MpfrShadow {
         self.reals.short_precision().is_some()
     }
 
-    /// From now on the guest rounds to integers so, where an operation asks for the rounding mode of the moment.
-    pub fn set_rounding(&mut self, mode: Rounding) {
-        self.reals.mpfr.current = mode;
+    /// From now on the guest rounds so, where an operation asks for the rounding mode of the moment: x87's instructions,
+    /// and all others.
+    pub fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
+        self.rounding = [x87, others];
+    }
+
+    /// The mode of the moment is that of floats of `format` from now on.
+    fn round_as(&mut self, format: Format) {
+        self.reals.mpfr.current = self.rounding[usize::from(format != Format::F80)];
     }
 
     /// The shadow of a float that is to be followed from here on although it is exact: an input the user named, or a
@@ -272,6 +281,11 @@ impl Shadow for MpfrShadow {
 
     fn scale(&mut self, shadow: &Value, format: Format, negate: bool, power: i32) -> Option<Value> {
         Some(shadow.scaled(format, negate, power))
+    }
+
+    /// The real may be on the other side of zero than the float is.
+    fn with_sign(&mut self, shadow: &Value, format: Format, negative: bool, _turned: bool) -> Option<Value> {
+        self.scale(shadow, format, shadow.value().is_negative() != negative, 0)
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {

@@ -45,6 +45,7 @@ impl MpfrShadow {
     /// A conversion to an integer: is it the integer that the real would become?
     pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
         let Some(shadow) = x.shadow else { return };
+        self.round_as(x.format);
         let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
         self.operations[id].count += 1;
         if self.converts_alike(how, &x, shadow) {

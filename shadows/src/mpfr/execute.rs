@@ -30,6 +30,7 @@ struct Result {
 impl MpfrShadow {
     /// The shadow of any operation's result.
     pub(super) fn execute(&mut self, lane: &Lane<'_, Value>) -> Option<Real> {
+        self.round_as(lane.from);
         let id = self.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
         let mut linear = Linear::new(lane);
         let operation = &mut self.operations[id];

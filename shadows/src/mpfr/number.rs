@@ -71,6 +71,14 @@ impl RealNumber {
         !self.is_nan() && !self.is_infinite()
     }
 
+    /// Whether it has a sign, be it that of a zero.
+    pub(super) fn is_negative(&self) -> bool {
+        match self {
+            Brief(short) => short.is_negative(),
+            Long(float) => float.is_sign_negative(),
+        }
+    }
+
     pub(super) fn is_zero(&self) -> bool {
         match self {
             Brief(short) => short.kind() == Kind::Zero,

@@ -4,6 +4,7 @@ use super::machine::{Machine, Unmapped};
 use crate::x86::state;
 use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::reals::Rounding;
 use shadowgrind_core::shadow::Location;
 
 /// See the module's description.
@@ -101,6 +102,10 @@ impl Machine for Fake {
 
     fn x87(&self, index: usize) -> [u8; 10] {
         self.x87[index]
+    }
+
+    fn rounding(&self) -> [Rounding; 2] {
+        [Rounding::NearestEven; 2]
     }
 
     fn x87_top(&self) -> u8 {

@@ -3,6 +3,7 @@
 //! A seam: hooks are written against it, and each tool provides it.
 
 use shadowgrind_core::format::Format;
+use shadowgrind_core::reals::Rounding;
 use shadowgrind_core::shadow::Location;
 
 /// The guest named memory that it does not have.
@@ -23,6 +24,8 @@ pub(crate) trait Machine {
     fn vector(&self, number: usize) -> [u8; 64];
     /// The x87 register `index` below the top: 80 bits, little endian.
     fn x87(&self, index: usize) -> [u8; 10];
+    /// How x87's instructions round at the moment, and how all others do.
+    fn rounding(&self) -> [Rounding; 2];
     /// Number of the physical x87 register on top.
     fn x87_top(&self) -> u8;
     /// Base address of FS: the thread pointer.

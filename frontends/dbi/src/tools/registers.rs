@@ -6,6 +6,7 @@
 use crate::context::{AVX, Context, ZMM};
 use crate::x86::code::Aside;
 use crate::x86::state;
+use shadowgrind_core::reals::Rounding;
 use std::arch::x86_64::__cpuid_count;
 use std::sync::OnceLock;
 
@@ -14,6 +15,7 @@ pub(crate) const IN_REGISTERS: usize = 14;
 
 const XMM: usize = 160;
 const MXCSR: usize = 24;
+const FCW: usize = 0;
 const ST: usize = 32;
 const STATUS_WORD: usize = 2;
 const XSTATE_BV: usize = 512;
@@ -98,6 +100,19 @@ pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
     let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
     let upper = layout().upper;
     if present >> UPPER & 1 == 1 && upper != 0 { &image[upper..upper + 1024] } else { &[] }
+}
+
+/// How x87's instructions round, and how all others do. The image must be complete.
+pub(crate) fn rounding(context: &Context) -> [Rounding; 2] {
+    let half = |at: usize| u16::from_le_bytes([context.xsave.0[at], context.xsave.0[at + 1]]);
+    let mode = |control: u16| match control & 3 {
+        0 => Rounding::NearestEven,
+        1 => Rounding::Down,
+        2 => Rounding::Up,
+        _ => Rounding::Zero,
+    };
+    // Intel's manual, volume 1, 8.1.5 and 10.2.3: bits 10 and 11 of the control word, 13 and 14 of MXCSR.
+    [mode(half(FCW) >> 10), mode(half(MXCSR) >> 13)]
 }
 
 /// Sets MXCSR. The image must be complete.

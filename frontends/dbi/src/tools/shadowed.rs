@@ -151,6 +151,8 @@ pub(super) fn replay(
             let Some(reals) = &tool.reals else { return };
             let mut reals = reals.lock();
             let Reals { shadow, slots } = &mut *reals;
+            let [x87, others] = super::registers::rounding(registers.context);
+            shadow.set_rounding(x87, others);
             let mut cells = MirrorCells { registers, encoding: &mut Tickets { slots } };
             replay::replay(lowered, site, record, shadow, &mut cells);
         }

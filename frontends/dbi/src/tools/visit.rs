@@ -16,6 +16,7 @@ use crate::x86::mirror::CALLER_SAVED;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::reals::Rounding;
 use shadowgrind_core::shadow::{Cells, Location};
 
 /// A stopped thread, as hooks see it.
@@ -52,6 +53,10 @@ impl Machine for Stopped<'_> {
         let mut bytes = [0; 10];
         registers::read_value(self.context, state::x87(self.x87_top(), index as u8), &mut bytes);
         bytes
+    }
+
+    fn rounding(&self) -> [Rounding; 2] {
+        registers::rounding(self.context)
     }
 
     fn x87_top(&self) -> u8 {

@@ -112,7 +112,12 @@ impl Observer for MpfrObserver {
             r: applied.result.bits,
             shadows: &shadows,
         };
-        let shadow = self.reals.lock().shadow.op(&lane);
+        let [x87, others] = m.rounding();
+        let shadow = {
+            let rule = &mut self.reals.lock().shadow;
+            rule.set_rounding(x87, others);
+            rule.op(&lane)
+        };
         self.set(m, applied.result, shadow);
     }
 

@@ -61,7 +61,9 @@ impl Emitter {
         let held = if upper { self.mirror().settings.in_registers } else { 16 };
         let all_held = [Some(d), Some(a), b].into_iter().flatten().all(|n| n < held);
         let Settings { records, wide, .. } = self.mirror().settings;
-        if !all_held || (!upper && wide) || records && is_untyped(insn.mnemonic()) {
+        // A sign that is set or cleared is the real's as well, which may be on the other side of zero.
+        let stops = records && (is_untyped(insn.mnemonic()) || form != forms::XOR);
+        if !all_held || (!upper && wide) || stops {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
