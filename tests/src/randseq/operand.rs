@@ -2,7 +2,7 @@
 
 use super::catalog::Family;
 use super::op::Style;
-use super::sequence::Gen;
+use super::sequence::{Gen, Pin};
 use iced_x86::{
     Code, EncodingKind, Instruction, MemoryOperand, Mnemonic as M, OpCodeInfo, OpCodeOperandKind as K,
     OpKind, Register, RoundingControl,
@@ -130,7 +130,8 @@ impl Gen<'_> {
             K::r64_or_mem | K::r64_reg | K::r64_rm | K::r64_opcode | K::r64_vvvv => {
                 Register::RAX + n(self, 16)
             }
-            K::r64_reg_mem => self.line_pointer(),
+            K::r64_reg_mem => self.line_pointer(u64::MAX)?,
+            K::r32_reg_mem => Register::EAX + self.line_pointer(u32::MAX.into())?.number() as u32,
             K::mm_or_mem | K::mm_reg | K::mm_rm => Register::MM0 + n(self, 8),
             K::xmm_or_mem | K::xmm_reg | K::xmm_rm | K::xmm_vvvv => Register::XMM0 + n(self, vectors),
             K::ymm_or_mem | K::ymm_reg | K::ymm_rm | K::ymm_vvvv => Register::YMM0 + n(self, vectors),
@@ -152,10 +153,11 @@ impl Gen<'_> {
         })
     }
 
-    /// A register that is an address itself (movdir64b); pins point to whole lines.
-    fn line_pointer(&mut self) -> Register {
-        let pointers: Vec<_> = self.pins.iter().filter(|p| p.window.is_some()).map(|p| p.reg).collect();
-        self.rng.pick(&pointers)
+    /// A register that is an address itself (movdir64b), up to `last`; pins point to whole lines.
+    fn line_pointer(&mut self, last: u64) -> Option<Register> {
+        let within = |pin: &&Pin| pin.window.is_some_and(|window| window.end <= last);
+        let pointers: Vec<_> = self.pins.iter().filter(within).map(|pin| pin.reg).collect();
+        (!pointers.is_empty()).then(|| self.rng.pick(&pointers))
     }
 
     fn immediate(&mut self, instr: &mut Instruction, i: u32, kind: K) -> Option<()> {
