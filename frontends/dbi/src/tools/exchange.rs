@@ -75,12 +75,24 @@ fn expected(insn: &Instruction) -> Option<(&'static [usize], usize)> {
 enum Question {
     /// By the zero flag.
     Flag,
-    /// By comparing the value it got with the one it expected, up to `end`, after these moves from one register to
-    /// another. A failure that gives the very value expected would be taken for success: the comparison itself has to
-    /// come out unequal.
-    Comparison { moves: Vec<(Register, Register)>, end: u64 },
+    /// By comparing the value it got with the one it expected, up to `end`, with these effects. A failure that gives the
+    /// very value expected would be taken for success: the comparison itself has to come out unequal.
+    Comparison { effects: Vec<Effect>, end: u64 },
     /// Not at all, or not so that it is seen.
     Unasked,
+}
+
+/// What an instruction does to a general register.
+#[derive(Debug, PartialEq, Eq)]
+enum Effect {
+    /// It becomes another.
+    Move(Register, Register),
+    /// It becomes a number.
+    Constant(Register, u64),
+    /// What differs from another is left of it.
+    Xor(Register, Register),
+    /// What is in another is put to it.
+    Or(Register, Register),
 }
 
 fn question(insn: &Instruction, bytes: usize) -> Question {
@@ -88,12 +100,55 @@ fn question(insn: &Instruction, bytes: usize) -> Question {
     let mut code = [0; WINDOW];
     let known = guest::read_some(pc, &mut code);
     let single = insn.mnemonic() == Mnemonic::Cmpxchg;
-    asked(&code[..known], pc, single.then_some(bytes))
+    let asked = asked(&code[..known], pc, single.then_some(bytes));
+    let both = (insn.mnemonic() == Mnemonic::Cmpxchg16b && asked == Question::Unasked)
+        .then(|| asked_of_both(&code[..known], pc));
+    both.flatten().unwrap_or(asked)
+}
+
+/// A comparison of two words at once, as libatomic has it: what differs in one of them or in the other.
+fn asked_of_both(code: &[u8], pc: u64) -> Option<Question> {
+    let bit = |register: Register| 1_u16 << register.full_register().number();
+    // Registers with what was found, and those with what differs.
+    let (mut got, mut different) = (1 << reg::RAX | 1 << reg::RDX, 0_u16);
+    let (mut effects, mut is_asked) = (Vec::new(), false);
+    for insn in Decoder::with_ip(64, code, pc, DecoderOptions::NONE).into_iter().take(LOOKED_AT) {
+        if insn.is_invalid() || insn.rflags_read() & RflagsBits::ZF != 0 {
+            let end = insn.ip();
+            return (is_asked && !insn.is_invalid()).then_some(Question::Comparison { effects, end });
+        }
+        let (to, from) = (insn.op0_register(), insn.op1_register());
+        if !to.is_gpr() || to.size() < 4 {
+            return None;
+        }
+        let wide = from.is_gpr() && to.size() == 8;
+        match insn.mnemonic() {
+            Mnemonic::Mov if insn.op1_kind() == OpKind::Immediate32 => {
+                (got, different) = (got & !bit(to), different & !bit(to));
+                effects.push(Effect::Constant(to, insn.immediate32().into()));
+            }
+            Mnemonic::Mov if wide && different & bit(from) == 0 => {
+                got = if got & bit(from) == 0 { got & !bit(to) } else { got | bit(to) };
+                different &= !bit(to);
+                effects.push(Effect::Move(to, from));
+            }
+            Mnemonic::Xor if wide && (got & bit(to) == 0) != (got & bit(from) == 0) => {
+                (got, different) = (got & !bit(to), different | bit(to));
+                effects.push(Effect::Xor(to, from));
+            }
+            Mnemonic::Or if wide && to != from && different & bit(to) != 0 && different & bit(from) != 0 => {
+                is_asked = true;
+                effects.push(Effect::Or(to, from));
+            }
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The question that `code` at `pc` asks; it may be a comparison if the value is in rax, `single` bytes of it.
 fn asked(code: &[u8], pc: u64, single: Option<usize>) -> Question {
-    let mut moves = Vec::new();
+    let mut effects = Vec::new();
     // Registers that have the value that was found in memory; none once something else has been done than moving it.
     let mut got = single.map_or(0_u16, |_| 1 << reg::RAX);
     let mut code = Decoder::with_ip(64, code, pc, DecoderOptions::NONE).into_iter().take(LOOKED_AT);
@@ -104,7 +159,7 @@ fn asked(code: &[u8], pc: u64, single: Option<usize>) -> Question {
         if compares(&insn, got, single)
             && code.next().is_some_and(|next| next.rflags_read() == RflagsBits::ZF)
         {
-            return Question::Comparison { moves, end: insn.next_ip() };
+            return Question::Comparison { effects, end: insn.next_ip() };
         }
         if insn.rflags_modified() & RflagsBits::ZF != 0 || insn.flow_control() != FlowControl::Next {
             break;
@@ -114,7 +169,7 @@ fn asked(code: &[u8], pc: u64, single: Option<usize>) -> Question {
                 let (to_bit, from_bit) =
                     (1 << to.full_register().number(), 1 << from.full_register().number());
                 got = if got & from_bit == 0 { got & !to_bit } else { got | to_bit };
-                moves.push((to, from));
+                effects.push(Effect::Move(to, from));
             }
             None => got = 0,
         }
@@ -149,9 +204,9 @@ fn deny(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction, ques
     const ARITHMETIC: u64 = 0x8d5;
     const ZERO_FLAG: u64 = 1 << 6;
     match question {
-        Question::Comparison { moves, end } => {
+        Question::Comparison { effects, end } => {
             // All at once: a signal in between would show the program two equal values.
-            moves.iter().for_each(|&(to, from)| copy(shadowed, context, to, from));
+            effects.iter().for_each(|effect| effect.take(shadowed, context));
             context.rflags &= !ARITHMETIC;
             *end
         }
@@ -159,6 +214,21 @@ fn deny(shadowed: &mut Shadowed, context: &mut Context, insn: &Instruction, ques
             context.rflags &= !ZERO_FLAG;
             insn.next_ip()
         }
+    }
+}
+
+impl Effect {
+    /// Takes effect, on the values and on shadows, of which computed bits have none.
+    fn take(&self, shadowed: &mut Shadowed, context: &mut Context) {
+        let number = |register: Register| register.full_register().number();
+        let (to, value) = match *self {
+            Effect::Move(to, from) => return copy(shadowed, context, to, from),
+            Effect::Constant(to, value) => (number(to), value),
+            Effect::Xor(to, from) => (number(to), context.regs[number(to)] ^ context.regs[number(from)]),
+            Effect::Or(to, from) => (number(to), context.regs[number(to)] | context.regs[number(from)]),
+        };
+        context.regs[to] = value;
+        shadowed.registers(context).bytes(state::general(to), 8).fill(0);
     }
 }
 
@@ -214,11 +284,33 @@ mod tests {
 
     #[test]
     fn a_comparison_of_what_was_found_asks_by_the_value() {
-        let moves = vec![(Register::RSI, Register::RDX), (Register::RDX, Register::RAX)];
+        let effects =
+            vec![Effect::Move(Register::RSI, Register::RDX), Effect::Move(Register::RDX, Register::RAX)];
         let question = asked_by(&[MOV_RSI_RDX, MOV_RDX_RAX, CMP_RAX_RSI, JNE]);
-        assert_eq!(question, Question::Comparison { moves, end: 0x1009 });
+        assert_eq!(question, Question::Comparison { effects, end: 0x1009 });
         let question = asked_by(&[CMP_RAX_RSI, SETE]);
-        assert_eq!(question, Question::Comparison { moves: vec![], end: 0x1003 });
+        assert_eq!(question, Question::Comparison { effects: vec![], end: 0x1003 });
+    }
+
+    #[test]
+    fn what_differs_in_either_word_asks_of_both() {
+        use Register::{RAX, RCX, RDI, RDX, RSI};
+        const XOR_RSI_RAX: &[u8] = &[0x48, 0x31, 0xc6];
+        const MOV_RCX_RDI: &[u8] = &[0x48, 0x89, 0xf9];
+        const MOV_EDI_1: &[u8] = &[0xbf, 1, 0, 0, 0];
+        const XOR_RCX_RDX: &[u8] = &[0x48, 0x31, 0xd1];
+        const OR_RCX_RSI: &[u8] = &[0x48, 0x09, 0xf1];
+        let code = [MOV_RCX_RDI, XOR_RSI_RAX, MOV_EDI_1, XOR_RCX_RDX, OR_RCX_RSI, JNE].concat();
+        let effects = vec![
+            Effect::Move(RCX, RDI),
+            Effect::Xor(RSI, RAX),
+            Effect::Constant(Register::EDI, 1),
+            Effect::Xor(RCX, RDX),
+            Effect::Or(RCX, RSI),
+        ];
+        assert_eq!(asked_of_both(&code, 0x1000), Some(Question::Comparison { effects, end: 0x1011 }));
+        assert_eq!(asked_of_both(&[XOR_RSI_RAX, JNE].concat(), 0x1000), None);
+        assert_eq!(asked_of_both(&[XOR_RSI_RAX, OR_RCX_RSI, JNE].concat(), 0x1000), None);
     }
 
     #[test]
