@@ -4,6 +4,7 @@
 use shadowgrind_core::ops::Op;
 
 use super::digits::Short;
+use super::is_sum;
 
 /// One of the commonest operations. Where it has one operand, what is said of a second is of no account.
 pub trait Elementary: Copy {
@@ -13,14 +14,20 @@ pub trait Elementary: Copy {
     /// How many operands it has.
     #[inline(always)]
     fn arity(self) -> usize {
-        2
+        self.op().arity()
     }
 
     /// Whether it adds: the only ones that cancel.
-    fn is_sum(self) -> bool;
+    #[inline(always)]
+    fn is_sum(self) -> bool {
+        is_sum(self.op())
+    }
 
     /// Whether relative errors of operands grow or shrink in it.
-    fn is_conditioned(self) -> bool;
+    #[inline(always)]
+    fn is_conditioned(self) -> bool {
+        !matches!(self.op(), Op::Mul | Op::Div)
+    }
 
     /// What the operation's own rounding adds to the error of `r`, its result for moderate numbers.
     fn own(self, a: f64, b: f64, r: f64) -> f64;
@@ -62,16 +69,6 @@ impl Elementary for Sum {
         if self.subtract { Op::Sub } else { Op::Add }
     }
 
-    #[inline(always)]
-    fn is_sum(self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn is_conditioned(self) -> bool {
-        true
-    }
-
     /// By the sum's parts as they are found again in it: see TABLE 1's row.
     #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
@@ -106,16 +103,6 @@ impl Elementary for Product {
     }
 
     #[inline(always)]
-    fn is_sum(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn is_conditioned(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
         -a.mul_add(b, -r)
     }
@@ -143,16 +130,6 @@ impl Elementary for Quotient {
     }
 
     #[inline(always)]
-    fn is_sum(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn is_conditioned(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
         -((-r).mul_add(b, a) / b)
     }
@@ -172,21 +149,6 @@ impl Elementary for Root {
     #[inline(always)]
     fn op(self) -> Op {
         Op::Sqrt
-    }
-
-    #[inline(always)]
-    fn arity(self) -> usize {
-        1
-    }
-
-    #[inline(always)]
-    fn is_sum(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn is_conditioned(self) -> bool {
-        true
     }
 
     #[inline(always)]
@@ -216,21 +178,6 @@ impl Elementary for Any {
     #[inline(always)]
     fn op(self) -> Op {
         self.0
-    }
-
-    #[inline(always)]
-    fn arity(self) -> usize {
-        self.0.arity()
-    }
-
-    #[inline(always)]
-    fn is_sum(self) -> bool {
-        matches!(self.0, Op::Add | Op::Sub)
-    }
-
-    #[inline(always)]
-    fn is_conditioned(self) -> bool {
-        !matches!(self.0, Op::Mul | Op::Div)
     }
 
     #[inline(always)]

@@ -106,8 +106,9 @@ fn is_moderate(x: f64) -> bool {
 }
 
 impl MpfrShadow {
-    /// Does what an operation on doubles usually takes (of one operand: on that and 1.0), if reals are [short](Self::is_short). Where that is out of the
-    /// ordinary, its shadow is for [`on_odd_doubles`](Self::on_odd_doubles) to find.
+    /// Does what an operation on doubles usually takes (of one operand: on that and 1.0), if reals are
+    /// [short](Self::is_short). Where that is out of the ordinary, its shadow is for
+    /// [`on_odd_doubles`](Self::on_odd_doubles) to find.
     #[inline(always)]
     pub fn on_doubles<M: Merging, E: Elementary>(
         &mut self,
