@@ -109,8 +109,10 @@ pub enum FindingKind {
     Accumulation,
     /// An operation whose own result is far off.
     Rounding,
-    /// The float overflows, or underflows, where the reals do not.
+    /// The float is beyond the largest of its format where the real is not infinite.
     Overflow,
+    /// The float is so small that its format has not all bits for it, or none.
+    Underflow,
     /// NaN where the reals have a number, or the other way round.
     Invalid,
     /// A comparison that the reals decide otherwise.
@@ -216,6 +218,19 @@ pub struct Coverage {
     pub wrapped: Vec<Wrapped>,
     /// Instructions that met a shadowed value and dropped it.
     pub gaps: Vec<Gap>,
+    /// Operations some of whose results may be right only because the shadow's precision was too low to tell.
+    pub exhausted: Vec<Exhausted>,
+}
+
+/// An operation for which the shadow's precision did not always suffice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    /// The operation, as TABLE 1 calls it.
+    pub operation: &'static str,
+    /// How often that was so.
+    pub count: u64,
+    /// Where.
+    pub site: Site,
 }
 
 /// A function whose calls were each taken as one operation.

@@ -42,8 +42,10 @@ impl<'a> Document<'a> {
         for series in &outputs.series {
             places.get(series.site);
         }
-        for gap in &report.coverage.gaps {
-            places.get(gap.site);
+        let coverage = &report.coverage;
+        let gaps = coverage.gaps.iter().map(|gap| gap.site);
+        for site in gaps.chain(coverage.exhausted.iter().map(|exhausted| exhausted.site)) {
+            places.get(site);
         }
         let Places { symbols, known, .. } = places;
         let mut line = |place: &Place| symbols.source_line(place.file.as_deref()?, place.line?);

@@ -249,11 +249,20 @@ struct CoverageRecord<'a> {
     instructions: Option<u64>,
     wrapped: &'a [Wrapped],
     gaps: Vec<GapRecord<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exhausted: Vec<ExhaustedRecord<'a>>,
 }
 
 #[derive(Serialize)]
 struct GapRecord<'a> {
     instruction: &'a str,
+    count: u64,
+    site: &'a Place,
+}
+
+#[derive(Serialize)]
+struct ExhaustedRecord<'a> {
+    operation: &'a str,
     count: u64,
     site: &'a Place,
 }
@@ -265,11 +274,17 @@ fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
         count: gap.count,
         site: document.place(gap.site),
     });
+    let exhausted = coverage.exhausted.iter().map(|exhausted| ExhaustedRecord {
+        operation: exhausted.operation,
+        count: exhausted.count,
+        site: document.place(exhausted.site),
+    });
     CoverageRecord {
         operations: coverage.operations,
         instructions: coverage.instructions,
         wrapped: &coverage.wrapped,
         gaps: gaps.collect(),
+        exhausted: exhausted.collect(),
     }
 }
 

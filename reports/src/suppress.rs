@@ -218,6 +218,7 @@ fn name_of(kind: FindingKind) -> &'static str {
         FindingKind::Accumulation => "accumulation",
         FindingKind::Rounding => "rounding",
         FindingKind::Overflow => "overflow",
+        FindingKind::Underflow => "underflow",
         FindingKind::Invalid => "invalid",
         FindingKind::Branch => "branch",
         FindingKind::Conversion => "conversion",

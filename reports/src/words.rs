@@ -151,6 +151,7 @@ fn kind(kind: FindingKind) -> &'static str {
         FindingKind::Accumulation => "accumulation",
         FindingKind::Rounding => "rounding",
         FindingKind::Overflow => "overflow",
+        FindingKind::Underflow => "underflow",
         FindingKind::Invalid => "invalid operation",
         FindingKind::Branch => "comparison decided otherwise",
         FindingKind::Conversion => "conversion decided otherwise",
@@ -251,6 +252,23 @@ fn symptom_of(cause: &Cause) -> String {
     format!("{} at {place}, {}", title(cause), count(cause.finding.count, "time"))
 }
 
+/// What the reals were not precise enough for.
+fn exhausted(document: &Document<'_>) -> Option<String> {
+    let all = &document.report.coverage.exhausted;
+    let most = all.iter().max_by_key(|exhausted| exhausted.count)?;
+    let place = location(document.place(most.site)).unwrap_or_else(|| "an unknown place".to_owned());
+    let results = count(all.iter().map(|exhausted| exhausted.count).sum(), "result");
+    let more = if all.len() > 1 {
+        format!(" and {}", count(all.len() as u64 - 1, "more place"))
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "too low to tell {results} from zero, of {} at {place}{more}: try a higher --precision",
+        most.operation
+    ))
+}
+
 /// What was watched, and what was not, by name.
 pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     let coverage = &document.report.coverage;
@@ -276,5 +294,6 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
             ("gaps", format!("{} lost their shadow in instructions not understood", count(dropped, "value")))
         }
     });
+    facts.extend(exhausted(document).map(|text| ("precision", text)));
     facts
 }

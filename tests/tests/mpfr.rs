@@ -53,7 +53,11 @@ fn main() -> ExitCode {
         }
     }
     for (file, compiler) in LANGUAGES {
-        add(format!("languages/{file}"), Box::new(move |name| check_language(name, file, compiler)));
+        let levels = if file.ends_with(".py") { &["as it is"][..] } else { &["-O0", "-O2"] };
+        for level in levels {
+            let check = move |name: &str| check_language(name, file, compiler, level);
+            add(format!("languages/{file}/{level}"), Box::new(check));
+        }
     }
     add("languages/parsed.py".to_owned(), Box::new(|_| check_parsed()));
     for options in [&["--superblock-limit=1"][..], &["--no-link"], &["--flush-every=50"], &["--isa=v2"]] {
@@ -276,19 +280,20 @@ fn check_signs(name: &str, how: &str, option: &str) -> Result<(), Failed> {
 }
 
 /// The same formula in each language, and in long double.
-const LANGUAGES: [(&str, &str); 4] = [
+const LANGUAGES: [(&str, &str); 5] = [
     ("root_difference.cpp", "g++"),
+    ("to_string.cpp", "g++"),
     ("root_difference.f90", "gfortran"),
     ("root_difference.py", "/usr/bin/python3"),
     ("root_difference_long.c", "gcc"),
 ];
 
-fn check_language(name: &str, file: &str, compiler: &str) -> Result<(), Failed> {
+fn check_language(name: &str, file: &str, compiler: &str, level: &str) -> Result<(), Failed> {
     let source = guests_dir().join("languages").join(file);
     let case = if file.ends_with(".py") {
         Some(Case::new("mpfr", &[], Path::new(compiler)).arg(&source))
     } else {
-        compiled(name, compiler, "-O2 -g", &source, "-lm")?
+        compiled(name, compiler, &format!("{level} -g"), &source, "-lm")?
     };
     let Some(case) = case else { return Ok(()) };
     let core = cores().into_iter().find(|core| core.name == "root_difference").expect("it is there");
@@ -297,6 +302,11 @@ fn check_language(name: &str, file: &str, compiler: &str) -> Result<(), Failed> 
     let [output] = &report.outputs[..] else {
         return Err(format!("{} outputs", report.outputs.len()).into());
     };
+    let text = std::fs::read_to_string(&source).unwrap_or_default();
+    let printed = text.lines().position(|line| line.ends_with(" PRINTED"));
+    if printed.is_some_and(|line| output.site.line != line as u64 + 1) {
+        return Err(format!("printed at {:?}", output.site).into());
+    }
     if !file.contains("long") {
         return disagreement(output, &fpcore::evaluate(&core, &[x]), false)
             .map_or(Ok(()), |text| Err(text.into()));

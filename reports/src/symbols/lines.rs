@@ -1,4 +1,7 @@
 //! Addresses to functions and lines, inlined callers included.
+//!
+//! What a compiler's own headers have inlined (intrinsics, the C++ library) is where its user's code is: nobody looks for
+//! a fault in `<complex>` or wants to be told that a number was printed by `<ostream>`.
 
 use std::sync::Arc;
 
@@ -21,6 +24,7 @@ impl Lines {
     /// Fills in what the debug information says about `address`; corrupt information says nothing.
     pub(super) fn describe(&self, address: u64, place: &mut Place) {
         let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else { return };
+        // Nothing has been found yet but what the implementation inlined.
         let mut innermost = true;
         while let Ok(Some(frame)) = frames.next() {
             let function = frame.function.and_then(|name| Some(demangle(&name.raw_name().ok()?)));
@@ -28,15 +32,21 @@ impl Lines {
             let file = location.as_ref().and_then(|l| l.file).map(str::to_owned);
             // Line 0 is the compiler's way to say that an instruction belongs to no line.
             let line = location.as_ref().and_then(|l| l.line).filter(|&line| line > 0);
+            let within = file.as_deref().is_some_and(is_of_implementation);
             if innermost {
                 let column = location.as_ref().and_then(|l| l.column).filter(|&column| column > 0);
                 (place.function, place.file, place.line, place.column) = (function, file, line, column);
             } else {
                 place.inlined_by.push(Frame { function, file, line });
             }
-            innermost = false;
+            innermost &= within;
         }
     }
+}
+
+/// Whether a source file came with the compiler, as GCC and Clang lay out their headers.
+fn is_of_implementation(file: &str) -> bool {
+    ["/include/c++/", "/lib/gcc/", "/lib/clang/"].iter().any(|part| file.contains(part))
 }
 
 /// Functions by address, for code without debug information.

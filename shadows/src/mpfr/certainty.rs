@@ -9,6 +9,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
 
 use super::Value;
+use super::exact::to_f64;
 use super::linear::{Linear, exponent};
 use super::number::RealNumber;
 
@@ -89,6 +90,20 @@ impl Certainty {
             Certainty::Below(exponent) => Certainty::Below(exponent + power as f32),
         }
     }
+}
+
+/// Leading bits of the terms of a sum of which it is not to be believed that they cancel by chance.
+const NO_CHANCE: i32 = 64;
+
+/// Whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went that it is
+/// zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
+pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, certainty: Certainty, precision: u32) -> bool {
+    let size = |index: usize| match &lane.shadows[index] {
+        Some(shadow) => shadow.value().get_exp().unwrap_or(i32::MIN / 4),
+        None => exponent(to_f64(lane.from, lane.x[index])) + 1,
+    };
+    let terms = if lane.x.len() == 3 { [size(0) + size(1), size(2)] } else { [size(0), size(1)] };
+    certainty.covers(result) && terms[0].max(terms[1]) - result >= NO_CHANCE.min(precision as i32 / 2)
 }
 
 /// What the operands of an operation bring into its result.

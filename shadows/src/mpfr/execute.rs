@@ -4,11 +4,11 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
 use super::blame::{Part, Roundings};
-use super::certainty::Certainty;
+use super::certainty::{self, Certainty};
 use super::fault::{self, Fault, Outcome};
 use super::history::Source;
 use super::influences::Influences;
-use super::linear::Linear;
+use super::linear::{Linear, exponent};
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
@@ -47,21 +47,28 @@ impl MpfrShadow {
         } else {
             linear.differentiate(lane.op, lane.x.len());
         }
-        let result = self.result(lane, &linear)?;
+        let result = self.result(id, lane, &linear)?;
         Some(self.inexact(id, &linear, lane, result))
     }
 
     /// The result in the reals; nothing if the float is just that.
-    fn result(&mut self, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Result> {
+    fn result(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Result> {
         let value = self.real_of(lane);
         let rounded = value.round(lane.to);
         let floats = measure::floats_between(lane.to, lane.r, rounded);
-        if floats == 0.0 && value.is_exactly(lane.to, lane.r) {
-            return None;
+        let precision = self.settings.precision;
+        let certainty = Certainty::of_result(lane, linear, &value, precision, floats);
+        let is_noise = |exponent| certainty::is_noise(lane, exponent, certainty, precision);
+        let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_noise);
+        if is_zero && is_exhausted(lane, linear) {
+            self.operations[id].exhausted += 1;
         }
-        let certainty = Certainty::of_result(lane, linear, &value, self.settings.precision, floats);
-        let noise = is_sum(lane.op) && value.get_exp().is_some_and(|exponent| certainty.covers(exponent));
-        if !noise {
+        if floats == 0.0 && value.is_exactly(lane.to, lane.r) {
+            // A rounding that is too small to be seen in the reals is one all the same.
+            let unseen = linear.own.is_some_and(|own| own != 0.0) && certainty.noise().is_some();
+            return unseen.then_some(Result { value, rounded, floats, certainty });
+        }
+        if !is_zero {
             return Some(Result { value, rounded, floats, certainty });
         }
         // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
@@ -231,4 +238,16 @@ impl MpfrShadow {
             self.note_causes(id, lane, &fault);
         }
     }
+}
+
+/// Whether the reals know no more of a sum that is zero to them than the floats do: these have errors, and none that the
+/// reals would see.
+fn is_exhausted(lane: &Lane<'_, Value>, linear: &Linear) -> bool {
+    let (mut error, mut noise) = (0.0_f64, f32::NEG_INFINITY);
+    for (shadow, partial) in lane.shadows.iter().zip(&linear.partials) {
+        let Some(shadow) = shadow else { continue };
+        error = error.max(shadow.roundings.largest() * partial.abs());
+        noise = noise.max(shadow.noise() + exponent(*partial) as f32);
+    }
+    error != 0.0 && exponent(error) as f32 <= noise
 }

@@ -51,8 +51,10 @@ pub(super) struct Fault {
 pub(super) enum Kind {
     /// So many leading bits of the operands went.
     Cancellation(f64),
-    /// Out of range, at either end.
-    Range,
+    /// Beyond the format's range.
+    Overflow,
+    /// Bits were lost at the lower end of the range.
+    Underflow,
     /// NaN on one side.
     Invalid,
     /// Anything else.
@@ -67,7 +69,8 @@ impl Faults {
                 self.cancellation += 1;
                 self.bits_lost = self.bits_lost.max(lost);
             }
-            Kind::Range => self.overflow += 1,
+            Kind::Overflow => self.overflow += 1,
+            Kind::Underflow => self.underflow += 1,
             Kind::Invalid => self.invalid += 1,
             Kind::Rounding => self.rounding += 1,
         }
@@ -112,7 +115,7 @@ impl Outcome<'_> {
             return beyond(Kind::Invalid);
         }
         if self.left_range() {
-            return beyond(Kind::Range);
+            return beyond(if self.linear.r.is_infinite() { Kind::Overflow } else { Kind::Underflow });
         }
         if power <= threshold.power {
             return None;

@@ -1,6 +1,6 @@
 //! From what was counted to findings: only operations that a spot blamed, each once for each kind of guilt.
 
-use shadowgrind_core::findings::{Finding, FindingKind};
+use shadowgrind_core::findings::{Exhausted, Finding, FindingKind};
 
 use super::expression::{Expression, function, symbol};
 use super::hints::hint;
@@ -25,6 +25,16 @@ impl MpfrShadow {
             [culprit, amplifier, self.accumulation(operation), self.decision(operation)]
         };
         self.operations.iter().flat_map(each).flatten().collect()
+    }
+
+    /// Operations for whose results the reals were not precise enough, in the order in which they first ran.
+    pub fn exhausted(&self) -> Vec<Exhausted> {
+        let each = |operation: &Operation| {
+            let What::Op(op) = operation.what else { return None };
+            let Operation { exhausted: count, site, .. } = *operation;
+            (count > 0).then_some(Exhausted { operation: op.name(), count, site })
+        };
+        self.operations.iter().filter_map(each).collect()
     }
 
     fn culprit(&self, operation: &Operation) -> Option<Finding> {

@@ -14,10 +14,10 @@ pub(super) fn hint(kind: FindingKind, term: &Term) -> Option<&'static str> {
             FindingKind::Accumulation | FindingKind::Absorption,
             (Op::Add | Op::Sub | Op::Fmadd | Op::Fnmadd, _),
         ) => Some("sum with compensation (Kahan, Neumaier) or pairwise, or in a wider format"),
-        (FindingKind::Overflow, (Op::Mul, [a, b])) if a == b => {
+        (FindingKind::Overflow | FindingKind::Underflow, (Op::Mul, [a, b])) if a == b => {
             Some("the square leaves the range of the format though its root would not: hypot(x, y) scales")
         }
-        (FindingKind::Overflow, (Op::Sqrt, [a])) if is_sum_of_squares(a) => {
+        (FindingKind::Overflow | FindingKind::Underflow, (Op::Sqrt, [a])) if is_sum_of_squares(a) => {
             Some("hypot(x, y) scales its operands")
         }
         (FindingKind::Cancellation, (Op::Add | Op::Sub, [a, b])) => difference(a, b),

@@ -241,6 +241,9 @@ impl MpfrShadow {
         }
         let floats = found.rounded.abs_diff(r);
         if (floats == 0) & found.is_double {
+            if binary.own != 0.0 {
+                return Became::Odd;
+            }
             self.counted(at, binary.row, binary.x);
             return Became::Exact;
         }

@@ -120,8 +120,10 @@ impl Reach {
 pub(super) struct Faults {
     /// A difference uncovered the rounding of its operands.
     pub(super) cancellation: u64,
-    /// The result is out of the format's range where the real is not, or has lost bits at its lower end.
+    /// The result is beyond the format's range where the real is not infinite.
     pub(super) overflow: u64,
+    /// The result has lost bits at the lower end of the format's range.
+    pub(super) underflow: u64,
     /// NaN on one side.
     pub(super) invalid: u64,
     /// Anything else.
@@ -136,6 +138,7 @@ impl Faults {
         let kinds = [
             (self.rounding, FindingKind::Rounding),
             (self.overflow, FindingKind::Overflow),
+            (self.underflow, FindingKind::Underflow),
             (self.invalid, FindingKind::Invalid),
             (self.cancellation, FindingKind::Cancellation),
         ];
@@ -169,6 +172,8 @@ pub(super) struct Operation {
     pub(super) absorbed: u64,
     /// Fewest significant bits that a real had left.
     pub(super) least_significant: i32,
+    /// Results of which the reals could not tell whether they are zero, though the floats have errors that small.
+    pub(super) exhausted: u64,
     /// What it computes when it is at fault.
     pub(super) expression: Option<Box<Expression>>,
     /// What it usually computes, from a few executions that left a shadow.
@@ -202,6 +207,7 @@ impl Operation {
             faults: Faults::default(),
             absorbed: 0,
             least_significant: i32::MAX,
+            exhausted: 0,
             expression: None,
             usual: None,
             culprit: Reach::default(),

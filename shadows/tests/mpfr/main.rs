@@ -8,4 +8,5 @@ mod formulas;
 mod fpbench;
 mod gradual;
 mod machine;
+mod precision;
 mod robust;

@@ -9,5 +9,5 @@ template <class T> T difference(const std::vector<T> &v) { return std::sqrt(v[0]
 int main(int, char **argv)
 {
     std::vector<double> v{std::stod(argv[1])};
-    std::cout << std::setprecision(17) << difference(v) << '\n';
+    std::cout << std::setprecision(17) << difference(v) << '\n'; // PRINTED
 }

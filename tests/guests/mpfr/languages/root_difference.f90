@@ -5,5 +5,5 @@ program main
    real(8) :: x
    call get_command_argument(1, text)
    read (text, *) x
-   write (*, '(es24.16)') sqrt(x + 1) - sqrt(x)
+   write (*, '(es24.16)') sqrt(x + 1) - sqrt(x) ! PRINTED
 end program

@@ -6,5 +6,5 @@
 int main(int argc, char **argv)
 {
     long double x = argc > 1 ? strtold(argv[1], NULL) : 1;
-    printf("%.21Lg\n", sqrtl(x + 1) - sqrtl(x));
+    printf("%.21Lg\n", sqrtl(x + 1) - sqrtl(x)); // PRINTED
 }

@@ -56,7 +56,7 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     if let Some(format) = rust(symbol) {
         return Some(Hook::Output(OutputKind::Rust, Family::Pointee(format, 0)));
     }
-    let prints = is_rust_print(symbol) || is_complex_insertion(symbol);
+    let prints = is_rust_print(symbol) || is_complex_insertion(symbol) || is_to_string(symbol);
     prints.then_some(Hook::Prints)
 }
 
@@ -74,6 +74,13 @@ fn conversion(symbol: &str) -> Option<Family> {
 /// `operator<<(std::ostream&, const std::complex<T>&)`, which inserts both parts.
 fn is_complex_insertion(symbol: &str) -> bool {
     symbol.starts_with("_ZStlsI") && symbol.contains("RKSt7complexI")
+}
+
+/// libstdc++'s `std::to_string` of floats, and what is left of it where it is inlined.
+fn is_to_string(symbol: &str) -> bool {
+    let of_float = |kind| matches!(kind, "f" | "d" | "e");
+    symbol.strip_prefix("_ZNSt7__cxx119to_stringE").is_some_and(of_float)
+        || symbol.starts_with("_ZN9__gnu_cxx12__to_xstringI")
 }
 
 /// libstdc++'s `ostream::operator<<` and `_M_insert`, narrow and wide; libc++'s `operator<<`; `std::to_chars`, which

@@ -6,6 +6,7 @@ use super::observer::{Applied, Kept, Observer};
 use super::outputs::Leaving;
 use super::seeds::{Place, When};
 use super::state::{Hooked, Session, State};
+use super::tail_calls;
 use crate::tools::hooks::{self, Argument, Family, Hook, Printed, abi, abi::Float};
 use crate::tools::machine::Machine;
 use shadowgrind_core::findings::{Label, OutputKind};
@@ -47,7 +48,7 @@ impl Session {
         if calls.wrapped() {
             return returned;
         }
-        let mut frame = Frame { calls, observer, m, at, stack };
+        let mut frame = Frame { calls, observer, m, pc, at, stack };
         let mut watch = named && state.enter_named(pc, &mut frame);
         let mut wrapped = false;
         if let Some(hooked) = hooked {
@@ -96,7 +97,7 @@ impl Session {
                     calls.reuse(call.operands);
                 }
                 Then::Named(job, address) => {
-                    let site = state.call_site(pc, m);
+                    let site = state.call_site(pc, None, m);
                     state.do_job(job, site, address, observer, m);
                 }
             }
@@ -111,6 +112,8 @@ struct Frame<'a> {
     calls: &'a mut Calls,
     observer: &'a mut dyn Observer,
     m: &'a mut dyn Machine,
+    /// Where the function begins.
+    pc: u64,
     /// The return address.
     at: u64,
     /// The stack pointer after the return.
@@ -143,7 +146,7 @@ impl State {
             Hook::Math(math) => self.enter_math(math, hooked.meaning.name, frame),
             Hook::Output(kind, family) => self.enter_output(kind, family, frame),
             Hook::Prints if frame.calls.printing().is_none() => {
-                let site = self.call_site(frame.at, frame.m);
+                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
                 frame.wait(Then::Prints(site));
                 Entered::Watch
             }
@@ -176,7 +179,7 @@ impl State {
             frame.calls.reuse(operands);
             return Entered::Go;
         }
-        let site = self.call_site(frame.at, frame.m);
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         frame.wait(Then::Applied(Call { math, site, operands }));
         Entered::Wrap
     }
@@ -211,7 +214,7 @@ impl State {
         }
         let site = match frame.calls.printing() {
             Some(site) => site,
-            None => self.call_site(frame.at, frame.m),
+            None => self.call_site(frame.at, Some(frame.pc), frame.m),
         };
         let leaving = Leaving { kind, label: Label::NONE, site };
         for (position, x) in floats.into_iter().enumerate() {
@@ -225,7 +228,7 @@ impl State {
     /// Does what is to be done for SPECs on entry to the function at `pc`; whether its return is waited for.
     fn enter_named(&mut self, pc: u64, frame: &mut Frame<'_>) -> bool {
         let Some(jobs) = self.named.get(&pc).cloned() else { return false };
-        let site = self.call_site(frame.at, frame.m);
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         let mut watch = false;
         for number in jobs {
             let job = &self.jobs.all[number];
@@ -243,15 +246,19 @@ impl State {
         watch
     }
 
-    /// The call instruction that returns to `at`.
-    pub(super) fn call_site(&mut self, at: u64, m: &dyn Machine) -> Site {
-        if let Some(&site) = self.call_sites.get(&at) {
+    /// The call instruction that returns to `at`, or the jump by which the function it called became the one at `entered`.
+    pub(super) fn call_site(&mut self, at: u64, entered: Option<u64>, m: &dyn Machine) -> Site {
+        if let Some(&site) = self.call_sites.get(&(at, entered)) {
             return site;
         }
         let sites = &mut self.report.sites;
         let call = call_before(m, at, |target| sites.locate(target).is_some());
-        let site = sites.at(call);
-        self.call_sites.insert(at, site);
+        let jump = entered.and_then(|entered| tail_calls::jump_to(m, call, entered));
+        // How libraries do what is taken as one operation, or prints, is their own business.
+        let is_theirs =
+            |pc| self.code.iter().any(|(code, file)| code.contains(&pc) && file.is_taken_as_whole());
+        let site = sites.at(jump.filter(|&pc| !is_theirs(pc)).unwrap_or(call));
+        self.call_sites.insert((at, entered), site);
         site
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod requests;
 mod seeds;
 mod sent;
 mod state;
+mod tail_calls;
 mod wrappers;
 
 pub(crate) use arrivals::Arrival;

@@ -69,6 +69,11 @@ impl ModuleFile {
         ModuleFile { canonical, is_program, module, layout, hooked, path, rounding }
     }
 
+    /// Whether it is a library some of whose functions mean something as a whole.
+    pub(super) fn is_taken_as_whole(&self) -> bool {
+        !self.is_program && !self.hooked.is_empty()
+    }
+
     /// For which formats its code may round by a magic number: any, if it cannot be read any more.
     pub(super) fn rounding(&self) -> Rounding {
         *self.rounding.get_or_init(|| self.layout.search(&self.path).unwrap_or(Rounding::ANY))

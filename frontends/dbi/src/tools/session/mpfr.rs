@@ -161,7 +161,9 @@ impl Observer for MpfrObserver {
     }
 
     fn coverage(&mut self, into: &mut Coverage) {
-        into.operations = Some(self.reals.lock().shadow.operations());
+        let shadow = &self.reals.lock().shadow;
+        into.operations = Some(shadow.operations());
+        into.exhausted = shadow.exhausted();
     }
 
     fn settings(&self) -> findings::Settings {

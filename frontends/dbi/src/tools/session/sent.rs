@@ -27,7 +27,7 @@ impl Session {
         // The call of the C library's function, if that keeps no frame, says more than its own instruction.
         let caller = read_u64(m, m.general(crate::tools::hooks::abi::RSP)).ok();
         let site = match caller.filter(|&at| state.report.sites.locate(at).is_some()) {
-            Some(at) => state.call_site(at, m),
+            Some(at) => state.call_site(at, None, m),
             None => state.report.sites.at(pc),
         };
         let mut address = memory.start.next_multiple_of(ALIGNMENT);

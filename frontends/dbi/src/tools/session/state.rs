@@ -53,15 +53,15 @@ pub(crate) struct State {
     printed: bool,
     files: HashMap<String, Arc<ModuleFile>>,
     /// Whose code is where.
-    code: Vec<(Range<u64>, Arc<ModuleFile>)>,
+    pub(super) code: Vec<(Range<u64>, Arc<ModuleFile>)>,
     /// Functions by their addresses in this process.
     pub(super) hooked: HashMap<u64, Hooked>,
     /// Functions that SPECs name, and the numbers of their jobs.
     pub(super) named: HashMap<u64, Vec<usize>>,
     /// Addresses that calls return to.
     pub(super) returns: HashSet<u64>,
-    /// Call instructions by return address.
-    pub(super) call_sites: HashMap<u64, Site>,
+    /// Call instructions by return address, and by the function entered if it is known: some are jumped to.
+    pub(super) call_sites: HashMap<(u64, Option<u64>), Site>,
     /// Names of hooked functions, and how often each was taken as one operation.
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
@@ -310,7 +310,7 @@ impl State {
         self.hooked.retain(|&address, _| outside(address));
         self.named.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));
-        self.call_sites.retain(|&address, _| outside(address));
+        self.call_sites.retain(|&(at, entered), _| outside(at) && entered.is_none_or(outside));
     }
 
     fn name(&mut self, symbol: &str) -> usize {
