@@ -2,7 +2,8 @@
 # Installs on Debian what the tests run: compilers for the guests, and the programs of tests/programs.
 # Without root it only says what is missing. Tests of what is not there are skipped by name.
 set -eu
-"$(dirname "$0")/../setup.sh"
+setup="$(dirname "$0")/../setup.sh"
+"$setup"
 
 packages='
     gcc g++ gfortran clang libomp-dev libc6-dev binutils make perl
@@ -26,16 +27,5 @@ for package in $packages; do
     fi
 done
 
-[ -n "$missing" ] || exit 0
-if [ "$(id -u)" -ne 0 ]; then
-    echo "not installed:$missing" >&2
-    echo "run this as root, or: apt-get install --no-install-recommends$missing" >&2
-    exit 1
-fi
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-# One by one if need be: a package that this release does not have must not keep the others out.
 # shellcheck disable=SC2086
-apt-get install -y -qq --no-install-recommends $missing || for package in $missing; do
-    apt-get install -y -qq --no-install-recommends "$package" || echo "cannot install $package" >&2
-done
+[ -z "$missing" ] || "$setup" $missing

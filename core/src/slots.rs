@@ -6,10 +6,10 @@
 //! or what a shadow means; which tickets are still in use is told to [`Slots::sweep`].
 //!
 //! Tickets are dense 31-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. The bit beside
-//! a float's sign is set where the float is minus the one that the ticket stands for: code that turns the signs of floats
-//! over does so with their cells, and need not ask for another ticket. A sweep only
-//! looks at bits, 64 tickets at a time: a shadow nobody refers to any more stays where it is until its slot is used
-//! again, soon, or its page is given back.
+//! a float's sign is set where the float is minus the one that the ticket stands for: code that turns the signs of
+//! floats over does so with their cells, and need not ask for another ticket. A sweep only looks at bits, 64 tickets at a
+//! time: a shadow nobody refers to any more stays where it is until its slot is used again, soon, or its page is given
+//! back.
 
 mod bits;
 

@@ -33,7 +33,7 @@ pub(super) struct Few {
 }
 
 /// How many parts there are. A whole word of which most values mean nothing, so that a list can be told from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 enum Count {
     None,
@@ -51,6 +51,9 @@ use Influences::Many;
 /// Factors from one over this to this are kept beside a list; others are worked into it.
 const LARGEST_FACTOR: f64 = 1e30;
 
+/// In place of an operand that depends on none.
+const NOBODY: (&Influences, f64) = (&Influences::NONE, 0.0);
+
 impl Influences {
     pub(super) const NONE: Influences = Influences::Few(Few::NONE);
 
@@ -64,26 +67,24 @@ impl Influences {
     ) -> Influences {
         let mut operands = operands.into_iter().flatten();
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
+        if let (Some(first), None, None) = (first, third, own)
+            && let Some(joined) = Influences::joined(first, second.unwrap_or(NOBODY), unit)
+        {
+            return Influences::Few(joined);
+        }
         match (first, second, third, own) {
-            (Some(only), None, None, None) => {
-                let joined = Influences::joined(only, (&Influences::NONE, 0.0), unit);
-                return joined.map_or_else(|| only.0.scaled(only.1), Influences::Few);
-            }
+            (Some(only), None, None, None) => return only.0.scaled(only.1),
             // Two descendants of one value, or one value twice: nothing to merge.
             (Some((Many(a, f), p)), Some((Many(b, g), q)), None, None) if shares(a, b) => {
                 return scaled_list(a, 1.0, f64::from(*f) * p + f64::from(*g) * q);
             }
             _ => {}
         }
-        if let (Some(a), Some(b), None, None) = (first, second, third, own) {
-            if let Some(joined) = Influences::joined(a, b, unit) {
-                return Influences::Few(joined);
-            }
-            if let (Influences::Few(few), Influences::Few(other)) = (a.0, b.0)
-                && let Some(few) = few.united(a.1, other, b.1)
-            {
-                return Influences::Few(few);
-            }
+        if let (Some(a), Some(b), None, None) = (first, second, third, own)
+            && let (Influences::Few(few), Influences::Few(other)) = (a.0, b.0)
+            && let Some(few) = few.united(a.1, other, b.1)
+        {
+            return Influences::Few(few);
         }
         scratch.clear();
         for (influences, partial) in [first, second, third].into_iter().flatten() {

@@ -17,6 +17,7 @@ int main(void)
     int status;
     siginfo_t info;
     struct rusage usage;
+    signal(SIGHUP, SIG_DFL); // who runs this may have it ignored, as nohup does
     pid_t pid = sleeper();
     CHECK(waitpid(pid, &status, WNOHANG) == 0);
     CHECK(kill(pid, SIGSTOP) == 0 && waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);

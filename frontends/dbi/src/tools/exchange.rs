@@ -108,7 +108,6 @@ fn question(insn: &Instruction, bytes: usize) -> Question {
 
 /// A comparison of two words at once, as libatomic has it: what differs in one of them or in the other.
 fn asked_of_both(code: &[u8], pc: u64) -> Option<Question> {
-    let bit = |register: Register| 1_u16 << register.full_register().number();
     // Registers with what was found, and those with what differs.
     let (mut got, mut different) = (1 << reg::RAX | 1 << reg::RDX, 0_u16);
     let (mut effects, mut is_asked) = (Vec::new(), false);
@@ -128,7 +127,7 @@ fn asked_of_both(code: &[u8], pc: u64) -> Option<Question> {
                 effects.push(Effect::Constant(to, insn.immediate32().into()));
             }
             Mnemonic::Mov if wide && different & bit(from) == 0 => {
-                got = if got & bit(from) == 0 { got & !bit(to) } else { got | bit(to) };
+                got = followed(got, to, from);
                 different &= !bit(to);
                 effects.push(Effect::Move(to, from));
             }
@@ -166,15 +165,23 @@ fn asked(code: &[u8], pc: u64, single: Option<usize>) -> Question {
         }
         match moved(&insn).filter(|_| got != 0) {
             Some((to, from)) => {
-                let (to_bit, from_bit) =
-                    (1 << to.full_register().number(), 1 << from.full_register().number());
-                got = if got & from_bit == 0 { got & !to_bit } else { got | to_bit };
+                got = followed(got, to, from);
                 effects.push(Effect::Move(to, from));
             }
             None => got = 0,
         }
     }
     Question::Unasked
+}
+
+/// The bit of a general register, in sets of them.
+fn bit(register: Register) -> u16 {
+    1 << register.full_register().number()
+}
+
+/// Registers that have a value which those of `got` had before `from` was moved to `to`.
+fn followed(got: u16, to: Register, from: Register) -> u16 {
+    if got & bit(from) == 0 { got & !bit(to) } else { got | bit(to) }
 }
 
 /// A move from one general register to another, of 4 or 8 bytes.
@@ -191,10 +198,7 @@ fn compares(insn: &Instruction, got: u16, bytes: Option<usize>) -> bool {
         OpKind::Register => Some(insn.op_register(n).size()) == bytes,
         _ => false,
     };
-    let has = |n| {
-        let register = insn.op_register(n);
-        insn.op_kind(n) == OpKind::Register && got >> register.full_register().number() & 1 == 1
-    };
+    let has = |n| insn.op_kind(n) == OpKind::Register && got & bit(insn.op_register(n)) != 0;
     insn.mnemonic() == Mnemonic::Cmp && whole(0) && whole(1) && has(0) != has(1)
 }
 

@@ -2,8 +2,9 @@
 
 use super::cells::Encoding;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::slots::{Cell, Slots};
+use shadowgrind_core::slots::{Cell, NO_TICKET, Slots};
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
+use std::borrow::Cow;
 
 /// See the module's description.
 pub(crate) struct Reals {
@@ -19,8 +20,25 @@ impl Reals {
     }
 }
 
+/// The shadow of the float `bits` that has this cell; where the float is minus the one that the ticket stands for, one
+/// that is made for it.
+#[inline(always)]
+pub(super) fn shadow_of(
+    slots: &Slots<Value>,
+    format: Format,
+    cell: u64,
+    bits: u128,
+) -> Option<Cow<'_, Value>> {
+    match Cell::of(format, cell) {
+        Cell { ticket: NO_TICKET, .. } => None,
+        Cell { ticket, negated: false } => slots.get(ticket, format, bits).map(Cow::Borrowed),
+        Cell { ticket, negated: true } => negated_shadow(slots, ticket, format, bits).map(Cow::Owned),
+    }
+}
+
 /// The shadow of the float `bits`, of which `ticket` stands for the negative.
-pub(super) fn negated_shadow(slots: &Slots<Value>, ticket: u64, format: Format, bits: u128) -> Option<Value> {
+#[inline(never)]
+fn negated_shadow(slots: &Slots<Value>, ticket: u64, format: Format, bits: u128) -> Option<Value> {
     let shadow = slots.get(ticket, format, bits ^ 1 << (format.width() - 1))?;
     Some(shadow.scaled(format, true, 0))
 }
@@ -35,11 +53,7 @@ impl Encoding for Tickets<'_> {
     const BYTEWISE: bool = false;
 
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Value> {
-        let Cell { ticket, negated } = Cell::of(format, u64::try_from(cell).ok()?);
-        if negated {
-            return negated_shadow(self.slots, ticket, format, bits);
-        }
-        self.slots.get(ticket, format, bits).cloned()
+        shadow_of(self.slots, format, u64::try_from(cell).ok()?, bits).map(Cow::into_owned)
     }
 
     fn encode(&mut self, format: Format, bits: u128, shadow: Value) -> u128 {

@@ -1,7 +1,7 @@
 //! Records of translated code, replayed on the reals: many at a time, in the order they were made.
 
 use super::merging::Vectors;
-use super::reals::{Reals, negated_shadow};
+use super::reals::{Reals, shadow_of};
 use super::{Tool, sweep};
 use crate::engine::arena;
 use crate::engine::thread::Thread;
@@ -10,7 +10,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::{Cell, NO_TICKET, Slots};
+use shadowgrind_core::slots::{NO_TICKET, Slots};
 use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root, Sum};
 use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
 use std::ops::Range;
@@ -120,19 +120,10 @@ fn number(bytes: &[u8], at: usize, count: usize) -> u64 {
 
 const F64: Format = Format::F64;
 
-/// The shadow of a double.
+/// The shadow of a double whose sign was not turned over.
 #[inline(always)]
-fn shadow_of(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value> {
+fn shadow_of_double(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value> {
     if ticket == NO_TICKET { None } else { slots.get(ticket, F64, x.to_bits().into()) }
-}
-
-/// The shadow of a float that is minus the one its ticket stands for; of other floats none.
-#[inline(always)]
-fn negated(slots: &Slots<Value>, format: Format, cell: u64, x: u128) -> Option<Value> {
-    match Cell::of(format, cell) {
-        Cell { ticket, negated: true } => negated_shadow(slots, ticket, format, x),
-        _ => None,
-    }
 }
 
 /// An operation on doubles as it was recorded.
@@ -227,7 +218,7 @@ impl Replay<'_> {
             return self.double_of_negated(&doubles, (known.at.site(), row.op()));
         }
         let Doubles { x, tickets, r, ticket } = doubles;
-        let shadows = [shadow_of(slots, tickets[0], x[0]), shadow_of(slots, tickets[1], x[1])];
+        let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
         let mut made = Made::NOTHING;
         match shadow.on_doubles::<Vectors, E>((&mut known.at, row), x, r, shadows, &mut made) {
             Became::Shadow => {
@@ -248,11 +239,8 @@ impl Replay<'_> {
     fn double_of_negated(&mut self, doubles: &Doubles, what: (Site, Op)) {
         let Reals { shadow, slots } = &mut *self.reals;
         let Doubles { x, tickets, r, ticket } = *doubles;
-        let owned: [Option<Value>; 2] =
-            std::array::from_fn(|n| negated(slots, F64, tickets[n], x[n].to_bits().into()));
-        let shadows =
-            std::array::from_fn(|n| owned[n].as_ref().or_else(|| shadow_of(slots, tickets[n], x[n])));
-        let made = shadow.on_odd_doubles(what, x, r, shadows);
+        let found: [_; 2] = std::array::from_fn(|n| shadow_of(slots, F64, tickets[n], x[n].to_bits().into()));
+        let made = shadow.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
         slots.assign(ticket, F64, r.to_bits().into(), made);
     }
 
@@ -273,7 +261,7 @@ impl Replay<'_> {
         }
         let Doubles { x, tickets, r, ticket } = doubles;
         let left = slots.take(ticket);
-        let shadows = [shadow_of(slots, tickets[0], x[0]), shadow_of(slots, tickets[1], x[1])];
+        let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
         let made = shadow.on_doubles_at_length::<Vectors>((&mut known.at, op), x, r, shadows, left);
         slots.assign(ticket, F64, r.to_bits().into(), made);
     }
@@ -284,19 +272,14 @@ impl Replay<'_> {
         let site = at.site();
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
-        let (mut x, mut cells) = ([0_u128; MAX_OPERANDS], [NO_TICKET; MAX_OPERANDS]);
-        let mut owned = [const { None }; MAX_OPERANDS];
-        let mut shadows: [Option<&Value>; MAX_OPERANDS] = [None; MAX_OPERANDS];
+        let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
         let Reals { shadow, slots } = &mut *self.reals;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
-            cells[n] = number(record, usize::from(known.tickets[n]) + lane * width, width);
-            owned[n] = negated(slots, recorded.from, cells[n], x[n]);
+            let cell = number(record, usize::from(known.tickets[n]) + lane * width, width);
+            found[n] = shadow_of(slots, recorded.from, cell, x[n]);
         }
-        for n in 0..count {
-            let known = || slots.get(cells[n], recorded.from, x[n]).filter(|_| cells[n] != NO_TICKET);
-            shadows[n] = owned[n].as_ref().or_else(known);
-        }
+        let shadows = found.each_ref().map(Option::as_deref);
         let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
         match recorded.what {
             What::Compare(predicate) => return shadow.compare(site, predicate, [seen(0), seen(1)]),
