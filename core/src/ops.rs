@@ -165,6 +165,7 @@ macro_rules! define_ops {
             }
 
             /// The operands.
+            #[inline]
             pub const fn operands(self) -> &'static [Operand] {
                 match self {
                     $(Op::$aop => &[$(Operand { name: stringify!($ax), integer: false },)+],)+
@@ -238,6 +239,7 @@ table::for_each_op!(define_ops);
 
 impl Op {
     /// How many operands the op has.
+    #[inline]
     pub const fn arity(self) -> usize {
         self.operands().len()
     }

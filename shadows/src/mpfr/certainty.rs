@@ -55,8 +55,9 @@ impl Certainty {
         }
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
-        if floats < GOOD as f64 && is_vouched_for(precision, floats as u64) {
-            return Certainty::Below(control(own, floats, lane.to));
+        let allowed = allowance(floats);
+        if is_ample(allowed, lane.to, precision) {
+            return Certainty::Below(own + allowed as f32);
         }
         let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
         Certainty::Below(bound.min(control(own, floats, lane.to)))
@@ -152,16 +153,14 @@ impl Brought<'_> {
 /// Bits by which a float may be right, or less wrong than the real, by chance.
 const CONTROL: i32 = 8;
 
-/// A float that is off by fewer floats is as good a control as is ever needed, if reals have so many bits at least: with
-/// all that it allows for, twice a double's significand is sure.
-const GOOD: u64 = 1 << 14;
-/// See [`GOOD`].
-const AMPLE: u32 = 128;
+/// What a real has to have at least for its own noise not to matter: twice a double's significand, and some more.
+const AMPLE: i32 = 128;
 
-/// Whether what a real may be off by is told by its float alone, and need not be followed.
+/// Whether what a real may be off by is told by its float alone, and need not be followed: even with so many bits that it
+/// [allows](allowance) for, the real is much better than that.
 #[inline(always)]
-pub(super) fn is_vouched_for(precision: u32, floats: u64) -> bool {
-    (precision >= AMPLE) & (floats < GOOD)
+pub(super) fn is_ample(allowance: i32, format: Format, precision: u32) -> bool {
+    (allowance < format.precision() as i32) & (allowance + AMPLE <= precision as i32)
 }
 
 /// Bits to spare for what first order does not see.

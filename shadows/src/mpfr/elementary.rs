@@ -69,6 +69,12 @@ impl Elementary for Sum {
         if self.subtract { Op::Sub } else { Op::Add }
     }
 
+    /// Of both alike: which it is need not be asked.
+    #[inline(always)]
+    fn arity(self) -> usize {
+        const { Op::Add.arity() }
+    }
+
     /// By the sum's parts as they are found again in it: see TABLE 1's row.
     #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {

@@ -48,6 +48,19 @@ pub fn rounds_to_integer<V>(lane: &Lane<'_, V>) -> Option<usize> {
     [(0, 1), (1, 0)].into_iter().find(|&(x, magic)| is_magic(magic) && is_small(x)).map(|(x, _)| x)
 }
 
+/// The operand that an operation leaves as it is: what zero is added to, or taken from.
+#[inline(always)]
+pub fn left_alone<V>(lane: &Lane<'_, V>) -> Option<usize> {
+    let (&[a, b], &[first, second]) = (lane.x, lane.shadows) else { return None };
+    let magnitude = u128::MAX >> (129 - lane.from.width());
+    let is_zero = |bits| bits & magnitude == 0;
+    match lane.op {
+        Op::Add | Op::Sub if second.is_none() && is_zero(b) && lane.r == a => Some(0),
+        Op::Add if first.is_none() && is_zero(a) && lane.r == b => Some(1),
+        _ => None,
+    }
+}
+
 /// A float as an `f64`; exactly, for the two narrower formats.
 #[inline(always)]
 pub fn to_f64(format: Format, bits: u128) -> f64 {

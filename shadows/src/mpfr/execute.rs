@@ -38,6 +38,9 @@ impl MpfrShadow {
         for (range, &x) in operation.operands.iter_mut().zip(&linear.x[..lane.x.len()]) {
             range.add(x);
         }
+        if let Some(kept) = exact::left_alone(lane) {
+            return lane.shadows[kept].cloned();
+        }
         let exact = linear.is_exact(lane);
         if lane.shadows.iter().all(Option::is_none) {
             if exact == Some(true) {

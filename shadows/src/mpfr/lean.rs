@@ -250,9 +250,10 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         let is_noisy = |real: &Real| real.noise() != f32::NEG_INFINITY;
         let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
-        let vouched = any_noise & certainty::is_vouched_for(precision, floats);
+        let allowed = certainty::allowance(floats as f64);
+        let vouched = any_noise & certainty::is_ample(allowed, F64, precision);
         made.certainty = if vouched {
-            Certainty::Below((found.exponent - precision as i32 + certainty::allowance(floats as f64)) as f32)
+            Certainty::Below((found.exponent - precision as i32 + allowed) as f32)
         } else {
             let certainty = value.look(|value| self.lean_certainty(binary, value, found, floats));
             if binary.row.is_sum() && certainty.covers(found.exponent) {
