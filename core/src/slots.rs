@@ -12,9 +12,10 @@
 //! back.
 
 mod bits;
+mod page;
 
 use crate::format::Format;
-use bits::Bits;
+use page::{PAGE, Page, WORDS, page_of};
 
 /// The ticket of what has no shadow.
 pub const NO_TICKET: u64 = 0;
@@ -49,57 +50,24 @@ pub const TICKET: u32 = u32::MAX >> 1;
 /// being used again after each sweep.
 const SWEEP_INTERVAL: u64 = 1 << 13;
 
-/// Tickets per page: slots exist only where some are in use.
-const PAGE: usize = 512;
-/// Words of bits per page.
-const PAGE_WORDS: usize = PAGE / 64;
-
-/// A shadow and the float it belongs to.
-#[derive(Clone, Debug)]
-struct Slot<V> {
-    value: Option<V>,
-    bits: Bits,
-    format: Format,
-}
-
-impl<V> Slot<V> {
-    const EMPTY: Slot<V> = Slot { value: None, bits: Bits::ZERO, format: Format::F64 };
-}
-
 /// The slots of a process. Used under one lock.
 #[derive(Debug)]
 pub struct Slots<V> {
-    /// Empty where no slot is in use.
-    pages: Vec<Vec<Slot<V>>>,
-    /// A bit for each ticket that somebody has.
-    taken: Vec<u64>,
-    /// A bit for each of those that was assigned.
-    assigned: Vec<u64>,
-    /// Where the next free ticket is looked for, and those left there.
+    /// Nothing where no slot is in use.
+    pages: Vec<Option<Box<Page<V>>>>,
+    /// The word of tickets that are being handed out, counted over all pages, and those that are left of it. To its page
+    /// all of them are taken.
     word: usize,
-    free: u64,
-    /// Tickets handed out since the last sweep, and how many will be before the next.
+    left: u64,
+    /// Tickets handed out since the last sweep, and how many will be before the next. They are counted by the word.
     handed_out: u64,
     interval: u64,
 }
 
 impl<V> Default for Slots<V> {
     fn default() -> Self {
-        Slots {
-            pages: Vec::new(),
-            taken: Vec::new(),
-            assigned: Vec::new(),
-            word: 0,
-            free: 0,
-            handed_out: 0,
-            interval: SWEEP_INTERVAL,
-        }
+        Slots { pages: Vec::new(), word: 0, left: 0, handed_out: 0, interval: SWEEP_INTERVAL }
     }
-}
-
-/// Word and bit of a ticket.
-fn place(ticket: u64) -> (usize, u64) {
-    (ticket as usize / 64, 1 << (ticket % 64))
 }
 
 impl<V> Slots<V> {
@@ -112,10 +80,7 @@ impl<V> Slots<V> {
     /// ticket.
     #[inline]
     pub fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<&V> {
-        let slot = self.pages.get(ticket as usize / PAGE)?.get(ticket as usize % PAGE)?;
-        let (word, bit) = place(ticket);
-        let known = self.assigned[word] & bit != 0 && slot.format == format && slot.bits.equals(bits, format);
-        slot.value.as_ref().filter(|_| known)
+        self.pages.get(page_of(ticket))?.as_ref()?.get(ticket, format, bits)
     }
 
     /// A new ticket for the shadow `value` of the float of `format` and `bits`.
@@ -129,14 +94,13 @@ impl<V> Slots<V> {
     /// shadow is `value`, if any.
     #[inline(always)]
     pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: Option<V>) {
-        let slot = self.assigned(ticket, format, bits);
-        slot.value = value;
+        self.page(ticket).assigned(ticket, format, bits).value = value;
     }
 
     /// The same for a shadow that is made right there: what the ticket stood for before is gone.
     #[inline(always)]
     pub fn vacated(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Option<V> {
-        let slot = self.assigned(ticket, format, bits);
+        let slot = self.page(ticket).assigned(ticket, format, bits);
         slot.value = None;
         &mut slot.value
     }
@@ -144,56 +108,53 @@ impl<V> Slots<V> {
     /// What a ticket that was handed out, but not assigned yet, stood for before, should that be of use.
     #[inline(always)]
     pub fn take(&mut self, ticket: u64) -> Option<V> {
-        self.pages[ticket as usize / PAGE][ticket as usize % PAGE].value.take()
+        self.page(ticket).slot(ticket).value.take()
     }
 
+    /// The page of a ticket that somebody has.
     #[inline(always)]
-    fn assigned(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Slot<V> {
-        let (word, bit) = place(ticket);
-        debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
-        self.assigned[word] |= bit;
-        let slot = &mut self.pages[ticket as usize / PAGE][ticket as usize % PAGE];
-        slot.bits = Bits::of(format, bits);
-        slot.format = format;
-        slot
+    fn page(&mut self, ticket: u64) -> &mut Page<V> {
+        self.pages[page_of(ticket)].as_mut().expect("tickets that are out have slots")
     }
 
     /// A ticket that nobody has. It survives sweeps until it is assigned.
     #[inline]
     pub fn reserve(&mut self) -> u64 {
-        if self.free == 0 {
+        if self.left == 0 {
             self.find_free();
         }
-        let bit = self.free & self.free.wrapping_neg();
-        self.free ^= bit;
-        self.taken[self.word] |= bit;
-        self.handed_out += 1;
-        64 * self.word as u64 + u64::from(bit.trailing_zeros())
+        let ticket = 64 * self.word as u64 + u64::from(self.left.trailing_zeros());
+        self.left &= self.left - 1;
+        ticket
     }
 
     /// Goes on to the next word with a free ticket, on a page that exists then.
     #[cold]
     fn find_free(&mut self) {
-        let next = self.taken[self.word.min(self.taken.len())..].iter().position(|&word| word != u64::MAX);
-        self.word = next.map_or(self.taken.len(), |next| self.word + next);
-        if self.word == self.taken.len() {
-            assert!(self.word < 1 << 25, "two billion shadows at once");
-            self.taken.resize(self.word + PAGE_WORDS, 0);
-            self.assigned.resize(self.word + PAGE_WORDS, 0);
-            self.pages.push(Vec::new());
-            // Nobody gets the ticket that means none.
-            self.taken[0] |= 1;
+        loop {
+            let index = self.word / WORDS;
+            if index == self.pages.len() {
+                assert!(self.word < 1 << 25, "two billion shadows at once");
+                self.pages.push(None);
+            }
+            let page = self.pages[index].get_or_insert_with(Page::new);
+            if index == 0 {
+                // Nobody gets the ticket that means none.
+                page.taken[0] |= 1;
+            }
+            let word = &mut page.taken[self.word % WORDS];
+            self.left = !std::mem::replace(word, u64::MAX);
+            if self.left != 0 {
+                self.handed_out += u64::from(self.left.count_ones());
+                return;
+            }
+            self.word += 1;
         }
-        let page = &mut self.pages[self.word / PAGE_WORDS];
-        if page.is_empty() {
-            page.resize_with(PAGE, || Slot::EMPTY);
-        }
-        self.free = !self.taken[self.word];
     }
 
     /// How many tickets stand for something.
     pub fn live(&self) -> usize {
-        self.assigned.iter().map(|word| word.count_ones() as usize).sum()
+        self.pages.iter().flatten().map(|page| page.live()).sum()
     }
 
     /// True when enough tickets were handed out since the last sweep that another is worth its price.
@@ -210,18 +171,21 @@ impl<V> Slots<V> {
     /// Frees every slot whose ticket is not among `marked`, which may contain anything that looks like a ticket. What
     /// was reserved but not assigned is kept.
     pub fn sweep(&mut self, marked: impl IntoIterator<Item = u64>) {
-        let mut used = vec![0; self.taken.len()];
+        let mut used = vec![[0; WORDS]; self.pages.len()];
         for ticket in marked {
-            let (word, bit) = place(ticket);
-            if let Some(word) = used.get_mut(word) {
-                *word |= bit;
+            if let Some(page) = used.get_mut(page_of(ticket)) {
+                page[ticket as usize / 64 % WORDS] |= 1 << (ticket % 64);
             }
         }
-        for ((taken, assigned), used) in self.taken.iter_mut().zip(&mut self.assigned).zip(used) {
-            *taken &= used | !*assigned;
-            *assigned &= used;
+        if let Some(Some(page)) = self.pages.get_mut(self.word / WORDS) {
+            page.taken[self.word % WORDS] &= !self.left;
         }
-        (self.word, self.free) = (0, 0);
+        for (page, used) in self.pages.iter_mut().zip(&used) {
+            if let Some(page) = page {
+                page.sweep(used);
+            }
+        }
+        (self.word, self.left) = (0, 0);
         self.handed_out = 0;
         self.interval = SWEEP_INTERVAL.max(self.live() as u64);
         self.give_back();
@@ -230,17 +194,15 @@ impl<V> Slots<V> {
     /// Drops the slots of pages that will not be used before the next sweep.
     fn give_back(&mut self) {
         let mut spare = self.interval as usize + PAGE;
-        for (page, taken) in self.pages.iter_mut().zip(self.taken.chunks_exact(PAGE_WORDS)) {
-            let used: usize = taken.iter().map(|word| word.count_ones() as usize).sum();
+        for place in &mut self.pages {
+            let used = place.as_ref().map_or(0, |page| page.used());
             if used == 0 && spare < PAGE {
-                *page = Vec::new();
+                *place = None;
             }
             spare = spare.saturating_sub(PAGE - used);
         }
-        let kept = self.pages.iter().rposition(|page| !page.is_empty()).map_or(0, |last| last + 1);
+        let kept = self.pages.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         self.pages.truncate(kept);
-        self.taken.truncate(kept * PAGE_WORDS);
-        self.assigned.truncate(kept * PAGE_WORDS);
     }
 }
 

@@ -1,32 +1,28 @@
-//! The bits of a float of any format, in as few bytes as they take.
+//! The float that a slot belongs to, in as few bytes as it takes: its format, and its bits in that.
 
 use crate::format::Format;
 
-/// Ten bytes, packed so that they take no more in a slot.
+/// Fourteen bits of a word are not used; a comparison is one of two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(Rust, packed(2))]
 pub(super) struct Bits {
     low: u64,
-    high: u16,
+    /// What is above the lowest 64 bits, and the format above that.
+    high: u32,
 }
 
 impl Bits {
-    pub(super) const ZERO: Bits = Bits { low: 0, high: 0 };
+    /// What no float has.
+    pub(super) const NONE: Bits = Bits { low: 0, high: u32::MAX };
 
     /// The bits of `format` of `bits`; those above are ignored.
-    #[inline]
+    #[inline(always)]
     pub(super) fn of(format: Format, bits: u128) -> Bits {
-        match format {
-            Format::F16 => Bits { low: bits as u16 as u64, high: 0 },
-            Format::F32 => Bits { low: bits as u32 as u64, high: 0 },
-            Format::F64 => Bits { low: bits as u64, high: 0 },
-            Format::F80 => Bits { low: bits as u64, high: (bits >> 64) as u16 },
-        }
-    }
-
-    /// Whether these are the bits of `bits` in `format`.
-    #[inline]
-    pub(super) fn equals(self, bits: u128, format: Format) -> bool {
-        self == Bits::of(format, bits)
+        let (low, high) = match format {
+            Format::F16 => (bits as u16 as u64, 0),
+            Format::F32 => (bits as u32 as u64, 0),
+            Format::F64 => (bits as u64, 0),
+            Format::F80 => (bits as u64, (bits >> 64) as u16 as u32),
+        };
+        Bits { low, high: (format as u32) << 16 | high }
     }
 }

@@ -24,7 +24,7 @@ fn fill<V>(slots: &mut Slots<V>, ticket: u64, bits: u128, shadow: Option<V>) {
 
 #[test]
 fn a_cell_is_as_small_as_planned() {
-    assert_eq!(size_of::<Slot<Arc<u8>>>(), 24);
+    assert_eq!(size_of::<page::Slot<Arc<u8>>>(), 24);
 }
 
 #[test]
@@ -124,5 +124,5 @@ fn random_use_agrees_with_a_map() {
     for (&ticket, &shadow) in &truth {
         assert_eq!(slots.get(ticket, F64, u128::from(shadow)), Some(&shadow));
     }
-    assert!(64 * slots.taken.len() < 600_000, "tickets are recycled");
+    assert!(PAGE * slots.pages.len() < 600_000, "tickets are recycled");
 }

@@ -1,0 +1,94 @@
+//! As many slots as are had, or given back, at once.
+
+use super::bits::Bits;
+use crate::format::Format;
+
+/// Tickets per page: slots exist only where some are in use.
+pub(super) const PAGE: usize = 512;
+/// Words of bits per page.
+pub(super) const WORDS: usize = PAGE / 64;
+
+/// A shadow and the float it belongs to.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<V> {
+    pub(super) value: Option<V>,
+    bits: Bits,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Page<V> {
+    /// A bit for each ticket that somebody has.
+    pub(super) taken: [u64; WORDS],
+    /// A bit for each of those that was assigned.
+    assigned: [u64; WORDS],
+    slots: [Slot<V>; PAGE],
+}
+
+/// Word and bit of a ticket on its page.
+#[inline(always)]
+fn place(ticket: u64) -> (usize, u64) {
+    (ticket as usize / 64 % WORDS, 1 << (ticket % 64))
+}
+
+/// The page of a ticket.
+#[inline(always)]
+pub(super) fn page_of(ticket: u64) -> usize {
+    ticket as usize / PAGE
+}
+
+impl<V> Page<V> {
+    /// Nobody has any of its tickets.
+    pub(super) fn new() -> Box<Page<V>> {
+        let slots = std::array::from_fn(|_| Slot { value: None, bits: Bits::NONE });
+        Box::new(Page { taken: [0; WORDS], assigned: [0; WORDS], slots })
+    }
+
+    /// The shadow of the float of `format` and `bits`, if that is what `ticket` stands for.
+    #[inline(always)]
+    pub(super) fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<&V> {
+        let (word, bit) = place(ticket);
+        let slot = &self.slots[ticket as usize % PAGE];
+        let known = self.assigned[word] & bit != 0 && slot.bits == Bits::of(format, bits);
+        slot.value.as_ref().filter(|_| known)
+    }
+
+    /// The slot of `ticket`, which somebody has.
+    #[inline(always)]
+    pub(super) fn slot(&mut self, ticket: u64) -> &mut Slot<V> {
+        &mut self.slots[ticket as usize % PAGE]
+    }
+
+    /// The same; it belongs to the float of `format` and `bits` from now on.
+    #[inline(always)]
+    pub(super) fn assigned(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Slot<V> {
+        let (word, bit) = place(ticket);
+        debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
+        self.assigned[word] |= bit;
+        let slot = &mut self.slots[ticket as usize % PAGE];
+        slot.bits = Bits::of(format, bits);
+        slot
+    }
+
+    /// Nobody has tickets that were assigned and are not among `used` any more.
+    pub(super) fn sweep(&mut self, used: &[u64; WORDS]) {
+        for ((taken, assigned), used) in self.taken.iter_mut().zip(&mut self.assigned).zip(used) {
+            *taken &= used | !*assigned;
+            *assigned &= used;
+        }
+    }
+
+    /// How many of its tickets somebody has.
+    pub(super) fn used(&self) -> usize {
+        count(&self.taken)
+    }
+
+    /// How many of its tickets stand for something.
+    pub(super) fn live(&self) -> usize {
+        count(&self.assigned)
+    }
+}
+
+fn count(bits: &[u64; WORDS]) -> usize {
+    bits.iter().map(|word| word.count_ones() as usize).sum()
+}
