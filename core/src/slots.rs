@@ -15,7 +15,7 @@ mod bits;
 mod page;
 
 use crate::format::Format;
-use page::{PAGE, Page, WORDS, page_of};
+use page::{PAGE, Page, WORDS, count, page_of};
 
 /// The ticket of what has no shadow.
 pub const NO_TICKET: u64 = 0;
@@ -55,8 +55,10 @@ const SWEEP_INTERVAL: u64 = 1 << 13;
 pub struct Slots<V> {
     /// Nothing where no slot is in use.
     pages: Vec<Option<Box<Page<V>>>>,
-    /// The word of tickets that are being handed out, counted over all pages, and those that are left of it. To its page
-    /// all of them are taken.
+    /// A bit for each ticket that somebody has, by page: they are looked through for those that are free.
+    taken: Vec<[u64; WORDS]>,
+    /// The word of tickets that are being handed out, counted over all pages, and those that are left of it. Here all of
+    /// them are taken.
     word: usize,
     left: u64,
     /// Tickets handed out since the last sweep, and how many will be before the next. They are counted by the word.
@@ -66,7 +68,14 @@ pub struct Slots<V> {
 
 impl<V> Default for Slots<V> {
     fn default() -> Self {
-        Slots { pages: Vec::new(), word: 0, left: 0, handed_out: 0, interval: SWEEP_INTERVAL }
+        Slots {
+            pages: Vec::new(),
+            taken: Vec::new(),
+            word: 0,
+            left: 0,
+            handed_out: 0,
+            interval: SWEEP_INTERVAL,
+        }
     }
 }
 
@@ -136,16 +145,16 @@ impl<V> Slots<V> {
             if index == self.pages.len() {
                 assert!(self.word < 1 << 25, "two billion shadows at once");
                 self.pages.push(None);
+                self.taken.push([0; WORDS]);
             }
-            let page = self.pages[index].get_or_insert_with(Page::new);
             if index == 0 {
                 // Nobody gets the ticket that means none.
-                page.taken[0] |= 1;
+                self.taken[0][0] |= 1;
             }
-            let word = &mut page.taken[self.word % WORDS];
-            self.left = !std::mem::replace(word, u64::MAX);
+            self.left = !std::mem::replace(&mut self.taken[index][self.word % WORDS], u64::MAX);
             if self.left != 0 {
                 self.handed_out += u64::from(self.left.count_ones());
+                self.pages[index].get_or_insert_with(Page::new);
                 return;
             }
             self.word += 1;
@@ -177,12 +186,12 @@ impl<V> Slots<V> {
                 page[ticket as usize / 64 % WORDS] |= 1 << (ticket % 64);
             }
         }
-        if let Some(Some(page)) = self.pages.get_mut(self.word / WORDS) {
-            page.taken[self.word % WORDS] &= !self.left;
+        if let Some(taken) = self.taken.get_mut(self.word / WORDS) {
+            taken[self.word % WORDS] &= !self.left;
         }
-        for (page, used) in self.pages.iter_mut().zip(&used) {
+        for ((page, taken), used) in self.pages.iter_mut().zip(&mut self.taken).zip(&used) {
             if let Some(page) = page {
-                page.sweep(used);
+                page.sweep(used, taken);
             }
         }
         (self.word, self.left) = (0, 0);
@@ -194,15 +203,16 @@ impl<V> Slots<V> {
     /// Drops the slots of pages that will not be used before the next sweep.
     fn give_back(&mut self) {
         let mut spare = self.interval as usize + PAGE;
-        for place in &mut self.pages {
-            let used = place.as_ref().map_or(0, |page| page.used());
+        for (page, taken) in self.pages.iter_mut().zip(&self.taken) {
+            let used = count(taken);
             if used == 0 && spare < PAGE {
-                *place = None;
+                *page = None;
             }
             spare = spare.saturating_sub(PAGE - used);
         }
         let kept = self.pages.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         self.pages.truncate(kept);
+        self.taken.truncate(kept);
     }
 }
 

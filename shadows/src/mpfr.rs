@@ -42,6 +42,7 @@ use expression::{Expression, Trace};
 use fault::{Fault, Kind, Threshold};
 use history::{History, Source};
 use influences::Influences;
+pub use influences::{Both, Few};
 pub use lean::{Became, Made, Recurring};
 use measure::Measured;
 use number::{Arithmetic, RealNumber};

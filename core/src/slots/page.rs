@@ -18,9 +18,7 @@ pub(super) struct Slot<V> {
 /// See the module's description.
 #[derive(Debug)]
 pub(super) struct Page<V> {
-    /// A bit for each ticket that somebody has.
-    pub(super) taken: [u64; WORDS],
-    /// A bit for each of those that was assigned.
+    /// A bit for each ticket that stands for something.
     assigned: [u64; WORDS],
     slots: [Slot<V>; PAGE],
 }
@@ -41,7 +39,7 @@ impl<V> Page<V> {
     /// Nobody has any of its tickets.
     pub(super) fn new() -> Box<Page<V>> {
         let slots = std::array::from_fn(|_| Slot { value: None, bits: Bits::NONE });
-        Box::new(Page { taken: [0; WORDS], assigned: [0; WORDS], slots })
+        Box::new(Page { assigned: [0; WORDS], slots })
     }
 
     /// The shadow of the float of `format` and `bits`, if that is what `ticket` stands for.
@@ -49,8 +47,8 @@ impl<V> Page<V> {
     pub(super) fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<&V> {
         let (word, bit) = place(ticket);
         let slot = &self.slots[ticket as usize % PAGE];
-        let known = self.assigned[word] & bit != 0 && slot.bits == Bits::of(format, bits);
-        slot.value.as_ref().filter(|_| known)
+        let is_known = self.assigned[word] & bit != 0 && slot.bits == Bits::of(format, bits);
+        if is_known { slot.value.as_ref() } else { None }
     }
 
     /// The slot of `ticket`, which somebody has.
@@ -63,24 +61,18 @@ impl<V> Page<V> {
     #[inline(always)]
     pub(super) fn assigned(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Slot<V> {
         let (word, bit) = place(ticket);
-        debug_assert!(self.taken[word] & bit != 0, "ticket {ticket} was not handed out");
         self.assigned[word] |= bit;
         let slot = &mut self.slots[ticket as usize % PAGE];
         slot.bits = Bits::of(format, bits);
         slot
     }
 
-    /// Nobody has tickets that were assigned and are not among `used` any more.
-    pub(super) fn sweep(&mut self, used: &[u64; WORDS]) {
-        for ((taken, assigned), used) in self.taken.iter_mut().zip(&mut self.assigned).zip(used) {
+    /// Nobody has tickets that were assigned and are not among `used` any more: they are not `taken`.
+    pub(super) fn sweep(&mut self, used: &[u64; WORDS], taken: &mut [u64; WORDS]) {
+        for ((taken, assigned), used) in taken.iter_mut().zip(&mut self.assigned).zip(used) {
             *taken &= used | !*assigned;
             *assigned &= used;
         }
-    }
-
-    /// How many of its tickets somebody has.
-    pub(super) fn used(&self) -> usize {
-        count(&self.taken)
     }
 
     /// How many of its tickets stand for something.
@@ -89,6 +81,7 @@ impl<V> Page<V> {
     }
 }
 
-fn count(bits: &[u64; WORDS]) -> usize {
+/// How many bits are set.
+pub(super) fn count(bits: &[u64; WORDS]) -> usize {
     bits.iter().map(|word| word.count_ones() as usize).sum()
 }

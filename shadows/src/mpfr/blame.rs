@@ -7,6 +7,7 @@
 
 use std::cmp::Ordering;
 
+use super::influences::{Both, Few};
 use super::operations::Id;
 
 /// How many roundings a value keeps.
@@ -73,6 +74,10 @@ pub trait Merging {
     /// added up; amounts that agree but for their last four bits are in the order in which they come. The last amount
     /// is the exponent.
     fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings;
+
+    /// The parts of both values, if these are of the same operations or there are none of one of them, in units of
+    /// 2^unit; nothing where amounts are too large or too small in those.
+    fn join(both: Both<'_>, unit: i32) -> Option<Few>;
 }
 
 /// Merging as any processor does it.
@@ -83,6 +88,11 @@ impl Merging for Portable {
     #[inline(always)]
     fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings {
         merge_any(lists, own, exponent)
+    }
+
+    #[inline(always)]
+    fn join(both: Both<'_>, unit: i32) -> Option<Few> {
+        Few::joined(both, unit)
     }
 }
 
@@ -293,37 +303,43 @@ fn scale(weight: f64, down: f64) -> f32 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gains {
     operations: [Id; GAINS],
-    bits: [f32; GAINS],
+    /// The bits of how many bits, an `f32`: choices between words are no branches, as those between floats are.
+    amounts: [u32; GAINS],
 }
 
 impl Gains {
-    pub(super) const NONE: Gains = Gains { operations: [0; GAINS], bits: [0.0; GAINS] };
+    pub(super) const NONE: Gains = Gains { operations: [0; GAINS], amounts: [0; GAINS] };
 
     /// These, after `operation` made the error grow by `bits`.
     #[inline(always)]
-    pub(super) fn with(mut self, operation: Id, bits: f64) -> Gains {
-        let bits = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
-        let ([first, second], [x, y]) = (self.operations, self.bits);
-        let is_first = (first == operation) & (x != 0.0);
-        let is_second = !is_first & (second == operation) & (y != 0.0);
+    pub(super) fn with(&self, operation: Id, bits: f64) -> Gains {
+        let size = |amount: u32| amount & (u32::MAX >> 1);
+        let gained = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
+        let ([first, second], [x, y]) = (self.operations, self.amounts);
+        let is_first = (first == operation) & (size(x) != 0);
+        let is_second = !is_first & (second == operation) & (size(y) != 0);
         let known = is_first | is_second;
-        // Which it is cannot be foreseen: choices of values, not branches.
-        let least_is_second = y.abs() < x.abs();
-        let to_second = if known { is_second } else { least_is_second };
+        // Which it is cannot be foreseen.
+        let least_is_second = size(y) < size(x);
+        let to_second = is_second | !known & least_is_second;
         let before = if to_second { y } else { x };
-        let stronger = bits.abs() > before.abs();
-        let kept = !(known | stronger);
-        let after = if known { before + bits } else { bits };
+        let kept = !(known | (size(gained.to_bits()) > size(before)));
+        let sum = (f32::from_bits(before) + gained).to_bits();
+        let after = if known { sum } else { gained.to_bits() };
         let (to_first, to_second) = (!to_second & !kept, to_second & !kept);
-        self.bits = [if to_first { after } else { x }, if to_second { after } else { y }];
-        self.operations =
-            [if to_first { operation } else { first }, if to_second { operation } else { second }];
-        self
+        Gains {
+            operations: [
+                if to_first { operation } else { first },
+                if to_second { operation } else { second },
+            ],
+            amounts: [if to_first { after } else { x }, if to_second { after } else { y }],
+        }
     }
 
     /// The operations and how many bits each gained.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Id, f64)> {
-        self.operations.iter().zip(&self.bits).map(|(&operation, &bits)| (operation, f64::from(bits)))
+        let amount = |bits| f64::from(f32::from_bits(bits));
+        self.operations.iter().zip(&self.amounts).map(move |(&operation, &bits)| (operation, amount(bits)))
     }
 }
 

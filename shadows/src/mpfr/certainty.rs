@@ -180,6 +180,12 @@ pub(super) fn allowance(floats: f64) -> i32 {
     exponent(1.0 + floats) + 1 + CONTROL
 }
 
+/// The same of so few floats that a double counts them.
+#[inline(always)]
+pub(super) fn allowance_of(floats: u64) -> i32 {
+    (63 - (1 + floats).leading_zeros() as i32) + 1 + CONTROL
+}
+
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a
 /// factor of two.
 #[inline(always)]

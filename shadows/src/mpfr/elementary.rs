@@ -78,7 +78,7 @@ impl Elementary for Sum {
     /// By the sum's parts as they are found again in it: see TABLE 1's row.
     #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
-        let b = b * self.sign();
+        let b = self.signed(b);
         let b_seen = r - a;
         let a_seen = r - b_seen;
         -((a - a_seen) + (b - b_seen))
@@ -86,7 +86,7 @@ impl Elementary for Sum {
 
     #[inline(always)]
     fn partials(self, _a: f64, _b: f64, _r: f64) -> [f64; 2] {
-        [1.0, self.sign()]
+        [1.0, self.signed(1.0)]
     }
 
     #[inline(always)]
@@ -96,9 +96,10 @@ impl Elementary for Sum {
 }
 
 impl Sum {
+    /// `b`, or minus it where it is taken away: a bit that is turned over, as which it is cannot be foreseen.
     #[inline(always)]
-    fn sign(self) -> f64 {
-        if self.subtract { -1.0 } else { 1.0 }
+    fn signed(self, b: f64) -> f64 {
+        f64::from_bits(b.to_bits() ^ u64::from(self.subtract) << 63)
     }
 }
 

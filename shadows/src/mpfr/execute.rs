@@ -124,7 +124,8 @@ impl MpfrShadow {
         {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
             if any || fault.is_some() {
-                real.influences = self.influences((id, fault), linear, lane, real.value(), &real.roundings);
+                let unit = real.roundings.exponent();
+                real.influences = self.influences((id, fault), linear, lane, real.value(), unit);
             }
         }
         real.serial = self.history.push(id, lane);
@@ -181,13 +182,14 @@ impl MpfrShadow {
         if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
     }
 
+    /// The operations at fault that the result depends on; `unit` is the exponent of its roundings.
     pub(super) fn influences(
         &mut self,
         (id, fault): (Id, Option<Fault>),
         linear: &Linear,
         lane: &Lane<'_, Value>,
         value: &RealNumber,
-        roundings: &Roundings,
+        unit: i32,
     ) -> Influences {
         let kept = self.compensated(lane, value);
         let operands = std::array::from_fn(|index| {
@@ -196,7 +198,7 @@ impl MpfrShadow {
             counts.then_some((&shadow.influences, linear.partials[index]))
         });
         let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
-        Influences::combine(operands, own, roundings.exponent(), &mut self.parts)
+        Influences::combine(operands, own, unit, &mut self.parts)
     }
 
     /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the

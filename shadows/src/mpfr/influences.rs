@@ -6,8 +6,7 @@
 use shadowgrind_core::ops::MAX_OPERANDS;
 use triomphe::ThinArc;
 
-use super::blame::{Part, compare, exponent_of, known, power_of_two, put_all};
-use super::operations::Id;
+use super::blame::{Merging, Part, Portable, compare, exponent_of, known, power_of_two, put_all};
 
 /// How many are few.
 const FEW: usize = 3;
@@ -16,37 +15,24 @@ const MOST: usize = 32;
 
 /// See the module's description.
 #[derive(Clone, Debug)]
-pub(super) enum Influences {
-    /// None, or not many.
-    Few(Few),
-    /// A list shared with the values it was made from, and a factor.
-    Many(ThinArc<(), Part>, f32),
+pub(super) struct Influences {
+    /// Those that are kept here. Where there is a list, its factor is the first amount.
+    few: Few,
+    /// A list shared with the values it was made from.
+    many: Option<ThinArc<(), Part>>,
 }
 
-/// Parts as `amount · 2^exponent`; those beyond measure are infinite.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Few {
-    operations: [Id; FEW],
-    count: Count,
-    amounts: [f32; FEW],
-    exponent: i32,
+/// Parts as `amount · 2^exponent`; those beyond measure are infinite. Two vectors of four words, as processors have them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Few {
+    /// Whose they are, zero beyond them, and how many there are.
+    pub operations: [u32; FEW + 1],
+    /// The bits of their amounts, and the exponent.
+    pub amounts: [u32; FEW + 1],
 }
 
-/// How many parts there are. A whole word of which most values mean nothing, so that a list can be told from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-enum Count {
-    None,
-    One,
-    Two,
-    Three,
-}
-
-impl Count {
-    const ALL: [Count; FEW + 1] = [Count::None, Count::One, Count::Two, Count::Three];
-}
-
-use Influences::Many;
+/// Two values' parts, each with a factor.
+pub type Both<'a> = [(&'a Few, f32); 2];
 
 /// Factors from one over this to this are kept beside a list; others are worked into it.
 const LARGEST_FACTOR: f64 = 1e30;
@@ -55,7 +41,24 @@ const LARGEST_FACTOR: f64 = 1e30;
 const NOBODY: (&Influences, f64) = (&Influences::NONE, 0.0);
 
 impl Influences {
-    pub(super) const NONE: Influences = Influences::Few(Few::NONE);
+    pub(super) const NONE: Influences = Influences { few: Few::NONE, many: None };
+
+    /// Those that are no more than a few.
+    #[inline(always)]
+    pub(super) fn few(few: Few) -> Influences {
+        Influences { few, many: None }
+    }
+
+    fn many(parts: ThinArc<(), Part>, factor: f32) -> Influences {
+        let few = Few { amounts: [factor.to_bits(), 0, 0, 0], ..Few::NONE };
+        Influences { few, many: Some(parts) }
+    }
+
+    /// The list, with its factor.
+    fn list(&self) -> Option<(&ThinArc<(), Part>, f64)> {
+        let factor = f32::from_bits(self.few.amounts[0]);
+        self.many.as_ref().map(|parts| (parts, factor.into()))
+    }
 
     /// Those of the operands, each with its partial, and a new one if the operation is at fault. `unit` is an exponent
     /// near which those of the amounts are, probably.
@@ -68,29 +71,27 @@ impl Influences {
         let mut operands = operands.into_iter().flatten();
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
         if let (Some(first), None, None) = (first, third, own)
-            && let Some(joined) = Influences::joined(first, second.unwrap_or(NOBODY), unit)
+            && let Some(joined) = Influences::joined::<Portable>(first, second.unwrap_or(NOBODY), unit)
         {
-            return Influences::Few(joined);
+            return Influences::few(joined);
         }
         match (first, second, third, own) {
             (Some(only), None, None, None) => return only.0.scaled(only.1),
-            // Two descendants of one value, or one value twice: nothing to merge.
-            (Some((Many(a, f), p)), Some((Many(b, g), q)), None, None) if shares(a, b) => {
-                return scaled_list(a, 1.0, f64::from(*f) * p + f64::from(*g) * q);
-            }
+            (Some((a, p)), Some((b, q)), None, None) => match (a.list(), b.list()) {
+                // Two descendants of one value, or one value twice: nothing to merge.
+                (Some((parts, f)), Some((others, g))) if shares(parts, others) => {
+                    return scaled_list(parts, 1.0, f * p + g * q);
+                }
+                (None, None) if let Some(few) = a.few.united(p, &b.few, q) => return Influences::few(few),
+                _ => {}
+            },
             _ => {}
-        }
-        if let (Some(a), Some(b), None, None) = (first, second, third, own)
-            && let (Influences::Few(few), Influences::Few(other)) = (a.0, b.0)
-            && let Some(few) = few.united(a.1, other, b.1)
-        {
-            return Influences::Few(few);
         }
         scratch.clear();
         for (influences, partial) in [first, second, third].into_iter().flatten() {
-            match influences {
-                Influences::Few(few) => put_all(scratch, scaled_parts(few.iter(), partial)),
-                Many(parts, factor) => put_all(scratch, scaled_parts(list(parts, *factor), partial)),
+            match influences.list() {
+                None => put_all(scratch, scaled_parts(influences.few.iter(), partial)),
+                Some((parts, factor)) => put_all(scratch, scaled_parts(list(parts, factor), partial)),
             }
         }
         put_all(scratch, own.into_iter());
@@ -99,62 +100,82 @@ impl Influences {
             scratch.truncate(MOST);
         }
         if scratch.len() <= FEW {
-            Influences::Few(Few::of(scratch.iter().copied()))
+            Influences::few(Few::of(scratch.iter().copied()))
         } else {
-            Many(ThinArc::from_header_and_slice((), scratch), 1.0)
+            Influences::many(ThinArc::from_header_and_slice((), scratch), 1.0)
         }
     }
 
     /// Those of two operands, each with its partial, where that takes no more than a few instructions: few operations,
     /// the same ones or of one operand only, as they mostly are.
     #[inline(always)]
-    pub(super) fn joined(a: (&Influences, f64), b: (&Influences, f64), unit: i32) -> Option<Few> {
-        match (a.0, b.0) {
-            (Influences::Few(few), Influences::Few(other)) => few.joined(a.1, other, b.1, unit),
-            _ => None,
+    pub(super) fn joined<M: Merging>(a: (&Influences, f64), b: (&Influences, f64), unit: i32) -> Option<Few> {
+        if a.0.many.is_some() | b.0.many.is_some() {
+            return None;
         }
+        let scale = |few: &Few, partial: f64| {
+            let power = power_of_two((few.exponent() - unit).clamp(-1000, 1000));
+            if few.count() == 0 { 0.0 } else { (power * partial) as f32 }
+        };
+        M::join([(&a.0.few, scale(&a.0.few, a.1)), (&b.0.few, scale(&b.0.few, b.1))], unit)
     }
 
     /// Whether there are any.
     #[inline(always)]
     pub(super) fn are_any(&self) -> bool {
-        !matches!(self, Influences::Few(few) if few.count == Count::None)
+        self.few.count() != 0 || self.many.is_some()
     }
 
     /// Those of `factor` times the value.
     pub(super) fn scaled(&self, factor: f64) -> Influences {
-        match self {
-            Influences::Few(few) if factor == 1.0 => Influences::Few(*few),
-            Influences::Few(few) => Influences::Few(few.scaled(factor)),
-            Many(parts, own) => scaled_list(parts, f64::from(*own), f64::from(*own) * factor),
+        match self.list() {
+            None if factor == 1.0 => Influences::few(self.few),
+            None => Influences::few(self.few.scaled(factor)),
+            Some((parts, own)) => scaled_list(parts, own, own * factor),
         }
     }
 
     /// The parts.
     pub(super) fn parts(&self) -> Vec<Part> {
-        match self {
-            Influences::Few(few) => few.iter().collect(),
-            Many(parts, factor) => list(parts, *factor).collect(),
+        match self.list() {
+            None => self.few.iter().collect(),
+            Some((parts, factor)) => list(parts, factor).collect(),
         }
     }
 }
 
 impl Few {
-    pub(super) const NONE: Few =
-        Few { operations: [0; FEW], count: Count::None, amounts: [0.0; FEW], exponent: 0 };
+    /// The bits of the largest amount are between these where parts are [joined](Merging::join): far from the ends of
+    /// what an `f32` holds.
+    pub const LEAST: u32 = 1e-25_f32.to_bits();
+    /// See [`LEAST`](Few::LEAST).
+    pub const LARGEST: u32 = 1e25_f32.to_bits();
 
-    /// Parts, no more than a few.
-    fn of(parts: impl Iterator<Item = Part>) -> Few {
-        let (mut operations, mut amounts, mut count) = ([0; FEW], [0.0; FEW], Count::None);
-        for (index, part) in parts.enumerate().take(FEW) {
-            (operations[index], amounts[index]) = (part.operation, part.amount);
-            count = Count::ALL[index + 1];
-        }
-        Few::with(operations, amounts, count)
+    /// None.
+    pub const NONE: Few = Few { operations: [0; FEW + 1], amounts: [0; FEW + 1] };
+
+    /// Amounts are in units of two to this.
+    #[inline(always)]
+    fn exponent(&self) -> i32 {
+        self.amounts[FEW] as i32
     }
 
     #[inline(always)]
-    fn with(operations: [Id; FEW], amounts: [f64; FEW], count: Count) -> Few {
+    fn count(&self) -> u32 {
+        self.operations[FEW]
+    }
+
+    /// Parts, no more than a few.
+    fn of(parts: impl Iterator<Item = Part>) -> Few {
+        let (mut operations, mut amounts) = ([0; FEW + 1], [0.0; FEW]);
+        for (index, part) in parts.enumerate().take(FEW) {
+            (operations[index], amounts[index]) = (part.operation, part.amount);
+            operations[FEW] = index as u32 + 1;
+        }
+        Few::with(operations, amounts)
+    }
+
+    fn with(operations: [u32; FEW + 1], amounts: [f64; FEW]) -> Few {
         let mut largest = 0.0_f64;
         for amount in amounts {
             let size = amount.abs();
@@ -162,38 +183,27 @@ impl Few {
         }
         let exponent = exponent_of(largest);
         let scale = power_of_two(-exponent);
-        Few { operations, count, amounts: amounts.map(|amount| (amount * scale) as f32), exponent }
+        let [a, b, c] = amounts.map(|amount| ((amount * scale) as f32).to_bits());
+        Few { operations, amounts: [a, b, c, exponent as u32] }
     }
 
-    /// These and others, each with its partial, where they are of the same operations or one has none, in units of
-    /// 2^unit, where amounts are neither large nor small in those.
+    /// As any processor does it: see [`Merging::join`].
     #[inline(always)]
-    fn joined(&self, partial: f64, other: &Few, other_partial: f64, unit: i32) -> Option<Few> {
-        let (is_none, other_is_none) = (self.count == Count::None, other.count == Count::None);
-        let [a, b, c] = self.operations;
-        let [d, e, f] = other.operations;
-        let alike = ((a ^ d) | (b ^ e) | (c ^ f) == 0) & (self.count == other.count);
-        if !(alike | is_none | other_is_none) {
+    pub(super) fn joined([(few, scale), (other, other_scale)]: Both<'_>, unit: i32) -> Option<Few> {
+        let (is_none, other_is_none) = (few.count() == 0, other.count() == 0);
+        if !(is_none | other_is_none | (few.operations == other.operations)) {
             return None;
         }
-        let scale = |few: &Few, is_none: bool, partial: f64| {
-            let power = power_of_two((few.exponent - unit).clamp(-1000, 1000));
-            if is_none { 0.0 } else { (power * partial) as f32 }
-        };
-        let (s, t) = (scale(self, is_none, partial), scale(other, other_is_none, other_partial));
-        let mut amounts = [0.0; FEW];
+        let mut amounts = [0, 0, 0, unit as u32];
         let mut largest = 0;
-        for (n, amount) in amounts.iter_mut().enumerate() {
-            *amount = self.amounts[n] * s + other.amounts[n] * t;
+        for n in 0..FEW {
+            let amount =
+                f32::from_bits(few.amounts[n]) * scale + f32::from_bits(other.amounts[n]) * other_scale;
+            amounts[n] = amount.to_bits();
             largest = largest.max(amount.abs().to_bits());
         }
-        // Far from the ends of what an f32 holds.
-        if largest.wrapping_sub(f32::to_bits(1e-25)) > f32::to_bits(1e25) - f32::to_bits(1e-25) {
-            return None;
-        }
-        let (operations, count) =
-            if is_none { (other.operations, other.count) } else { (self.operations, self.count) };
-        Some(Few { operations, count, amounts, exponent: unit })
+        let operations = if is_none { other.operations } else { few.operations };
+        (Few::LEAST..=Few::LARGEST).contains(&largest).then_some(Few { operations, amounts })
     }
 
     /// These and others, each with its partial, if that makes no more than a few.
@@ -215,18 +225,20 @@ impl Few {
 
     /// These, with a factor.
     fn scaled(&self, factor: f64) -> Few {
-        let scale = power_of_two(self.exponent) * factor;
-        let amounts = self.amounts.map(|amount| f64::from(amount) * scale);
+        let scale = power_of_two(self.exponent()) * factor;
+        let [a, b, c, _] = self.amounts;
+        let amounts = [a, b, c].map(|amount| f64::from(f32::from_bits(amount)) * scale);
         if amounts.iter().all(|amount| amount.is_finite()) {
-            return Few::with(self.operations, amounts, self.count);
+            return Few::with(self.operations, amounts);
         }
         Few::of(scaled_parts(self.iter(), factor))
     }
 
     fn iter(&self) -> impl Iterator<Item = Part> {
-        let scale = power_of_two(self.exponent);
-        let all = self.operations.iter().zip(&self.amounts).take(self.count as usize);
-        all.map(move |(&operation, &amount)| Part { operation, amount: f64::from(amount) * scale })
+        let scale = power_of_two(self.exponent());
+        let all = self.operations.iter().zip(&self.amounts).take(self.count() as usize);
+        let amount = move |bits| f64::from(f32::from_bits(bits)) * scale;
+        all.map(move |(&operation, &bits)| Part { operation, amount: amount(bits) })
     }
 }
 
@@ -239,8 +251,8 @@ fn scaled_parts(parts: impl Iterator<Item = Part>, factor: f64) -> impl Iterator
 }
 
 /// The parts of a list with a factor.
-fn list(parts: &ThinArc<(), Part>, factor: f32) -> impl Iterator<Item = Part> {
-    scaled_parts(parts.slice.iter().copied(), factor.into())
+fn list(parts: &ThinArc<(), Part>, factor: f64) -> impl Iterator<Item = Part> {
+    scaled_parts(parts.slice.iter().copied(), factor)
 }
 
 /// Whether both are the same list.
@@ -251,17 +263,17 @@ fn shares(a: &ThinArc<(), Part>, b: &ThinArc<(), Part>) -> bool {
 /// A list with another factor than its own.
 fn scaled_list(parts: &ThinArc<(), Part>, own: f64, factor: f64) -> Influences {
     if (LARGEST_FACTOR.recip()..LARGEST_FACTOR).contains(&factor.abs()) {
-        return Many(parts.clone(), factor as f32);
+        return Influences::many(parts.clone(), factor as f32);
     }
-    let scaled: Vec<Part> = scaled_parts(list(parts, own as f32), factor / own).collect();
-    Many(ThinArc::from_header_and_slice((), &scaled), 1.0)
+    let scaled: Vec<Part> = scaled_parts(list(parts, own), factor / own).collect();
+    Influences::many(ThinArc::from_header_and_slice((), &scaled), 1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn few(parts: &[(Id, f64)]) -> Few {
+    fn few(parts: &[(u32, f64)]) -> Few {
         Few::of(parts.iter().map(|&(operation, amount)| Part { operation, amount }))
     }
 
@@ -278,7 +290,9 @@ mod tests {
         let mut joined = 0;
         for (a, b) in lists.iter().flat_map(|a| lists.iter().map(move |b| (a, b))) {
             for (p, q) in [(1.0, -1.0), (0.125, 3e10), (0.0, 1e-30), (1.0, 1.0)] {
-                let Some(quick) = a.joined(p, b, q, -20) else { continue };
+                let (x, y) = (Influences::few(*a), Influences::few(*b));
+                let quick = Influences::joined::<Portable>((&x, p), (&y, q), -20);
+                let Some(quick) = quick else { continue };
                 let slow = a.united(p, b, q).expect("few");
                 joined += 1;
                 let parts = |few: &Few| -> Vec<Part> { few.iter().collect() };
@@ -294,9 +308,9 @@ mod tests {
         assert!(joined > 20, "{joined}");
     }
 
-    /// Four words for a few, or for where many are: what is copied most is no wider than it must be.
+    /// Two vectors for a few, and a word for where many are.
     #[test]
-    fn influences_take_two_vectors() {
-        assert_eq!(size_of::<Influences>(), 32);
+    fn influences_are_no_wider_than_they_must_be() {
+        assert_eq!(size_of::<Influences>(), 40);
     }
 }

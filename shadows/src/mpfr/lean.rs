@@ -100,9 +100,12 @@ fn field(x: f64) -> u64 {
     x.to_bits() >> 52 & 0x7ff
 }
 
+/// Without its sign, a double is above or below another as its bits are.
 #[inline(always)]
 fn is_moderate(x: f64) -> bool {
-    field(x).wrapping_sub(1023 - MODERATE) <= 2 * MODERATE
+    const LEAST: u64 = (1023 - MODERATE) << 53;
+    const SPAN: u64 = ((2 * MODERATE + 1) << 53) - 1;
+    (x.to_bits() << 1).wrapping_sub(LEAST) <= SPAN
 }
 
 impl MpfrShadow {
@@ -250,7 +253,7 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         let is_noisy = |real: &Real| real.noise() != f32::NEG_INFINITY;
         let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
-        let allowed = certainty::allowance(floats as f64);
+        let allowed = certainty::allowance_of(floats);
         let vouched = any_noise & certainty::is_ample(allowed, F64, precision);
         made.certainty = if vouched {
             Certainty::Below((found.exponent - precision as i32 + allowed) as f32)
@@ -264,11 +267,12 @@ impl MpfrShadow {
         let id = self.counted(at, binary.row, binary.x);
         let unit;
         (made.roundings, made.gains, unit) = binary.roundings::<M>(id);
-        let fault = self.lean_influences(binary, value, found, floats, (id, unit), made);
+        let fault = self.lean_influences::<M, E>(binary, value, found, floats, (id, unit), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];
-        operation.error.add(floats as f64 + 1.0);
+        // Both are positive, and processors convert numbers with signs.
+        operation.error.add(floats as i64 as f64 + 1.0);
         if !vouched {
             let sure = made.certainty.bits_of(found.exponent);
             operation.least_significant = operation.least_significant.min(sure);

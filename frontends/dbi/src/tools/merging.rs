@@ -1,6 +1,6 @@
 //! Lists of roundings merged by vector instructions: what the shadow's portable code does, all places at once.
 
-use shadowgrind_shadows::mpfr::{Merging, Roundings};
+use shadowgrind_shadows::mpfr::{Both, Few, Merging, Roundings};
 use std::arch::x86_64::*;
 
 /// Merging by AVX2. Only where the processor has it: `check_host` sees to that before there is any shadow.
@@ -12,6 +12,12 @@ impl Merging for Vectors {
     fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings {
         // SAFETY: the processor has AVX2: see above.
         unsafe { merge(lists, own, exponent) }
+    }
+
+    #[inline(always)]
+    fn join(both: Both<'_>, unit: i32) -> Option<Few> {
+        // SAFETY: the same.
+        unsafe { join(both, unit) }
     }
 }
 
@@ -127,10 +133,61 @@ fn merge(
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn join([(few, scale), (other, other_scale)]: Both<'_>, unit: i32) -> Option<Few> {
+    const ALL: i32 = 0b1111;
+    let [_, _, _, count] = few.operations;
+    let [_, _, _, other_count] = other.operations;
+    let (mine, others) = (integers(few.operations), integers(other.operations));
+    let alike = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(mine, others))) == ALL;
+    if !((count == 0) | (other_count == 0) | alike) {
+        return None;
+    }
+    let amounts = _mm_add_ps(scaled(few.amounts, scale), scaled(other.amounts, other_scale));
+    let sizes = _mm_and_si128(_mm_castps_si128(amounts), _mm_set1_epi32(i32::MAX));
+    let any_above = |bits: u32| {
+        let above = _mm_cmpgt_epi32(sizes, _mm_set1_epi32(bits as i32));
+        _mm_movemask_ps(_mm_castsi128_ps(above)) != 0
+    };
+    let operations = if count == 0 { others } else { mine };
+    let amounts = _mm_blend_epi32::<LAST>(_mm_castps_si128(amounts), _mm_set1_epi32(unit));
+    let joined = Few { operations: words(operations), amounts: words(amounts) };
+    (any_above(Few::LEAST - 1) & !any_above(Few::LARGEST)).then_some(joined)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use shadowgrind_shadows::mpfr::Portable;
+
+    /// The same of parts at fault, alike or not.
+    #[test]
+    fn parts_join_as_portably() {
+        if !is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let amounts = [1.0, -2.5e20, 3e-26, 0.0, -1e-20, 7e25, f32::INFINITY].map(f32::to_bits);
+        let lists = (0..6000_u32).map(|n| {
+            let (count, kind) = (n % 4, n / 4 % 3);
+            let operation = |at: u32| if at < count { at + kind / 2 } else { 0 };
+            let amount = |at: u32| if at < count { amounts[(n / 7 + at * (n % 5)) as usize % 7] } else { 0 };
+            let [a, b, c] = [0, 1, 2];
+            let operations = [operation(a), operation(b), operation(c), count];
+            Few { operations, amounts: [amount(a), amount(b), amount(c), n % 50] }
+        });
+        let lists: Vec<Few> = lists.collect();
+        let mut joined = 0;
+        for (few, other) in lists.iter().zip(lists.iter().rev().cycle().skip(17)) {
+            for (scale, other_scale) in [(1.0, -1.0), (0.0, 2.5), (1e-30, 1e20), (-0.5, 0.0)] {
+                let both = [(few, scale), (other, other_scale)];
+                let (vectors, portable) = (Vectors::join(both, 7), Portable::join(both, 7));
+                assert_eq!(vectors, portable, "{both:?}");
+                joined += u32::from(vectors.is_some());
+            }
+        }
+        assert!(joined > 1000, "{joined}");
+    }
 
     /// Vector instructions find what portable code finds, to the last bit.
     #[test]

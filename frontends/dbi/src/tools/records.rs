@@ -15,10 +15,10 @@ use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root,
 use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
 use std::ops::Range;
 
-/// One record, as translated code leaves it.
-type Record = [u8; STRIDE as usize];
-/// The tickets for results of several lanes that belong to a record.
-type Tickets = [u8; 2 * LANES as usize];
+/// One record, as translated code leaves it: words, of which floats of four bytes are halves.
+type Record = [u64; STRIDE as usize / 8];
+/// The tickets for results of several lanes that belong to a record: first those of eight bytes.
+type Tickets = [u64; 2 * LANES as usize / 8];
 
 /// What is recorded, as replaying needs it.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +58,10 @@ pub(super) fn new_buffer(tool: &Tool) -> Option<u64> {
     for at in (start..start + BUFFER).step_by(STRIDE as usize) {
         // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
         let (record, tickets) = unsafe { record(at) };
-        refresh(slots, &mut record[FRESH as usize..], 8);
-        let (wide, narrow) = tickets.split_at_mut((FRESH_32 - FRESH_64) as usize);
-        wide.chunks_exact_mut(8).for_each(|ticket| refresh(slots, ticket, 8));
-        narrow.chunks_exact_mut(4).for_each(|ticket| refresh(slots, ticket, 4));
+        refresh(slots, record, FRESH as usize, 8);
+        let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Tickets>());
+        (0..wide).step_by(8).for_each(|at| refresh(slots, tickets, at, 8));
+        (wide..all).step_by(4).for_each(|at| refresh(slots, tickets, at, 4));
     }
     Some(start)
 }
@@ -78,10 +78,15 @@ unsafe fn record<'a>(at: u64) -> (&'a mut Record, &'a mut Tickets) {
     (record, tickets)
 }
 
-/// Puts a new ticket where one was used.
-fn refresh(slots: &mut Slots<Value>, place: &mut [u8], bytes: usize) {
-    let ticket = slots.reserve().to_le_bytes();
-    place[..bytes].copy_from_slice(&ticket[..bytes]);
+/// Puts a new ticket in the four or eight bytes at `at`, where one was used.
+#[inline(always)]
+fn refresh<const N: usize>(slots: &mut Slots<Value>, words: &mut [u64; N], at: usize, bytes: usize) {
+    let (ticket, word) = (slots.reserve(), &mut words[at / 8 % N]);
+    *word = match (bytes, at % 8) {
+        (8, _) => ticket,
+        (_, 0) => *word & !HALF | ticket,
+        _ => *word & HALF | ticket << 32,
+    };
 }
 
 /// Replays the thread's records and empties the buffer.
@@ -109,13 +114,21 @@ pub(super) fn replay(thread: &mut Thread) {
     }
 }
 
-/// The little-endian number in the four or eight bytes at `at`.
-fn number(bytes: &[u8], at: usize, count: usize) -> u64 {
-    let four = |at: usize| bytes[at..].first_chunk().map_or(0, |&four| u32::from_le_bytes(four).into());
-    match bytes[at..].first_chunk() {
-        Some(&eight) if count == 8 => u64::from_le_bytes(eight),
-        _ => four(at),
-    }
+/// The ticket in the four or eight bytes at `at`; a new one takes its place.
+fn used<const N: usize>(slots: &mut Slots<Value>, words: &mut [u64; N], at: usize, bytes: usize) -> u64 {
+    let ticket = number(words, at, bytes);
+    refresh(slots, words, at, bytes);
+    ticket
+}
+
+/// The lower half of a word.
+const HALF: u64 = u32::MAX as u64;
+
+/// The number in the four or eight bytes at `at`.
+#[inline(always)]
+fn number<const N: usize>(words: &[u64; N], at: usize, bytes: usize) -> u64 {
+    let word = words[at / 8 % N];
+    if bytes == 8 { word } else { word >> (8 * (at % 8)) & HALF }
 }
 
 const F64: Format = Format::F64;
@@ -145,7 +158,7 @@ impl Doubles {
         lane: usize,
         slots: &mut Slots<Value>,
     ) -> Doubles {
-        let word = |at: u8| number(record, usize::from(at) + 8 * lane, 8);
+        let word = |at: u8| record[(usize::from(at) / 8 + lane) % record.len()];
         let float = |at: u8| f64::from_bits(word(at));
         // Where there is no second operand, one stands in for it.
         let two = known.recorded.operands == 2;
@@ -153,19 +166,18 @@ impl Doubles {
         let operands = [word(known.tickets[0]), if two { word(known.tickets[1]) } else { NO_TICKET }];
         let r = f64::from_bits(word(known.result));
         let place = match known.recorded.lanes {
-            1 => &mut record[FRESH as usize..],
-            _ => &mut tickets[8 * lane..],
+            1 => &mut record[FRESH as usize / 8],
+            _ => &mut tickets[lane % (LANES as usize / 8)],
         };
-        let ticket = number(place, 0, 8);
-        refresh(slots, place, 8);
+        let ticket = std::mem::replace(place, slots.reserve());
         Doubles { x, tickets: operands, r, ticket }
     }
+}
 
-    /// Whether an operand is minus the float that its ticket stands for.
-    #[inline(always)]
-    fn any_negated(&self) -> bool {
-        (self.tickets[0] | self.tickets[1]) >> 63 != 0
-    }
+/// Whether an operand is minus the float that its ticket stands for.
+#[inline(always)]
+fn any_negated(tickets: [u64; 2]) -> bool {
+    (tickets[0] | tickets[1]) >> 63 != 0
 }
 
 /// Records being replayed.
@@ -213,11 +225,10 @@ impl Replay<'_> {
         row: E,
     ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let doubles = Doubles::read(record, tickets, known, lane, slots);
-        if doubles.any_negated() {
-            return self.double_of_negated(&doubles, (known.at.site(), row.op()));
+        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        if any_negated(tickets) {
+            return self.double_of_negated((known.at.site(), row.op()), x, tickets, r, ticket);
         }
-        let Doubles { x, tickets, r, ticket } = doubles;
         let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
         let mut made = Made::NOTHING;
         match shadow.on_doubles::<Vectors, E>((&mut known.at, row), x, r, shadows, &mut made) {
@@ -236,9 +247,8 @@ impl Replay<'_> {
 
     /// The same where signs were turned over, which makes other shadows first.
     #[inline(never)]
-    fn double_of_negated(&mut self, doubles: &Doubles, what: (Site, Op)) {
+    fn double_of_negated(&mut self, what: (Site, Op), x: [f64; 2], tickets: [u64; 2], r: f64, ticket: u64) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let Doubles { x, tickets, r, ticket } = *doubles;
         let found: [_; 2] = std::array::from_fn(|n| shadow_of(slots, F64, tickets[n], x[n].to_bits().into()));
         let made = shadow.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
         slots.assign(ticket, F64, r.to_bits().into(), made);
@@ -255,11 +265,10 @@ impl Replay<'_> {
         op: Op,
     ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let doubles = Doubles::read(record, tickets, known, lane, slots);
-        if doubles.any_negated() {
-            return self.double_of_negated(&doubles, (known.at.site(), op));
+        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        if any_negated(tickets) {
+            return self.double_of_negated((known.at.site(), op), x, tickets, r, ticket);
         }
-        let Doubles { x, tickets, r, ticket } = doubles;
         let left = slots.take(ticket);
         let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
         let made = shadow.on_doubles_at_length::<Vectors>((&mut known.at, op), x, r, shadows, left);
@@ -295,14 +304,13 @@ impl Replay<'_> {
         } else {
             shadows[0].cloned()
         };
-        let place = match recorded.to {
-            _ if recorded.lanes == 1 => &mut record[FRESH as usize..],
-            Format::F32 => &mut tickets[LANES as usize + 4 * lane..],
-            _ => &mut tickets[8 * lane..],
-        };
         // A ticket is used up even by an exact result: beside another float it would stand for that.
-        let ticket = number(place, 0, width);
-        refresh(slots, place, width);
+        let ticket = if recorded.lanes == 1 {
+            used(slots, record, FRESH as usize, width)
+        } else {
+            let first = if recorded.to == Format::F32 { LANES as usize } else { 0 };
+            used(slots, tickets, first + lane * width, width)
+        };
         slots.assign(ticket, recorded.to, r, made);
     }
 }

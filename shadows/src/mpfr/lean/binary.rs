@@ -74,16 +74,21 @@ impl<E: Elementary> Binary<'_, E> {
         let lists = [&self.reals[0].roundings, &self.reals[1].roundings];
         let [p, q] = [lists[0].weight(partials[0]), lists[1].weight(partials[1])];
         let (first, second, own) = (lists[0].brought(p), lists[1].brought(q), self.own.abs());
+        // Which of them is the largest cannot be foreseen: these are choices of numbers, not branches.
         let second_is_foremost = second > first;
-        let most = if second_is_foremost { second } else { first };
+        let brought = if second_is_foremost { second } else { first };
         let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
-        let x = if second_is_foremost { partials[1] * self.x[1] } else { partials[0] * self.x[0] };
-        let gains = match most > own {
-            true if self.row.is_conditioned() => foremost.gains.with(id, log2(x) - log2(self.r)),
-            true => foremost.gains,
-            false => Gains::NONE,
+        let grew = brought > own;
+        let before = if grew { &foremost.gains } else { &Gains::NONE };
+        let gains = if self.row.is_conditioned() {
+            let [x, y] = [partials[0] * self.x[0], partials[1] * self.x[1]].map(f64::to_bits);
+            let x = f64::from_bits(if second_is_foremost { y } else { x });
+            let bits = (log2(x) - log2(self.r)).to_bits() & 0_u64.wrapping_sub(grew.into());
+            before.with(id, f64::from_bits(bits))
+        } else {
+            *before
         };
-        let most = if most > own { most } else { own };
+        let most = if grew { brought } else { own };
         let own = Part { operation: id, amount: self.own };
         let [a, b] = lists;
         // The operand that has no roundings comes last: the slow twin does without it.

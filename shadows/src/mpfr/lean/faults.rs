@@ -4,7 +4,7 @@ use shadowgrind_core::ops::Op;
 
 use super::{Binary, F64, Found, Made, Value};
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::blame::Roundings;
+use crate::mpfr::blame::Merging;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
 use crate::mpfr::fault::{Fault, Outcome};
@@ -16,7 +16,7 @@ use crate::mpfr::operations::Id;
 impl MpfrShadow {
     /// Finds the operations at fault that the result depends on, this one perhaps.
     #[inline(always)]
-    pub(super) fn lean_influences<E: Elementary>(
+    pub(super) fn lean_influences<M: Merging, E: Elementary>(
         &mut self,
         binary: Binary<'_, E>,
         value: &impl Value,
@@ -30,14 +30,15 @@ impl MpfrShadow {
         let carries = binary.is_influenced() & (floats > 1);
         let mut fault = None;
         if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
-            let roundings = &made.roundings;
+            // A number of its own: what is pointed to is kept in memory, and then all of it is.
+            let unit = made.roundings.exponent();
             let influences;
             (fault, influences) =
-                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, roundings)));
+                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, unit)));
             self.influences_apart = Some(influences);
         } else if carries {
             let ([a, b], [p, q]) = (binary.reals, binary.partials());
-            match Influences::joined((&a.influences, p), (&b.influences, q), unit) {
+            match Influences::joined::<M>((&a.influences, p), (&b.influences, q), unit) {
                 Some(few) => made.few = few,
                 None => self.influences_apart = Some(self.inherited(binary, unit)),
             }
@@ -64,7 +65,7 @@ impl MpfrShadow {
         value: &RealNumber,
         found: Found,
         floats: u64,
-        (id, roundings): (Id, &Roundings),
+        (id, unit): (Id, i32),
     ) -> (Option<Fault>, Influences) {
         let ([a, b], [first, second]) = (binary.x, binary.partials());
         let linear =
@@ -85,8 +86,7 @@ impl MpfrShadow {
         if fault.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
-        let influences =
-            binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, roundings));
+        let influences = binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, unit));
         (fault, influences)
     }
 

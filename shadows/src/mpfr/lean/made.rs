@@ -45,7 +45,7 @@ impl MpfrShadow {
     #[inline(always)]
     pub(super) fn put_with(&mut self, made: Made, value: RealNumber, place: &mut Option<Real>) {
         let Made { certainty, serial, roundings, gains, few, .. } = made;
-        let few = Influences::Few(few);
+        let few = Influences::few(few);
         let real = place.insert(Real::with(value, F64, certainty, serial, roundings, gains, few));
         if let Some(influences) = self.influences_apart.take() {
             real.influences = influences;
