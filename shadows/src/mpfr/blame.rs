@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 
 use super::influences::{Both, Few};
+use super::linear::exponent;
 use super::operations::Id;
 
 /// How many roundings a value keeps.
@@ -157,18 +158,21 @@ impl<const GROUPS: usize> Merged<GROUPS> {
     #[inline(always)]
     fn join(&mut self, first: usize, second: usize) {
         let (mine, others) = (self.operations[first], self.operations[second]);
-        let (mut sums, amounts) = (self.amounts[first], self.amounts[second]);
-        let mut known = [0; LANES];
+        let amounts = self.amounts[second];
+        let (mut known, mut added) = ([0; LANES], [0; LANES]);
         for turn in 0..LANES {
             for lane in 0..LANES {
                 let other = (lane + turn) % LANES;
-                sums[lane] += masked(amounts[other], mine[lane] == others[other]);
+                // No operation is twice in a list.
+                added[lane] |= amounts[other].to_bits() & mask(mine[lane] == others[other]);
             }
             for (other, known) in known.iter_mut().enumerate() {
                 *known |= mask(others[other] == mine[(other + turn) % LANES]);
             }
         }
-        self.amounts[first] = sums;
+        for (sum, added) in self.amounts[first].iter_mut().zip(added) {
+            *sum += f32::from_bits(added);
+        }
         for (other, known) in known.into_iter().enumerate() {
             self.operations[second][other] |= known;
             self.amounts[second][other] = f32::from_bits(amounts[other].to_bits() & !known);
@@ -210,36 +214,39 @@ impl<const GROUPS: usize> Merged<GROUPS> {
 impl Roundings {
     pub(super) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
 
-    /// Those of the operands, each with its partial, and a new one. None of them brings more than `most`.
+    /// Those of the operands, each with its partial, and a new one.
     pub(super) fn combine<const GROUPS: usize>(
         operands: [(&Roundings, f64); GROUPS],
         own: Part,
-        most: f64,
     ) -> Roundings {
-        if !most.is_finite() || most == 0.0 {
-            return Roundings::NONE;
-        }
-        let exponent = exponent_of(most);
-        let down = power_of_two(-exponent);
+        let reaches = operands.map(|(roundings, partial)| roundings.reach(partial));
+        let Some(unit) = unit(reaches, own.amount) else { return Roundings::NONE };
+        let down = power_of_two(-unit);
         let lists = operands.map(|(roundings, partial)| (roundings, scale(roundings.weight(partial), down)));
-        merge_any(lists, (own.operation, (own.amount * down) as f32), exponent).checked()
+        merge_any(lists, (own.operation, (own.amount * down) as f32), unit).checked()
     }
 
-    /// The same of two operands, each with its [weight](Roundings::weight).
+    /// The same of two operands, each with its [weight](Roundings::weight), in units of two to this.
     #[inline(always)]
     pub(super) fn merged<M: Merging>(
         (first, weight): (&Roundings, f64),
         (second, other_weight): (&Roundings, f64),
         own: Part,
-        most: f64,
+        unit: Option<i32>,
     ) -> Roundings {
-        if most == 0.0 {
-            return Roundings::NONE;
-        }
-        let exponent = exponent_of(most);
-        let down = power_of_two(-exponent);
+        let Some(unit) = unit else { return Roundings::NONE };
+        let down = power_of_two(-unit);
         let lists = [(first, scale(weight, down)), (second, scale(other_weight, down))];
-        M::merge(lists, (own.operation, (own.amount * down) as f32), exponent).checked()
+        M::merge(lists, (own.operation, (own.amount * down) as f32), unit).checked()
+    }
+
+    /// The exponent of what the largest part brings to a result with that partial, or one less.
+    #[inline(always)]
+    pub(super) fn reach(&self, partial: f64) -> i32 {
+        let [first, ..] = self.amounts;
+        let size = (first >> 23 & 0xff) as i32 - 127;
+        let reach = size + self.exponent() + exponent(partial);
+        if first << 1 == 0 { NOWHERE } else { reach }
     }
 
     /// A partial in the unit that amounts are in: what these, times it, bring to a result.
@@ -268,8 +275,7 @@ impl Roundings {
 
     /// Those of `factor` times the value.
     pub(super) fn scaled(&self, factor: f64) -> Roundings {
-        let nothing = Part { operation: NOBODY, amount: 0.0 };
-        Roundings::combine([(self, factor)], nothing, self.largest() * factor.abs())
+        Roundings::combine([(self, factor)], Part { operation: NOBODY, amount: 0.0 })
     }
 
     /// The largest part, whatever its sign.
@@ -288,6 +294,20 @@ impl Roundings {
         let pairs = self.operations.iter().zip(&self.amounts).take(ROUNDINGS);
         pairs.map(part).filter(|part| part.amount != 0.0)
     }
+}
+
+/// How far nothing reaches.
+const NOWHERE: i32 = i32::MIN / 2;
+/// Units' exponents are up to this, either way: their inverse is a normal number, too.
+const FAR: i32 = 1000;
+
+/// The exponent of the unit that parts which reach that far are kept in, with one of `own` more: near that of the
+/// largest, as is found without waiting for it. Nothing where there are none, or what is beyond measure.
+#[inline(always)]
+pub(super) fn unit<const GROUPS: usize>(reaches: [i32; GROUPS], own: f64) -> Option<i32> {
+    let own = if own == 0.0 { NOWHERE } else { exponent(own) };
+    let farthest = reaches.into_iter().fold(own, i32::max);
+    (farthest > NOWHERE / 2 && farthest <= FAR).then(|| farthest.max(-FAR))
 }
 
 /// The factor that makes parts with that weight amounts of a list whose unit is one over `down`.
@@ -363,8 +383,7 @@ mod tests {
 
     fn list(parts: &[(Id, f64)]) -> Roundings {
         parts.iter().fold(Roundings::NONE, |list, &(operation, amount)| {
-            let most = list.largest().max(amount.abs());
-            Roundings::combine([(&list, 1.0)], Part { operation, amount }, most)
+            Roundings::combine([(&list, 1.0)], Part { operation, amount })
         })
     }
 
@@ -391,8 +410,7 @@ mod tests {
                     put_all(&mut sums, scaled(b, q).into_iter());
                     sums.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
                     let most = (a.largest() * p).abs().max((b.largest() * q).abs()).max(own);
-                    let merged =
-                        Roundings::combine([(a, p), (b, q)], Part { operation: 5, amount: own }, most);
+                    let merged = Roundings::combine([(a, p), (b, q)], Part { operation: 5, amount: own });
                     let merged: Vec<Part> = merged.iter().collect();
                     // Amounts are kept with seven digits, of the largest where others cancel.
                     let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs() + 3e-7 * most;

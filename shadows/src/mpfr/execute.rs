@@ -163,9 +163,9 @@ impl MpfrShadow {
         let own = Part { operation: id, amount: own };
         let [first, second, third] = operands;
         real.roundings = match count {
-            0 | 1 => Roundings::combine([first], own, largest),
-            2 => Roundings::combine([first, second], own, largest),
-            _ => Roundings::combine([first, second, third], own, largest),
+            0 | 1 => Roundings::combine([first], own),
+            2 => Roundings::combine([first, second], own),
+            _ => Roundings::combine([first, second, third], own),
         };
     }
 

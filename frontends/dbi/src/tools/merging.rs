@@ -100,11 +100,12 @@ fn merge(
     let mine = _mm_blend_epi32::<LAST>(mine, _mm_or_si128(operation, known));
     sums = _mm_blend_ps::<LAST>(sums, dropped(amount, known));
     // Each of the one list against each of the other: the second is turned round, and what is found turned back.
-    let mut found = _mm_setzero_si128();
+    let (mut found, mut added) = (_mm_setzero_si128(), _mm_setzero_ps());
     macro_rules! join {
         ($turn:literal, $back:literal) => {
             let same = _mm_cmpeq_epi32(mine, _mm_shuffle_epi32::<$turn>(others));
-            sums = _mm_add_ps(sums, kept(_mm_permute_ps::<$turn>(amounts), same));
+            // No operation is twice in a list.
+            added = _mm_or_ps(added, kept(_mm_permute_ps::<$turn>(amounts), same));
             found = _mm_or_si128(found, _mm_shuffle_epi32::<$back>(same));
         };
     }
@@ -112,6 +113,7 @@ fn merge(
     join!(0b00_11_10_01, 0b10_01_00_11);
     join!(0b01_00_11_10, 0b01_00_11_10);
     join!(0b10_01_00_11, 0b00_11_10_01);
+    sums = _mm_add_ps(sums, added);
     let (others, amounts) = (_mm_or_si128(others, found), dropped(amounts, found));
     // The three largest, one after the other.
     let (near, far) = (keys(sums, PLACE), keys(amounts, PLACE - 4));

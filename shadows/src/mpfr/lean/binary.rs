@@ -3,7 +3,7 @@
 use shadowgrind_core::shadow::Lane;
 
 use super::{Binary, F64, Found, ROUNDING_FIELD, field};
-use crate::mpfr::blame::{Gains, Merging, Part, Roundings, exponent_of};
+use crate::mpfr::blame::{Gains, Merging, Part, Roundings, unit};
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::linear::log2;
@@ -88,14 +88,14 @@ impl<E: Elementary> Binary<'_, E> {
         } else {
             *before
         };
-        let most = if grew { brought } else { own };
+        let unit = unit([lists[0].reach(partials[0]), lists[1].reach(partials[1])], self.own);
         let own = Part { operation: id, amount: self.own };
         let [a, b] = lists;
         // The operand that has no roundings comes last: the slow twin does without it.
         let turned = self.shadows[0].is_none();
         let first = if turned { (b, q) } else { (a, p) };
         let second = if turned { (a, p) } else { (b, q) };
-        let roundings = Roundings::merged::<M>(first, second, own, most);
-        (roundings, gains, exponent_of(most))
+        let roundings = Roundings::merged::<M>(first, second, own, unit);
+        (roundings, gains, unit.unwrap_or(0))
     }
 }
