@@ -94,9 +94,17 @@ fn merge(
     // The new one: where its operation is in the first list, or in the last lane.
     let (operation, amount) = (_mm_set1_epi32(operation as i32), _mm_set1_ps(amount));
     let same = _mm_blend_epi32::<LAST>(_mm_cmpeq_epi32(mine, operation), _mm_setzero_si128());
+    sums = _mm_add_ps(sums, kept(amount, same));
+    let nobody = _mm_set1_epi32(-1);
+    let alike = _mm_or_si128(_mm_cmpeq_epi32(others, mine), _mm_cmpeq_epi32(others, nobody));
+    if _mm_movemask_epi8(alike) == 0xffff {
+        let sums = _mm_add_ps(sums, amounts);
+        if is_ordered(sums, amount, same) {
+            return list(mine, _mm_castps_si128(sums), exponent);
+        }
+    }
     let known = _mm_or_si128(same, _mm_shuffle_epi32::<0b01_00_11_10>(same));
     let known = _mm_or_si128(known, _mm_shuffle_epi32::<0b10_11_00_01>(known));
-    sums = _mm_add_ps(sums, kept(amount, same));
     let mine = _mm_blend_epi32::<LAST>(mine, _mm_or_si128(operation, known));
     sums = _mm_blend_ps::<LAST>(sums, dropped(amount, known));
     // Each of the one list against each of the other: the second is turned round, and what is found turned back.
@@ -128,11 +136,28 @@ fn merge(
     let operations = _mm256_permutevar8x32_epi32(_mm256_set_m128i(others, mine), places);
     let amounts = _mm256_castps_si256(_mm256_set_m128(amounts, sums));
     let amounts = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(amounts, places));
-    let nobody = _mm_set1_epi32(-1);
-    Roundings {
-        operations: words(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody)),
-        amounts: words(_mm_blend_epi32::<LAST>(amounts, _mm_set1_epi32(exponent))),
-    }
+    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody), amounts, exponent)
+}
+
+/// A list of these roundings; what is in the last lane of their amounts is of no account.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn list(operations: __m128i, amounts: __m128i, exponent: i32) -> Roundings {
+    let amounts = _mm_blend_epi32::<LAST>(amounts, _mm_set1_epi32(exponent));
+    Roundings { operations: words(operations), amounts: words(amounts) }
+}
+
+/// Whether the largest comes first as it is, and a new amount is not larger than the last; unless it is among these.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is_ordered(sums: __m128, new: __m128, among: __m128i) -> bool {
+    const NEW: i32 = 0b100;
+    let with_new = _mm_blend_ps::<0b1000>(sums, new);
+    let sizes = _mm_and_si128(_mm_castps_si128(with_new), _mm_set1_epi32(i32::MAX & !PLACE));
+    let larger = _mm_cmpgt_epi32(_mm_shuffle_epi32::<0b11_11_10_01>(sizes), sizes);
+    let among = _mm_movemask_ps(_mm_castsi128_ps(among));
+    let ignored = if among != 0 { NEW } else { 0 };
+    _mm_movemask_ps(_mm_castsi128_ps(larger)) & !ignored == 0
 }
 
 #[inline]
