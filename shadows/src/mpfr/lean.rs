@@ -16,6 +16,7 @@ use super::blame::Merging;
 use super::certainty::{self, Certainty};
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
+use super::exact;
 use super::fault::Fault;
 use super::linear::{Linear, exponent};
 use super::number::RealNumber;
@@ -172,6 +173,24 @@ impl MpfrShadow {
             }
             became => (became, None),
         }
+    }
+
+    /// The operand that a sum of doubles [leaves alone](exact::left_alone), whose shadow is the result's: it is counted.
+    #[inline(always)]
+    pub fn left_alone<E: Elementary>(
+        &mut self,
+        (at, row): (&mut Recurring, E),
+        x: [f64; 2],
+        r: f64,
+        shadows: [Option<&Real>; 2],
+    ) -> Option<usize> {
+        if !row.is_sum() {
+            return None;
+        }
+        let binary = Binary { site: at.site, row, x, r, shadows, reals: [NOTHING; 2], own: 0.0 };
+        let kept = binary.with_lane(exact::left_alone)?;
+        self.counted(at, row, x);
+        Some(kept)
     }
 
     /// An operation that is not out of the ordinary, so far, and leaves a shadow probably; or what became of it.

@@ -239,7 +239,10 @@ impl Replay<'_> {
             }
             Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
             Became::Odd => {
-                let made = shadow.on_odd_doubles((known.at.site(), row.op()), x, r, shadows);
+                let made = match shadow.left_alone((&mut known.at, row), x, r, shadows) {
+                    Some(kept) => shadows[kept].cloned(),
+                    None => shadow.on_odd_doubles((known.at.site(), row.op()), x, r, shadows),
+                };
                 slots.assign(ticket, F64, r.to_bits().into(), made);
             }
         }
