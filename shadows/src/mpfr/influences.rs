@@ -196,10 +196,10 @@ impl Few {
         }
         let mut amounts = [0, 0, 0, unit as u32];
         let mut largest = 0;
-        for n in 0..FEW {
+        for (n, place) in amounts.iter_mut().enumerate().take(FEW) {
             let amount =
                 f32::from_bits(few.amounts[n]) * scale + f32::from_bits(other.amounts[n]) * other_scale;
-            amounts[n] = amount.to_bits();
+            *place = amount.to_bits();
             largest = largest.max(amount.abs().to_bits());
         }
         let operations = if is_none { other.operations } else { few.operations };

@@ -94,7 +94,7 @@ fn next_word(left: &mut Rest, [low, high]: [u64; 2], root: &[u64], reciprocal: u
     // by a little.
     let half = |at: usize| rest[at] >> 1 | rest.get(at + 1).map_or(0, |above| above << 63);
     let (top, below) = (half(words + 1), half(words));
-    let mut digit = if top >= divisor { u64::MAX } else { quotient(top, below, divisor, reciprocal) };
+    let mut digit = if top >= divisor { u64::MAX } else { quotient(top, below, divisor, reciprocal).0 };
     // (2 · root · 2^64 + digit) · digit
     let mut doubled = [0; ROOM];
     for (place, word) in root.iter().enumerate() {

@@ -13,8 +13,18 @@ pub(super) type Words = [u64; WORDS];
 /// decides between halfway and not.
 pub(super) type Wide = [u64; WORDS + 1];
 
+/// How two significands compare: by a difference, as at which word they differ cannot be foreseen.
+#[inline(always)]
 pub(super) fn larger(a: &Words, b: &Words) -> Ordering {
-    a.iter().rev().cmp(b.iter().rev())
+    let (difference, borrow) = minus(&widened(a), &widened(b));
+    let any = difference.iter().fold(0, |any, word| any | word);
+    if borrow {
+        Ordering::Less
+    } else if any == 0 {
+        Ordering::Equal
+    } else {
+        Ordering::Greater
+    }
 }
 
 pub(super) fn is_one_word(words: &Words) -> bool {
@@ -169,10 +179,10 @@ pub(super) fn reciprocal(divisor: u64) -> u64 {
     (numerator / u128::from(divisor)) as u64
 }
 
-/// ⌊(high · 2^64 + low) / divisor⌋ for high < divisor: Möller and Granlund, "Improved division by invariant integers",
+/// ⌊(high · 2^64 + low) / divisor⌋ and what is left, for high < divisor: Möller and Granlund, "Improved division by invariant integers",
 /// IEEE Trans. Computers 60 (2011), algorithm 4.
 #[inline(always)]
-pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> u64 {
+pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> (u64, u64) {
     let estimate = u128::from(reciprocal) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
     let (mut digit, fraction) = (((estimate >> 64) as u64).wrapping_add(1), estimate as u64);
     let mut rest = low.wrapping_sub(digit.wrapping_mul(divisor));
@@ -182,8 +192,9 @@ pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> u6
     }
     if rest >= divisor {
         digit = digit.wrapping_add(1);
+        rest -= divisor;
     }
-    digit
+    (digit, rest)
 }
 
 /// The next word of rest / divisor, rest < divisor, and what is left: Knuth, TAOCP 2, 4.3.1, algorithm D. `reciprocal`
@@ -192,8 +203,15 @@ pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> u6
 pub(super) fn next_digit(rest: &mut Words, divisor: &Words, reciprocal: u64) -> u64 {
     let top = divisor[WORDS - 1];
     let [low, middle, high, highest] = *rest;
-    let mut digit = if highest >= top { u64::MAX } else { quotient(highest, high, top, reciprocal) };
-    // 2^64 · rest − digit · divisor; the estimate is at most two too large.
+    let mut digit = if highest >= top {
+        u64::MAX
+    } else {
+        // The estimate is at most two too large; by the next word of the divisor it is corrected almost always.
+        let (estimate, left) = quotient(highest, high, top, reciprocal);
+        let taken = u128::from(estimate) * u128::from(divisor[WORDS - 2]);
+        estimate - u64::from(taken > (u128::from(left) << 64 | u128::from(middle)))
+    };
+    // 2^64 · rest − digit · divisor.
     let mut carry = 0;
     let mut taken: Wide = [0; WORDS + 1];
     for i in 0..WORDS {
