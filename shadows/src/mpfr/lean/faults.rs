@@ -25,7 +25,8 @@ impl MpfrShadow {
         (id, unit): (Id, i32),
         made: &mut Made,
     ) -> Option<Fault> {
-        let suspect = (floats > self.threshold.floats) & binary.may_be_at_fault(&found, self.threshold.bits);
+        let suspect = (floats > self.threshold.floats) & binary.may_be_at_fault(&found, self.threshold.bits)
+            && self.is_at_fault(binary, found.rounded);
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
         let mut fault = None;
@@ -34,7 +35,7 @@ impl MpfrShadow {
             let unit = made.roundings.exponent();
             let influences;
             (fault, influences) =
-                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, unit)));
+                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, unit), suspect));
             self.influences_apart = Some(influences);
         } else if carries {
             let ([a, b], [p, q]) = (binary.reals, binary.partials());
@@ -57,7 +58,7 @@ impl MpfrShadow {
         Influences::combine([brought(0), brought(1), None], None, unit, &mut self.parts)
     }
 
-    /// Of an operation that may be at fault, or may compensate for another.
+    /// Of an operation that is probably at fault, if it is a suspect, or may compensate for another.
     #[inline(never)]
     fn lean_faulty<E: Elementary>(
         &mut self,
@@ -66,12 +67,13 @@ impl MpfrShadow {
         found: Found,
         floats: u64,
         (id, unit): (Id, i32),
+        suspect: bool,
     ) -> (Option<Fault>, Influences) {
         let ([a, b], [first, second]) = (binary.x, binary.partials());
         let linear =
             Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
         let mut fault = None;
-        if floats > self.threshold.floats && self.is_at_fault(binary, found.rounded) {
+        if suspect {
             fault = binary.with_lane(|lane| {
                 let outcome = Outcome {
                     lane,
@@ -91,7 +93,7 @@ impl MpfrShadow {
     }
 
     /// Whether the local error is above the threshold: see [`Outcome::fault`]. `rounded` is the real result as a float.
-    #[inline(always)]
+    #[inline(never)]
     fn is_at_fault<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> bool {
         let nearest = |n: usize| match binary.shadows[n] {
             Some(shadow) => f64::from_bits(shadow.rounded(F64) as u64),
