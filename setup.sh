@@ -22,5 +22,9 @@ apt-get update -qq
 # One by one if need be: a package that this release does not have must not keep the others out.
 # shellcheck disable=SC2086
 apt-get install -y -qq --no-install-recommends $missing || for package in $missing; do
-    apt-get install -y -qq --no-install-recommends "$package" || echo "cannot install $package" >&2
+    apt-get install -y -qq --no-install-recommends "$package" || {
+        echo "cannot install $package" >&2
+        # Without these there is no building.
+        [ $# -gt 0 ] || exit 1
+    }
 done

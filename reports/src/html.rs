@@ -67,7 +67,7 @@ fn causes(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 fn cause(document: &Document<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
     let cause = &document.causes[index];
-    let place = words::whereabouts(&cause.place).unwrap_or_else(|| "an unknown place".to_owned());
+    let place = words::or_unknown(words::whereabouts(&cause.place));
     let path = cause.place.file.as_ref().or(cause.place.module.as_ref()).map_or("", String::as_str);
     writeln!(out, "<article>\n<h3>{}. {} in", cause.rank, escaped(&words::title(cause)))?;
     writeln!(out, "<span title=\"{}\">{}</span></h3>", escaped(path), escaped(&place))?;

@@ -4,7 +4,7 @@ use shadowgrind_core::findings::{Report, Value};
 
 use crate::document::Document;
 use crate::fold::{Extremes, Sample, Series};
-use crate::words::{float, number, tenth, whereabouts};
+use crate::words::{and_more, float, number, tenth, whereabouts};
 
 /// A table.
 pub(crate) struct Table {
@@ -67,8 +67,8 @@ pub(crate) fn gaps(document: &Document<'_>) -> Table {
     }
     rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let rows = rows.into_iter().map(|(instruction, count, places)| {
-        let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
-        let place = places.first().map_or(String::new(), |place| format!("{place}{more}"));
+        let place =
+            places.first().map_or(String::new(), |place| format!("{place}{}", and_more(places.len())));
         vec![Cell::text(instruction), Cell::number(number(count), count as f64), Cell::text(place)]
     });
     let columns = columns(&[("instruction", false), ("values lost", true), ("where", false)]);

@@ -119,7 +119,7 @@ impl Page<'_, '_> {
     fn cause(&mut self, index: usize) -> io::Result<()> {
         let document = self.document;
         let cause = &document.causes[index];
-        let place = words::whereabouts(&cause.place).unwrap_or_else(|| "an unknown place".to_owned());
+        let place = words::or_unknown(words::whereabouts(&cause.place));
         writeln!(self.out)?;
         let title = self.bold(&printable(&format!("{:>3}. {} in {place}", cause.rank, words::title(cause))));
         writeln!(self.out, "{title}")?;

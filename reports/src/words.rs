@@ -78,6 +78,16 @@ pub(crate) fn whereabouts(place: &Place) -> Option<String> {
     })
 }
 
+/// A place, known or not.
+pub(crate) fn or_unknown(place: Option<String>) -> String {
+    place.unwrap_or_else(|| "an unknown place".to_owned())
+}
+
+/// What follows the first of so many things, of which the others are not named.
+pub(crate) fn and_more(all: usize) -> String {
+    if all > 1 { format!(" and {} more", all - 1) } else { String::new() }
+}
+
 /// What was run.
 pub(crate) fn command(program: &Program) -> String {
     let quoted = program.argv.iter().map(|argument| {
@@ -212,11 +222,7 @@ fn reaches(document: &Document<'_>, reached: &[Reach]) -> Option<String> {
         let of =
             if series.count > reach.count { format!(" of {}", number(series.count)) } else { String::new() };
         let noun = if series.count == 1 { "output" } else { "outputs" };
-        format!(
-            "{}{of} {noun} of {}",
-            number(reach.count),
-            place.unwrap_or_else(|| "an unknown place".to_owned())
-        )
+        format!("{}{of} {noun} of {}", number(reach.count), or_unknown(place))
     });
     let places: Vec<String> = places.collect();
     if places.is_empty() {
@@ -248,7 +254,7 @@ fn intervals(intervals: &[Interval]) -> Option<String> {
 }
 
 fn symptom_of(cause: &Cause) -> String {
-    let place = location(&cause.place).unwrap_or_else(|| "an unknown place".to_owned());
+    let place = or_unknown(location(&cause.place));
     format!("{} at {place}, {}", title(cause), count(cause.finding.count, "time"))
 }
 
@@ -256,16 +262,12 @@ fn symptom_of(cause: &Cause) -> String {
 fn exhausted(document: &Document<'_>) -> Option<String> {
     let all = &document.report.coverage.exhausted;
     let most = all.iter().max_by_key(|exhausted| exhausted.count)?;
-    let place = location(document.place(most.site)).unwrap_or_else(|| "an unknown place".to_owned());
+    let place = or_unknown(location(document.place(most.site)));
     let results = count(all.iter().map(|exhausted| exhausted.count).sum(), "result");
-    let more = if all.len() > 1 {
-        format!(" and {}", count(all.len() as u64 - 1, "more place"))
-    } else {
-        String::new()
-    };
     Some(format!(
-        "too low to tell {results} from zero, of {} at {place}{more}: try a higher --precision",
-        most.operation
+        "too low to tell {results} from zero, of {} at {place}{}: try a higher --precision",
+        most.operation,
+        and_more(all.len())
     ))
 }
 

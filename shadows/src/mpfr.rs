@@ -164,21 +164,6 @@ impl MpfrShadow {
         self.measure(seen).real
     }
 
-    /// The shadow of the result of any operation on two doubles, or on the first of them.
-    #[inline(never)]
-    pub fn on_odd_doubles(
-        &mut self,
-        (site, op): (Site, Op),
-        x: [f64; 2],
-        r: f64,
-        shadows: [Option<&Value>; 2],
-    ) -> Option<Value> {
-        let (x, r) = (x.map(|x| x.to_bits().into()), r.to_bits().into());
-        let (from, to) = (Format::F64, Format::F64);
-        let (x, shadows) = (&x[..op.arity()], &shadows[..op.arity()]);
-        self.execute(&Lane { site, op, from, to, x, r, shadows })
-    }
-
     /// Keeps count of an execution that introduced error, and what it computed. Its result has error of so many bits, as a
     /// power of two.
     fn note_fault(&mut self, id: Id, operands: &[Source], fault: &Fault, power: f64) {

@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 
-/// Fourteen bits of a word are not used; a comparison is one of two words.
+/// Two words to compare, whatever the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     low: u64,

@@ -298,8 +298,8 @@ impl Roundings {
 
 /// How far nothing reaches.
 const NOWHERE: i32 = i32::MIN / 2;
-/// Units' exponents are up to this, either way: their inverse is a normal number, too.
-const FAR: i32 = 1000;
+/// Exponents of units are up to this, either way: two to that and its inverse are normal numbers.
+pub(super) const FAR: i32 = 1000;
 
 /// The exponent of the unit that parts which reach that far are kept in, with one of `own` more: near that of the
 /// largest, as is found without waiting for it. Nothing where there are none, or what is beyond measure.
@@ -369,7 +369,7 @@ const MOST_GAINED: f64 = 64.0;
 /// ⌊log₂ |x|⌋ of a normal number, kept where its power of two and the inverse are normal numbers too.
 #[inline(always)]
 pub(super) fn exponent_of(x: f64) -> i32 {
-    ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).clamp(-1000, 1000)
+    exponent(x).clamp(-FAR, FAR)
 }
 
 #[inline(always)]

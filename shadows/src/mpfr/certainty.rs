@@ -99,12 +99,18 @@ const NO_CHANCE: i32 = 64;
 /// Whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went that it is
 /// zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
 pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, certainty: Certainty, precision: u32) -> bool {
-    let size = |index: usize| match &lane.shadows[index] {
-        Some(shadow) => shadow.value().get_exp().unwrap_or(i32::MIN / 4),
-        None => exponent(to_f64(lane.from, lane.x[index])) + 1,
-    };
+    let size = |index: usize| exponent_in(lane, index).unwrap_or(i32::MIN / 4);
     let terms = if lane.x.len() == 3 { [size(0) + size(1), size(2)] } else { [size(0), size(1)] };
     certainty.covers(result) && terms[0].max(terms[1]) - result >= NO_CHANCE.min(precision as i32 / 2)
+}
+
+/// The exponent of the real of an operand, unless that has none.
+#[inline(always)]
+fn exponent_in(lane: &Lane<'_, Value>, index: usize) -> Option<i32> {
+    match &lane.shadows[index] {
+        Some(shadow) => shadow.value().get_exp(),
+        None => Some(exponent(to_f64(lane.from, lane.x[index])) + 1),
+    }
 }
 
 /// What the operands of an operation bring into its result.
@@ -127,10 +133,7 @@ impl Brought<'_> {
     #[inline(always)]
     fn one(&self, index: usize, noise: f32, x: &RealNumber) -> f32 {
         let relative = || Some(noise - x.get_exp()? as f32 + self.exponent?);
-        let beside = |other: usize| match &self.lane.shadows[other] {
-            Some(shadow) => shadow.value().get_exp().map_or(0.0, |exponent| exponent as f32),
-            None => (exponent(self.linear.x[other]) + 1) as f32,
-        };
+        let beside = |other: usize| exponent_in(self.lane, other).unwrap_or(0) as f32;
         match self.lane.op {
             Op::Mul => relative().unwrap_or_else(|| noise + beside(1 - index)),
             Op::Div => relative().unwrap_or_else(|| noise - beside(1)),
@@ -178,12 +181,6 @@ pub(super) fn control(own: f32, floats: f64, format: Format) -> f32 {
 #[inline(always)]
 pub(super) fn allowance(floats: f64) -> i32 {
     exponent(1.0 + floats) + 1 + CONTROL
-}
-
-/// The same of so few floats that a double counts them.
-#[inline(always)]
-pub(super) fn allowance_of(floats: u64) -> i32 {
-    (63 - (1 + floats).leading_zeros() as i32) + 1 + CONTROL
 }
 
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a

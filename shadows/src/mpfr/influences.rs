@@ -6,7 +6,7 @@
 use shadowgrind_core::ops::MAX_OPERANDS;
 use triomphe::ThinArc;
 
-use super::blame::{Merging, Part, Portable, compare, exponent_of, known, power_of_two, put_all};
+use super::blame::{FAR, Merging, Part, Portable, compare, exponent_of, known, power_of_two, put_all};
 
 /// How many are few.
 const FEW: usize = 3;
@@ -114,7 +114,7 @@ impl Influences {
             return None;
         }
         let scale = |few: &Few, partial: f64| {
-            let power = power_of_two((few.exponent() - unit).clamp(-1000, 1000));
+            let power = power_of_two((few.exponent() - unit).clamp(-FAR, FAR));
             if few.count() == 0 { 0.0 } else { (power * partial) as f32 }
         };
         M::join([(&a.0.few, scale(&a.0.few, a.1)), (&b.0.few, scale(&b.0.few, b.1))], unit)

@@ -9,6 +9,7 @@ mod made;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
@@ -143,7 +144,7 @@ impl MpfrShadow {
         left: Option<Real>,
     ) -> Option<Real> {
         match self.lean_long::<M>((at, Any(op)), x, r, shadows, left) {
-            (Became::Odd, _) => self.on_odd_doubles((at.site, op), x, r, shadows),
+            (Became::Odd, _) => self.on_odd_doubles((at, op), x, r, shadows),
             (_, shadow) => shadow,
         }
     }
@@ -175,22 +176,25 @@ impl MpfrShadow {
         }
     }
 
-    /// The operand that a sum of doubles [leaves alone](exact::left_alone), whose shadow is the result's: it is counted.
-    #[inline(always)]
-    pub fn left_alone<E: Elementary>(
+    /// The shadow of the result of any operation on two doubles, or on the first of them.
+    #[inline(never)]
+    pub fn on_odd_doubles(
         &mut self,
-        (at, row): (&mut Recurring, E),
+        (at, op): (&mut Recurring, Op),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&Real>; 2],
-    ) -> Option<usize> {
-        if !row.is_sum() {
-            return None;
+    ) -> Option<Real> {
+        let bits = x.map(|x| x.to_bits().into());
+        let (bits, shadows) = (&bits[..op.arity()], &shadows[..op.arity()]);
+        let (site, r) = (at.site, r.to_bits().into());
+        let lane = Lane { site, op, from: F64, to: F64, x: bits, r, shadows };
+        // Sums begin with zero: these are common enough not to be looked up.
+        if let Some(kept) = exact::left_alone(&lane) {
+            self.counted(at, Any(op), x);
+            return shadows[kept].cloned();
         }
-        let binary = Binary { site: at.site, row, x, r, shadows, reals: [NOTHING; 2], own: 0.0 };
-        let kept = binary.with_lane(exact::left_alone)?;
-        self.counted(at, row, x);
-        Some(kept)
+        self.execute(&lane)
     }
 
     /// An operation that is not out of the ordinary, so far, and leaves a shadow probably; or what became of it.
@@ -272,7 +276,9 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         let is_noisy = |real: &Real| real.noise() != f32::NEG_INFINITY;
         let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
-        let allowed = certainty::allowance_of(floats);
+        // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
+        let apart = floats as i64 as f64;
+        let allowed = certainty::allowance(apart);
         let vouched = any_noise & certainty::is_ample(allowed, F64, precision);
         made.certainty = if vouched {
             Certainty::Below((found.exponent - precision as i32 + allowed) as f32)
@@ -290,8 +296,7 @@ impl MpfrShadow {
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];
-        // Both are positive, and processors convert numbers with signs.
-        operation.error.add(floats as i64 as f64 + 1.0);
+        operation.error.add(apart + 1.0);
         if !vouched {
             let sure = made.certainty.bits_of(found.exponent);
             operation.least_significant = operation.least_significant.min(sure);

@@ -206,8 +206,8 @@ impl Arithmetic {
         self.of_float(op.real(&self.mpfr, &operands[..=last]))
     }
 
-    /// The sum, difference, product or quotient of long numbers, or the root of the first, its digits where those of `place` are, if that is long
-    /// too. The same as [`Arithmetic::long_result`].
+    /// The sum, difference, product or quotient of long numbers, or the root of the first, its digits where those of
+    /// `place` are, if that is long too. The same as [`Arithmetic::long_result`].
     pub(super) fn long_binary(
         &self,
         op: Op,

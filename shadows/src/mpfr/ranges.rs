@@ -30,7 +30,7 @@ impl Ranges {
     #[inline(always)]
     pub(super) fn add(&mut self, x: f64) {
         let bits = x.to_bits();
-        let side = &mut self.sides[(bits >> 63) as usize];
+        let side = &self.sides[(bits >> 63) as usize];
         // Most are within: nothing has to be written.
         if bits.wrapping_sub(side.least) > side.span {
             self.extend(x);
@@ -63,9 +63,8 @@ impl Ranges {
 
     /// The intervals that are not empty, the negative first.
     pub(super) fn intervals(&self) -> Vec<Interval> {
-        let ends = |side: &Side| [side.least, side.least + side.span].map(f64::from_bits);
         let interval = |side: &Side| {
-            let [a, b] = ends(side);
+            let [a, b] = [side.least, side.least + side.span].map(f64::from_bits);
             Interval { min: a.min(b), max: a.max(b) }
         };
         let is_known = |side: &&Side| side.least != EMPTY.least;

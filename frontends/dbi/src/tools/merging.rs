@@ -95,6 +95,8 @@ fn merge(
     let (operation, amount) = (_mm_set1_epi32(operation as i32), _mm_set1_ps(amount));
     let same = _mm_blend_epi32::<LAST>(_mm_cmpeq_epi32(mine, operation), _mm_setzero_si128());
     sums = _mm_add_ps(sums, kept(amount, same));
+    // Where the one list has nothing that the other has not at the same place, there is nothing to look for, and mostly
+    // nothing to sort.
     let nobody = _mm_set1_epi32(-1);
     let alike = _mm_or_si128(_mm_cmpeq_epi32(others, mine), _mm_cmpeq_epi32(others, nobody));
     if _mm_movemask_epi8(alike) == 0xffff {

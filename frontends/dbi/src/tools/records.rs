@@ -227,7 +227,7 @@ impl Replay<'_> {
         let Reals { shadow, slots } = &mut *self.reals;
         let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
         if any_negated(tickets) {
-            return self.double_of_negated((known.at.site(), row.op()), x, tickets, r, ticket);
+            return self.double_of_negated((&mut known.at, row.op()), x, tickets, r, ticket);
         }
         let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
         let mut made = Made::NOTHING;
@@ -239,10 +239,7 @@ impl Replay<'_> {
             }
             Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
             Became::Odd => {
-                let made = match shadow.left_alone((&mut known.at, row), x, r, shadows) {
-                    Some(kept) => shadows[kept].cloned(),
-                    None => shadow.on_odd_doubles((known.at.site(), row.op()), x, r, shadows),
-                };
+                let made = shadow.on_odd_doubles((&mut known.at, row.op()), x, r, shadows);
                 slots.assign(ticket, F64, r.to_bits().into(), made);
             }
         }
@@ -250,7 +247,14 @@ impl Replay<'_> {
 
     /// The same where signs were turned over, which makes other shadows first.
     #[inline(never)]
-    fn double_of_negated(&mut self, what: (Site, Op), x: [f64; 2], tickets: [u64; 2], r: f64, ticket: u64) {
+    fn double_of_negated(
+        &mut self,
+        what: (&mut Recurring, Op),
+        x: [f64; 2],
+        tickets: [u64; 2],
+        r: f64,
+        ticket: u64,
+    ) {
         let Reals { shadow, slots } = &mut *self.reals;
         let found: [_; 2] = std::array::from_fn(|n| shadow_of(slots, F64, tickets[n], x[n].to_bits().into()));
         let made = shadow.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
@@ -270,7 +274,7 @@ impl Replay<'_> {
         let Reals { shadow, slots } = &mut *self.reals;
         let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
         if any_negated(tickets) {
-            return self.double_of_negated((known.at.site(), op), x, tickets, r, ticket);
+            return self.double_of_negated((&mut known.at, op), x, tickets, r, ticket);
         }
         let left = slots.take(ticket);
         let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];

@@ -179,8 +179,8 @@ pub(super) fn reciprocal(divisor: u64) -> u64 {
     (numerator / u128::from(divisor)) as u64
 }
 
-/// ⌊(high · 2^64 + low) / divisor⌋ and what is left, for high < divisor: Möller and Granlund, "Improved division by invariant integers",
-/// IEEE Trans. Computers 60 (2011), algorithm 4.
+/// ⌊(high · 2^64 + low) / divisor⌋ and what is left, for high < divisor: Möller and Granlund, "Improved division by
+/// invariant integers", IEEE Trans. Computers 60 (2011), algorithm 4.
 #[inline(always)]
 pub(super) fn quotient(high: u64, low: u64, divisor: u64, reciprocal: u64) -> (u64, u64) {
     let estimate = u128::from(reciprocal) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));

@@ -31,8 +31,6 @@ impl MpfrShadow {
         let carries = binary.is_influenced() & (floats > 1);
         let mut fault = None;
         if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
-            // A number of its own: what is pointed to is kept in memory, and then all of it is.
-            let unit = made.roundings.exponent();
             let influences;
             (fault, influences) =
                 value.look(|value| self.lean_faulty(binary, value, found, floats, (id, unit), suspect));

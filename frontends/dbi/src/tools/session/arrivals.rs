@@ -251,13 +251,12 @@ impl State {
         if let Some(&site) = self.call_sites.get(&(at, entered)) {
             return site;
         }
-        let sites = &mut self.report.sites;
-        let call = call_before(m, at, |target| sites.locate(target).is_some());
+        let call = call_before(m, at, |target| self.report.sites.locate(target).is_some());
         let jump = entered.and_then(|entered| tail_calls::jump_to(m, call, entered));
         // How libraries do what is taken as one operation, or prints, is their own business.
-        let is_theirs =
-            |pc| self.code.iter().any(|(code, file)| code.contains(&pc) && file.is_taken_as_whole());
-        let site = sites.at(jump.filter(|&pc| !is_theirs(pc)).unwrap_or(call));
+        let is_theirs = |pc| self.file_at(pc).is_some_and(|file| file.is_taken_as_whole());
+        let from = jump.filter(|&pc| !is_theirs(pc)).unwrap_or(call);
+        let site = self.report.sites.at(from);
         self.call_sites.insert((at, entered), site);
         site
     }

@@ -53,7 +53,7 @@ pub(crate) struct State {
     printed: bool,
     files: HashMap<String, Arc<ModuleFile>>,
     /// Whose code is where.
-    pub(super) code: Vec<(Range<u64>, Arc<ModuleFile>)>,
+    code: Vec<(Range<u64>, Arc<ModuleFile>)>,
     /// Functions by their addresses in this process.
     pub(super) hooked: HashMap<u64, Hooked>,
     /// Functions that SPECs name, and the numbers of their jobs.
@@ -185,10 +185,7 @@ impl Session {
         if self.config.shadow != ShadowKind::Dot {
             return Rounding::default();
         }
-        let file = {
-            let state = self.state.lock();
-            state.code.iter().rev().find(|(range, _)| range.contains(&pc)).map(|(_, file)| file.clone())
-        };
+        let file = self.state.lock().file_at(pc).cloned();
         file.map_or(Rounding::ANY, |file| file.rounding())
     }
 
@@ -303,6 +300,11 @@ fn filter_bit(address: u64) -> (usize, u64) {
 }
 
 impl State {
+    /// The file that the code at `pc` is from.
+    pub(super) fn file_at(&self, pc: u64) -> Option<&Arc<ModuleFile>> {
+        self.code.iter().rev().find(|(range, _)| range.contains(&pc)).map(|(_, file)| file)
+    }
+
     /// Forgets what is hooked at `start..end`.
     fn forget(&mut self, start: u64, end: u64) {
         let outside = |address: u64| !(start..end).contains(&address);

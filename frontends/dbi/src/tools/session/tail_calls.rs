@@ -3,14 +3,15 @@
 //!
 //! Does not know what a function that was called through a register or a table is: nothing says so afterwards.
 
+use super::wrappers::slot;
 use crate::tools::machine::{Machine, read_u64};
 use hashbrown::HashSet;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
 
 /// Instructions that are read at most.
 const MOST: usize = 4096;
-/// The longest instruction, in bytes.
-const LONGEST: usize = 15;
+/// Bytes that are read at once.
+const WINDOW: usize = 16;
 
 /// Address of the jump that led to the function at `entered`, if it was not the instruction at `call` that did.
 pub(super) fn jump_to(m: &dyn Machine, call: u64, entered: u64) -> Option<u64> {
@@ -55,22 +56,19 @@ fn called(m: &dyn Machine, instruction: &Instruction) -> Option<u64> {
 
 /// Where code at `pc` leads if it does nothing but jump on, by an address in a table: what linkers put between modules.
 fn through_table(m: &dyn Machine, pc: u64) -> u64 {
-    let first = decode(m, pc);
-    let jump = match first {
-        // endbr64
-        Some(first) if first.code() == iced_x86::Code::Endbr64 => decode(m, first.next_ip()),
-        first => first,
-    };
-    let jump = jump.filter(|jump| jump.flow_control() == FlowControl::IndirectBranch);
-    jump.and_then(|jump| called(m, &jump)).unwrap_or(pc)
+    let slot = code(m, pc).and_then(|bytes| slot(&bytes, pc));
+    slot.and_then(|slot| read_u64(m, slot).ok()).unwrap_or(pc)
 }
 
 fn decode(m: &dyn Machine, pc: u64) -> Option<Instruction> {
-    // An instruction may be the last in its mapping.
-    let bytes = (1..=LONGEST).rev().find_map(|length| {
+    let instruction = Decoder::with_ip(64, &code(m, pc)?, pc, DecoderOptions::NONE).decode();
+    (!instruction.is_invalid()).then_some(instruction)
+}
+
+/// The bytes at `pc`: as many as an instruction or an entry of such a table takes, unless their mapping ends before.
+fn code(m: &dyn Machine, pc: u64) -> Option<Vec<u8>> {
+    (1..=WINDOW).rev().find_map(|length| {
         let mut bytes = vec![0; length];
         m.read(pc, &mut bytes).ok().map(|()| bytes)
-    })?;
-    let instruction = Decoder::with_ip(64, &bytes, pc, DecoderOptions::NONE).decode();
-    (!instruction.is_invalid()).then_some(instruction)
+    })
 }

@@ -124,7 +124,7 @@ fn disturbs(insn: &Instruction, operands: u32, facts: &mut InstructionInfoFactor
 }
 
 /// The place of the address that the code at `address`, an entry of a procedure linkage table, jumps to.
-fn slot(bytes: &[u8], address: u64) -> Option<u64> {
+pub(super) fn slot(bytes: &[u8], address: u64) -> Option<u64> {
     let mut entry = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).into_iter();
     let jump = entry.find(|insn| insn.mnemonic() != iced_x86::Mnemonic::Endbr64)?;
     let through = jump.flow_control() == FlowControl::IndirectBranch && jump.is_ip_rel_memory_operand();
