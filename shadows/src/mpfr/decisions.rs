@@ -11,10 +11,13 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::certainty::Certainty;
 use super::history::Source;
+use super::lean::Recurring;
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
 use super::{MpfrShadow, Value, convert, fitted};
+
+const F64: Format = Format::F64;
 
 impl MpfrShadow {
     /// A comparison: does it come out as in the reals?
@@ -40,6 +43,28 @@ impl MpfrShadow {
         } else {
             self.flipped(id, &x);
         }
+    }
+
+    /// The same of doubles that are above or below each other as surely as their reals are; or nothing, where that is
+    /// not seen at once.
+    pub fn compares_alike(
+        &mut self,
+        (at, predicate): (&mut Recurring, Predicate),
+        x: [f64; 2],
+        shadows: [Option<&Real>; 2],
+    ) -> bool {
+        if shadows[0].is_none() & shadows[1].is_none() {
+            return true;
+        }
+        // Rounding keeps the order of numbers that it does not make equal.
+        let nearest = |n: usize| shadows[n].map_or(Some(x[n]), |shadow| shadow.value().near_double());
+        let ([a, b], Some(p), Some(q)) = (x, nearest(0), nearest(1)) else { return false };
+        let alike = (a < b) & (p < q) | (a > b) & (p > q);
+        if alike & self.settings.fast {
+            let id = at.operation(|site| self.operations.at(site, What::Compare(predicate), (F64, F64)));
+            self.operations[id].count += 1;
+        }
+        alike & self.settings.fast
     }
 
     /// A conversion to an integer: is it the integer that the real would become?

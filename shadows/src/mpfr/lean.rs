@@ -52,6 +52,15 @@ impl Recurring {
     pub fn site(&self) -> Site {
         self.site
     }
+
+    /// Its operation, which is looked up the first time.
+    #[inline(always)]
+    pub(super) fn operation(&mut self, look_up: impl FnOnce(Site) -> Id) -> Id {
+        match self.id {
+            Some(id) => id,
+            None => *self.id.insert(look_up(self.site)),
+        }
+    }
 }
 
 /// An operation on doubles.
@@ -325,10 +334,7 @@ impl MpfrShadow {
     /// Counts an execution.
     #[inline(always)]
     fn counted<E: Elementary>(&mut self, at: &mut Recurring, row: E, [a, b]: [f64; 2]) -> Id {
-        let id = match at.id {
-            Some(id) => id,
-            None => self.first_counted(at, row.op()),
-        };
+        let id = at.operation(|site| self.looked_up(site, row.op()));
         let operation = &mut self.operations[id];
         operation.count += 1;
         operation.operands[0].add(a);
@@ -339,10 +345,8 @@ impl MpfrShadow {
     }
 
     #[inline(never)]
-    fn first_counted(&mut self, at: &mut Recurring, op: Op) -> Id {
-        let id = self.operations.at(at.site, What::Op(op), (F64, F64));
-        at.id = Some(id);
-        id
+    fn looked_up(&mut self, site: Site, op: Op) -> Id {
+        self.operations.at(site, What::Op(op), (F64, F64))
     }
 
     /// How sure the real is: see [`Certainty::of_result`].

@@ -95,6 +95,15 @@ impl RealNumber {
         }
     }
 
+    /// The nearest double, if the number is short and well within their range.
+    #[inline(always)]
+    pub(super) fn near_double(&self) -> Option<f64> {
+        match self {
+            Brief(short) if short.is_near() => short.double().map(f64::from_bits),
+            _ => None,
+        }
+    }
+
     /// Whether it is the float `bits` itself, not merely near it. Both NaN counts.
     pub(super) fn is_exactly(&self, format: Format, bits: u128) -> bool {
         match self {
