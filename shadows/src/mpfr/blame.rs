@@ -16,7 +16,7 @@ const ROUNDINGS: usize = 3;
 /// How many gains.
 const GAINS: usize = 2;
 
-/// Part of an error: float less real.
+/// Part of an error, float less real, in the unit of what it is part of: see [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
     /// Who made it.
@@ -25,10 +25,57 @@ pub(super) struct Part {
     pub(super) amount: f64,
 }
 
+/// What the parts of a value's error are counted in: a fixed share of its float, so that products, quotients and roots
+/// leave their operands' amounts as they are. Of a float that is zero or near the ends of the range, a power of two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Unit {
+    /// The unit.
+    pub(super) size: f64,
+    /// As lists say it: nothing where it is a share of the float.
+    mark: u32,
+}
+
+/// A share that leaves amounts of all sizes that matter well within the range of an `f32`.
+const SHARE: f64 = 1.0 / (1 << 20) as f64;
+/// The mark of 2^0.
+const ONE: i32 = 1 << 16;
+
+impl Unit {
+    /// That of the float `x`, if it has one.
+    pub(super) fn share(x: f64) -> Option<Unit> {
+        (exponent(x).abs() <= FAR).then(|| Unit::share_of(x))
+    }
+
+    /// The same of one that is known to have one.
+    #[inline(always)]
+    pub(super) fn share_of(x: f64) -> Unit {
+        Unit { size: x * SHARE, mark: 0 }
+    }
+
+    /// Of a float for which a share of it is no measure, and whose error has a part of this size.
+    pub(super) fn power_near(part: f64) -> Unit {
+        let exponent = exponent(part).clamp(-FAR, FAR);
+        Unit { size: power_of_two(exponent), mark: (ONE + exponent) as u32 }
+    }
+
+    /// Whether the largest amount shows that this is a measure: others are near enough, then, to be told as an `f32`.
+    #[inline(always)]
+    pub(super) fn measures(largest: u32) -> bool {
+        const LEAST: u32 = 1e-30_f32.to_bits();
+        const SPAN: u32 = 1e30_f32.to_bits() - LEAST;
+        largest.wrapping_sub(LEAST) <= SPAN
+    }
+}
+
 /// What is beyond measure stays so: 0 · ∞, ∞ − ∞.
 #[inline(always)]
 pub(super) fn known(amount: f64) -> f64 {
     if amount.is_nan() { f64::INFINITY } else { amount }
+}
+
+/// The same where there is no sign beyond measure.
+pub(super) fn measurable(amount: f64) -> f64 {
+    if amount.is_finite() { amount } else { f64::INFINITY }
 }
 
 /// Adds parts to a list, by operation. Lists of values that are made from each other have the same order mostly, so
@@ -58,13 +105,12 @@ const LANES: usize = 4;
 /// The operation of a rounding that is not there.
 const NOBODY: Id = Id::MAX;
 
-/// The roundings that matter most to a value, the largest first, as `amount · 2^exponent`: eight bytes each, whatever
-/// their size. Two vectors of four words, as processors have them.
+/// The roundings that matter most to a value, the largest first. Two vectors of four words, as processors have them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Roundings {
     /// Whose they are; the last is nobody.
     pub operations: [u32; LANES],
-    /// The bits of their amounts, and the exponent.
+    /// The bits of their amounts, and the mark of the unit that these are in.
     pub amounts: [u32; LANES],
 }
 
@@ -72,13 +118,12 @@ pub struct Roundings {
 /// what comes of it is always what [`Portable`] makes of them.
 pub trait Merging {
     /// The three largest of two lists, each times its factor, and of one of `own` more. Those of one operation are
-    /// added up; amounts that agree but for their last four bits are in the order in which they come. The last amount
-    /// is the exponent.
-    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings;
+    /// added up; amounts that agree but for their last four bits are in the order in which they come.
+    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings;
 
-    /// The parts of both values, if these are of the same operations or there are none of one of them, in units of
-    /// 2^unit; nothing where amounts are too large or too small in those.
-    fn join(both: Both<'_>, unit: i32) -> Option<Few>;
+    /// The parts of both values, if these are of the same operations or there are none of one of them; nothing where
+    /// amounts are too large or too small.
+    fn join(both: Both<'_>) -> Option<Few>;
 }
 
 /// Merging as any processor does it.
@@ -87,13 +132,13 @@ pub struct Portable;
 
 impl Merging for Portable {
     #[inline(always)]
-    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings {
-        merge_any(lists, own, exponent)
+    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
+        merge_any(lists, own)
     }
 
     #[inline(always)]
-    fn join(both: Both<'_>, unit: i32) -> Option<Few> {
-        Few::joined(both, unit)
+    fn join(both: Both<'_>) -> Option<Few> {
+        Few::joined(both)
     }
 }
 
@@ -101,7 +146,6 @@ impl Merging for Portable {
 fn merge_any<const GROUPS: usize>(
     lists: [(&Roundings, f32); GROUPS],
     (operation, amount): (Id, f32),
-    exponent: i32,
 ) -> Roundings {
     let mut merged = Merged { operations: [[NOBODY; LANES]; GROUPS], amounts: [[0.0; LANES]; GROUPS] };
     for (nth, (roundings, scale)) in lists.into_iter().enumerate() {
@@ -118,7 +162,7 @@ fn merge_any<const GROUPS: usize>(
     let [a, b, c] = merged.largest();
     Roundings {
         operations: [a.0, b.0, c.0, NOBODY],
-        amounts: [a.1.to_bits(), b.1.to_bits(), c.1.to_bits(), exponent as u32],
+        amounts: [a.1.to_bits(), b.1.to_bits(), c.1.to_bits(), 0],
     }
 }
 
@@ -214,51 +258,20 @@ impl<const GROUPS: usize> Merged<GROUPS> {
 impl Roundings {
     pub(super) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
 
-    /// Those of the operands, each with its partial, and a new one.
+    /// Those of the operands, each with the factor that makes its amounts the result's, and a new one.
     pub(super) fn combine<const GROUPS: usize>(
-        operands: [(&Roundings, f64); GROUPS],
-        own: Part,
+        operands: [(&Roundings, f32); GROUPS],
+        own: (Id, f32),
+        unit: Unit,
     ) -> Roundings {
-        let reaches = operands.map(|(roundings, partial)| roundings.reach(partial));
-        let Some(unit) = unit(reaches, own.amount) else { return Roundings::NONE };
-        let down = power_of_two(-unit);
-        let lists = operands.map(|(roundings, partial)| (roundings, scale(roundings.weight(partial), down)));
-        merge_any(lists, (own.operation, (own.amount * down) as f32), unit).checked()
+        let Roundings { operations, amounts: [a, b, c, _] } = merge_any(operands, own).checked();
+        Roundings { operations, amounts: [a, b, c, unit.mark] }
     }
 
-    /// The same of two operands, each with its [weight](Roundings::weight), in units of two to this.
+    /// How much the largest part brings to a result, with that factor, whatever its sign.
     #[inline(always)]
-    pub(super) fn merged<M: Merging>(
-        (first, weight): (&Roundings, f64),
-        (second, other_weight): (&Roundings, f64),
-        own: Part,
-        unit: Option<i32>,
-    ) -> Roundings {
-        let Some(unit) = unit else { return Roundings::NONE };
-        let down = power_of_two(-unit);
-        let lists = [(first, scale(weight, down)), (second, scale(other_weight, down))];
-        M::merge(lists, (own.operation, (own.amount * down) as f32), unit).checked()
-    }
-
-    /// The exponent of what the largest part brings to a result with that partial, or one less.
-    #[inline(always)]
-    pub(super) fn reach(&self, partial: f64) -> i32 {
-        let [first, ..] = self.amounts;
-        let size = (first >> 23 & 0xff) as i32 - 127;
-        let reach = size + self.exponent() + exponent(partial);
-        if first << 1 == 0 { NOWHERE } else { reach }
-    }
-
-    /// A partial in the unit that amounts are in: what these, times it, bring to a result.
-    #[inline(always)]
-    pub(super) fn weight(&self, partial: f64) -> f64 {
-        power_of_two(self.exponent()) * partial
-    }
-
-    /// How much the largest part brings, with that weight, whatever its sign.
-    #[inline(always)]
-    pub(super) fn brought(&self, weight: f64) -> f64 {
-        (f64::from(f32::from_bits(self.amounts[0])) * weight).abs()
+    pub(super) fn brought(&self, factor: f32) -> f32 {
+        (f32::from_bits(self.amounts[0]) * factor).abs()
     }
 
     /// What is beyond measure is not followed: were there any such, it would be the first.
@@ -267,56 +280,50 @@ impl Roundings {
         if f32::from_bits(self.amounts[0]).is_finite() { self } else { Roundings::NONE }
     }
 
-    /// Amounts are in units of two to this.
+    /// Of which unit amounts are: see [`Unit`].
     #[inline(always)]
-    pub(super) fn exponent(&self) -> i32 {
-        self.amounts[ROUNDINGS] as i32
+    pub(super) fn mark(&self) -> u32 {
+        self.amounts[ROUNDINGS]
     }
 
-    /// Those of `factor` times the value.
-    pub(super) fn scaled(&self, factor: f64) -> Roundings {
-        Roundings::combine([(self, factor)], Part { operation: NOBODY, amount: 0.0 })
+    /// What amounts are in; `x` is the float.
+    pub(super) fn unit(&self, x: f64) -> Unit {
+        match self.mark() {
+            0 => Unit::share_of(x),
+            mark => Unit { size: power_of_two(mark as i32 - ONE), mark },
+        }
     }
 
-    /// The largest part, whatever its sign.
-    #[inline(always)]
-    pub(super) fn largest(&self) -> f64 {
-        self.brought(self.weight(1.0))
+    /// Those of ±2^power times the value, and whether the signs of parts turned over.
+    pub(super) fn scaled(&self, negate: bool, power: i32) -> (Roundings, bool) {
+        let Roundings { operations, amounts: [a, b, c, mark] } = *self;
+        if mark == 0 {
+            return (*self, false);
+        }
+        let sign = u32::from(negate) << 31;
+        let mark = (mark as i32 + power).clamp(ONE - FAR, ONE + FAR) as u32;
+        (Roundings { operations, amounts: [a ^ sign, b ^ sign, c ^ sign, mark] }, negate)
     }
 
     /// The parts that are not nothing.
     pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
-        let scale = power_of_two(self.exponent());
-        let part = move |(&operation, &amount): (&u32, &u32)| Part {
+        let part = |(&operation, &amount): (&u32, &u32)| Part {
             operation,
-            amount: f64::from(f32::from_bits(amount)) * scale,
+            amount: f64::from(f32::from_bits(amount)),
         };
         let pairs = self.operations.iter().zip(&self.amounts).take(ROUNDINGS);
         pairs.map(part).filter(|part| part.amount != 0.0)
     }
 }
 
-/// How far nothing reaches.
-const NOWHERE: i32 = i32::MIN / 2;
-/// Exponents of units are up to this, either way: two to that and its inverse are normal numbers.
+/// Floats are in the midst of the range as far as this, either way: two to that, and what is a [share](SHARE) of it,
+/// are normal numbers.
 pub(super) const FAR: i32 = 1000;
 
-/// The exponent of the unit that parts which reach that far are kept in, with one of `own` more: near that of the
-/// largest, as is found without waiting for it. Nothing where there are none, or what is beyond measure.
-#[inline(always)]
-pub(super) fn unit<const GROUPS: usize>(reaches: [i32; GROUPS], own: f64) -> Option<i32> {
-    let own = if own == 0.0 { NOWHERE } else { exponent(own) };
-    let farthest = reaches.into_iter().fold(own, i32::max);
-    (farthest > NOWHERE / 2 && farthest <= FAR).then(|| farthest.max(-FAR))
-}
-
-/// The factor that makes parts with that weight amounts of a list whose unit is one over `down`.
-#[inline(always)]
-fn scale(weight: f64, down: f64) -> f32 {
-    let scale = (weight * down) as f32;
-    // Nothing stays nothing. Two instructions, as `clamp` is not.
-    let scale = if scale < f32::MIN { f32::MIN } else { scale };
-    if scale > f32::MAX { f32::MAX } else { scale }
+/// A factor for amounts.
+pub(super) fn narrow(factor: f64) -> f32 {
+    // Nothing stays nothing.
+    (factor as f32).clamp(f32::MIN, f32::MAX)
 }
 
 /// Where relative error grew most, in bits: signed, as what one turn of a loop gains the next may lose.
@@ -366,12 +373,6 @@ impl Gains {
 /// Bits an operation can gain at once: all that the widest format has.
 const MOST_GAINED: f64 = 64.0;
 
-/// ⌊log₂ |x|⌋ of a normal number, kept where its power of two and the inverse are normal numbers too.
-#[inline(always)]
-pub(super) fn exponent_of(x: f64) -> i32 {
-    exponent(x).clamp(-FAR, FAR)
-}
-
 #[inline(always)]
 pub(super) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
@@ -381,9 +382,9 @@ pub(super) fn power_of_two(exponent: i32) -> f64 {
 mod tests {
     use super::*;
 
-    fn list(parts: &[(Id, f64)]) -> Roundings {
-        parts.iter().fold(Roundings::NONE, |list, &(operation, amount)| {
-            Roundings::combine([(&list, 1.0)], Part { operation, amount })
+    fn list(parts: &[(Id, f32)]) -> Roundings {
+        parts.iter().fold(Roundings::NONE, |list, &part| {
+            Roundings::combine([(&list, 1.0)], part, Unit::share_of(1.0))
         })
     }
 
@@ -395,22 +396,23 @@ mod tests {
             list(&[(1, 4.0)]),
             list(&[(2, 3.0), (1, -2.0), (5, 0.5)]),
             list(&[(5, -8.0), (3, 1.0), (2, 0.75)]),
-            list(&[(9, 1e200), (2, 2e200), (1, -3e200)]),
+            list(&[(9, 1e20), (2, 2e20), (1, -3e20)]),
         ];
         for a in &lists {
             for b in &lists {
-                for (p, q, own) in [(1.0, 1.0, 0.25), (1.0, -1.0, 1e-3), (-0.5, 3.0, 7.0), (0.0, 1e-60, 0.0)]
+                for (p, q, own) in [(1.0, 1.0, 0.25), (1.0, -1.0, 1e-3), (-0.5, 3.0, 7.0), (0.0, 1e-18, 0.0)]
                 {
                     let mut sums: Vec<Part> = Vec::new();
-                    let scaled = |list: &Roundings, factor: f64| -> Vec<Part> {
+                    let scaled = |list: &Roundings, factor: f32| -> Vec<Part> {
+                        let factor = f64::from(factor);
                         list.iter().map(|part| Part { amount: part.amount * factor, ..part }).collect()
                     };
                     put_all(&mut sums, scaled(a, p).into_iter());
-                    put_all(&mut sums, [Part { operation: 5, amount: own }].into_iter());
+                    put_all(&mut sums, [Part { operation: 5, amount: f64::from(own) }].into_iter());
                     put_all(&mut sums, scaled(b, q).into_iter());
                     sums.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
-                    let most = (a.largest() * p).abs().max((b.largest() * q).abs()).max(own);
-                    let merged = Roundings::combine([(a, p), (b, q)], Part { operation: 5, amount: own });
+                    let most = f64::from(a.brought(p).max(b.brought(q)).max(own));
+                    let merged = Roundings::combine([(a, p), (b, q)], (5, own), Unit::share_of(1.0));
                     let merged: Vec<Part> = merged.iter().collect();
                     // Amounts are kept with seven digits, of the largest where others cancel.
                     let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs() + 3e-7 * most;

@@ -35,6 +35,9 @@ pub trait Elementary: Copy {
     /// Its derivatives.
     fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2];
 
+    /// The same of relative errors.
+    fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2];
+
     /// What it is on numbers that are not zero; of which it is said whether they are doubles; and whether
     /// that is so, which is not where it would take long.
     fn short(self, a: (&Short, bool), b: (&Short, bool), precision: u32) -> (Short, bool);
@@ -90,6 +93,11 @@ impl Elementary for Sum {
     }
 
     #[inline(always)]
+    fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+        [(a / r) as f32, (self.signed(b) / r) as f32]
+    }
+
+    #[inline(always)]
     fn short(self, (a, _): (&Short, bool), (b, _): (&Short, bool), precision: u32) -> (Short, bool) {
         Short::near_sum(a, b, self.subtract, precision)
     }
@@ -120,6 +128,11 @@ impl Elementary for Product {
     }
 
     #[inline(always)]
+    fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
+        [1.0, 1.0]
+    }
+
+    #[inline(always)]
     fn short(
         self,
         (a, a_is_double): (&Short, bool),
@@ -147,6 +160,11 @@ impl Elementary for Quotient {
     }
 
     #[inline(always)]
+    fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
+        [1.0, -1.0]
+    }
+
+    #[inline(always)]
     fn short(self, (a, _): (&Short, bool), (b, _): (&Short, bool), precision: u32) -> (Short, bool) {
         (Short::quotient(a, b, precision), true)
     }
@@ -166,6 +184,11 @@ impl Elementary for Root {
     #[inline(always)]
     fn partials(self, _a: f64, _b: f64, r: f64) -> [f64; 2] {
         [1.0 / (2.0 * r), 0.0]
+    }
+
+    #[inline(always)]
+    fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
+        [0.5, 0.0]
     }
 
     #[inline(always)]
@@ -204,6 +227,16 @@ impl Elementary for Any {
             Op::Mul => Product.partials(a, b, r),
             Op::Div => Quotient.partials(a, b, r),
             _ => Root.partials(a, b, r),
+        }
+    }
+
+    #[inline(always)]
+    fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+        match self.0 {
+            Op::Add | Op::Sub => self.sum().factors(a, b, r),
+            Op::Mul => Product.factors(a, b, r),
+            Op::Div => Quotient.factors(a, b, r),
+            _ => Root.factors(a, b, r),
         }
     }
 

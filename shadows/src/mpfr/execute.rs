@@ -3,7 +3,7 @@
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
-use super::blame::{Part, Roundings};
+use super::blame::{Part, Roundings, Unit, measurable, narrow};
 use super::certainty::{self, Certainty};
 use super::fault::{self, Fault, Outcome};
 use super::history::Source;
@@ -25,6 +25,37 @@ struct Result {
     /// How far the float is from that.
     floats: f64,
     certainty: Certainty,
+}
+
+/// Roundings that operands bring to a result, in its unit.
+struct Weighed<'a> {
+    unit: Unit,
+    /// Each with its factor.
+    operands: [(&'a Roundings, f32); MAX_OPERANDS],
+    count: usize,
+    own: f32,
+    /// The size of the largest, and the operand that brings it, if one does.
+    foremost: f32,
+    grew: Option<(usize, &'a Real)>,
+}
+
+impl<'a> Weighed<'a> {
+    fn new(linear: &Linear, lane: &Lane<'a, Value>, own: f64, unit: Unit) -> Weighed<'a> {
+        let own = narrow(own / unit.size);
+        let operands = [(&Roundings::NONE, 0.0); MAX_OPERANDS];
+        let mut weighed = Weighed { unit, operands, count: 0, own, foremost: own.abs(), grew: None };
+        for (index, shadow) in lane.shadows.iter().enumerate() {
+            let &Some(shadow) = shadow else { continue };
+            let factor = narrow(linear.factor(index, shadow.unit(linear.x[index]), unit));
+            weighed.operands[weighed.count] = (&shadow.roundings, factor);
+            weighed.count += 1;
+            let brought = shadow.roundings.brought(factor);
+            if brought > weighed.foremost {
+                (weighed.foremost, weighed.grew) = (brought, Some((index, shadow)));
+            }
+        }
+        weighed
+    }
 }
 
 impl MpfrShadow {
@@ -116,7 +147,7 @@ impl MpfrShadow {
         let outcome = Outcome { lane, linear, value: &value, rounded, floats };
         let fault = outcome.fault(&self.reals.mpfr, self.threshold);
         let mut real = Real::new(value, lane.to, certainty);
-        self.follow_roundings(id, linear, lane, &mut real);
+        let unit = self.follow_roundings(id, linear, lane, &mut real);
         if floats > ONE_ROUNDING
             || fault.is_some()
             || fault::is_tiny(lane.to, linear.r)
@@ -124,7 +155,6 @@ impl MpfrShadow {
         {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
             if any || fault.is_some() {
-                let unit = real.roundings.exponent();
                 real.influences = self.influences((id, fault), linear, lane, real.value(), unit);
             }
         }
@@ -137,36 +167,29 @@ impl MpfrShadow {
     }
 
     /// Whose roundings the result carries, and where the largest of them grew.
-    fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) {
+    fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) -> Unit {
         let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, real.value()));
-        let mut largest = own.abs();
-        let nothing = Roundings::NONE;
-        let mut operands = [(&nothing, 0.0); MAX_OPERANDS];
-        let mut count = 0;
-        for (index, shadow) in lane.shadows.iter().enumerate() {
-            let Some(shadow) = shadow else { continue };
-            // Nothing stays nothing, though the partial be infinite.
-            let none = shadow.roundings.largest() == 0.0;
-            let partial = if none { 0.0 } else { linear.partials[index] };
-            operands[count] = (&shadow.roundings, partial);
-            count += 1;
-            let brought = shadow.roundings.largest() * partial.abs();
-            if brought > largest {
-                largest = brought;
-                real.gains = match lane.op {
-                    // Their condition number is one.
-                    Op::Mul | Op::Div => shadow.gains,
-                    _ => shadow.gains.with(id, linear.gain(index)),
-                };
-            }
+        let weighed = Unit::share(linear.r).map(|unit| Weighed::new(linear, lane, own, unit));
+        let weighed = weighed.filter(|weighed| Unit::measures(weighed.foremost.to_bits()));
+        let weighed = weighed.unwrap_or_else(|| {
+            let largest = largest(linear, lane).max(own.abs());
+            Weighed::new(linear, lane, own, Unit::power_near(largest))
+        });
+        if let Some((index, shadow)) = weighed.grew {
+            real.gains = match lane.op {
+                // Their condition number is one.
+                Op::Mul | Op::Div => shadow.gains,
+                _ => shadow.gains.with(id, linear.gain(index)),
+            };
         }
-        let own = Part { operation: id, amount: own };
-        let [first, second, third] = operands;
-        real.roundings = match count {
-            0 | 1 => Roundings::combine([first], own),
-            2 => Roundings::combine([first, second], own),
-            _ => Roundings::combine([first, second, third], own),
+        let Weighed { operands: [first, second, third], unit, .. } = weighed;
+        let own = (id, weighed.own);
+        real.roundings = match weighed.count {
+            0 | 1 => Roundings::combine([first], own, unit),
+            2 => Roundings::combine([first, second], own, unit),
+            _ => Roundings::combine([first, second, third], own, unit),
         };
+        unit
     }
 
     /// What an operation without a residual rounds off: the error that its operands' errors do not explain, as far as
@@ -182,23 +205,23 @@ impl MpfrShadow {
         if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
     }
 
-    /// The operations at fault that the result depends on; `unit` is the exponent of its roundings.
+    /// The operations at fault that the result depends on, in that unit.
     pub(super) fn influences(
         &mut self,
         (id, fault): (Id, Option<Fault>),
         linear: &Linear,
         lane: &Lane<'_, Value>,
         value: &RealNumber,
-        unit: i32,
+        unit: Unit,
     ) -> Influences {
         let kept = self.compensated(lane, value);
         let operands = std::array::from_fn(|index| {
             let shadow = lane.shadows.get(index).copied().flatten()?;
             let counts = shadow.is_influenced() && kept.is_none_or(|kept| kept == index);
-            counts.then_some((&shadow.influences, linear.partials[index]))
+            counts.then(|| (&shadow.influences, linear.factor(index, shadow.unit(linear.x[index]), unit)))
         });
-        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
-        Influences::combine(operands, own, unit, &mut self.parts)
+        let own = fault.map(|fault| Part { operation: id, amount: measurable(fault.amount / unit.size) });
+        Influences::combine(operands, own, &mut self.parts)
     }
 
     /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the
@@ -245,14 +268,21 @@ impl MpfrShadow {
     }
 }
 
+/// The largest part of the result's error that its operands bring.
+fn largest(linear: &Linear, lane: &Lane<'_, Value>) -> f64 {
+    let mut largest = 0.0_f64;
+    for (index, shadow) in lane.shadows.iter().enumerate() {
+        let Some(shadow) = shadow else { continue };
+        largest = largest.max(shadow.largest_part(linear.x[index]) * linear.partials[index].abs());
+    }
+    largest
+}
+
 /// Whether the reals know no more of a sum that is zero to them than the floats do: these have errors, and none that the
 /// reals would see.
 fn is_exhausted(lane: &Lane<'_, Value>, linear: &Linear) -> bool {
-    let (mut error, mut noise) = (0.0_f64, f32::NEG_INFINITY);
-    for (shadow, partial) in lane.shadows.iter().zip(&linear.partials) {
-        let Some(shadow) = shadow else { continue };
-        error = error.max(shadow.roundings.largest() * partial.abs());
-        noise = noise.max(shadow.noise() + exponent(*partial) as f32);
-    }
+    let noises = lane.shadows.iter().zip(&linear.partials);
+    let noises = noises.filter_map(|(shadow, &partial)| Some(shadow.as_ref()?.noise() + exponent(partial) as f32));
+    let (error, noise) = (largest(linear, lane), noises.fold(f32::NEG_INFINITY, f32::max));
     error != 0.0 && exponent(error) as f32 <= noise
 }

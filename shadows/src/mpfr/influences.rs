@@ -6,7 +6,7 @@
 use shadowgrind_core::ops::MAX_OPERANDS;
 use triomphe::ThinArc;
 
-use super::blame::{FAR, Merging, Part, Portable, compare, exponent_of, known, power_of_two, put_all};
+use super::blame::{Merging, Part, Portable, compare, known, measurable, narrow, put_all};
 
 /// How many are few.
 const FEW: usize = 3;
@@ -22,12 +22,12 @@ pub(super) struct Influences {
     many: Option<ThinArc<(), Part>>,
 }
 
-/// Parts as `amount · 2^exponent`; those beyond measure are infinite. Two vectors of four words, as processors have them.
+/// A few parts. Two vectors of four words, as processors have them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Few {
     /// Whose they are, zero beyond them, and how many there are.
     pub operations: [u32; FEW + 1],
-    /// The bits of their amounts, and the exponent.
+    /// The bits of their amounts, infinite where these are beyond measure; the last is nothing.
     pub amounts: [u32; FEW + 1],
 }
 
@@ -38,7 +38,7 @@ pub type Both<'a> = [(&'a Few, f32); 2];
 const LARGEST_FACTOR: f64 = 1e30;
 
 /// In place of an operand that depends on none.
-const NOBODY: (&Influences, f64) = (&Influences::NONE, 0.0);
+const NOBODY: (&Influences, f32) = (&Influences::NONE, 0.0);
 
 impl Influences {
     pub(super) const NONE: Influences = Influences { few: Few::NONE, many: None };
@@ -60,18 +60,18 @@ impl Influences {
         self.many.as_ref().map(|parts| (parts, factor.into()))
     }
 
-    /// Those of the operands, each with its partial, and a new one if the operation is at fault. `unit` is an exponent
-    /// near which those of the amounts are, probably.
+    /// Those of the operands, each with the factor that makes its amounts the result's, and a new one if the operation
+    /// is at fault.
     pub(super) fn combine(
         operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
         own: Option<Part>,
-        unit: i32,
         scratch: &mut Vec<Part>,
     ) -> Influences {
         let mut operands = operands.into_iter().flatten();
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
-        if let (Some(first), None, None) = (first, third, own)
-            && let Some(joined) = Influences::joined::<Portable>(first, second.unwrap_or(NOBODY), unit)
+        let narrowed = |(influences, factor): (_, f64)| (influences, narrow(factor));
+        if let (Some(first), None, None) = (first.map(narrowed), third, own)
+            && let Some(joined) = Influences::joined::<Portable>(first, second.map_or(NOBODY, narrowed))
         {
             return Influences::few(joined);
         }
@@ -106,18 +106,14 @@ impl Influences {
         }
     }
 
-    /// Those of two operands, each with its partial, where that takes no more than a few instructions: few operations,
+    /// Those of two operands, each with its factor, where that takes no more than a few instructions: few operations,
     /// the same ones or of one operand only, as they mostly are.
     #[inline(always)]
-    pub(super) fn joined<M: Merging>(a: (&Influences, f64), b: (&Influences, f64), unit: i32) -> Option<Few> {
+    pub(super) fn joined<M: Merging>(a: (&Influences, f32), b: (&Influences, f32)) -> Option<Few> {
         if a.0.many.is_some() | b.0.many.is_some() {
             return None;
         }
-        let scale = |few: &Few, partial: f64| {
-            let power = power_of_two((few.exponent() - unit).clamp(-FAR, FAR));
-            if few.count() == 0 { 0.0 } else { (power * partial) as f32 }
-        };
-        M::join([(&a.0.few, scale(&a.0.few, a.1)), (&b.0.few, scale(&b.0.few, b.1))], unit)
+        M::join([(&a.0.few, a.1), (&b.0.few, b.1)])
     }
 
     /// Whether there are any.
@@ -154,12 +150,6 @@ impl Few {
     /// None.
     pub const NONE: Few = Few { operations: [0; FEW + 1], amounts: [0; FEW + 1] };
 
-    /// Amounts are in units of two to this.
-    #[inline(always)]
-    fn exponent(&self) -> i32 {
-        self.amounts[FEW] as i32
-    }
-
     #[inline(always)]
     fn count(&self) -> u32 {
         self.operations[FEW]
@@ -167,34 +157,23 @@ impl Few {
 
     /// Parts, no more than a few.
     fn of(parts: impl Iterator<Item = Part>) -> Few {
-        let (mut operations, mut amounts) = ([0; FEW + 1], [0.0; FEW]);
+        let mut few = Few::NONE;
         for (index, part) in parts.enumerate().take(FEW) {
-            (operations[index], amounts[index]) = (part.operation, part.amount);
-            operations[FEW] = index as u32 + 1;
+            few.operations[index] = part.operation;
+            few.amounts[index] = (part.amount as f32).to_bits();
+            few.operations[FEW] = index as u32 + 1;
         }
-        Few::with(operations, amounts)
-    }
-
-    fn with(operations: [u32; FEW + 1], amounts: [f64; FEW]) -> Few {
-        let mut largest = 0.0_f64;
-        for amount in amounts {
-            let size = amount.abs();
-            largest = if size > largest && size < f64::INFINITY { size } else { largest };
-        }
-        let exponent = exponent_of(largest);
-        let scale = power_of_two(-exponent);
-        let [a, b, c] = amounts.map(|amount| ((amount * scale) as f32).to_bits());
-        Few { operations, amounts: [a, b, c, exponent as u32] }
+        few
     }
 
     /// As any processor does it: see [`Merging::join`].
     #[inline(always)]
-    pub(super) fn joined([(few, scale), (other, other_scale)]: Both<'_>, unit: i32) -> Option<Few> {
+    pub(super) fn joined([(few, scale), (other, other_scale)]: Both<'_>) -> Option<Few> {
         let (is_none, other_is_none) = (few.count() == 0, other.count() == 0);
         if !(is_none | other_is_none | (few.operations == other.operations)) {
             return None;
         }
-        let mut amounts = [0, 0, 0, unit as u32];
+        let mut amounts = [0; FEW + 1];
         let mut largest = 0;
         for (n, place) in amounts.iter_mut().enumerate().take(FEW) {
             let amount =
@@ -206,7 +185,7 @@ impl Few {
         (Few::LEAST..=Few::LARGEST).contains(&largest).then_some(Few { operations, amounts })
     }
 
-    /// These and others, each with its partial, if that makes no more than a few.
+    /// These and others, each with its factor, if that makes no more than a few.
     fn united(&self, partial: f64, other: &Few, other_partial: f64) -> Option<Few> {
         let mut parts = [Part { operation: 0, amount: 0.0 }; FEW];
         let mut count = 0;
@@ -225,19 +204,12 @@ impl Few {
 
     /// These, with a factor.
     fn scaled(&self, factor: f64) -> Few {
-        let scale = power_of_two(self.exponent()) * factor;
-        let [a, b, c, _] = self.amounts;
-        let amounts = [a, b, c].map(|amount| f64::from(f32::from_bits(amount)) * scale);
-        if amounts.iter().all(|amount| amount.is_finite()) {
-            return Few::with(self.operations, amounts);
-        }
         Few::of(scaled_parts(self.iter(), factor))
     }
 
     fn iter(&self) -> impl Iterator<Item = Part> {
-        let scale = power_of_two(self.exponent());
         let all = self.operations.iter().zip(&self.amounts).take(self.count() as usize);
-        let amount = move |bits| f64::from(f32::from_bits(bits)) * scale;
+        let amount = |bits| f64::from(f32::from_bits(bits));
         all.map(move |(&operation, &bits)| Part { operation, amount: amount(bits) })
     }
 }
@@ -245,7 +217,7 @@ impl Few {
 /// What is beyond measure stays so: 0 · ∞.
 fn scaled_parts(parts: impl Iterator<Item = Part>, factor: f64) -> impl Iterator<Item = Part> {
     parts.map(move |Part { operation, amount }| {
-        let scaled = if amount.is_infinite() { f64::INFINITY } else { known(amount * factor) };
+        let scaled = if amount.is_infinite() { f64::INFINITY } else { measurable(amount * factor) };
         Part { operation, amount: scaled }
     })
 }
@@ -291,9 +263,8 @@ mod tests {
         for (a, b) in lists.iter().flat_map(|a| lists.iter().map(move |b| (a, b))) {
             for (p, q) in [(1.0, -1.0), (0.125, 3e10), (0.0, 1e-30), (1.0, 1.0)] {
                 let (x, y) = (Influences::few(*a), Influences::few(*b));
-                let quick = Influences::joined::<Portable>((&x, p), (&y, q), -20);
-                let Some(quick) = quick else { continue };
-                let slow = a.united(p, b, q).expect("few");
+                let Some(quick) = Influences::joined::<Portable>((&x, p), (&y, q)) else { continue };
+                let slow = a.united(p.into(), b, q.into()).expect("few");
                 joined += 1;
                 let parts = |few: &Few| -> Vec<Part> { few.iter().collect() };
                 let (quick, slow) = (parts(&quick), parts(&slow));

@@ -13,7 +13,7 @@ use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
-use super::blame::Merging;
+use super::blame::{Merging, Unit};
 use super::certainty::{self, Certainty};
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
@@ -282,6 +282,10 @@ impl MpfrShadow {
             self.counted(at, binary.row, binary.x);
             return Became::Exact;
         }
+        let weighed = binary.weighed();
+        if !Unit::measures(weighed.largest) | !binary.are_shares() {
+            return Became::Odd;
+        }
         let precision = self.settings.precision;
         let is_noisy = |real: &Real| real.noise() != f32::NEG_INFINITY;
         let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
@@ -299,9 +303,8 @@ impl MpfrShadow {
             certainty
         };
         let id = self.counted(at, binary.row, binary.x);
-        let unit;
-        (made.roundings, made.gains, unit) = binary.roundings::<M>(id);
-        let fault = self.lean_influences::<M, E>(binary, value, found, floats, (id, unit), made);
+        (made.roundings, made.gains) = binary.roundings::<M>(id, weighed);
+        let fault = self.lean_influences::<M, E>(binary, value, found, floats, (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];

@@ -5,6 +5,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::shadow::Lane;
 
+use super::blame::Unit;
 use super::exact::{residual_host, residuals_hold, to_f64};
 
 /// Operands, result and partial derivatives of an operation as the guest performed it.
@@ -63,6 +64,12 @@ impl Linear {
                 }
             }
         }
+    }
+
+    /// What makes amounts of operand `index`, in its unit, amounts of the result in that of the result.
+    #[inline(always)]
+    pub(super) fn factor(&self, index: usize, from: Unit, to: Unit) -> f64 {
+        self.partials[index] * from.size / to.size
     }
 
     /// How much an error of operand `index` grows on the way to the result: log₂ of the partial. As a difference of

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::format::Format;
 
-use super::blame::{Gains, Roundings};
+use super::blame::{Gains, Roundings, Unit};
 use super::certainty::Certainty;
 use super::digits::Short;
 use super::history::Serial;
@@ -19,7 +19,7 @@ pub struct Real {
     pub(super) serial: Serial,
     pub(super) roundings: Roundings,
     pub(super) gains: Gains,
-    /// The operations at fault that it depends on.
+    /// The operations at fault that it depends on, in the unit of the roundings.
     pub(super) influences: Influences,
 }
 
@@ -109,16 +109,26 @@ impl Real {
 
     /// ±value · 2^power, carrying what this carries.
     pub fn scaled(&self, format: Format, negate: bool, power: i32) -> Real {
-        let factor = if negate { -2f64.powi(power) } else { 2f64.powi(power) };
         let value = self.value.scaled(negate, power);
+        let (roundings, turned) = self.roundings.scaled(negate, power);
         Real {
-            roundings: self.roundings.scaled(factor),
+            roundings,
             gains: self.gains,
-            influences: self.influences.scaled(factor),
+            influences: self.influences.scaled(if turned { -1.0 } else { 1.0 }),
             // The history knows a float by its negative, too.
             serial: if power == 0 { self.serial } else { 0 },
             ..Real::new(value, format, self.certainty.scaled(power))
         }
+    }
+
+    /// What the parts of its error are counted in; `x` is its float.
+    pub(super) fn unit(&self, x: f64) -> Unit {
+        self.roundings.unit(x)
+    }
+
+    /// The size of the largest rounding in the error of its float `x`.
+    pub(super) fn largest_part(&self, x: f64) -> f64 {
+        (f64::from(self.roundings.brought(1.0)) * self.unit(x).size).abs()
     }
 
     /// Whether it depends on operations at fault.

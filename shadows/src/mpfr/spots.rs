@@ -112,7 +112,9 @@ impl MpfrShadow {
     ) -> Vec<Id> {
         let error = shadow.error_of(seen.format, seen.bits);
         let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
-        let influences: Vec<Part> = shadow.influences.parts();
+        let unit = shadow.unit(seen.format.to_f64(seen.bits)).size;
+        let absolute = |part: Part| Part { amount: part.amount * unit, ..part };
+        let influences: Vec<Part> = shadow.influences.parts().into_iter().map(absolute).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
         for part in &influences {
@@ -130,7 +132,7 @@ impl MpfrShadow {
         }
         let by_gains = best > explained;
         let accumulated = best < bits / 2.0 || blamed.is_empty();
-        for part in shadow.roundings.iter() {
+        for part in shadow.roundings.iter().map(absolute) {
             // Signed: what was compensated has no share.
             let share = (part.amount / error).min(1.0);
             let operation = &mut self.operations[part.operation];

@@ -9,15 +9,15 @@ pub(super) struct Vectors;
 
 impl Merging for Vectors {
     #[inline(always)]
-    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32), exponent: i32) -> Roundings {
+    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
         // SAFETY: the processor has AVX2: see above.
-        unsafe { merge(lists, own, exponent) }
+        unsafe { merge(lists, own) }
     }
 
     #[inline(always)]
-    fn join(both: Both<'_>, unit: i32) -> Option<Few> {
+    fn join(both: Both<'_>) -> Option<Few> {
         // SAFETY: the same.
-        unsafe { join(both, unit) }
+        unsafe { join(both) }
     }
 }
 
@@ -87,7 +87,6 @@ fn without(keys: __m128i, one: __m128i) -> __m128i {
 fn merge(
     [(first, scale), (second, other_scale)]: [(&Roundings, f32); 2],
     (operation, amount): (u32, f32),
-    exponent: i32,
 ) -> Roundings {
     let (mine, others) = (integers(first.operations), integers(second.operations));
     let (mut sums, amounts) = (scaled(first.amounts, scale), scaled(second.amounts, other_scale));
@@ -102,7 +101,7 @@ fn merge(
     if _mm_movemask_epi8(alike) == 0xffff {
         let sums = _mm_add_ps(sums, amounts);
         if is_ordered(sums, amount, same) {
-            return list(mine, _mm_castps_si128(sums), exponent);
+            return list(mine, _mm_castps_si128(sums));
         }
     }
     let known = _mm_or_si128(same, _mm_shuffle_epi32::<0b01_00_11_10>(same));
@@ -138,14 +137,14 @@ fn merge(
     let operations = _mm256_permutevar8x32_epi32(_mm256_set_m128i(others, mine), places);
     let amounts = _mm256_castps_si256(_mm256_set_m128(amounts, sums));
     let amounts = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(amounts, places));
-    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody), amounts, exponent)
+    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody), amounts)
 }
 
 /// A list of these roundings; what is in the last lane of their amounts is of no account.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn list(operations: __m128i, amounts: __m128i, exponent: i32) -> Roundings {
-    let amounts = _mm_blend_epi32::<LAST>(amounts, _mm_set1_epi32(exponent));
+fn list(operations: __m128i, amounts: __m128i) -> Roundings {
+    let amounts = _mm_blend_epi32::<LAST>(amounts, _mm_setzero_si128());
     Roundings { operations: words(operations), amounts: words(amounts) }
 }
 
@@ -164,7 +163,7 @@ fn is_ordered(sums: __m128, new: __m128, among: __m128i) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn join([(few, scale), (other, other_scale)]: Both<'_>, unit: i32) -> Option<Few> {
+fn join([(few, scale), (other, other_scale)]: Both<'_>) -> Option<Few> {
     const ALL: i32 = 0b1111;
     let [_, _, _, count] = few.operations;
     let [_, _, _, other_count] = other.operations;
@@ -173,14 +172,15 @@ fn join([(few, scale), (other, other_scale)]: Both<'_>, unit: i32) -> Option<Few
     if !((count == 0) | (other_count == 0) | alike) {
         return None;
     }
-    let amounts = _mm_add_ps(scaled(few.amounts, scale), scaled(other.amounts, other_scale));
-    let sizes = _mm_and_si128(_mm_castps_si128(amounts), _mm_set1_epi32(i32::MAX));
+    let amounts = |few: &Few, scale| _mm_mul_ps(_mm_castsi128_ps(integers(few.amounts)), _mm_set1_ps(scale));
+    let amounts = _mm_castps_si128(_mm_add_ps(amounts(few, scale), amounts(other, other_scale)));
+    let amounts = _mm_blend_epi32::<LAST>(amounts, _mm_setzero_si128());
+    let sizes = _mm_and_si128(amounts, _mm_set1_epi32(i32::MAX));
     let any_above = |bits: u32| {
         let above = _mm_cmpgt_epi32(sizes, _mm_set1_epi32(bits as i32));
         _mm_movemask_ps(_mm_castsi128_ps(above)) != 0
     };
     let operations = if count == 0 { others } else { mine };
-    let amounts = _mm_blend_epi32::<LAST>(_mm_castps_si128(amounts), _mm_set1_epi32(unit));
     let joined = Few { operations: words(operations), amounts: words(amounts) };
     (any_above(Few::LEAST - 1) & !any_above(Few::LARGEST)).then_some(joined)
 }
@@ -203,14 +203,14 @@ mod tests {
             let amount = |at: u32| if at < count { amounts[(n / 7 + at * (n % 5)) as usize % 7] } else { 0 };
             let [a, b, c] = [0, 1, 2];
             let operations = [operation(a), operation(b), operation(c), count];
-            Few { operations, amounts: [amount(a), amount(b), amount(c), n % 50] }
+            Few { operations, amounts: [amount(a), amount(b), amount(c), 0] }
         });
         let lists: Vec<Few> = lists.collect();
         let mut joined = 0;
         for (few, other) in lists.iter().zip(lists.iter().rev().cycle().skip(17)) {
             for (scale, other_scale) in [(1.0, -1.0), (0.0, 2.5), (1e-30, 1e20), (-0.5, 0.0)] {
                 let both = [(few, scale), (other, other_scale)];
-                let (vectors, portable) = (Vectors::join(both, 7), Portable::join(both, 7));
+                let (vectors, portable) = (Vectors::join(both), Portable::join(both));
                 assert_eq!(vectors, portable, "{both:?}");
                 joined += u32::from(vectors.is_some());
             }
@@ -248,7 +248,7 @@ mod tests {
             let ((a, p), (b, q)) = (any(kinds), any(kinds));
             let own = (round % 5, p - q);
             let (vectors, portable) =
-                (Vectors::merge([(&a, p), (&b, q)], own, 7), Portable::merge([(&a, p), (&b, q)], own, 7));
+                (Vectors::merge([(&a, p), (&b, q)], own), Portable::merge([(&a, p), (&b, q)], own));
             assert_eq!(vectors, portable, "{p} {a:?} {q} {b:?} {own:?}");
         }
     }

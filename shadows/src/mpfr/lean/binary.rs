@@ -3,7 +3,7 @@
 use shadowgrind_core::shadow::Lane;
 
 use super::{Binary, F64, Found, ROUNDING_FIELD, field};
-use crate::mpfr::blame::{Gains, Merging, Part, Roundings, unit};
+use crate::mpfr::blame::{Gains, Merging, Roundings, Unit};
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::linear::log2;
@@ -66,21 +66,33 @@ impl<E: Elementary> Binary<'_, E> {
         then(&Lane { site: self.site, op, from: F64, to: F64, x, r, shadows })
     }
 
-    /// Whose roundings the result carries, where the largest of them grew, and the exponent of their unit: as part of the
-    /// list it would have to be waited for.
+    /// Whether the units of both operands are shares of them.
     #[inline(always)]
-    pub(super) fn roundings<M: Merging>(&self, id: Id) -> (Roundings, Gains, i32) {
-        let partials = self.partials();
-        let lists = [&self.reals[0].roundings, &self.reals[1].roundings];
-        let [p, q] = [lists[0].weight(partials[0]), lists[1].weight(partials[1])];
-        let (first, second, own) = (lists[0].brought(p), lists[1].brought(q), self.own.abs());
-        // Which of them is the largest cannot be foreseen: these are choices of numbers, not branches.
+    pub(super) fn are_shares(&self) -> bool {
+        self.reals[0].roundings.mark() | self.reals[1].roundings.mark() == 0
+    }
+
+    /// What amounts of operands become in the result's unit, and how much its own rounding is.
+    #[inline(always)]
+    pub(super) fn weighed(&self) -> Weighed {
+        let factors = self.row.factors(self.x[0], self.x[1], self.r);
+        let own = (self.own / Unit::share_of(self.r).size) as f32;
+        let [first, second] = [0, 1].map(|n| self.reals[n].roundings.brought(factors[n]).to_bits());
+        // Which of them is the largest cannot be foreseen: these are choices of words, not branches.
         let second_is_foremost = second > first;
         let brought = if second_is_foremost { second } else { first };
+        let new = own.abs().to_bits();
+        Weighed { factors, own, second_is_foremost, grew: brought > new, largest: brought.max(new) }
+    }
+
+    /// Whose roundings the result carries, and where the largest of them grew.
+    #[inline(always)]
+    pub(super) fn roundings<M: Merging>(&self, id: Id, weighed: Weighed) -> (Roundings, Gains) {
+        let Weighed { factors: [p, q], second_is_foremost, grew, .. } = weighed;
         let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
-        let grew = brought > own;
         let before = if grew { &foremost.gains } else { &Gains::NONE };
         let gains = if self.row.is_conditioned() {
+            let partials = self.partials();
             let [x, y] = [partials[0] * self.x[0], partials[1] * self.x[1]].map(f64::to_bits);
             let x = f64::from_bits(if second_is_foremost { y } else { x });
             let bits = (log2(x) - log2(self.r)).to_bits() & 0_u64.wrapping_sub(grew.into());
@@ -88,14 +100,24 @@ impl<E: Elementary> Binary<'_, E> {
         } else {
             *before
         };
-        let unit = unit([lists[0].reach(partials[0]), lists[1].reach(partials[1])], self.own);
-        let own = Part { operation: id, amount: self.own };
-        let [a, b] = lists;
+        let [a, b] = [&self.reals[0].roundings, &self.reals[1].roundings];
         // The operand that has no roundings comes last: the slow twin does without it.
         let turned = self.shadows[0].is_none();
         let first = if turned { (b, q) } else { (a, p) };
         let second = if turned { (a, p) } else { (b, q) };
-        let roundings = Roundings::merged::<M>(first, second, own, unit);
-        (roundings, gains, unit.unwrap_or(0))
+        (M::merge([first, second], (id, weighed.own)), gains)
     }
+}
+
+/// Roundings that an operation's result carries, in its unit.
+#[derive(Clone, Copy)]
+pub(super) struct Weighed {
+    /// For the operands' amounts.
+    pub(super) factors: [f32; 2],
+    own: f32,
+    second_is_foremost: bool,
+    /// Whether an operand brings more than is new.
+    grew: bool,
+    /// The bits of the largest amount.
+    pub(super) largest: u32,
 }

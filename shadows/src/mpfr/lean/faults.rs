@@ -4,7 +4,7 @@ use shadowgrind_core::ops::Op;
 
 use super::{Binary, F64, Found, Made, Value};
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::blame::Merging;
+use crate::mpfr::blame::{Merging, Unit};
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
 use crate::mpfr::fault::{Fault, Outcome};
@@ -22,7 +22,7 @@ impl MpfrShadow {
         value: &impl Value,
         found: Found,
         floats: u64,
-        (id, unit): (Id, i32),
+        (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
     ) -> Option<Fault> {
         let suspect = (floats > self.threshold.floats) & binary.may_be_at_fault(&found, self.threshold.bits)
@@ -33,13 +33,13 @@ impl MpfrShadow {
         if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
             let influences;
             (fault, influences) =
-                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, unit), suspect));
+                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, suspect)));
             self.influences_apart = Some(influences);
         } else if carries {
-            let ([a, b], [p, q]) = (binary.reals, binary.partials());
-            match Influences::joined::<M>((&a.influences, p), (&b.influences, q), unit) {
+            let [a, b] = binary.reals;
+            match Influences::joined::<M>((&a.influences, p), (&b.influences, q)) {
                 Some(few) => made.few = few,
-                None => self.influences_apart = Some(self.inherited(binary, unit)),
+                None => self.influences_apart = Some(self.inherited(binary)),
             }
         }
         fault
@@ -47,13 +47,13 @@ impl MpfrShadow {
 
     /// Those that the operands depend on.
     #[inline(never)]
-    fn inherited<E: Elementary>(&mut self, binary: Binary<'_, E>, unit: i32) -> Influences {
-        let partials = binary.partials();
+    fn inherited<E: Elementary>(&mut self, binary: Binary<'_, E>) -> Influences {
+        let (linear, unit) = (binary.linear(), Unit::share_of(binary.r));
         let brought = |n: usize| {
-            let real = binary.reals[n];
-            real.is_influenced().then_some((&real.influences, partials[n]))
+            let factor = linear.factor(n, Unit::share_of(binary.x[n]), unit);
+            binary.reals[n].is_influenced().then_some((&binary.reals[n].influences, factor))
         };
-        Influences::combine([brought(0), brought(1), None], None, unit, &mut self.parts)
+        Influences::combine([brought(0), brought(1), None], None, &mut self.parts)
     }
 
     /// Of an operation that is probably at fault, if it is a suspect, or may compensate for another.
@@ -64,12 +64,9 @@ impl MpfrShadow {
         value: &RealNumber,
         found: Found,
         floats: u64,
-        (id, unit): (Id, i32),
-        suspect: bool,
+        (id, suspect): (Id, bool),
     ) -> (Option<Fault>, Influences) {
-        let ([a, b], [first, second]) = (binary.x, binary.partials());
-        let linear =
-            Linear { x: [a, b, 0.0], r: binary.r, partials: [first, second, 0.0], own: Some(binary.own) };
+        let linear = binary.linear();
         let mut fault = None;
         if suspect {
             fault = binary.with_lane(|lane| {
@@ -86,6 +83,7 @@ impl MpfrShadow {
         if fault.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
+        let unit = Unit::share_of(binary.r);
         let influences = binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, unit));
         (fault, influences)
     }
@@ -115,6 +113,12 @@ impl<E: Elementary> Binary<'_, E> {
     #[inline(always)]
     fn is_influenced(&self) -> bool {
         self.reals[0].is_influenced() | self.reals[1].is_influenced()
+    }
+
+    /// It to first order.
+    fn linear(&self) -> Linear {
+        let ([a, b], [first, second]) = (self.x, self.partials());
+        Linear { x: [a, b, 0.0], r: self.r, partials: [first, second, 0.0], own: Some(self.own) }
     }
 
     /// Whether its local error may be above the threshold. What the operands' rounding makes of a product, quotient
