@@ -117,8 +117,9 @@ pub struct Roundings {
 /// How lists of roundings of two operands are merged. Processors have instructions that do it to all places at once;
 /// what comes of it is always what [`Portable`] makes of them.
 pub trait Merging {
-    /// The three largest of two lists, each times its factor, and of one of `own` more. Those of one operation are
-    /// added up; amounts that agree but for their last four bits are in the order in which they come.
+    /// The three largest of two lists without marks, each times its factor, and of one of `own` more, which is
+    /// somebody's. Those of one operation are added up; amounts that agree but for their last four bits are in the order
+    /// in which they come.
     fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings;
 
     /// The parts of both values, if these are of the same operations or there are none of one of them; nothing where

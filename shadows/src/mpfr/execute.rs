@@ -282,7 +282,8 @@ fn largest(linear: &Linear, lane: &Lane<'_, Value>) -> f64 {
 /// reals would see.
 fn is_exhausted(lane: &Lane<'_, Value>, linear: &Linear) -> bool {
     let noises = lane.shadows.iter().zip(&linear.partials);
-    let noises = noises.filter_map(|(shadow, &partial)| Some(shadow.as_ref()?.noise() + exponent(partial) as f32));
+    let noises =
+        noises.filter_map(|(shadow, &partial)| Some(shadow.as_ref()?.noise() + exponent(partial) as f32));
     let (error, noise) = (largest(linear, lane), noises.fold(f32::NEG_INFINITY, f32::max));
     error != 0.0 && exponent(error) as f32 <= noise
 }

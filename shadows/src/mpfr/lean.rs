@@ -19,7 +19,7 @@ use super::digits::Short;
 use super::elementary::{Any, Elementary};
 use super::exact;
 use super::fault::Fault;
-use super::linear::{Linear, exponent};
+use super::linear::Linear;
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
@@ -84,8 +84,6 @@ struct Found {
     /// The value as a double, and whether it is just that.
     rounded: u64,
     is_double: bool,
-    /// Exponents of the operands.
-    exponents: [i32; 2],
 }
 
 /// The result itself, to be looked at where that is rarely needed.
@@ -243,11 +241,9 @@ impl MpfrShadow {
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
     ) -> Option<(RealNumber, Found)> {
-        let exponent = |n: usize| match shadows[n] {
-            Some(shadow) => shadow.value().get_exp(),
-            None => Some(exponent(x[n]) + 1),
-        };
-        let exponents = [exponent(0)?, exponent(1)?];
+        if shadows.into_iter().flatten().any(|shadow| shadow.value().get_exp().is_none()) {
+            return None;
+        }
         for (n, shadow) in shadows.iter().enumerate() {
             if shadow.is_none() {
                 self.reals.assign(&mut self.scratch[n], F64, x[n].to_bits().into());
@@ -258,7 +254,7 @@ impl MpfrShadow {
         let exponent = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020)?;
         let rounded = value.round(F64) as u64;
         let is_double = rounded == r.to_bits() && value.is_exactly(F64, r.to_bits().into());
-        Some((value, Found { exponent, rounded, is_double, exponents }))
+        Some((value, Found { exponent, rounded, is_double }))
     }
 
     #[inline(always)]
@@ -287,8 +283,7 @@ impl MpfrShadow {
             return Became::Odd;
         }
         let precision = self.settings.precision;
-        let is_noisy = |real: &Real| real.noise() != f32::NEG_INFINITY;
-        let any_noise = is_noisy(binary.reals[0]) | is_noisy(binary.reals[1]);
+        let any_noise = binary.reals[0].is_noisy() | binary.reals[1].is_noisy();
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
         let allowed = certainty::allowance(apart);
@@ -302,12 +297,13 @@ impl MpfrShadow {
             }
             certainty
         };
-        let id = self.counted(at, binary.row, binary.x);
+        let id = self.operation(at, binary.row);
         (made.roundings, made.gains) = binary.roundings::<M>(id, weighed);
         let fault = self.lean_influences::<M, E>(binary, value, found, floats, (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];
+        operation.counted(binary.row.arity(), binary.x);
         operation.error.add(apart + 1.0);
         if !vouched {
             let sure = made.certainty.bits_of(found.exponent);
@@ -336,15 +332,15 @@ impl MpfrShadow {
 
     /// Counts an execution.
     #[inline(always)]
-    fn counted<E: Elementary>(&mut self, at: &mut Recurring, row: E, [a, b]: [f64; 2]) -> Id {
-        let id = at.operation(|site| self.looked_up(site, row.op()));
-        let operation = &mut self.operations[id];
-        operation.count += 1;
-        operation.operands[0].add(a);
-        if row.arity() == 2 {
-            operation.operands[1].add(b);
-        }
+    fn counted<E: Elementary>(&mut self, at: &mut Recurring, row: E, x: [f64; 2]) -> Id {
+        let id = self.operation(at, row);
+        self.operations[id].counted(row.arity(), x);
         id
+    }
+
+    #[inline(always)]
+    fn operation<E: Elementary>(&mut self, at: &mut Recurring, row: E) -> Id {
+        at.operation(|site| self.looked_up(site, row.op()))
     }
 
     #[inline(never)]
@@ -362,8 +358,7 @@ impl MpfrShadow {
         floats: u64,
     ) -> Certainty {
         let precision = self.settings.precision;
-        let (a, b) = (binary.reals[0].noise(), binary.reals[1].noise());
-        if (a == f32::NEG_INFINITY) & (b == f32::NEG_INFINITY) {
+        if !(binary.reals[0].is_noisy() | binary.reals[1].is_noisy()) {
             return binary.with_lane(|lane| {
                 let linear = Linear::new(lane);
                 Certainty::of_result(lane, &linear, value, precision, floats as f64)
@@ -373,7 +368,8 @@ impl MpfrShadow {
         let own = exponent - precision as f32;
         let relative = !binary.row.is_sum();
         let [first, second] =
-            found.exponents.map(|before| if relative { exponent - before as f32 } else { 0.0 });
+            binary.exponents().map(|before| if relative { exponent - before as f32 } else { 0.0 });
+        let (a, b) = (binary.reals[0].noise(), binary.reals[1].noise());
         let bound = certainty::sum(certainty::sum(own, a + first), b + second);
         Certainty::Below(bound.min(certainty::control(own, floats as f64, F64)))
     }

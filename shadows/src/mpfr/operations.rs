@@ -221,6 +221,16 @@ impl Operation {
 }
 
 impl Operation {
+    /// Counts an execution on two doubles, or on the first of them.
+    #[inline(always)]
+    pub(super) fn counted(&mut self, arity: usize, [a, b]: [f64; 2]) {
+        self.count += 1;
+        self.operands[0].add(a);
+        if arity == 2 {
+            self.operands[1].add(b);
+        }
+    }
+
     /// Whether it is of TABLE 1, and no decision.
     pub(super) fn is_row(&self) -> bool {
         matches!(self.what, What::Op(_))

@@ -102,6 +102,12 @@ impl Real {
         self.certainty.noise().unwrap_or(f32::NEG_INFINITY)
     }
 
+    /// Whether it is rounded itself.
+    #[inline(always)]
+    pub(super) fn is_noisy(&self) -> bool {
+        matches!(self.certainty, Certainty::Below(_))
+    }
+
     /// Float less real.
     pub fn error_of(&self, format: Format, bits: u128) -> f64 {
         self.value.taken_from(format, bits)

@@ -27,9 +27,18 @@ pub(super) struct Known {
     operands: [u8; MAX_OPERANDS],
     tickets: [u8; MAX_OPERANDS],
     result: u8,
+    words: Words,
     /// One of the commonest operations.
     lean: Option<Op>,
     at: Recurring,
+}
+
+/// Where doubles and their tickets are, in words.
+#[derive(Clone, Copy, Debug)]
+struct Words {
+    operands: [u8; 2],
+    tickets: [u8; 2],
+    result: u8,
 }
 
 impl Known {
@@ -45,8 +54,10 @@ impl Known {
             What::Op(op) if mpfr::is_lean(op, recorded.from, recorded.to) => Some(op),
             _ => None,
         };
-        let at = Recurring::new(site);
-        Known { recorded, operands, tickets, result: recorded.result() as u8, lean, at }
+        let (at, result) = (Recurring::new(site), recorded.result() as u8);
+        let words = |[a, b, _]: [u8; MAX_OPERANDS]| [a / 8, b / 8];
+        let words = Words { operands: words(operands), tickets: words(tickets), result: result / 8 };
+        Known { recorded, operands, tickets, result, words, lean, at }
     }
 }
 
@@ -149,22 +160,23 @@ struct Doubles {
 }
 
 impl Doubles {
-    /// Reads it, and puts a new ticket where the result's was.
+    /// Reads it, of one operand or two, and puts a new ticket where the result's was.
     #[inline(always)]
     fn read(
         record: &mut Record,
         tickets: &mut Tickets,
         known: &Known,
-        lane: usize,
+        (lane, arity): (usize, usize),
         slots: &mut Slots<Value>,
     ) -> Doubles {
-        let word = |at: u8| record[(usize::from(at) / 8 + lane) % record.len()];
+        let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
         let float = |at: u8| f64::from_bits(word(at));
+        let Words { operands, tickets: cells, result } = known.words;
         // Where there is no second operand, one stands in for it.
-        let two = known.recorded.operands == 2;
-        let x = [float(known.operands[0]), if two { float(known.operands[1]) } else { 1.0 }];
-        let operands = [word(known.tickets[0]), if two { word(known.tickets[1]) } else { NO_TICKET }];
-        let r = f64::from_bits(word(known.result));
+        let two = arity == 2;
+        let x = [float(operands[0]), if two { float(operands[1]) } else { 1.0 }];
+        let operands = [word(cells[0]), if two { word(cells[1]) } else { NO_TICKET }];
+        let r = f64::from_bits(word(result));
         let place = match known.recorded.lanes {
             1 => &mut record[FRESH as usize / 8],
             _ => &mut tickets[lane % (LANES as usize / 8)],
@@ -225,13 +237,15 @@ impl Replay<'_> {
         row: E,
     ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
-        if any_negated(tickets) {
-            return self.double_of_negated((&mut known.at, row.op()), x, tickets, r, ticket);
+        let Doubles { x: [a, b], tickets: [first, second], r, ticket } =
+            Doubles::read(record, tickets, known, (lane, row.arity()), slots);
+        // Arrays are made where they are passed on: one for all would be written down here.
+        if any_negated([first, second]) {
+            return self.double_of_negated((&mut known.at, row.op()), [a, b], [first, second], r, ticket);
         }
-        let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
+        let (first, second) = (shadow_of_double(slots, first, a), shadow_of_double(slots, second, b));
         let mut made = Made::NOTHING;
-        match shadow.on_doubles::<Vectors, E>((&mut known.at, row), x, r, shadows, &mut made) {
+        match shadow.on_doubles::<Vectors, E>((&mut known.at, row), [a, b], r, [first, second], &mut made) {
             Became::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
@@ -239,7 +253,7 @@ impl Replay<'_> {
             }
             Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
             Became::Odd => {
-                let made = shadow.on_odd_doubles((&mut known.at, row.op()), x, r, shadows);
+                let made = shadow.on_odd_doubles((&mut known.at, row.op()), [a, b], r, [first, second]);
                 slots.assign(ticket, F64, r.to_bits().into(), made);
             }
         }
@@ -272,7 +286,8 @@ impl Replay<'_> {
         op: Op,
     ) {
         let Reals { shadow, slots } = &mut *self.reals;
-        let Doubles { x, tickets, r, ticket } = Doubles::read(record, tickets, known, lane, slots);
+        let Doubles { x, tickets, r, ticket } =
+            Doubles::read(record, tickets, known, (lane, op.arity()), slots);
         if any_negated(tickets) {
             return self.double_of_negated((&mut known.at, op), x, tickets, r, ticket);
         }
@@ -286,9 +301,9 @@ impl Replay<'_> {
     #[inline(always)]
     fn compares_alike(&mut self, record: &Record, known: &mut Known, lane: usize) -> bool {
         let What::Compare(predicate) = known.recorded.what else { return false };
-        let word = |at: u8| record[(usize::from(at) / 8 + lane) % record.len()];
-        let [first, second, _] = known.operands.map(word);
-        let [a, b, _] = known.tickets.map(word);
+        let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
+        let [first, second] = known.words.operands.map(word);
+        let [a, b] = known.words.tickets.map(word);
         if (known.recorded.from != F64) | any_negated([a, b]) {
             return false;
         }

@@ -6,7 +6,7 @@ use super::{Binary, F64, Found, ROUNDING_FIELD, field};
 use crate::mpfr::blame::{Gains, Merging, Roundings, Unit};
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
-use crate::mpfr::linear::log2;
+use crate::mpfr::linear::{exponent, log2};
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::operations::Id;
 use crate::mpfr::real::Real;
@@ -40,9 +40,18 @@ impl<E: Elementary> Binary<'_, E> {
         let (true, Some(exponent), Some(rounded)) = (is_so, value.exponent(), value.double()) else {
             return None;
         };
-        let exponents = [a.scale(), b.scale()];
-        let found = Found { exponent, rounded, is_double: value.is_double(), exponents };
-        Some((value, found))
+        Some((value, Found { exponent, rounded, is_double: value.is_double() }))
+    }
+
+    /// The exponents of the operands.
+    #[inline(always)]
+    pub(super) fn exponents(&self) -> [i32; 2] {
+        let exponent = |n: usize| match self.shadows[n].map(Real::value) {
+            Some(RealNumber::Short(short)) => short.scale(),
+            Some(long) => long.get_exp().unwrap_or(0),
+            None => exponent(self.x[n]) + 1,
+        };
+        [exponent(0), exponent(1)]
     }
 
     /// Whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer).

@@ -25,12 +25,13 @@ impl MpfrShadow {
         (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
     ) -> Option<Fault> {
-        let suspect = (floats > self.threshold.floats) & binary.may_be_at_fault(&found, self.threshold.bits)
+        let suspect = (floats > self.threshold.floats)
+            && binary.may_be_at_fault(&found, self.threshold.bits)
             && self.is_at_fault(binary, found.rounded);
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
         let mut fault = None;
-        if suspect | carries & binary.may_compensate(&found, self.settings.precision) {
+        if suspect || carries && binary.may_compensate(&found, self.settings.precision) {
             let influences;
             (fault, influences) =
                 value.look(|value| self.lean_faulty(binary, value, found, floats, (id, suspect)));
@@ -125,14 +126,17 @@ impl<E: Elementary> Binary<'_, E> {
     /// or root is less than seven floats; of a sum, less than four, and as many times more as leading bits cancel.
     #[inline(always)]
     fn may_be_at_fault(&self, found: &Found, threshold: f64) -> bool {
-        let cancelled = found.exponents[0].max(found.exponents[1]) - found.exponent;
-        (threshold < 3.0) | self.row.is_sum() & (f64::from(cancelled + 2) > threshold)
+        if threshold < 3.0 || !self.row.is_sum() {
+            return threshold < 3.0;
+        }
+        let [a, b] = self.exponents();
+        f64::from(a.max(b) - found.exponent + 2) > threshold
     }
 
     /// Whether it may be that one operand corrects the other: only where the reals are far apart.
     #[inline(always)]
     fn may_compensate(&self, found: &Found, precision: u32) -> bool {
         let least = found.exponent - precision as i32 / 2;
-        self.row.is_sum() & ((found.exponents[0] < least) | (found.exponents[1] < least))
+        self.row.is_sum() && self.exponents().iter().any(|&exponent| exponent < least)
     }
 }
