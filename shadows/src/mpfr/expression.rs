@@ -78,36 +78,55 @@ pub(super) struct Trace<'a> {
 /// Operations an expression has at most: one of great depth is not read by anyone.
 const LARGEST: u32 = 500;
 
+/// Operations from the root down to where we are.
+struct Path<'a> {
+    operation: Id,
+    above: Option<&'a Path<'a>>,
+    /// How many they are.
+    length: u32,
+}
+
+impl<'a> Path<'a> {
+    fn root(operation: Id) -> Path<'a> {
+        Path { operation, above: None, length: 1 }
+    }
+
+    fn then(&'a self, operation: Id) -> Path<'a> {
+        Path { operation, above: Some(self), length: self.length + 1 }
+    }
+
+    fn contains(&self, operation: Id) -> bool {
+        std::iter::successors(Some(self), |path| path.above).any(|path| path.operation == operation)
+    }
+}
+
 impl Trace<'_> {
     /// Whether an expression goes on with `operation` at the end of `path`.
-    fn follows(&self, path: &[Id], operation: Id) -> bool {
-        path.len() < self.depth as usize && (self.loops || !path.contains(&operation))
+    fn follows(&self, path: &Path<'_>, operation: Id) -> bool {
+        path.length < self.depth && (self.loops || !path.contains(operation))
     }
 }
 
 /// A term in the making.
 struct Builder<'a> {
     trace: Trace<'a>,
-    /// Operations from the root down to where we are.
-    path: Vec<Id>,
     /// Operations there may still be.
     left: u32,
 }
 
 impl Builder<'_> {
-    fn term(&mut self, operation: Id, operands: &[Source]) -> Term {
+    fn term(&mut self, path: &Path<'_>, operands: &[Source]) -> Term {
+        let operation = path.operation;
         let record = &self.trace.operations[operation];
         self.left = self.left.saturating_sub(1);
-        self.path.push(operation);
-        let args = operands.iter().map(|&operand| self.operand(operand)).collect();
-        self.path.pop();
+        let args = operands.iter().map(|&operand| self.operand(path, operand)).collect();
         Term::Op { operation, what: record.what, format: record.formats.1, args }
     }
 
-    fn operand(&mut self, source: Source) -> Term {
+    fn operand(&mut self, path: &Path<'_>, source: Source) -> Term {
         let made = self.trace.history.made(source).filter(|_| self.left > 0);
-        match made.filter(|made| self.trace.follows(&self.path, made.operation)) {
-            Some(made) => self.term(made.operation, made.operands()),
+        match made.filter(|made| self.trace.follows(path, made.operation)) {
+            Some(made) => self.term(&path.then(made.operation), made.operands()),
             None => Term::Constant { format: source.format, bits: source.bits },
         }
     }
@@ -116,18 +135,18 @@ impl Builder<'_> {
 impl Expression {
     /// What the trace's root computed from `operands` this once, with error of so many bits, as a power of two.
     pub(super) fn new(trace: Trace<'_>, operands: &[Source], power: f64) -> Expression {
-        let mut builder = Builder { trace, path: Vec::new(), left: LARGEST };
-        let root = builder.term(trace.root, operands);
+        let mut builder = Builder { trace, left: LARGEST };
+        let root = builder.term(&Path::root(trace.root), operands);
         Expression { root, variables: Vec::new(), worst: power, left: builder.left }
     }
 
     /// Makes it fit another execution.
     pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], power: f64) {
-        let (path, left) = (vec![trace.root], &mut self.left);
-        let mut walk = Walk { trace, variables: &mut self.variables, changed: Vec::new(), path, left };
+        let (variables, left) = (&mut self.variables, &mut self.left);
+        let mut walk = Walk { trace, variables, changed: Vec::new(), left };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
         if let Term::Op { args, .. } = &mut self.root {
-            walk.all(args, operands);
+            walk.all(&Path::root(trace.root), args, operands);
         }
         let worst = power > self.worst;
         for variable in &mut self.variables {
@@ -201,26 +220,24 @@ struct Walk<'a> {
     variables: &'a mut Vec<Variable>,
     /// What was replaced, the value it had in this execution, and the variable it became.
     changed: Vec<(Term, u128, usize)>,
-    /// Operations from the root down to where we are.
-    path: Vec<Id>,
     /// Operations the expression may still get.
     left: &'a mut u32,
 }
 
 impl Walk<'_> {
-    fn all(&mut self, terms: &mut [Term], sources: &[Source]) {
+    fn all(&mut self, path: &Path<'_>, terms: &mut [Term], sources: &[Source]) {
         for (term, &source) in terms.iter_mut().zip(sources) {
-            self.one(term, source);
+            self.one(path, term, source);
         }
     }
 
-    fn one(&mut self, term: &mut Term, source: Source) {
+    fn one(&mut self, path: &Path<'_>, term: &mut Term, source: Source) {
         if let Term::Constant { format, bits } = term {
             let known = Source { format: *format, bits: *bits, serial: 0 };
             if known.format == source.format && known.bits == source.bits {
                 return;
             }
-            if let Some(before) = self.made_alike(known, source) {
+            if let Some(before) = self.made_alike(path, known, source) {
                 *term = before;
             }
         }
@@ -232,9 +249,7 @@ impl Walk<'_> {
             Term::Constant { .. } => false,
             Term::Op { operation, what, format, args } => match self.made_by(source, *what, *format) {
                 Some(made) => {
-                    self.path.push(*operation);
-                    self.all(args, made.operands());
-                    self.path.pop();
+                    self.all(&path.then(*operation), args, made.operands());
                     true
                 }
                 None => false,
@@ -258,9 +273,8 @@ impl Walk<'_> {
 
     /// What made the constant `known`, if that is the same kind of operation as now made `source`: the first time, its
     /// result just happened to be exact.
-    fn made_alike(&mut self, known: Source, source: Source) -> Option<Term> {
-        let now =
-            self.trace.history.made(source).filter(|now| self.trace.follows(&self.path, now.operation))?;
+    fn made_alike(&mut self, path: &Path<'_>, known: Source, source: Source) -> Option<Term> {
+        let now = self.trace.history.made(source).filter(|now| self.trace.follows(path, now.operation))?;
         let record = &self.trace.operations[now.operation];
         let before = self.made_by(known, record.what, record.formats.1)?;
         *self.left = self.left.checked_sub(1)?;

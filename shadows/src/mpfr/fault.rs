@@ -120,7 +120,11 @@ impl Outcome<'_> {
         if power <= threshold.power {
             return None;
         }
-        let local = self.local(reals);
+        self.local_fault(self.local(reals), threshold)
+    }
+
+    /// The same of an operation that gives `local` in floats, on its operands' reals correctly rounded.
+    pub(super) fn local_fault(&self, local: u128, threshold: Threshold) -> Option<Fault> {
         let floats = measure::floats_between(self.lane.to, local, self.rounded);
         let power = measure::error_power(self.lane.to, floats);
         (power > threshold.power).then(|| Fault { kind: self.kind(), power, amount: self.amount(local) })

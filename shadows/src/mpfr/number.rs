@@ -124,19 +124,19 @@ impl RealNumber {
         }
     }
 
-    /// The float `bits` less this, to 64 bits and then to 53.
+    /// The float `bits` less this, to as many bits as are [short](Short) and then to 53.
     pub(super) fn taken_from(&self, format: Format, bits: u128) -> f64 {
         match self {
             Brief(short) if short.is_ordinary() => {
                 let float = Short::from_bits(format, bits);
                 if float.is_ordinary() {
-                    let difference = Short::add(&float, short, true, 64);
+                    let difference = Short::add(&float, short, true, digits::BITS);
                     return f64::from_bits(difference.bits(Format::F64) as u64);
                 }
             }
             _ => {}
         }
-        let mut float = Float::new(64);
+        let mut float = Float::new(digits::BITS);
         convert::assign(&mut float, format, bits);
         float -= &*self.float();
         float.to_f64()

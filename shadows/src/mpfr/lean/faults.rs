@@ -25,13 +25,12 @@ impl MpfrShadow {
         (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
     ) -> Option<Fault> {
-        let suspect = (floats > self.threshold.floats)
-            && binary.may_be_at_fault(&found, self.threshold.bits)
-            && self.is_at_fault(binary, found.rounded);
+        let may_be = (floats > self.threshold.floats) && binary.may_be_at_fault(&found, self.threshold.bits);
+        let suspect = if may_be { self.suspect(binary, found.rounded) } else { None };
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
         let mut fault = None;
-        if suspect || carries && binary.may_compensate(&found, self.settings.precision) {
+        if suspect.is_some() || carries && binary.may_compensate(&found, self.settings.precision) {
             let influences;
             (fault, influences) =
                 value.look(|value| self.lean_faulty(binary, value, found, floats, (id, suspect)));
@@ -57,7 +56,7 @@ impl MpfrShadow {
         Influences::combine([brought(0), brought(1), None], None, &mut self.parts)
     }
 
-    /// Of an operation that is probably at fault, if it is a suspect, or may compensate for another.
+    /// Of an operation that is at fault, if it is a [suspect](Self::suspect), or may compensate for another.
     #[inline(never)]
     fn lean_faulty<E: Elementary>(
         &mut self,
@@ -65,11 +64,11 @@ impl MpfrShadow {
         value: &RealNumber,
         found: Found,
         floats: u64,
-        (id, suspect): (Id, bool),
+        (id, suspect): (Id, Option<u64>),
     ) -> (Option<Fault>, Influences) {
         let linear = binary.linear();
         let mut fault = None;
-        if suspect {
+        if let Some(local) = suspect {
             fault = binary.with_lane(|lane| {
                 let outcome = Outcome {
                     lane,
@@ -78,7 +77,7 @@ impl MpfrShadow {
                     rounded: found.rounded.into(),
                     floats: floats as f64,
                 };
-                outcome.fault(&self.reals.mpfr, self.threshold)
+                outcome.local_fault(local.into(), self.threshold)
             });
         }
         if fault.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
@@ -89,9 +88,11 @@ impl MpfrShadow {
         (fault, influences)
     }
 
-    /// Whether the local error is above the threshold: see [`Outcome::fault`]. `rounded` is the real result as a float.
+    /// What the operation gives in floats on its operands' reals correctly rounded, if that is off by more than the
+    /// threshold: numbers are moderate, so that [`Outcome::fault`] asks for nothing else. `rounded` is the real result as
+    /// a float.
     #[inline(never)]
-    fn is_at_fault<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> bool {
+    fn suspect<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> Option<u64> {
         let nearest = |n: usize| match binary.shadows[n] {
             Some(shadow) => f64::from_bits(shadow.rounded(F64) as u64),
             None => binary.x[n],
@@ -106,7 +107,8 @@ impl MpfrShadow {
             _ => a.sqrt(),
         };
         let local = local.to_bits();
-        (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.threshold.floats
+        let is_off = (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.threshold.floats;
+        is_off.then_some(local)
     }
 }
 
