@@ -58,12 +58,16 @@ impl Unit {
         Unit { size: power_of_two(exponent), mark: (ONE + exponent) as u32 }
     }
 
-    /// Whether the largest amount shows that this is a measure: others are near enough, then, to be told as an `f32`.
+    /// Where the largest amount is less, a share of the float is no measure: others would not be told as an `f32`.
+    pub(super) const LEAST: f32 = 1e-30;
+    /// Where it is more, the error is beyond measure: the float is nothing beside it.
+    pub(super) const MOST: f32 = 1e37;
+
+    /// Whether the largest amount, by its bits, shows that a share of the float is a measure.
     #[inline(always)]
     pub(super) fn measures(largest: u32) -> bool {
-        const LEAST: u32 = 1e-30_f32.to_bits();
-        const SPAN: u32 = 1e30_f32.to_bits() - LEAST;
-        largest.wrapping_sub(LEAST) <= SPAN
+        const LEAST: u32 = Unit::LEAST.to_bits();
+        largest.wrapping_sub(LEAST) <= const { Unit::MOST.to_bits() - LEAST }
     }
 }
 

@@ -27,7 +27,7 @@ struct Result {
     certainty: Certainty,
 }
 
-/// Roundings that operands bring to a result, in its unit.
+/// Roundings that operands bring to a result, in its unit; none if they are beyond measure.
 struct Weighed<'a> {
     unit: Unit,
     /// Each with its factor.
@@ -53,6 +53,9 @@ impl<'a> Weighed<'a> {
             if brought > weighed.foremost {
                 (weighed.foremost, weighed.grew) = (brought, Some((index, shadow)));
             }
+        }
+        if weighed.foremost > Unit::MOST {
+            weighed = Weighed { operands, count: 0, own: 0.0, ..weighed };
         }
         weighed
     }
@@ -170,7 +173,7 @@ impl MpfrShadow {
     fn follow_roundings(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, real: &mut Real) -> Unit {
         let own = linear.own.unwrap_or_else(|| self.own_rounding(linear, lane, real.value()));
         let weighed = Unit::share(linear.r).map(|unit| Weighed::new(linear, lane, own, unit));
-        let weighed = weighed.filter(|weighed| Unit::measures(weighed.foremost.to_bits()));
+        let weighed = weighed.filter(|weighed| weighed.foremost >= Unit::LEAST);
         let weighed = weighed.unwrap_or_else(|| {
             let largest = largest(linear, lane).max(own.abs());
             Weighed::new(linear, lane, own, Unit::power_near(largest))
