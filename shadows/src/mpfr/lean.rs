@@ -6,6 +6,8 @@
 mod binary;
 mod faults;
 mod made;
+#[cfg(test)]
+mod tests;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
