@@ -27,6 +27,7 @@ mod ranges;
 pub mod real;
 pub mod reals;
 mod spots;
+mod unit;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};

@@ -8,8 +8,8 @@
 use std::cmp::Ordering;
 
 use super::influences::{Both, Few};
-use super::linear::exponent;
 use super::operations::Id;
+use super::unit::Unit;
 
 /// How many roundings a value keeps.
 const ROUNDINGS: usize = 3;
@@ -23,52 +23,6 @@ pub(super) struct Part {
     pub(super) operation: Id,
     /// How much; infinite where it is beyond measure.
     pub(super) amount: f64,
-}
-
-/// What the parts of a value's error are counted in: a fixed share of its float, so that products, quotients and roots
-/// leave their operands' amounts as they are. Of a float that is zero or near the ends of the range, a power of two.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Unit {
-    /// The unit.
-    pub(super) size: f64,
-    /// As lists say it: nothing where it is a share of the float.
-    mark: u32,
-}
-
-/// A share that leaves amounts of all sizes that matter well within the range of an `f32`.
-const SHARE: f64 = 1.0 / (1 << 20) as f64;
-/// The mark of 2^0.
-const ONE: i32 = 1 << 16;
-
-impl Unit {
-    /// That of the float `x`, if it has one.
-    pub(super) fn share(x: f64) -> Option<Unit> {
-        (exponent(x).abs() <= FAR).then(|| Unit::share_of(x))
-    }
-
-    /// The same of one that is known to have one.
-    #[inline(always)]
-    pub(super) fn share_of(x: f64) -> Unit {
-        Unit { size: x * SHARE, mark: 0 }
-    }
-
-    /// Of a float for which a share of it is no measure, and whose error has a part of this size.
-    pub(super) fn power_near(part: f64) -> Unit {
-        let exponent = exponent(part).clamp(-FAR, FAR);
-        Unit { size: power_of_two(exponent), mark: (ONE + exponent) as u32 }
-    }
-
-    /// Where the largest amount is less, a share of the float is no measure: others would not be told as an `f32`.
-    pub(super) const LEAST: f32 = 1e-30;
-    /// Where it is more, the error is beyond measure: the float is nothing beside it.
-    pub(super) const MOST: f32 = 1e37;
-
-    /// Whether the largest amount, by its bits, shows that a share of the float is a measure.
-    #[inline(always)]
-    pub(super) fn measures(largest: u32) -> bool {
-        const LEAST: u32 = Unit::LEAST.to_bits();
-        largest.wrapping_sub(LEAST) <= const { Unit::MOST.to_bits() - LEAST }
-    }
 }
 
 /// What is beyond measure stays so: 0 · ∞, ∞ − ∞.
@@ -293,10 +247,7 @@ impl Roundings {
 
     /// What amounts are in; `x` is the float.
     pub(super) fn unit(&self, x: f64) -> Unit {
-        match self.mark() {
-            0 => Unit::share_of(x),
-            mark => Unit { size: power_of_two(mark as i32 - ONE), mark },
-        }
+        Unit::marked(self.mark(), x)
     }
 
     /// Those of ±2^power times the value, and whether the signs of parts turned over.
@@ -306,8 +257,8 @@ impl Roundings {
             return (*self, false);
         }
         let sign = u32::from(negate) << 31;
-        let mark = (mark as i32 + power).clamp(ONE - FAR, ONE + FAR) as u32;
-        (Roundings { operations, amounts: [a ^ sign, b ^ sign, c ^ sign, mark] }, negate)
+        let amounts = [a ^ sign, b ^ sign, c ^ sign, Unit::scaled(mark, power)];
+        (Roundings { operations, amounts }, negate)
     }
 
     /// The parts that are not nothing.
@@ -320,10 +271,6 @@ impl Roundings {
         pairs.map(part).filter(|part| part.amount != 0.0)
     }
 }
-
-/// Floats are in the midst of the range as far as this, either way: two to that, and what is a [share](SHARE) of it,
-/// are normal numbers.
-pub(super) const FAR: i32 = 1000;
 
 /// A factor for amounts.
 pub(super) fn narrow(factor: f64) -> f32 {
@@ -377,11 +324,6 @@ impl Gains {
 
 /// Bits an operation can gain at once: all that the widest format has.
 const MOST_GAINED: f64 = 64.0;
-
-#[inline(always)]
-pub(super) fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((1023 + exponent) as u64) << 52)
-}
 
 #[cfg(test)]
 mod tests {

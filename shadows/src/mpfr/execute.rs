@@ -3,7 +3,7 @@
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
-use super::blame::{Part, Roundings, Unit, measurable, narrow};
+use super::blame::{Part, Roundings, measurable, narrow};
 use super::certainty::{self, Certainty};
 use super::fault::{self, Fault, Outcome};
 use super::history::Source;
@@ -12,6 +12,7 @@ use super::linear::{Linear, exponent};
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
+use super::unit::Unit;
 use super::{MpfrShadow, Value, exact, is_sum, measure};
 
 /// How many floats away no more than one rounding explains.

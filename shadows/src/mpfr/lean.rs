@@ -15,7 +15,7 @@ use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
-use super::blame::{Merging, Unit};
+use super::blame::Merging;
 use super::certainty::{self, Certainty};
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
@@ -25,6 +25,7 @@ use super::linear::Linear;
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
+use super::unit::Unit;
 pub use made::{Became, Made};
 
 const F64: Format = Format::F64;

@@ -5,8 +5,8 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::shadow::Lane;
 
-use super::blame::Unit;
 use super::exact::{residual_host, residuals_hold, to_f64};
+use super::unit::Unit;
 
 /// Operands, result and partial derivatives of an operation as the guest performed it.
 #[derive(Clone, Copy, Debug)]

@@ -2,12 +2,13 @@
 
 use shadowgrind_core::format::Format;
 
-use super::blame::{Gains, Roundings, Unit};
+use super::blame::{Gains, Roundings};
 use super::certainty::Certainty;
 use super::digits::Short;
 use super::history::Serial;
 use super::influences::Influences;
 use super::number::RealNumber;
+use super::unit::Unit;
 
 /// The real a float stands for, and what is known of how they came to differ.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use shadowgrind_core::ops::Op;
 
 use super::{Binary, F64, Found, Made, Value};
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::blame::{Merging, Unit};
+use crate::mpfr::blame::Merging;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
 use crate::mpfr::fault::{Fault, Outcome};
@@ -12,6 +12,7 @@ use crate::mpfr::influences::Influences;
 use crate::mpfr::linear::Linear;
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::operations::Id;
+use crate::mpfr::unit::Unit;
 
 impl MpfrShadow {
     /// Finds the operations at fault that the result depends on, this one perhaps.
