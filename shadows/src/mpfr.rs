@@ -9,6 +9,7 @@ mod certainty;
 pub mod convert;
 mod decisions;
 mod digits;
+mod doubts;
 pub mod elementary;
 pub mod exact;
 mod execute;
@@ -38,6 +39,7 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 
 use blame::Part;
 pub use blame::{Merging, Portable, Roundings};
+use doubts::Doubt;
 use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
 use fault::{Fault, Kind, Threshold};
@@ -93,6 +95,7 @@ pub struct MpfrShadow {
     operations: Operations,
     history: History,
     spots: spots::Spots,
+    doubts: Vec<Doubt>,
 }
 
 impl MpfrShadow {
@@ -113,6 +116,7 @@ impl MpfrShadow {
             operations,
             history,
             spots: spots::Spots::default(),
+            doubts: Vec::new(),
         }
     }
 

@@ -263,12 +263,17 @@ impl Roundings {
 
     /// The parts that are not nothing.
     pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
+        self.all().filter(|part| part.amount != 0.0)
+    }
+
+    /// All parts, those too that have cancelled.
+    pub(super) fn all(&self) -> impl Iterator<Item = Part> {
         let part = |(&operation, &amount): (&u32, &u32)| Part {
             operation,
             amount: f64::from(f32::from_bits(amount)),
         };
         let pairs = self.operations.iter().zip(&self.amounts).take(ROUNDINGS);
-        pairs.map(part).filter(|part| part.amount != 0.0)
+        pairs.map(part).filter(|part| part.operation != NOBODY)
     }
 }
 

@@ -114,25 +114,48 @@ impl MpfrShadow {
         exact.round(x, Rounding::Current)
     }
 
-    /// Counts a decision that the reals make otherwise, and asks who made the operands wrong.
+    /// Counts a decision that the reals make otherwise, unless it is held back.
     fn flipped(&mut self, id: Id, x: &[Seen<'_, Value>]) {
-        let mut causes = Vec::new();
-        let mut worst: f64 = 0.0;
-        for seen in x {
-            let Some(shadow) = seen.shadow else { continue };
-            let measured = self.measure(seen);
-            worst = worst.max(measured.error_bits);
-            causes.extend(self.blame(shadow, seen, measured.error_bits, None));
-        }
-        let causes: Vec<Site> = causes.into_iter().map(|cause| self.operations[cause].site).collect();
-        let operation = &mut self.operations[id];
-        operation.flips += 1;
-        operation.fault_error.add(worst.exp2());
-        causes.into_iter().for_each(|site| operation.caused_by(site));
+        let worst = self.worst(x).exp2();
         let sources: Vec<Source> = x.iter().map(source_of).collect();
         let known = self.operations[id].expression.take();
         let trace = self.trace(id, self.settings.expr_depth, false);
-        self.operations[id].expression = fitted(known, trace, &sources, worst.exp2());
+        self.operations[id].expression = fitted(known, trace, &sources, worst);
+        if self.holds_back(id, x, worst) {
+            return;
+        }
+        self.operations[id].flips += 1;
+        self.operations[id].fault_error.add(worst);
+        self.answered_for(id, x);
+    }
+
+    /// Decisions that were held back count now, if they have to.
+    pub(super) fn settle(&mut self) {
+        for doubt in self.confirmed_doubts() {
+            let operation = &mut self.operations[doubt.id];
+            operation.flips += doubt.error.count;
+            operation.fault_error.join(&doubt.error);
+            self.answered_for(doubt.id, &doubt.seen());
+        }
+    }
+
+    /// Error bits of the operand that is worst.
+    fn worst(&self, x: &[Seen<'_, Value>]) -> f64 {
+        let bits = x.iter().filter(|x| x.shadow.is_some()).map(|x| self.measure(x).error_bits);
+        bits.fold(0.0, f64::max)
+    }
+
+    /// Asks who made the operands of a decision wrong.
+    fn answered_for(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+        let mut causes = Vec::new();
+        for seen in x {
+            let Some(shadow) = seen.shadow else { continue };
+            let bits = self.measure(seen).error_bits;
+            causes.extend(self.blame(shadow, seen, bits, None));
+        }
+        let causes: Vec<Site> = causes.into_iter().map(|cause| self.operations[cause].site).collect();
+        let operation = &mut self.operations[id];
+        causes.into_iter().for_each(|site| operation.caused_by(site));
     }
 }
 

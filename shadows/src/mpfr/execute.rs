@@ -97,6 +97,13 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         let certainty = Certainty::of_result(lane, linear, &value, precision, floats);
         let is_noise = |exponent| certainty::is_noise(lane, exponent, certainty, precision);
+        if let &[Some(a), Some(b)] = lane.shadows
+            && (a.value().is_zero()
+                || b.value().is_zero()
+                || linear.r != 0.0 && value.is_exactly(lane.to, lane.r))
+        {
+            self.note_put_back(lane.op, [linear.x[0], linear.x[1]], [a, b]);
+        }
         let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_noise);
         if is_zero && is_exhausted(lane, linear) {
             self.operations[id].exhausted += 1;

@@ -19,7 +19,8 @@ impl Operation {
 
 impl MpfrShadow {
     /// The causes of error, in the order in which their operations first ran.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&mut self) -> Vec<Finding> {
+        self.settle();
         let each = |operation| {
             let (culprit, amplifier) = (self.culprit(operation), self.amplifier(operation));
             [culprit, amplifier, self.accumulation(operation), self.decision(operation)]

@@ -279,6 +279,9 @@ impl MpfrShadow {
                 return Became::Odd;
             }
             self.counted(at, binary.row, binary.x);
+            if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
+                self.note_put_back(binary.row.op(), binary.x, binary.reals);
+            }
             return Became::Exact;
         }
         let weighed = binary.weighed();

@@ -81,6 +81,14 @@ impl ErrorTally {
         self.count += 1;
     }
 
+    /// Counts what another has counted.
+    pub(super) fn join(&mut self, other: &ErrorTally) {
+        let (count, most) = (self.count + other.count, self.most.max(other.most));
+        self.add(other.product);
+        self.exponent += other.exponent;
+        (self.count, self.most) = (count, most);
+    }
+
     /// Mean and maximum in bits; nothing where nothing was counted.
     pub(super) fn spread(&self) -> Option<Spread> {
         let bits = self.exponent as f64 + self.product.log2();
@@ -174,6 +182,8 @@ pub(super) struct Operation {
     pub(super) least_significant: i32,
     /// Results of which the reals could not tell whether they are zero, though the floats have errors that small.
     pub(super) exhausted: u64,
+    /// Whether something that it rounded off was put back by another.
+    pub(super) is_put_back: bool,
     /// What it computes when it is at fault.
     pub(super) expression: Option<Box<Expression>>,
     /// What it usually computes, from a few executions that left a shadow.
@@ -208,6 +218,7 @@ impl Operation {
             absorbed: 0,
             least_significant: i32::MAX,
             exhausted: 0,
+            is_put_back: false,
             expression: None,
             usual: None,
             culprit: Reach::default(),

@@ -62,6 +62,40 @@ fn exact_reals_decide_even_when_they_are_equal() {
     assert!(m.ranked().contains(&(Branch, 50)), "{:?}", m.ranked());
 }
 
+/// What `a + b`, on that line, rounds off: the sum and the rest, which is zero in the reals.
+fn rounded_off(m: &Machine, line: u32, a: &Tracked, b: &Tracked) -> (Tracked, Tracked) {
+    let sum = m.add(line, a, b);
+    let rest = m.sub(line + 2, b, &m.sub(line + 1, &sum, a));
+    assert!(rest.float() != 0.0 && rest.truth == 0);
+    (sum, rest)
+}
+
+#[test]
+fn whether_anything_was_rounded_off_the_reals_decide_otherwise() {
+    let m = Machine::new();
+    let (_, rest) = rounded_off(&m, 1, &m.f64(1e10), &m.f64(0.1));
+    compare(&m, Predicate::EQUAL, &rest, &m.f64(0.0));
+    compare(&m, Predicate::EQUAL, &rest, &m.f64(0.0));
+    let finding = m.finding(50);
+    assert_eq!((finding.kind, finding.count), (Branch, 2));
+}
+
+#[test]
+fn what_is_put_back_may_be_asked_about() {
+    let m = Machine::new();
+    let (big, zero) = (m.f64(1e10), m.f64(0.0));
+    let (sum, rest) = rounded_off(&m, 1, &big, &m.f64(0.1));
+    compare(&m, Predicate::EQUAL, &rest, &zero);
+    let difference = m.sub(4, &sum, &big);
+    let (before, after) = (difference.float(), m.add(5, &difference, &rest).float());
+    assert!(before != 0.1 && after == 0.1);
+    assert_eq!(m.ranked(), []);
+    // What others round off is not put back.
+    let (_, rest) = rounded_off(&m, 11, &big, &m.f64(0.1));
+    compare(&m, Predicate::EQUAL, &rest, &zero);
+    assert!(m.ranked().contains(&(Branch, 50)), "{:?}", m.ranked());
+}
+
 #[test]
 fn integers_that_are_cut_off_wrongly() {
     let m = Machine::new();

@@ -232,14 +232,15 @@ impl Machine {
 
     /// The findings, what contributes most first: kind and line.
     pub(crate) fn ranked(&self) -> Vec<(FindingKind, u32)> {
-        let mut findings = self.shadow.borrow().findings();
+        let mut findings = self.shadow.borrow_mut().findings();
         findings.sort_by(|a, b| b.contribution.total_cmp(&a.contribution));
         findings.iter().map(|finding| (finding.kind, finding.site.bits())).collect()
     }
 
     /// The finding at `line`.
     pub(crate) fn finding(&self, line: u32) -> Finding {
-        let found = self.shadow.borrow().findings().into_iter().find(|finding| finding.site.bits() == line);
+        let found =
+            self.shadow.borrow_mut().findings().into_iter().find(|finding| finding.site.bits() == line);
         found.unwrap_or_else(|| panic!("nothing at {line}: {:?}", self.ranked()))
     }
 

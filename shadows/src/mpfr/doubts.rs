@@ -1,0 +1,100 @@
+//! Decisions about rounding errors themselves: held back until it is known whether the program knows what it does.
+//!
+//! A compensated sum has variables that are nothing but the rounding errors of others: zero in the reals. Whether one is
+//! zero, or larger than something else, the reals decide otherwise, and that is as it should be: what was rounded off is
+//! put back later. Where it never is, such a decision is as wrong as any.
+
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::shadow::Seen;
+
+use super::blame::Part;
+use super::operations::{ErrorTally, Id};
+use super::real::Real;
+use super::{MpfrShadow, Value};
+
+/// Decisions held back at most, those of the same operations counted once.
+const MOST: usize = 256;
+/// Parts of a rounding error that are less than this part of the largest are not looked at.
+const MINOR: f64 = 1e-6;
+
+/// Decisions of one comparison about roundings of the same operations.
+#[derive(Debug)]
+pub(super) struct Doubt {
+    /// The comparison.
+    pub(super) id: Id,
+    /// Whose roundings.
+    operations: Vec<Id>,
+    /// What was compared first.
+    operands: Vec<(Format, u128, Option<Real>)>,
+    /// How wrong that was, every time.
+    pub(super) error: ErrorTally,
+}
+
+impl Doubt {
+    /// What was compared first.
+    pub(super) fn seen(&self) -> Vec<Seen<'_, Value>> {
+        let operands = self.operands.iter();
+        operands.map(|&(format, bits, ref shadow)| Seen { format, bits, shadow: shadow.as_ref() }).collect()
+    }
+}
+
+impl MpfrShadow {
+    /// Holds a decision back that is wrong by so many bits, as a power of two, if it is about rounding errors.
+    pub(super) fn holds_back(&mut self, id: Id, x: &[Seen<'_, Value>], power: f64) -> bool {
+        let Some(operations) = roundings_seen(x) else { return false };
+        let known = self.doubts.iter_mut().find(|doubt| doubt.id == id && doubt.operations == operations);
+        if let Some(doubt) = known {
+            doubt.error.add(power);
+            return true;
+        }
+        if self.doubts.len() == MOST {
+            return false;
+        }
+        let operands = x.iter().map(|x| (x.format, x.bits, x.shadow.cloned())).collect();
+        let mut error = ErrorTally::default();
+        error.add(power);
+        self.doubts.push(Doubt { id, operations, operands, error });
+        true
+    }
+
+    /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
+    pub(super) fn confirmed_doubts(&mut self) -> Vec<Doubt> {
+        let mut doubts = std::mem::take(&mut self.doubts);
+        doubts.retain(|doubt| !doubt.operations.iter().all(|&id| self.operations[id].is_put_back));
+        doubts
+    }
+
+    /// Sees whether a sum of these floats puts back what was rounded off: it does where both carry roundings of one
+    /// operation, of opposite signs.
+    pub(super) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&Real; 2]) {
+        let sign = match op {
+            Op::Add => 1.0,
+            Op::Sub => -1.0,
+            _ => return,
+        };
+        let (unit, other_unit) = (a.unit(x[0]).size, sign * b.unit(x[1]).size);
+        for part in a.roundings.iter() {
+            let amount = part.amount * unit;
+            let cancels = |other: &Part| amount * (other.amount * other_unit) < 0.0;
+            if b.roundings.iter().any(|other| other.operation == part.operation && cancels(&other)) {
+                self.operations[part.operation].is_put_back = true;
+            }
+        }
+    }
+}
+
+/// Whose roundings are looked at, in order: of the operands that are zero in the reals.
+fn roundings_seen(x: &[Seen<'_, Value>]) -> Option<Vec<Id>> {
+    let mut operations = Vec::new();
+    for shadow in x.iter().filter_map(|x| x.shadow).filter(|shadow| shadow.value().is_zero()) {
+        let least = MINOR * f64::from(shadow.roundings.brought(1.0));
+        // Amounts may have cancelled: they are kept to seven digits only.
+        operations.extend(
+            shadow.roundings.all().filter(|part| part.amount.abs() >= least).map(|part| part.operation),
+        );
+    }
+    operations.sort_unstable();
+    operations.dedup();
+    (!operations.is_empty()).then_some(operations)
+}
