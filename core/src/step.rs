@@ -60,7 +60,7 @@ impl Predicate {
     pub const GREATER: u8 = 4;
     /// Either is NaN.
     pub const UNORDERED: u8 = 8;
-    /// Tells all relations apart: a comparison into flags.
+    /// Tells all relations apart: a comparison into flags, of which it is not known what is asked.
     pub const ORDER: Predicate = Predicate(0x80);
 }
 

@@ -1,8 +1,8 @@
 //! Decisions about rounding errors themselves: held back until it is known whether the program knows what it does.
 //!
 //! A compensated sum has variables that are nothing but the rounding errors of others: zero in the reals. Whether one is
-//! zero, or larger than something else, the reals decide otherwise, and that is as it should be: what was rounded off is
-//! put back later. Where it never is, such a decision is as wrong as any.
+//! zero, or larger than something else, the reals decide otherwise, and so they may where it is a variable that lacks
+//! what was rounded off: it is put back later. Where it never is, such a decision is as wrong as any.
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -18,6 +18,17 @@ const MOST: usize = 256;
 /// Parts of a rounding error that are less than this part of the largest are not looked at.
 const MINOR: f64 = 1e-6;
 
+/// Whether something that an operation rounded off was put back by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PutBack {
+    /// It was not.
+    Never,
+    /// In an exact sum.
+    Together,
+    /// By what was nothing but a rounding error.
+    AsError,
+}
+
 /// Decisions of one comparison about roundings of the same operations.
 #[derive(Debug)]
 pub(super) struct Doubt {
@@ -25,6 +36,8 @@ pub(super) struct Doubt {
     pub(super) id: Id,
     /// Whose roundings.
     operations: Vec<Id>,
+    /// Whether nothing that is compared is zero in the reals: what decides is not rounding errors alone.
+    is_mixed: bool,
     /// What was compared first.
     operands: Vec<(Format, u128, Option<Real>)>,
     /// How wrong that was, every time.
@@ -40,11 +53,13 @@ impl Doubt {
 }
 
 impl MpfrShadow {
-    /// Holds a decision back that is wrong by so many bits, as a power of two, if it is about rounding errors.
+    /// Holds a decision back that is wrong by so many bits, as a power of two, if it is known whose roundings it is about.
     pub(super) fn holds_back(&mut self, id: Id, x: &[Seen<'_, Value>], power: f64) -> bool {
-        let Some(operations) = roundings_seen(x) else { return false };
-        let known = self.doubts.iter_mut().find(|doubt| doubt.id == id && doubt.operations == operations);
-        if let Some(doubt) = known {
+        let Some((operations, is_mixed)) = roundings_seen(x) else { return false };
+        let is_same = |doubt: &&mut Doubt| {
+            (doubt.id, doubt.is_mixed) == (id, is_mixed) && doubt.operations == operations
+        };
+        if let Some(doubt) = self.doubts.iter_mut().find(is_same) {
             doubt.error.add(power);
             return true;
         }
@@ -54,47 +69,55 @@ impl MpfrShadow {
         let operands = x.iter().map(|x| (x.format, x.bits, x.shadow.cloned())).collect();
         let mut error = ErrorTally::default();
         error.add(power);
-        self.doubts.push(Doubt { id, operations, operands, error });
+        self.doubts.push(Doubt { id, operations, is_mixed, operands, error });
         true
     }
 
     /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
     pub(super) fn confirmed_doubts(&mut self) -> Vec<Doubt> {
         let mut doubts = std::mem::take(&mut self.doubts);
-        doubts.retain(|doubt| !doubt.operations.iter().all(|&id| self.operations[id].is_put_back));
+        doubts.retain(|doubt| {
+            let least = if doubt.is_mixed { PutBack::AsError } else { PutBack::Together };
+            doubt.operations.iter().any(|&id| self.operations[id].put_back < least)
+        });
         doubts
     }
 
     /// Sees whether a sum of these floats puts back what was rounded off: it does where both carry roundings of one
-    /// operation, of opposite signs.
+    /// operation, of opposite signs, and one is nothing else, or the sum is exact.
     pub(super) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&Real; 2]) {
         let sign = match op {
             Op::Add => 1.0,
             Op::Sub => -1.0,
             _ => return,
         };
+        let is_error = a.value().is_zero() || b.value().is_zero();
+        let put_back = if is_error { PutBack::AsError } else { PutBack::Together };
         let (unit, other_unit) = (a.unit(x[0]).size, sign * b.unit(x[1]).size);
         for part in a.roundings.iter() {
             let amount = part.amount * unit;
             let cancels = |other: &Part| amount * (other.amount * other_unit) < 0.0;
             if b.roundings.iter().any(|other| other.operation == part.operation && cancels(&other)) {
-                self.operations[part.operation].is_put_back = true;
+                let operation = &mut self.operations[part.operation];
+                operation.put_back = operation.put_back.max(put_back);
             }
         }
     }
 }
 
-/// Whose roundings are looked at, in order: of the operands that are zero in the reals.
-fn roundings_seen(x: &[Seen<'_, Value>]) -> Option<Vec<Id>> {
+/// Whose roundings are looked at, in order, and whether these are [mixed](Doubt::is_mixed): if no operand is zero in the
+/// reals, all of them are.
+fn roundings_seen(x: &[Seen<'_, Value>]) -> Option<(Vec<Id>, bool)> {
+    let shadows = || x.iter().filter_map(|x| x.shadow);
+    let is_mixed = !shadows().any(|shadow| shadow.value().is_zero());
     let mut operations = Vec::new();
-    for shadow in x.iter().filter_map(|x| x.shadow).filter(|shadow| shadow.value().is_zero()) {
+    for shadow in shadows().filter(|shadow| is_mixed || shadow.value().is_zero()) {
         let least = MINOR * f64::from(shadow.roundings.brought(1.0));
         // Amounts may have cancelled: they are kept to seven digits only.
-        operations.extend(
-            shadow.roundings.all().filter(|part| part.amount.abs() >= least).map(|part| part.operation),
-        );
+        let major = shadow.roundings.all().filter(|part| part.amount.abs() >= least);
+        operations.extend(major.map(|part| part.operation));
     }
     operations.sort_unstable();
     operations.dedup();
-    (!operations.is_empty()).then_some(operations)
+    (!operations.is_empty()).then_some((operations, is_mixed))
 }

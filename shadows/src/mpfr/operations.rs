@@ -6,6 +6,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
+use super::doubts::PutBack;
 use super::expression::Expression;
 use super::ranges::Ranges;
 
@@ -183,7 +184,7 @@ pub(super) struct Operation {
     /// Results of which the reals could not tell whether they are zero, though the floats have errors that small.
     pub(super) exhausted: u64,
     /// Whether something that it rounded off was put back by another.
-    pub(super) is_put_back: bool,
+    pub(super) put_back: PutBack,
     /// What it computes when it is at fault.
     pub(super) expression: Option<Box<Expression>>,
     /// What it usually computes, from a few executions that left a shadow.
@@ -218,7 +219,7 @@ impl Operation {
             absorbed: 0,
             least_significant: i32::MAX,
             exhausted: 0,
-            is_put_back: false,
+            put_back: PutBack::Never,
             expression: None,
             usual: None,
             culprit: Reach::default(),

@@ -1,6 +1,7 @@
 //! Tools: what the engine is run for. A tool decides what is emitted beside guest instructions, and what happens where
 //! the program meets the outside: functions that print, mathematical functions, requests, its end.
 
+mod asked;
 pub(crate) mod cells;
 pub(crate) mod evaluate;
 mod exchange;

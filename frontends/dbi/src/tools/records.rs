@@ -1,5 +1,6 @@
 //! Records of translated code, replayed on the reals: many at a time, in the order they were made.
 
+use super::asked::asked;
 use super::merging::Vectors;
 use super::reals::{Reals, shadow_of};
 use super::{Tool, sweep};
@@ -11,6 +12,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_TICKET, Slots};
+use shadowgrind_core::step::Predicate;
 use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root, Sum};
 use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
 use std::ops::Range;
@@ -42,7 +44,10 @@ struct Words {
 }
 
 impl Known {
-    fn new(recorded: Recorded, site: Site) -> Known {
+    fn new(mut recorded: Recorded, site: Site) -> Known {
+        if recorded.what == What::Compare(Predicate::ORDER) {
+            recorded.what = What::Compare(asked(recorded.pc));
+        }
         let each = |offset: &dyn Fn(u64) -> u64| {
             std::array::from_fn(
                 |n| if n < usize::from(recorded.operands) { offset(n as u64) as u8 } else { 0 },

@@ -4,6 +4,7 @@
 //! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
 //! the rest and replays.
 
+use super::asked::asked;
 use super::cells::{Dots, MirrorCells};
 use super::exchange;
 use super::registers::{self, RegisterShadows};
@@ -27,7 +28,7 @@ use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Capture, Place};
+use shadowgrind_core::step::{Capture, Place, Predicate, Step};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -95,13 +96,15 @@ impl Solos {
             return None;
         }
         let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
-        let entry = Rc::new(Entry {
-            bytes,
-            insn,
-            lowering: self.lowerer.lower(&insn, top),
-            site,
-            runs: Cell::new(0),
-        });
+        let mut lowering = self.lowerer.lower(&insn, top);
+        if let Lowering::Steps(lowered) = &mut lowering {
+            for step in &mut lowered.lowered.steps {
+                if let Step::Compare { predicate: predicate @ Predicate::ORDER, .. } = step {
+                    *predicate = asked(pc);
+                }
+            }
+        }
+        let entry = Rc::new(Entry { bytes, insn, lowering, site, runs: Cell::new(0) });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }

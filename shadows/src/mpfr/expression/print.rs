@@ -101,7 +101,7 @@ impl Expression {
     }
 }
 
-/// How a comparison is written. One that only sets flags is as good as any: what is asked of them comes later.
+/// How a comparison is written; one of which it is not known what is asked, as the order that it finds.
 pub(in super::super) fn symbol(predicate: Predicate) -> &'static str {
     const LESS_EQUAL: u8 = Predicate::LESS | Predicate::EQUAL;
     const GREATER_EQUAL: u8 = Predicate::GREATER | Predicate::EQUAL;

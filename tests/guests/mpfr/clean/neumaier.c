@@ -1,7 +1,7 @@
-// Neumaier's sum of numbers of very different size.
+// Neumaier's sum of numbers of very different size. Where floats are equal and reals are not, >= says the same of both.
 #include <math.h>
 #include <stdio.h>
-volatile double terms[4] = {1, 1e100, 1, -1e100};
+volatile double terms[4] = {1, 1e30, 1, -1e30};
 int main(void)
 {
     double sum = 0, correction = 0;
