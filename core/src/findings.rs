@@ -9,13 +9,15 @@ mod output;
 mod outputs;
 mod record;
 mod value;
+mod warning;
 
 use serde::Serialize;
 
 pub use index_set::IndexSet;
-pub use output::{Label, Output, OutputKind, Said};
+pub use output::{Judgement, Label, Output, OutputKind, Said};
 pub use outputs::Outputs;
 pub use value::{Number, Value};
+pub use warning::Warning;
 
 use crate::site::{Site, SiteTable};
 
@@ -37,8 +39,12 @@ pub struct Report {
     pub inputs: Vec<Input>,
     /// What left the program.
     pub outputs: Outputs,
-    /// Causes of error, in no particular order.
+    /// Causes of error, decisions, NaN and infinities, in no particular order.
     pub findings: Vec<Finding>,
+    /// Findings that the user does not want to hear about.
+    pub suppressed: Vec<Finding>,
+    /// What makes all this say less than it seems to.
+    pub warnings: Vec<Warning>,
     /// What was watched, and what was not.
     pub coverage: Coverage,
     /// The meaning of every site above.
@@ -56,6 +62,8 @@ impl Report {
             inputs: Vec::new(),
             outputs: Outputs::new(),
             findings: Vec::new(),
+            suppressed: Vec::new(),
+            warnings: Vec::new(),
             coverage: Coverage::default(),
             sites: SiteTable::new(),
         }
@@ -113,12 +121,47 @@ pub enum FindingKind {
     Overflow,
     /// The float is so small that its format has not all bits for it, or none.
     Underflow,
-    /// NaN where the reals have a number, or the other way round.
+    /// NaN, or an infinity that is no overflow, of operands that are neither.
     Invalid,
     /// A comparison that the reals decide otherwise.
     Branch,
     /// A conversion to integer that the reals decide otherwise.
     Conversion,
+}
+
+/// What kinds of findings have in common: how they are told, and what makes them matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Topic {
+    /// Makes numbers wrong: matters if one of those leaves the program, or decides something.
+    Error,
+    /// The program would have gone another way in the reals: matters in any case.
+    Decision,
+    /// Bears NaN or an infinity: matters in any case.
+    Special,
+}
+
+impl FindingKind {
+    /// What findings of this kind are about.
+    pub fn topic(self) -> Topic {
+        match self {
+            FindingKind::Branch | FindingKind::Conversion => Topic::Decision,
+            FindingKind::Invalid | FindingKind::Overflow => Topic::Special,
+            FindingKind::Cancellation
+            | FindingKind::Absorption
+            | FindingKind::Accumulation
+            | FindingKind::Rounding
+            | FindingKind::Underflow => Topic::Error,
+        }
+    }
+}
+
+/// One execution of an operation, for people to see what happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// The operands.
+    pub operands: Vec<Value>,
+    /// The result.
+    pub result: Value,
 }
 
 /// Mean and maximum over the executions of a site.
@@ -161,8 +204,14 @@ pub struct Finding {
     pub operation: String,
     /// Where.
     pub site: Site,
-    /// How often it was executed with an error.
+    /// How often it was executed with an error: of decisions, how often it was decided otherwise.
     pub count: u64,
+    /// How often it was executed at all, where that says something: of decisions.
+    pub executions: Option<u64>,
+    /// Of decisions: how often the shadow could not tell.
+    pub unsettled: u64,
+    /// What a NaN or an infinity was first made of.
+    pub witness: Option<Witness>,
     /// Error of its results.
     pub error_bits: Option<Spread>,
     /// Error that the operation itself introduces.
@@ -193,6 +242,9 @@ impl Finding {
             operation: operation.into(),
             site,
             count: 0,
+            executions: None,
+            unsettled: 0,
+            witness: None,
             error_bits: None,
             local_error_bits: None,
             expression: None,

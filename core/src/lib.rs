@@ -12,6 +12,7 @@ pub mod functions;
 pub mod ops;
 pub mod reals;
 pub mod replay;
+pub mod rounding;
 pub mod shadow;
 pub mod site;
 pub mod slots;

@@ -9,7 +9,8 @@ mod table;
 
 use crate::arith::Arith;
 use crate::functions::Functions;
-use crate::reals::{Reals, Rounding};
+use crate::reals::Reals;
+use crate::rounding::Rounding;
 use Partial::{Factor, Minus, MinusOne, One, Sign, Unless, When, Zero};
 use Residual::{Exact, Never, Rounded, Unknown};
 use rules::*;

@@ -3,22 +3,7 @@
 //! A row's real function is written with these verbs; a shadow of reals implements them once and has every row. Knows
 //! no precision and no library.
 
-/// How a real becomes an integer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
-    /// To the nearest, ties to even.
-    NearestEven,
-    /// To the nearest, ties away from zero, as C's `round`.
-    NearestAway,
-    /// Towards −∞.
-    Down,
-    /// Towards +∞.
-    Up,
-    /// Towards zero.
-    Zero,
-    /// As the guest's rounding mode has it at that moment, which only the implementation can know.
-    Current,
-}
+use crate::rounding::Rounding;
 
 /// Arithmetic and functions on reals. Domains, branch cuts and special values are those of C (C17 annex F); where a
 /// function has an integer operand `n`, that is a real with an integral value.

@@ -1,17 +1,22 @@
 //! The language of `--input=SPEC[=WEIGHT]` and `--output=SPEC`.
 //!
 //! Only its grammar: what a name refers to is for whoever can read symbols, what an index means depends on the language
-//! the variable was declared in. Every malformed SPEC is one [`SpecError`] that shows what is wrong and where.
+//! the variable was declared in, and where a text comes from is found out while the program runs. Every malformed SPEC is
+//! one [`SpecError`] that shows what is wrong and where.
 
+mod call;
 mod error;
+mod place;
 mod scan;
+mod target;
 
 use std::str::FromStr;
 
+pub use call::{Callee, Calls, Slot};
 pub use error::{Problem, SpecError};
+pub use place::{Span, Stream, StreamPlace, TextPlace, TextSource};
 
 use crate::format::Format;
-use scan::Scanner;
 
 /// An `--input`.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +24,20 @@ pub struct InputSpec {
     /// As it was written, without the weight.
     pub text: String,
     /// What is seeded.
-    pub target: Target,
+    pub target: InputTarget,
     /// What it is seeded with; 1 unless given.
     pub weight: f64,
+}
+
+/// What an `--input` names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputTarget {
+    /// Floats by where the program has them.
+    Place(Target),
+    /// Numbers that the program parses, by their order or value.
+    Parsed(Calls),
+    /// The floats that the program makes from a text.
+    Text(TextPlace),
 }
 
 /// An `--output`.
@@ -29,6 +45,19 @@ pub struct InputSpec {
 pub enum OutputSpec {
     /// `printed`: every float the program prints.
     Printed,
+    /// `last`: the last float it prints.
+    Last,
+    /// `label:energy`: the printed floats that follow this text on their line.
+    Label(String),
+    /// `site:main.c:57`: the floats that this line prints.
+    Site {
+        /// The source file, or the end of its path.
+        file: String,
+        /// The line, from 1.
+        line: u32,
+    },
+    /// `stdout:12:1`: printed floats by where they stand in what the program writes.
+    Written(StreamPlace),
     /// A variable, argument or result.
     Named {
         /// As it was written: the label of the output.
@@ -38,7 +67,7 @@ pub enum OutputSpec {
     },
 }
 
-/// What a SPEC names.
+/// Floats by where the program has them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A global or static variable.
@@ -46,26 +75,43 @@ pub enum Target {
         /// Which.
         variable: Variable,
         /// `@f`: at each entry of (input) or return from (output) this function, not at the start and end of the run.
-        at: Option<String>,
+        /// Then the variable may be one of the function's parameters.
+        at: Option<Callee>,
     },
-    /// A value passed to or returned from a function, at each of its calls.
+    /// A value passed to or returned from a function.
     Call {
-        /// The function, qualified or not, or its raw symbol.
-        function: String,
+        /// The function.
+        function: Callee,
         /// Which value.
         slot: Slot,
+        /// What is chosen from where a pointer leads.
+        selectors: Vec<Selector>,
+        /// The format, for functions without debug information.
+        format: Option<Format>,
+        /// Which of its calls.
+        calls: Calls,
+    },
+    /// A local variable, whenever it is assigned.
+    Local {
+        /// Where.
+        scope: Scope,
+        /// Which.
+        variable: Variable,
     },
 }
 
-/// A value at a function's boundary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
-    /// `#2`: the second floating-point argument, from 1.
-    Argument(u32),
-    /// `#*2`: the float that the second argument, from 1, points to.
-    Pointee(u32),
-    /// `#ret`: the result.
-    Result,
+/// Where a local variable is assigned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// `f:x`: anywhere in the function.
+    Function(String),
+    /// `file.c:12:x`: by the code of a line.
+    Line {
+        /// The source file, or the end of its path.
+        file: String,
+        /// The line, from 1.
+        line: u32,
+    },
 }
 
 /// A variable, or elements of one.
@@ -86,12 +132,14 @@ pub struct Variable {
 pub enum Selector {
     /// `[i][j]` or `(i,j)`: subscripts in the order they were written.
     Index(Vec<Subscript>),
-    /// `.x` or Fortran's `%x`.
+    /// `.x`, `->x` or Fortran's `%x`.
     Member(String),
+    /// `*` before all: what the pointer that the rest names leads to.
+    Pointee,
 }
 
 /// A subscript, in the bounds of the language the array was declared in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subscript {
     /// `i`
     One(i64),
@@ -100,8 +148,29 @@ pub enum Subscript {
         /// First index.
         start: Option<i64>,
         /// Last index, and whether it belongs to the range.
-        end: Option<(i64, bool)>,
+        end: Option<(End, bool)>,
     },
+}
+
+/// Where a range ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// `10`: at this index.
+    Index(i64),
+    /// `n`: at the value of an integer variable or parameter.
+    Variable(String),
+    /// `#3`: at the value of the function's third argument.
+    Argument(u32),
+}
+
+impl OutputSpec {
+    /// The SPEC as it was written, if it names floats by where the program has them.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            OutputSpec::Named { text, .. } => Some(text),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for InputSpec {
@@ -109,7 +178,7 @@ impl FromStr for InputSpec {
 
     fn from_str(spec: &str) -> Result<Self, SpecError> {
         let (text, weight) = split_weight(spec)?;
-        let target = target(text)?;
+        let target = target::input(text)?;
         Ok(InputSpec { text: text.to_owned(), target, weight })
     }
 }
@@ -118,21 +187,23 @@ impl FromStr for OutputSpec {
     type Err = SpecError;
 
     fn from_str(spec: &str) -> Result<Self, SpecError> {
-        if spec == "printed" {
-            return Ok(OutputSpec::Printed);
+        if let Some(written) = target::written(spec)? {
+            return Ok(written);
         }
         if let Some(at) = weight_sign(spec) {
             return Err(SpecError::new(spec, at, Problem::WeightOfOutput));
         }
-        Ok(OutputSpec::Named { text: spec.to_owned(), target: target(spec)? })
+        Ok(OutputSpec::Named { text: spec.to_owned(), target: target::place(spec)? })
     }
 }
 
-/// Position of the `=` of a weight: not that of `..=`, nor one in `operator==`.
+/// Position of the `=` of a weight: not that of `..=`, nor one in `operator==`, nor one in the name of a file or of an
+/// environment variable.
 fn weight_sign(spec: &str) -> Option<usize> {
     let at = spec.rfind('=')?;
     let (name, weight) = (&spec[..at], &spec[at + 1..]);
-    let in_name = name.ends_with("..") || (name.contains("operator") && weight.parse::<f64>().is_err());
+    let may_hold_one = name.contains("operator") || place::is_text(spec);
+    let in_name = name.ends_with("..") || (may_hold_one && weight.parse::<f64>().is_err());
     (!in_name).then_some(at)
 }
 
@@ -141,52 +212,6 @@ fn split_weight(spec: &str) -> Result<(&str, f64), SpecError> {
     match spec[at + 1..].trim().parse::<f64>() {
         Ok(weight) if weight.is_finite() => Ok((&spec[..at], weight)),
         _ => Err(SpecError::new(spec, at + 1, Problem::Weight)),
-    }
-}
-
-fn target(text: &str) -> Result<Target, SpecError> {
-    if let Some(at) = rfind_outside_braces(text, '#') {
-        let function = function_name(text, 0..at)?;
-        return Ok(Target::Call { function, slot: slot(text, at + 1)? });
-    }
-    let (variable, at) = match rfind_outside_braces(text, '@') {
-        Some(at) => (&text[..at], Some(function_name(text, at + 1..text.len())?)),
-        None => (text, None),
-    };
-    let variable = Scanner::new(text, variable.len()).variable()?;
-    Ok(Target::Variable { variable, at })
-}
-
-/// Rust's `{closure#0}` is part of a name.
-fn rfind_outside_braces(text: &str, wanted: char) -> Option<usize> {
-    let mut depth = 0;
-    let outside = text.char_indices().filter(|&(_, c)| {
-        depth += i32::from(c == '{') - i32::from(c == '}');
-        depth == 0 && c == wanted
-    });
-    outside.map(|(at, _)| at).last()
-}
-
-fn function_name(text: &str, range: std::ops::Range<usize>) -> Result<String, SpecError> {
-    let name = text[range.clone()].trim();
-    if name.is_empty() {
-        return Err(SpecError::new(text, range.start, Problem::FunctionName));
-    }
-    Ok(name.to_owned())
-}
-
-fn slot(text: &str, at: usize) -> Result<Slot, SpecError> {
-    let written = &text[at..];
-    if written == "ret" {
-        return Ok(Slot::Result);
-    }
-    let (number, kind): (_, fn(u32) -> Slot) = match written.strip_prefix('*') {
-        Some(number) => (number, Slot::Pointee),
-        None => (written, Slot::Argument),
-    };
-    match number.parse() {
-        Ok(n) if n > 0 && !number.starts_with('+') => Ok(kind(n)),
-        _ => Err(SpecError::new(text, at, Problem::Slot)),
     }
 }
 

@@ -1,14 +1,12 @@
 //! A report made ready to be written: sites named, causes ranked, outputs folded. Every format writes this.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::Report;
+use shadowgrind_core::findings::{IndexSet, Report, Topic};
 use shadowgrind_core::site::{Module, Place, Site};
 
 use crate::fold::{Folded, Reach};
 use crate::rank::{self, Cause};
-
-/// Error bits up to which an output is clean, if the shadow does not say.
-const THRESHOLD: f64 = 5.0;
+use crate::verdict::Verdict;
 
 /// Whoever knows names of places.
 pub trait Symbols {
@@ -27,6 +25,8 @@ pub struct Document<'a> {
     pub causes: Vec<Cause>,
     /// Outputs, folded; `reached` goes with `causes`.
     pub outputs: Folded,
+    /// What it all comes to.
+    pub verdict: Verdict,
     /// Source lines of causes, by index.
     sources: Vec<Option<String>>,
     places: HashMap<Site, Place>,
@@ -38,7 +38,10 @@ impl<'a> Document<'a> {
         let mut places = Places { report, symbols, known: HashMap::new() };
         let causes = rank::rank(&report.findings, |site| places.get(site));
         let sets: Vec<_> = causes.iter().map(|cause| &cause.finding.outputs).collect();
-        let outputs = Folded::new(&report.outputs, &sets, threshold(report));
+        let suppressed = report.suppressed.iter().map(|finding| &finding.outputs);
+        let suppressed = suppressed.fold(IndexSet::new(), |all, set| all.union(set));
+        let outputs = Folded::new(&report.outputs, &sets, &suppressed);
+        let verdict = Verdict::of(report, &causes, &outputs);
         for series in &outputs.series {
             places.get(series.site);
         }
@@ -50,7 +53,7 @@ impl<'a> Document<'a> {
         let Places { symbols, known, .. } = places;
         let mut line = |place: &Place| symbols.source_line(place.file.as_deref()?, place.line?);
         let sources = causes.iter().map(|cause| line(&cause.place)).collect();
-        Document { report, causes, outputs, sources, places: known }
+        Document { report, causes, outputs, verdict, sources, places: known }
     }
 
     /// What a site of the report is called.
@@ -77,14 +80,47 @@ impl<'a> Document<'a> {
         self.outputs.reached.get(cause).map_or(&[], Vec::as_slice)
     }
 
-    /// Error bits up to which an output is clean.
-    pub fn threshold(&self) -> f64 {
-        threshold(self.report)
+    /// The causes of a section, in order.
+    pub fn causes_in(&self, section: Section) -> impl Iterator<Item = usize> {
+        (0..self.causes.len()).filter(move |&index| self.section(index) == Some(section))
+    }
+
+    /// Where people are to read about a cause. A consequence of another stands there, unless it has a section of its own.
+    fn section(&self, index: usize) -> Option<Section> {
+        let cause = &self.causes[index];
+        let topic = |index: usize| self.causes[index].finding.kind.topic();
+        let decides = || cause.symptoms.iter().any(|&symptom| topic(symptom) != Topic::Error);
+        match topic(index) {
+            Topic::Decision if cause.finding.count == 0 => Some(Section::Unsettled),
+            Topic::Decision => Some(Section::Decisions),
+            Topic::Special => Some(Section::Special),
+            Topic::Error if cause.cause.is_some() => None,
+            Topic::Error if !cause.finding.outputs.is_empty() || decides() => Some(Section::Causes),
+            // Nobody can tell what came of it, where no output is watched.
+            Topic::Error if self.report.outputs.is_empty() => Some(Section::Causes),
+            Topic::Error => Some(Section::Hidden),
+        }
     }
 }
 
-fn threshold(report: &Report) -> f64 {
-    report.settings.error_threshold.unwrap_or(THRESHOLD)
+/// The sections that causes are told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// What makes outputs wrong, or decisions.
+    Causes,
+    /// Decisions that are not those of the reals.
+    Decisions,
+    /// Decisions of which the reals cannot tell.
+    Unsettled,
+    /// Where NaN and infinities are born.
+    Special,
+    /// What made nothing wrong that left the program, or decided anything.
+    Hidden,
+}
+
+impl Section {
+    /// Those that follow the causes, in order.
+    pub(crate) const APART: [Section; 3] = [Section::Decisions, Section::Unsettled, Section::Special];
 }
 
 /// Places by site, each asked for once.

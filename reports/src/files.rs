@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use shadowgrind_core::site::{Module, Place};
 
 use crate::document::Symbols;
-use crate::symbols::SymbolFile;
+use shadowgrind_symbols::SymbolFile;
 
 /// A source file beyond this size is not one that people read.
 const LARGEST_SOURCE: u64 = 16 << 20;

@@ -4,9 +4,10 @@
 //! memory: a series keeps its first few records, its last and its extremes. Knows nothing of formats.
 
 use std::collections::BTreeSet;
+use std::iter::Peekable;
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{IndexSet, Label, Output, OutputKind, Outputs, Said, Value};
+use shadowgrind_core::findings::{IndexSet, Judgement, Label, Output, OutputKind, Outputs, Said, Value};
 use shadowgrind_core::site::Site;
 
 /// A series of at most this many outputs is shown one by one.
@@ -35,8 +36,10 @@ pub struct SampleError {
     pub real: Option<String>,
     /// Error bits.
     pub bits: f64,
-    /// Correct decimal digits.
+    /// Correct decimal digits; NaN where the value has none.
     pub digits: f64,
+    /// How the value is to be taken.
+    pub judgement: Judgement,
 }
 
 /// Smallest and largest of a series, NaN aside.
@@ -69,8 +72,6 @@ pub struct Series {
     pub dots: Option<Extremes>,
     /// The one with the largest error, the first of several.
     pub worst: Option<Sample>,
-    /// How many have more error bits than the threshold.
-    pub erroneous: u64,
 }
 
 /// What of a series a cause reached.
@@ -84,6 +85,17 @@ pub struct Reach {
     pub digits: Option<f64>,
 }
 
+/// How many outputs there are of each kind that a user has to know of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Wrong ones, but for those whose causes are all suppressed.
+    pub wrong: u64,
+    /// Those of which the shadow cannot tell.
+    pub unsettled: u64,
+    /// Those that are NaN, but for those whose causes are all suppressed.
+    pub nan: u64,
+}
+
 /// All outputs of a run, folded.
 #[derive(Debug, Default)]
 pub struct Folded {
@@ -91,20 +103,22 @@ pub struct Folded {
     pub series: Vec<Series>,
     /// For each set of indices that was given, what it reached.
     pub reached: Vec<Vec<Reach>>,
+    /// How many are to be known of.
+    pub judged: Judged,
 }
 
 impl Folded {
-    /// Folds `outputs`; `sets` are the outputs each cause reached. More error bits than `threshold` are an error.
-    pub fn new(outputs: &Outputs, sets: &[&IndexSet], threshold: f64) -> Folded {
+    /// Folds `outputs`; `sets` are the outputs each cause reached, `suppressed` those that suppressed ones did.
+    pub fn new(outputs: &Outputs, sets: &[&IndexSet], suppressed: &IndexSet) -> Folded {
         let keep = if outputs.len() <= SHORT { SHORT as usize } else { FEW };
         let mut folding = Folding {
             keep,
-            threshold,
             number_of: HashMap::new(),
             sets: sets.iter().map(|set| Box::new(set.iter()) as Box<dyn Iterator<Item = u64>>).collect(),
             due: sets.iter().enumerate().filter_map(|(n, set)| Some((set.iter().next()?, n))).collect(),
+            suppressed: (Box::new(suppressed.iter()) as Box<dyn Iterator<Item = u64>>).peekable(),
             slot_of: HashMap::new(),
-            folded: Folded { series: Vec::new(), reached: vec![Vec::new(); sets.len()] },
+            folded: Folded { reached: vec![Vec::new(); sets.len()], ..Folded::default() },
         };
         // The heap was primed with the first index of each set.
         folding.sets.iter_mut().for_each(|set| {
@@ -114,11 +128,6 @@ impl Folded {
             folding.add(index, &output);
         }
         folding.folded
-    }
-
-    /// How many outputs have more error bits than the threshold.
-    pub fn erroneous(&self) -> u64 {
-        self.series.iter().map(|series| series.erroneous).sum()
     }
 
     /// The output with the largest error.
@@ -133,9 +142,9 @@ impl Sample {
         let (dot, error) = match output.said {
             Said::Nothing => (None, None),
             Said::Dot(dot) => (Some(dot), None),
-            Said::Error { real, error_bits, correct_digits } => {
-                let real = real.map(str::to_owned);
-                (None, Some(SampleError { real, bits: error_bits, digits: correct_digits.into() }))
+            Said::Error { real, error_bits, correct_digits, judgement } => {
+                let (real, digits) = (real.map(str::to_owned), correct_digits.into());
+                (None, Some(SampleError { real, bits: error_bits, digits, judgement }))
             }
         };
         Sample { index, value: output.value, dot, error }
@@ -152,11 +161,12 @@ type Key = (Site, Label, OutputKind, u16);
 
 struct Folding<'a> {
     keep: usize,
-    threshold: f64,
     number_of: HashMap<Key, usize>,
     sets: Vec<Box<dyn Iterator<Item = u64> + 'a>>,
     /// The next index of each set, smallest first.
     due: BTreeSet<(u64, usize)>,
+    /// What suppressed causes reached.
+    suppressed: Peekable<Box<dyn Iterator<Item = u64> + 'a>>,
     /// Where what a set reached of a series is kept.
     slot_of: HashMap<(usize, usize), usize>,
     folded: Folded,
@@ -170,19 +180,36 @@ impl Folding<'_> {
         if number == all.len() {
             all.push(Series::new(Sample::new(index, output), output));
         }
-        all[number].add(index, output, self.keep, self.threshold);
-        self.reach(index, number, output);
+        all[number].add(index, output, self.keep);
+        let is_answered_for = self.reach(index, number, output);
+        while self.suppressed.next_if(|&suppressed| suppressed < index).is_some() {}
+        let is_suppressed = self.suppressed.peek() == Some(&index);
+        self.judge(output, is_suppressed && !is_answered_for);
     }
 
-    fn reach(&mut self, index: u64, series: usize, output: &Output<'_>) {
+    /// Counts an output that is to be known of, unless it is `excused`.
+    fn judge(&mut self, output: &Output<'_>, excused: bool) {
+        let Said::Error { judgement, .. } = output.said else { return };
+        let judged = &mut self.folded.judged;
+        judged.wrong += u64::from(judgement == Judgement::Wrong && !excused);
+        judged.unsettled += u64::from(judgement == Judgement::Unsettled);
+        judged.nan += u64::from(output.value.is_nan() && !excused);
+    }
+
+    /// Sees which causes reached an output; whether any did.
+    fn reach(&mut self, index: u64, series: usize, output: &Output<'_>) -> bool {
+        let mut any = false;
         while let Some(&(due, set)) = self.due.first().filter(|(due, _)| *due <= index) {
             self.due.pop_first();
             if let Some(next) = self.sets[set].next() {
                 self.due.insert((next, set));
             }
             if due == index {
+                any = true;
                 let digits = match output.said {
-                    Said::Error { correct_digits, .. } => Some(f64::from(correct_digits)),
+                    Said::Error { correct_digits, .. } if !correct_digits.is_nan() => {
+                        Some(f64::from(correct_digits))
+                    }
                     _ => None,
                 };
                 let reached = &mut self.folded.reached[set];
@@ -196,6 +223,7 @@ impl Folding<'_> {
                 }
             }
         }
+        any
     }
 }
 
@@ -211,21 +239,19 @@ impl Series {
             values: None,
             dots: None,
             worst: None,
-            erroneous: 0,
         }
     }
 
-    fn add(&mut self, index: u64, output: &Output<'_>, keep: usize, threshold: f64) {
+    fn add(&mut self, index: u64, output: &Output<'_>, keep: usize) {
         self.count += 1;
         extend(&mut self.values, output.value);
         if let Said::Dot(dot) = output.said {
             extend(&mut self.dots, dot);
         }
-        if let Said::Error { error_bits, .. } = output.said {
-            self.erroneous += u64::from(error_bits > threshold);
-            if self.worst.as_ref().is_none_or(|worst| error_bits > worst.bits()) {
-                self.worst = Some(Sample::new(index, output));
-            }
+        if let Said::Error { error_bits, .. } = output.said
+            && self.worst.as_ref().is_none_or(|worst| error_bits > worst.bits())
+        {
+            self.worst = Some(Sample::new(index, output));
         }
         if self.first.len() < keep {
             self.first.push(Sample::new(index, output));
@@ -266,7 +292,8 @@ mod tests {
     }
 
     fn bits(error_bits: f64) -> Said<'static> {
-        Said::Error { real: None, error_bits, correct_digits: (15.0 - error_bits) as f32 }
+        let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
+        Said::Error { real: None, error_bits, correct_digits: (15.0 - error_bits) as f32, judgement }
     }
 
     #[test]
@@ -277,7 +304,7 @@ mod tests {
             push(&mut outputs, 1, 1, 0.5, Said::Dot(f64::NAN.into()));
         }
         push(&mut outputs, 2, 0, 7.0, Said::Nothing);
-        let folded = Folded::new(&outputs, &[], 5.0);
+        let folded = Folded::new(&outputs, &[], &IndexSet::new());
         assert_eq!(folded.series.iter().map(|s| s.count).collect::<Vec<_>>(), [100, 100, 1]);
         let first = &folded.series[0];
         assert_eq!(first.first.iter().map(|s| s.index).collect::<Vec<_>>(), [0, 2, 4]);
@@ -292,9 +319,9 @@ mod tests {
     fn a_short_run_is_not_folded() {
         let mut outputs = Outputs::new();
         (0..SHORT).for_each(|i| push(&mut outputs, 1, 0, i as f64, Said::Nothing));
-        assert!(Folded::new(&outputs, &[], 5.0).series[0].is_short());
+        assert!(Folded::new(&outputs, &[], &IndexSet::new()).series[0].is_short());
         push(&mut outputs, 1, 0, 0.0, Said::Nothing);
-        assert!(!Folded::new(&outputs, &[], 5.0).series[0].is_short());
+        assert!(!Folded::new(&outputs, &[], &IndexSet::new()).series[0].is_short());
     }
 
     #[test]
@@ -305,7 +332,7 @@ mod tests {
         }
         let odd: IndexSet = (0..15).map(|i| 2 * i + 1).collect();
         let some: IndexSet = [0, 3, 4, 29, 77].into_iter().collect();
-        let folded = Folded::new(&outputs, &[&odd, &some, &IndexSet::new()], 5.0);
+        let folded = Folded::new(&outputs, &[&odd, &some, &IndexSet::new()], &IndexSet::new());
         assert_eq!(folded.reached[0], [Reach { series: 1, count: 15, digits: Some(0.5) }]);
         let expected = [
             Reach { series: 0, count: 2, digits: Some(13.0) },
@@ -313,7 +340,23 @@ mod tests {
         ];
         assert_eq!(folded.reached[1], expected);
         assert!(folded.reached[2].is_empty());
-        assert_eq!(folded.erroneous(), 19);
+        assert_eq!(folded.judged, Judged { wrong: 19, unsettled: 0, nan: 0 });
         assert_eq!(folded.worst().map(|worst| worst.index), Some(29));
+    }
+
+    #[test]
+    fn outputs_with_suppressed_causes_only_are_excused() {
+        let mut outputs = Outputs::new();
+        let mut say = |value, error_bits, judgement| {
+            let said = Said::Error { real: None, error_bits, correct_digits: f32::NAN, judgement };
+            push(&mut outputs, 1, 0, value, said);
+        };
+        (0..4).for_each(|_| say(1.0, 50.0, Judgement::Wrong));
+        (0..2).for_each(|_| say(f64::NAN, 0.0, Judgement::Right));
+        say(1.0, 0.0, Judgement::Unsettled);
+        let (kept, suppressed): (IndexSet, IndexSet) =
+            ([1].into_iter().collect(), [0, 1, 5, 6].into_iter().collect());
+        let folded = Folded::new(&outputs, &[&kept], &suppressed);
+        assert_eq!(folded.judged, Judged { wrong: 3, unsettled: 1, nan: 1 });
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::document::Document;
+use crate::document::{Document, Section};
 use crate::tables::{self, Cell, Table};
 use crate::words;
 
@@ -47,13 +47,19 @@ fn inputs(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn causes(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-    section(out, "Causes")?;
+    section(out, words::section(Section::Causes))?;
     writeln!(out, "<p class=\"verdict\">{}</p>", escaped(&words::verdict(document)))?;
-    let roots = || document.causes.iter().enumerate().filter(|(_, cause)| cause.cause.is_none());
-    for (index, _) in roots().filter(|(_, cause)| cause.is_shown()) {
+    for index in document.causes_in(Section::Causes) {
         cause(document, index, out)?;
     }
-    let hidden: Vec<usize> = roots().filter(|(_, cause)| !cause.is_shown()).map(|(index, _)| index).collect();
+    for apart in Section::APART {
+        let all: Vec<usize> = document.causes_in(apart).collect();
+        if !all.is_empty() {
+            section(out, words::section(apart))?;
+        }
+        all.into_iter().try_for_each(|index| cause(document, index, out))?;
+    }
+    let hidden: Vec<usize> = document.causes_in(Section::Hidden).collect();
     if hidden.is_empty() {
         return Ok(());
     }
@@ -67,10 +73,9 @@ fn causes(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 fn cause(document: &Document<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
     let cause = &document.causes[index];
-    let place = words::or_unknown(words::whereabouts(&cause.place));
     let path = cause.place.file.as_ref().or(cause.place.module.as_ref()).map_or("", String::as_str);
-    writeln!(out, "<article>\n<h3>{}. {} in", cause.rank, escaped(&words::title(cause)))?;
-    writeln!(out, "<span title=\"{}\">{}</span></h3>", escaped(path), escaped(&place))?;
+    let headline = escaped(&words::headline(cause));
+    writeln!(out, "<article>\n<h3 title=\"{}\">{}. {headline}</h3>", escaped(path), cause.rank)?;
     if let (Some(source), Some(line)) = (document.source(index), cause.place.line) {
         writeln!(out, "<pre><b>{line}</b> {}</pre>", escaped(source.trim()))?;
     }

@@ -10,13 +10,15 @@ use serde::ser::{Error as _, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use shadowgrind_core::findings::{
-    FindingKind, Interval, Number, Output, OutputKind, Program, SCHEMA, Said, Spread, Value, VariableRange,
-    Wrapped,
+    FindingKind, Interval, Judgement, Number, Output, OutputKind, Program, SCHEMA, Said, Spread, Value,
+    VariableRange, Wrapped,
 };
 use shadowgrind_core::site::{Place, Site};
 
 use crate::document::Document;
 use crate::rank::Cause;
+use crate::verdict::Verdict;
+use crate::words;
 
 /// Writes the whole report.
 pub fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -30,7 +32,7 @@ struct Root<'a>(&'a Document<'a>);
 impl Serialize for Root<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let report = self.0.report;
-        let mut root = serializer.serialize_struct("Report", 11)?;
+        let mut root = serializer.serialize_struct("Report", 12)?;
         root.serialize_field("schema", SCHEMA)?;
         root.serialize_field("tool", &TOOL)?;
         root.serialize_field("shadow", report.shadow)?;
@@ -42,9 +44,13 @@ impl Serialize for Root<'_> {
         if let Some(threshold) = report.settings.error_threshold {
             root.serialize_field("error_threshold", &Number(threshold))?;
         }
+        if let Some(verdict) = verdict(self.0) {
+            root.serialize_field("verdict", &verdict)?;
+        }
         root.serialize_field("inputs", &inputs(self.0))?;
         root.serialize_field("outputs", &Outputs(self.0))?;
         root.serialize_field("findings", &findings(self.0))?;
+        root.serialize_field("warnings", &self.0.report.warnings)?;
         root.serialize_field("coverage", &coverage(self.0))?;
         root.end()
     }
@@ -57,6 +63,34 @@ struct Tool {
 }
 
 const TOOL: Tool = Tool { name: "shadowgrind", version: env!("CARGO_PKG_VERSION") };
+
+/// What people read first, and what it is made of.
+#[derive(Serialize)]
+struct VerdictRecord {
+    clean: bool,
+    text: String,
+    wrong_outputs: u64,
+    unsettled_outputs: u64,
+    nan_outputs: u64,
+    decisions: u64,
+    unsettled_decisions: u64,
+    nan_births: u64,
+}
+
+/// Only of shadows that know errors.
+fn verdict(document: &Document<'_>) -> Option<VerdictRecord> {
+    let Verdict { judged, decisions, undecided, specials, .. } = document.verdict;
+    (!matches!(document.report.shadow, "none" | "dot")).then(|| VerdictRecord {
+        clean: document.verdict.is_clean(),
+        text: words::verdict(document),
+        wrong_outputs: judged.wrong,
+        unsettled_outputs: judged.unsettled,
+        nan_outputs: judged.nan,
+        decisions,
+        unsettled_decisions: undecided,
+        nan_births: specials,
+    })
+}
 
 #[derive(Serialize)]
 struct InputRecord<'a> {
@@ -88,8 +122,11 @@ struct OutputRecord<'a> {
     real: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_bits: Option<Number>,
+    /// `null` for what has no digits: NaN and infinities.
     #[serde(skip_serializing_if = "Option::is_none")]
-    correct_digits: Option<Number>,
+    correct_digits: Option<Option<Number>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judgement: Option<Judgement>,
     site: &'a RawValue,
 }
 
@@ -127,16 +164,18 @@ fn record<'a>(
     site: &'a RawValue,
 ) -> OutputRecord<'a> {
     let Output { kind, value, said, .. } = *output;
-    let (mut dot, mut error) = (None, (None, None, None));
+    let (mut dot, mut error, mut judgement) = (None, (None, None, None), None);
     match said {
         Said::Nothing => {}
         Said::Dot(value) => dot = Some(value),
-        Said::Error { real, error_bits, correct_digits } => {
-            error = (real, Some(Number(error_bits)), Some(Number(rounded(correct_digits))));
+        Said::Error { real, error_bits, correct_digits, judgement: how } => {
+            let digits = (!correct_digits.is_nan()).then(|| Number(rounded(correct_digits)));
+            error = (real, Some(Number(error_bits)), Some(digits));
+            judgement = Some(how);
         }
     }
     let (real, error_bits, correct_digits) = error;
-    OutputRecord { index, kind, label, value, dot, real, error_bits, correct_digits, site }
+    OutputRecord { index, kind, label, value, dot, real, error_bits, correct_digits, judgement, site }
 }
 
 /// The double that prints like the float: 0.3 rather than 0.30000001192092896.
@@ -151,6 +190,14 @@ struct FindingRecord<'a> {
     operation: &'a str,
     site: &'a Place,
     count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executions: Option<u64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    unsettled: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operands: Option<&'a [Value]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_bits: Option<SpreadRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,6 +217,10 @@ struct FindingRecord<'a> {
     cause: Option<usize>,
 }
 
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 fn findings<'a>(document: &'a Document<'_>) -> Vec<FindingRecord<'a>> {
     let record = |cause: &'a Cause| {
         let finding = &cause.finding;
@@ -179,6 +230,10 @@ fn findings<'a>(document: &'a Document<'_>) -> Vec<FindingRecord<'a>> {
             operation: &finding.operation,
             site: &cause.place,
             count: finding.count,
+            executions: finding.executions,
+            unsettled: finding.unsettled,
+            operands: finding.witness.as_ref().map(|one| &one.operands[..]),
+            result: finding.witness.as_ref().map(|one| one.result),
             error_bits: finding.error_bits.map(SpreadRecord::from),
             local_error_bits: finding.local_error_bits.map(SpreadRecord::from),
             share: finding.share.map(Number),

@@ -1,7 +1,7 @@
 //! From what a shadow found to what people and tools read.
 //!
-//! [`symbols`] names places in files, [`rank`] and [`fold`] order and fold, [`document`] puts both together, and each
-//! format is a file of its own over that document. Knows the model of `core::findings`, nothing of shadows or engines.
+//! [`files`] names places, [`rank`] and [`fold`] order and fold, [`document`] puts both together, and each format is a
+//! file of its own over that document. Knows the model of `core::findings`, nothing of shadows or engines.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -12,17 +12,15 @@ pub mod html;
 pub mod json;
 pub mod rank;
 pub mod suppress;
-pub mod symbols;
 mod tables;
 pub mod target;
 pub mod terminal;
+pub mod verdict;
 mod words;
 
 use std::io::Write;
 
-use shadowgrind_core::findings::Report;
-
-use document::{Document, Symbols};
+use document::Document;
 use target::{ReportTarget, TargetError};
 use terminal::Style;
 
@@ -37,18 +35,16 @@ pub struct Destinations {
     pub forked: bool,
 }
 
-/// Writes `report` everywhere it should go; `terminal` is standard error. What fails does not keep the others from
+/// Writes a report everywhere it should go; `terminal` is standard error. What fails does not keep the others from
 /// being written. A terminal that cannot be written to is not an error: there is nobody to tell.
 pub fn write(
-    report: &Report,
-    symbols: &mut dyn Symbols,
+    document: &Document<'_>,
     to: &Destinations,
     terminal: &mut dyn Write,
 ) -> Result<(), Vec<TargetError>> {
-    let document = Document::new(report, symbols);
     if let Some(style) = to.terminal {
-        let _ = terminal::write(&document, style, terminal).and_then(|()| terminal.flush());
+        let _ = terminal::write(document, style, terminal).and_then(|()| terminal.flush());
     }
-    let errors: Vec<_> = to.files.iter().filter_map(|file| file.write(&document, to.forked).err()).collect();
+    let errors: Vec<_> = to.files.iter().filter_map(|file| file.write(document, to.forked).err()).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

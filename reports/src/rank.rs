@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Finding, FindingKind, Spread};
+use shadowgrind_core::findings::{Finding, FindingKind, Spread, Topic};
 use shadowgrind_core::site::{Place, Site};
 
 /// A cause: one or more findings at one place of the source.
@@ -25,14 +25,8 @@ pub struct Cause {
     pub cause: Option<usize>,
 }
 
-impl Cause {
-    /// Belongs in the list people read: a cause, not a symptom, that reached an output.
-    pub fn is_shown(&self) -> bool {
-        self.cause.is_none() && !self.finding.outputs.is_empty()
-    }
-}
-
-/// The causes behind `findings`, ranked: causes that reached outputs, then symptoms that did, then the rest.
+/// The causes behind `findings`, ranked: causes that reached outputs, then symptoms that did, then decisions, NaN,
+/// infinities and the causes of these, then the rest.
 pub fn rank(findings: &[Finding], mut place: impl FnMut(Site) -> Place) -> Vec<Cause> {
     let mut merged: Vec<(Finding, Place)> = Vec::new();
     let mut index_of: HashMap<Operation, usize> = HashMap::new();
@@ -49,7 +43,8 @@ pub fn rank(findings: &[Finding], mut place: impl FnMut(Site) -> Place) -> Vec<C
     }
     let roots = roots(&merged, &index_of_site);
     let mut order: Vec<usize> = (0..merged.len()).collect();
-    order.sort_by(|&a, &b| compare(&merged[a], roots[a].is_some(), &merged[b], roots[b].is_some()));
+    let classes = classes(&merged, &roots);
+    order.sort_by(|&a, &b| classes[a].cmp(&classes[b]).then_with(|| compare(&merged[a], &merged[b])));
     let mut position = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, &index)| position[index] = at);
     let mut causes: Vec<Cause> = Vec::with_capacity(order.len());
@@ -100,6 +95,9 @@ fn merge(a: &Finding, b: &Finding) -> Finding {
         count: a.count + b.count,
         error_bits: spread((a.count, a.error_bits), (b.count, b.error_bits)),
         local_error_bits: spread((a.count, a.local_error_bits), (b.count, b.local_error_bits)),
+        executions: [a.executions, b.executions].into_iter().flatten().reduce(|x, y| x + y),
+        unsettled: a.unsettled + b.unsettled,
+        witness: major.witness.clone().or_else(|| minor.witness.clone()),
         outputs: a.outputs.union(&b.outputs),
         contribution: a.contribution + b.contribution,
         share: [a.share, b.share].into_iter().flatten().reduce(|x, y| (x + y).min(1.0)),
@@ -129,9 +127,12 @@ fn roots(merged: &[(Finding, Place)], index_of_site: &HashMap<Site, Vec<usize>>)
     let mut roots: Vec<Option<usize>> = vec![None; merged.len()];
     let mut order: Vec<usize> = (0..merged.len()).collect();
     // The least first: where two are said to cause each other, the one that matters more stays a cause.
-    order.sort_by(|&a, &b| compare(&merged[b], false, &merged[a], false));
+    let mattering = |index: usize| merged[index].0.outputs.is_empty();
+    let before =
+        |a: usize, b: usize| mattering(a).cmp(&mattering(b)).then_with(|| compare(&merged[a], &merged[b]));
+    order.sort_by(|&a, &b| before(b, a));
     for &index in &order {
-        let best = causes(index).min_by(|&a, &b| compare(&merged[a], false, &merged[b], false));
+        let best = causes(index).min_by(|&a, &b| before(a, b));
         roots[index] = best.filter(|&best| reaches_no(best, index, &roots));
     }
     // A consequence of a consequence belongs to the cause of both.
@@ -155,11 +156,39 @@ fn reaches_no(from: usize, target: usize, roots: &[Option<usize>]) -> bool {
     true
 }
 
-fn compare(a: &(Finding, Place), a_symptom: bool, b: &(Finding, Place), b_symptom: bool) -> Ordering {
-    let class = |finding: &Finding, symptom: bool| (finding.outputs.is_empty(), symptom);
+/// What a finding matters for, the most important first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Reaches,
+    ReachesAsSymptom,
+    /// Is a decision, or bears NaN, or is the cause of such.
+    Matters,
+    Rest,
+}
+
+fn classes(merged: &[(Finding, Place)], roots: &[Option<usize>]) -> Vec<Class> {
+    let is_error = |index: usize| merged[index].0.kind.topic() == Topic::Error;
+    let mut matters: Vec<bool> = (0..merged.len()).map(|index| !is_error(index)).collect();
+    for (index, root) in roots.iter().enumerate() {
+        if let Some(root) = root.filter(|_| !is_error(index)) {
+            matters[root] = true;
+        }
+    }
+    let class = |index: usize| match (merged[index].0.outputs.is_empty(), roots[index], matters[index]) {
+        (false, None, _) => Class::Reaches,
+        (false, Some(_), _) => Class::ReachesAsSymptom,
+        (true, _, true) => Class::Matters,
+        (true, _, false) => Class::Rest,
+    };
+    (0..merged.len()).map(class).collect()
+}
+
+fn compare(a: &(Finding, Place), b: &(Finding, Place)) -> Ordering {
     let max = |spread: Option<Spread>| spread.map_or(0.0, |spread| spread.max);
-    class(&a.0, a_symptom)
-        .cmp(&class(&b.0, b_symptom))
+    // What makes numbers wrong before what it decides.
+    let is_decision = |finding: &Finding| finding.kind.topic() == Topic::Decision;
+    is_decision(&a.0)
+        .cmp(&is_decision(&b.0))
         .then_with(|| b.0.contribution.total_cmp(&a.0.contribution))
         .then_with(|| max(b.0.error_bits).total_cmp(&max(a.0.error_bits)))
         .then_with(|| b.0.count.cmp(&a.0.count))
@@ -216,7 +245,6 @@ mod tests {
         let causes = rank(&findings, lines);
         assert_eq!(ranked(&causes), [3, 1, 4, 2]);
         assert_eq!(causes.iter().map(|c| c.rank).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert!(causes[2].is_shown() && !causes[3].is_shown());
     }
 
     #[test]
@@ -247,7 +275,16 @@ mod tests {
         assert_eq!(ranked(&causes), [2, 3, 4]);
         assert_eq!(causes[0].symptoms, [1, 2]);
         assert_eq!((causes[1].cause, causes[2].cause), (Some(0), Some(0)));
-        assert!(!causes[1].is_shown());
+    }
+
+    #[test]
+    fn the_cause_of_a_decision_comes_before_what_caused_nothing() {
+        let mut branch = finding(3, 50.0, &[]);
+        (branch.kind, branch.causes) = (FindingKind::Branch, vec![site(2)]);
+        let causes =
+            rank(&[branch, finding(4, 60.0, &[]), finding(2, 1.0, &[]), finding(1, 0.5, &[7])], lines);
+        assert_eq!(ranked(&causes), [1, 2, 3, 4]);
+        assert_eq!(causes[2].cause, Some(1));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `*` stands for any text, `?` for any one character; what contains spaces is quoted. Knows nothing of how findings are
-//! made or shown: suppressed ones are taken out of the report before it is ranked and written.
+//! made or shown: suppressed ones are put apart before the report is ranked and written.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -97,19 +97,18 @@ impl Suppressions {
         self.rules.extend(other.rules);
     }
 
-    /// Takes the findings that a rule covers out of `report`; says how many those were.
-    pub fn apply(&self, report: &mut Report, symbols: &mut dyn Symbols) -> usize {
+    /// Puts the findings that a rule covers apart from the others of `report`.
+    pub fn apply(&self, report: &mut Report, symbols: &mut dyn Symbols) {
         if self.is_empty() {
-            return 0;
+            return;
         }
-        let mut findings = std::mem::take(&mut report.findings);
-        let before = findings.len();
-        findings.retain(|finding| {
+        let findings = std::mem::take(&mut report.findings);
+        let is_covered = |finding: &Finding| {
             let place = place(report, symbols, finding);
-            !self.rules.iter().any(|rule| rule.covers(finding.kind, &place))
-        });
-        report.findings = findings;
-        before - report.findings.len()
+            self.rules.iter().any(|rule| rule.covers(finding.kind, &place))
+        };
+        let (suppressed, findings) = findings.into_iter().partition(is_covered);
+        (report.suppressed, report.findings) = (suppressed, findings);
     }
 }
 

@@ -198,7 +198,7 @@ impl Lines {
         self.tags.lines.push(tag.to_owned());
         self.values.lines.push(text(value));
         self.dots.lines.push(text(dot));
-        self.digits.lines.push(error.map_or(String::new(), |(digits, _)| tenth(digits)));
+        self.digits.lines.push(error.map_or(String::new(), |(digits, _)| digits_of(digits)));
         self.bits.lines.push(error.map_or(String::new(), |(_, bits)| tenth(bits)));
         self.values.key = self.values.key.or(value.map(|value| value.to_f64()));
         self.dots.key = self.dots.key.or(dot.map(|dot| dot.to_f64()));
@@ -215,6 +215,11 @@ impl Lines {
             self.values.lines.push(shortened(real));
         }
     }
+}
+
+/// How many digits are right; a dash where there are none to be right.
+fn digits_of(digits: f64) -> String {
+    if digits.is_nan() { "–".to_owned() } else { tenth(digits) }
 }
 
 /// A decimal number with at most 20 significant digits, three more than a double has.

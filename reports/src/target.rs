@@ -94,8 +94,8 @@ impl ReportTarget {
     }
 
     /// Whether the file can be written, asked before the program runs; leaves nothing behind.
-    pub fn probe(&self, pid: u32) -> Result<(), TargetError> {
-        let path = self.path(pid, false);
+    pub fn probe(&self, pid: u32, forked: bool) -> Result<(), TargetError> {
+        let path = self.path(pid, forked);
         let existed = path.exists();
         OpenOptions::new()
             .write(true)
@@ -158,11 +158,11 @@ mod tests {
     #[test]
     fn unwritable() {
         let target: ReportTarget = "json:/nowhere/run.json".parse().unwrap();
-        let error = target.probe(1).unwrap_err().to_string();
+        let error = target.probe(1, false).unwrap_err().to_string();
         assert_eq!(error, "cannot write /nowhere/run.json: No such file or directory (os error 2)");
         let folder: ReportTarget = "html:/tmp".parse().unwrap();
         assert_eq!(
-            folder.probe(1).unwrap_err().to_string(),
+            folder.probe(1, false).unwrap_err().to_string(),
             "cannot write /tmp: Is a directory (os error 21)"
         );
     }
@@ -171,10 +171,10 @@ mod tests {
     fn a_probe_leaves_nothing_and_spoils_nothing() {
         let file = std::env::temp_dir().join(format!("shadowgrind-probe-{}", std::process::id()));
         let target: ReportTarget = format!("json:{}", file.display()).parse().unwrap();
-        target.probe(1).unwrap();
+        target.probe(1, false).unwrap();
         assert!(!file.exists());
         std::fs::write(&file, "kept").unwrap();
-        target.probe(1).unwrap();
+        target.probe(1, false).unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
         std::fs::remove_file(file).unwrap();
     }

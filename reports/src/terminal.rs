@@ -1,15 +1,18 @@
 //! The report people see when the program has ended: plain text for a terminal of 80 columns and more.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
 
-use crate::document::Document;
+use crate::document::{Document, Section};
 use crate::tables::{self, Table};
 use crate::words;
 
 /// Rows of a table before it is cut; the other formats have them all.
 const ROWS: usize = 60;
+
+/// Decisions, or births of NaN, before the rest is left out; the other formats have them all.
+const CAUSES: usize = 20;
 
 /// Width of the names before facts.
 const NAMES: usize = 11;
@@ -32,14 +35,14 @@ pub struct Style {
 }
 
 impl Style {
-    /// What suits standard error, as far as the environment tells: `NO_COLOR`, `TERM`, `COLUMNS`.
-    pub fn of_stderr(verbose: bool) -> Style {
+    /// What suits a terminal, or a file, as far as the environment tells: `NO_COLOR`, `TERM`, `COLUMNS`.
+    pub fn of_environment(is_terminal: bool, verbose: bool) -> Style {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         Style {
             width: columns.unwrap_or(100).clamp(60, 160),
-            color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb,
+            color: is_terminal && !set("NO_COLOR") && !dumb,
             verbose,
         }
     }
@@ -95,15 +98,13 @@ impl Page<'_, '_> {
     }
 
     fn causes(&mut self) -> io::Result<()> {
-        self.section(&words::verdict(self.document))?;
-        let (shown, hidden): (Vec<usize>, Vec<usize>) =
-            (0..self.document.causes.len()).partition(|&cause| self.document.causes[cause].is_shown());
-        for &cause in &shown {
+        let document = self.document;
+        self.section(&words::verdict(document))?;
+        for cause in document.causes_in(Section::Causes) {
             self.cause(cause)?;
         }
-        // A consequence stands under its cause already.
-        let hidden: Vec<usize> =
-            hidden.into_iter().filter(|&cause| self.document.causes[cause].cause.is_none()).collect();
+        Section::APART.into_iter().try_for_each(|section| self.apart(section))?;
+        let hidden: Vec<usize> = document.causes_in(Section::Hidden).collect();
         if hidden.is_empty() {
             return Ok(());
         }
@@ -116,12 +117,31 @@ impl Page<'_, '_> {
         self.paragraph("", &format!("{more} of error reached no output (-v shows them)."))
     }
 
+    /// A section, if there is anything to say.
+    fn apart(&mut self, section: Section) -> io::Result<()> {
+        let all: Vec<usize> = self.document.causes_in(section).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.section(words::section(section))?;
+        let shown = if self.style.verbose { all.len() } else { all.len().min(CAUSES) };
+        all[..shown].iter().try_for_each(|&cause| self.cause(cause))?;
+        if shown < all.len() {
+            let more = words::number((all.len() - shown) as u64);
+            writeln!(self.out)?;
+            self.paragraph("", &format!("{more} more (-v shows them)."))?;
+        }
+        Ok(())
+    }
+
     fn cause(&mut self, index: usize) -> io::Result<()> {
         let document = self.document;
         let cause = &document.causes[index];
-        let place = words::or_unknown(words::whereabouts(&cause.place));
         writeln!(self.out)?;
-        let title = self.bold(&printable(&format!("{:>3}. {} in {place}", cause.rank, words::title(cause))));
+        let (head, text) = (format!("{:>3}. ", cause.rank), printable(&words::headline(cause)));
+        let (plain, width) = (format!("{head}{text}"), usize::from(self.style.width));
+        let fits = plain.chars().count() <= width;
+        let title = self.bold(&if fits { plain } else { wrapped(&head, &text, width) });
         writeln!(self.out, "{title}")?;
         if let (Some(source), Some(line)) = (document.source(index), cause.place.line) {
             let room = usize::from(self.style.width).saturating_sub(15);

@@ -1,10 +1,12 @@
 //! The sentences of a report, the same in every format that people read.
 
-use shadowgrind_core::findings::{FindingKind, Interval, Program, Spread, Value, VariableRange, Wrapped};
+use shadowgrind_core::findings::{
+    FindingKind, Interval, Program, Spread, Topic, Value, VariableRange, Witness, Wrapped,
+};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
 
-use crate::document::Document;
+use crate::document::{Document, Section};
 use crate::fold::Reach;
 use crate::rank::Cause;
 
@@ -33,6 +35,9 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
 pub(crate) fn float(value: Value) -> String {
     let plain = value.to_string();
     let x = value.to_f64();
+    if value.format() == Format::F80 && x.is_finite() && value.is(x) {
+        return float(x.into());
+    }
     if value.format() == Format::F80 || !x.is_finite() || x.abs() < 1e7 {
         return plain;
     }
@@ -122,36 +127,98 @@ pub(crate) const NO_OUTPUT: &str = "No float left the program in a way that is w
 
 /// The result of the run in one sentence.
 pub(crate) fn verdict(document: &Document<'_>) -> String {
-    let all = document.report.outputs.len();
-    let wrong = document.outputs.erroneous();
-    let causes = document.causes.iter().filter(|cause| cause.is_shown()).count() as u64;
-    let worst = document.outputs.worst().map_or(0.0, |worst| worst.bits());
-    let threshold = number_of_bits(document.threshold());
-    let outputs = count(all, "output");
-    match (all, wrong, causes) {
-        (0, ..) => NO_OUTPUT.to_owned(),
-        (_, 0, 0) if worst == 0.0 => format!("Clean: {outputs}, exact to the last digit."),
-        (_, 0, 0) => format!("Clean: {outputs}, none more than {} off.", number_of_bits(worst)),
-        (_, 0, _) => {
-            format!("{outputs}, none more than {threshold} off; {} reached them.", count(causes, "cause"))
-        }
-        (_, 1, _) => {
-            format!("1 of {outputs} is more than {threshold} off; {} found.", count(causes, "cause"))
-        }
-        _ => {
-            let wrong = number(wrong);
-            format!("{wrong} of {outputs} are more than {threshold} off; {} found.", count(causes, "cause"))
-        }
+    let verdict = &document.verdict;
+    let problems = verdict.problems();
+    let causes = document.causes_in(Section::Causes).count() as u64;
+    let found = if causes > 0 { format!("; {} found", count(causes, "cause")) } else { String::new() };
+    if !problems.is_empty() {
+        return sentence(&format!("{}{found}.", problems.join(", ")));
     }
+    if let Some(reason) = verdict.keeps_from_clean() {
+        return match verdict.outputs {
+            0 => sentence(&format!("{reason}{found}.")),
+            _ => format!("Not clean, though no error was found: {reason}."),
+        };
+    }
+    let outputs = count(verdict.outputs, "output");
+    let operations =
+        verdict.operations.map_or(String::new(), |n| format!("; {} followed", count(n, "operation")));
+    let worst = document.outputs.worst().map_or(0.0, |worst| worst.bits());
+    match worst == 0.0 {
+        true => format!("Clean: {outputs}, exact to the last digit{operations}."),
+        false => format!("Clean: {outputs}, none more than {} off{operations}.", number_of_bits(worst)),
+    }
+}
+
+/// Words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn number_of_bits(bits: f64) -> String {
     format!("{} bits", tenth(bits))
 }
 
+/// The headline of a section.
+pub(crate) fn section(section: Section) -> &'static str {
+    match section {
+        Section::Causes => "Causes",
+        Section::Decisions => "Decisions",
+        Section::Unsettled => "Unsettled decisions",
+        Section::Special => "NaN and infinities",
+        Section::Hidden => "Without consequence",
+    }
+}
+
 /// A cause in a few words.
 pub(crate) fn title(cause: &Cause) -> String {
     format!("{} ({})", kind(cause.finding.kind), cause.finding.operation)
+}
+
+/// A cause and where it is: what stands above all else there is to say about it.
+pub(crate) fn headline(cause: &Cause) -> String {
+    let finding = &cause.finding;
+    let place = || or_unknown(location(&cause.place));
+    match finding.kind.topic() {
+        Topic::Error => format!("{} in {}", title(cause), or_unknown(whereabouts(&cause.place))),
+        Topic::Decision => {
+            let what = finding.expression.clone().unwrap_or_else(|| title(cause));
+            let (how, often) = match finding.count {
+                0 => ("unsettled", finding.unsettled),
+                flips => ("decided otherwise", flips),
+            };
+            format!("{}  {what}  {how} {}", place(), times(often, finding.executions))
+        }
+        Topic::Special => {
+            let what = finding
+                .witness
+                .as_ref()
+                .map_or_else(|| title(cause), |one| execution(&finding.operation, one));
+            format!("{}  {what}  {}", place(), times(finding.count, finding.executions))
+        }
+    }
+}
+
+/// `3 of 11 times`, or `3 times`.
+fn times(n: u64, of: Option<u64>) -> String {
+    match of.filter(|&of| of >= n) {
+        Some(of) => format!("{} of {}", number(n), count(of, "time")),
+        None => count(n, "time"),
+    }
+}
+
+/// `sqrt(-1.0) = NaN`.
+fn execution(operation: &str, one: &Witness) -> String {
+    let operands: Vec<String> = one.operands.iter().map(|&operand| float(operand)).collect();
+    let sign = match operation {
+        "add" => "+",
+        "sub" => "-",
+        "mul" => "*",
+        "div" => "/",
+        _ => return format!("{operation}({}) = {}", operands.join(", "), float(one.result)),
+    };
+    format!("{} = {}", operands.join(&format!(" {sign} ")), float(one.result))
 }
 
 fn kind(kind: FindingKind) -> &'static str {
@@ -163,8 +230,8 @@ fn kind(kind: FindingKind) -> &'static str {
         FindingKind::Overflow => "overflow",
         FindingKind::Underflow => "underflow",
         FindingKind::Invalid => "invalid operation",
-        FindingKind::Branch => "comparison decided otherwise",
-        FindingKind::Conversion => "conversion decided otherwise",
+        FindingKind::Branch => "decision",
+        FindingKind::Conversion => "conversion",
     }
 }
 
@@ -174,12 +241,22 @@ pub(crate) fn facts(document: &Document<'_>, index: usize) -> Vec<(&'static str,
     let finding = &cause.finding;
     let mut facts = Vec::new();
     let mut say = |name, text: Option<String>| facts.extend(text.map(|text| (name, text)));
+    let topic = finding.kind.topic();
+    let (is_error, decides) = (topic == Topic::Error, topic == Topic::Decision);
+    say("in", cause.place.function.clone().filter(|_| !is_error));
     say("inlined", inlined(&cause.place));
-    say("expression", finding.expression.clone());
+    let root = cause.cause.map(|root| &document.causes[root]);
+    say("cause", root.filter(|_| !is_error).map(|root| format!("{}. {}", root.rank, headline(root))));
+    let is_said = |expression: &String| decides || headline(cause).contains(&format!("  {expression} ="));
+    say("expression", finding.expression.clone().filter(|expression| !is_said(expression)));
     say("introduces", finding.local_error_bits.map(spread));
-    say("result", finding.error_bits.map(|bits| format!("off by {}", spread(bits))));
-    say("happens", Some(format!("{}{}", count(finding.count, "time"), share(finding.share))));
-    say("reaches", reaches(document, document.reached(index)));
+    let off = if decides { "operands" } else { "result" };
+    say(off, finding.error_bits.map(|bits| format!("off by {}", spread(bits))));
+    let left = (decides && finding.count > 0 && finding.unsettled > 0).then_some(finding.unsettled);
+    say("unsettled", left.map(|more| format!("{more} more: too close for the reals to tell")));
+    say("happens", is_error.then(|| format!("{}{}", count(finding.count, "time"), share(finding.share))));
+    let is_telling = !decides && (cause.symptoms.is_empty() || !document.reached(index).is_empty());
+    say("reaches", reaches(document, document.reached(index)).filter(|_| is_telling));
     let ranges: Vec<String> = finding.ranges.iter().filter_map(range).collect();
     say("goes wrong", (!ranges.is_empty()).then(|| ranges.join("; ")));
     let symptoms = cause.symptoms.iter().map(|&symptom| symptom_of(&document.causes[symptom]));

@@ -1,5 +1,6 @@
 //! Reports whose places come from the files of real programs.
 
+#[path = "../../symbols/tests/common/mod.rs"]
 mod common;
 
 use std::process::Command;
@@ -9,8 +10,8 @@ use shadowgrind_core::findings::{Finding, FindingKind, Report};
 use shadowgrind_core::site::{Module, Place, Site};
 use shadowgrind_reports::document::{Document, Symbols};
 use shadowgrind_reports::files::Files;
-use shadowgrind_reports::symbols::SymbolFile;
 use shadowgrind_reports::terminal::{self, Style};
+use shadowgrind_symbols::SymbolFile;
 
 /// A report with one finding in line 5 of `lines.c`, inlined twice.
 fn report(build_id: impl Fn(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Report {

@@ -153,7 +153,8 @@ fn a_report_goes_everywhere_it_can() {
     let to = Destinations { terminal: Some(PLAIN), files, forked: false };
     let mut terminal = Vec::new();
     let report = samples::mpfr();
-    let errors = shadowgrind_reports::write(&report, &mut Sources, &to, &mut terminal).unwrap_err();
+    let document = Document::new(&report, &mut Sources);
+    let errors = shadowgrind_reports::write(&document, &to, &mut terminal).unwrap_err();
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(errors, ["cannot write /nowhere/run.json: No such file or directory (os error 2)"]);
     assert_eq!(String::from_utf8(terminal).unwrap(), on_terminal(&report, PLAIN));

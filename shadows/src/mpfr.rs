@@ -27,12 +27,13 @@ mod operations;
 mod ranges;
 pub mod real;
 pub mod reals;
+mod special;
 mod spots;
 mod unit;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::reals::Rounding;
+use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
@@ -96,6 +97,8 @@ pub struct MpfrShadow {
     history: History,
     spots: spots::Spots,
     doubts: Vec<Doubt>,
+    /// Whether what is decided now is about how numbers are written.
+    ignores_decisions: bool,
 }
 
 impl MpfrShadow {
@@ -117,6 +120,7 @@ impl MpfrShadow {
             history,
             spots: spots::Spots::default(),
             doubts: Vec::new(),
+            ignores_decisions: false,
         }
     }
 
@@ -148,6 +152,12 @@ impl MpfrShadow {
         self.rounding = [x87, others];
     }
 
+    /// From now on comparisons and conversions are about how a number is written, or are not any more: what digits it has
+    /// is asked of the float, and must be.
+    pub fn ignore_decisions(&mut self, ignore: bool) {
+        self.ignores_decisions = ignore;
+    }
+
     /// The mode of the moment is that of floats of `format` from now on.
     fn round_as(&mut self, format: Format) {
         self.reals.mpfr.current = self.rounding[usize::from(format != Format::F80)];
@@ -174,8 +184,10 @@ impl MpfrShadow {
     fn note_fault(&mut self, id: Id, operands: &[Source], fault: &Fault, power: f64) {
         let operation = &mut self.operations[id];
         operation.faults.count(fault);
-        operation.fault_error.add(power);
-        operation.local_error.add(fault.power);
+        if fault.is_error() {
+            operation.fault_error.add(power);
+            operation.local_error.add(fault.power);
+        }
         let known = operation.expression.take();
         let trace = self.trace(id, self.settings.expr_depth, true);
         self.operations[id].expression = fitted(known, trace, operands, fault.power);
@@ -197,12 +209,15 @@ impl MpfrShadow {
         if fault.kind != Kind::Invalid {
             return;
         }
-        for shadow in lane.shadows.iter().flatten() {
-            for part in shadow.influences.parts().iter().filter(|part| part.operation != id) {
-                let site = self.operations[part.operation].site;
-                self.operations[id].caused_by(site);
-            }
-        }
+        let operands = lane.shadows.iter().zip(lane.x);
+        // What the reals have as well comes of nothing but what they have as well.
+        let counts = |bits| fault.is_error() || special::is_special(lane.from, bits);
+        let seen = operands.filter(|&(_, &bits)| counts(bits)).map(|(&shadow, &bits)| Seen {
+            format: lane.from,
+            bits,
+            shadow,
+        });
+        self.answered_for(id, &seen.collect::<Vec<_>>());
     }
 }
 

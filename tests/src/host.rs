@@ -28,9 +28,10 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
-/// The `tests` directory of the source tree.
+/// The `tests` directory of the source tree. Cargo says where it is at each run; where it was when this was compiled is
+/// another tree's, if build and source tree were copied together.
 pub fn tests_dir() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into()
 }
 
 /// Cargo's target directory, where compiled guests are kept between runs.

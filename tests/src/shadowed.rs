@@ -2,6 +2,7 @@
 //! read back. The programs must not notice either; what the shadow says is compared with truth from elsewhere.
 
 pub mod build;
+pub mod differences;
 pub mod fpcore;
 pub mod matrix;
 pub mod observe;

@@ -182,14 +182,21 @@ fn random_damage_to_an_image_never_crashes_the_loader() {
 }
 
 #[test]
-fn a_missing_interpreter_is_named() {
+fn a_missing_interpreter_is_named_and_ends_with_127() {
     let source: &[(&str, &[u8])] = &[("a.c", b"int main(void) { return 0; }\n")];
-    let line = "gcc -Wl,--dynamic-linker=/no/such/ld.so a.c -o image; exec \"$@\"";
+    let line = |linker: &str| format!("gcc '-Wl,--dynamic-linker={linker}' a.c -o image; exec \"$@\"");
     if host::find_program("gcc").is_some() {
-        refuses(&shell(line, &["./image"], source), &[126, 127], &[&["/no/such/ld.so"]]);
+        let missing = shell(&line("/no/such/ld.so"), &["./image"], source);
+        refuses(&missing, &[127], &[&["/no/such/ld.so"]]);
+        // Whatever the name is, it does nothing to a terminal, and there is one line.
+        let crafted = shell(&line("/no/\x1b[31mred\nshadowgrind: fine"), &["./image"], source);
+        refuses(&crafted, &[127], &[&["\\u{1b}[31mred\\nshadowgrind: fine"]]);
     }
-    let script: &[(&str, &[u8])] = &[("script", b"#!/no/such/interpreter\n")];
-    refuses(&tool_with(&["./script"], script), &[126, 127], &[&["/no/such/interpreter"]]);
+    let script: &[(&str, &[u8])] = &[("script", b"#!/no/such/interpreter\n"), ("second", b"#!./script\n")];
+    refuses(&tool_with(&["./script"], script), &[127], &[&["/no/such/interpreter"]]);
+    refuses(&tool_with(&["./second"], script), &[127], &[&["/no/such/interpreter"]]);
+    let here: &[(&str, &[u8])] = &[("script", b"#!/tmp\n")];
+    refuses(&tool_with(&["./script"], here), &[126], &[&["/tmp"]]);
 }
 
 #[test]
@@ -325,6 +332,27 @@ fn statistics_go_to_stderr_and_name_what_was_counted() {
     // A program that closes its standard error does not lose them, nor does it get to see the tool's descriptor.
     let closed = tool_with(&["--stats", "--", "/bin/sh", "-c", "exec 2>&-; ls /proc/self/fd >&2"], &[]);
     assert!(stderr(&closed).to_lowercase().contains("blocks"), "{}", stderr(&closed));
+}
+
+/// Children redirect their standard error, into pipes and files that the program reads. What the tool has to say goes where it
+/// was started, from every process, and nowhere else.
+#[test]
+fn reports_go_to_the_standard_error_that_the_tool_was_started_with() {
+    let Some(exe) = guest("process/spawn.c") else { return };
+    let exe = exe.to_str().expect("a path one can type");
+    let native = run(&[exe], &[]);
+    for shadow in ["none", "dot", "mpfr"] {
+        for (follow, processes) in [("--trace-children=no", 1), ("--trace-children=yes", 6)] {
+            let carry = format!("--shadow={shadow}");
+            let outcome = tool_with(&[&carry, follow, "--stats", "--", exe], &[]);
+            assert_eq!((outcome.end, stdout(&outcome)), (native.end, stdout(&native)), "{shadow} {follow}");
+            assert_eq!(outcome.files, native.files, "{shadow} {follow}");
+            let said = stderr(&outcome);
+            let reports = if shadow == "none" { 0 } else { processes };
+            assert_eq!(said.matches("shadowgrind: threads").count(), processes, "{shadow} {follow}: {said}");
+            assert_eq!(said.matches(&format!("shadowgrind {shadow}: ")).count(), reports, "{follow}: {said}");
+        }
+    }
 }
 
 #[test]

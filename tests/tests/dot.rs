@@ -8,8 +8,9 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
-use shadowgrind_tests::outcome::{End, Outcome};
+use shadowgrind_tests::outcome::End;
 use shadowgrind_tests::shadowed::build::{Recipe, client_dir, python_package, python_with};
+use shadowgrind_tests::shadowed::differences::{against_argument, numbers};
 use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_for_differences};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::pairs;
@@ -199,7 +200,8 @@ fn check_program(name: &str, program: &Program) -> Result<(), Failed> {
     }
     let recipe = Recipe::new("gcc", "-O2 -g", &source, program.libs);
     let Some(exe) = built(name, &recipe)? else { return Ok(()) };
-    against_differences(&same_code(Case::new("dot", &["--input=shift"], &exe)), 1e-6, 1e-5)
+    let case = same_code(Case::new("dot", &["--input=shift"], &exe));
+    against_argument(&case, 1e-6, 1e-5).map(drop).map_err(Failed::from)
 }
 
 fn check_scipy(name: &str) -> Result<(), Failed> {
@@ -209,31 +211,12 @@ fn check_scipy(name: &str) -> Result<(), Failed> {
     };
     let script = guests_dir().join("programs/science.py");
     match python_case(name, &script, Some(&packages))? {
-        Some(case) => against_differences(&case.env("OPENBLAS_NUM_THREADS", "2"), 1e-5, 1e-4),
+        Some(case) => {
+            let case = case.env("OPENBLAS_NUM_THREADS", "2");
+            against_argument(&case, 1e-5, 1e-4).map(drop).map_err(Failed::from)
+        }
         None => Ok(()),
     }
-}
-
-/// Every number that the program prints: its derivative, and the difference quotient of two native runs whose last
-/// argument is the input.
-fn against_differences(case: &Case, h: f64, tolerance: f64) -> Result<(), Failed> {
-    let seen = case.observe()?;
-    let run = |shift: f64| Ok::<_, String>(numbers(&case.clone().arg(shift.to_string()).native()?));
-    let (before, after) = (run(-h)?, run(h)?);
-    let printed = numbers(&seen.outcome);
-    let mut text = String::new();
-    for (index, output) in pairs::aligned(&printed, &seen.report)?.into_iter().enumerate() {
-        let quotient = (after[index] - before[index]) / (2.0 * h);
-        let dot = output.dot.unwrap_or(f64::NAN);
-        if (dot - quotient).abs() > tolerance * quotient.abs().max(1e-2) || dot.is_nan() {
-            text += &format!("number {index}, {}: dot {dot}, difference quotient {quotient}\n", output.value);
-        }
-    }
-    fail((!text.is_empty()).then_some(text))
-}
-
-fn numbers(outcome: &Outcome) -> Vec<f64> {
-    String::from_utf8_lossy(&outcome.stdout).split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 fn check_burgers(name: &str, level: &str) -> Result<(), Failed> {
@@ -248,7 +231,7 @@ fn check_burgers(name: &str, level: &str) -> Result<(), Failed> {
     if (dot - dual).abs() > 1e-11 * dual.abs() {
         return Err(format!("dot {dot:e}, by operator overloading {dual:e}").into());
     }
-    against_differences(&case, 1e-5, 1e-6)
+    against_argument(&case, 1e-5, 1e-6).map(drop).map_err(Failed::from)
 }
 
 fn check_requests(name: &str) -> Result<(), Failed> {

@@ -124,7 +124,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn compile(source: &str, flags: &[&str], directory: &Path) -> PathBuf {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests/bench").join(source);
+    let path = host::tests_dir().join("guests/bench").join(source);
     let program = directory.join("program");
     let compiler = if source.ends_with(".cpp") { "g++" } else { "gcc" };
     let status = Command::new(compiler).args(flags).arg("-o").arg(&program).arg(path).arg("-lm").status();

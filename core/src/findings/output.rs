@@ -52,6 +52,24 @@ impl Label {
     pub const NONE: Label = Label(0);
 }
 
+/// How a float that left the program is to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Judgement {
+    /// It is as good as its format, or its text, allows.
+    #[default]
+    Right,
+    /// It is wrong.
+    Wrong,
+    /// The shadow cannot tell.
+    Unsettled,
+}
+
+impl Judgement {
+    /// Every judgement, in the order of their bits in records.
+    pub(super) const ALL: [Judgement; 3] = [Judgement::Right, Judgement::Wrong, Judgement::Unsettled];
+}
+
 /// What a shadow has to say about an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Said<'a> {
@@ -65,8 +83,10 @@ pub enum Said<'a> {
         real: Option<&'a str>,
         /// Error bits of the value; 0 when it was never shadowed.
         error_bits: f64,
-        /// Decimal digits of the value that are right.
+        /// Decimal digits of the value that are right; NaN where it has none: NaN and infinities.
         correct_digits: f32,
+        /// How it is to be taken.
+        judgement: Judgement,
     },
 }
 

@@ -88,7 +88,7 @@ impl Chunk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::{OutputKind, Said};
+    use super::super::output::{Judgement, OutputKind, Said};
     use super::*;
     use crate::site::Site;
 
@@ -106,7 +106,8 @@ mod tests {
     fn fill(outputs: &mut Outputs, count: u64) {
         for i in 0..count {
             let real = format!("{i}.25");
-            let said = Said::Error { real: Some(&real), error_bits: 1.5, correct_digits: 2.0 };
+            let judgement = Judgement::Wrong;
+            let said = Said::Error { real: Some(&real), error_bits: 1.5, correct_digits: 2.0, judgement };
             assert_eq!(outputs.push(&output(i as f64, said)), i);
         }
     }

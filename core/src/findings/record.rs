@@ -2,7 +2,7 @@
 //!
 //! Spelt out byte by byte, so that records can go to a file and come back without a cast.
 
-use super::output::{Label, Output, OutputKind, Said};
+use super::output::{Judgement, Label, Output, OutputKind, Said};
 use super::value::Value;
 use crate::format::Format;
 use crate::site::Site;
@@ -19,18 +19,18 @@ const ERROR: u8 = 2;
 
 /// Appends `output` to `records`, and its real's digits to `reals`.
 ///
-/// Bytes 0–9 value; 10 format, tag and dot format, two bits each; 11 kind; 12–15 site; 16–19 label; 20–21 position;
+/// Bytes 0–9 value; 10 format, tag, dot format or judgement, two bits each; 11 kind; 12–15 site; 16–19 label; 20–21 position;
 /// 22–37 dot, or error bits, correct digits and the place of the real among the strings; 38–39 its length.
 pub(super) fn encode(output: &Output<'_>, records: &mut Vec<u8>, reals: &mut Vec<u8>) {
     let mut record = [0; RECORD];
     let mut put = |at: usize, bytes: &[u8]| record[at..at + bytes.len()].copy_from_slice(bytes);
-    let (tag, dot_format) = match output.said {
+    let (tag, detail) = match output.said {
         Said::Nothing => (NOTHING, 0),
         Said::Dot(dot) => {
             put(22, &dot.bits());
             (DOT, dot.format() as u8)
         }
-        Said::Error { real, error_bits, correct_digits } => {
+        Said::Error { real, error_bits, correct_digits, judgement } => {
             put(22, &error_bits.to_le_bytes());
             put(30, &correct_digits.to_le_bytes());
             // A chunk's strings stay below 16384 · 65535 bytes, which fits.
@@ -40,11 +40,11 @@ pub(super) fn encode(output: &Output<'_>, records: &mut Vec<u8>, reals: &mut Vec
             let text = &text[..text.len().min(usize::from(u16::MAX))];
             put(38, &(text.len() as u16).to_le_bytes());
             reals.extend_from_slice(text);
-            (ERROR, 0)
+            (ERROR, judgement as u8)
         }
     };
     put(0, &output.value.bits());
-    put(10, &[output.value.format() as u8 | tag << 2 | dot_format << 4, output.kind as u8]);
+    put(10, &[output.value.format() as u8 | tag << 2 | detail << 4, output.kind as u8]);
     put(12, &output.site.bits().to_le_bytes());
     put(16, &output.label.0.to_le_bytes());
     put(20, &output.position.to_le_bytes());
@@ -64,6 +64,7 @@ pub(super) fn decode<'a>(record: &[u8; RECORD], reals: &'a [u8]) -> Output<'a> {
                 real: std::str::from_utf8(text).ok().filter(|t| !t.is_empty()),
                 error_bits: f64::from_le_bytes(at(record, 22)),
                 correct_digits: f32::from_le_bytes(at(record, 30)),
+                judgement: Judgement::ALL[usize::from(record[10] >> 4 & 3)],
             }
         }
     };
@@ -88,14 +89,14 @@ mod tests {
     #[test]
     fn every_field_comes_back() {
         let f80 = |low: u8| Value::new(Format::F80, &[low, 2, 3, 4, 5, 6, 7, 0x88, 0xff, 0x3f]);
-        let error = |real| Said::Error { real, error_bits: 52.25, correct_digits: 0.3 };
+        let error = |real, judgement| Said::Error { real, error_bits: 52.25, correct_digits: 0.3, judgement };
         let said = [
             Said::Nothing,
             Said::Dot(1.5f32.into()),
             Said::Dot(f80(9)),
-            error(None),
-            error(Some("0.30000000000000000000001")),
-            error(Some("-1e-400")),
+            error(None, Judgement::Right),
+            error(Some("0.30000000000000000000001"), Judgement::Wrong),
+            error(Some("-1e-400"), Judgement::Unsettled),
         ];
         let (mut records, mut reals) = (Vec::new(), Vec::new());
         let mut expected = Vec::new();
@@ -113,5 +114,6 @@ mod tests {
         let decoded: Vec<_> = records.as_chunks().0.iter().map(|record| decode(record, &reals)).collect();
         assert_eq!(decoded, expected);
         assert_eq!(FORMATS.map(|f| f as u8), [0, 1, 2, 3]);
+        assert_eq!(Judgement::ALL.map(|j| j as u8), [0, 1, 2]);
     }
 }

@@ -54,6 +54,27 @@ impl Value {
         }
     }
 
+    /// Whether it is exactly that number.
+    pub fn is(&self, x: f64) -> bool {
+        let bits = u128::from(x.to_bits());
+        let own = self.bits;
+        Format::F64.convert(bits, self.format) == self.format.bits_of(&own)
+            && self.format.convert(self.format.bits_of(&own), Format::F64) == bits
+    }
+
+    /// Whether it is an infinity.
+    pub fn is_infinite(&self) -> bool {
+        match self.format {
+            Format::F80 => matches!(decimal::parts(self.bits), decimal::Parts::Infinite { .. }),
+            _ => self.to_f64().is_infinite(),
+        }
+    }
+
+    /// Whether it is NaN.
+    pub fn is_nan(&self) -> bool {
+        self.to_f64().is_nan()
+    }
+
     fn low<const N: usize>(&self) -> [u8; N] {
         std::array::from_fn(|i| self.bits[i])
     }

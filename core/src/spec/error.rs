@@ -31,6 +31,26 @@ pub enum Problem {
     ElementType,
     /// After `#` stands neither a number, nor `*` and a number, nor `ret`.
     Slot,
+    /// After `+0x` stands no hexadecimal number, or before it no module.
+    Offset,
+    /// No number of a call.
+    CallNumber,
+    /// No number of an argument after the `#` of a range's end.
+    Argument,
+    /// After `~` stands no number.
+    Value,
+    /// No number of a word of the command line.
+    Word,
+    /// After `env:` stands no name.
+    EnvironmentName,
+    /// After `file:` stands no name.
+    FileName,
+    /// No number of a line, or of a number on it.
+    Line,
+    /// Only an input can be named so.
+    InputOnly,
+    /// Only an output can be named so.
+    OutputOnly,
     /// After `=` stands no finite number.
     Weight,
     /// An output has a weight.
@@ -77,6 +97,16 @@ impl fmt::Display for Problem {
             Problem::ColonRange => "write i..j (j excluded) between brackets",
             Problem::ElementType => "expected float, double or longdouble",
             Problem::Slot => "expected an argument's number from 1, `*` and a number, or `ret`",
+            Problem::Offset => "expected a module and a hexadecimal offset",
+            Problem::CallNumber => "expected a number from 0",
+            Problem::Argument => "expected an argument's number from 1",
+            Problem::Value => "expected a number",
+            Problem::Word => "expected the number of a word after the program, from 1",
+            Problem::EnvironmentName => "the name of an environment variable is missing",
+            Problem::FileName => "a file's name is missing",
+            Problem::Line => "expected lines and numbers from 1, as in 12, 12:3 or 12-40:3",
+            Problem::InputOnly => "only an input can be named so",
+            Problem::OutputOnly => "only an output can be named so",
             Problem::Weight => "expected a finite number as weight",
             Problem::WeightOfOutput => "an output has no weight",
             Problem::Trailing => "expected the end",

@@ -26,12 +26,13 @@ fn run() -> u8 {
     let launch = match cli.launch(all.get(1..).unwrap_or_default()) {
         Ok(launch) => launch,
         Err(error) => {
-            eprintln!("shadowgrind: --report: {error}");
+            shadowgrind_dbi::say(None, &format!("--report: {error}"));
             return WRONG_USAGE;
         }
     };
+    let messages = launch.messages;
     let error = shadowgrind_dbi::run(launch);
-    eprintln!("shadowgrind: {error}");
+    shadowgrind_dbi::say(messages, &error.to_string());
     error.exit_status()
 }
 
@@ -46,6 +47,7 @@ fn usage(error: &clap::Error) -> u8 {
         .take_while(|line| !["Usage:", "For more"].iter().any(|end| line.starts_with(end)))
         .map(str::trim);
     let words: Vec<&str> = about_it.filter(|line| !line.is_empty()).collect();
-    eprintln!("shadowgrind: {} (see --help)", words.join(" ").trim_start_matches("error: "));
+    let line = words.join(" ");
+    shadowgrind_dbi::say(None, &format!("{} (see --help)", line.trim_start_matches("error: ")));
     WRONG_USAGE
 }

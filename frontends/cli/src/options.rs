@@ -6,7 +6,10 @@ use shadowgrind_dbi::{IsaLevel, Launch, Options, SessionConfig, ShadowKind};
 use shadowgrind_reports::Destinations;
 use shadowgrind_reports::target::{ReportTarget, TargetError};
 use shadowgrind_reports::terminal::Style;
+use shadowgrind_reports::verdict::Concern;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 const INPUTS: &str = "Inputs and outputs";
@@ -18,10 +21,12 @@ const TESTS: &str = "Engine, for tests";
 const AFTER_HELP: &str = "\
 SPEC names floats of the program:
   name, name[i], name[i..j], a.b   a global or static variable, as its language writes it
-  name@f                           the same, each time function f is entered (input) or
-                                   returns (output)
-  f#2, f#*2, f#ret                 f's second floating-point argument, the float that its
-                                   second argument points to, its result
+  name@f, *p@f, p[0..n]@f, p->x@f  the same, a parameter of f, or what these lead to: each time f
+                                   is entered (input) or returns (output)
+  f#2, f#*3, f#*3[0..n], f#ret     f's second floating-point argument, what its third argument
+                                   points to, its result
+  f#ret[14], f#ret~2.5             only in some of the calls (from 0), or where it is 2.5
+  module+0x1234#ret                a function of a stripped file
   printed                          every float the program prints (output)
 
 Examples:
@@ -66,9 +71,14 @@ pub(crate) struct Cli {
     #[arg(short, long, help_heading = REPORTS)]
     verbose: bool,
 
-    /// Exit with N if an error above the threshold reached an output
+    /// Exit with N if an output is wrong, a decision is not that of the reals, or NaN was born
     #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..=255), help_heading = REPORTS)]
     error_exitcode: Option<i32>,
+
+    /// What --error-exitcode counts: output, decision, nan
+    #[arg(long, value_enum, value_name = "WHAT,…", value_delimiter = ',',
+        default_value = "output,decision,nan", hide_possible_values = true, help_heading = REPORTS)]
+    fail_on: Vec<FailOn>,
 
     /// Leave out what this file says
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
@@ -98,12 +108,8 @@ pub(crate) struct Cli {
     isa: Isa,
 
     /// Keep shadows without AVX-512 although the processor has it
-    #[arg(long, help_heading = ENGINE)]
+    #[arg(long, help_heading = ENGINE, overrides_with = "no_avx512")]
     no_avx512: bool,
-
-    /// Keep the program's floating-point exception flags without AVX-512 too, which costs several times as much
-    #[arg(long, help_heading = ENGINE)]
-    keep_mxcsr: bool,
 
     /// Follow programs that child processes execute
     #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "no", action = ArgAction::Set,
@@ -147,6 +153,22 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", hide = true)]
     descriptor: Option<i32>,
 
+    /// Descriptor that messages go to, if not to standard error
+    #[arg(long, value_name = "N", hide = true, allow_negative_numbers = true)]
+    messages: Option<i32>,
+
+    /// Descriptor of what the processes of one command write for each other
+    #[arg(long, value_name = "N", hide = true)]
+    book: Option<i32>,
+
+    /// The process that the user started, if another program has executed this one
+    #[arg(long, value_name = "PID", hide = true)]
+    first_process: Option<u32>,
+
+    /// Limit on the stack's size that the program is to have
+    #[arg(long, value_name = "BYTES", hide = true)]
+    stack_limit: Option<u64>,
+
     /// Program and arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROG [ARGS]")]
     command: Vec<OsString>,
@@ -163,11 +185,28 @@ enum Shadow {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum FailOn {
+    Output,
+    Decision,
+    Nan,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum Isa {
     Native,
     V4,
     V3,
     V2,
+}
+
+impl FailOn {
+    fn meant(self) -> Concern {
+        match self {
+            FailOn::Output => Concern::Output,
+            FailOn::Decision => Concern::Decision,
+            FailOn::Nan => Concern::Nan,
+        }
+    }
 }
 
 fn yes_no(text: &str) -> Result<bool, String> {
@@ -187,12 +226,12 @@ impl Cli {
     /// What is to be run. `all`: the arguments as they were typed, without the command's own name.
     pub(crate) fn launch(self, all: &[OsString]) -> Result<Launch, TargetError> {
         let reports = Destinations {
-            terminal: (self.shadow != Shadow::None && !self.quiet).then(|| Style::of_stderr(self.verbose)),
+            terminal: (self.shadow != Shadow::None && !self.quiet).then(|| self.style()),
             files: self.reports.clone(),
-            forked: false,
+            forked: self.first_process.is_some_and(|first| first != std::process::id()),
         };
         for target in &reports.files {
-            target.probe(std::process::id())?;
+            target.probe(std::process::id(), reports.forked)?;
         }
         let options = self.options(all);
         let session = self.session(reports);
@@ -203,9 +242,24 @@ impl Cli {
             arguments: command.collect(),
             argv0: self.argv0,
             descriptor: self.descriptor,
+            messages: self.messages,
+            book: self.book,
+            first_process: self.first_process,
+            stack_limit: self.stack_limit,
             options,
             session,
         })
+    }
+
+    /// How messages are written: for people, if it is people who read them.
+    fn style(&self) -> Style {
+        let is_terminal = match self.messages {
+            None => std::io::stderr().is_terminal(),
+            Some(number) => {
+                File::open(format!("/proc/self/fd/{number}")).is_ok_and(|file| file.is_terminal())
+            }
+        };
+        Style::of_environment(is_terminal, self.verbose)
     }
 
     fn options(&self, all: &[OsString]) -> Options {
@@ -241,23 +295,30 @@ impl Cli {
             error_threshold: self.error_threshold,
             expression_depth: self.expr_depth,
             error_exitcode: self.error_exitcode,
+            fail_on: self.fail_on.iter().map(|concern| concern.meant()).collect(),
             suppressions: self.suppressions.clone(),
             gen_suppressions: self.gen_suppressions,
             valgrind_compat: self.valgrind_compat,
             avx512: !self.no_avx512,
-            keep_mxcsr: self.keep_mxcsr,
             annotate: self.annotate,
             slow: self.slow_twins,
         }
     }
 
-    /// The tool's own arguments, without what names the program: what a program executed by this one is run with.
+    /// The tool's own arguments, without what concerns this program alone: what a program executed by this one is run with.
     fn tool_arguments(&self, all: &[OsString]) -> Vec<OsString> {
+        const OF_THIS_ONE: [&[u8]; 6] = [
+            b"--argv0=",
+            b"--descriptor=",
+            b"--messages=",
+            b"--book=",
+            b"--first-process=",
+            b"--stack-limit=",
+        ];
         let own = all.len() - self.command.len();
         let names = |arg: &OsString| {
             let bytes = arg.as_encoded_bytes();
-            bytes == b"--"
-                || [&b"--argv0="[..], b"--descriptor="].iter().any(|option| bytes.starts_with(option))
+            bytes == b"--" || OF_THIS_ONE.iter().any(|option| bytes.starts_with(option))
         };
         all[..own].iter().filter(|arg| !names(arg)).cloned().collect()
     }
@@ -302,6 +363,8 @@ mod tests {
             "--input=u=x",
             "--output=u=1",
             "--gen-suppressions=perhaps",
+            "--fail-on=output,nothing",
+            "--fail-on=",
         ] {
             assert!(Cli::try_parse_from(["shadowgrind", option, "prog"]).is_err(), "{option}");
         }

@@ -73,6 +73,8 @@ pub(crate) struct Caught {
     /// The kernel's signal mask at that moment.
     pub(crate) mask: u64,
     pub(crate) info: [u64; 16],
+    /// What the guest wanted done about it at that moment: `signals::action::Action`, in words.
+    pub(crate) action: [u64; 4],
 }
 
 /// Functions with a number of their own in [`Context::calls`].
@@ -93,15 +95,15 @@ pub(crate) struct FunctionCall {
     pub(crate) function: u64,
     /// Operands, in the low bytes; integers as they are.
     pub(crate) x: [CallVector; MAX_OPERANDS],
-    /// Their dots.
-    pub(crate) dots: [CallVector; MAX_OPERANDS],
+    /// Their shadows.
+    pub(crate) shadows: [CallVector; MAX_OPERANDS],
     /// Where results go that are not returned.
     pub(crate) pointers: [u64; 2],
     /// A result.
     pub(crate) result: CallVector,
-    /// The dot of that.
-    pub(crate) dot: CallVector,
-    /// The guest's stack pointer while the dot is evaluated.
+    /// The shadow of that.
+    pub(crate) shadow: CallVector,
+    /// The guest's stack pointer while the shadow is evaluated.
     pub(crate) stack: u64,
     /// Code to go on at then.
     pub(crate) resume: u64,
@@ -117,6 +119,22 @@ impl FunctionCall {
     pub(crate) fn is_active(&self) -> bool {
         self.not_stack != 0
     }
+}
+
+/// MXCSR while translated code runs, where the processor's is not the guest's (`runtime::exceptions`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mxcsr {
+    /// The guest's less the processor's: masks that the guest has set and the processor has not.
+    pub(crate) hidden: u32,
+    /// The guest's as it was when translated code was entered.
+    pub(crate) entered: u32,
+    /// What isolated rules run under.
+    pub(crate) rules: u32,
+    /// The flags of which one is set once isolated code can go on without isolation.
+    pub(crate) settles: u32,
+    /// How many isolated blocks may still begin until they go on without isolation anyway.
+    pub(crate) patience: u32,
 }
 
 /// See the module's description.
@@ -156,6 +174,7 @@ pub(crate) struct Context {
     pub(crate) record: u64,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
+    pub(crate) mxcsr: Mxcsr,
     /// The function that runs as one operation.
     pub(crate) call: FunctionCall,
     /// How often each function was called, by its number, since the tool last looked.
@@ -207,6 +226,10 @@ impl Context {
     pub(crate) const OFFSET_SYSCALL_MODE: u32 = offset_of!(Context, syscall_mode) as u32;
     pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, record) as u32;
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
+    pub(crate) const OFFSET_MXCSR_HIDDEN: u32 = offset_of!(Context, mxcsr.hidden) as u32;
+    pub(crate) const OFFSET_MXCSR_RULES: u32 = offset_of!(Context, mxcsr.rules) as u32;
+    pub(crate) const OFFSET_MXCSR_SETTLES: u32 = offset_of!(Context, mxcsr.settles) as u32;
+    pub(crate) const OFFSET_MXCSR_PATIENCE: u32 = offset_of!(Context, mxcsr.patience) as u32;
     pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
     pub(crate) const OFFSET_ASIDE: u32 = offset_of!(Context, aside) as u32;
     pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;

@@ -6,11 +6,15 @@
 
 mod context;
 mod engine;
-mod tools;
+mod hooks;
+mod runtime;
+mod session;
 mod x86;
 
-pub use engine::{ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run};
-pub use tools::session::{SessionConfig, ShadowKind, SpecFailure};
+pub use engine::{
+    ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run, say,
+};
+pub use session::{SessionConfig, ShadowKind, SpecFailure};
 
 /// Makes a `fn() -> u8`, which returns an exit status, the program's entry.
 ///

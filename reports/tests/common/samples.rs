@@ -1,8 +1,8 @@
 //! Reports made up for tests, with places that need no files.
 
 use shadowgrind_core::findings::{
-    Finding, FindingKind, Gap, Input, Interval, Label, Output, OutputKind, Report, Said, Spread, Value,
-    VariableRange, Wrapped,
+    Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, Report, Said, Spread,
+    Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
@@ -116,10 +116,17 @@ pub(crate) fn nothing_seeded() -> Report {
 }
 
 fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> Said<'static> {
-    Said::Error { real: Some(real), error_bits, correct_digits }
+    let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
+    Said::Error { real: Some(real), error_bits, correct_digits, judgement }
 }
 
-/// Two causes, one of them a cancellation with all there is to say, a consequence, and one that reached nothing.
+/// A float that its shadow has nothing to say against.
+fn right(error_bits: f64, correct_digits: f32) -> Said<'static> {
+    Said::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right }
+}
+
+/// Two causes, one of them a cancellation with all there is to say, a decision that comes of it, one that is unsettled, a
+/// NaN, and a cause that reached nothing.
 pub(crate) fn mpfr() -> Report {
     let mut report = report("mpfr");
     report.settings.precision = Some(256);
@@ -136,14 +143,16 @@ pub(crate) fn mpfr() -> Report {
         );
     }
     print(&mut report, 0x1021, 0, 0.30000000000000004.into(), wrong("0.3", 1.0, 15.7));
-    print(
-        &mut report,
-        0x1021,
-        1,
-        2.0.into(),
-        Said::Error { real: None, error_bits: 0.0, correct_digits: 15.95 },
-    );
-    let sites = [0x1012, 0x1022, 0x2008, 0x1013].map(|offset| site(&mut report, offset));
+    print(&mut report, 0x1021, 1, 2.0.into(), right(0.0, 15.95));
+    print(&mut report, 0x1023, 0, f64::NAN.into(), right(0.0, f32::NAN));
+    let unsettled = Said::Error {
+        real: Some("0.0"),
+        error_bits: 0.0,
+        correct_digits: 15.95,
+        judgement: Judgement::Unsettled,
+    };
+    print(&mut report, 0x1024, 0, 0.0.into(), unsettled);
+    let sites = [0x1012, 0x1022, 0x2008, 0x1013, 0x1025, 0x1026].map(|offset| site(&mut report, offset));
     let mut cancellation = Finding::new(FindingKind::Cancellation, "Add", sites[0]);
     cancellation.count = 34;
     cancellation.error_bits = Some(Spread { mean: 30.04, max: 39.25 });
@@ -169,14 +178,23 @@ pub(crate) fn mpfr() -> Report {
     cancellation.outputs = (6..40).collect();
     cancellation.contribution = 900.0;
     cancellation.hint = Some("multiply by the conjugate: x = 2*c / (-b - sqrt(b*b - 4*a*c)) has no difference of near equals when b > 0".into());
-    let mut branch = Finding::new(FindingKind::Branch, "LessThan", sites[1]);
-    (branch.count, branch.causes, branch.outputs) = (3, vec![sites[0]], (38..40).collect());
+    let mut branch = Finding::new(FindingKind::Branch, "<", sites[1]);
+    (branch.count, branch.unsettled, branch.executions) = (3, 1, Some(1100));
+    (branch.causes, branch.expression) = (vec![sites[0]], Some("x < 1.0".into()));
+    branch.error_bits = Some(Spread { mean: 12.0, max: 39.25 });
+    let mut undecided = Finding::new(FindingKind::Conversion, "trunc", sites[4]);
+    (undecided.unsettled, undecided.executions) = (2, Some(2));
+    undecided.expression = Some("(int) trunc(49.0 * (1.0 / 49.0))".into());
+    let mut born = Finding::new(FindingKind::Invalid, "sqrt", sites[5]);
+    (born.count, born.executions, born.outputs) = (1, Some(7), [42].into_iter().collect());
+    born.witness = Some(Witness { operands: vec![(-1.0).into()], result: f64::NAN.into() });
+    born.expression = Some("sqrt(x - 2.0)".into());
     let mut sum = Finding::new(FindingKind::Accumulation, "Add", sites[2]);
     (sum.count, sum.contribution, sum.share, sum.outputs) =
         (1_000_000, 12.0, Some(0.625), [5, 40].into_iter().collect());
     let mut lost = Finding::new(FindingKind::Absorption, "Sub", sites[3]);
     (lost.count, lost.error_bits) = (1, Some(Spread { mean: 53.0, max: 53.0 }));
-    report.findings = vec![lost, branch, sum, cancellation];
+    report.findings = vec![undecided, lost, branch, sum, born, cancellation];
     report.coverage.operations = Some(48_000);
     report
 }
@@ -185,13 +203,7 @@ pub(crate) fn mpfr() -> Report {
 pub(crate) fn clean() -> Report {
     let mut report = report("error");
     for i in 0..3 {
-        print(
-            &mut report,
-            0x1020,
-            0,
-            f64::from(i).into(),
-            Said::Error { real: None, error_bits: 0.5, correct_digits: 15.8 },
-        );
+        print(&mut report, 0x1020, 0, f64::from(i).into(), right(0.5, 15.8));
     }
     report.coverage.operations = Some(12);
     report

@@ -4,7 +4,8 @@
 
 use rug::Float;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::reals::{Reals, Rounding};
+use shadowgrind_core::reals::Reals;
+use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
@@ -12,35 +13,34 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 use super::certainty::Certainty;
 use super::history::Source;
 use super::lean::Recurring;
+use super::linear::exponent;
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
-use super::{MpfrShadow, Value, convert, fitted};
+use super::special::is_special;
+use super::{MpfrShadow, Value, convert, fitted, measure};
 
-const F64: Format = Format::F64;
+/// How many bits nearer than their nearest doubles two reals may be, and some to spare.
+const MARGIN: f32 = 4.0;
 
 impl MpfrShadow {
     /// A comparison: does it come out as in the reals?
     pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {
-        if x.iter().all(|x| x.shadow.is_none()) {
+        let format = (x[0].format, x[1].format);
+        let id = self.operations.at(site, What::Compare(predicate), format);
+        self.operations[id].count += 1;
+        if self.ignores_decisions || x.iter().all(|x| x.shadow.is_none()) {
             return;
         }
         let floats = x.each_ref().map(|x| RealNumber::from_bits(x.format, x.bits));
         let real = |n: usize| x[n].shadow.map_or(&floats[n], Real::value);
         let (a, b) = (real(0), real(1));
-        let flips =
-            decides(predicate, relation(&floats[0], &floats[1])) != decides(predicate, relation(a, b));
-        let format = (x[0].format, x[1].format);
-        let id = self.operations.at(site, What::Compare(predicate), format);
-        self.operations[id].count += 1;
-        if !flips {
-            return;
-        }
         let noise = x.iter().filter_map(|x| x.shadow?.certainty.noise()).reduce(f32::max);
         let noise = noise.map_or(Certainty::Exact { last: 0 }, Certainty::Below);
+        // The same answer may be one by chance.
         if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
-            self.operations[id].unsettled += 1;
-        } else {
+            self.undecided(id, &x);
+        } else if decides(predicate, relation(&floats[0], &floats[1])) != decides(predicate, relation(a, b)) {
             self.flipped(id, &x);
         }
     }
@@ -54,25 +54,36 @@ impl MpfrShadow {
         shadows: [Option<&Real>; 2],
     ) -> bool {
         if shadows[0].is_none() & shadows[1].is_none() {
+            self.counted_comparison(at, predicate);
             return true;
         }
-        // Rounding keeps the order of numbers that it does not make equal.
+        // Rounding keeps the order of numbers that it does not make equal, or neighbours.
         let nearest = |n: usize| shadows[n].map_or(Some(x[n]), |shadow| shadow.value().near_double());
         let ([a, b], Some(p), Some(q)) = (x, nearest(0), nearest(1)) else { return false };
-        let alike = (a < b) & (p < q) | (a > b) & (p > q);
-        if alike & self.settings.fast {
-            let id = at.operation(|site| self.operations.at(site, What::Compare(predicate), (F64, F64)));
-            self.operations[id].count += 1;
+        let noise = |n: usize| shadows[n].map_or(f32::NEG_INFINITY, Real::noise);
+        let are_sure = exponent(q - p) as f32 - MARGIN > noise(0).max(noise(1));
+        let are_apart = p.to_bits().abs_diff(q.to_bits()) > 1;
+        let is_alike = self.settings.fast & are_apart & are_sure & ((a < b) & (p < q) | (a > b) & (p > q));
+        if is_alike {
+            self.counted_comparison(at, predicate);
         }
-        alike & self.settings.fast
+        is_alike
+    }
+
+    /// Counts a comparison of doubles.
+    #[inline(always)]
+    fn counted_comparison(&mut self, at: &mut Recurring, predicate: Predicate) {
+        let formats = (Format::F64, Format::F64);
+        let id = at.operation(|site| self.operations.at(site, What::Compare(predicate), formats));
+        self.operations[id].count += 1;
     }
 
     /// A conversion to an integer: is it the integer that the real would become?
     pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
-        let Some(shadow) = x.shadow else { return };
-        self.round_as(x.format);
         let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
         self.operations[id].count += 1;
+        let Some(shadow) = x.shadow.filter(|_| !self.ignores_decisions) else { return };
+        self.round_as(x.format);
         if self.converts_alike(how, &x, shadow) {
             return;
         }
@@ -83,16 +94,17 @@ impl MpfrShadow {
         };
         let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
         let flips = float != real && !(float.is_nan() && real.is_nan());
-        // Decisions change at integers when cutting off, half-way between when rounding.
-        let mut border = Float::with_val(value.prec(), &float + &real);
-        border /= 2u32;
-        let noise = shadow.certainty;
-        let near = |border: &Float| within(&Float::with_val(64, &*value - border), noise);
-        let near = near(&border) || near(&float) || near(&real);
-        match (flips, near) {
-            (true, true) => self.operations[id].unsettled += 1,
-            (true, false) => self.flipped(id, &[x]),
-            (false, _) => {}
+        let is_nearest = self.reals.mpfr.current == Rounding::NearestEven;
+        // Integers change at integers when cut off, half-way between when rounded to the nearest.
+        let border = match how {
+            ToInteger::Round if is_nearest => value.clone().into_owned().floor() + 0.5,
+            _ => value.clone().into_owned().round(),
+        };
+        // The same integer may be that by chance.
+        if within(&Float::with_val(64, &*value - border), shadow.certainty) {
+            self.undecided(id, &[x]);
+        } else if flips {
+            self.flipped(id, &[x]);
         }
     }
 
@@ -106,7 +118,8 @@ impl MpfrShadow {
         };
         let (float, next) = (x.format.to_f64(x.bits), f64::from_bits(shadow.rounded(Format::F64) as u64));
         let is_between = (2.0 * next).trunc() != 2.0 * next;
-        x.format != Format::F80 && is_between && integer(float) == integer(next)
+        let is_sure = shadow.noise() < (exponent(next) - 53) as f32 - MARGIN;
+        x.format != Format::F80 && is_between && is_sure && integer(float) == integer(next)
     }
 
     fn rounded_to_integer(&self, x: &Float) -> Float {
@@ -114,19 +127,30 @@ impl MpfrShadow {
         exact.round(x, Rounding::Current)
     }
 
+    /// Counts a decision about something so close to where it changes that the reals cannot tell.
+    fn undecided(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+        self.operations[id].unsettled += 1;
+        self.note_decision(id, x, 1.0);
+    }
+
     /// Counts a decision that the reals make otherwise, unless it is held back.
     fn flipped(&mut self, id: Id, x: &[Seen<'_, Value>]) {
-        let worst = self.worst(x).exp2();
-        let sources: Vec<Source> = x.iter().map(source_of).collect();
-        let known = self.operations[id].expression.take();
-        let trace = self.trace(id, self.settings.expr_depth, false);
-        self.operations[id].expression = fitted(known, trace, &sources, worst);
+        let worst = x.iter().filter_map(bits_off).fold(0.0, f64::max).exp2();
+        self.note_decision(id, x, worst);
         if self.holds_back(id, x, worst) {
             return;
         }
         self.operations[id].flips += 1;
         self.operations[id].fault_error.add(worst);
         self.answered_for(id, x);
+    }
+
+    /// Looks at what a decision is about, wrong by so many bits, as a power of two.
+    fn note_decision(&mut self, id: Id, x: &[Seen<'_, Value>], worst: f64) {
+        let sources: Vec<Source> = x.iter().map(source_of).collect();
+        let known = self.operations[id].expression.take();
+        let trace = self.trace(id, self.settings.expr_depth, false);
+        self.operations[id].expression = fitted(known, trace, &sources, worst);
     }
 
     /// Decisions that were held back count now, if they have to.
@@ -139,24 +163,24 @@ impl MpfrShadow {
         }
     }
 
-    /// Error bits of the operand that is worst.
-    fn worst(&self, x: &[Seen<'_, Value>]) -> f64 {
-        let bits = x.iter().filter(|x| x.shadow.is_some()).map(|x| self.measure(x).error_bits);
-        bits.fold(0.0, f64::max)
-    }
-
-    /// Asks who made the operands of a decision wrong.
-    fn answered_for(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+    /// Asks who made the operands of an operation wrong.
+    pub(super) fn answered_for(&mut self, id: Id, x: &[Seen<'_, Value>]) {
         let mut causes = Vec::new();
         for seen in x {
-            let Some(shadow) = seen.shadow else { continue };
-            let bits = self.measure(seen).error_bits;
+            let (Some(shadow), Some(off)) = (seen.shadow, bits_off(seen)) else { continue };
+            let bits = if is_special(seen.format, seen.bits) { seen.format.width().into() } else { off };
             causes.extend(self.blame(shadow, seen, bits, None));
         }
+        causes.retain(|&cause| cause != id);
         let causes: Vec<Site> = causes.into_iter().map(|cause| self.operations[cause].site).collect();
         let operation = &mut self.operations[id];
         causes.into_iter().for_each(|site| operation.caused_by(site));
     }
+}
+
+/// Error bits of what was looked at, where they may be any.
+fn bits_off(seen: &Seen<'_, Value>) -> Option<f64> {
+    seen.shadow.map(|shadow| measure::bits_off(seen.format, seen.bits, shadow))
 }
 
 /// What was looked at, as the history knows it.

@@ -76,6 +76,13 @@ impl MpfrShadow {
         if let Some(kept) = exact::left_alone(lane) {
             return lane.shadows[kept].cloned();
         }
+        if lane.op == Op::Nextafter && lane.shadows.iter().all(Option::is_none) {
+            // A number chosen for what it is in its format: no other is meant.
+            return None;
+        }
+        if let Some(special) = self.special(id, lane, &linear) {
+            return special;
+        }
         let exact = linear.is_exact(lane);
         if lane.shadows.iter().all(Option::is_none) {
             if exact == Some(true) {
@@ -97,10 +104,9 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         let certainty = Certainty::of_result(lane, linear, &value, precision, floats);
         let is_noise = |exponent| certainty::is_noise(lane, exponent, certainty, precision);
+        let is_exact = floats == 0.0 && value.is_exactly(lane.to, lane.r);
         if let &[Some(a), Some(b)] = lane.shadows
-            && (a.value().is_zero()
-                || b.value().is_zero()
-                || linear.r != 0.0 && value.is_exactly(lane.to, lane.r))
+            && (a.value().is_zero() || b.value().is_zero() || linear.r != 0.0 && is_exact)
         {
             self.note_put_back(lane.op, [linear.x[0], linear.x[1]], [a, b]);
         }
@@ -108,7 +114,7 @@ impl MpfrShadow {
         if is_zero && is_exhausted(lane, linear) {
             self.operations[id].exhausted += 1;
         }
-        if floats == 0.0 && value.is_exactly(lane.to, lane.r) {
+        if is_exact {
             // A rounding that is too small to be seen in the reals is one all the same.
             let unseen = linear.own.is_some_and(|own| own != 0.0) && certainty.noise().is_some();
             return unseen.then_some(Result { value, rounded, floats, certainty });
@@ -122,7 +128,7 @@ impl MpfrShadow {
     }
 
     /// The real result of an operation.
-    fn real_of(&mut self, lane: &Lane<'_, Value>) -> RealNumber {
+    pub(super) fn real_of(&mut self, lane: &Lane<'_, Value>) -> RealNumber {
         let rounds = exact::rounds_to_integer(lane);
         if rounds.is_none()
             && let Some(value) = self.reals.short_result(lane)

@@ -15,6 +15,7 @@ use super::linear::{Linear, exponent};
 use super::number::RealNumber;
 use super::operations::Faults;
 use super::reals::Mpfr;
+use super::special::{self, is_infinite};
 use super::{Value, convert, measure};
 
 /// From which error on something counts as wrong.
@@ -44,6 +45,13 @@ pub(super) struct Fault {
     pub(super) power: f64,
     /// Float less real that it introduces; infinite where it is beyond measure.
     pub(super) amount: f64,
+}
+
+impl Fault {
+    /// Whether anything is off: NaN and infinities may be what the reals have, too.
+    pub(super) fn is_error(&self) -> bool {
+        self.power > 1.0
+    }
 }
 
 /// Kinds of faults.
@@ -106,16 +114,21 @@ impl Outcome<'_> {
 
     #[inline(never)]
     fn unusual_fault(&self, reals: &Mpfr, threshold: Threshold) -> Option<Fault> {
+        let power = measure::error_power(self.lane.to, self.floats);
+        let beyond = |kind| Some(Fault { kind, power, amount: f64::INFINITY });
+        if special::is_nan_born(self.lane) {
+            // Of an infinity, perhaps, that is somebody else's doing: but it was born here.
+            return beyond(Kind::Invalid);
+        }
         if self.is_consequence() {
             return None;
         }
-        let power = measure::error_power(self.lane.to, self.floats);
-        let beyond = |kind| Some(Fault { kind, power, amount: f64::INFINITY });
         if self.linear.r.is_nan() != self.value.is_nan() {
             return beyond(Kind::Invalid);
         }
         if self.left_range() {
-            return beyond(if self.linear.r.is_infinite() { Kind::Overflow } else { Kind::Underflow });
+            let overflows = is_infinite(self.lane.to, self.lane.r);
+            return beyond(if overflows { Kind::Overflow } else { Kind::Underflow });
         }
         if power <= threshold.power {
             return None;
@@ -133,21 +146,24 @@ impl Outcome<'_> {
     /// True if an operand is not even near its real's float: infinite, zero or NaN where the real is not. What comes
     /// of that is not this operation's doing.
     fn is_consequence(&self) -> bool {
-        let shadows = self.lane.shadows.iter().zip(&self.linear.x);
-        shadows.filter_map(|(shadow, &x)| Some((shadow.as_ref()?, x))).any(|(shadow, x)| {
-            let real = shadow.value();
-            x.is_nan() != real.is_nan()
-                || x.is_infinite() != real.is_infinite()
-                || shadow.is_influenced() && is_tiny(self.lane.from, x) && !real.is_zero()
-        })
+        let from = self.lane.from;
+        let operands = self.lane.shadows.iter().zip(self.lane.x).zip(&self.linear.x);
+        operands.filter_map(|((shadow, &bits), &x)| Some((shadow.as_ref()?, bits, x))).any(
+            |(shadow, bits, x)| {
+                let real = shadow.value();
+                x.is_nan() != real.is_nan()
+                    || is_infinite(from, bits) != real.is_infinite()
+                    || shadow.is_influenced() && is_tiny(from, x) && !real.is_zero()
+            },
+        )
     }
 
     /// True if the result left the range of its format, for reals that do not: infinity, or bits lost at the lower
     /// end.
     fn left_range(&self) -> bool {
         let (format, r) = (self.lane.to, self.linear.r);
-        if r.is_infinite() {
-            return self.value.is_finite() && format.to_f64(self.rounded).is_infinite();
+        if is_infinite(format, self.lane.r) {
+            return self.value.is_finite() && is_infinite(format, self.rounded);
         }
         // Sums of floats have no bits below the least subnormal to lose.
         let multiplies = !matches!(self.lane.op, Op::Add | Op::Sub);

@@ -1,6 +1,8 @@
-//! From what was counted to findings: only operations that a spot blamed, each once for each kind of guilt.
+//! From what was counted to findings: operations that a spot blamed, each once for each kind of guilt; decisions; where NaN
+//! and infinities were born. Apart from these, operations at fault that nothing came of.
 
 use shadowgrind_core::findings::{Exhausted, Finding, FindingKind};
+use shadowgrind_core::ops::Op;
 
 use super::expression::{Expression, function, symbol};
 use super::hints::hint;
@@ -18,14 +20,27 @@ impl Operation {
 }
 
 impl MpfrShadow {
-    /// The causes of error, in the order in which their operations first ran.
+    /// What came of errors and what caused them, decisions, NaN and infinities, in the order in which operations first ran.
     pub fn findings(&mut self) -> Vec<Finding> {
         self.settle();
         let each = |operation| {
             let (culprit, amplifier) = (self.culprit(operation), self.amplifier(operation));
-            [culprit, amplifier, self.accumulation(operation), self.decision(operation)]
+            let (accumulation, decision) = (self.accumulation(operation), self.decision(operation));
+            [culprit, amplifier, accumulation, decision, self.birth(operation)]
         };
         self.operations.iter().flat_map(each).flatten().collect()
+    }
+
+    /// Operations at fault that nothing has answered for, because nothing came of it, or nothing that is watched.
+    pub fn unreached(&self) -> Vec<Finding> {
+        let each = |operation: &Operation| {
+            let What::Op(op) = operation.what else { return None };
+            let is_blamed = !operation.culprit.is_empty() || !operation.amplified.is_empty();
+            let is_only_special = operation.births.count > 0;
+            let is_left = operation.local_error.count > 0 && !is_blamed && !is_only_special;
+            is_left.then(|| self.at_fault(operation, op))
+        };
+        self.operations.iter().filter_map(each).collect()
     }
 
     /// Operations for whose results the reals were not precise enough, in the order in which they first ran.
@@ -40,9 +55,10 @@ impl MpfrShadow {
 
     fn culprit(&self, operation: &Operation) -> Option<Finding> {
         let What::Op(op) = operation.what else { return None };
-        if operation.culprit.is_empty() {
-            return None;
-        }
+        (!operation.culprit.is_empty()).then(|| self.at_fault(operation, op))
+    }
+
+    fn at_fault(&self, operation: &Operation, op: Op) -> Finding {
         let mut finding = Finding::new(operation.faults.kind(), op.name(), operation.site);
         finding.count = operation.local_error.count;
         finding.error_bits = operation.fault_error.spread();
@@ -53,7 +69,7 @@ impl MpfrShadow {
         if operation.faults.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
             say(&mut finding, &format!("up to {} leading bits cancel", operation.faults.bits_lost));
         }
-        Some(finding)
+        finding
     }
 
     /// An operation at which error grew, though never so much at once that it was at fault.
@@ -117,7 +133,7 @@ impl MpfrShadow {
     }
 
     fn decision(&self, operation: &Operation) -> Option<Finding> {
-        if operation.flips == 0 {
+        if operation.flips + operation.unsettled == 0 {
             return None;
         }
         let (kind, name) = match operation.what {
@@ -127,13 +143,31 @@ impl MpfrShadow {
         };
         let mut finding = Finding::new(kind, name, operation.site);
         finding.count = operation.flips;
+        finding.unsettled = operation.unsettled;
+        finding.executions = Some(operation.count);
         finding.error_bits = operation.fault_error.spread();
         finding.contribution = operation.fault_error.spread().map_or(0.0, |spread| spread.mean);
         finding.causes = operation.causes.clone();
         self.explain(&mut finding, operation.expression.as_deref(), operation, name);
-        if operation.unsettled > 0 {
-            say(&mut finding, &format!("{} more were too close for the reals to tell", operation.unsettled));
-        }
+        Some(finding)
+    }
+
+    /// Where NaN or infinities were born.
+    fn birth(&self, operation: &Operation) -> Option<Finding> {
+        let What::Op(op) = operation.what else { return None };
+        let births = &operation.births;
+        let witness = births.witness.as_deref()?;
+        let overflows = operation.faults.overflow > 0 && witness.result.is_infinite();
+        let kind = if overflows { FindingKind::Overflow } else { FindingKind::Invalid };
+        let mut finding = Finding::new(kind, op.name(), operation.site);
+        finding.count = births.count;
+        finding.executions = Some(operation.count);
+        finding.witness = Some(witness.clone());
+        finding.error_bits = operation.fault_error.spread();
+        finding.local_error_bits = operation.local_error.spread();
+        finding.causes = operation.causes.clone();
+        reach(&mut finding, &operation.special);
+        self.explain(&mut finding, operation.expression.as_deref(), operation, op.name());
         Some(finding)
     }
 }

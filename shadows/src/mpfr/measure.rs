@@ -6,6 +6,7 @@ use shadowgrind_core::format::Format;
 use super::convert;
 use super::exact::to_f64;
 use super::real::Real;
+use super::special::is_special;
 
 /// Digits of a real worth showing: those of the widest format and a few that it lacks.
 const DIGITS: usize = 25;
@@ -15,7 +16,8 @@ const DIGITS: usize = 25;
 pub struct Measured {
     /// Error bits of the value, in its own format.
     pub error_bits: f64,
-    /// Decimal digits of the value that are right; never more than the format has.
+    /// Decimal digits of the value that are right; never more than the format has. NaN and infinities have none, not even
+    /// none that are right: NaN.
     pub correct_digits: f64,
     /// The real value in decimal digits.
     pub real: String,
@@ -102,16 +104,22 @@ pub fn own_format(format: Format, bits: u128, shadow: &Real) -> (Format, u128) {
     (format, bits)
 }
 
+/// Error bits of the float `bits`, in its own format.
+pub(super) fn bits_off(format: Format, bits: u128, shadow: &Real) -> f64 {
+    let (format, bits) = own_format(format, bits, shadow);
+    error_bits(format, floats_between(format, bits, shadow.rounded(format)))
+}
+
 /// Measures the float `bits` against its real; without a shadow it is its own.
 pub fn measure(format: Format, bits: u128, shadow: Option<&Real>) -> Measured {
     let Some(shadow) = shadow else {
         let real = decimal(&convert::from_bits(format, bits), DIGITS);
-        return Measured { error_bits: 0.0, correct_digits: digits_of(format), real };
+        return Measured { error_bits: 0.0, correct_digits: digits_shown(format, bits), real };
     };
+    let error_bits = bits_off(format, bits, shadow);
     let (format, bits) = own_format(format, bits, shadow);
-    let floats = floats_between(format, bits, shadow.rounded(format));
     Measured {
-        error_bits: error_bits(format, floats),
+        error_bits,
         correct_digits: correct_digits(format, bits, &shadow.value().float()),
         real: decimal(&shadow.value().float(), DIGITS),
     }
@@ -122,13 +130,18 @@ fn digits_of(format: Format) -> f64 {
     f64::from(format.precision()) * std::f64::consts::LOG10_2
 }
 
+/// The same of a float, which may have none.
+fn digits_shown(format: Format, bits: u128) -> f64 {
+    if is_special(format, bits) { f64::NAN } else { digits_of(format) }
+}
+
 /// −log₁₀ of the relative error, from none to all that the format has.
 pub fn correct_digits(format: Format, bits: u128, real: &Float) -> f64 {
     let float = convert::from_bits(format, bits);
-    if float == *real || float.is_nan() && real.is_nan() {
-        return digits_of(format);
+    if !float.is_finite() || float == *real {
+        return digits_shown(format, bits);
     }
-    if !float.is_finite() || !real.is_finite() || real.is_zero() {
+    if !real.is_finite() || real.is_zero() {
         return 0.0;
     }
     let relative = Float::with_val(64, Float::with_val(real.prec(), &float - real) / real);

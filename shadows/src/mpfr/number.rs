@@ -269,7 +269,7 @@ impl Arithmetic {
 
     /// The integer that the guest's rounding mode makes of `x`.
     pub(super) fn rounded_to_integer(&self, x: &RealNumber) -> RealNumber {
-        self.of_float(self.mpfr.round(&x.float(), shadowgrind_core::reals::Rounding::Current))
+        self.of_float(self.mpfr.round(&x.float(), shadowgrind_core::rounding::Rounding::Current))
     }
 }
 

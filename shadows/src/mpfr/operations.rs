@@ -9,6 +9,7 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 use super::doubts::PutBack;
 use super::expression::Expression;
 use super::ranges::Ranges;
+use super::special::Births;
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +190,10 @@ pub(super) struct Operation {
     pub(super) expression: Option<Box<Expression>>,
     /// What it usually computes, from a few executions that left a shadow.
     pub(super) usual: Option<Box<Expression>>,
+    /// NaN and infinities that it bore …
+    pub(super) births: Births,
+    /// … and spots that these reached.
+    pub(super) special: Reach,
     /// Spots its own error reached.
     pub(super) culprit: Reach,
     /// Spots whose error grew here.
@@ -222,6 +227,8 @@ impl Operation {
             put_back: PutBack::Never,
             expression: None,
             usual: None,
+            births: Births::default(),
+            special: Reach::default(),
             culprit: Reach::default(),
             amplified: Reach::default(),
             accumulated: Reach::default(),

@@ -6,7 +6,8 @@
 use rug::Float;
 use rug::float::Special;
 use rug::ops::{CompleteRound, Pow};
-use shadowgrind_core::reals::{Reals, Rounding};
+use shadowgrind_core::reals::Reals;
+use shadowgrind_core::rounding::Rounding;
 
 /// Reals of a fixed precision.
 #[derive(Clone, Copy, Debug)]

@@ -6,15 +6,16 @@
 //! little, and the few whose roundings make up most of it (accumulation). An erroneous spot always blames someone.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::Spread;
-use shadowgrind_core::format::{Format, Number};
+use shadowgrind_core::findings::{Judgement, Spread};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
 
-use super::blame::Part;
+use super::blame::{Part, known};
 use super::measure::{self, Measured};
 use super::operations::{Id, Tally};
 use super::real::Real;
+use super::special::is_special;
 use super::{MpfrShadow, Value};
 
 /// What share of an error a rounding must have to be worth a word.
@@ -71,12 +72,13 @@ impl MpfrShadow {
         site: Site,
         output: Option<u64>,
         seen: Seen<'_, Value>,
-    ) -> Measured {
+    ) -> (Measured, Judgement) {
         let measured = self.measure(&seen);
-        // By definition no error: the real rounds to infinity too. But it is not infinite.
-        let overflowed = is_infinite(&seen) && seen.shadow.is_some_and(|shadow| shadow.value().is_finite());
-        let bits = if overflowed { seen.format.width().into() } else { measured.error_bits };
-        let erroneous = bits > self.settings.error_threshold;
+        // By definition no error: the real is NaN or rounds to infinity too. Somebody has to answer for it all the same.
+        let special = seen.shadow.is_some() && is_special(seen.format, seen.bits);
+        let bits = if special { seen.format.width().into() } else { measured.error_bits };
+        let judgement = self.judged(&seen, measured.error_bits);
+        let erroneous = special || judgement == Judgement::Wrong;
         let spot = self.spots.by_site.entry((site, kind)).or_insert_with(|| Spot {
             kind,
             site,
@@ -92,7 +94,18 @@ impl MpfrShadow {
         if let (true, Some(shadow)) = (erroneous, seen.shadow) {
             self.blame(shadow, &seen, bits, output);
         }
-        measured
+        (measured, judgement)
+    }
+
+    /// How a float with so many error bits is to be taken.
+    fn judged(&self, seen: &Seen<'_, Value>, error_bits: f64) -> Judgement {
+        let Some(shadow) = seen.shadow else { return Judgement::Right };
+        let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
+        match shadow.significant_bits() < seen.format.precision() as i32 {
+            _ if overflowed || error_bits > self.settings.error_threshold => Judgement::Wrong,
+            true => Judgement::Unsettled,
+            false => Judgement::Right,
+        }
     }
 
     /// The places where floats left, by site.
@@ -113,7 +126,7 @@ impl MpfrShadow {
         let error = shadow.error_of(seen.format, seen.bits);
         let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
         let unit = shadow.unit(seen.format.to_f64(seen.bits)).size;
-        let absolute = |part: Part| Part { amount: part.amount * unit, ..part };
+        let absolute = |part: Part| Part { amount: known(part.amount * unit), ..part };
         let influences: Vec<Part> = shadow.influences.parts().into_iter().map(absolute).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
@@ -122,7 +135,10 @@ impl MpfrShadow {
             if explained > 0.0 {
                 best = best.max(explained);
                 let share = (part.amount / error).abs().min(1.0);
-                self.operations[part.operation].culprit.add(explained, share, output);
+                let operation = &mut self.operations[part.operation];
+                let is_special = part.amount.is_infinite() && operation.births.count > 0;
+                let reach = if is_special { &mut operation.special } else { &mut operation.culprit };
+                reach.add(explained, share, output);
                 blamed.push(part.operation);
             }
         }
@@ -180,8 +196,4 @@ impl MpfrShadow {
         }
         parts.iter().map(|part| part.operation).collect()
     }
-}
-
-fn is_infinite(seen: &Seen<'_, Value>) -> bool {
-    matches!(seen.format.decode(seen.bits), Number::Infinite { .. })
 }

@@ -389,6 +389,42 @@ fn archimedes_both_ways() {
 #[test]
 fn infinity_that_reals_do_not_share() {
     blames(Overflow, 1, &[3550.1], |m, x| m.op(1, Op::Exp, &[x]));
-    // 1/0 is infinite in the reals too.
-    clean(&[1.0], |m, x| m.div(1, x, &m.f64(0.0)));
+}
+
+/// What the reals have as well is no error, but it was born somewhere.
+#[test]
+fn what_is_infinite_in_the_reals_too_has_a_birthplace() {
+    let m = run(&[1.0], |m, x| m.div(1, x, &m.f64(0.0)));
+    let born = m.finding(1);
+    assert_eq!((born.kind, born.count, born.local_error_bits), (Invalid, 1, None));
+    assert_eq!(born.outputs.iter().collect::<Vec<_>>(), [0]);
+    assert_eq!(born.expression.as_deref(), Some("1.0 / 0.0"));
+    let witness = born.witness.expect("an execution");
+    assert_eq!((witness.operands, witness.result), (vec![1.0.into(), 0.0.into()], f64::INFINITY.into()));
+}
+
+/// ∞ − ∞: two births, of which the infinities' leads to NaN's; whatever NaN goes through afterwards is no birthplace.
+#[test]
+fn nan_of_infinities_has_these_as_its_cause() {
+    let m = run(&[1.0], |m, x| {
+        let infinite = m.div(1, x, &m.f64(0.0));
+        let nan = m.sub(2, &infinite, &infinite);
+        m.mul(4, &m.add(3, &nan, x), &m.f64(2.0))
+    });
+    let born = m.finding(2);
+    assert_eq!((born.kind, born.count, born.causes), (Invalid, 1, vec![Site::from_bits(1)]));
+    assert_eq!(born.outputs.iter().collect::<Vec<_>>(), [0]);
+    assert_eq!(m.ranked().iter().map(|&(_, line)| line).collect::<Vec<_>>(), [1, 2]);
+}
+
+/// Constants that are NaN were not born, and one that is lost on the way reaches nothing.
+#[test]
+fn constants_are_not_born_and_what_is_lost_reaches_nothing() {
+    clean(&[f64::NAN, f64::INFINITY], |m, x| m.add(1, x, &m.f64(1.0)));
+    let m = run(&[0.0], |m, x| {
+        let infinite = m.div(1, &m.f64(1.0), x);
+        m.div(2, &m.f64(1.0), &infinite)
+    });
+    assert!(m.finding(1).outputs.is_empty());
+    assert_eq!(m.ranked().len(), 1);
 }

@@ -5,6 +5,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Shadow;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_shadows::mpfr::Settings;
 
 use crate::machine::{Machine, Tracked};
 
@@ -50,7 +51,28 @@ fn what_the_reals_cannot_tell_is_no_flip() {
     assert!(product.float() < 1.0);
     compare(&m, Predicate::EQUAL, &product, &one);
     m.shadow.borrow_mut().to_integer(Site::from_bits(60), ToInteger::Truncate, product.seen());
-    assert_eq!(m.ranked(), []);
+    let (compared, converted) = (m.finding(50), m.finding(60));
+    assert_eq!((compared.kind, compared.count, compared.unsettled), (Branch, 0, 1));
+    assert_eq!((converted.kind, converted.count, converted.unsettled), (Conversion, 0, 1));
+}
+
+#[test]
+fn an_answer_that_is_right_by_chance_is_unsettled() {
+    for precision in 200..=256 {
+        let m = Machine::with(Settings { precision, ..Settings::default() });
+        let (one, fortynine) = (m.f64(1.0), m.f64(49.0));
+        let product = m.mul(2, &m.div(1, &one, &fortynine), &fortynine);
+        compare(&m, Predicate::LESS, &product, &one);
+        compare(&m, Predicate::LESS, &product, &fortynine);
+        m.shadow.borrow_mut().to_integer(Site::from_bits(60), ToInteger::Round, product.seen());
+        let finding = m.finding(50);
+        assert_eq!(
+            (finding.count, finding.unsettled, finding.executions),
+            (0, 1, Some(2)),
+            "{precision} bits"
+        );
+        assert_eq!(m.ranked(), [(Branch, 50)], "a half is far");
+    }
 }
 
 #[test]

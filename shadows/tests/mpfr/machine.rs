@@ -45,6 +45,7 @@ impl Tracked {
             if bits >> sign & 1 == 1 { -magnitude } else { magnitude }
         };
         match self.format {
+            _ if self.float().is_nan() && self.truth.is_nan() => 0.0,
             Format::F32 => {
                 let (x, r) = (f32::from_bits(self.bits as u32), self.truth.to_f32());
                 if x.is_nan() != r.is_nan() {
@@ -227,7 +228,7 @@ impl Machine {
     pub(crate) fn print(&self, line: u32, x: &Tracked) -> Measured {
         check(self, x);
         let index = self.outputs.replace(self.outputs.get() + 1);
-        self.shadow.borrow_mut().leaves(SpotKind::Printed, Site::from_bits(line), Some(index), x.seen())
+        self.shadow.borrow_mut().leaves(SpotKind::Printed, Site::from_bits(line), Some(index), x.seen()).0
     }
 
     /// The findings, what contributes most first: kind and line.

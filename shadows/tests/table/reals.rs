@@ -4,7 +4,8 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::reals::{Reals, Rounding};
+use shadowgrind_core::reals::Reals;
+use shadowgrind_core::rounding::Rounding;
 use shadowgrind_shadows::mpfr::reals::Mpfr;
 
 use crate::points::{Random, exact, operands, real, relative_error, scale};

@@ -5,7 +5,7 @@
 int main(void)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    for (int shift = 32; shift <= 42; shift += 2) {
+    for (int shift = 32; shift <= 44; shift += 2) {
         size_t size = 1ul << shift;
         char *p = (char *)mmap(NULL, size, PROT_NONE, flags, -1, 0);
         CHECK(p != MAP_FAILED);

@@ -12,6 +12,17 @@ static void file(const char *name, const char *text, size_t size, mode_t mode)
     CHECK(fd >= 0 && write(fd, text, size) == (ssize_t)size && fchmod(fd, mode) == 0 && close(fd) == 0);
 }
 
+static char *read_file(const char *name, size_t *size)
+{
+    struct stat status;
+    int fd = open(name, O_RDONLY);
+    CHECK(fd >= 0 && fstat(fd, &status) == 0);
+    char *text = (char *)malloc((size_t)status.st_size);
+    CHECK(read(fd, text, (size_t)status.st_size) == status.st_size && close(fd) == 0);
+    *size = (size_t)status.st_size;
+    return text;
+}
+
 static void expect(const char *path, int error)
 {
     char *args[] = {(char *)path, NULL};
@@ -43,6 +54,24 @@ int main(int argc, char **argv)
     expect("./no-interpreter", ENOENT);
     file("directory-interpreter", "#!/tmp\n", 7, 0755);
     expect("./directory-interpreter", EACCES);
+    // The dynamic linker that a program names is looked at as well.
+    size_t size;
+    char *image = read_file(argv[0], &size), *linker = (char *)memmem(image, size, "/lib64/ld-linux-x86-64.so.2", 28);
+    CHECK(linker);
+    memcpy(linker, "/nonexistent/\33[31mld-l.so.2", 28);
+    file("no-linker", image, size, 0755);
+    expect("./no-linker", ENOENT);
+    memcpy(linker, "./././././././no-permission", 28);
+    file("bad-linker", image, size, 0755);
+    expect("./bad-linker", EACCES);
+    char words[200];
+    memset(words, 'w', sizeof words);
+    file("words", words, sizeof words, 0755);
+    memcpy(linker, "./././././././././././words", 28);
+    file("text-linker", image, size, 0755);
+    expect("./text-linker", ELIBBAD);
+    for (const char *made[] = {"no-linker", "bad-linker", "text-linker", NULL}, **name = made; *name; name++)
+        CHECK(unlink(*name) == 0); // as compiled, and so not the same everywhere
     CHECK(symlink("loop", "loop") == 0);
     expect("./loop", ELOOP);
     int writer = open("busy", O_RDWR | O_CREAT, 0755);

@@ -1,6 +1,7 @@
 // seccomp: a filter's errno and its SIGSYS with the right fields, strict mode, the kill it ends in, and what is refused.
 #include "guest.h"
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -89,8 +90,25 @@ static void layered(void)
     _exit(6);
 }
 
+// Without the promise that no program gains privileges, and without the capability, there are no filters: whoever the user is.
+static void without_capability(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2];
+    memset(none, 0, sizeof none);
+    CHECK(syscall(SYS_capset, &header, none) == 0);
+    struct sock_filter filter[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}, wrong[] = {BPF_STMT(0xff, 0)};
+    CHECK_ERRNO(filter_with(0, filter, 1), EACCES);
+    // Which of two errors it is.
+    CHECK_ERRNO(filter_with(0, wrong, 1), EACCES);
+    CHECK_ERRNO(filter_with(0, filter, 0), EINVAL);
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && filter_with(0, filter, 1) == 0);
+    _exit(8);
+}
+
 int main(void)
 {
+    printf("%d\n", WEXITSTATUS(status_of(without_capability)));
     printf("%d\n", WEXITSTATUS(status_of(layered)));
     printf("%d %d\n", WEXITSTATUS(status_of(strict)), WTERMSIG(status_of(strict_forbidden)));
     printf("%d\n", WTERMSIG(status_of(forbidden)));

@@ -1,7 +1,7 @@
 //! Where things are in a sequence's address space, natively and under the tool alike.
 //!
 //! All addresses are fixed, so that pointers, return addresses and fault addresses can be compared as they are. The
-//! tool keeps guests below 2^44 and wants 1 … 2 GB for itself; natively all of these ranges are free.
+//! tool keeps guests below 2^45 and wants 1 … 2 GB for itself; natively all of these ranges are free.
 
 use super::rng::Rng;
 

@@ -86,12 +86,24 @@ impl Case {
         job.run().map_err(|e| format!("{}: {e}", job.display()))
     }
 
+    /// What people read on the terminal when it is run under the tool, standard error of the program included.
+    pub fn terminal(&self, extra: &[&str]) -> Result<String, String> {
+        let engine = Engine::from_env();
+        let mut job = self.job(&engine);
+        job.argv = engine.command_for(self.shadow, &self.extra(extra), &self.argv);
+        job.argv.retain(|argument| argument != "-q");
+        let outcome = job.run().map_err(|e| format!("{}: {e}", job.display()))?;
+        Ok(String::from_utf8_lossy(&outcome.stderr).into_owned())
+    }
+
     /// Runs it both ways.
     pub fn observe(&self) -> Result<Observed, String> {
         let outcome = self.native()?;
         let report = format!("--report=json:{REPORT}");
         let mut under = self.tool(&[&report])?;
         let written = under.files.remove(REPORT);
+        // Forked children have reports of their own.
+        under.files.retain(|name, _| !name.starts_with(REPORT));
         let shown = || format!("\ntool: {:?} {:?}", self.extra(&[&report]), self.argv);
         if let Some(text) = differences(&outcome, &under) {
             let stderr = String::from_utf8_lossy(&under.stderr).chars().take(2000).collect::<String>();

@@ -41,6 +41,12 @@ pub struct Finding {
     pub operation: String,
     /// Where it is.
     pub site: Site,
+    /// How often it went wrong.
+    pub count: u64,
+    /// How often it ran; 0 where that is not said.
+    pub executions: u64,
+    /// How often it could not be told.
+    pub unsettled: u64,
     /// Which outputs it reaches.
     pub outputs: Vec<u64>,
     /// The expression as FPCore.
@@ -61,6 +67,15 @@ pub struct Site {
 }
 
 impl Report {
+    /// Whether its verdict is "clean", and no finding says otherwise.
+    pub fn is_clean(&self) -> bool {
+        let matters = |finding: &Finding| {
+            !finding.outputs.is_empty()
+                || ["branch", "conversion", "invalid", "overflow"].contains(&finding.kind.as_str())
+        };
+        self.document["verdict"]["clean"] == true && !self.findings.iter().any(matters)
+    }
+
     /// Parses the text of a report.
     pub fn parse(text: &[u8]) -> Result<Report, String> {
         let document: Value = serde_json::from_slice(text).map_err(|e| format!("not JSON: {e}"))?;
@@ -92,6 +107,9 @@ fn finding(record: &Value) -> Finding {
         kind: text(&record["kind"]),
         operation: text(&record["operation"]),
         site: site(&record["site"]),
+        count: record["count"].as_u64().unwrap_or(0),
+        executions: record["executions"].as_u64().unwrap_or(0),
+        unsettled: record["unsettled"].as_u64().unwrap_or(0),
         outputs: record["outputs"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect(),
         fpcore: record["fpcore"].as_str().map(str::to_owned),
     }

@@ -1,12 +1,18 @@
 //! The engine's gigabyte: contexts, branch tables and chunks of code space are given out from here.
 //!
-//! Nothing is ever given back: threads hand their whole cache on to a successor instead. Knows sizes, not contents.
+//! Nothing is ever given back: threads hand their whole cache on to a successor instead. What has not been given out yet
+//! is the guest's for the asking, if it insists on an address there; then the engine does without it. Knows sizes, not
+//! contents.
 
 use super::layout::{ENGINE_END, ENGINE_START, page_ceil};
 use super::lock::Lock;
 use super::sys;
+use std::ops::Range;
 
+/// Where to try next. Held while something is given out.
 static NEXT: Lock<u64> = Lock::new(ENGINE_START);
+/// What has been given out, ascending and apart.
+static GIVEN: Lock<Vec<Range<u64>>> = Lock::new(Vec::new());
 
 /// The engine's gigabyte is used up, or a limit on address space refuses it.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +20,67 @@ pub(crate) struct Exhausted;
 
 /// Keeps the arena as it is while the process forks.
 pub(crate) fn hold() -> impl Sized {
+    (NEXT.lock(), GIVEN.lock())
+}
+
+/// Gives out nothing until dropped.
+pub(crate) fn pause() -> impl Sized {
     NEXT.lock()
 }
 
 /// Maps `len` bytes, rounded up to whole pages, of zeroed memory with the given `PROT_*` bits.
 pub(crate) fn take(len: u64, prot: i32) -> Result<u64, Exhausted> {
+    take_by(len, |at, len| sys::map_at(at, len, prot))
+}
+
+/// The same, mapped by `map`, which must fail with `EEXIST` rather than replace anything.
+pub(crate) fn take_by(len: u64, map: impl Fn(u64, u64) -> Result<(), i32>) -> Result<u64, Exhausted> {
+    /// How far to go on where the guest has something.
+    const STEP: u64 = 1 << 20;
     let mut next = NEXT.lock();
-    let at = *next;
-    let end = at + page_ceil(len);
-    if end > ENGINE_END {
-        return Err(Exhausted);
+    let len = page_ceil(len);
+    let mut at = *next;
+    while at + len <= ENGINE_END {
+        match map(at, len) {
+            Ok(()) => {
+                *next = at + len;
+                note(at..at + len);
+                return Ok(at);
+            }
+            Err(libc::EEXIST) => at = (at + 1).next_multiple_of(STEP),
+            Err(_) => break,
+        }
     }
-    sys::map_at(at, end - at, prot).map_err(|_| Exhausted)?;
-    *next = end;
-    Ok(at)
+    Err(Exhausted)
+}
+
+fn note(range: Range<u64>) {
+    let mut given = GIVEN.lock();
+    match given.last_mut() {
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => given.push(range),
+    }
+}
+
+/// Whether anything in `start..end` has been given out.
+pub(crate) fn overlaps(start: u64, end: u64) -> bool {
+    start < ENGINE_END
+        && end > ENGINE_START
+        && GIVEN.lock().iter().any(|given| start < given.end && given.start < end)
+}
+
+/// The parts of `start..end` that have not been given out, ascending.
+pub(crate) fn others(start: u64, end: u64) -> Vec<Range<u64>> {
+    let mut others = Vec::new();
+    let mut at = start;
+    for given in GIVEN.lock().iter().filter(|given| start < given.end && given.start < end) {
+        if at < given.start {
+            others.push(at..given.start);
+        }
+        at = given.end;
+    }
+    if at < end {
+        others.push(at..end);
+    }
+    others
 }

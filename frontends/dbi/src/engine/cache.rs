@@ -6,27 +6,19 @@
 use super::arena::{self, Exhausted};
 use super::region::{BlockId, Region, Runs, store_code};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
-use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES};
+use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_entries};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
 use crate::x86::mode::{Mode, TABLES};
-use hashbrown::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// What blocks are found by. Guest addresses are below 2^44; where there can be no code, there is no key.
-fn key(pc: u64, mode: Mode) -> Option<u64> {
-    const PC_BITS: u32 = 44;
-    const { assert!(super::layout::GUEST_END == 1 << PC_BITS && PC_BITS + Mode::BITS <= u64::BITS) }
-    (pc < super::layout::GUEST_END).then_some(pc | u64::from(mode.bits()) << PC_BITS)
-}
+use hashbrown::{HashMap, HashTable};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
 /// Where blocks begin for direct jumps, and so most loops, bytes.
 const ENTRY_ALIGNMENT: u64 = 64;
 
 const NONE: u32 = u32::MAX;
-const TABLE_ENTRIES: usize = 1 << 16;
 
 /// What a block was made of; enough to make it again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MadeOf {
     /// Guest address.
     pub(crate) pc: u64,
@@ -40,6 +32,13 @@ pub(crate) struct MadeOf {
     pub(crate) hot: bool,
     /// The return address that it expects on the stack: the one that was there when it was made hot.
     pub(crate) back: Option<u64>,
+}
+
+impl MadeOf {
+    /// The same, isolated; the mode must be annotated.
+    pub(crate) fn isolated(self) -> MadeOf {
+        MadeOf { mode: self.mode.isolated(true), ..self }
+    }
 }
 
 /// A translated superblock.
@@ -57,6 +56,14 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    fn is_at(&self, pc: u64, mode: Mode) -> bool {
+        (self.made_of.pc, self.made_of.mode) == (pc, mode)
+    }
+
+    fn hash(&self) -> u64 {
+        hash(self.made_of.pc, self.made_of.mode)
+    }
+
     /// First addresses of its hot and cold code.
     pub(crate) fn code(&self) -> (u64, u64) {
         (self.hot.0, self.cold.0)
@@ -84,7 +91,8 @@ pub(crate) struct Cache {
     cold: Region,
     blocks: Vec<Block>,
     exits: Vec<Exit>,
-    by_pc: HashMap<u64, BlockId, BuildHasherDefault<AddressHasher>>,
+    /// Living blocks, by address and mode.
+    by_pc: HashTable<BlockId>,
     by_page: HashMap<u64, Vec<BlockId>, BuildHasherDefault<AddressHasher>>,
     link: bool,
     runs: Runs,
@@ -100,9 +108,9 @@ impl Cache {
         annotates: bool,
     ) -> Result<Self, Exhausted> {
         let mut branch_tables = [0; TABLES];
-        let tables = if annotates { TABLES } else { 1 };
-        for table in &mut branch_tables[..tables] {
-            *table = arena::take(4 * TABLE_ENTRIES as u64, libc::PROT_READ | libc::PROT_WRITE)?;
+        let tables = if annotates { Mode::ISOLATED_TABLES.start } else { 1 };
+        for (n, table) in branch_tables[..tables].iter_mut().enumerate() {
+            *table = new_table(n)?;
         }
         let hot = Region::new()?;
         let cold = Region::new()?;
@@ -114,7 +122,7 @@ impl Cache {
             cold,
             blocks: Vec::new(),
             exits: Vec::new(),
-            by_pc: HashMap::default(),
+            by_pc: HashTable::new(),
             by_page: HashMap::default(),
             link,
             runs: Runs::new(),
@@ -123,6 +131,18 @@ impl Cache {
         cache.cold.position = stubs.end;
         cache.clear_tables();
         Ok(cache)
+    }
+
+    /// Has tables for isolated modes from now on, which many threads never need. Blocks made in them before must not have
+    /// been.
+    pub(crate) fn serve_isolated(&mut self) -> Result<(), Exhausted> {
+        for n in Mode::ISOLATED_TABLES {
+            if self.frame.branch_tables[n] == 0 {
+                self.frame.branch_tables[n] = new_table(n)?;
+                clear_table(&self.frame, n);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn frame(&self) -> Frame {
@@ -144,7 +164,7 @@ impl Cache {
     }
 
     pub(crate) fn find(&self, pc: u64, mode: Mode) -> Option<BlockId> {
-        self.by_pc.get(&key(pc, mode)?).copied()
+        self.by_pc.find(hash(pc, mode), |&id| self.blocks[id as usize].is_at(pc, mode)).copied()
     }
 
     pub(crate) fn block(&self, id: BlockId) -> &Block {
@@ -206,9 +226,7 @@ impl Cache {
             incoming: NONE,
             alive: true,
         });
-        if let Some(key) = key(made_of.pc, made_of.mode) {
-            self.by_pc.insert(key, id);
-        }
+        self.enter_in_book(id);
         for &page in pages {
             self.by_page.entry(page).or_default().push(id);
         }
@@ -343,14 +361,25 @@ impl Cache {
             slot.linked = false;
             exit = std::mem::replace(&mut slot.next_incoming, NONE);
         }
-        if let Some(key) = key(pc, mode)
-            && self.by_pc.get(&key) == Some(&id)
-        {
-            self.by_pc.remove(&key);
+        if let Ok(entry) = self.by_pc.find_entry(hash(pc, mode), |&other| other == id) {
+            entry.remove();
         }
         let Some(table) = mode.table() else { return };
-        if table_get(self.frame.branch_tables[table], pc) == check {
+        if table_get(&self.frame, table, pc) == check {
             self.set_table(table, pc, self.frame.ib_misses[table]);
+        }
+    }
+
+    /// Lets the block be found, in place of another of its address and mode.
+    fn enter_in_book(&mut self, id: BlockId) {
+        let MadeOf { pc, mode, .. } = self.blocks[id as usize].made_of;
+        let blocks = &self.blocks;
+        match self.by_pc.find_mut(hash(pc, mode), |&id| blocks[id as usize].is_at(pc, mode)) {
+            Some(entry) => *entry = id,
+            None => {
+                let of_block = |&id: &BlockId| blocks[id as usize].hash();
+                self.by_pc.insert_unique(hash(pc, mode), id, of_block);
+            }
         }
     }
 
@@ -366,20 +395,31 @@ impl Cache {
     }
 
     fn set_table(&mut self, table: usize, pc: u64, code: u64) {
-        let at = self.frame.branch_tables[table] + 4 * (pc & 0xffff);
-        store_code(at, &(code as u32).to_le_bytes());
+        store_code(table_entry(&self.frame, table, pc), &(code as u32).to_le_bytes());
     }
 
     fn clear_tables(&mut self) {
-        let tables = self.frame.branch_tables.into_iter().zip(self.frame.ib_misses);
-        for (table, miss) in tables.filter(|&(table, _)| table != 0) {
-            let miss = (miss as u32).to_le_bytes();
-            let page: Vec<u8> = miss.iter().copied().cycle().take(4096).collect();
-            for offset in (0..4 * TABLE_ENTRIES as u64).step_by(page.len()) {
-                store_code(table + offset, &page);
-            }
-        }
+        let used = |&n: &usize| self.frame.branch_tables[n] != 0;
+        (0..TABLES).filter(used).for_each(|n| clear_table(&self.frame, n));
     }
+}
+
+fn new_table(table: usize) -> Result<u64, Exhausted> {
+    arena::take(4 * table_entries(table), libc::PROT_READ | libc::PROT_WRITE)
+}
+
+/// Has every branch through table `table` miss.
+fn clear_table(frame: &Frame, table: usize) {
+    let miss = (frame.ib_misses[table] as u32).to_le_bytes();
+    let page: Vec<u8> = miss.iter().copied().cycle().take(4096).collect();
+    for offset in (0..4 * table_entries(table)).step_by(page.len()) {
+        store_code(frame.branch_tables[table] + offset, &page);
+    }
+}
+
+/// Address of the entry for guest address `pc` in table `table`.
+fn table_entry(frame: &Frame, table: usize, pc: u64) -> u64 {
+    frame.branch_tables[table] + 4 * (pc % table_entries(table))
 }
 
 fn patch_rel32(at: u64, target: u64) {
@@ -393,10 +433,16 @@ fn divert_table_load(at: u64, miss: u64) {
     patch_rel32(at + 1, miss);
 }
 
-fn table_get(table: u64, pc: u64) -> u64 {
-    let entry = (table + 4 * (pc & 0xffff)) as *const u32;
-    // SAFETY: the table has 2^16 entries and belongs to this thread.
+fn table_get(frame: &Frame, table: usize, pc: u64) -> u64 {
+    let entry = table_entry(frame, table, pc) as *const u32;
+    // SAFETY: the table, which belongs to this thread, has as many entries as the index may be.
     u64::from(unsafe { entry.read() })
+}
+
+/// What a block is found by. User addresses leave the upper bits to the mode but for some.
+fn hash(pc: u64, mode: Mode) -> u64 {
+    BuildHasherDefault::<AddressHasher>::default()
+        .hash_one(pc ^ u64::from(mode.bits()) << (u64::BITS - Mode::BITS))
 }
 
 /// Multiplicative hashing of addresses: their low bits are regular, the product's high ones are not.

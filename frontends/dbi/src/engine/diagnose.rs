@@ -1,37 +1,48 @@
 //! The engine's last words about itself: an internal error says what, where, and stops. It never carries on.
 
+use super::descriptors::{self, Use};
 use super::thread::Thread;
 use super::{guest, sys};
 use std::fmt::Write;
 
 /// Exit status after an internal error.
 const STATUS: i32 = 125;
-/// Where messages go; survives the guest closing its standard streams.
-static STDERR: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(2);
 
-/// Tells which descriptor to write messages to.
-pub(crate) fn set_stderr(fd: i32) {
-    STDERR.store(fd, std::sync::atomic::Ordering::Relaxed);
+impl Thread {
+    /// Writes one line for the user.
+    pub(crate) fn say(&self, line: &str) {
+        say(self.descriptors.get(Use::Messages), line);
+    }
+
+    /// Where messages go, as something to write to.
+    pub(crate) fn terminal(&self) -> Terminal {
+        Terminal { descriptor: self.descriptors.get(Use::Messages), text: Vec::new() }
+    }
 }
 
-/// Writes one line for the user.
-pub(crate) fn say(line: &str) {
-    sys::write_all(
-        STDERR.load(std::sync::atomic::Ordering::Relaxed),
-        format!("shadowgrind: {line}\n").as_bytes(),
-    );
+/// Writes one line for the user to `descriptor`: whatever is in it, names of files among others, it is one, and does nothing to
+/// a terminal.
+pub(crate) fn say(descriptor: i32, line: &str) {
+    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { vec![c] };
+    let line: String = line.chars().flat_map(visible).collect();
+    sys::write_all(descriptor, format!("shadowgrind: {line}\n").as_bytes());
 }
 
-/// Where messages go, as something to write to.
-pub(crate) struct Terminal;
+/// Where messages go, as something to write to. What is written comes out when it is flushed, in one piece: other processes
+/// may write there as well.
+pub(crate) struct Terminal {
+    descriptor: i32,
+    text: Vec<u8>,
+}
 
 impl std::io::Write for Terminal {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        sys::write_all(STDERR.load(std::sync::atomic::Ordering::Relaxed), bytes);
+        self.text.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
+        sys::write_all(self.descriptor, &std::mem::take(&mut self.text));
         Ok(())
     }
 }
@@ -55,23 +66,25 @@ impl Write for Line {
 /// Makes a panic an internal error like the others.
 pub(crate) fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        say(&format!("internal error: {panic}. Please report this with the program that shows it."));
+        let line = format!("internal error: {panic}. Please report this with the program that shows it.");
+        say(descriptors::of_process(Use::Messages), &line);
         sys::exit_group(STATUS)
     }));
 }
 
 /// A fault in the engine's own code. Called from the signal handler.
-pub(crate) fn crash(signal: i32, host_pc: u64, address: u64, guest_pc: u64) -> ! {
+pub(crate) fn crash(thread: &Thread, signal: i32, host_pc: u64, address: u64) -> ! {
     let base = crash as *const () as u64;
     let mut line = Line { bytes: [0; 512], len: 0 };
     // Offsets from a known function survive address randomisation.
     let _ = writeln!(
         line,
         "shadowgrind: internal error: signal {signal} in the engine at crash{:+#x} accessing {address:#x}, guest \
-         pc {guest_pc:#x}. Please report this with the program that shows it.",
+         pc {:#x}. Please report this with the program that shows it.",
+        thread.pc,
         host_pc.wrapping_sub(base) as i64
     );
-    sys::write_all(STDERR.load(std::sync::atomic::Ordering::Relaxed), &line.bytes[..line.len]);
+    sys::write_all(thread.descriptors.get(Use::Messages), &line.bytes[..line.len]);
     sys::exit_group(STATUS)
 }
 
@@ -90,7 +103,7 @@ pub(crate) fn fatal(thread: &Thread, what: &str) -> ! {
     let mut bytes = [0; 15];
     let readable = guest::read_some(thread.pc, &mut bytes);
     let place = describe(thread, thread.pc);
-    say(&format!(
+    thread.say(&format!(
         "internal error: {what}; guest pc {:#x} ({place}), bytes {:02x?}. Please report this with the program \
          that shows it.",
         thread.pc,
@@ -101,16 +114,18 @@ pub(crate) fn fatal(thread: &Thread, what: &str) -> ! {
 
 /// Module and offset of a guest address, as far as the kernel's map tells.
 fn describe(thread: &Thread, pc: u64) -> String {
-    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return "unknown module".into() };
+    let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
     for line in maps.lines() {
-        let mut fields = line.split_whitespace();
-        let Some((start, end)) = fields.next().and_then(|range| range.split_once('-')) else { continue };
+        let Some((start, rest)) = line.split_once('-') else { continue };
+        let Some((end, rest)) = rest.split_once(' ') else { continue };
         let (Ok(start), Ok(end)) = (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)) else {
             continue;
         };
         if start <= pc && pc < end {
-            let path = fields.nth(4).unwrap_or("anonymous memory");
-            return format!("{path}+{:#x}", pc - start);
+            // Access, offset, device, inode; then the path, which may have blanks.
+            let path = rest.splitn(5, ' ').last().unwrap_or_default().trim_start();
+            return format!("{}+{:#x}", if path.is_empty() { "anonymous memory" } else { path }, pc - start);
         }
     }
     format!("unmapped, program {}", thread.process.path.display())

@@ -6,9 +6,9 @@ use super::guest_code::GuestCode;
 use super::signals::Pending;
 use super::signals::frame::Trap;
 use super::thread::{Next, Thread};
-use super::{cpuid, diagnose, guest, syscalls};
+use super::{cpuid, guest, syscalls};
 use crate::context::reg;
-use crate::tools::shadowed;
+use crate::runtime::shadowed;
 use crate::x86::discover;
 use crate::x86::discover::CodeSource;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
@@ -204,6 +204,6 @@ fn general_protection(thread: &mut Thread, pc: u64) {
 
 fn other_mode(thread: &mut Thread, pc: u64) {
     thread.pc = pc;
-    diagnose::say("the program switches to 32-bit mode, which is not supported");
+    thread.say("the program switches to 32-bit mode, which is not supported");
     thread.end_by(libc::SIGILL as u32)
 }

@@ -3,8 +3,8 @@
 use super::signals::{action, bit};
 use super::thread::Thread;
 use super::{stats, sys};
-use crate::tools::session::ProgramEnd;
-use crate::tools::visit;
+use crate::runtime::visit;
+use crate::session::ProgramEnd;
 
 /// Ends the process with `status`, as `exit_group` does.
 pub(crate) fn by_exit(thread: &mut Thread, status: i32) -> ! {

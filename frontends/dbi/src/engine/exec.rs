@@ -3,13 +3,13 @@
 //! Staying under the tool means executing the tool with the new program as its argument; whatever would make the
 //! kernel refuse the program is found out before, so that the guest gets its errno and keeps running.
 
-use super::elf::{self, ElfError};
+use super::elf::ElfError;
 use super::program::{self, ProgramError};
 use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
 use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
 use super::thread::Thread;
-use super::{descriptors, diagnose, guest, loader, sys};
+use super::{descriptors, guest, loader, stack_limit, sys};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -83,20 +83,19 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
         return natively(thread, call, &request);
     }
     let opened = program::open(&request.path, request.place.as_deref(), request.argv.clone());
-    let readable =
-        opened.and_then(|program| elf::read(&program.file).map(|_| program).map_err(ProgramError::Format));
-    match readable {
+    let checked = opened.and_then(|program| program::check(&program.file).map(|()| program));
+    match checked {
         // A script's interpreter would find nothing by that name.
         Ok(program) if program.interprets && request.closes => fail(libc::ENOENT),
         Ok(_) => under_tool(thread, &request),
         // Programs that the kernel can run and we cannot go on without us.
         Err(ProgramError::SetId) => {
-            diagnose::say(&format!("{}: set-user-ID program, executed natively", request.path.display()));
+            thread.say(&format!("{}: set-user-ID program, executed natively", request.path.display()));
             natively(thread, call, &request)
         }
         Err(ProgramError::Format(error)) if error.is_foreign() => {
             if matches!(error, ElfError::Bits32(_)) {
-                diagnose::say(&format!("{}: {error}; executed natively", request.path.display()));
+                thread.say(&format!("{}: {error}; executed natively", request.path.display()));
             }
             natively(thread, call, &request)
         }
@@ -123,11 +122,20 @@ fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     if let Some(descriptor) = descriptor {
         argv.push(c_string(OsStr::new(&format!("--descriptor={descriptor}"))));
     }
+    argv.push(c_string(OsStr::new(&format!("--first-process={}", thread.process.tree.first))));
+    argv.extend(thread.descriptors.arguments());
     argv.push(c"--".into());
     argv.push(loader::c_path(&request.path));
     argv.extend(request.argv.iter().skip(1).cloned());
+    let stack_limit = stack_limit::current();
+    if thread.process.has_mirror() {
+        argv.splice(1..1, stack_limit::lower());
+    }
     let tool = c"/proc/self/exe";
+    thread.descriptors.hand_on(true);
     let answer = exec_kernel(thread, tool.as_ptr() as u64, &argv, &request.environment);
+    thread.descriptors.hand_on(false);
+    stack_limit::set(stack_limit);
     if let Some(descriptor) = descriptor {
         descriptors::close(descriptor);
     }
@@ -148,6 +156,8 @@ fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
         .collect();
     // Blocking what must never be blocked is safe now: only a failure brings us back.
     set_exact_mask(thread.signals.mask);
+    // Forked while another thread was handing them on, this process has them to hand on as well.
+    thread.descriptors.hand_on(false);
     seccomp::make_real();
     let answer = if call.number == libc::SYS_execveat as u64 {
         // SAFETY: the arguments are the guest's own.

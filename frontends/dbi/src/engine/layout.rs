@@ -25,11 +25,13 @@ pub(crate) const BRK_START: u64 = 0x2_0000_0000;
 /// End of the range that the emulated `brk` heap may grow into.
 pub(crate) const BRK_END: u64 = BRK_START + (64 << 30);
 /// Data mappings are given out downwards from here.
-pub(crate) const DATA_END: u64 = 0x0fff_0000_0000;
+pub(crate) const DATA_END: u64 = 0x1ff8_0000_0000;
 /// One past the highest byte of the guest's initial stack.
-pub(crate) const STACK_END: u64 = 0x0fff_ffff_f000;
+pub(crate) const STACK_END: u64 = 0x1fff_ffff_f000;
+/// The largest initial stack: as much as fits above the data, and some air between.
+pub(crate) const STACK_LARGEST: u64 = 16 << 30;
 /// One past the highest address a guest mapping may have.
-pub(crate) const GUEST_END: u64 = 1 << 44;
+pub(crate) const GUEST_END: u64 = 1 << 45;
 /// One past the highest address of any program (Intel SDM vol. 1, 3.3.7.1, with four-level paging).
 pub(crate) const CANONICAL_END: u64 = 1 << 47;
 

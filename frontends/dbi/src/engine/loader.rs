@@ -4,12 +4,13 @@
 //! Runs nothing. Header checks are in `elf`, finding the file in `program`.
 
 use super::elf::{self, ElfError, Image, Segment};
-use super::layout::{PAGE, STACK_END, page_ceil, page_floor};
-use super::space::{Purpose, Region, Space, overlaps_engine};
-use super::{guest, sys};
+use super::layout::{PAGE, STACK_END, STACK_LARGEST, page_ceil, page_floor};
+use super::space::{Purpose, Region, Space};
+use super::{guest, stack_limit, sys};
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
@@ -33,6 +34,13 @@ pub enum LoadError {
     Sanitizer,
     /// Arguments and environment exceed what fits on the stack.
     TooLong,
+}
+
+impl LoadError {
+    /// Whether a file is missing, as far as the kernel is concerned: then it says so of the program.
+    pub(crate) fn is_missing_file(&self) -> bool {
+        matches!(self, LoadError::Interpreter(_, ElfError::Io(error)) if error.kind() == io::ErrorKind::NotFound)
+    }
 }
 
 impl fmt::Display for LoadError {
@@ -74,6 +82,19 @@ pub(crate) struct Loaded {
     pub(crate) stack: (u64, u64),
     /// The auxiliary vector's range.
     pub(crate) auxv: (u64, u64),
+    /// Executable mappings of the program and its interpreter.
+    pub(crate) code: Vec<Code>,
+}
+
+/// An executable mapping of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    /// The interpreter's path; none for the program itself.
+    pub(crate) interpreter: Option<OsString>,
+    /// Offset in the file.
+    pub(crate) offset: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 /// The guest's copy of the vDSO. Its data stays where the kernel updates it, beside the original.
@@ -110,6 +131,20 @@ struct Mapped {
     headers: u64,
     end: u64,
     start: u64,
+    /// Executable mappings of the file: its offset, and the range.
+    code: Vec<(u64, u64, u64)>,
+}
+
+impl Mapped {
+    fn code(&self, interpreter: Option<&OsString>) -> impl Iterator<Item = Code> {
+        let interpreter = interpreter.cloned();
+        self.code.iter().map(move |&(offset, start, end)| Code {
+            interpreter: interpreter.clone(),
+            offset,
+            start,
+            end,
+        })
+    }
 }
 
 /// Loads the program in `file` into `space`.
@@ -131,10 +166,14 @@ pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Res
         entry: program.entry,
         start: interpreter.as_ref().map_or(program.entry, |i| i.entry),
         stack_pointer,
-        interpreter: interpreter.map_or((0, 0), |i| (i.start, i.end)),
+        interpreter: interpreter.as_ref().map_or((0, 0), |i| (i.start, i.end)),
         vdso,
         stack,
         auxv,
+        code: program
+            .code(None)
+            .chain(interpreter.iter().flat_map(|i| i.code(image.interpreter.as_ref())))
+            .collect(),
     })
 }
 
@@ -173,8 +212,14 @@ fn map_image(file: &File, image: &Image, space: &mut Space) -> Result<Mapped, Lo
     let none = Region { prot: libc::PROT_NONE, shared: false, file: true, grows_down: false };
     space.insert(start, end, none);
     let bias = start.wrapping_sub(low);
+    let mut code = Vec::new();
     for segment in &image.segments {
         map_segment(file, segment, bias, space)?;
+        if segment.prot & libc::PROT_EXEC != 0 && segment.file_size > 0 {
+            let start = segment.address.wrapping_add(bias);
+            let range = (page_floor(start), page_ceil(start + segment.file_size));
+            code.push((page_floor(segment.file_offset), range.0, range.1));
+        }
     }
     Ok(Mapped {
         bias,
@@ -182,6 +227,7 @@ fn map_image(file: &File, image: &Image, space: &mut Space) -> Result<Mapped, Lo
         headers: image.headers_address.map_or(0, |address| address.wrapping_add(bias)),
         start,
         end,
+        code,
     })
 }
 
@@ -189,8 +235,11 @@ fn map_image(file: &File, image: &Image, space: &mut Space) -> Result<Mapped, Lo
 fn place(image: &Image, space: &mut Space) -> Result<u64, LoadError> {
     let (low, high) = image.span();
     if !image.relocatable {
-        let fits = space.is_free(low, high) && !overlaps_engine(low, high);
-        return if fits { Ok(low) } else { Err(LoadError::Address { start: low, end: high }) };
+        return if space.is_free(low, high) {
+            Ok(low)
+        } else {
+            Err(LoadError::Address { start: low, end: high })
+        };
     }
     let slack = image.align();
     let at = space.pick(high - low + slack, Purpose::Code).ok_or(LoadError::Memory(libc::ENOMEM))?;
@@ -260,17 +309,20 @@ fn vdso_bytes(original: u64) -> Option<u64> {
     Some(offset + u64::from(size) * u64::from(count))
 }
 
-/// Maps the initial stack: as large as the limit allows it to grow, backed only where touched.
+/// Maps the initial stack: as large as the limit allows it to grow, backed only where touched; less where another limit
+/// refuses that.
 fn map_stack(executable: bool, space: &mut Space) -> Result<(u64, u64), LoadError> {
     const SMALLEST: u64 = 1 << 20;
-    const LARGEST: u64 = 1 << 30;
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is valid for writing.
-    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-    let len = page_ceil(limit.rlim_cur.clamp(SMALLEST, LARGEST));
-    let start = STACK_END - len;
+    const USUAL: u64 = 8 << 20;
+    let mut len = page_ceil(stack_limit::current().clamp(SMALLEST, STACK_LARGEST));
     let prot = libc::PROT_READ | libc::PROT_WRITE | if executable { libc::PROT_EXEC } else { 0 };
-    sys::map_at(start, len, prot).map_err(LoadError::Memory)?;
+    while let Err(errno) = sys::map_at(STACK_END - len, len, prot) {
+        if len <= USUAL {
+            return Err(LoadError::Memory(errno));
+        }
+        len = page_ceil(len / 2);
+    }
+    let start = STACK_END - len;
     space.insert(start, STACK_END, Region { prot, shared: false, file: false, grows_down: false });
     Ok((start, STACK_END))
 }

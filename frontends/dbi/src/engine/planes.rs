@@ -17,9 +17,23 @@ pub(crate) const PLANE: u64 = GUEST_END + 0x15_7000;
 pub(crate) const GS_BASE: u64 = PLANE - MIRROR_SHIFT as u64;
 
 /// Maps the plane, or fails with an errno.
+///
+/// As memory that grows downwards, it is no data by the kernel's count: `RLIMIT_DATA` is about the guest's own. It has no room
+/// to grow.
 pub(crate) fn map() -> Result<(), i32> {
+    sys::map_at(GUEST_END, PLANE - PAGE - GUEST_END, libc::PROT_NONE)?;
     // One page more: where an address of 32 bits ends, the shift makes it begin again, a little below the plane.
-    sys::map_at(PLANE - PAGE, PAGE + GUEST_END, libc::PROT_READ | libc::PROT_WRITE)?;
+    let flags = libc::MAP_PRIVATE
+        | libc::MAP_ANONYMOUS
+        | libc::MAP_NORESERVE
+        | libc::MAP_FIXED_NOREPLACE
+        | libc::MAP_GROWSDOWN;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: NOREPLACE refuses to touch existing mappings.
+    let got = unsafe { sys::mmap(PLANE - PAGE, PAGE + GUEST_END, access, flags, -1, 0) }?;
+    if got != PLANE - PAGE {
+        return Err(libc::EEXIST);
+    }
     // SAFETY: the plane holds no Rust object. A core dump of it would be as large as the address space.
     unsafe {
         sys::syscall(libc::SYS_madvise as u64, [PLANE, GUEST_END, libc::MADV_DONTDUMP as u64, 0, 0, 0])

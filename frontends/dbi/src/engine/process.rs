@@ -7,8 +7,10 @@ use super::loader::Vdso;
 use super::lock::Lock;
 use super::options::Options;
 use super::space::Space;
+use super::syscalls::table;
 use super::threads::Threads;
-use crate::tools::Tool;
+use super::tree::Tree;
+use crate::runtime::Tool;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +33,8 @@ pub(crate) struct Process {
     pub(crate) auxv: (u64, u64),
     /// Table, by system call number, of calls that translated code makes by itself.
     pub(crate) plain_calls: u64,
+    /// The processes that come of one command, this one among them.
+    pub(crate) tree: Tree,
     /// Whether this process was forked from the one the user started.
     pub(crate) forked: AtomicBool,
     /// Whether the guest asked for barriers among its threads; the engine always has.
@@ -65,6 +69,14 @@ impl Process {
     pub(crate) fn forbid_plain_calls(&self) {
         // SAFETY: the table is the engine's own and stays mapped; translated code reads single bytes of it.
         unsafe { std::ptr::write_bytes(self.plain_calls as *mut u8, 0, 1 << 16) };
+    }
+
+    /// From now on the engine sees the calls that might concern a descriptor of its own.
+    pub(crate) fn hide_descriptors(&self) {
+        for number in table::of_descriptors() {
+            // SAFETY: as above; the number is below the table's 2^16 entries.
+            unsafe { ((self.plain_calls + u64::from(number)) as *mut u8).write(0) };
+        }
     }
 
     /// Whether a program executed by this process stays under the tool.

@@ -2,7 +2,7 @@
 //!
 //! Answers as a shell or the kernel would; maps nothing.
 
-use super::elf::ElfError;
+use super::elf::{self, ElfError};
 use super::loader::c_path;
 use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
@@ -43,6 +43,8 @@ pub enum ProgramError {
     Format(ElfError),
     /// The interpreter that a script names, and what is wrong with it.
     Interpreter(PathBuf, Box<ProgramError>),
+    /// The dynamic linker that an ELF file names, and what is wrong with it.
+    Linker(PathBuf, Box<ProgramError>),
     /// Scripts interpreted by scripts, too deep.
     TooManyScripts,
 }
@@ -57,7 +59,7 @@ impl fmt::Display for ProgramError {
                 write!(f, "is set-user-ID or set-group-ID; it cannot be run under shadowgrind")
             }
             ProgramError::Format(error) => write!(f, "{error}"),
-            ProgramError::Interpreter(path, error) => {
+            ProgramError::Interpreter(path, error) | ProgramError::Linker(path, error) => {
                 write!(f, "its interpreter {}: {error}", path.display())
             }
             ProgramError::TooManyScripts => write!(f, "too many levels of script interpreters"),
@@ -73,8 +75,20 @@ impl ProgramError {
             ProgramError::Directory | ProgramError::SetId => libc::EACCES,
             ProgramError::Access(error) => error.raw_os_error().unwrap_or(libc::EACCES),
             ProgramError::Format(_) => libc::ENOEXEC,
-            ProgramError::Interpreter(_, error) => error.errno(),
+            ProgramError::Linker(_, error) if matches!(**error, ProgramError::Format(_)) => libc::ELIBBAD,
+            ProgramError::Interpreter(_, error) | ProgramError::Linker(_, error) => error.errno(),
             ProgramError::TooManyScripts => libc::ELOOP,
+        }
+    }
+}
+
+impl ProgramError {
+    /// Whether it, or what is to interpret it, is not there.
+    pub(crate) fn is_missing_file(&self) -> bool {
+        match self {
+            ProgramError::NotFound => true,
+            ProgramError::Interpreter(_, error) | ProgramError::Linker(_, error) => error.is_missing_file(),
+            _ => false,
         }
     }
 }
@@ -130,6 +144,17 @@ pub(crate) fn open(path: &Path, place: Option<&Path>, argv: Vec<CString>) -> Res
         }
     }
     Err(ProgramError::TooManyScripts)
+}
+
+/// Checks that an ELF file, and the dynamic linker that it names, can be executed.
+pub(crate) fn check(file: &File) -> Result<(), ProgramError> {
+    let image = elf::read(file).map_err(ProgramError::Format)?;
+    let Some(linker) = image.interpreter.map(PathBuf::from) else { return Ok(()) };
+    let readable = |file: File| elf::read(&file).map_err(ProgramError::Format);
+    match open_executable(&linker).and_then(readable) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(ProgramError::Linker(linker, Box::new(error))),
+    }
 }
 
 fn open_executable(path: &Path) -> Result<File, ProgramError> {

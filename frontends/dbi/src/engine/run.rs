@@ -2,8 +2,9 @@
 
 use super::changes::Changes;
 use super::cpuid::IsaLevel;
+use super::descriptors::Table;
 use super::layout::BRK_START;
-use super::loader::{self, Arguments, LoadError};
+use super::loader::{self, Arguments, Code, LoadError};
 use super::lock::Lock;
 use super::options::Options;
 use super::process::{Heap, Process};
@@ -13,10 +14,11 @@ use super::signals::{handler, set_kernel_mask};
 use super::space::Space;
 use super::syscalls::table;
 use super::threads::Threads;
-use super::{arena, descriptors, planes, spawn, sys};
+use super::tree::Tree;
+use super::{arena, descriptors, diagnose, planes, spawn, stack_limit, sys};
 use crate::context::reg;
-use crate::tools::session::{Session, SessionConfig, ShadowKind, SpecFailure};
-use crate::tools::{self, Tool};
+use crate::runtime::{self, Tool};
+use crate::session::{Session, SessionConfig, ShadowKind, SpecFailure};
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::fd::RawFd;
@@ -36,6 +38,14 @@ pub struct Launch {
     pub argv0: Option<OsString>,
     /// The program's file, open, if that is all there is: `program` is then only its name. Closed when it is loaded.
     pub descriptor: Option<RawFd>,
+    /// Where messages go, if not to standard error: to what that was for the first program.
+    pub messages: Option<RawFd>,
+    /// The descriptor of the book that the processes of the tree share, if there is one.
+    pub book: Option<RawFd>,
+    /// The process that the user started, if another program has executed this one.
+    pub first_process: Option<u32>,
+    /// The limit on the stack's size that the program is to have, if the tool was executed under another.
+    pub stack_limit: Option<u64>,
     /// Settings of the engine.
     pub options: Options,
     /// What is carried beside floats, and what becomes of it.
@@ -67,11 +77,12 @@ impl fmt::Display for StartError {
 }
 
 impl StartError {
-    /// The exit status a shell would give: 127 for a command that is not found, 126 for one that cannot be run, 2 for
+    /// The exit status a shell would give: 127 for a command that is not found, or its interpreter, 126 for one that cannot be run, 2 for
     /// wrong options.
     pub fn exit_status(&self) -> u8 {
         match self {
-            StartError::Program(_, ProgramError::NotFound) => 127,
+            StartError::Program(_, error) if error.is_missing_file() => 127,
+            StartError::Load(_, error) if error.is_missing_file() => 127,
             StartError::Session(_) => 2,
             _ => 126,
         }
@@ -86,8 +97,19 @@ pub fn run(launch: Launch) -> StartError {
     }
 }
 
+/// Writes one line for the user: to `messages`, or to standard error.
+pub fn say(messages: Option<RawFd>, line: &str) {
+    diagnose::say(messages.unwrap_or(descriptors::STDERR), line);
+}
+
 fn start(launch: Launch) -> Result<StartError, StartError> {
-    super::diagnose::install_panic_hook();
+    diagnose::install_panic_hook();
+    if launch.session.shadow != ShadowKind::None {
+        map_mirror(launch.stack_limit.is_some())?;
+    }
+    if let Some(limit) = launch.stack_limit {
+        stack_limit::set(limit);
+    }
     let name = launch.program.clone();
     let as_program = |error| StartError::Program(name.clone(), error);
     let path = match launch.descriptor {
@@ -107,10 +129,14 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     if let Some(descriptor) = launch.descriptor {
         descriptors::close(descriptor);
     }
+    let descriptors = descriptors(&launch).ok_or(NO_MEMORY)?;
     let process = process(&launch, found, space, &loaded)?;
+    if !descriptors.hidden().is_empty() {
+        process.hide_descriptors();
+    }
     let carrier = spawn::initial_carrier().ok_or(NO_MEMORY)?;
     let fs = sys::fs_base();
-    let thread = spawn::new_thread(process, carrier, fs).ok_or(NO_MEMORY)?;
+    let thread = spawn::new_thread(process, carrier, descriptors, fs).ok_or(NO_MEMORY)?;
     thread.context.regs[reg::RSP] = loaded.stack_pointer;
     thread.pc = loaded.start;
     thread.handle.announce();
@@ -126,6 +152,14 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
 const NO_MEMORY: StartError =
     StartError::Host("no memory for the engine (is there a limit on address space, ulimit -v?)");
 
+/// The engine's descriptors, some of which it may have been handed on.
+fn descriptors(launch: &Launch) -> Option<Arc<Table>> {
+    let is_open = |number: &RawFd| descriptors::flags(*number).is_some();
+    let messages = launch.messages.unwrap_or(descriptors::STDERR);
+    let [messages, book] = [Some(messages), launch.book].map(|number| number.filter(is_open));
+    Table::of_new_process(messages.unwrap_or(descriptors::CLOSED), book.unwrap_or(descriptors::CLOSED))
+}
+
 fn process(
     launch: &Launch,
     found: Program,
@@ -133,7 +167,9 @@ fn process(
     loaded: &loader::Loaded,
 ) -> Result<&'static Process, StartError> {
     let plain_calls = arena::take(1 << 16, libc::PROT_READ | libc::PROT_WRITE).map_err(|_| NO_MEMORY)?;
-    let tool = tool(launch, &found.path, loaded.entry)?;
+    let own = std::process::id();
+    let tree = Tree { first: launch.first_process.unwrap_or(own), executed: launch.first_process.is_some() };
+    let tool = tool(launch, &found.path, loaded, tree)?;
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
@@ -155,6 +191,7 @@ fn process(
         stack: loaded.stack,
         auxv: loaded.auxv,
         plain_calls,
+        tree,
         forked: AtomicBool::new(false),
         asked_for_barriers: AtomicBool::new(false),
         tool,
@@ -162,47 +199,60 @@ fn process(
 }
 
 /// The tool that the user asked for. SPECs are checked before anything runs.
-fn tool(launch: &Launch, program: &Path, entry: u64) -> Result<Option<Tool>, StartError> {
+fn tool(
+    launch: &Launch,
+    program: &Path,
+    loaded: &loader::Loaded,
+    tree: Tree,
+) -> Result<Option<Tool>, StartError> {
     if !launch.session.is_active() {
         return Ok(None);
     }
     let carries = launch.session.shadow != ShadowKind::None;
     // A guest that is shown AVX-512 will use it.
     let hidden = matches!(launch.options.isa, IsaLevel::V2 | IsaLevel::V3);
-    let avx512 = carries && hidden && launch.session.avx512 && tools::has_upper_registers();
-    let session = Session::new(launch.session.clone(), program).map_err(StartError::Session)?;
+    let avx512 = carries && hidden && launch.session.avx512 && runtime::has_upper_registers();
+    let session =
+        Session::new(launch.session.clone(), program, Box::new(tree)).map_err(StartError::Session)?;
     let mut constants = 0;
     if carries {
-        tools::check_host().map_err(StartError::Host)?;
-        planes::map().map_err(|_| NO_MIRROR)?;
+        runtime::check_host().map_err(StartError::Host)?;
         sys::set_gs_base(planes::GS_BASE);
-        constants = tools::constants().map_err(|_| NO_MEMORY)?;
+        constants = runtime::constants().map_err(|_| NO_MEMORY)?;
     }
-    let tool = Tool::new(session, entry, avx512, constants);
-    for (path, offset, start, end) in executable_files() {
-        tool.session.mapped(&path, offset, start, end);
+    let tool = Tool::new(session, loaded.entry, avx512, constants);
+    for Code { interpreter, offset, start, end } in &loaded.code {
+        let interpreter = interpreter.as_ref().map(PathBuf::from);
+        let interpreter = interpreter.map(|path| path.canonicalize().unwrap_or(path));
+        tool.session.mapped(interpreter.as_deref().unwrap_or(program), None, *offset, *start, *end);
     }
     Ok(Some(tool))
 }
 
-const NO_MIRROR: StartError =
-    StartError::Host("no address space for shadows: they need 16 TB of it (is there a limit, ulimit -v?)");
+/// Maps the mirror, if need be in a process whose own memory is elsewhere; `anew` if this is it.
+fn map_mirror(anew: bool) -> Result<(), StartError> {
+    let Err(errno) = planes::map() else { return Ok(()) };
+    if errno == libc::EEXIST {
+        stack_limit::execute_anew(anew);
+    }
+    Err(StartError::Host(why_no_mirror(errno)))
+}
 
-/// The guest's executable mappings of files so far: path, offset in the file, range.
-fn executable_files() -> Vec<(String, u64, u64, u64)> {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let parse = |line: &str| {
-        let mut fields = line.split_ascii_whitespace();
-        let (start, end) = fields.next()?.split_once('-')?;
-        let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        let (start, end) = (number(start)?, number(end)?);
-        let executable = fields.next()?.contains('x');
-        let offset = number(fields.next()?)?;
-        let path = fields.nth(2)?;
-        let is_guests = end <= super::layout::GUEST_END && path.starts_with('/');
-        (executable && is_guests).then(|| (path.to_owned(), offset, start, end))
-    };
-    maps.lines().filter_map(parse).collect()
+/// What keeps the mirror from being mapped.
+fn why_no_mirror(errno: i32) -> &'static str {
+    let mut space = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is valid for writing.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut space) };
+    let overcommit = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    if space.rlim_cur != libc::RLIM_INFINITY {
+        "shadows need 32 TB of address space, of which a limit (ulimit -v) leaves less"
+    } else if errno == libc::EEXIST {
+        "shadows need 32 TB of address space from 0x200000000000 on, where something is"
+    } else if overcommit.trim() == "2" {
+        "shadows need 32 TB of address space, which vm.overcommit_memory=2 does not give without memory behind it"
+    } else {
+        "shadows need 32 TB of address space, which cannot be had"
+    }
 }
 
 /// Gives the process the name the program would have (`comm`).

@@ -3,6 +3,7 @@
 //! A book kept beside the kernel's, in the guest's terms (pages that the engine write-protects for its own purposes
 //! stay writable here). Makes no system calls.
 
+use super::arena;
 use super::layout::{
     DATA_END, DATA_START, ENGINE_END, ENGINE_START, GUEST_END, IMAGES_END, IMAGES_START, PAGE, page_ceil,
     page_floor,
@@ -140,7 +141,7 @@ impl Space {
     pub(crate) fn is_free(&self, start: u64, end: u64) -> bool {
         start < end
             && end <= GUEST_END
-            && !overlaps_engine(start, end)
+            && !arena::overlaps(start, end)
             && self.overlapping(start, end).next().is_none()
     }
 
@@ -198,11 +199,6 @@ impl Space {
         self.searched = Searched { floor: ceiling, largest };
         fit(ceiling).filter(|&at| at >= DATA_START)
     }
-}
-
-/// Whether `start..end` meets the engine's gigabyte.
-pub(crate) fn overlaps_engine(start: u64, end: u64) -> bool {
-    start < ENGINE_END && end > ENGINE_START
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! code cache of its own. Carriers outlive their threads and are adopted, with their warm caches, by later ones. A
 //! child with memory of its own is this process over again.
 
+use super::descriptors::Table;
 use super::layout::PAGE;
 use super::lock::Lock;
 use super::process::Process;
@@ -15,8 +16,8 @@ use super::threads::Handle;
 use super::translate::Translator;
 use super::{alloc, arena, cache, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
-use crate::tools::shadowed::Shadowed;
-use crate::tools::visit;
+use crate::runtime::shadowed::Shadowed;
+use crate::runtime::visit;
 use crate::x86::mode::Mode;
 use std::arch::global_asm;
 use std::sync::Arc;
@@ -140,7 +141,8 @@ pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
 
 /// A child that shares memory.
 fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
-    let Some(child) = adopt(parent).or_else(|| make(parent.process)) else { return fail(libc::EAGAIN) };
+    let made = adopt(parent).or_else(|| make(parent.process, &parent.descriptors));
+    let Some(child) = made else { return fail(libc::EAGAIN) };
     prepare(parent, child, args);
     parent.process.threads.add(child.handle.clone());
     let handle = child.handle.clone();
@@ -202,7 +204,7 @@ fn adopt(parent: &Thread) -> Option<&'static mut Thread> {
 
 /// A thread on a new carrier; `None` without memory for it.
 #[expect(clippy::mut_from_ref, reason = "the thread is new")]
-fn make(process: &'static Process) -> Option<&'static mut Thread> {
+fn make(process: &'static Process, descriptors: &Arc<Table>) -> Option<&'static mut Thread> {
     let size = STACK_BYTES + tls::bytes_needed();
     let base = sys::map_anywhere(PAGE + size, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     // The lowest page catches a stack that overflows.
@@ -213,7 +215,7 @@ fn make(process: &'static Process) -> Option<&'static mut Thread> {
     let fs = unsafe { tls::build(stack_top) };
     let signal_stack = map_signal_stack()?;
     let carrier = Carrier { stack_top, fs, signal_stack, free: AtomicU32::new(0) };
-    new_thread(process, carrier, fs)
+    new_thread(process, carrier, descriptors.clone(), fs)
 }
 
 /// Maps a signal handler's stack: its alignment is how the handler finds its context.
@@ -238,6 +240,7 @@ pub(crate) fn initial_carrier() -> Option<Carrier> {
 pub(crate) fn new_thread(
     process: &'static Process,
     carrier: Carrier,
+    descriptors: Arc<Table>,
     fs: u64,
 ) -> Option<&'static mut Thread> {
     let address = arena::take(size_of::<Context>() as u64, libc::PROT_READ | libc::PROT_WRITE).ok()?;
@@ -263,6 +266,7 @@ pub(crate) fn new_thread(
         process,
         handle,
         signals: Signals::new(Arc::new(Actions::empty()), 0),
+        descriptors,
         pc: 0,
         mode: Mode::BARE,
         shadowed,
@@ -309,6 +313,9 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     if args.has(libc::CLONE_VFORK) {
         child.signals.altstack = parent.signals.altstack;
     }
+    let shares_files = args.has(libc::CLONE_FILES);
+    child.descriptors =
+        if shares_files { parent.descriptors.clone() } else { parent.descriptors.duplicate() };
     child.user_dispatch = None;
     child.clears_handlers = args.clears_handlers();
     child.own_process = parent.own_process || !args.has(libc::CLONE_THREAD);
@@ -431,6 +438,10 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.handle.announce();
     thread.own_process = false;
     thread.user_dispatch = None;
+    if !args.has(libc::CLONE_FILES) {
+        thread.descriptors = thread.descriptors.duplicate();
+    }
+    thread.descriptors.clone().make_that_of_process();
     if args.clears_handlers() {
         thread.signals.actions.clear_handlers();
     }

@@ -1,6 +1,5 @@
 //! `--stats`: counters of the engine, for its developers and for tests.
 
-use super::diagnose;
 use super::lock::Lock;
 use super::thread::{Counters, Thread};
 
@@ -31,7 +30,7 @@ pub(crate) fn print(thread: &Thread) {
     add(thread);
     let total = ENDED.lock();
     let c = &total.counters;
-    diagnose::say(&format!(
+    thread.say(&format!(
         "threads {} blocks {} instructions {} code-bytes {} entries {} lookup-misses {} flushes {} syscalls {} \
          faults {} signals {}",
         total.threads,

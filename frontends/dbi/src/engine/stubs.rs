@@ -3,8 +3,9 @@
 //! Knows where a thread's context is and what its fields mean; blocks reach these stubs through [`Frame`].
 
 use crate::context::Context;
-use crate::tools::evaluate::evaluate;
+use crate::runtime::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
+use crate::x86::branch_table::INDEX_BITS;
 use crate::x86::code::{Frame, Slot};
 use crate::x86::function;
 use crate::x86::mode::TABLES;
@@ -65,6 +66,7 @@ pub(super) fn build(
     let mut frame = Frame {
         context,
         branch_tables,
+        index_bits: 0,
         exit: at,
         ib_misses: [0; TABLES],
         syscall: 0,
@@ -84,6 +86,9 @@ pub(super) fn build(
     code.mov_imm(RDI, context);
     code.mov_imm(RAX, super::switch::exit_routine());
     code.raw(&[0xff, 0xe0]);
+
+    frame.index_bits = code.here();
+    code.raw(&INDEX_BITS.to_le_bytes());
 
     let rcx = frame.slot(Slot::Rcx);
     for (miss, exit) in frame.ib_misses.iter_mut().zip(EXIT_IB_MISS..) {

@@ -4,6 +4,7 @@
 
 use super::cache::Cache;
 use super::changes::Forget;
+use super::descriptors::{self, Table};
 use super::guest_code::GuestCode;
 use super::layout::page_floor;
 use super::process::Process;
@@ -16,12 +17,16 @@ use super::syscalls::{self, user_dispatch::UserDispatch};
 use super::threads::Handle;
 use super::translate::{NoBlock, Translator, Wanted};
 use super::{emulate, planes, stepping, vsyscall};
-use crate::context::Context;
-use crate::tools::registers;
-use crate::tools::shadowed::{self, Shadowed};
+use crate::context::{Context, Fault};
+use crate::runtime::shadowed::{self, Shadowed};
+use crate::runtime::{exceptions, registers};
 use crate::x86::code::ExitKind;
 use crate::x86::discover::{Hooks, Limits};
 use crate::x86::mode::Mode;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -33,6 +38,8 @@ pub(crate) struct Thread {
     pub(crate) process: &'static Process,
     pub(crate) handle: Arc<Handle>,
     pub(crate) signals: Signals,
+    /// The engine's descriptors in the guest's table of them.
+    pub(crate) descriptors: Arc<Table>,
     /// Guest address to go on at.
     pub(crate) pc: u64,
     /// What the code there may take for granted.
@@ -96,6 +103,7 @@ impl Thread {
             if self.context.quiet.load(Ordering::SeqCst) == 0 {
                 self.requests();
             }
+            exceptions::settle(self);
             let Some(block) = self.block() else { continue };
             if let Next::Exit(status) = self.enter(block) {
                 return status;
@@ -167,6 +175,9 @@ impl Thread {
         if let Some(id) = self.cache.find(self.pc, self.mode) {
             return Some(id);
         }
+        if shadowed::first_run(self) {
+            return None;
+        }
         if vsyscall::is_entry(self.pc) {
             vsyscall::call(self);
             return None;
@@ -224,7 +235,10 @@ impl Thread {
             stubs::EXIT_FAULT => false,
             _ if exit == switch::EXIT_ABORTED as u32 => false,
             _ if exit < stubs::FIRST_EXIT => true,
-            _ => !matches!(self.cache.exit_kind(exit), ExitKind::Hot(_) | ExitKind::Changed(_)),
+            _ => !matches!(
+                self.cache.exit_kind(exit),
+                ExitKind::Hot(_) | ExitKind::Settled(_) | ExitKind::Changed(_)
+            ),
         }
     }
 
@@ -280,16 +294,23 @@ impl Thread {
         // A block may begin with instructions of ours: then its first guest instruction comes into view on the way.
         let mut begun = !was_stepping || stepping::is_boundary(self, entry);
         registers::release_uppers(self.context);
+        let mode = self.cache.block(block).made_of.mode;
+        exceptions::hide(self, mode);
         // SAFETY: this is the thread's own context, and `entry` was translated for it.
         unsafe { switch::enter(self.context) };
         let mut asked = false;
-        while self.context.exit as ExitId == stubs::EXIT_FAULT && stepping::goes_on(self, &mut begun) {
-            let fault = self.context.fault;
-            self.context.entry = fault.host_pc;
+        while let Some(fault) = self.fault() {
+            let steps = stepping::goes_on(self, &mut begun);
+            let rule = if steps { None } else { exceptions::go_on_with_rule(self) };
+            let Some(entry) = rule.or(steps.then_some(fault.host_pc)) else { break };
+            self.context.entry = entry;
             self.context.rflags |= fault.eflags & stepping::TRAP_FLAG;
             loop {
                 // In the middle of an instruction nothing can be seen to.
                 asked |= self.context.quiet.swap(1, Ordering::SeqCst) == 0;
+                if asked && rule.is_some() {
+                    self.leave_soon(entry);
+                }
                 self.arrived = false;
                 // SAFETY: as above; `entry` is where the same code was interrupted.
                 unsafe { switch::enter(self.context) };
@@ -298,9 +319,25 @@ impl Thread {
                 }
             }
         }
+        let fault = self.fault();
+        exceptions::reveal(self.context, fault);
         if asked {
             self.context.request();
         }
+    }
+
+    /// The fault by which translated code was left.
+    fn fault(&self) -> Option<Fault> {
+        (self.context.exit as ExitId == stubs::EXIT_FAULT).then_some(self.context.fault)
+    }
+
+    /// Has the block around host address `pc`, which is about to be entered, leave at its next exit.
+    fn leave_soon(&mut self, pc: u64) {
+        if self.diverted != 0 {
+            self.cache.undo_divert(self.diverted);
+        }
+        self.cache.divert(pc);
+        self.diverted = pc;
     }
 
     fn leave_by(&mut self, exit: ExitId) -> Next {
@@ -357,6 +394,11 @@ impl Thread {
                 }
                 Next::Run
             }
+            ExitKind::Settled(pc) => {
+                self.pc = pc;
+                exceptions::leave_isolation(self);
+                Next::Run
+            }
             ExitKind::Changed(pc) => {
                 self.cache.invalidate_page(page_floor(pc));
                 self.pc = pc;
@@ -398,8 +440,16 @@ impl Thread {
     /// The file `fd` was mapped executable from `offset` on.
     pub(crate) fn mapped_file(&mut self, fd: u64, offset: u64, start: u64, end: u64) {
         let Some(tool) = &self.process.tool else { return };
-        if let Ok(path) = std::fs::read_link(format!("/proc/self/fd/{fd}")) {
-            tool.session.mapped(&path.to_string_lossy(), offset, start, end);
+        let place = descriptors::path(fd as i32);
+        let Ok(path) = std::fs::read_link(&place) else { return };
+        let inode = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        if inode(&path).is_some_and(|inode_of_path| Some(inode_of_path) == inode(&place)) {
+            tool.session.mapped(&path, None, offset, start, end);
+        } else {
+            // proc(5): the path of a file without one any more.
+            let name = path.as_os_str().as_bytes();
+            let name = OsStr::from_bytes(name.strip_suffix(b" (deleted)").unwrap_or(name));
+            tool.session.mapped(Path::new(name), Some(&place), offset, start, end);
         }
     }
 

@@ -6,7 +6,7 @@ use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
 use crate::context::Context;
-use crate::x86::code::{Displaced, Placement};
+use crate::x86::code::{Displaced, Placement, RuleCode};
 use crate::x86::discover::{CodeSource, Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::Mirror;
@@ -58,7 +58,7 @@ pub(crate) enum NoBlock {
     Invalid,
     /// Executable memory is missing at this address.
     Unmapped(u64),
-    /// The guest uses registers that hold shadows.
+    /// The guest uses registers, or parts of registers, that are taken or would not be kept.
     UpperRegisters,
 }
 
@@ -66,6 +66,15 @@ impl From<Exhausted> for NoBlock {
     fn from(_: Exhausted) -> Self {
         NoBlock::Exhausted
     }
+}
+
+/// A place in a rule's code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RulePlace {
+    /// Which of its block's rules it is.
+    pub(crate) number: usize,
+    /// Bytes from the rule's start.
+    pub(crate) offset: u64,
 }
 
 /// What an address in translated code stands for.
@@ -96,6 +105,11 @@ impl Translator {
         }
     }
 
+    /// Whether the processor's MXCSR is not the guest's in code that may have rules.
+    pub(crate) fn hides_mxcsr(&self) -> bool {
+        self.emitter.hides_mxcsr()
+    }
+
     /// From now on no shadow is in a vector register. Code made so far has to go.
     pub(crate) fn leave_upper_registers(&mut self) {
         if let Some(mirror) = &mut self.emitter.mirror {
@@ -123,13 +137,34 @@ impl Translator {
             End::Unmapped { pc: at, address } if at == pc => return Err(NoBlock::Unmapped(address)),
             _ => {}
         }
-        if self.mirror().is_some_and(Mirror::in_upper_registers)
+        if self.mirror().is_some_and(Mirror::excludes_avx512)
             && self.block.insns.iter().any(|insn| uses_upper_registers(&insn.decoded))
         {
             return Err(NoBlock::UpperRegisters);
         }
         self.instructions += self.block.insns.len() as u64;
-        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back };
+        Ok(self
+            .install(cache, MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back })?)
+    }
+
+    /// Makes a block of what another one was made of, in another mode.
+    pub(crate) fn make(
+        &mut self,
+        cache: &mut Cache,
+        source: &mut dyn CodeSource,
+        made_of: MadeOf,
+    ) -> Result<BlockId, Exhausted> {
+        self.discover_again(source, &made_of);
+        self.install(cache, made_of)
+    }
+
+    /// Emits the block just discovered into `cache`.
+    fn install(&mut self, cache: &mut Cache, made_of: MadeOf) -> Result<BlockId, Exhausted> {
+        let MadeOf { mode, compare, .. } = made_of;
+        if mode.may_settle() {
+            cache.serve_isolated()?;
+            self.emitter.frame = cache.frame();
+        }
         let runs = if self.counts_runs(&made_of) { Some(cache.count_runs(self.hot_after)?) } else { None };
         loop {
             self.emitter.emit(&self.block, Placement { runs, ..cache.placement() }, mode, compare);
@@ -203,10 +238,54 @@ impl Translator {
         id: BlockId,
         pc: u64,
     ) -> Option<Located> {
-        let block = cache.block(id);
-        let MadeOf { pc: start, mode, instructions, compare, hot, back } = block.made_of;
+        self.emit_again(cache, source, id);
+        let map = &self.emitter.out.map;
+        let after = map.partition_point(|entry| entry.host <= pc);
+        let entry = map.get(after.checked_sub(1)?)?;
+        let insn = *self.block.insns.get(entry.insn)?;
+        Some(Located { insn, displaced: entry.displaced, mode: entry.mode })
+    }
+
+    /// The place in a rule of block `id` that host address `pc` is.
+    pub(crate) fn rule_at(
+        &mut self,
+        cache: &Cache,
+        source: &mut dyn CodeSource,
+        id: BlockId,
+        pc: u64,
+    ) -> Option<RulePlace> {
+        self.emit_again(cache, source, id);
+        let rules = &self.emitter.out.rules;
+        let number = rules.iter().position(|rule| (rule.start..rule.end).contains(&pc))?;
+        Some(RulePlace { number, offset: pc - rules[number].start })
+    }
+
+    /// Rule `number` of block `id`.
+    pub(crate) fn rule(
+        &mut self,
+        cache: &Cache,
+        source: &mut dyn CodeSource,
+        id: BlockId,
+        number: usize,
+    ) -> Option<RuleCode> {
+        self.emit_again(cache, source, id);
+        self.emitter.out.rules.get(number).copied()
+    }
+
+    /// Discovers once more what a block was made of.
+    fn discover_again(&mut self, source: &mut dyn CodeSource, made_of: &MadeOf) {
+        let &MadeOf { pc, mode, instructions, compare, hot, back } = made_of;
         let limits = self.limits(mode, compare, hot);
-        self.block.discover(start, Limits { instructions, back, ..limits }, source);
+        // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
+        let instructions = instructions.max(1);
+        self.block.discover(pc, Limits { instructions, back, ..limits }, source);
+    }
+
+    /// Emits block `id` once more, to where it is.
+    fn emit_again(&mut self, cache: &Cache, source: &mut dyn CodeSource, id: BlockId) {
+        let block = cache.block(id);
+        let MadeOf { mode, compare, .. } = block.made_of;
+        self.discover_again(source, &block.made_of);
         // Where the count is makes no difference to where instructions are.
         let runs = self.counts_runs(&block.made_of).then(|| cache.frame().context);
         let (hot, cold) = block.code();
@@ -216,11 +295,6 @@ impl Translator {
             mode,
             compare,
         );
-        let map = &self.emitter.out.map;
-        let after = map.partition_point(|entry| entry.host <= pc);
-        let entry = map.get(after.checked_sub(1)?)?;
-        let insn = *self.block.insns.get(entry.insn)?;
-        Some(Located { insn, displaced: entry.displaced, mode: entry.mode })
     }
 }
 

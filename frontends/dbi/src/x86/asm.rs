@@ -109,6 +109,46 @@ impl Asm {
         self.rel32(slot, 0);
     }
 
+    /// `mov [slot], ecx`.
+    pub(crate) fn store_ecx(&mut self, slot: u64) {
+        self.raw(&[0x89, 0x0d]);
+        self.rel32(slot, 0);
+    }
+
+    /// `lahf; seto al`: flags into ax, whose user sets it aside.
+    pub(crate) fn save_flags(&mut self) {
+        self.raw(&[0x9f, 0x0f, 0x90, 0xc0]);
+    }
+
+    /// `add al, 127; sahf`: flags from ax.
+    pub(crate) fn restore_flags(&mut self) {
+        self.raw(&[0x04, 0x7f, 0x9e]);
+    }
+
+    /// `xor ecx, [slot]`. Writes the flags.
+    pub(crate) fn xor_ecx(&mut self, slot: u64) {
+        self.raw(&[0x33, 0x0d]);
+        self.rel32(slot, 0);
+    }
+
+    /// `xor [slot], ecx`. Writes the flags.
+    pub(crate) fn xor_with_ecx(&mut self, slot: u64) {
+        self.raw(&[0x31, 0x0d]);
+        self.rel32(slot, 0);
+    }
+
+    /// `test ecx, bits`. Writes the flags.
+    pub(crate) fn test_ecx(&mut self, bits: u32) {
+        self.raw(&[0xf7, 0xc1]);
+        self.raw(&bits.to_le_bytes());
+    }
+
+    /// `pext ecx, ecx, [slot]`: the bits of ecx that the slot has set, moved down.
+    pub(crate) fn extract_ecx(&mut self, slot: u64) {
+        self.raw(&[0xc4, 0xe2, 0x72, 0xf5, 0x0d]);
+        self.rel32(slot, 0);
+    }
+
     /// `mov reg32, [slot]`, zero-extended.
     pub(crate) fn load32(&mut self, reg: Gpr, slot: u64) {
         if reg >= 8 {

@@ -8,6 +8,14 @@ use super::code::{ExitKind, ExitSite, Frame, Slot};
 use super::mode::Mode;
 use crate::context::Context;
 
+/// Entries of table `table`, by as many low bits of the target. Isolated code is left soon as a rule: its tables are small.
+pub(crate) const fn table_entries(table: usize) -> u64 {
+    if table < Mode::ISOLATED_TABLES.start { 1 << 16 } else { INDEX_BITS as u64 + 1 }
+}
+
+/// The low bits of a target that are its index in tables of isolated modes.
+pub(crate) const INDEX_BITS: u32 = 0xfff;
+
 /// Length of the load that `ExitKind::Indirect` patches; the jump to what it loaded follows.
 pub(crate) const TABLE_LOAD_BYTES: u64 = 7;
 
@@ -20,8 +28,12 @@ pub(crate) fn table_load(frame: &Frame, table: usize) -> [u8; TABLE_LOAD_BYTES a
 /// Jumps to the branch table's entry for the target in rcx, whose slot has the guest's.
 pub(super) fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode) -> ExitSite {
     code.store(frame.field(Context::OFFSET_IB_TARGET), RCX);
-    // movzx ecx, cx
-    code.raw(&[0x0f, 0xb7, 0xc9]);
+    if Mode::ISOLATED_TABLES.contains(&table) {
+        code.extract_ecx(frame.index_bits);
+    } else {
+        // movzx ecx, cx
+        code.raw(&[0x0f, 0xb7, 0xc9]);
+    }
     let patch = code.here();
     code.raw(&table_load(frame, table));
     // jmp rcx

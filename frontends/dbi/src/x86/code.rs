@@ -18,7 +18,7 @@ pub(crate) enum Slot {
     Scratch,
     /// The register borrowed for the linear address of a segment operand.
     Address,
-    /// MXCSR, while an annotation computes that raises its flags.
+    /// The processor's MXCSR, while an isolated rule runs or the guest stores its own.
     Mxcsr,
 }
 
@@ -27,9 +27,11 @@ pub(crate) enum Slot {
 pub(crate) struct Frame {
     /// The [`Context`].
     pub(crate) context: u64,
-    /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low 16 bits of the guest target. Those of
+    /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low bits of the guest target. Those of
     /// modes that do not occur are 0.
     pub(crate) branch_tables: [u64; TABLES],
+    /// Where the bits are of which an index in tables of isolated modes is made.
+    pub(crate) index_bits: u64,
     /// Common exit: rax is stored, eax holds the exit's number.
     pub(crate) exit: u64,
     /// Misses of the tables: `Context::ib_target` holds the target, its slot rcx.
@@ -38,7 +40,7 @@ pub(crate) struct Frame {
     pub(crate) syscall: u64,
     /// A function that runs as one operation has returned: rcx holds the return address, its slot rcx.
     pub(crate) function_returned: u64,
-    /// Evaluates the dot of the function's result; r11 holds the code to resume at.
+    /// Evaluates the shadow of the function's result; r11 holds the code to resume at.
     pub(crate) evaluate: u64,
 }
 
@@ -69,6 +71,8 @@ pub(crate) enum ExitKind {
     Changed(u64),
     /// The block at this address has run often.
     Hot(u64),
+    /// The isolated block at this address is to go on without isolation.
+    Settled(u64),
     /// The one instruction of a solo block has run; the guest goes on at the address.
     Stepped(u64),
     /// The instruction at this address meets shadows that translated code does not see to.
@@ -103,7 +107,7 @@ pub(crate) struct Displaced {
     pub(crate) scratch: Option<Gpr>,
     /// In [`Slot::Address`].
     pub(crate) address: Option<Gpr>,
-    /// MXCSR, in its slot.
+    /// The processor's MXCSR, in its slot.
     pub(crate) mxcsr: bool,
     /// Vector registers, in the places of [`Context::aside`].
     pub(crate) vectors: [Option<Aside>; ASIDE],
@@ -128,6 +132,14 @@ pub(crate) struct MapEntry {
     pub(crate) begins: bool,
 }
 
+/// Where a rule's code is, in hot or cold code. The same superblock has the same rules in the same order in every mode that
+/// differs by isolation alone, and they have the same code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuleCode {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
 /// A superblock's code and what must be known about it. Reused from block to block.
 pub(crate) struct Emitted {
     pub(crate) hot: Asm,
@@ -137,6 +149,8 @@ pub(crate) struct Emitted {
     pub(crate) entry: u64,
     /// Host addresses to guest instructions, ascending; hot code only.
     pub(crate) map: Vec<MapEntry>,
+    /// Rules whose instructions may raise exceptions, in the order in which they were made.
+    pub(crate) rules: Vec<RuleCode>,
 }
 
 /// Where a block's code goes and how its exits are numbered.

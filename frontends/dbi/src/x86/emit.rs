@@ -10,7 +10,7 @@ use super::asm::{Asm, Gpr, RCX};
 use super::branch_table::ib_entry;
 use super::code::{Displaced, Emitted, ExitKind, Frame, MapEntry, Placement, Slot};
 use super::far;
-use super::mirror::Mirror;
+use super::mirror::{Mirror, isolation};
 use super::mode::Mode;
 use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
@@ -21,7 +21,7 @@ use iced_x86::{Code, Encoder, InstructionInfoFactory, Register};
 /// See the module's description.
 pub(crate) struct Emitter {
     pub(crate) out: Emitted,
-    pub(super) frame: Frame,
+    pub(crate) frame: Frame,
     pub(super) first_exit: u32,
     pub(super) encoder: Encoder,
     pub(super) facts: InstructionInfoFactory,
@@ -37,8 +37,14 @@ pub(crate) struct Emitter {
 impl Emitter {
     /// `mirror` is how annotated modes are annotated.
     pub(crate) fn new(frame: Frame, mirror: Option<Mirror>) -> Self {
-        let out =
-            Emitted { hot: Asm::new(0), cold: Asm::new(0), exits: Vec::new(), entry: 0, map: Vec::new() };
+        let out = Emitted {
+            hot: Asm::new(0),
+            cold: Asm::new(0),
+            exits: Vec::new(),
+            entry: 0,
+            map: Vec::new(),
+            rules: Vec::new(),
+        };
         Emitter {
             out,
             frame,
@@ -59,6 +65,7 @@ impl Emitter {
         self.out.cold.restart(place.cold);
         self.out.exits.clear();
         self.out.map.clear();
+        self.out.rules.clear();
         self.first_exit = place.first_exit;
         self.mode = mode.onwards();
         self.past_hook = mode.is_past_hook();
@@ -67,6 +74,9 @@ impl Emitter {
         self.out.entry = self.out.hot.here();
         if compare {
             self.compare(block);
+        }
+        if self.mode.may_settle() {
+            self.leave_if_settled(block);
         }
         if let Some(runs) = place.runs {
             self.count_run(block.start, runs);
@@ -80,6 +90,9 @@ impl Emitter {
             self.begins();
             if self.mode.is_annotated() {
                 self.annotated(block, index);
+            } else if self.mode.is_wrapped() && self.hides_mxcsr() && isolation::concerns_mxcsr(&insn.decoded)
+            {
+                self.wrapped_mxcsr(index, insn);
             } else {
                 self.with_rcx(index, insn);
             }

@@ -115,7 +115,7 @@ impl Shape {
         [Shape::Floats, Shape::Int, Shape::Long, Shape::SinCos, Shape::Modf, Shape::Frexp];
 }
 
-/// Evaluates the dot of a function's result, on the host's stack; by the function at
+/// Evaluates the shadow of a function's result, on the host's stack; by the function at
 /// `evaluator`; r11 = code to resume at. No vector register is as before.
 pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     let call = frame.field(Context::OFFSET_CALL);

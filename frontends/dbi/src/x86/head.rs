@@ -56,7 +56,7 @@ impl Emitter {
     }
 
     /// A cold stub that leaves before the first instruction: a hook there has been seen to if it had been on entry.
-    fn again(&mut self, kind: ExitKind) -> u64 {
+    pub(super) fn again(&mut self, kind: ExitKind) -> u64 {
         let mode = if self.past_hook { self.mode.past_hook() } else { self.mode };
         self.stub_towards(kind, 0, mode)
     }

@@ -1,7 +1,7 @@
 //! Modes: what a block's code takes for granted. The same guest address has one block per mode it is met in.
 
 /// Number of indirect-branch tables.
-pub(crate) const TABLES: usize = 5;
+pub(crate) const TABLES: usize = 7;
 
 /// See the module's description.
 ///
@@ -10,6 +10,9 @@ pub(crate) const TABLES: usize = 5;
 /// AVX-512 a block may also be *narrow*: what is above the low 16 bytes of vector registers 0 to 15, and of their
 /// shadows, is zero, so that annotations need no more than those bytes and never put the upper halves in use. Between
 /// instructions that put them in use and SSE instructions, processors may need hundreds of cycles.
+///
+/// Without AVX-512 a block may be *isolated* as well: its rules run under an MXCSR of their own, because the guest would
+/// notice what they do to its own (`mirror::isolation`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Mode(u32);
 
@@ -20,20 +23,26 @@ impl Mode {
     /// What kind of mode it is: 0 if annotated.
     const KIND_AT: u32 = 16;
     const KIND: u32 = 7 << Self::KIND_AT;
+    /// The kind of what is not annotated; the bits of cells say which it is.
+    const PLAIN: u32 = 1 << Self::KIND_AT;
     /// No annotations: there is no shadow yet, or the tool carries none.
-    pub(crate) const BARE: Mode = Mode(1 << Self::KIND_AT);
+    pub(crate) const BARE: Mode = Mode(Self::PLAIN);
     /// Inside a function taken as one operation: no annotations. The address it returns to is hooked.
-    pub(crate) const WRAPPED: Mode = Mode(2 << Self::KIND_AT);
+    pub(crate) const WRAPPED: Mode = Mode(Self::PLAIN | 1);
+    /// One instruction on its own, without annotations.
+    pub(crate) const SOLO: Mode = Mode(Self::PLAIN | 2);
     /// The hook at the block's first instruction has been seen to.
     const PAST_HOOK: u32 = 1 << 19;
-    /// One instruction on its own, without annotations.
-    pub(crate) const SOLO: Mode = Mode(3 << Self::KIND_AT);
     /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
-    const OFF: u32 = 4 << Self::KIND_AT;
+    const OFF: u32 = 2 << Self::KIND_AT;
     /// Annotated and narrow.
-    const NARROW: u32 = 5 << Self::KIND_AT;
-    /// Both.
-    const NARROW_OFF: u32 = 6 << Self::KIND_AT;
+    const NARROW: u32 = 3 << Self::KIND_AT;
+    /// Annotated, narrow and off.
+    const NARROW_OFF: u32 = 4 << Self::KIND_AT;
+    /// Annotated and isolated.
+    const ISOLATED: u32 = 5 << Self::KIND_AT;
+    /// Annotated, narrow and isolated.
+    const NARROW_ISOLATED: u32 = 6 << Self::KIND_AT;
 
     /// Annotated; bit n of `cells` says that general register n may carry a shadow.
     pub(crate) fn cells(cells: u16) -> Mode {
@@ -57,43 +66,64 @@ impl Mode {
 
     /// The same, narrow or not; the mode must be annotated.
     pub(crate) fn narrow(self, narrow: bool) -> Mode {
-        self.with_kind(match (self.is_off(), narrow) {
-            (false, false) => 0,
-            (true, false) => Self::OFF,
-            (false, true) => Self::NARROW,
-            (true, true) => Self::NARROW_OFF,
+        self.with_kind(match self.0 & Self::KIND {
+            Self::OFF | Self::NARROW_OFF if narrow => Self::NARROW_OFF,
+            Self::OFF | Self::NARROW_OFF => Self::OFF,
+            Self::ISOLATED | Self::NARROW_ISOLATED if narrow => Self::NARROW_ISOLATED,
+            Self::ISOLATED | Self::NARROW_ISOLATED => Self::ISOLATED,
+            _ if narrow => Self::NARROW,
+            _ => 0,
         })
     }
 
     /// Whether upper halves of vector registers and of their shadows are zero.
     pub(crate) fn is_narrow(self) -> bool {
-        matches!(self.0 & Self::KIND, Self::NARROW | Self::NARROW_OFF)
+        matches!(self.0 & Self::KIND, Self::NARROW | Self::NARROW_OFF | Self::NARROW_ISOLATED)
+    }
+
+    /// The same, isolated or not; the mode must be annotated. Off, all that is left of rules is isolated anyway.
+    pub(crate) fn isolated(self, isolated: bool) -> Mode {
+        match (self.is_off(), isolated, self.is_narrow()) {
+            (true, ..) => self,
+            (_, false, narrow) => self.with_kind(0).narrow(narrow),
+            (_, true, narrow) => self.with_kind(Self::ISOLATED).narrow(narrow),
+        }
+    }
+
+    /// Whether rules run under an MXCSR of their own.
+    pub(crate) fn is_isolated(self) -> bool {
+        self.is_off() || self.may_settle()
+    }
+
+    /// Whether the mode is isolated until the guest has raised what it is isolated for.
+    pub(crate) fn may_settle(self) -> bool {
+        matches!(self.0 & Self::KIND, Self::ISOLATED | Self::NARROW_ISOLATED)
     }
 
     fn with_kind(self, kind: u32) -> Mode {
         Mode(self.0 & !Self::KIND | kind)
     }
 
-    /// General registers that may carry a shadow.
+    /// General registers that may carry a shadow; the mode must be annotated.
     pub(crate) fn mask(self) -> u16 {
         (self.0 & Self::CELLS) as u16
     }
 
     /// Whether shadows are carried along.
     pub(crate) fn is_annotated(self) -> bool {
-        matches!(self.0 & Self::KIND, 0 | Self::OFF | Self::NARROW | Self::NARROW_OFF)
+        self.0 & Self::KIND != Self::PLAIN
     }
 
     pub(crate) fn is_wrapped(self) -> bool {
-        self.0 & Self::KIND == Self::WRAPPED.0
+        self.onwards() == Self::WRAPPED
     }
 
     pub(crate) fn is_solo(self) -> bool {
-        self.0 & Self::KIND == Self::SOLO.0
+        self.onwards() == Self::SOLO
     }
 
     pub(crate) fn is_bare(self) -> bool {
-        self.0 & Self::KIND == Self::BARE.0
+        self.onwards() == Self::BARE
     }
 
     /// The same, with the hook at the first instruction seen to.
@@ -113,7 +143,15 @@ impl Mode {
     /// What the indirect-branch tables serve; the first serves bare code too, which never runs beside annotated code.
     const SERVED: [Mode; TABLES] =
         // With 1, a float returned, or about to be stored, through rax.
-        [Mode(0), Mode(1), Mode::WRAPPED, Mode(Mode::NARROW), Mode(Mode::NARROW | 1)];
+        [
+            Mode(0),
+            Mode(1),
+            Mode::WRAPPED,
+            Mode(Mode::NARROW),
+            Mode(Mode::NARROW | 1),
+            Mode(Mode::ISOLATED),
+            Mode(Mode::NARROW_ISOLATED),
+        ];
 
     /// The indirect-branch table that serves the mode; `None`: the engine is asked each time.
     pub(crate) fn table(self) -> Option<usize> {
@@ -122,6 +160,9 @@ impl Mode {
             mode => Self::SERVED.iter().position(|&served| served == mode),
         }
     }
+
+    /// The tables of isolated modes.
+    pub(crate) const ISOLATED_TABLES: std::ops::Range<usize> = 5..TABLES;
 
     /// What table `table` serves, but for bare code.
     pub(crate) fn of_table(table: usize) -> Mode {
@@ -147,6 +188,35 @@ mod tests {
     fn tables_serve_the_modes_they_are_of() {
         for table in 0..TABLES {
             assert_eq!(Mode::of_table(table).table(), Some(table));
+            assert_eq!(Mode::ISOLATED_TABLES.contains(&table), Mode::of_table(table).may_settle());
+        }
+    }
+
+    #[test]
+    fn isolated_is_what_it_says() {
+        for (narrow, cells) in [(false, 0), (false, 9), (true, 0), (true, 9)] {
+            let mode = Mode::cells(cells).narrow(narrow);
+            let isolated = mode.isolated(true);
+            assert!(isolated.is_isolated() && isolated.may_settle() && isolated.is_annotated());
+            assert_eq!((isolated.is_narrow(), isolated.mask(), isolated.is_off()), (narrow, cells, false));
+            assert_eq!(isolated.narrow(!narrow).narrow(narrow), isolated);
+            assert_eq!(isolated.isolated(false), mode);
+            assert_eq!(isolated.past_hook().isolated(false), mode.past_hook());
+            assert!(!mode.is_isolated());
+            let off = isolated.off();
+            assert!(off.is_off() && off.is_isolated() && !off.may_settle());
+            assert_eq!(off.isolated(false), off);
+        }
+    }
+
+    #[test]
+    fn what_is_not_annotated_is_apart() {
+        let plain = [Mode::BARE, Mode::WRAPPED, Mode::SOLO];
+        let which = |mode: Mode| [mode.is_bare(), mode.is_wrapped(), mode.is_solo()];
+        for (n, mode) in plain.into_iter().enumerate() {
+            assert_eq!(which(mode), [0, 1, 2].map(|m| m == n));
+            assert_eq!(which(mode.past_hook()), which(mode));
+            assert!(!mode.is_annotated() && !mode.is_isolated());
         }
     }
 

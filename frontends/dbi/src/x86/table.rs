@@ -54,7 +54,7 @@ pub(crate) enum Row {
     AddSub(Format),
     /// The operation between neighbouring lanes of each source.
     Horizontal(Op, Format),
-    /// Dot product by immediate mask, within 128 bits.
+    /// Inner product by immediate mask, within 128 bits.
     DotProduct(Format),
     /// Rounds to integral values by the immediate's mode.
     Round(Format, Shape),

@@ -63,13 +63,12 @@ impl Expression {
                 let sign = if format.is_negative(*bits) { Binding::Sign } else { Binding::Atom };
                 (value(*format, *bits).to_string(), sign)
             }
-            Term::Op { what, format, args, .. } => {
-                let args: Vec<(String, Binding)> = args.iter().map(|arg| self.infix_of(arg, order)).collect();
+            Term::Op { what, format, args: terms, .. } => {
+                let args: Vec<(String, Binding)> =
+                    terms.iter().map(|arg| self.infix_of(arg, order)).collect();
                 match what {
                     What::Op(op) => infix_operation(*op, *format, args),
-                    What::Compare(predicate) => {
-                        (format!("{} {} {}", args[0].0, symbol(*predicate), args[1].0), Binding::Decision)
-                    }
+                    What::Compare(predicate) => (comparison(*predicate, terms, &args), Binding::Decision),
                     What::Integer(how) => {
                         (format!("(int) {}({})", function(*how), args[0].0), Binding::Decision)
                     }
@@ -122,6 +121,25 @@ pub(in super::super) fn function(how: ToInteger) -> &'static str {
     match how {
         ToInteger::Truncate => "trunc",
         ToInteger::Round => "nearbyint",
+    }
+}
+
+/// A comparison with what is compared before what it is compared with, as people write it.
+fn comparison(predicate: Predicate, terms: &[Term], args: &[(String, Binding)]) -> String {
+    let is_constant = |index: usize| matches!(terms[index], Term::Constant { .. });
+    let (first, second, predicate) = match is_constant(0) && !is_constant(1) {
+        true => (&args[1].0, &args[0].0, turned(predicate)),
+        false => (&args[0].0, &args[1].0, predicate),
+    };
+    format!("{first} {} {second}", symbol(predicate))
+}
+
+/// What holds between b and a where `predicate` holds between a and b.
+fn turned(predicate: Predicate) -> Predicate {
+    const SIDES: u8 = Predicate::LESS | Predicate::GREATER;
+    match predicate.0 & SIDES {
+        Predicate::LESS | Predicate::GREATER => Predicate(predicate.0 ^ SIDES),
+        _ => predicate,
     }
 }
 

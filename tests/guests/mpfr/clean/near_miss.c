@@ -4,5 +4,5 @@ volatile double tenth = 0.1, three_tenths = 0.3;
 int main(void)
 {
     double x = tenth * 3;
-    printf("%d %d\n", x == three_tenths, x > three_tenths);
+    printf("%d %d %g\n", x == three_tenths, x > three_tenths, x);
 }

@@ -4,6 +4,7 @@ use super::handler;
 use crate::engine::lock::Lock;
 use crate::engine::threads::KICK;
 use crate::engine::{guest, sys};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One past the highest signal number.
 pub(crate) const SIGNALS: usize = 65;
@@ -20,6 +21,25 @@ pub(crate) struct Action {
 
 // SAFETY: four 64-bit words without padding.
 unsafe impl guest::Plain for Action {}
+
+impl Action {
+    /// Whether nothing at all is done about `signal`.
+    pub(crate) fn ignores(&self, signal: u32) -> bool {
+        self.handler == IGNORE || self.handler == DEFAULT && default_fate(signal) == Fate::Ignored
+    }
+}
+
+impl From<[u64; 4]> for Action {
+    fn from([handler, flags, restorer, mask]: [u64; 4]) -> Action {
+        Action { handler, flags, restorer, mask }
+    }
+}
+
+impl From<Action> for [u64; 4] {
+    fn from(Action { handler, flags, restorer, mask }: Action) -> [u64; 4] {
+        [handler, flags, restorer, mask]
+    }
+}
 
 pub(crate) const DEFAULT: u64 = libc::SIG_DFL as u64;
 pub(crate) const IGNORE: u64 = libc::SIG_IGN as u64;
@@ -41,9 +61,44 @@ pub(crate) fn default_fate(signal: u32) -> Fate {
     }
 }
 
+/// One signal's action, read without a lock: by the signal handler, which may have interrupted whoever is changing it.
+struct Entry {
+    /// Number of changes. The latest is in the copy that its lowest bit names; the next goes to the other.
+    changes: AtomicU64,
+    copies: [[AtomicU64; 4]; 2],
+}
+
+impl Entry {
+    const fn of_default() -> Entry {
+        Entry { changes: AtomicU64::new(0), copies: [const { [const { AtomicU64::new(0) }; 4] }; 2] }
+    }
+
+    fn get(&self) -> Action {
+        loop {
+            let changes = self.changes.load(Ordering::Acquire);
+            let words = self.copies[changes as usize & 1].each_ref().map(|word| word.load(Ordering::Acquire));
+            // Unless it has changed twice meanwhile, nobody wrote to this copy; once is as good as not at all.
+            if self.changes.load(Ordering::Acquire) == changes {
+                return words.into();
+            }
+        }
+    }
+
+    /// Only by who holds the table's lock.
+    fn set(&self, action: &Action) {
+        let next = self.changes.load(Ordering::Relaxed) + 1;
+        let words: [u64; 4] = (*action).into();
+        let copy = self.copies[next as usize & 1].iter().zip(words);
+        copy.for_each(|(word, value)| word.store(value, Ordering::Release));
+        self.changes.store(next, Ordering::Release);
+    }
+}
+
 /// The table that threads created with `CLONE_SIGHAND` share.
 pub(crate) struct Actions {
-    table: Lock<[Action; SIGNALS]>,
+    entries: [Entry; SIGNALS],
+    /// Held while an entry changes and the kernel is told.
+    changing: Lock<()>,
     /// Whether the engine wants to know before a signal ends the process.
     last_word: bool,
 }
@@ -52,59 +107,69 @@ impl Actions {
     /// The table as the kernel has it at process start: what was ignored stays ignored. Installs the engine's
     /// handler where it is always needed.
     pub(crate) fn inherit(last_word: bool) -> Self {
-        let mut table = [Action::default(); SIGNALS];
+        let actions = Actions { last_word, ..Actions::empty() };
         for signal in 1..SIGNALS as u32 {
             let inherited = kernel_action(signal, None).handler;
-            table[signal as usize].handler = if inherited == IGNORE { IGNORE } else { DEFAULT };
-        }
-        let actions = Actions { table: Lock::new(table), last_word };
-        for signal in 1..SIGNALS as u32 {
-            actions.tell_kernel(signal, &table[signal as usize]);
+            let handler = if inherited == IGNORE { IGNORE } else { DEFAULT };
+            actions.set(signal, Action { handler, ..Action::default() });
         }
         actions
     }
 
     /// A table of defaults, of which the kernel is not told.
     pub(crate) fn empty() -> Self {
-        Actions { table: Lock::new([Action::default(); SIGNALS]), last_word: false }
+        let entries = [const { Entry::of_default() }; SIGNALS];
+        Actions { entries, changing: Lock::new(()), last_word: false }
     }
 
     /// A copy for a process of its own.
     pub(crate) fn duplicate(&self) -> Self {
-        Actions { table: Lock::new(*self.table.lock()), last_word: self.last_word }
+        let copy = Actions { last_word: self.last_word, ..Actions::empty() };
+        let _whole = self.changing.lock();
+        copy.entries.iter().zip(&self.entries).for_each(|(new, old)| new.set(&old.get()));
+        copy
     }
 
     /// Resets what is caught to the default, and tells the kernel; `CLONE_CLEAR_SIGHAND` of clone(2).
     pub(crate) fn clear_handlers(&self) {
-        let mut table = self.table.lock();
-        for (signal, action) in
-            table.iter_mut().enumerate().skip(1).filter(|(_, action)| action.handler > IGNORE)
-        {
-            *action = Action::default();
-            self.tell_kernel(signal as u32, action);
+        for signal in (1..SIGNALS as u32).filter(|&signal| self.get(signal).handler > IGNORE) {
+            self.set(signal, Action::default());
         }
     }
 
+    /// The action on a signal at this moment. Locks nothing.
     pub(crate) fn get(&self, signal: u32) -> Action {
-        self.table.lock()[signal as usize]
+        self.entries[signal as usize].get()
+    }
+
+    /// The set of signals whose action is such.
+    pub(crate) fn those(&self, such: impl Fn(&Action) -> bool) -> u64 {
+        (1..SIGNALS as u32)
+            .filter(|&signal| such(&self.get(signal)))
+            .fold(0, |set, signal| set | super::bit(signal))
     }
 
     /// Sets the guest's action, returning the old one.
     pub(crate) fn set(&self, signal: u32, action: Action) -> Action {
-        let mut table = self.table.lock();
+        let _changing = self.changing.lock();
         self.tell_kernel(signal, &action);
-        std::mem::replace(&mut table[signal as usize], action)
+        let old = self.get(signal);
+        self.entries[signal as usize].set(&action);
+        old
     }
 
-    /// Takes the action for delivery, resetting it when it is to be used once only.
-    pub(crate) fn take(&self, signal: u32) -> Action {
-        let mut table = self.table.lock();
-        let action = table[signal as usize];
-        if action.handler > IGNORE && action.flags & libc::SA_RESETHAND as u64 != 0 {
-            table[signal as usize].handler = DEFAULT;
-            self.tell_kernel(signal, &table[signal as usize]);
+    /// A signal is delivered by `action`, which was its action when it arrived: resets it if it is to be used once only and
+    /// is still the same.
+    pub(crate) fn used(&self, signal: u32, action: &Action) {
+        if action.handler <= IGNORE || action.flags & libc::SA_RESETHAND as u64 == 0 {
+            return;
         }
-        action
+        let _changing = self.changing.lock();
+        if self.get(signal) == *action {
+            let reset = Action { handler: DEFAULT, ..*action };
+            self.tell_kernel(signal, &reset);
+            self.entries[signal as usize].set(&reset);
+        }
     }
 
     fn tell_kernel(&self, signal: u32, action: &Action) {

@@ -8,7 +8,7 @@ use super::{AltStack, Info, Pending, bit, set_kernel_mask};
 use crate::context::{CAUGHT_PLACES, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
-use crate::tools::shadowed;
+use crate::runtime::shadowed;
 use crate::x86::mode::Mode;
 
 const RED_ZONE: u64 = 128;
@@ -26,12 +26,13 @@ impl Thread {
             }
             self.context.caught[place].signal = 0;
             let pending = Pending { signal: caught.signal as u32, info: caught.info };
+            let action = Action::from(caught.action);
             if place != 0 && self.blocks(pending.signal) {
                 self.signals.held.push(pending);
                 // The kernel's mask was closed when this one was taken.
                 set_kernel_mask(self.signals.mask);
             } else {
-                self.deliver(&pending, Trap::default(), self.context.rflags);
+                self.deliver(&pending, action, Trap::default(), self.context.rflags);
             }
         }
         self.deliver_held();
@@ -41,7 +42,9 @@ impl Thread {
     pub(crate) fn deliver_held(&mut self) {
         while let Some(index) = self.signals.held.iter().position(|p| !self.blocks(p.signal)) {
             let pending = self.signals.held.remove(index);
-            self.deliver(&pending, Trap::default(), self.context.rflags);
+            // It arrives when it is not blocked any more.
+            let action = self.signals.actions.get(pending.signal);
+            self.deliver(&pending, action, Trap::default(), self.context.rflags);
         }
     }
 
@@ -55,12 +58,13 @@ impl Thread {
         if self.signals.mask & bit(pending.signal) != 0 || action.handler == IGNORE {
             self.end_by(pending.signal);
         }
-        self.deliver(pending, trap, eflags);
+        self.deliver(pending, action, trap, eflags);
     }
 
-    fn deliver(&mut self, pending: &Pending, trap: Trap, eflags: u64) {
+    /// Delivers a signal by `action`: what was to be done about it when it arrived.
+    fn deliver(&mut self, pending: &Pending, action: Action, trap: Trap, eflags: u64) {
         self.counters.signals += 1;
-        let action = self.signals.actions.take(pending.signal);
+        self.signals.actions.used(pending.signal, &action);
         // The mask in force while the handler runs builds on that of the interrupted call; the one restored after
         // it is the thread's own.
         let in_force = self.signals.call_mask.take().unwrap_or(self.signals.mask);
@@ -137,8 +141,8 @@ impl Thread {
     /// that is what there was no room for.
     fn no_room(&mut self, failed: u32, in_force: u64) {
         let signal = libc::SIGSEGV as u32;
-        let caught = self.signals.actions.get(signal).handler > IGNORE;
-        if failed == signal || !caught || in_force & bit(signal) != 0 {
+        let action = self.signals.actions.get(signal);
+        if failed == signal || action.handler <= IGNORE || in_force & bit(signal) != 0 {
             self.end_by(signal);
         }
         self.signals.call_mask = Some(in_force);
@@ -146,7 +150,7 @@ impl Thread {
         info[0] = u64::from(signal);
         const SI_KERNEL: u64 = 0x80;
         info[1] = SI_KERNEL;
-        self.deliver(&Pending { signal, info }, Trap::default(), self.context.rflags);
+        self.deliver(&Pending { signal, info }, action, Trap::default(), self.context.rflags);
     }
 
     /// Ends the process by `signal`, as if it had never been caught.

@@ -11,7 +11,7 @@ use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::Thread;
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, stepping, sys};
-use crate::tools::{registers, shadowed};
+use crate::runtime::{exceptions, registers, shadowed};
 use crate::x86::code::{Displaced, Slot};
 
 const SI_KERNEL: i32 = 0x80;
@@ -41,6 +41,10 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     let insn = located.insn;
     thread.mode = located.mode;
     shadowed::faulted(thread);
+    if exceptions::may_be_ours(thread, &fault) {
+        thread.pc = insn.pc();
+        return shadowed::begin(thread);
+    }
     thread.pc = if trapped_after { insn.decoded.next_ip() } else { insn.pc() };
     if is_ours(thread, &fault) {
         return;
@@ -75,8 +79,8 @@ fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
         regs[usize::from(address)] = slots[Slot::Address as usize];
     }
     if displaced.mxcsr {
-        registers::complete_image(thread.context);
-        registers::set_mxcsr(thread.context, slots[Slot::Mxcsr as usize] as u32);
+        let guest = exceptions::of_guest(thread.context, slots[Slot::Mxcsr as usize] as u32);
+        registers::set_mxcsr(thread.context, guest);
     }
     if displaced.vectors.iter().any(Option::is_some) {
         registers::complete_image(thread.context);

@@ -127,8 +127,9 @@ unsafe extern "C" fn on_signal(
     } else {
         let kick = signal as u32 == KICK && code == libc::SI_QUEUE && info[3] == KICK_PAYLOAD;
         if !kick {
+            let action = thread_of(context).signals.actions.get(signal as u32).into();
             context.caught[super::place_of(signal as u32)] =
-                Caught { signal: signal as u64, mask: *interrupted.mask, info };
+                Caught { signal: signal as u64, mask: *interrupted.mask, info, action };
             // Nothing else until this one is delivered.
             *interrupted.mask = !NEVER_BLOCKED;
         }
@@ -152,7 +153,7 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
         return;
     }
     if !thread.cache.contains(pc) && !thread.cache.contains(pc.wrapping_sub(1)) {
-        diagnose::crash(signal, pc, info[2], thread.pc);
+        diagnose::crash(thread, signal, pc, info[2]);
     }
     context.fault = Fault {
         signal: signal as u64,

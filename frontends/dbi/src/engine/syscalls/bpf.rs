@@ -25,13 +25,17 @@ const RETURN: u16 = 0x06;
 const LOAD: u16 = 0x20;
 const JUMP_EQUAL: u16 = 0x15;
 
-/// The program of the `struct sock_fprog` at `at`; an errno if the kernel would not take it.
-pub(super) fn read(at: u64) -> Result<Filter, i32> {
+/// The program of the `struct sock_fprog` at `at`, for a thread that is `allowed` to have one; an errno if the kernel would not
+/// take it.
+pub(super) fn read(at: u64, allowed: bool) -> Result<Filter, i32> {
     const LONGEST: u64 = 4096;
     let [len, instructions] = guest::read::<[u64; 2]>(at).map_err(|_| libc::EFAULT)?;
     let len = len & 0xffff;
     if len == 0 || len > LONGEST {
         return Err(libc::EINVAL);
+    }
+    if !allowed {
+        return Err(libc::EACCES);
     }
     let bytes = guest::read_bytes(instructions, 8 * len as usize).map_err(|_| libc::EFAULT)?;
     let decode = |b: &[u8]| Instruction {

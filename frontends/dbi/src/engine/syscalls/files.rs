@@ -1,83 +1,98 @@
-//! Calls that close and list descriptors: the engine's message stream survives them, unseen.
-//!
-//! The engine writes to descriptor 2 until the guest takes it away; only then does it keep a duplicate of its own,
-//! high up, which the guest cannot close.
+//! Calls that make, close and list descriptors: the engine's own survive them, unseen.
 
 use super::{Answer, Call, fail, pass};
 use crate::engine::thread::Thread;
-use crate::engine::{descriptors, diagnose, guest};
-use std::sync::atomic::{AtomicI32, Ordering};
+use crate::engine::{descriptors, guest, sys};
+use std::ops::RangeInclusive;
 
-/// The engine's duplicate of its message stream, or -1.
-static PRIVATE: AtomicI32 = AtomicI32::new(-1);
-
-const STDERR: u64 = 2;
-
-/// Moves the engine's message stream out of the way before the guest replaces descriptor `fd`.
-fn vacate(fd: u64) {
-    let private = PRIVATE.load(Ordering::Relaxed);
-    let needed = if private < 0 { fd == STDERR } else { fd == private as u64 };
-    if !needed {
-        return;
+/// Moves the engine's descriptors out of the way of what the guest is about to replace or close.
+fn vacate(thread: &Thread, numbers: RangeInclusive<u32>) {
+    if thread.descriptors.vacate(*numbers.start(), *numbers.end()) {
+        thread.process.hide_descriptors();
     }
-    let from = if private < 0 { 2 } else { private };
-    if let Ok(new) = descriptors::duplicate(from, true) {
-        PRIVATE.store(new, Ordering::Relaxed);
-        diagnose::set_stderr(new);
-    }
-}
-
-fn is_private(fd: u64) -> bool {
-    let private = PRIVATE.load(Ordering::Relaxed);
-    private >= 0 && fd as u32 == private as u32
 }
 
 pub(super) fn close(thread: &mut Thread, call: &Call) -> Answer {
-    if is_private(call.args[0]) {
+    let number = call.args[0] as u32;
+    if thread.descriptors.hides(number as i32) {
         return fail(libc::EBADF);
     }
-    if call.args[0] as u32 == 2 {
-        vacate(STDERR);
-    }
+    vacate(thread, number..=number);
     pass(thread, call)
 }
 
+/// A call about one descriptor, its first argument.
+pub(super) fn of_one(thread: &mut Thread, call: &Call) -> Answer {
+    if thread.descriptors.hides(call.args[0] as i32) { fail(libc::EBADF) } else { pass(thread, call) }
+}
+
 pub(super) fn dup2(thread: &mut Thread, call: &Call) -> Answer {
-    let [from, to, ..] = call.args;
-    if is_private(from) {
+    let [from, to] = [call.args[0] as u32, call.args[1] as u32];
+    if thread.descriptors.hides(from as i32) {
         return fail(libc::EBADF);
     }
-    if from as u32 != to as u32 {
-        vacate(u64::from(to as u32));
+    if from != to && descriptors::flags(from as i32).is_some() {
+        vacate(thread, to..=to);
     }
     pass(thread, call)
 }
 
 pub(super) fn close_range(thread: &mut Thread, call: &Call) -> Answer {
-    let [first, last, flags, ..] = call.args.map(u64::from);
-    let (first, last) = (first & 0xffff_ffff, last & 0xffff_ffff);
-    if first > last {
+    const CLOEXEC: u32 = libc::CLOSE_RANGE_CLOEXEC;
+    const UNSHARE: u32 = libc::CLOSE_RANGE_UNSHARE;
+    let [first, last, flags] = [call.args[0], call.args[1], call.args[2]].map(|word| word as u32);
+    if first > last || flags & !(CLOEXEC | UNSHARE) != 0 {
         return pass(thread, call);
     }
-    if (first..=last).contains(&STDERR) && flags & u64::from(libc::CLOSE_RANGE_CLOEXEC) == 0 {
-        vacate(STDERR);
+    if flags & UNSHARE != 0
+        && let Err(errno) = unshare_files(thread)
+    {
+        return fail(errno);
     }
-    let private = PRIVATE.load(Ordering::Relaxed);
-    if private < 0 || !(first..=last).contains(&(private as u64)) {
-        return pass(thread, call);
+    if flags & CLOEXEC == 0 && (first..=last).contains(&(descriptors::STDERR as u32)) {
+        let number = descriptors::STDERR as u32;
+        vacate(thread, number..=number);
     }
-    let private = private as u64;
-    let part = |thread: &mut Thread, from: u64, to: u64| {
-        let mut part = *call;
-        part.args[0] = from;
-        part.args[1] = to;
-        if from <= to { pass(thread, &part) } else { Answer::Value(0) }
-    };
-    let low = if private > first { part(thread, first, private - 1) } else { Answer::Value(0) };
-    match low {
-        Answer::Value(0) => part(thread, private + 1, last),
-        other => other,
+    for part in around(first..=last, &thread.descriptors.hidden()) {
+        let args = [u64::from(*part.start()), u64::from(*part.end()), u64::from(flags), 0, 0, 0];
+        let answer = pass(thread, &Call { args, ..*call });
+        if answer != Answer::Value(0) {
+            return answer;
+        }
     }
+    Answer::Value(0)
+}
+
+/// The parts of a range of descriptors without the `hidden` ones, which ascend.
+fn around(range: RangeInclusive<u32>, hidden: &[i32]) -> Vec<RangeInclusive<u32>> {
+    let (mut first, last) = (*range.start(), *range.end());
+    let mut parts = Vec::new();
+    for number in hidden.iter().map(|&number| number as u32).filter(|number| range.contains(number)) {
+        if first < number {
+            parts.push(first..=number - 1);
+        }
+        first = number + 1;
+    }
+    if first <= last {
+        parts.push(first..=last);
+    }
+    parts
+}
+
+pub(super) fn unshare(thread: &mut Thread, call: &Call) -> Answer {
+    let answer = pass(thread, call);
+    if answer == Answer::Value(0) && call.args[0] & libc::CLONE_FILES as u64 != 0 {
+        thread.descriptors = thread.descriptors.duplicate();
+    }
+    answer
+}
+
+/// Gives the thread a descriptor table of its own, unless it has one.
+fn unshare_files(thread: &mut Thread) -> Result<(), i32> {
+    // SAFETY: copies a table of the kernel's.
+    sys::check(unsafe { sys::syscall(libc::SYS_unshare as u64, [libc::CLONE_FILES as u64, 0, 0, 0, 0, 0]) })?;
+    thread.descriptors = thread.descriptors.duplicate();
+    Ok(())
 }
 
 pub(super) fn getdents(thread: &mut Thread, call: &Call) -> Answer {
@@ -90,17 +105,18 @@ pub(super) fn getdents64(thread: &mut Thread, call: &Call) -> Answer {
     list(thread, call, NAME)
 }
 
-/// getdents(2) without the engine's descriptor. `name` is where an entry has its name.
+/// getdents(2) without the engine's descriptors. `name` is where an entry has its name.
 fn list(thread: &mut Thread, call: &Call, name: usize) -> Answer {
     loop {
         let answer = pass(thread, call);
-        let private = PRIVATE.load(Ordering::Relaxed);
+        let hidden = thread.descriptors.hidden();
         let Answer::Value(len @ 1..=MOST_BYTES) = answer else { return answer };
-        if private < 0 || !lists_own_descriptors(call.args[0] as i32) {
+        if hidden.is_empty() || !lists_own_descriptors(call.args[0] as i32) {
             return answer;
         }
+        let names: Vec<String> = hidden.iter().map(i32::to_string).collect();
         let Ok(entries) = guest::read_bytes(call.args[1], len as usize) else { return answer };
-        let rest = without(&entries, name, private.to_string().as_bytes());
+        let rest = without(&entries, name, &names);
         if guest::write_bytes(call.args[1], &rest).is_err() {
             return fail(libc::EFAULT);
         }
@@ -121,18 +137,34 @@ fn lists_own_descriptors(directory: i32) -> bool {
     own.is_ok_and(|rest| matches!(rest.file_name().and_then(|name| name.to_str()), Some("fd" | "fdinfo")))
 }
 
-/// The directory entries but that named `hidden`. Each has its length in bytes 16 and 17.
-fn without(entries: &[u8], name: usize, hidden: &[u8]) -> Vec<u8> {
+/// The directory entries but those named `hidden`. Each has its length in bytes 16 and 17.
+fn without(entries: &[u8], name: usize, hidden: &[String]) -> Vec<u8> {
     const LENGTH: usize = 16;
     let mut rest = Vec::with_capacity(entries.len());
     let mut at = 0;
     while let Some([low, high]) = entries.get(at + LENGTH..at + LENGTH + 2) {
         let end = at + usize::from(u16::from_le_bytes([*low, *high])).max(name);
         let Some(entry) = entries.get(at..end) else { break };
-        if entry[name..].split(|&byte| byte == 0).next() != Some(hidden) {
+        let called = entry[name..].split(|&byte| byte == 0).next().unwrap_or_default();
+        if !hidden.iter().any(|hidden| hidden.as_bytes() == called) {
             rest.extend_from_slice(entry);
         }
         at = end;
     }
     rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_descriptors_are_left_out_of_ranges() {
+        assert_eq!(around(3..=9, &[]), [3..=9]);
+        assert_eq!(around(3..=9, &[1, 12]), [3..=9]);
+        assert_eq!(around(3..=9, &[5, 6]), [3..=4, 7..=9]);
+        assert_eq!(around(3..=9, &[3, 9]), [4..=8]);
+        assert_eq!(around(5..=5, &[5]), []);
+        assert_eq!(around(0..=u32::MAX, &[900]), [0..=899, 901..=u32::MAX]);
+    }
 }

@@ -1,10 +1,10 @@
 //! Calls that change the guest's address space. The engine chooses every address the guest leaves open.
 
 use super::{Answer, Call, fail, pass};
-use crate::engine::layout::{GUEST_END, PAGE, page_ceil};
-use crate::engine::space::{Purpose, Region, Space, overlaps_engine};
+use crate::engine::layout::{ENGINE_END, GUEST_END, PAGE, page_ceil};
+use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::thread::Thread;
-use crate::engine::{diagnose, end, sys};
+use crate::engine::{arena, end, sys};
 
 const MAP_32BIT: u64 = libc::MAP_32BIT as u64;
 const MAP_FIXED: u64 = libc::MAP_FIXED as u64;
@@ -23,14 +23,14 @@ struct Mmap {
 pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     let [address, len, prot, flags, fd, offset] = call.args;
     let mut request = Mmap { address, len: page_ceil(len), prot: prot as i32, flags, fd, offset };
-    if len == 0 {
-        return fail(libc::EINVAL);
-    }
     if request.len == 0 {
-        return fail(libc::ENOMEM);
+        // Nothing, or more than there are addresses: the kernel knows which of several errors it is.
+        return pass(thread, call);
     }
     let process = thread.process;
     let mut space = process.space.lock();
+    // What the guest takes of the engine's gigabyte the engine does not take at the same time.
+    let _engine_waits = (address < ENGINE_END).then(arena::pause);
     let place = if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0 {
         fixed(&request, &space)
     } else {
@@ -53,6 +53,12 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
         at = free.next_multiple_of(page);
         request.len = request.len.next_multiple_of(page);
         result = map(&request, at);
+    }
+    if sys::error_of(result) == Some(libc::EINVAL)
+        && request.address == 0
+        && let Some(chosen) = map_where_the_kernel_likes(&request)
+    {
+        (at, result) = (chosen, chosen);
     }
     if sys::error_of(result).is_some() {
         return Answer::Value(result);
@@ -80,7 +86,7 @@ fn fixed(request: &Mmap, space: &Space) -> Result<u64, i32> {
     let end = request.address.checked_add(request.len).filter(|&end| end <= GUEST_END);
     let Some(end) = end else { return Err(libc::ENOMEM) };
     let noreplace = request.flags & MAP_FIXED_NOREPLACE != 0;
-    if overlaps_engine(request.address, end) {
+    if arena::overlaps(request.address, end) {
         return Err(if noreplace { libc::EEXIST } else { libc::ENOMEM });
     }
     if noreplace && space.overlapping(request.address, end).next().is_some() {
@@ -92,11 +98,12 @@ fn fixed(request: &Mmap, space: &Space) -> Result<u64, i32> {
 /// The address for a request that leaves it open: the hint if it is free, else by what the mapping will hold.
 fn open(thread: &Thread, request: &Mmap, space: &mut Space) -> Result<u64, i32> {
     const LOWEST_HINT: u64 = 0x1_0000;
+    const MAP_32BIT_END: u64 = 1 << 31;
     let hint = page_ceil(request.address);
     let low = request.flags & MAP_32BIT != 0;
+    let highest = if low { MAP_32BIT_END } else { GUEST_END };
     if hint >= LOWEST_HINT
-        && !low
-        && hint.checked_add(request.len).is_some_and(|end| space.is_free(hint, end))
+        && hint.checked_add(request.len).is_some_and(|end| end <= highest && space.is_free(hint, end))
     {
         return Ok(hint);
     }
@@ -160,12 +167,27 @@ fn map(request: &Mmap, at: u64) -> u64 {
     unsafe { sys::syscall(libc::SYS_mmap as u64, args) }
 }
 
+/// Maps what nobody but the kernel may choose an address for, such as the rings of io_uring, where the kernel looks for 31-bit
+/// addresses: in the engine's gigabyte, below the guest's end.
+fn map_where_the_kernel_likes(request: &Mmap) -> Option<u64> {
+    let flags = request.flags | MAP_32BIT;
+    let args = [0, request.len, request.prot as u64, flags, request.fd, request.offset];
+    // SAFETY: without MAP_FIXED the kernel picks unused addresses.
+    let at = sys::check(unsafe { sys::syscall(libc::SYS_mmap as u64, args) }).ok()?;
+    if at + request.len <= GUEST_END {
+        return Some(at);
+    }
+    // SAFETY: this has just been mapped, and nobody uses it.
+    unsafe { sys::syscall(libc::SYS_munmap as u64, [at, request.len, 0, 0, 0, 0]) };
+    None
+}
+
 /// AddressSanitizer wants, at fixed addresses, the ranges that the engine and the mirrors have; refused, it would
 /// only say that memory ran out.
 fn refuse_sanitizer(thread: &mut Thread, request: &Mmap) {
     const SHADOW_START: std::ops::RangeInclusive<u64> = 0x7fff_7000..=0x7fff_8000;
     if request.flags & MAP_FIXED != 0 && SHADOW_START.contains(&request.address) {
-        diagnose::say("this program is built with AddressSanitizer, whose memory layout cannot be had here");
+        thread.say("this program is built with AddressSanitizer, whose memory layout cannot be had here");
         end::by_exit(thread, 126);
     }
 }
@@ -193,7 +215,7 @@ pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
 fn guest_range(start: u64, len: u64) -> Option<u64> {
     let len = page_ceil(len);
     let end = start.checked_add(len)?;
-    (start.is_multiple_of(PAGE) && len != 0 && end <= GUEST_END && !overlaps_engine(start, end))
+    (start.is_multiple_of(PAGE) && len != 0 && end <= GUEST_END && !arena::overlaps(start, end))
         .then_some(end)
 }
 
@@ -276,7 +298,7 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
     }
     let process = thread.process;
     let mut space = process.space.lock();
-    let whole = old.checked_add(old_len.max(1)).filter(|&end| end <= GUEST_END && !overlaps_engine(old, end));
+    let whole = old.checked_add(old_len.max(1)).filter(|&end| end <= GUEST_END && !arena::overlaps(old, end));
     let (Some(_), Some((_, _, region))) = (whole, space.find(old)) else { return fail(libc::EFAULT) };
     let target = if flags & FIXED != 0 {
         let Some(end) = guest_range(new, new_len) else { return fail(libc::EINVAL) };

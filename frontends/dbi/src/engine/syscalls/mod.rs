@@ -122,7 +122,7 @@ fn answer(thread: &mut Thread, call: &Call) -> Answer {
         return verdict;
     }
     match table::row_of(call.number).map(|row| row.class) {
-        Some(Class::By(handler)) => handler(thread, call),
+        Some(Class::By(handler) | Class::OfDescriptor(handler)) => handler(thread, call),
         Some(Class::Refused(errno)) => fail(errno),
         Some(Class::Plain) | None => {
             let answer = pass(thread, call);
@@ -159,9 +159,7 @@ pub(crate) fn call32(thread: &mut Thread, pc: u64) -> Next {
         [reg::RBX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::RBP].map(|r| u64::from(regs[r] as u32));
     let Some(number64) = table::same_as_32_bit(number) else {
         if number <= LAST_KNOWN {
-            super::diagnose::say(&format!(
-                "32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"
-            ));
+            thread.say(&format!("32-bit system call {number} (int 0x80) is not supported; answered ENOSYS"));
         }
         thread.context.regs[reg::RAX] = sys::errno(libc::ENOSYS);
         return Next::Run;

@@ -1,15 +1,18 @@
-//! `/proc/self` as the guest would see it natively: its own executable, memory map, arguments and auxiliary vector,
+//! `/proc/self` as the guest would see it natively: its own executable, memory map, arguments, auxiliary vector and signals,
 //! not the engine's.
 
-use super::{Answer, Call, fail, memory, pass};
-use crate::engine::layout::{ENGINE_END, ENGINE_START, GUEST_END};
+use super::{Answer, Call, fail, memory, pass, seccomp};
+use crate::engine::layout::GUEST_END;
 use crate::engine::process::Process;
+use crate::engine::signals::action::IGNORE;
+use crate::engine::signals::bit;
 use crate::engine::thread::Thread;
-use crate::engine::{guest, sys};
-use std::ffi::{CStr, CString};
-use std::fmt::Write;
+use crate::engine::{arena, guest, sys};
+use std::ffi::{CStr, CString, OsStr};
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const AT_FDCWD: u64 = libc::AT_FDCWD as i64 as u64;
@@ -21,6 +24,8 @@ pub(crate) enum Own {
     Maps,
     Cmdline,
     Auxv,
+    /// What is known of the process, or of one of its threads, as text.
+    Status,
     /// The process's memory.
     Mem,
 }
@@ -44,6 +49,7 @@ pub(crate) fn own_file(path: &[u8]) -> Option<Own> {
         b"maps" => Some(Own::Maps),
         b"cmdline" => Some(Own::Cmdline),
         b"auxv" => Some(Own::Auxv),
+        b"status" => Some(Own::Status),
         b"mem" => Some(Own::Mem),
         _ => None,
     }
@@ -82,6 +88,10 @@ fn opened(
         Own::Maps => maps(thread.process),
         Own::Cmdline => thread.process.argv.iter().flat_map(|arg| arg.as_bytes_with_nul().to_vec()).collect(),
         Own::Auxv => auxv(thread.process),
+        Own::Status => match guest::read_cstr(path) {
+            Ok(path) => status(thread, Path::new(OsStr::from_bytes(path.as_bytes()))),
+            Err(guest::Fault) => return pass(thread, call),
+        },
         Own::Mem => {
             let answer = pass(thread, call);
             if flags & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
@@ -224,36 +234,80 @@ fn memory_file(content: &[u8], flags: u64) -> Result<u64, i32> {
 
 /// The kernel's map without the engine's mappings, with the names the guest's own stack and heap would have.
 fn maps(process: &Process) -> Vec<u8> {
-    let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let text = std::fs::read("/proc/self/maps").unwrap_or_default();
     let heap = process.heap.lock();
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        let Some((start, end)) = range_of(line) else { continue };
-        let above = start >= GUEST_END && !line.ends_with("[vsyscall]");
-        if above || (ENGINE_START..ENGINE_END).contains(&start) {
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split(|&byte| byte == b'\n') {
+        let Some((start, end, rest)) = mapping(line) else { continue };
+        if start >= GUEST_END && !line.ends_with(b"[vsyscall]") {
             continue;
         }
         let name = if process.stack.0 <= start && start < process.stack.1 {
-            Some("[stack]")
+            "[stack]"
         } else if heap.start <= start && end <= crate::engine::layout::page_ceil(heap.end) {
-            Some("[heap]")
+            "[heap]"
         } else if start == process.vdso.start {
-            Some("[vdso]")
+            "[vdso]"
         } else {
-            None
+            ""
         };
-        let _ = match name {
-            Some(name) => writeln!(out, "{:<73}{name}", line.trim_end()),
-            None => writeln!(out, "{line}"),
+        // The kernel makes one of neighbours that are alike, even where one is the engine's.
+        for part in arena::others(start, end) {
+            let at = out.len();
+            let _ = write!(out, "{:08x}-{:08x}", part.start, part.end);
+            out.extend_from_slice(rest);
+            if !name.is_empty() {
+                out.truncate(at + out[at..].trim_ascii_end().len());
+                out.resize(out.len().max(at + NAME_AT), b' ');
+                out.extend_from_slice(name.as_bytes());
+            }
+            out.push(b'\n');
+        }
+    }
+    out
+}
+
+/// Column of a mapping's name.
+const NAME_AT: usize = 73;
+
+/// A line of the map: its range, and what follows that.
+fn mapping(line: &[u8]) -> Option<(u64, u64, &[u8])> {
+    let dash = line.iter().position(|&byte| byte == b'-')?;
+    let blank = line.iter().position(|&byte| byte == b' ')?;
+    let number = |digits: &[u8]| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    Some((number(&line[..dash])?, number(line.get(dash + 1..blank)?)?, &line[blank..]))
+}
+
+/// The kernel's status file at `path`, with the guest's signals and filters in place of the engine's.
+fn status(thread: &Thread, path: &Path) -> Vec<u8> {
+    let text = std::fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let field =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim);
+    // What another thread blocks, and holds back, only that thread knows.
+    let own = field("Pid").and_then(|pid| pid.parse().ok()) == Some(sys::gettid());
+    let actions = &thread.signals.actions;
+    let held = thread.signals.held.iter().fold(0, |mask, pending| mask | bit(pending.signal));
+    let mask_of = |name: &str| field(name).and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
+    let (mode, filters) = seccomp::shown();
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let name = line.split(':').next().unwrap_or_default();
+        let mask = match name {
+            "SigPnd" if own => Some(mask_of("SigPnd") | held),
+            "SigBlk" if own => Some(thread.signals.mask),
+            "SigIgn" => Some(actions.those(|action| action.handler == IGNORE)),
+            "SigCgt" => Some(actions.those(|action| action.handler > IGNORE)),
+            _ => None,
+        };
+        let _ = match (name, mask) {
+            (_, Some(mask)) => writeln!(out, "{name}:\t{mask:016x}"),
+            ("Seccomp", _) => writeln!(out, "{name}:\t{mode}"),
+            ("Seccomp_filters", _) => writeln!(out, "{name}:\t{filters}"),
+            _ => writeln!(out, "{line}"),
         };
     }
     out.into_bytes()
-}
-
-fn range_of(line: &str) -> Option<(u64, u64)> {
-    let (start, rest) = line.split_once('-')?;
-    let (end, _) = rest.split_once(' ')?;
-    Some((u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?))
 }
 
 fn auxv(process: &Process) -> Vec<u8> {

@@ -7,6 +7,7 @@
 use super::bpf::{self, Filter};
 use super::{AUDIT_ARCH_X86_64, Answer, Call, fail, pass, raise_sigsys};
 use crate::engine::lock::Lock;
+use crate::engine::sys;
 use crate::engine::thread::Thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -70,13 +71,10 @@ fn install(thread: &mut Thread, flags: u64, filter: u64) -> Answer {
     if flags & !(TSYNC | LOG | SPEC_ALLOW | TSYNC_ESRCH) != 0 || STRICT.load(Ordering::SeqCst) {
         return fail(libc::EINVAL);
     }
-    let program = match bpf::read(filter) {
+    let program = match bpf::read(filter, may_filter()) {
         Ok(program) => program,
         Err(errno) => return fail(errno),
     };
-    if !may_filter() {
-        return fail(libc::EACCES);
-    }
     let cost = |filter: &Filter| filter.len() + 4;
     if FILTERS.lock().iter().map(cost).sum::<usize>() + cost(&program) > MOST_INSTRUCTIONS {
         return fail(libc::ENOMEM);
@@ -96,12 +94,25 @@ pub(super) fn is_installed() -> bool {
     !FILTERS.lock().is_empty()
 }
 
+/// What `/proc` says of the mode, and how many filters there are.
+pub(super) fn shown() -> (u32, usize) {
+    let filters = FILTERS.lock().len();
+    let mode = if STRICT.load(Ordering::SeqCst) { 1 } else { 2 * u32::from(filters > 0) };
+    (mode, filters)
+}
+
 /// Filters need the promise that no program gains privileges, or the capability to administer.
 fn may_filter() -> bool {
+    const CAP_SYS_ADMIN: u32 = 21;
+    const VERSION_3: u32 = 0x2008_0522;
     // SAFETY: this call only reports.
     let promised = unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } == 1;
-    // SAFETY: as above.
-    promised || unsafe { libc::geteuid() } == 0
+    // capget(2): version and thread; effective, permitted and inheritable, twice.
+    let (header, mut sets) = ([VERSION_3, 0], [0_u32; 6]);
+    let args = [header.as_ptr() as u64, sets.as_mut_ptr() as u64, 0, 0, 0, 0];
+    // SAFETY: the kernel reads two words and writes six.
+    let known = unsafe { sys::syscall(libc::SYS_capget as u64, args) } == 0;
+    promised || known && sets[0] >> CAP_SYS_ADMIN & 1 == 1
 }
 
 /// What strict mode or the filters say about a call that returns to `pc`; `None` lets it through.
@@ -153,6 +164,6 @@ pub(crate) fn make_real() {
         let program = [code.len() as u64, code.as_ptr() as u64];
         let args = [SET_MODE_FILTER, 0, program.as_ptr() as u64, 0, 0, 0];
         // SAFETY: the kernel copies the program; what it forbids from here on is what the guest forbade itself.
-        unsafe { crate::engine::sys::syscall(libc::SYS_seccomp as u64, args) };
+        unsafe { sys::syscall(libc::SYS_seccomp as u64, args) };
     }
 }

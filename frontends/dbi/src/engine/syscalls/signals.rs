@@ -7,7 +7,7 @@ use crate::engine::signals::action::{Action, SIGNALS};
 use crate::engine::signals::frame;
 use crate::engine::signals::{AltStack, UNMASKABLE, bit, block_all, set_kernel_mask};
 use crate::engine::thread::Thread;
-use crate::tools::shadowed;
+use crate::runtime::shadowed;
 use crate::x86::mode::Mode;
 
 const SET_BYTES: u64 = 8;
@@ -33,6 +33,10 @@ pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
     let previous = match action {
         Some(action) => {
             let action = Action { mask: action.mask & !UNMASKABLE, ..action };
+            if action.ignores(signal) {
+                // What is pending is forgotten.
+                thread.signals.held.retain(|pending| pending.signal != signal);
+            }
             thread.signals.actions.set(signal, action)
         }
         None => thread.signals.actions.get(signal),

@@ -12,8 +12,17 @@ pub(crate) enum Class {
     Plain,
     /// The engine.
     By(fn(&mut Thread, &Call) -> Answer),
+    /// The kernel, until the engine has descriptors to hide.
+    OfDescriptor(fn(&mut Thread, &Call) -> Answer),
     /// Nobody: this errno.
     Refused(i32),
+}
+
+impl Class {
+    /// Whether translated code may make such a call by itself as long as nothing is to be hidden.
+    const fn is_silent(&self) -> bool {
+        matches!(self, Class::Plain | Class::OfDescriptor(_))
+    }
 }
 
 /// Guest memory that a successful call overwrites. Numbers are positions of arguments, from 0.
@@ -48,7 +57,7 @@ const fn row(number: u16, name: &'static str, class: Class, writes: Writes) -> R
     Row { number, name, class, writes }
 }
 
-use Class::{By, Plain, Refused};
+use Class::{By, OfDescriptor, Plain, Refused};
 use Writes::{Bytes, Message, Messages, Nothing, Records, Result, Vector};
 
 #[rustfmt::skip] // A table.
@@ -85,7 +94,7 @@ static TABLE: &[Row] = &[
     row(29, "shmget", Plain, Nothing),
     row(30, "shmat", By(memory::shmat), Nothing),
     row(31, "shmctl", Plain, Nothing),
-    row(32, "dup", Plain, Nothing),
+    row(32, "dup", OfDescriptor(files::of_one), Nothing),
     row(33, "dup2", By(files::dup2), Nothing),
     row(34, "pause", Plain, Nothing),
     row(35, "nanosleep", Plain, Bytes(1, 16)),
@@ -125,7 +134,7 @@ static TABLE: &[Row] = &[
     row(69, "msgsnd", Plain, Nothing),
     row(70, "msgrcv", Plain, Result(1)),
     row(71, "msgctl", Plain, Nothing),
-    row(72, "fcntl", Plain, Nothing),
+    row(72, "fcntl", OfDescriptor(files::of_one), Nothing),
     row(73, "flock", Plain, Nothing),
     row(74, "fsync", Plain, Nothing),
     row(75, "fdatasync", Plain, Nothing),
@@ -325,7 +334,7 @@ static TABLE: &[Row] = &[
     row(269, "faccessat", Plain, Nothing),
     row(270, "pselect6", By(wait::pselect6), Nothing),
     row(271, "ppoll", By(wait::ppoll), Records(0, 1, 8)),
-    row(272, "unshare", Plain, Nothing),
+    row(272, "unshare", By(files::unshare), Nothing),
     row(273, "set_robust_list", Plain, Nothing),
     row(274, "get_robust_list", Plain, Nothing),
     row(275, "splice", Plain, Nothing),
@@ -435,8 +444,13 @@ pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16], shadows: bool, reals: bool) 
     for row in TABLE {
         let silent =
             (!shadows || row.writes == Writes::Nothing) && !(reals && super::writes::sends(row.number));
-        plain[usize::from(row.number)] = u8::from(silent && matches!(row.class, Class::Plain));
+        plain[usize::from(row.number)] = u8::from(silent && row.class.is_silent());
     }
+}
+
+/// Numbers of the calls that concern a descriptor which might be the engine's.
+pub(crate) fn of_descriptors() -> impl Iterator<Item = u16> {
+    TABLE.iter().filter(|row| matches!(row.class, Class::OfDescriptor(_))).map(|row| row.number)
 }
 
 /// Calls of the 32-bit interface whose arguments mean the same in the 64-bit one: their number there.

@@ -7,7 +7,7 @@ use super::Call;
 use super::table::{self, Writes};
 use crate::engine::guest;
 use crate::engine::thread::Thread;
-use crate::tools::shadowed;
+use crate::runtime::shadowed;
 
 /// `struct iovec`: base, length.
 const IOVEC_BYTES: u64 = 16;

@@ -9,7 +9,6 @@ use super::places;
 use super::record::{Plan, What};
 use super::rounding::Sum;
 use super::temporaries::UPPER;
-use crate::x86::code::{Displaced, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Binding, Constants, Conversion, Job, Rest};
 use crate::x86::table::Shape;
@@ -21,7 +20,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 /// Mask registers that rules may change.
 pub(super) const MASKS: [u8; 3] = [1, 2, 3];
 
-/// The mask register whose lowest so many bits are set: they are ours to keep (`tools::registers`).
+/// The mask register whose lowest so many bits are set: they are ours to keep (`runtime::registers`).
 pub(super) fn lanes_mask(count: u8) -> Option<u8> {
     Some(match count {
         1 => 4,
@@ -32,12 +31,12 @@ pub(super) fn lanes_mask(count: u8) -> Option<u8> {
     })
 }
 
-/// Operands of a rule: places of values and of dots.
+/// Operands of a rule: places of values and of shadows.
 #[derive(Clone, Copy)]
 pub(super) struct Operands {
     pub(super) x: [Place; MAX_OPERANDS],
-    pub(super) dots: [Place; MAX_OPERANDS],
-    /// Dots that are known to be absent.
+    pub(super) shadows: [Place; MAX_OPERANDS],
+    /// Shadows that are known to be absent.
     pub(super) absent: u8,
     count: usize,
 }
@@ -93,7 +92,7 @@ impl Emitter {
         self.find_magic(at, sum, &operands);
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.
-        let others = operands.dots[..operands.count].contains(&Place::Reg(16 + d));
+        let others = operands.shadows[..operands.count].contains(&Place::Reg(16 + d));
         let needs_value = rules::needs_result(op)
             && (0..operands.count).any(|i| rules::needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
@@ -213,9 +212,9 @@ impl Emitter {
                 Place::Reg(from) => self.move_shadow(to, from, 16),
             }
         }
-        self.keep_mxcsr(at);
+        self.begin_rule(at);
         self.rule(&rule, Place::Reg(d), to, &temps);
-        self.put_back_mxcsr(at);
+        self.end_rule(at);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(to, to, 16);
         }
@@ -237,7 +236,7 @@ impl Emitter {
             format,
             width,
             x: &operands.x[..count],
-            dots: &operands.dots[..count],
+            shadows: &operands.shadows[..count],
             absent: operands.absent,
             r,
             to,
@@ -249,26 +248,6 @@ impl Emitter {
         };
         let binding = self.binding();
         rules::emit(&mut self.out.hot, binding, &job, &constants);
-    }
-
-    /// Sets MXCSR aside where rules raise its flags.
-    pub(super) fn keep_mxcsr(&mut self, at: At<'_>) {
-        if self.keeps_mxcsr() {
-            self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
-            let displaced = Displaced { mxcsr: true, ..self.displaced(None) };
-            self.note(at.index, displaced);
-        }
-    }
-
-    pub(super) fn put_back_mxcsr(&mut self, at: At<'_>) {
-        if self.keeps_mxcsr() {
-            self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
-            self.note_borrowed(at.index);
-        }
-    }
-
-    fn keeps_mxcsr(&mut self) -> bool {
-        !self.has_upper() && self.mirror().settings.keeps_mxcsr
     }
 
     pub(super) fn binding(&mut self) -> Binding {
@@ -288,17 +267,18 @@ impl Emitter {
 
     fn operands(&mut self, insn: &Instruction, numbers: &[u32]) -> Operands {
         let nothing = Place::Reg(0);
-        let mut operands = Operands { x: [nothing; 3], dots: [nothing; 3], absent: 0, count: numbers.len() };
+        let mut operands =
+            Operands { x: [nothing; 3], shadows: [nothing; 3], absent: 0, count: numbers.len() };
         for (i, &n) in numbers.iter().enumerate() {
             if insn.op_kind(n) == OpKind::Register {
                 let register = insn.op_register(n).number() as u8;
                 operands.x[i] = Place::Reg(register);
-                operands.dots[i] = self.shadow_value(register);
+                operands.shadows[i] = self.shadow_value(register);
                 continue;
             }
             operands.x[i] = Place::Mem(operand::guest_memory(insn));
             match self.mirror_memory(insn) {
-                Some(mem) => operands.dots[i] = Place::Mem(mem),
+                Some(mem) => operands.shadows[i] = Place::Mem(mem),
                 None => operands.absent |= 1 << i,
             }
         }
@@ -326,11 +306,11 @@ impl Emitter {
             return self.solo(at);
         }
         self.guest(at);
-        let dot = match insn.op_kind(source) {
+        let shadow = match insn.op_kind(source) {
             OpKind::Register => Some(self.shadow_value(insn.op_register(source).number() as u8)),
             _ => self.mirror_memory(insn).map(Place::Mem),
         };
-        let Some(dot) = dot else {
+        let Some(shadow) = shadow else {
             self.close_operand();
             return self.clear_vector(d);
         };
@@ -356,7 +336,7 @@ impl Emitter {
             from: if widens { Format::F32 } else { Format::F64 },
             result: if widens { Format::F64 } else { Format::F32 },
             count,
-            dot,
+            shadow,
             to,
             rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
             temp,
@@ -365,9 +345,9 @@ impl Emitter {
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
-        self.keep_mxcsr(at);
+        self.begin_rule(at);
         rules::convert(&mut self.out.hot, binding, &job, &constants);
-        self.put_back_mxcsr(at);
+        self.end_rule(at);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }

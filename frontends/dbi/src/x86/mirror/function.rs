@@ -1,5 +1,5 @@
-//! Functions that are one operation: at the entry operands and dots are noted, the function runs unannotated, and at its
-//! return the dots of its results are computed, here or, where that takes more than arithmetic, by the evaluator.
+//! Functions that are one operation: at the entry operands and shadows are noted, the function runs unannotated, and at its
+//! return the shadows of its results are computed, here or, where that takes more than arithmetic, by the evaluator.
 //!
 //! Which return is the function's is decided by the stack pointer. A function may leave anything in flags, vector
 //! registers and most general ones, and so may this. Shadows of registers are left as they are, but for the result's: a
@@ -33,16 +33,16 @@ const MASKS: [u8; 3] = [1, 2, 3];
 const JMP_BYTES: u8 = 5;
 const SHORT_JMP_BYTES: u8 = 2;
 
-/// A result whose dot may take the evaluator.
+/// A result whose shadow may take the evaluator.
 struct Result {
     /// With the operation.
     function: Function,
     goes: Goes,
-    /// The register for the dot.
+    /// The register for the shadow.
     to: u8,
     /// The jump of those that take it.
     unknown: Rel32,
-    /// Where the dot is expected to be known.
+    /// Where the shadow is expected to be known.
     known: u64,
     /// The jump of those for which the whole rule is needed, and where it goes on after that.
     whole: Option<(Rel32, u64)>,
@@ -57,8 +57,8 @@ impl Emitter {
         Mem::rip(self.call_field(offset_of!(FunctionCall, x) + size_of::<CallVector>() * i))
     }
 
-    fn dot_of_call(&self, i: usize) -> Mem {
-        Mem::rip(self.call_field(offset_of!(FunctionCall, dots) + size_of::<CallVector>() * i))
+    fn shadow_of_call(&self, i: usize) -> Mem {
+        Mem::rip(self.call_field(offset_of!(FunctionCall, shadows) + size_of::<CallVector>() * i))
     }
 
     fn pointer_of_call(&self, i: usize) -> u64 {
@@ -114,16 +114,16 @@ impl Emitter {
         self.on_inside(start);
     }
 
-    /// Notes operand `i`, in vector register `register`, and its dot.
+    /// Notes operand `i`, in vector register `register`, and its shadow.
     fn keep_operand(&mut self, i: usize, register: u8, width: u8) {
-        let (x, dot) = (self.operand_of_call(i), self.dot_of_call(i));
+        let (x, shadow) = (self.operand_of_call(i), self.shadow_of_call(i));
         self.out.hot.vector_store(x, register, width);
         match self.shadow(register) {
-            Place::Reg(register) => self.out.hot.vector_store(dot, register, width),
+            Place::Reg(register) => self.out.hot.vector_store(shadow, register, width),
             Place::Mem(mem) => {
                 for at in (0..i32::from(width)).step_by(8) {
                     encode::load(&mut self.out.hot, R11, mem.plus(at), width.min(8).into());
-                    encode::store(&mut self.out.hot, dot.plus(at), R11, width.min(8).into());
+                    encode::store(&mut self.out.hot, shadow.plus(at), R11, width.min(8).into());
                 }
             }
         }
@@ -131,7 +131,7 @@ impl Emitter {
 
     /// Notes operand `i`, the first integer.
     fn keep_integer(&mut self, i: usize, function: Function) {
-        let (x, dot) = (self.operand_of_call(i), self.dot_of_call(i));
+        let (x, shadow) = (self.operand_of_call(i), self.shadow_of_call(i));
         let hot = &mut self.out.hot;
         if function.shape == Shape::Int {
             // movsxd r11, edi
@@ -140,7 +140,7 @@ impl Emitter {
         } else {
             encode::store(hot, x, RDI, 8);
         }
-        encode::store_zero(hot, dot, 8);
+        encode::store_zero(hot, shadow, 8);
     }
 
     /// Goes on at `start`, inside a function that runs as one operation.
@@ -189,7 +189,9 @@ impl Emitter {
             if let Some((field, onwards)) = result.whole {
                 let here = self.out.cold.here();
                 self.out.cold.patch(field, here);
+                let rule = self.begin_function_rule(false);
                 let written = self.function_rule(result.function, result.to, 0);
+                self.end_function_rule(rule, false);
                 self.clear_shadows(written & !(1 << result.to));
                 self.out.cold.jmp(onwards);
             }
@@ -203,7 +205,7 @@ impl Emitter {
 
     /// Goes on at the return address in rcx. A request that came since the return was noted only.
     fn on_after_function(&mut self) {
-        let mode = Mode::cells(0).narrow(self.mode.is_narrow());
+        let mode = Mode::cells(0).narrow(self.mode.is_narrow()).isolated(self.mode.may_settle());
         let table = mode.table().expect("the commonest modes have tables");
         let quiet = Mem::rip(self.frame.field(Context::OFFSET_QUIET));
         let cold = &mut self.out.cold;
@@ -220,20 +222,20 @@ impl Emitter {
 
     /// Notes the second operand of the scaling that `frexp` has done: the exponent's opposite.
     fn keep_exponent(&mut self) {
-        let (x, dot, pointer) = (self.operand_of_call(1), self.dot_of_call(1), self.pointer_of_call(0));
+        let (x, shadow, pointer) = (self.operand_of_call(1), self.shadow_of_call(1), self.pointer_of_call(0));
         let cold = &mut self.out.cold;
         cold.load(RAX, pointer);
         // The function has just written there. movsxd rax, dword ptr [rax]; neg rax
         cold.raw(&[0x48, 0x63, 0x00, 0x48, 0xf7, 0xd8]);
         encode::store(cold, x, RAX, 8);
-        encode::store_zero(cold, dot, 8);
+        encode::store_zero(cold, shadow, 8);
     }
 
     /// Gives one result its shadow.
     fn shadow_of_result(&mut self, function: Function, goes: Goes) -> Result {
         let result = Mem::rip(self.call_field(offset_of!(FunctionCall, result)));
         let upper = self.has_upper();
-        // A register that is no result, and the one that dots are computed in.
+        // A register that is no result, and the one that shadows are computed in.
         let (value, to) = if upper { (UPPER[0], 16) } else { (LOWER[0], 1) };
         let to = if goes == Goes::Register { to } else { to + u8::from(upper) };
         let width = function.width;
@@ -248,14 +250,14 @@ impl Emitter {
                 cold.vector_store(result, value, width);
             }
         }
-        let settings = self.mirror().settings;
-        let ruled = rules::is_arithmetic(function.op) && (upper || !settings.keeps_mxcsr);
+        let ruled = rules::is_arithmetic(function.op);
+        let rule = ruled.then(|| self.begin_function_rule(true));
         let mut whole = None;
         let written = if ruled && function.op.arity() == 2 && function.lanes() == 1 {
             // Powers of constant exponents are the rule, and most of this one is about others.
             const SECOND: u8 = 2;
-            let dot = self.dot_of_call(1);
-            encode::compare_zero(&mut self.out.cold, dot, width.into());
+            let shadow = self.shadow_of_call(1);
+            encode::compare_zero(&mut self.out.cold, shadow, width.into());
             let field = self.out.cold.jcc_open(NOT_EQUAL);
             let written = self.function_rule(function, to, SECOND);
             whole = Some((field, self.out.cold.here()));
@@ -263,25 +265,26 @@ impl Emitter {
         } else if ruled {
             self.function_rule(function, to, 0)
         } else {
-            self.look_for_dots(function, to)
+            self.look_for_shadows(function, to)
         };
-        if ruled {
+        if let Some(rule) = rule {
             self.look_for_unknown(function, to);
+            self.end_function_rule(rule, true);
         }
         let unknown = self.out.cold.jcc_open(NOT_EQUAL);
         let known = self.out.cold.here();
-        self.put_dot(goes, to, width);
+        self.put_result_shadow(goes, to, width);
         self.clear_shadows(if goes == Goes::Register { written & !(1 << to) } else { written });
         Result { function, goes, to, unknown, known, whole }
     }
 
-    /// Has the evaluator compute a dot.
+    /// Has the evaluator compute a shadow.
     fn evaluate(&mut self, result: &Result) {
         let Result { function, goes, to, .. } = *result;
         const LEA_AND_JMP: u64 = 7 + 5;
         let bits = self.call_field(offset_of!(FunctionCall, function));
-        let (result, dot) = (offset_of!(FunctionCall, result), offset_of!(FunctionCall, dot));
-        let (result, dot) = (Mem::rip(self.call_field(result)), Mem::rip(self.call_field(dot)));
+        let (result, shadow) = (offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow));
+        let (result, shadow) = (Mem::rip(self.call_field(result)), Mem::rip(self.call_field(shadow)));
         let cold = &mut self.out.cold;
         let target = self.frame.field(Context::OFFSET_IB_TARGET);
         cold.store(target, RCX);
@@ -292,11 +295,11 @@ impl Emitter {
         if goes == Goes::Register {
             cold.vector_load(0, result, function.width.max(16));
         }
-        cold.vector_load(to, dot, function.width);
+        cold.vector_load(to, shadow, function.width);
         cold.load(RCX, target);
     }
 
-    /// Computes the dot into register `to`, as far as that takes no more than the rule; dots with a bit in `absent` are known
+    /// Computes the shadow into register `to`, as far as that takes no more than the rule; shadows with a bit in `absent` are known
     /// to be absent. Returns the registers written.
     fn function_rule(&mut self, function: Function, to: u8, absent: u8) -> u32 {
         let Function { op, format, width, .. } = function;
@@ -306,10 +309,10 @@ impl Emitter {
             format,
             width,
             x: [0, 1, 2].map(|i| self.operand_of_call(i)),
-            dots: [0, 1, 2].map(|i| self.dot_of_call(i)),
+            shadows: [0, 1, 2].map(|i| self.shadow_of_call(i)),
             absent,
             r: Mem::rip(self.call_field(offset_of!(FunctionCall, result))),
-            aside: Mem::rip(self.call_field(offset_of!(FunctionCall, dot))),
+            aside: Mem::rip(self.call_field(offset_of!(FunctionCall, shadow))),
             to,
             temps: if upper { &UPPER } else { &LOWER },
             masks: if upper { &MASKS } else { &[] },
@@ -340,16 +343,16 @@ impl Emitter {
         }
     }
 
-    /// Clears register `to`; "not equal" if an operand has a dot. Returns the registers written.
-    fn look_for_dots(&mut self, function: Function, to: u8) -> u32 {
-        let dots = [0, 1, 2].map(|i| self.dot_of_call(i));
+    /// Clears register `to`; "not equal" if an operand has a shadow. Returns the registers written.
+    fn look_for_shadows(&mut self, function: Function, to: u8) -> u32 {
+        let shadows = [0, 1, 2].map(|i| self.shadow_of_call(i));
         let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [to; 2], Place::Reg(to));
         let cold = &mut self.out.cold;
         cold.vector(zero);
         let mut first = true;
-        for &dot in &dots[..function.op.arity()] {
+        for &shadow in &shadows[..function.op.arity()] {
             for at in (0..i32::from(function.width)).step_by(8) {
-                encode::gather(cold, RAX, dot.plus(at), function.width.min(8).into(), first);
+                encode::gather(cold, RAX, shadow.plus(at), function.width.min(8).into(), first);
                 first = false;
             }
         }
@@ -358,7 +361,7 @@ impl Emitter {
     }
 
     /// The result that `goes` there has the shadow in `to`.
-    fn put_dot(&mut self, goes: Goes, to: u8, width: u8) {
+    fn put_result_shadow(&mut self, goes: Goes, to: u8, width: u8) {
         match (goes, self.shadow(0)) {
             (Goes::Through(i), _) => {
                 let pointer = self.pointer_of_call(i);

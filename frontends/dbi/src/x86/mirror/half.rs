@@ -1,6 +1,6 @@
-//! Half precision: the dots of floats that become narrower, or wider again, become so with them.
+//! Half precision: the shadows of floats that become narrower, or wider again, become so with them.
 //!
-//! Dots are rounded to nearest whatever the guest's immediate says of its floats: it is a derivative of the real function
+//! Shadows are rounded to nearest whatever the guest's immediate says of its floats: it is a derivative of the real function
 //! that is wanted, and rounding has none. Knows F16C's two instructions, with VEX; those of AVX-512 run solo.
 
 use super::At;
@@ -24,15 +24,15 @@ impl Emitter {
         }
         self.guest(at);
         let d = insn.op0_register().number() as u8;
-        let dot = match insn.op1_kind() {
+        let shadow = match insn.op1_kind() {
             OpKind::Register => Some(self.shadow_value(insn.op1_register().number() as u8)),
             _ => self.mirror_memory(insn).map(Place::Mem),
         };
-        match dot {
+        match shadow {
             None => self.clear_vector(d),
-            Some(dot) => {
+            Some(shadow) => {
                 let to = self.shadow_target(d, 0);
-                self.convert_halves(at, [Format::F16, Format::F32], dot, to);
+                self.convert_halves(at, [Format::F16, Format::F32], shadow, to);
                 self.put_shadow(d, to);
             }
         }
@@ -49,22 +49,22 @@ impl Emitter {
             return self.solo(at);
         }
         self.guest(at);
-        let dot = self.shadow_value(insn.op1_register().number() as u8);
+        let shadow = self.shadow_value(insn.op1_register().number() as u8);
         let formats = [Format::F32, Format::F16];
         if !operand::has_memory(insn) {
             let d = insn.op0_register().number() as u8;
             let to = self.shadow_target(d, 0);
-            self.convert_halves(at, formats, dot, to);
+            self.convert_halves(at, formats, shadow, to);
             self.put_shadow(d, to);
         } else if let Some(mem) = self.mirror_memory(insn) {
             let to = self.temporary(0);
-            self.convert_halves(at, formats, dot, to);
+            self.convert_halves(at, formats, shadow, to);
             self.out.hot.vector_store(mem, to, insn.memory_size().size() as u8);
         }
         self.close_operand();
     }
 
-    fn convert_halves(&mut self, at: At<'_>, [from, result]: [Format; 2], dot: Place, to: u8) {
+    fn convert_halves(&mut self, at: At<'_>, [from, result]: [Format; 2], shadow: Place, to: u8) {
         let insn = &at.insn().decoded;
         let wide = if from == Format::F32 { insn.op1_register() } else { insn.op0_register() };
         let count = (wide.size() / Format::F32.bytes()) as u8;
@@ -73,7 +73,7 @@ impl Emitter {
             from,
             result,
             count,
-            dot,
+            shadow,
             to,
             rest: Rest::Zero,
             temp: self.temporary(1),
@@ -82,8 +82,8 @@ impl Emitter {
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
-        self.keep_mxcsr(at);
+        self.begin_rule(at);
         rules::convert(&mut self.out.hot, binding, &job, &constants);
-        self.put_back_mxcsr(at);
+        self.end_rule(at);
     }
 }

@@ -100,13 +100,13 @@ impl Emitter {
     ) {
         self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
         let some = self.concerned(lanes, form, a, rm);
-        let dot = match b {
+        let shadow = match b {
             Some(b) => self.of_two(lanes, form, a, b, some),
             None => self.of_one(lanes, a, some),
         };
         self.guard_mask(at);
         self.guest(at);
-        self.move_shadow(16 + d, dot, lanes.bytes);
+        self.move_shadow(16 + d, shadow, lanes.bytes);
     }
 
     /// The mask register of the lanes that need a shadow if an operand has one; 0 for all. With the result in the
@@ -150,8 +150,8 @@ impl Emitter {
         self.out.hot.vector(first.masked(FIRST));
         if form == forms::XOR {
             // What two shadows become is the engine's business.
-            let [one, other] =
-                [16 + a, 16 + b].map(|dot| lanes.vector(forms::TEST, [SECOND, dot], Place::Reg(dot)));
+            let [one, other] = [16 + a, 16 + b]
+                .map(|shadow| lanes.vector(forms::TEST, [SECOND, shadow], Place::Reg(shadow)));
             self.out.hot.vector(one);
             self.out.hot.vector(other.masked(SECOND));
             let nothing = [SECOND_TEMPORARY; 2];
@@ -168,22 +168,22 @@ impl Emitter {
     fn turned(&mut self, lanes: Lanes, register: u8, operand: u8, mask: u8, zeroing: bool) {
         let constants = Constants::at(self.mirror().settings.constants);
         let (sign, magnitude) = (constants.sign(lanes.format), constants.magnitude(lanes.format));
-        let dot = 16 + operand;
+        let shadow = 16 + operand;
         let hot = &mut self.out.hot;
         hot.vector(lanes.vector(forms::XOR, [register, register], Place::Reg(operand)));
         hot.vector(lanes.vector(forms::TEST_NOT, [mask, register], Place::Mem(magnitude)));
-        hot.vector(lanes.vector(forms::TEST, [mask, dot], Place::Reg(dot)).masked(mask));
+        hot.vector(lanes.vector(forms::TEST, [mask, shadow], Place::Reg(shadow)).masked(mask));
         let turn =
-            lanes.vector(forms::TERNARY, [register, dot], Place::Mem(sign)).immediate(TURN).masked(mask);
+            lanes.vector(forms::TERNARY, [register, shadow], Place::Mem(sign)).immediate(TURN).masked(mask);
         hot.vector(if zeroing { turn.zeroing() } else { turn });
     }
 
-    /// Leaves in mask register 1 the lanes, of those in mask `some`, that have something in `dots` and nothing in `dot`.
-    fn unclear(&mut self, lanes: Lanes, dots: u8, dot: u8, some: u8) {
+    /// Leaves in mask register 1 the lanes, of those in mask `some`, that have something in `shadows` and nothing in `shadow`.
+    fn unclear(&mut self, lanes: Lanes, shadows: u8, shadow: u8, some: u8) {
         debug_assert!(lanes.bytes >= 16, "logic is packed");
         let hot = &mut self.out.hot;
-        hot.vector(lanes.vector(forms::TEST, [FIRST, dots], Place::Reg(dots)).masked(some));
-        hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, dot], Place::Reg(dot)).masked(FIRST));
+        hot.vector(lanes.vector(forms::TEST, [FIRST, shadows], Place::Reg(shadows)).masked(some));
+        hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, shadow], Place::Reg(shadow)).masked(FIRST));
     }
 }
 

@@ -10,7 +10,7 @@ use shadowgrind_core::format::Format;
 /// An operand's part in the shadow of a result, in temporaries.
 struct Part {
     /// Its shadow, with the sign that it has in the result, in the lanes in which the result is ± the operand.
-    dot: u8,
+    shadow: u8,
     /// All ones in the lanes in which it has none.
     absent: u8,
 }
@@ -28,24 +28,24 @@ impl Emitter {
     ) {
         let result = self.temporary(0);
         self.out.hot.vector(lanes.vector(form, [result, a], rm));
-        let Part { dot, absent } = self.part(lanes, result, a, [1, 2, 3]);
+        let Part { shadow, absent } = self.part(lanes, result, a, [1, 2, 3]);
         if let Some(b) = b {
             let other = self.part(lanes, result, b, [3, 4, 5]);
             let free = self.temporary(5);
             if form == forms::XOR {
                 // What two shadows become is the engine's business.
                 self.out.hot.vector(lanes.vector(forms::OR, [free, absent], Place::Reg(other.absent)));
-                self.merge(lanes, forms::AND, dot, free);
-                self.merge(lanes, forms::AND, other.dot, free);
+                self.merge(lanes, forms::AND, shadow, free);
+                self.merge(lanes, forms::AND, other.shadow, free);
             }
-            self.is_zero(lanes, free, dot);
-            self.merge(lanes, forms::AND, other.dot, free);
-            self.merge(lanes, forms::OR, dot, other.dot);
+            self.is_zero(lanes, free, shadow);
+            self.merge(lanes, forms::AND, other.shadow, free);
+            self.merge(lanes, forms::OR, shadow, other.shadow);
             self.merge(lanes, forms::AND, absent, other.absent);
         }
         // Unclear: an operand has a shadow and the result none, which is no matter if that is not selected.
         let unclear = self.temporary(3);
-        self.is_zero(lanes, unclear, dot);
+        self.is_zero(lanes, unclear, shadow);
         self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, absent], Place::Reg(unclear)));
         if lanes.may_be_nothing(form) {
             let tested = if form == forms::AND { a } else { result };
@@ -60,24 +60,24 @@ impl Emitter {
         }
         self.guard_register(at, unclear);
         self.guest(at);
-        self.put_shadow(d, dot);
+        self.put_shadow(d, shadow);
     }
 
     /// The part of register `operand` in the shadow of what is in `result`, made in temporaries `places`.
     fn part(&mut self, lanes: Lanes, result: u8, operand: u8, places: [usize; 3]) -> Part {
-        let [dot, absent, shadow] = places.map(|i| self.temporary(i));
+        let [shadow, absent, own] = places.map(|i| self.temporary(i));
         let Place::Mem(mem) = self.shadow(operand) else { unreachable!("shadows are in memory") };
         let magnitude = Constants::at(self.mirror().settings.constants).magnitude(lanes.format);
         // What was turned over: at most the sign where the result is ± the operand.
-        self.out.hot.vector(lanes.vector(forms::XOR, [dot, result], Place::Reg(operand)));
-        self.out.hot.vector(lanes.vector(forms::AND, [absent, dot], Place::Mem(magnitude)));
+        self.out.hot.vector(lanes.vector(forms::XOR, [shadow, result], Place::Reg(operand)));
+        self.out.hot.vector(lanes.vector(forms::AND, [absent, shadow], Place::Mem(magnitude)));
         self.is_zero(lanes, absent, absent);
-        self.out.hot.vector_load(shadow, mem, lanes.bytes);
-        self.merge(lanes, forms::XOR, dot, shadow);
-        self.merge(lanes, forms::AND, dot, absent);
-        self.is_zero(lanes, absent, shadow);
-        self.out.hot.vector(lanes.vector(forms::AND_NOT, [dot, absent], Place::Reg(dot)));
-        Part { dot, absent }
+        self.out.hot.vector_load(own, mem, lanes.bytes);
+        self.merge(lanes, forms::XOR, shadow, own);
+        self.merge(lanes, forms::AND, shadow, absent);
+        self.is_zero(lanes, absent, own);
+        self.out.hot.vector(lanes.vector(forms::AND_NOT, [shadow, absent], Place::Reg(shadow)));
+        Part { shadow, absent }
     }
 
     /// `onto` with `other`, in the form's way.

@@ -4,10 +4,8 @@
 //! that is too much code for what is rare, a *guard* looks whether any of its operands carries a shadow at all and
 //! leaves to the engine if so. Every annotated instruction has that slow twin: it can always be left to the engine.
 //!
-//! Keeps the guest's flags and stack, and with AVX-512 its sticky exceptions and rounding mode too. Without (the VEX
-//! binding), rules of arithmetic raise flags of MXCSR beside the guest's own, and round as the guest does, unless
-//! [`Settings::keeps_mxcsr`] asks that the flags be put back, at several times the price. Knows instructions and
-//! places, not what a shadow means.
+//! Keeps the guest's flags and stack, and its sticky exceptions and rounding mode: with AVX-512 by instructions that
+//! have nothing to do with them, without as `isolation` says. Knows instructions and places, not what a shadow means.
 
 mod arith;
 mod double;
@@ -16,6 +14,7 @@ mod function;
 mod general;
 mod guard;
 mod half;
+pub(crate) mod isolation;
 mod liveness;
 mod logic;
 mod logic_vex;
@@ -64,10 +63,10 @@ pub(crate) struct Settings {
     pub(crate) slow: bool,
     /// Address of the constants.
     pub(crate) constants: u64,
-    /// Without AVX-512: rules put MXCSR back as it was.
-    pub(crate) keeps_mxcsr: bool,
     /// With no shadow in an upper register: vector registers have 64 bytes all the same, and the guest may use them.
     pub(crate) wide: bool,
+    /// Whether the processor has AVX-512.
+    pub(crate) has_avx512: bool,
     /// First address without a mirror.
     pub(crate) guest_end: u64,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
@@ -106,14 +105,15 @@ impl Mirror {
         }
     }
 
-    /// Whether shadows are in the upper vector registers.
-    pub(crate) fn in_upper_registers(&self) -> bool {
-        self.settings.in_registers != 0
+    /// Whether annotations take it that the guest uses nothing of AVX-512.
+    pub(crate) fn excludes_avx512(&self) -> bool {
+        self.settings.in_registers != 0 || self.settings.has_avx512 && !self.settings.wide
     }
 
-    /// From now on no shadow is in a vector register.
+    /// From now on no shadow is in a vector register, and the guest may use all of them.
     pub(crate) fn leave_upper_registers(&mut self) {
         self.settings.in_registers = 0;
+        self.settings.wide = self.settings.has_avx512;
         self.twins = Twins::new(EncodingKind::VEX);
     }
 
@@ -220,6 +220,7 @@ impl Emitter {
                 self.guarded(at);
             }
             Row::Nothing => self.guest(at),
+            Row::Integer if self.hides_mxcsr() && isolation::concerns_mxcsr(insn) => self.annotated_mxcsr(at),
             Row::Integer => self.integer(at),
             Row::General(general) => self.general(at, general),
             Row::X87(X87::Control) => self.guest(at),

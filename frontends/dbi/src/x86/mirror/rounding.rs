@@ -94,7 +94,7 @@ impl Emitter {
         }
         let constants = Constants::at(self.mirror().settings.constants);
         let (whole, exponent) = (constants.whole(sum.format), Place::Mem(constants.exponent(sum.format)));
-        let (sign, dot) = (Place::Mem(constants.sign(sum.format)), 16 + sum.d);
+        let (sign, shadow) = (Place::Mem(constants.sign(sum.format)), 16 + sum.d);
         for &i in magic_terms(sum.op) {
             let (found, kept) = (self.temporary(1), Place::Mem(self.kept(i)));
             let hot = &mut self.out.hot;
@@ -103,13 +103,13 @@ impl Emitter {
             hot.vector(sum.vector(forms::TERNARY, [found, sum.d], exponent).immediate(DIFFERENCE));
             hot.vector(sum.vector(forms::TEST_NOT, [MAGIC, found], Place::Reg(found)).masked(MAGIC));
             if operands.absent >> i & 1 == 1 || operands.x[i] == Place::Reg(sum.d) {
-                hot.vector(sum.vector(forms::XOR, [dot, dot], Place::Reg(dot)).masked(MAGIC));
+                hot.vector(sum.vector(forms::XOR, [shadow, shadow], Place::Reg(shadow)).masked(MAGIC));
                 continue;
             }
-            hot.vector(sum.vector(forms::LOAD, [dot, 0], operands.dots[i]).masked(MAGIC));
+            hot.vector(sum.vector(forms::LOAD, [shadow, 0], operands.shadows[i]).masked(MAGIC));
             if sum.subtracts(i) {
-                hot.vector(sum.vector(forms::TEST, [MAGIC, dot], Place::Reg(dot)).masked(MAGIC));
-                hot.vector(sum.vector(forms::XOR, [dot, dot], sign).masked(MAGIC));
+                hot.vector(sum.vector(forms::TEST, [MAGIC, shadow], Place::Reg(shadow)).masked(MAGIC));
+                hot.vector(sum.vector(forms::XOR, [shadow, shadow], sign).masked(MAGIC));
             }
         }
     }

@@ -26,7 +26,7 @@ const U: u8 = UPPER[1];
 
 /// Where the float, its shadow and the other operand wait for the guest's instruction.
 const FLOAT: usize = 0;
-const DOT: usize = 1;
+const SHADOW: usize = 1;
 const OTHER: usize = 2;
 
 /// Bits of an exponent's place, for a shift.
@@ -128,7 +128,7 @@ impl Emitter {
         let Parts { a, b, bytes, .. } = parts;
         let constants = Constants::at(self.mirror().settings.constants);
         let (last, before) = (Place::Mem(constants.last_byte()), Place::Mem(constants.last_byte_but_one()));
-        let [float, dot, other] = [FLOAT, DOT, OTHER].map(|place| self.waiting(place));
+        let [float, shadow, other] = [FLOAT, SHADOW, OTHER].map(|place| self.waiting(place));
         let both = match b {
             Some(Place::Reg(b)) => Some(b),
             _ => None,
@@ -150,7 +150,7 @@ impl Emitter {
             hot.vector_store(other, U, bytes);
         }
         hot.vector(parts.vector(forms::OR, [T, 16 + a], Place::Reg(16 + both.unwrap_or(a))));
-        hot.vector_store(dot, T, bytes);
+        hot.vector_store(shadow, T, bytes);
         // A shadow without its last byte is that of a part of a float.
         hot.vector(test(FIRST, T));
         hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], last).masked(FIRST));
@@ -187,7 +187,7 @@ impl Emitter {
     fn guard_wide(&mut self, at: At<'_>, parts: Parts) {
         let constants = Constants::at(self.mirror().settings.constants);
         let low = Place::Mem(constants.low_half());
-        let [float, dot, other] = [FLOAT, DOT, OTHER].map(|place| self.waiting(place));
+        let [float, shadow, other] = [FLOAT, SHADOW, OTHER].map(|place| self.waiting(place));
         let wide = |form, operands, rm| Vector::new(form, Format::F64, Length::of(parts.bytes), operands, rm);
         let hot = &mut self.out.hot;
         hot.vector_load(T, float, parts.bytes);
@@ -195,7 +195,7 @@ impl Emitter {
         hot.vector(wide(forms::AND_NOT, [U, T], Place::Reg(U)));
         hot.vector(wide(forms::TEST, [SECOND, U], Place::Reg(U)));
         hot.vector(wide(forms::TEST_NOT, [SECOND, U], low).masked(SECOND));
-        hot.vector_load(T, dot, parts.bytes);
+        hot.vector_load(T, shadow, parts.bytes);
         hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
         self.guard_mask(at);
     }
@@ -206,7 +206,7 @@ impl Emitter {
         let constants = Constants::at(self.mirror().settings.constants);
         let (exponent, one) =
             (Place::Mem(constants.exponent(Format::F32)), Place::Mem(constants.one(Format::F32)));
-        let [float, dot] = [FLOAT, DOT].map(|place| self.waiting(place));
+        let [float, shadow] = [FLOAT, SHADOW].map(|place| self.waiting(place));
         let hot = &mut self.out.hot;
         hot.vector_load(T, float, parts.bytes);
         hot.vector(parts.vector(forms::AND, [T, T], exponent));
@@ -218,7 +218,7 @@ impl Emitter {
         hot.vector(parts.vector(forms::SUB_32, [U, U], Place::Reg(T)));
         hot.vector(parts.vector(forms::SHIFT_32, [SHIFT_RIGHT, U], Place::Reg(U)).immediate(FRACTION_BITS));
         hot.vector(parts.vector(forms::FROM_INTEGER_32, [U, 0], Place::Reg(U)));
-        hot.vector_load(T, dot, parts.bytes);
+        hot.vector_load(T, shadow, parts.bytes);
         hot.vector(parts.vector(forms::SCALE, [T, T], Place::Reg(U)).nearest());
     }
 
@@ -230,12 +230,12 @@ impl Emitter {
         let fraction = constant(constants.fraction());
         let (sign, magnitude) =
             (constant(constants.sign(Format::F32)), constant(constants.magnitude(Format::F32)));
-        let [float, dot, other] = [FLOAT, DOT, OTHER].map(|place| self.waiting(place));
+        let [float, shadow, other] = [FLOAT, SHADOW, OTHER].map(|place| self.waiting(place));
         let r = parts.d;
         let hot = &mut self.out.hot;
         let test = |form, mask, register| parts.vector(form, [mask, register], Place::Reg(register));
         let clear = parts.vector(forms::XOR, [T, T], Place::Reg(T)).masked(FIRST);
-        hot.vector_load(U, dot, parts.bytes);
+        hot.vector_load(U, shadow, parts.bytes);
         hot.vector(test(forms::TEST, FIRST, U));
         hot.vector_load(U, float, parts.bytes);
         hot.vector(parts.vector(forms::XOR, [U, U], Place::Reg(r)));

@@ -2,6 +2,7 @@
 
 use super::{Mirror, Settings};
 use crate::x86::access;
+use crate::x86::asm::Asm;
 use crate::x86::code::{Frame, Placement};
 use crate::x86::discover::discovered;
 use crate::x86::emit::Emitter;
@@ -47,12 +48,24 @@ const GUEST: &[&[u8]] = &[
 ];
 
 /// Hot and cold code of `guest`, annotated in `mode`.
-fn annotated(guest: &[&[u8]], mode: Mode, in_registers: u8, keeps_mxcsr: bool) -> Vec<Instruction> {
+fn annotated(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Vec<Instruction> {
+    let emitter = emitted(guest, mode, in_registers);
+    let out = &emitter.out;
+    [decode(&out.hot), decode(&out.cold)].concat()
+}
+
+fn decode(code: &Asm) -> Vec<Instruction> {
+    Decoder::with_ip(64, code.code(), code.base(), DecoderOptions::NONE).into_iter().collect()
+}
+
+/// The emitter that has just emitted it.
+fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     let frame = Frame {
         context: CONTEXT,
-        branch_tables: [0x10_0000, 0x20_0000, 0x30_0000, 0x40_0000, 0x50_0000].map(|at| CONTEXT + at),
+        branch_tables: std::array::from_fn(|n| CONTEXT + 0x10_0000 * (n as u64 + 1)),
+        index_bits: CONTEXT + 0x7000,
         exit: CONTEXT + 0x8000,
-        ib_misses: [0x8100, 0x8140, 0x8180, 0x81c0, 0x8200].map(|at| CONTEXT + at),
+        ib_misses: std::array::from_fn(|n| CONTEXT + 0x8100 + 0x40 * n as u64),
         syscall: CONTEXT + 0x8300,
         function_returned: CONTEXT + 0x8400,
         evaluate: CONTEXT + 0x8480,
@@ -61,9 +74,9 @@ fn annotated(guest: &[&[u8]], mode: Mode, in_registers: u8, keeps_mxcsr: bool) -
         in_registers,
         records: false,
         constants: CONTEXT + 0x9000,
-        guest_end: 1 << 44,
+        guest_end: 1 << 45,
         vdso: (0, 0),
-        keeps_mxcsr,
+        has_avx512: in_registers > 0,
         wide: false,
         slow: false,
     };
@@ -72,11 +85,7 @@ fn annotated(guest: &[&[u8]], mode: Mode, in_registers: u8, keeps_mxcsr: bool) -
     assert_eq!(block.insns.len(), guest.len(), "all of the code is one superblock");
     let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
     emitter.emit(&block, place, mode, false);
-    let decode = |code: &[u8], at| -> Vec<Instruction> {
-        Decoder::with_ip(64, code, at, DecoderOptions::NONE).into_iter().collect()
-    };
-    let out = &emitter.out;
-    [decode(out.hot.code(), out.hot.base()), decode(out.cold.code(), out.cold.base())].concat()
+    emitter
 }
 
 /// Whether a processor without AVX-512 has the instruction.
@@ -90,8 +99,8 @@ fn is_older(insn: &Instruction) -> bool {
 
 #[test]
 fn without_avx512_annotations_use_none() {
-    for keeps_mxcsr in [false, true] {
-        let code = annotated(GUEST, Mode::cells(0), 0, keeps_mxcsr);
+    for isolated in [false, true] {
+        let code = annotated(GUEST, Mode::cells(0).isolated(isolated), 0);
         assert!(code.len() > 10 * GUEST.len() / 2, "annotations are there");
         let newer: Vec<String> =
             code.iter().filter(|insn| !is_older(insn)).map(|insn| format!("{insn:?}")).collect();
@@ -101,7 +110,7 @@ fn without_avx512_annotations_use_none() {
 
 #[test]
 fn with_avx512_they_do() {
-    let code = annotated(GUEST, Mode::cells(0), 14, false);
+    let code = annotated(GUEST, Mode::cells(0), 14);
     assert!(code.iter().any(|insn| insn.encoding() == EncodingKind::EVEX));
 }
 
@@ -109,7 +118,7 @@ fn with_avx512_they_do() {
 #[test]
 fn narrow_code_leaves_upper_halves_alone() {
     let uses_them = |guest: &[&[u8]]| {
-        let code = annotated(guest, Mode::cells(0).narrow(true), 0, false);
+        let code = annotated(guest, Mode::cells(0).narrow(true), 0);
         code.iter().any(access::has_more_than_sse)
     };
     let sse = |bytes: &&&[u8]| {
@@ -126,9 +135,60 @@ fn narrow_code_leaves_upper_halves_alone() {
         b"\xf2\x45\x0f\x58\xff", // addsd xmm15, xmm15
         b"\xc3",                 // ret
     ];
-    let code = annotated(CLEARED, Mode::cells(0).narrow(true), 0, false);
+    let code = annotated(CLEARED, Mode::cells(0).narrow(true), 0);
     let cleared = code.iter().position(|insn| insn.mnemonic() == Mnemonic::Vzeroupper);
     let after = &code[cleared.expect("it is there")..];
     let fills = |insn: &&Instruction| insn.op_count() > 0 && insn.op0_register().is_ymm();
     assert_eq!(after.iter().find(fills), None);
+}
+
+/// What the processor's MXCSR has a part in: arithmetic, conversions and comparisons of floats.
+fn is_arithmetic(insn: &Instruction) -> bool {
+    let name = format!("{:?}", insn.mnemonic()).to_lowercase();
+    let families = [
+        "add", "sub", "mul", "div", "sqrt", "min", "max", "cmp", "comis", "cvt", "fma", "fnma", "fms", "fnms",
+    ];
+    let float = ["ps", "pd", "ss", "sd"].iter().any(|end| name.ends_with(end));
+    let is = |family: &&str| name.trim_start_matches('v').trim_start_matches('u').starts_with(*family);
+    (float || name.contains("cvt")) && families.iter().any(is)
+}
+
+/// Annotations compute nowhere but in rules; the guest's own instructions, of which there are as many, compute nowhere else.
+#[test]
+fn what_may_raise_exceptions_is_in_rules() {
+    let guests = GUEST.concat();
+    let decoder = Decoder::with_ip(64, &guests, START, DecoderOptions::NONE);
+    let own = decoder.into_iter().filter(is_arithmetic).count();
+    assert!(own > 8);
+    for mode in [Mode::cells(0), Mode::cells(0).isolated(true), Mode::cells(3).narrow(true)] {
+        let emitter = emitted(GUEST, mode, 0);
+        let out = &emitter.out;
+        let in_rules = |insn: &Instruction| out.rules.iter().any(|r| (r.start..r.end).contains(&insn.ip()));
+        let code = [decode(&out.hot), decode(&out.cold)].concat();
+        let (rules, others): (Vec<Instruction>, Vec<Instruction>) =
+            code.into_iter().filter(is_arithmetic).partition(in_rules);
+        assert!(rules.len() >= own - 2, "{} rules", rules.len());
+        assert_eq!(others.len(), own, "{mode:?}: {others:?}");
+    }
+}
+
+/// The isolated version of a block has the same rules.
+#[test]
+fn isolation_is_all_that_differs() {
+    let code = |emitter: &Emitter| -> Vec<Vec<Instruction>> {
+        let rules = &emitter.out.rules;
+        let hot = decode(&emitter.out.hot);
+        let within =
+            |start, end| hot.iter().filter(move |i| (start..end).contains(&i.ip())).copied().collect();
+        rules.iter().map(|rule| within(rule.start, rule.end)).collect()
+    };
+    for mode in [Mode::cells(0), Mode::cells(3), Mode::cells(0).narrow(true)] {
+        let (shared, isolated) = (emitted(GUEST, mode, 0), emitted(GUEST, mode.isolated(true), 0));
+        assert_eq!(code(&shared), code(&isolated));
+        assert!(shared.out.rules.len() > 5);
+        let loads = |emitter: &Emitter| {
+            decode(&emitter.out.hot).iter().filter(|i| i.mnemonic() == Mnemonic::Vldmxcsr).count()
+        };
+        assert_eq!((loads(&shared), loads(&isolated)), (0, 2 * isolated.out.rules.len()));
+    }
 }

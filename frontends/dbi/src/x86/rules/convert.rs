@@ -1,6 +1,6 @@
-//! Dots that change their format with the value: f64 to f32 and back, f32 to f16 and back.
+//! Shadows that change their format with the value: f64 to f32 and back, f32 to f16 and back.
 //!
-//! The rule of TABLE 1's `Narrow` and `Widen` is that the dot is converted like the value; this is that conversion.
+//! The rule of TABLE 1's `Narrow` and `Widen` is that the shadow is converted like the value; this is that conversion.
 
 use shadowgrind_core::format::Format;
 
@@ -9,7 +9,7 @@ use super::super::vector::{Length, Place, Vector, forms};
 use super::vex::{clear_above, merge};
 use super::{Binding, Constants, Rest};
 
-/// A conversion of dots to emit.
+/// A conversion of shadows to emit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
     /// Format of the operand.
@@ -18,9 +18,9 @@ pub(crate) struct Conversion {
     pub(crate) result: Format,
     /// Number of lanes: 1 for a scalar conversion, 2, 4, or, with `Evex`, 8. Between F16 and F32 4 or 8, the rest zero.
     pub(crate) count: u8,
-    /// The operand's dot: as many lanes of it. What is above them may be anything.
-    pub(crate) dot: Place,
-    /// Register for the result's dot; may be that of `dot`.
+    /// The operand's shadow: as many lanes of it. What is above them may be anything.
+    pub(crate) shadow: Place,
+    /// Register for the result's shadow; may be that of `shadow`.
     pub(crate) to: u8,
     /// What becomes of `to` beyond the lanes of the result.
     pub(crate) rest: Rest,
@@ -77,7 +77,7 @@ fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
         asm.vector(Vector::unary(forms::MASK_LOAD, Format::F32, Length::B16, job.mask, mem));
         job.mask
     });
-    let from = match job.dot {
+    let from = match job.shadow {
         Place::Reg(register) => register,
         Place::Mem(mem) => {
             asm.vector_load(job.temp, mem, job.bytes(job.from));
@@ -105,14 +105,14 @@ fn vex(asm: &mut Asm, job: &Conversion) {
     let wider = if job.from.bytes() > job.result.bytes() { job.from } else { job.result };
     let length = if scalar { Length::Scalar } else { Length::of(job.bytes(wider)) };
     let to = if job.rest == Rest::Zero { job.to } else { job.temp };
-    let dot = match job.dot {
+    let shadow = match job.shadow {
         Place::Mem(mem) if job.needs_register() => {
             asm.vector_load(job.temp, mem, job.bytes(job.from));
             Place::Reg(job.temp)
         }
-        dot => dot,
+        shadow => shadow,
     };
-    asm.vector(job.vector(length, to, dot));
+    asm.vector(job.vector(length, to, shadow));
     let width = job.bytes(job.result);
     match job.rest {
         Rest::Keep | Rest::Low => merge(asm, job.to, to, width, job.rest),

@@ -1,4 +1,4 @@
-//! The rule of a function of the program, where operands, dots and result are in memory: that of TABLE 1 in doubles,
+//! The rule of a function of the program, where operands, shadows and result are in memory: that of TABLE 1 in doubles,
 //! converted for floats, since a float's arithmetic would lose several digits of a function's derivative.
 //!
 //! Knows nothing of functions but the operation, and not what to do where the rule says NaN because it does not know.
@@ -20,15 +20,15 @@ pub(crate) struct Applied<'a> {
     pub(crate) width: u8,
     /// The operands.
     pub(crate) x: [Mem; MAX_OPERANDS],
-    /// Their dots.
-    pub(crate) dots: [Mem; MAX_OPERANDS],
-    /// A bit for each dot that is known to be absent, as in [`Job`].
+    /// Their shadows.
+    pub(crate) shadows: [Mem; MAX_OPERANDS],
+    /// A bit for each shadow that is known to be absent, as in [`Job`].
     pub(crate) absent: u8,
     /// The result.
     pub(crate) r: Mem,
     /// Memory to clobber, as wide.
     pub(crate) aside: Mem,
-    /// The vector register for the result's dot; the rest of it becomes zero.
+    /// The vector register for the result's shadow; the rest of it becomes zero.
     pub(crate) to: u8,
     /// Vector registers to clobber: twelve.
     pub(crate) temps: &'a [u8],
@@ -47,7 +47,7 @@ impl Applied<'_> {
         &'a self,
         format: Format,
         width: u8,
-        [x, dots]: [&'a [Place]; 2],
+        [x, shadows]: [&'a [Place]; 2],
         lanes: Option<u8>,
     ) -> Job<'a> {
         Job {
@@ -55,7 +55,7 @@ impl Applied<'_> {
             format,
             width,
             x,
-            dots,
+            shadows,
             absent: self.absent,
             r: Place::Mem(self.r),
             to: self.to,
@@ -78,8 +78,8 @@ pub(crate) fn emit_function(
     let count = applied.op.arity();
     if applied.format == Format::F64 || applied.op.is_arithmetic() {
         let lanes = applied.lanes(binding, applied.width / applied.format.bytes() as u8);
-        let (x, dots) = (applied.x.map(Place::Mem), applied.dots.map(Place::Mem));
-        let job = applied.job(applied.format, applied.width, [&x[..count], &dots[..count]], lanes);
+        let (x, shadows) = (applied.x.map(Place::Mem), applied.shadows.map(Place::Mem));
+        let job = applied.job(applied.format, applied.width, [&x[..count], &shadows[..count]], lanes);
         return emit(asm, binding, &job, constants);
     }
     // As many lanes as there is room for as doubles.
@@ -92,8 +92,8 @@ pub(crate) fn emit_function(
     let bytes = room * Format::F32.bytes() as u8;
     for at in (0..applied.width).step_by(bytes.into()) {
         let part = |mem: Mem| mem.plus(at.into());
-        let (x, dots) = (applied.x.map(part), applied.dots.map(part));
-        let half = Applied { x, dots, r: part(applied.r), ..*applied };
+        let (x, shadows) = (applied.x.map(part), applied.shadows.map(part));
+        let half = Applied { x, shadows, r: part(applied.r), ..*applied };
         written |= converted(asm, binding, &half, room, constants);
         asm.vector_store(part(applied.aside), applied.to, bytes);
     }
@@ -106,11 +106,11 @@ fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, cons
     let (op, lanes) = (applied.op, applied.lanes(binding, count));
     let mut free = applied.temps.iter().copied();
     let mut written = 1 << applied.to;
-    let mut convert = |asm: &mut Asm, from: Format, dot: Place, to: u8| {
+    let mut convert = |asm: &mut Asm, from: Format, shadow: Place, to: u8| {
         written |= 1 << to;
         let (temp, mask) = (to, applied.masks.first().copied().unwrap_or(0));
         let result = if from == Format::F32 { Format::F64 } else { Format::F32 };
-        let job = Conversion { from, result, count, dot, to, rest: Rest::Zero, temp, mask, lanes };
+        let job = Conversion { from, result, count, shadow, to, rest: Rest::Zero, temp, mask, lanes };
         convert(asm, binding, &job, constants);
     };
     let mut widened = |asm: &mut Asm, mem: Mem, needed: bool| {
@@ -121,15 +121,15 @@ fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, cons
         convert(asm, Format::F32, Place::Mem(mem), to);
         Place::Reg(to)
     };
-    let (mut x, mut dots) = ([Place::Reg(0); MAX_OPERANDS], [Place::Reg(0); MAX_OPERANDS]);
+    let (mut x, mut shadows) = ([Place::Reg(0); MAX_OPERANDS], [Place::Reg(0); MAX_OPERANDS]);
     for i in 0..op.arity() {
         x[i] = widened(asm, applied.x[i], needs_operand(op, i));
-        dots[i] = widened(asm, applied.dots[i], applied.absent >> i & 1 == 0);
+        shadows[i] = widened(asm, applied.shadows[i], applied.absent >> i & 1 == 0);
     }
     let r = widened(asm, applied.r, needs_result(op));
     let temps: Vec<u8> = free.collect();
     let width = count * Format::F64.bytes() as u8;
-    let job = applied.job(Format::F64, width, [&x[..op.arity()], &dots[..op.arity()]], lanes);
+    let job = applied.job(Format::F64, width, [&x[..op.arity()], &shadows[..op.arity()]], lanes);
     let computed = emit(asm, binding, &Job { r, temps: &temps, ..job }, constants);
     convert(asm, Format::F64, Place::Reg(applied.to), applied.to);
     written | computed

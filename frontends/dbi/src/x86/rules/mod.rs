@@ -1,8 +1,8 @@
-//! Dot rules as machine code: TABLE 1's arithmetic rows beside the guest's instructions.
+//! Shadow rules as machine code: TABLE 1's arithmetic rows beside the guest's instructions.
 //!
 //! `template` turns a row into a list of verbs; `evex` and `vex` turn that into instructions, with registers by
 //! `registers`. Nothing here knows an operation: what is emitted follows from the row. The caller says where operands,
-//! dots and result are; it knows the guest's instruction and orders rule and instruction.
+//! shadows and result are; it knows the guest's instruction and orders rule and instruction.
 //!
 //! **Bits.** Emitted code computes what `shadows::dot::eval` computes, bit for bit, but that a NaN may be any NaN.
 //!
@@ -50,7 +50,7 @@ pub(crate) enum Rest {
     Low,
 }
 
-/// One rule to emit. Registers given as operands, dots and result are left as they are, but for `to`.
+/// One rule to emit. Registers given as operands, shadows and result are left as they are, but for `to`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a> {
     /// An arithmetic row.
@@ -61,14 +61,14 @@ pub(crate) struct Job<'a> {
     pub(crate) width: u8,
     /// The operands, in the order of the row. What is above their width may be anything.
     pub(crate) x: &'a [Place],
-    /// Their dots, likewise.
-    pub(crate) dots: &'a [Place],
-    /// A bit for each dot that is known to be absent; it is not read. The rule is shorter then. A dot of −0 is kept where
+    /// Their shadows, likewise.
+    pub(crate) shadows: &'a [Place],
+    /// A bit for each shadow that is known to be absent; it is not read. The rule is shorter then. A shadow of −0 is kept where
     /// adding nothing to it would have made it +0.
     pub(crate) absent: u8,
     /// The guest's result; read only if [`needs_result`].
     pub(crate) r: Place,
-    /// Register for the result's dot; may be one of `dots`, and is none of the temporaries.
+    /// Register for the result's shadow; may be one of `shadows`, and is none of the temporaries.
     pub(crate) to: u8,
     /// What becomes of `to` beyond the width.
     pub(crate) rest: Rest,
@@ -99,15 +99,19 @@ impl Job<'_> {
         self.width / self.format.bytes() as u8
     }
 
-    /// The rule, with operands and dots that are in one place taken as one value.
+    /// The rule, with operands and shadows that are in one place taken as one value.
     fn template(&self) -> Template {
         let count = self.op.arity();
-        assert!(self.x.len() == count && self.dots.len() == count, "{count} operands for {}", self.op.name());
+        assert!(
+            self.x.len() == count && self.shadows.len() == count,
+            "{count} operands for {}",
+            self.op.name()
+        );
         let same = |places: &[Place]| {
             let first = |i: usize| places.get(i).and_then(|place| places.iter().position(|p| p == place));
             std::array::from_fn(|i| first(i).unwrap_or(i) as u8)
         };
-        Template::of(self.op, [same(self.x), same(self.dots)], self.absent)
+        Template::of(self.op, [same(self.x), same(self.shadows)], self.absent)
     }
 }
 

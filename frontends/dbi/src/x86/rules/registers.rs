@@ -58,7 +58,7 @@ impl<'a> Registers<'a> {
         };
         let values = template.nodes.iter().map(|&node| match node {
             Node::Operand(i) => place(job.x[usize::from(i)]),
-            Node::Dot(i) => place(job.dots[usize::from(i)]),
+            Node::Shadow(i) => place(job.shadows[usize::from(i)]),
             Node::Result => place(job.r),
             Node::Constant(c) => {
                 Value { memory: Some((constants.vector(c, job.format), constant)), ..Value::default() }
@@ -70,7 +70,7 @@ impl<'a> Registers<'a> {
         for v in read.chain([template.result]) {
             values[usize::from(v.0)].uses += 1;
         }
-        let given = job.x.iter().chain(job.dots).chain([&job.r]).filter_map(|place| match place {
+        let given = job.x.iter().chain(job.shadows).chain([&job.r]).filter_map(|place| match place {
             Place::Reg(register) => Some(*register),
             Place::Mem(_) => None,
         });

@@ -1,4 +1,4 @@
-//! The dot rule of an op as a list of verbs: TABLE 1 run on an arithmetic that writes down what it is asked for.
+//! The shadow rule of an op as a list of verbs: TABLE 1 run on an arithmetic that writes down what it is asked for.
 //!
 //! Equal values are written down once, dead ones are left out, and a selection becomes part of the instruction whose
 //! result it selects, as a guard. Knows neither registers nor encodings.
@@ -25,8 +25,8 @@ pub(super) enum Node {
     Operand(u8),
     /// Its result.
     Result,
-    /// Dot of an operand.
-    Dot(u8),
+    /// Shadow of an operand.
+    Shadow(u8),
     /// The same in every lane.
     Constant(Constant),
     /// Computed.
@@ -163,20 +163,20 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The dot rule of an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
-    /// and each dot, to the first that is like it. Dots with a bit in `absent` are known to be absent.
+    /// The shadow rule of an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
+    /// and each shadow, to the first that is like it. Shadows with a bit in `absent` are known to be absent.
     pub(super) fn of(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
         let recorder = Recorder::default();
         let count = op.arity();
         let x: Vec<V> = same[0][..count].iter().map(|&i| recorder.node(Node::Operand(i))).collect();
-        let dot = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Dot(i) };
-        let dots: Vec<V> = same[1][..count].iter().map(|i| recorder.node(dot(i))).collect();
+        let shadow = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Shadow(i) };
+        let shadows: Vec<V> = same[1][..count].iter().map(|i| recorder.node(shadow(i))).collect();
         let result = recorder.node(Node::Result);
-        let dot = dot::inline(&recorder, op, &x, result, &dots)
-            .unwrap_or_else(|| dot::rule(&recorder, &op.gradient(&recorder, &x, result), &dots));
+        let shadow = dot::inline(&recorder, op, &x, result, &shadows)
+            .unwrap_or_else(|| dot::rule(&recorder, &op.gradient(&recorder, &x, result), &shadows));
         let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
-        let steps = fused(&nodes, &tests, dot);
-        Template { nodes, tests, steps, result: dot }
+        let steps = fused(&nodes, &tests, shadow);
+        Template { nodes, tests, steps, result: shadow }
     }
 
     /// Whether something other than NaN is computed.
@@ -257,7 +257,7 @@ fn uses(nodes: &[Node], tests: &[Test], result: V) -> Vec<u8> {
                 tests[usize::from(mask.0)].operands().for_each(&mut read);
                 [yes, no].into_iter().for_each(read);
             }
-            Node::Operand(_) | Node::Result | Node::Dot(_) | Node::Constant(_) => {}
+            Node::Operand(_) | Node::Result | Node::Shadow(_) | Node::Constant(_) => {}
         }
     }
     uses
@@ -399,7 +399,7 @@ impl Arith for Recorder {
         if self.is_nothing(c) { self.mul(a, b) } else { self.verb(Verb::Fma(a, b, c)) }
     }
     fn fnma(&self, a: V, b: V, c: V) -> V {
-        // From nothing, too: turning a sign takes as long, and a product of −0 must not look like a dot in a quotient.
+        // From nothing, too: turning a sign takes as long, and a product of −0 must not look like a shadow in a quotient.
         self.verb(Verb::Fnma(a, b, c))
     }
     fn lt(&self, a: V, b: V) -> M {

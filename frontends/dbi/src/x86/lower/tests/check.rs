@@ -28,8 +28,9 @@ enum Fill {
 }
 
 impl Checker {
-    pub(super) fn new() -> Self {
-        Checker { native: Native::new(), lowerer: Lowerer::new(true), rng: Rng(1) }
+    /// With as much of this processor as has state in `components`.
+    pub(super) fn new(components: u64) -> Self {
+        Checker { native: Native::limited_to(components), lowerer: Lowerer::new(true), rng: Rng(1) }
     }
 
     /// Problems with random instructions of `code`; `None` if there was nothing to compare.
@@ -70,15 +71,12 @@ impl Checker {
                 chunk[..10].copy_from_slice(&float80(rng));
             }
         }
-        let mut vectors = [[0; 64]; 32];
-        for vector in &mut vectors {
-            fill_bytes(rng, fill, vector);
-        }
+        let mut vectors = self.native.vectors(|vector| fill_bytes(rng, fill, vector));
         if insn.is_vsib() {
             let index = &mut vectors[insn.memory_index().number()];
             let width = if insn.is_vsib64() { 8 } else { 4 };
             for (i, byte) in index.iter_mut().enumerate() {
-                *byte = if i % width == 0 { rng.next() as u8 } else { 0 };
+                *byte = if i % width == 0 { *byte } else { 0 };
             }
         }
         let mut x87 = [[0; 10]; 8];

@@ -12,10 +12,12 @@ mod tricks;
 
 use check::Checker;
 use iced_x86::Code;
+use native::WITHOUT_AVX512;
 
-/// Runs the checks on all codes that `wanted` accepts and reports every difference, a few per code.
-fn check_codes(wanted: impl Fn(Code) -> bool) {
-    let mut checker = Checker::new();
+/// Runs the checks on all codes that `wanted` accepts, with as much of this processor as has state in `components`, and
+/// reports every difference, a few per code.
+fn check_codes(components: u64, wanted: impl Fn(Code) -> bool) {
+    let mut checker = Checker::new(components);
     let mut problems = Vec::new();
     let mut instructions = 0;
     for code in Code::values().filter(|&code| wanted(code) && operands::can_run(code)) {
@@ -41,19 +43,28 @@ fn is_evex(code: Code) -> bool {
     code.op_code().encoding() == iced_x86::EncodingKind::EVEX
 }
 
+fn is_legacy(code: Code) -> bool {
+    !is_vex(code) && !is_evex(code)
+}
+
 #[test]
 fn legacy_instructions_do_what_their_steps_say() {
-    check_codes(|code| !is_vex(code) && !is_evex(code));
+    check_codes(u64::MAX, is_legacy);
 }
 
 #[test]
 fn vex_instructions_do_what_their_steps_say() {
-    check_codes(is_vex);
+    check_codes(u64::MAX, is_vex);
+}
+
+#[test]
+fn and_on_processors_without_avx512() {
+    check_codes(WITHOUT_AVX512, |code| !is_evex(code));
 }
 
 #[test]
 fn evex_instructions_do_what_their_steps_say() {
     if std::arch::is_x86_feature_detected!("avx512f") {
-        check_codes(is_evex);
+        check_codes(u64::MAX, is_evex);
     }
 }

@@ -48,6 +48,10 @@ pub(super) struct Native {
     zmm_16: usize,
 }
 
+/// Numbers of the state components that have the upper halves of zmm0–15, and zmm16–31.
+const ZMM_HIGH: u32 = 6;
+const ZMM_16: u32 = 7;
+
 const CONTEXT: u64 = 0x1000;
 const FLAGS: u64 = CONTEXT + 128;
 const HOST_RSP: u64 = CONTEXT + 136;
@@ -56,8 +60,17 @@ const IMAGE: u64 = 0x2000;
 const MEMORY: u64 = 0xa000;
 const SIZE: usize = 0xc000;
 
+/// Components of processors without AVX-512: x87, SSE and AVX.
+pub(super) const WITHOUT_AVX512: u64 = 0x07;
+
 impl Native {
+    /// All of this processor.
     pub(super) fn new() -> Self {
+        Self::limited_to(u64::MAX)
+    }
+
+    /// As much of this processor as has state in `components`: registers beyond are neither loaded nor looked at.
+    pub(super) fn limited_to(components: u64) -> Self {
         let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a fresh mapping replaces nothing.
@@ -67,13 +80,29 @@ impl Native {
         // SAFETY: reads XCR0; every processor with AVX, which the tests' hosts have, has the instruction.
         unsafe { asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") high) };
         let offset = |component| __cpuid_count(0xd, component).ebx as usize;
-        let components = (u64::from(high) << 32 | u64::from(low)) & 0xe7;
-        Native { base: base as u64, components, zmm_high: offset(6), zmm_16: offset(7) }
+        let components = (u64::from(high) << 32 | u64::from(low)) & 0xe7 & components;
+        Native { base: base as u64, components, zmm_high: offset(ZMM_HIGH), zmm_16: offset(ZMM_16) }
     }
 
     /// State components there are: those of XCR0 that the tests know.
     pub(super) fn components(&self) -> u64 {
         self.components
+    }
+
+    /// Vector registers, each filled by `fill`; what is beyond the components is zero.
+    pub(super) fn vectors(&self, mut fill: impl FnMut(&mut [u8; 64])) -> [[u8; 64]; 32] {
+        let mut vectors = [[0; 64]; 32];
+        for (number, vector) in vectors.iter_mut().enumerate() {
+            fill(vector);
+            let present = match number {
+                0..16 if self.components & 1 << ZMM_HIGH != 0 => 64,
+                0..16 => 32,
+                _ if self.components & 1 << ZMM_16 != 0 => 64,
+                _ => 0,
+            };
+            vector[present..].fill(0);
+        }
+        vectors
     }
 
     /// Address of the window.
@@ -122,14 +151,14 @@ impl Native {
         }
         for (number, vector) in machine.vectors.iter().enumerate() {
             if number >= 16 {
-                if components & 0x80 != 0 {
+                if components & 1 << ZMM_16 != 0 {
                     put(zmm_16 + 64 * (number - 16), vector);
                 }
                 continue;
             }
             put(160 + 16 * number, &vector[..16]);
             put(576 + 16 * number, &vector[16..32]);
-            if components & 0x40 != 0 {
+            if components & 1 << ZMM_HIGH != 0 {
                 put(zmm_high + 32 * number, &vector[32..]);
             }
         }
@@ -142,7 +171,7 @@ impl Native {
         });
         let flags = u64::from_le_bytes(self.bytes(FLAGS, 8).try_into().unwrap());
         let memory = self.bytes(MEMORY, WINDOW).to_vec();
-        let (zmm_high, zmm_16) = (self.zmm_high, self.zmm_16);
+        let (components, zmm_high, zmm_16) = (self.components, self.zmm_high, self.zmm_16);
         let image = self.image();
         let present = u64::from_le_bytes(image[512..520].try_into().unwrap());
         let top = (u16::from_le_bytes([image[2], image[3]]) >> 11 & 7) as u8;
@@ -152,16 +181,16 @@ impl Native {
         }
         let mut vectors = [[0; 64]; 32];
         for (number, vector) in vectors.iter_mut().enumerate() {
-            let parts: &[(u64, usize, usize, usize)] = &match number {
+            let parts: &[(u32, usize, usize, usize)] = &match number {
                 0..16 => [
                     (1, 160 + 16 * number, 0, 16),
                     (2, 576 + 16 * number, 16, 16),
-                    (6, zmm_high + 32 * number, 32, 32),
+                    (ZMM_HIGH, zmm_high + 32 * number, 32, 32),
                 ],
-                _ => [(7, zmm_16 + 64 * (number - 16), 0, 64); 3],
+                _ => [(ZMM_16, zmm_16 + 64 * (number - 16), 0, 64); 3],
             };
             for &(component, at, to, len) in parts {
-                if present >> component & 1 != 0 {
+                if (present & components) >> component & 1 != 0 {
                     vector[to..to + len].copy_from_slice(&image[at..at + len]);
                 }
             }
@@ -175,7 +204,7 @@ impl Native {
         let mut stub = Stub { base: self.base, encoder: Encoder::new(64), at: self.base };
         const SAVED: [Register; 6] =
             [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
-        let components = u64::MAX;
+        let components = self.components;
         SAVED.iter().for_each(|&register| stub.add(Instruction::with1(Code::Push_r64, register)));
         stub.add(Instruction::with2(Code::Mov_rm64_r64, stub.cell(HOST_RSP), Register::RSP));
         stub.components(components);

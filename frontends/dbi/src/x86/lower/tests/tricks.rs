@@ -123,8 +123,7 @@ impl Run {
         let mut general = std::array::from_fn(|_| rng.next());
         general[3] = native.memory();
         general[4] = native.memory() + 0x800;
-        let mut vectors = [[0; 64]; 32];
-        vectors.iter_mut().for_each(|vector| rng.fill(vector));
+        let vectors = native.vectors(|vector| rng.fill(vector));
         let memory = vec![0; WINDOW];
         let machine =
             Machine { general, flags: 0x202, vectors, x87: [[0; 10]; 8], top: 0, in_use: 0, memory };

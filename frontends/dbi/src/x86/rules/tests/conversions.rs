@@ -1,4 +1,4 @@
-//! Conversions of dots against Rust's own conversions, or for f16, which Rust has none for, the table's.
+//! Conversions of shadows against Rust's own conversions, or for f16, which Rust has none for, the table's.
 
 use super::super::super::vector::{Mem, Place};
 use super::super::{Binding, Conversion, Rest, convert};
@@ -21,7 +21,7 @@ fn is_nan(format: Format, bits: u64) -> bool {
 /// Runs one conversion on random lanes and compares.
 fn check(stage: &mut Stage, binding: Binding, job: Conversion) {
     let (low, bytes) = if binding == Binding::Evex { (16, 64) } else { (0, 32) };
-    let source = match job.dot {
+    let source = match job.shadow {
         Place::Reg(register) => BEFORE + 64 * u64::from(register),
         Place::Mem(_) => OPERANDS,
     };
@@ -60,8 +60,8 @@ fn every_conversion(binding: Binding, counts: &[u8]) {
         return;
     }
     let mut stage = Stage::new(3);
-    let (shadow, temp) = if binding == Binding::Evex { (17, 30) } else { (7, 14) };
-    let places = [Place::Reg(shadow), Place::Mem(Mem::rip(stage.at(OPERANDS)))];
+    let (own, temp) = if binding == Binding::Evex { (17, 30) } else { (7, 14) };
+    let places = [Place::Reg(own), Place::Mem(Mem::rip(stage.at(OPERANDS)))];
     let pairs = [(Format::F32, Format::F64), (Format::F64, Format::F32)];
     let halves = [(Format::F16, Format::F32), (Format::F32, Format::F16)];
     let wide = pairs.into_iter().flat_map(|pair| counts.iter().map(move |&count| (pair, count)));
@@ -69,11 +69,10 @@ fn every_conversion(binding: Binding, counts: &[u8]) {
     for ((from, result), count) in wide.chain(narrow) {
         let rests: &[Rest] =
             if halves.contains(&(from, result)) { &[Rest::Zero] } else { &[Rest::Zero, Rest::Keep] };
-        for (rest, dot) in rests.iter().flat_map(|&rest| places.map(|dot| (rest, dot))) {
-            for (to, lanes) in [(shadow, None), (shadow, Some(7)), (shadow + 2, None), (shadow + 2, Some(7))]
-            {
+        for (rest, shadow) in rests.iter().flat_map(|&rest| places.map(|shadow| (rest, shadow))) {
+            for (to, lanes) in [(own, None), (own, Some(7)), (own + 2, None), (own + 2, Some(7))] {
                 let lanes = lanes.filter(|_| binding == Binding::Evex);
-                let job = Conversion { from, result, count, dot, to, rest, temp, mask: 1, lanes };
+                let job = Conversion { from, result, count, shadow, to, rest, temp, mask: 1, lanes };
                 stage.assemble(binding, |asm| convert(asm, binding, &job, &stage.constants()));
                 for _ in 0..200 {
                     check(&mut stage, binding, job);

@@ -12,12 +12,12 @@ use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, SPILL, STATUS, Stage, runs};
 const UPPER: [u8; 12] = [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20];
 const LOWER: [u8; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
-/// Places in memory: operands, dots, result, room.
+/// Places in memory: operands, shadows, result, room.
 fn place(stage: &Stage, n: usize) -> Mem {
     Mem::rip(stage.at(OPERANDS + 64 * n as u64))
 }
 
-/// Emits the rule; returns the register of the dot and those that were written.
+/// Emits the rule; returns the register of the shadow and those that were written.
 fn assemble(stage: &Stage, binding: Binding, op: Op, format: Format, width: u8) -> (u8, u32) {
     let to = if binding == Binding::Evex { 16 } else { 1 };
     let applied = Applied {
@@ -25,7 +25,7 @@ fn assemble(stage: &Stage, binding: Binding, op: Op, format: Format, width: u8) 
         format,
         width,
         x: [0, 1, 2].map(|i| place(stage, i)),
-        dots: [3, 4, 5].map(|i| place(stage, i)),
+        shadows: [3, 4, 5].map(|i| place(stage, i)),
         absent: 0,
         r: place(stage, 6),
         aside: Mem::rip(stage.at(SPILL)),
@@ -71,8 +71,8 @@ fn play(stage: &mut Stage, binding: Binding, op: Op, format: Format, width: u8, 
         let got = stage.read::<64>(AFTER + 64 * u64::from(to));
         for (lane, got) in lanes(format, &got[..usize::from(width)]).enumerate() {
             let x: Vec<f64> = (0..op.arity()).map(|i| operand(i, lane)).collect();
-            let dots: Vec<f64> = (0..op.arity()).map(|i| operand(3 + i, lane)).collect();
-            let want = dot::eval(format, op, &x, operand(6, lane), &dots);
+            let shadows: Vec<f64> = (0..op.arity()).map(|i| operand(3 + i, lane)).collect();
+            let want = dot::eval(format, op, &x, operand(6, lane), &shadows);
             let got = format.to_f64(got.into());
             assert!(
                 got.to_bits() == want.to_bits() || got.is_nan(),

@@ -25,20 +25,20 @@ struct Scene {
     rest: Rest,
     /// A lane mask is at hand.
     lanes: bool,
-    /// Operand i is in memory if bit i is set, its dot if bit 4 + i is.
+    /// Operand i is in memory if bit i is set, its shadow if bit 4 + i is.
     memory: u8,
-    /// The destination is the dot of operand `to`, or none.
+    /// The destination is the shadow of operand `to`, or none.
     onto: Option<usize>,
     /// The second operand is the first.
     twin: bool,
-    /// Dots known to be absent.
+    /// Shadows known to be absent.
     absent: u8,
 }
 
-/// The places of a scene: operands, dots, result, destination.
+/// The places of a scene: operands, shadows, result, destination.
 struct Places {
     x: Vec<Place>,
-    dots: Vec<Place>,
+    shadows: Vec<Place>,
     r: Place,
     to: u8,
 }
@@ -53,16 +53,16 @@ impl Scene {
             _ => Place::Reg((register + i) as u8),
         };
         let mut x: Vec<Place> = (0..count).map(|i| place(i, i, 1)).collect();
-        let mut dots: Vec<Place> = (0..count).map(|i| place(i, 4 + i, shadow)).collect();
+        let mut shadows: Vec<Place> = (0..count).map(|i| place(i, 4 + i, shadow)).collect();
         if self.twin && count > 1 {
-            (x[1], dots[1]) = (x[0], dots[0]);
+            (x[1], shadows[1]) = (x[0], shadows[0]);
         }
-        let onto = self.onto.and_then(|i| match dots.get(i) {
+        let onto = self.onto.and_then(|i| match shadows.get(i) {
             Some(Place::Reg(register)) => Some(*register),
             _ => None,
         });
         let r = if self.memory & 8 == 0 { Place::Reg(4) } else { memory(3) };
-        Places { x, dots, r, to: onto.unwrap_or(shadow as u8 + 5) }
+        Places { x, shadows, r, to: onto.unwrap_or(shadow as u8 + 5) }
     }
 
     fn assemble(&self, stage: &Stage, places: &Places) -> Vec<Instruction> {
@@ -72,7 +72,7 @@ impl Scene {
             format: self.format,
             width: self.width,
             x: &places.x,
-            dots: &places.dots,
+            shadows: &places.shadows,
             absent: self.absent,
             r: places.r,
             to: places.to,
@@ -124,7 +124,7 @@ fn lanes<'a>(format: Format, bytes: &'a [u8]) -> impl Iterator<Item = u64> + 'a 
     bytes.chunks(format.bytes()).map(move |lane| format.bits_of(lane) as u64)
 }
 
-/// Fills registers and memory, operands with lanes worth computing, and some dots with nothing.
+/// Fills registers and memory, operands with lanes worth computing, and some shadows with nothing.
 fn fill(stage: &mut Stage, scene: &Scene, places: &Places) {
     let format = scene.format;
     let absent = stage.random.below(4);
@@ -135,8 +135,8 @@ fn fill(stage: &mut Stage, scene: &Scene, places: &Places) {
             stage.write(start + (lane * format.bytes()) as u64, &bits[..format.bytes()]);
         }
     }
-    for &dot in &places.dots {
-        let start = offset(stage, dot, BEFORE);
+    for &shadow in &places.shadows {
+        let start = offset(stage, shadow, BEFORE);
         for lane in 0..64 / format.bytes() {
             if absent == 3 || absent != 0 && stage.random.below(2) == 0 {
                 stage.write(start + (lane * format.bytes()) as u64, &[0; 8][..format.bytes()]);
@@ -147,11 +147,11 @@ fn fill(stage: &mut Stage, scene: &Scene, places: &Places) {
     stage.write(STATUS + 8, &mask.to_le_bytes());
 }
 
-/// Bits of the expected dot in one lane.
-fn expected(scene: &Scene, x: &[u64], r: u64, dots: &[u64]) -> u64 {
+/// Bits of the expected shadow in one lane.
+fn expected(scene: &Scene, x: &[u64], r: u64, shadows: &[u64]) -> u64 {
     let wide = |bits: &[u64]| bits.iter().map(|&b| scene.format.to_f64(b.into())).collect::<Vec<_>>();
-    let dot = dot::eval(scene.format, scene.op, &wide(x), wide(&[r])[0], &wide(dots));
-    scene.format.from_f64(dot) as u64
+    let shadow = dot::eval(scene.format, scene.op, &wide(x), wide(&[r])[0], &wide(shadows));
+    scene.format.from_f64(shadow) as u64
 }
 
 fn check(stage: &Stage, scene: &Scene, places: &Places, before: &[[u8; 64]; 32], code: &[Instruction]) {
@@ -169,16 +169,16 @@ fn check(stage: &Stage, scene: &Scene, places: &Places, before: &[[u8; 64]; 32],
     for (n, got) in lanes(format, &got[..usize::from(scene.width)]).enumerate() {
         let x: Vec<u64> = places.x.iter().map(|&place| lane(place, n)).collect();
         let known = |i: usize| scene.absent >> i & 1 == 1;
-        let first = |place| places.dots.iter().position(|dot| *dot == place).expect("itself");
-        let dot = |place| if known(first(place)) { 0 } else { lane(place, n) };
-        let dots: Vec<u64> = places.dots.iter().map(|&place| dot(place)).collect();
-        let want = expected(scene, &x, lane(places.r, n), &dots);
+        let first = |place| places.shadows.iter().position(|shadow| *shadow == place).expect("itself");
+        let shadow = |place| if known(first(place)) { 0 } else { lane(place, n) };
+        let shadows: Vec<u64> = places.shadows.iter().map(|&place| shadow(place)).collect();
+        let want = expected(scene, &x, lane(places.r, n), &shadows);
         let nan = |bits: u64| format.to_f64(bits.into()).is_nan();
         let zero = |bits: u64| bits == 0 || bits == 1 << (format.width() - 1);
         let zeros = scene.absent != 0 && zero(got) && zero(want);
         assert!(
             got == want || nan(got) && (nan(want) || !scene.op.is_arithmetic()) || zeros,
-            "lane {n}: {got:x}, not {want:x}, from {x:x?} with {dots:x?}; {}",
+            "lane {n}: {got:x}, not {want:x}, from {x:x?} with {shadows:x?}; {}",
             text()
         );
     }
@@ -298,7 +298,7 @@ fn function_rules_are_the_hosts_as_far_as_they_go() {
     }
 }
 
-/// How many instructions a rule takes, everything in registers: the destination apart, and each dot's own.
+/// How many instructions a rule takes, everything in registers: the destination apart, and each shadow's own.
 fn cost(stage: &Stage, scene: Scene) -> Vec<usize> {
     let onto = (0..scene.op.arity()).map(Some).chain([None]);
     onto.map(|onto| {
@@ -323,7 +323,7 @@ fn rules_are_short() {
         twin: false,
         absent: 0,
     };
-    println!("instructions onto dot 0, 1 ..., and elsewhere");
+    println!("instructions onto shadow 0, 1 ..., and elsewhere");
     let kinds = [(8, Rest::Keep), (8, Rest::Zero), (16, Rest::Keep), (32, Rest::Zero)];
     println!("{:11} {:?}, Evex then Vex", "", kinds);
     for op in arithmetic() {

@@ -1,0 +1,12 @@
+//! What a user must know who reads nothing else: one line each, on standard error whatever else is silenced.
+
+use serde::Serialize;
+
+/// Something that makes the report say less, or something else, than its reader may think.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Its kind, for tools: a word that stays the same.
+    pub code: &'static str,
+    /// One line for people.
+    pub message: String,
+}

@@ -1,0 +1,18 @@
+//! How a number becomes an integer: the rounding modes of instructions and of functions.
+
+/// How a real becomes an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// To the nearest, ties to even.
+    NearestEven,
+    /// To the nearest, ties away from zero, as C's `round`.
+    NearestAway,
+    /// Towards −∞.
+    Down,
+    /// Towards +∞.
+    Up,
+    /// Towards zero.
+    Zero,
+    /// As the guest's rounding mode has it at that moment, which only the implementation can know.
+    Current,
+}

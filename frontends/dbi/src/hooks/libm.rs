@@ -1,0 +1,391 @@
+//! The mathematical functions of C: which operation a symbol is, where a call's operands are and where its results.
+//!
+//! A call is one operation, or two (`sincos`, `modf`); what the function's own code does is nobody's business. Functions
+//! without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there is to say.
+
+use super::abi::{self, Float};
+use super::call::{Argument, Given, Outcome};
+use super::libmvec::{self, Vectors};
+use super::library::Library;
+use crate::hooks::machine::{Machine, Unmapped, read_bytes};
+use crate::x86::function::{self, Function};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_symbols::Symbol;
+
+/// A function of the mathematical library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Math {
+    /// The operation on most of its operands.
+    op: Op,
+    /// Of operands and results.
+    format: Format,
+    shape: Shape,
+}
+
+/// How operands and results are passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// This many floats; the result is returned.
+    Floats(u8),
+    /// A float and an `int`.
+    FloatInt,
+    /// A float and a `long`.
+    FloatLong,
+    /// An `int` and a float.
+    IntFloat,
+    /// `sincos(x, &sin, &cos)`.
+    SinCos,
+    /// `frexp(x, &exponent)`: the result is x · 2^−exponent.
+    Frexp,
+    /// `modf(x, &whole)`.
+    Modf,
+    /// `nexttoward(x, long double)`.
+    Toward,
+    /// Vector registers of floats.
+    Vectors(Vectors),
+}
+
+/// Functions by the name of the variant for `double`.
+#[rustfmt::skip]
+const FUNCTIONS: &[(&str, Op, Shape)] = &[
+    ("exp",        Op::Exp,        Shape::Floats(1)),
+    ("exp2",       Op::Exp2,       Shape::Floats(1)),
+    ("exp10",      Op::Exp10,      Shape::Floats(1)),
+    ("pow10",      Op::Exp10,      Shape::Floats(1)),
+    ("expm1",      Op::Expm1,      Shape::Floats(1)),
+    ("exp2m1",     Op::Exp2m1,     Shape::Floats(1)),
+    ("log",        Op::Log,        Shape::Floats(1)),
+    ("log2",       Op::Log2,       Shape::Floats(1)),
+    ("log10",      Op::Log10,      Shape::Floats(1)),
+    ("log1p",      Op::Log1p,      Shape::Floats(1)),
+    ("logb",       Op::Logb,       Shape::Floats(1)),
+    ("pow",        Op::Pow,        Shape::Floats(2)),
+    ("cbrt",       Op::Cbrt,       Shape::Floats(1)),
+    ("hypot",      Op::Hypot,      Shape::Floats(2)),
+    ("sin",        Op::Sin,        Shape::Floats(1)),
+    ("cos",        Op::Cos,        Shape::Floats(1)),
+    ("tan",        Op::Tan,        Shape::Floats(1)),
+    ("sincos",     Op::Sin,        Shape::SinCos),
+    ("asin",       Op::Asin,       Shape::Floats(1)),
+    ("acos",       Op::Acos,       Shape::Floats(1)),
+    ("atan",       Op::Atan,       Shape::Floats(1)),
+    ("atan2",      Op::Atan2,      Shape::Floats(2)),
+    ("sinh",       Op::Sinh,       Shape::Floats(1)),
+    ("cosh",       Op::Cosh,       Shape::Floats(1)),
+    ("tanh",       Op::Tanh,       Shape::Floats(1)),
+    ("asinh",      Op::Asinh,      Shape::Floats(1)),
+    ("acosh",      Op::Acosh,      Shape::Floats(1)),
+    ("atanh",      Op::Atanh,      Shape::Floats(1)),
+    ("erf",        Op::Erf,        Shape::Floats(1)),
+    ("erfc",       Op::Erfc,       Shape::Floats(1)),
+    ("lgamma",     Op::Lgamma,     Shape::Floats(1)),
+    ("lgamma_r",   Op::Lgamma,     Shape::Floats(1)),
+    ("gamma",      Op::Lgamma,     Shape::Floats(1)),
+    ("tgamma",     Op::Tgamma,     Shape::Floats(1)),
+    ("j0",         Op::J0,         Shape::Floats(1)),
+    ("j1",         Op::J1,         Shape::Floats(1)),
+    ("jn",         Op::Jn,         Shape::IntFloat),
+    ("y0",         Op::Y0,         Shape::Floats(1)),
+    ("y1",         Op::Y1,         Shape::Floats(1)),
+    ("yn",         Op::Yn,         Shape::IntFloat),
+    ("fmod",       Op::Fmod,       Shape::Floats(2)),
+    ("remainder",  Op::Remainder,  Shape::Floats(2)),
+    ("drem",       Op::Remainder,  Shape::Floats(2)),
+    ("remquo",     Op::Remainder,  Shape::Floats(2)),
+    ("fdim",       Op::Fdim,       Shape::Floats(2)),
+    ("fmin",       Op::Fmin,       Shape::Floats(2)),
+    ("fmax",       Op::Fmax,       Shape::Floats(2)),
+    ("fma",        Op::Fmadd,      Shape::Floats(3)),
+    ("ldexp",      Op::Ldexp,      Shape::FloatInt),
+    ("scalbn",     Op::Ldexp,      Shape::FloatInt),
+    ("scalbln",    Op::Ldexp,      Shape::FloatLong),
+    ("frexp",      Op::Ldexp,      Shape::Frexp),
+    ("modf",       Op::Modf,       Shape::Modf),
+    ("nextafter",  Op::Nextafter,  Shape::Floats(2)),
+    ("nexttoward", Op::Nextafter,  Shape::Toward),
+    ("sqrt",       Op::Sqrt,       Shape::Floats(1)),
+    ("rsqrt",      Op::Rsqrt,      Shape::Floats(1)),
+    ("fabs",       Op::Abs,        Shape::Floats(1)),
+    ("copysign",   Op::CopySign,   Shape::Floats(2)),
+    ("round",      Op::Round,      Shape::Floats(1)),
+    ("roundeven",  Op::RoundEven,  Shape::Floats(1)),
+    ("rint",       Op::Rint,       Shape::Floats(1)),
+    ("nearbyint",  Op::Rint,       Shape::Floats(1)),
+    ("floor",      Op::Floor,      Shape::Floats(1)),
+    ("ceil",       Op::Ceil,       Shape::Floats(1)),
+    ("trunc",      Op::Trunc,      Shape::Floats(1)),
+];
+
+/// The function that `symbol` is.
+pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Math> {
+    if let Some((vectors, name)) = libmvec::of(symbol.name) {
+        let (op, format, shape) = scalar(name)?;
+        let operands = match shape {
+            Shape::Floats(n) => usize::from(n),
+            Shape::SinCos => 1,
+            _ => return None,
+        };
+        let shape = Shape::Vectors(vectors.for_format(format, operands, shape == Shape::SinCos)?);
+        return Some(Math { op, format, shape });
+    }
+    // Asked first: large programs have a hundred thousand symbols.
+    let (op, format, shape) = if library.is_math(symbol) { scalar(body(symbol.name))? } else { return None };
+    Some(Math { op, format, shape })
+}
+
+/// The name without what marks a variant: `__exp_finite` (`-ffast-math` before glibc 2.31), `__ieee754_exp` and `__log1p`
+/// (glibc's inside, in a static program).
+fn body(symbol: &str) -> &str {
+    let finite = symbol.strip_prefix("__").and_then(|name| name.strip_suffix("_finite"));
+    let inside = || symbol.strip_prefix("__ieee754_").or_else(|| symbol.strip_prefix("__"));
+    finite.or_else(inside).unwrap_or(symbol)
+}
+
+/// The function of this name: that of the variant for `double`, or with an `f` or `l` after it.
+fn scalar(name: &str) -> Option<(Op, Format, Shape)> {
+    let find = |stem: &str, format| {
+        let (_, op, shape) = FUNCTIONS.iter().find(|row| row.0 == stem)?;
+        Some((*op, format, *shape))
+    };
+    // Reentrant variants have their suffix inside: lgammaf_r.
+    if let Some(stem) = name.strip_suffix("_r").filter(|stem| *stem != "lgamma") {
+        let (stem, format) = suffix(stem)?;
+        return (stem == "lgamma").then(|| find("lgamma_r", format))?;
+    }
+    find(name, Format::F64).or_else(|| suffix(name).and_then(|(stem, format)| find(stem, format)))
+}
+
+fn suffix(name: &str) -> Option<(&str, Format)> {
+    let float = name.strip_suffix('f').map(|stem| (stem, Format::F32));
+    float.or_else(|| name.strip_suffix('l').map(|stem| (stem, Format::F80)))
+}
+
+impl Math {
+    /// The function, if it is one of those that translated code sees to.
+    pub(crate) fn simple(self) -> Option<Function> {
+        let Math { op, format, shape } = self;
+        let (shape, width) = match shape {
+            _ if format == Format::F80 => return None,
+            Shape::Floats(n) if usize::from(n) == op.arity() => (function::Shape::Floats, None),
+            Shape::FloatInt | Shape::IntFloat => (function::Shape::Int, None),
+            Shape::FloatLong => (function::Shape::Long, None),
+            Shape::SinCos => (function::Shape::SinCos, None),
+            Shape::Frexp => (function::Shape::Frexp, None),
+            Shape::Modf => (function::Shape::Modf, None),
+            Shape::Vectors(vectors) => (function::Shape::Floats, Some(vectors.plain()?)),
+            Shape::Floats(_) | Shape::Toward => return None,
+        };
+        Some(Function { op, format, width: width.unwrap_or(format.bytes() as u8), shape })
+    }
+
+    /// How many operands it is given in vector registers, if it is given nothing else but on the stack.
+    pub(crate) fn vector_operands(self) -> Option<u32> {
+        match self.shape {
+            Shape::Floats(_) if self.format == Format::F80 => Some(0),
+            Shape::Floats(n) => Some(n.into()),
+            _ => None,
+        }
+    }
+
+    /// The format operands are handed over in.
+    pub(crate) fn format(self) -> Format {
+        self.format
+    }
+}
+
+/// Reads the call that is about to begin.
+pub(crate) fn arguments(m: &dyn Machine, math: Math, given: &mut Given) -> Result<(), Unmapped> {
+    let float = |index| abi::float(m, index, math.format).map(Argument::Float);
+    let int = |n: u64| Argument::Integer(i64::from(n as i32));
+    let Given { arguments: into, pointers } = given;
+    match math.shape {
+        Shape::Floats(n) => {
+            for index in 0..usize::from(n) {
+                into.push(float(index)?);
+            }
+        }
+        Shape::FloatInt => into.extend([float(0)?, int(abi::integer(m, 0)?)]),
+        Shape::FloatLong => into.extend([float(0)?, Argument::Integer(abi::integer(m, 0)? as i64)]),
+        Shape::IntFloat => into.extend([int(abi::integer(m, 0)?), float(0)?]),
+        Shape::SinCos | Shape::Frexp | Shape::Modf => {
+            into.push(float(0)?);
+            pointers.extend([abi::integer(m, 0)?, abi::integer(m, 1)?]);
+        }
+        Shape::Toward => into.extend([float(0)?, toward(m, math.format)?]),
+        Shape::Vectors(vectors) => vectors.arguments(m, given),
+    }
+    Ok(())
+}
+
+/// The second operand of `nexttoward`, in the format of the first. Nothing depends on more than its side.
+fn toward(m: &dyn Machine, format: Format) -> Result<Argument, Unmapped> {
+    let at = abi::stack(m) + if format == Format::F80 { 16 } else { 0 };
+    let wide = abi::memory(m, at, Format::F80)?;
+    let bits = Format::F80.convert(wide.bits, format);
+    Ok(Argument::Float(Float { format, bits, ..wide }))
+}
+
+/// Operation number `index` of the call that has just returned; `None` after the last.
+pub(crate) fn outcome(
+    m: &dyn Machine,
+    math: Math,
+    pointers: &[u64],
+    index: usize,
+) -> Result<Option<Outcome>, Unmapped> {
+    let Math { op, format, shape } = math;
+    let one = |op, result| Outcome { op, first: 0, count: 1, integer: None, result };
+    Ok(match (shape, index) {
+        (Shape::Vectors(vectors), _) => vectors.outcome(m, op, pointers, index)?,
+        (Shape::SinCos, 0) => Some(one(Op::Sin, abi::memory(m, pointers[0], format)?)),
+        (Shape::SinCos, 1) => Some(one(Op::Cos, abi::memory(m, pointers[1], format)?)),
+        (Shape::Modf, 0) => Some(one(op, abi::result(m, format))),
+        (Shape::Modf, 1) => Some(one(Op::Trunc, abi::memory(m, pointers[0], format)?)),
+        (Shape::Frexp, 0) => {
+            let exponent = i32::from_le_bytes(read_bytes(m, pointers[0])?);
+            Some(Outcome { integer: Some(-i64::from(exponent)), ..one(op, abi::result(m, format)) })
+        }
+        (Shape::Floats(_) | Shape::FloatInt | Shape::FloatLong | Shape::IntFloat | Shape::Toward, 0) => {
+            Some(Outcome { count: op.arity(), ..one(op, abi::result(m, format)) })
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::fake::{Fake, RDI, RSI, f80};
+
+    fn math(name: &str) -> Math {
+        let (op, format, shape) = scalar(body(name)).unwrap_or_else(|| panic!("{name}"));
+        Math { op, format, shape }
+    }
+
+    fn given(m: &Fake, math: Math) -> Given {
+        let mut given = Given::default();
+        arguments(m, math, &mut given).unwrap();
+        given
+    }
+
+    fn operands(given: &Given) -> Vec<f64> {
+        let value = |x: &Argument| match x {
+            Argument::Float(x) => x.format.to_f64(x.bits),
+            Argument::Integer(n) => *n as f64,
+        };
+        given.arguments.iter().map(value).collect()
+    }
+
+    #[test]
+    fn names_of_variants() {
+        for (name, op, format) in [
+            ("sin", Op::Sin, Format::F64),
+            ("sinf", Op::Sin, Format::F32),
+            ("sinl", Op::Sin, Format::F80),
+            ("modf", Op::Modf, Format::F64),
+            ("modff", Op::Modf, Format::F32),
+            ("erff", Op::Erf, Format::F32),
+            ("ceil", Op::Ceil, Format::F64),
+            ("ceill", Op::Ceil, Format::F80),
+            ("__exp_finite", Op::Exp, Format::F64),
+            ("__powl_finite", Op::Pow, Format::F80),
+            ("__ieee754_y0f", Op::Y0, Format::F32),
+            ("lgamma_r", Op::Lgamma, Format::F64),
+            ("lgammaf_r", Op::Lgamma, Format::F32),
+            ("__lgamma_r_finite", Op::Lgamma, Format::F64),
+            ("fmaf", Op::Fmadd, Format::F32),
+            ("scalblnl", Op::Ldexp, Format::F80),
+        ] {
+            let found = math(name);
+            assert_eq!((found.op, found.format), (op, format), "{name}");
+        }
+        for name in ["sine", "sinff", "ilogb", "__ieee754_rem_pio2", "sinf128", "r", "f", "", "exp_r"] {
+            assert_eq!(scalar(body(name)), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn integers_and_floats_have_their_own_registers() {
+        let mut m = Fake::called(1);
+        m.set_double(0, 1.5);
+        m.general[RDI] = -3i32 as u32 as u64;
+        assert_eq!(operands(&given(&m, math("ldexp"))), [1.5, -3.0]);
+        assert_eq!(operands(&given(&m, math("jn"))), [-3.0, 1.5]);
+        m.general[RDI] = 1 << 40;
+        assert_eq!(operands(&given(&m, math("scalbln"))), [1.5, (1u64 << 40) as f64]);
+    }
+
+    #[test]
+    fn long_doubles_are_on_the_stack_and_come_back_on_the_x87_stack() {
+        let mut m = Fake::called(1);
+        let sp = m.general[4];
+        m.poke(sp + 8, &f80(2.0));
+        m.poke(sp + 24, &f80(0.5));
+        assert_eq!(operands(&given(&m, math("powl"))), [2.0, 0.5]);
+        (m.x87[0], m.top) = (f80(1.25), 6);
+        let done = outcome(&m, math("powl"), &[], 0).unwrap().unwrap();
+        assert_eq!(
+            done.result.location,
+            shadowgrind_core::shadow::Location::State(crate::x86::state::x87(6, 0))
+        );
+        assert_eq!((done.op, done.count), (Op::Pow, 2));
+    }
+
+    #[test]
+    fn results_through_pointers() {
+        let mut m = Fake::called(1);
+        m.set_double(0, 0.75);
+        (m.general[RDI], m.general[RSI]) = (0x100, 0x200);
+        let given = given(&m, math("sincos"));
+        m.poke(0x100, &0.5f64.to_le_bytes());
+        m.poke(0x200, &0.25f64.to_le_bytes());
+        let results: Vec<_> =
+            (0..).map_while(|i| outcome(&m, math("sincos"), &given.pointers, i).unwrap()).collect();
+        let seen: Vec<_> = results.iter().map(|o| (o.op, f64::from_bits(o.result.bits as u64))).collect();
+        assert_eq!(seen, [(Op::Sin, 0.5), (Op::Cos, 0.25)]);
+        m.poke(0x100, &5i32.to_le_bytes());
+        let frexp = outcome(&m, math("frexp"), &given.pointers, 0).unwrap().unwrap();
+        assert_eq!((frexp.op, frexp.count, frexp.integer), (Op::Ldexp, 1, Some(-5)));
+    }
+
+    #[test]
+    fn vectors_lane_by_lane() {
+        let vector = |name: &str| {
+            let symbol = Symbol {
+                name,
+                version: None,
+                hidden: false,
+                address: 0x1000,
+                size: 0,
+                kind: shadowgrind_symbols::SymbolKind::Function,
+                global: true,
+            };
+            of(&symbol, &Library::default())
+        };
+        let mut m = Fake::called(1);
+        for lane in 0..4 {
+            m.set_vector(0, 8 * lane, &(lane as f64 + 2.0).to_le_bytes());
+            m.set_vector(1, 8 * lane, &0.5f64.to_le_bytes());
+        }
+        let pow = vector("_ZGVdN4vv_pow").unwrap();
+        assert_eq!(operands(&given(&m, pow)), [2.0, 0.5, 3.0, 0.5, 4.0, 0.5, 5.0, 0.5]);
+        let last = outcome(&m, pow, &[], 3).unwrap().unwrap();
+        assert_eq!((last.first, last.count), (6, 2));
+        assert_eq!(outcome(&m, pow, &[], 4).unwrap(), None);
+        assert_eq!(vector("_ZGVbN4v_sinf").unwrap().format, Format::F32);
+        for name in ["_ZGVbN2vv_sin", "_ZGVbN4v_sin", "_ZGVbM2v_sin", "_ZGVbN2v_frexp", "_ZGVxN2v_sin"] {
+            assert_eq!(vector(name), None, "{name}");
+        }
+        // _ZGVbN2vvv_sincos: pointers to sines in xmm1, to cosines in xmm2.
+        let sincos = vector("_ZGVbN2vvv_sincos").unwrap();
+        for (i, address) in [0x100u64, 0x108, 0x200, 0x208].into_iter().enumerate() {
+            m.set_vector(1 + i / 2, 8 * (i % 2), &address.to_le_bytes());
+            m.poke(address, &(i as f64).to_le_bytes());
+        }
+        let given = given(&m, sincos);
+        let all: Vec<_> = (0..).map_while(|i| outcome(&m, sincos, &given.pointers, i).unwrap()).collect();
+        let seen: Vec<_> =
+            all.iter().map(|o| (o.op, o.first, f64::from_bits(o.result.bits as u64))).collect();
+        assert_eq!(seen, [(Op::Sin, 0, 0.0), (Op::Sin, 1, 1.0), (Op::Cos, 0, 2.0), (Op::Cos, 1, 3.0)]);
+    }
+}

@@ -1,0 +1,58 @@
+//! Which file a symbol is in, as far as that decides whether its name can be believed.
+//!
+//! `y0`, `error` and `round` are good names for functions of a program's own. They mean the C library's only in the C
+//! library, or in a program that is linked statically with it.
+
+use hashbrown::HashSet;
+use shadowgrind_symbols::{OpenError, Symbol, SymbolFile};
+
+/// What a file is to the hooks.
+#[derive(Debug, Default)]
+pub(crate) struct Library {
+    /// The C library itself.
+    c: bool,
+    /// A mathematical library.
+    math: bool,
+    /// In a program that holds the C library: addresses of functions that have a name of the implementation's too,
+    /// as all that glibc may be asked to give up for a program's own have (`sin` is `__sin`).
+    aliased: HashSet<u64>,
+}
+
+/// File names of mathematical libraries begin so: glibc's and musl's, Intel's, AMD's, openlibm.
+const MATH: [&str; 8] =
+    ["libm.so", "libm-", "libmvec.so", "libmvec-", "libimf.", "libsvml.", "libopenlibm.", "libalm."];
+
+/// Those of C libraries.
+const C: [&str; 4] = ["libc.so", "libc-", "libc.musl-", "ld-musl-"];
+
+/// A function that only musl's start-up has.
+const MUSL: &str = "__init_libc";
+
+impl Library {
+    /// What `file` is; `is_static`: a program that is loaded without an interpreter.
+    pub(crate) fn of(file: &SymbolFile, is_static: bool) -> Result<Library, OpenError> {
+        let name = file.path().file_name().unwrap_or_default().to_string_lossy();
+        let named = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
+        let musl = named(&C[2..]) || is_static && file.symbols()?.any(|s| s.name == MUSL);
+        if musl {
+            return Ok(Library { c: true, math: true, aliased: HashSet::new() });
+        }
+        let reserved = |s: &Symbol<'_>| s.name.starts_with("__") && s.address != 0;
+        let aliased = match is_static {
+            true => file.symbols()?.filter(reserved).map(|s| s.address).collect(),
+            false => HashSet::new(),
+        };
+        Ok(Library { c: named(&C), math: named(&MATH), aliased })
+    }
+
+    /// Whether `symbol`, named like a function of the C library, is that.
+    pub(super) fn is_c(&self, symbol: &Symbol<'_>) -> bool {
+        self.c || self.aliased.contains(&symbol.address)
+    }
+
+    /// Whether `symbol`, named like a function of the mathematical library, is that. The C library has some of them
+    /// too: `frexp`, `copysign`.
+    pub(super) fn is_math(&self, symbol: &Symbol<'_>) -> bool {
+        self.math || self.c || self.aliased.contains(&symbol.address)
+    }
+}

@@ -1,0 +1,48 @@
+//! Functions of the program whose calls mean something: those that print floats, those of the mathematical library.
+//!
+//! Each family is a table from symbol names to what a call means, and the code that reads a call's arguments by the
+//! System V calling convention. Knows neither shadows nor reports; a session does.
+
+pub(crate) mod abi;
+mod call;
+mod digits;
+#[cfg(test)]
+pub(crate) mod fake;
+mod families;
+mod gfortran;
+mod libm;
+mod libmvec;
+mod library;
+pub(crate) mod machine;
+mod placement;
+mod printf;
+
+pub(crate) use call::{Argument, Given};
+pub(crate) use families::{Family, Printed, floats};
+pub(crate) use libm::{Math, arguments, outcome};
+pub(crate) use library::Library;
+pub(crate) use placement::{NoSpot, Spot, Word, parameter, spots, word};
+
+use shadowgrind_core::findings::OutputKind;
+use shadowgrind_symbols::Symbol;
+
+/// What a call of a function means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Hook {
+    /// Formats floats.
+    Output(OutputKind, Family),
+    /// Formats whatever it is given, by way of functions that format floats: what those print is its caller's.
+    Prints,
+    /// An operation on floats.
+    Math(Math),
+    /// Turns text into a float, or the other way: whatever floats it estimates digits with, integers correct them.
+    Digits,
+}
+
+/// The meaning of the function `symbol` of `library`, if it has one.
+pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
+    if digits::is_conversion(symbol.name) {
+        return Some(Hook::Digits);
+    }
+    families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
+}

@@ -1,0 +1,378 @@
+//! C's formatted output: from a call of one of the printf family, the C library's or SQLite's, to the floats it writes.
+//!
+//! The format string is read as glibc reads it: flags, width, precision, length, conversion, and positions (`%2$g`).
+//! What is written, where to, and whether it succeeds is the program's own business.
+
+use super::abi::{self, Float, Varargs};
+use crate::hooks::machine::{Machine, Unmapped};
+
+/// How a function of the family takes its format and arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Printf {
+    /// Number of the argument, from 0, that is the format; what is formatted follows.
+    format: u8,
+    /// The format consists of `wchar_t`.
+    wide: bool,
+    /// What follows is a `va_list`.
+    list: bool,
+}
+
+/// Makes the table of names. A row is a function that takes `...`: its name with `{}` where the variant with a
+/// `va_list` has a `v`, and the number of its format argument.
+macro_rules! family {
+    ($($prefix:literal $name:literal $format:literal $wide:literal;)+) => {
+        /// The function of this name.
+        pub(super) fn of(symbol: &str) -> Option<Printf> {
+            Some(match symbol {
+                $(concat!($prefix, $name) => Printf { format: $format, wide: $wide, list: false },
+                  concat!($prefix, "v", $name) => Printf { format: $format, wide: $wide, list: true },)+
+                _ => return None,
+            })
+        }
+    };
+}
+
+#[rustfmt::skip]
+family! {
+    ""   "printf"               0 false;
+    ""   "fprintf"              1 false;
+    ""   "dprintf"              1 false;
+    ""   "sprintf"              1 false;
+    ""   "snprintf"             2 false;
+    ""   "asprintf"             1 false;
+    "__" "printf_chk"           1 false;
+    "__" "fprintf_chk"          2 false;
+    "__" "dprintf_chk"          2 false;
+    "__" "sprintf_chk"          3 false;
+    "__" "snprintf_chk"         4 false;
+    "__" "asprintf_chk"         2 false;
+    ""   "wprintf"              0 true;
+    ""   "fwprintf"             1 true;
+    ""   "swprintf"             2 true;
+    "__" "wprintf_chk"          1 true;
+    "__" "fwprintf_chk"         2 true;
+    "__" "swprintf_chk"         4 true;
+    "obstack_" "printf"         1 false;
+    "__obstack_" "printf_chk"   2 false;
+    ""   "syslog"               1 false;
+    "__" "syslog_chk"           2 false;
+    ""   "warn"                 0 false;
+    ""   "warnx"                0 false;
+    ""   "err"                  1 false;
+    ""   "errx"                 1 false;
+    ""   "error"                2 false;
+    ""   "error_at_line"        4 false;
+    "sqlite3_" "mprintf"        0 false;
+    "sqlite3_" "snprintf"       2 false;
+    "sqlite3_str_" "appendf"    1 false;
+}
+
+/// No format is longer, in characters; what follows is not looked at.
+const LONGEST: usize = 1 << 16;
+
+/// No call has more positional arguments (glibc's `NL_ARGMAX`).
+const POSITIONS: usize = 4096;
+
+/// The floats that the call formats, in the order they are written.
+pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Float>, Unmapped> {
+    let format = read_format(m, abi::integer(m, call.format.into())?, call.wide)?;
+    let conversions = parse(&format);
+    if !conversions.iter().any(|c| matches!(c.kind, Kind::Double | Kind::LongDouble)) {
+        return Ok(Vec::new());
+    }
+    let after = usize::from(call.format) + 1;
+    let arguments = match call.list {
+        true => Varargs::of_list(m, abi::integer(m, after)?)?,
+        false => Varargs::after(m, after),
+    };
+    match conversions.iter().any(|c| c.position.is_some()) {
+        true => by_position(m, &conversions, arguments),
+        false => in_order(m, &conversions, arguments),
+    }
+}
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Anything in a general register.
+    Integer,
+    Double,
+    LongDouble,
+    /// A decimal float: in a vector register, but none of ours.
+    Decimal,
+}
+
+/// An argument that the format asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Conversion {
+    kind: Kind,
+    /// Its number, from 1, where the format gives it.
+    position: Option<usize>,
+}
+
+fn in_order(m: &dyn Machine, all: &[Conversion], mut from: Varargs) -> Result<Vec<Float>, Unmapped> {
+    let mut floats = Vec::new();
+    for conversion in all {
+        floats.extend(next(m, conversion.kind, &mut from)?);
+    }
+    Ok(floats)
+}
+
+fn by_position(m: &dyn Machine, all: &[Conversion], mut from: Varargs) -> Result<Vec<Float>, Unmapped> {
+    let last = all.iter().filter_map(|c| c.position).max().unwrap_or(0).min(POSITIONS);
+    let mut kinds = vec![Kind::Integer; last];
+    for conversion in all {
+        if let Some(kind) = conversion.position.and_then(|n| kinds.get_mut(n.wrapping_sub(1))) {
+            *kind = conversion.kind;
+        }
+    }
+    let mut values = Vec::new();
+    for kind in kinds {
+        values.push(next(m, kind, &mut from)?);
+    }
+    let value = |c: &Conversion| values.get(c.position?.wrapping_sub(1)).copied().flatten();
+    Ok(all.iter().filter(|c| c.kind != Kind::Integer).filter_map(value).collect())
+}
+
+/// Takes the next argument; its value if it is a float.
+fn next(m: &dyn Machine, kind: Kind, from: &mut Varargs) -> Result<Option<Float>, Unmapped> {
+    Ok(match kind {
+        Kind::Integer => from.integer(m).map(|_| None)?,
+        Kind::Double => Some(from.double(m)?),
+        Kind::LongDouble => Some(from.long_double(m)?),
+        Kind::Decimal => from.double(m).map(|_| None)?,
+    })
+}
+
+/// The format as ASCII; characters that are not are `?`, which no directive contains.
+fn read_format(m: &dyn Machine, address: u64, wide: bool) -> Result<Vec<u8>, Unmapped> {
+    let mut text = Vec::new();
+    let size = if wide { 4 } else { 1 };
+    let mut at = address;
+    while text.len() < LONGEST {
+        // Up to the end of a page: what follows may not be mapped.
+        let mut bytes = [0; 256];
+        let page = 4096 - at % 4096;
+        let chunk = &mut bytes[..page.min(256) as usize];
+        if wide && page < 4 {
+            m.read(at, &mut bytes[..4])?;
+            text.push(narrow(&bytes[..4]));
+            at += 4;
+        } else {
+            m.read(at, chunk)?;
+            let whole = chunk.len() / size * size;
+            text.extend(chunk[..whole].chunks(size).map(narrow));
+            at += whole as u64;
+        }
+        if let Some(end) = text.iter().position(|&c| c == 0) {
+            text.truncate(end);
+            break;
+        }
+    }
+    Ok(text)
+}
+
+fn narrow(character: &[u8]) -> u8 {
+    match character {
+        [c] => *c,
+        [c, 0, 0, 0] => *c,
+        _ => b'?',
+    }
+}
+
+/// The arguments that `format` asks for, in its order.
+fn parse(format: &[u8]) -> Vec<Conversion> {
+    let mut found = Vec::new();
+    let mut rest = format;
+    while let Some(at) = rest.iter().position(|&c| c == b'%') {
+        rest = directive(&rest[at + 1..], &mut found);
+    }
+    found
+}
+
+/// Reads what follows a `%`; the rest of the format.
+fn directive<'a>(mut rest: &'a [u8], found: &mut Vec<Conversion>) -> &'a [u8] {
+    let position = position(&mut rest);
+    // The last two are SQLite's, which has a printf of its own.
+    skip(&mut rest, |c| b"-+ #0'I!,".contains(&c));
+    width(&mut rest, found);
+    if rest.first() == Some(&b'.') {
+        rest = &rest[1..];
+        width(&mut rest, found);
+    }
+    let length = skip(&mut rest, |c| b"hlLqjzZtwHD".contains(&c) || c.is_ascii_digit());
+    let Some((&conversion, rest)) = rest.split_first() else { return rest };
+    let kind = match conversion {
+        b'%' | b'm' => return rest,
+        b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => match length {
+            _ if length.contains(&b'H') || length.contains(&b'D') => Kind::Decimal,
+            // glibc takes `%lld`'s modifiers for floats as well.
+            _ if length.contains(&b'L') || length.starts_with(b"ll") || length.contains(&b'q') => {
+                Kind::LongDouble
+            }
+            _ => Kind::Double,
+        },
+        _ => Kind::Integer,
+    };
+    found.push(Conversion { kind, position });
+    rest
+}
+
+/// `2$`, if that is what comes.
+fn position(rest: &mut &[u8]) -> Option<usize> {
+    let digits = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+    if digits == 0 || rest.get(digits) != Some(&b'$') {
+        return None;
+    }
+    let number = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok();
+    *rest = &rest[digits + 1..];
+    number
+}
+
+/// A width or precision: digits, or an argument of its own.
+fn width(rest: &mut &[u8], found: &mut Vec<Conversion>) {
+    if rest.first() == Some(&b'*') {
+        *rest = &rest[1..];
+        let position = position(rest);
+        found.push(Conversion { kind: Kind::Integer, position });
+    } else {
+        skip(rest, |c| c.is_ascii_digit() || c == b'-');
+    }
+}
+
+/// Skips characters; those skipped.
+fn skip<'a>(rest: &mut &'a [u8], wanted: impl Fn(u8) -> bool) -> &'a [u8] {
+    let count = rest.iter().take_while(|&&c| wanted(c)).count();
+    let (skipped, left) = rest.split_at(count);
+    *rest = left;
+    skipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::fake::{Fake, f80};
+    use crate::hooks::machine::read_u64;
+    use shadowgrind_core::shadow::Location;
+
+    const TEXT: u64 = 0x5000_0f80;
+    const RSP: u64 = 0x7000_0000;
+
+    fn kinds(format: &str) -> Vec<Kind> {
+        parse(format.as_bytes()).into_iter().map(|c| c.kind).collect()
+    }
+
+    #[test]
+    fn formats_ask_for_arguments() {
+        use Kind::{Decimal, Double, Integer, LongDouble};
+        assert_eq!(kinds("no %% directive, a percent sign too much %"), []);
+        assert_eq!(kinds("%g %-+ #012.3lf%Le|%5a"), [Double, Double, LongDouble, Double]);
+        assert_eq!(
+            kinds("%*.*G %s %hhd %lld %zu %p %n %lc %m"),
+            [Integer, Integer, Double, Integer, Integer, Integer, Integer, Integer, Integer, Integer]
+        );
+        assert_eq!(
+            kinds("%'I.5f %DDf %Hg %llf %w32d %!.15g"),
+            [Double, Decimal, Decimal, LongDouble, Integer, Double]
+        );
+        let positions: Vec<_> = parse(b"%3$g %1$*2$.*4$d").into_iter().map(|c| c.position).collect();
+        assert_eq!(positions, [Some(3), Some(2), Some(4), Some(1)]);
+    }
+
+    fn values(m: &Fake, function: &str) -> Vec<(f64, Location)> {
+        let floats = floats(m, of(function).unwrap()).unwrap();
+        floats.into_iter().map(|x| (x.format.to_f64(x.bits), x.location)).collect()
+    }
+
+    fn vector(number: usize) -> Location {
+        Location::State(crate::x86::state::vector(number))
+    }
+
+    /// What gcc does with `fprintf(f, TEXT, a…)`: vector registers first, then the stack, eight bytes each, `long double`
+    /// aligned to sixteen; integers have registers of their own.
+    fn call(format: &str) -> Fake {
+        let mut m = Fake::called(0x1234);
+        m.poke(TEXT, format.as_bytes());
+        m.poke(TEXT + format.len() as u64, &[0]);
+        m.poke(TEXT + format.len() as u64 + 1, &[b'x'; 300]);
+        m.general[crate::hooks::fake::RSI] = TEXT;
+        m
+    }
+
+    #[test]
+    fn doubles_beyond_eight_are_on_the_stack() {
+        let mut m = call("%f%f%f%f %d %f%f%f%f%f%Lf%f");
+        (0..8).for_each(|i| m.set_double(i, i as f64));
+        m.poke(RSP + 8, &8.0f64.to_le_bytes());
+        m.poke(RSP + 16, &f80(9.0));
+        m.poke(RSP + 32, &10.0f64.to_le_bytes());
+        let found = values(&m, "fprintf");
+        assert_eq!(found.iter().map(|x| x.0).collect::<Vec<_>>(), (0..11).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(found[7].1, vector(7));
+        assert_eq!(found[8].1, Location::Memory(RSP + 8));
+        assert_eq!(found[9].1, Location::Memory(RSP + 16));
+    }
+
+    #[test]
+    fn integers_that_overflow_share_the_stack_with_floats() {
+        // Two fixed arguments leave four registers for %d.
+        let mut m = call("%d%d%d%d%d %Lg %d %g");
+        m.poke_words(RSP + 8, &[5]);
+        m.poke(RSP + 16, &f80(1.5));
+        m.poke_words(RSP + 32, &[6]);
+        m.set_double(0, 2.5);
+        let found = values(&m, "fprintf");
+        assert_eq!(found, [(1.5, Location::Memory(RSP + 16)), (2.5, vector(0))]);
+    }
+
+    #[test]
+    fn a_va_list_is_read_where_it_stands() {
+        let mut m = call("%g %g %d %g %g");
+        // gp_offset 16 (two used), fp_offset 48 + 6 · 16: two vector registers left.
+        let (list, area, overflow) = (0x6000_0000, 0x6000_0100, 0x6000_0200);
+        m.poke_words(list, &[16 | (48 + 96) << 32, overflow, area]);
+        m.poke_words(area + 16, &[77]);
+        m.poke(area + 48 + 96, &1.0f64.to_le_bytes());
+        m.poke(area + 48 + 112, &2.0f64.to_le_bytes());
+        m.poke(overflow, &3.0f64.to_le_bytes());
+        m.poke(overflow + 8, &4.0f64.to_le_bytes());
+        m.general[2] = list;
+        let found = values(&m, "vfprintf");
+        assert_eq!(found.iter().map(|x| x.0).collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(found[0].1, Location::Memory(area + 48 + 96));
+        assert_eq!(read_u64(&m, list).unwrap(), 16 | (48 + 96) << 32);
+    }
+
+    #[test]
+    fn positions_decide_the_order() {
+        let mut m = call("%3$g %1$Lg %3$g %2$d");
+        m.poke(RSP + 16, &f80(1.0));
+        m.set_double(0, 3.0);
+        assert_eq!(values(&m, "fprintf").iter().map(|x| x.0).collect::<Vec<_>>(), [3.0, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn wide_formats_and_ends_of_pages() {
+        let mut m = Fake::called(0x1234);
+        // The terminator is the last character of the page; the next page does not exist.
+        let text: Vec<u8> = "π = %g\0".chars().flat_map(|c| (c as u32).to_le_bytes()).collect();
+        let start = 0x5000_1000 - text.len() as u64;
+        m.poke(start, &text);
+        m.general[crate::hooks::fake::RDI] = start;
+        m.set_double(0, 3.25);
+        assert_eq!(values(&m, "wprintf"), [(3.25, vector(0))]);
+        m.general[crate::hooks::fake::RDI] = 0x9000_0000;
+        assert!(floats(&m, of("wprintf").unwrap()).is_err());
+    }
+
+    #[test]
+    fn fortified_functions_have_their_format_elsewhere() {
+        let mut m = call("%g");
+        m.general[8] = TEXT;
+        m.general[crate::hooks::fake::RSI] = 0;
+        m.set_double(0, 6.5);
+        assert_eq!(values(&m, "__snprintf_chk"), [(6.5, vector(0))]);
+        assert_eq!(of("vsnprintf").unwrap(), Printf { format: 2, wide: false, list: true });
+        assert_eq!(of("printk"), None);
+    }
+}

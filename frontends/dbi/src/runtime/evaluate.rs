@@ -1,0 +1,143 @@
+//! The shadow of a function's result, evaluated in the midst of translated code: FS is the guest's meanwhile, and nothing
+//! but general registers and vector registers 0 to 15, all of which a function may leave anything in, is ours.
+//!
+//! So nothing here allocates, locks, or uses thread-local storage, as the C library's functions do to say `errno`.
+
+use crate::context::{CallVector, FunctionCall};
+use crate::x86::function::Function;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_shadows::dot;
+use std::arch::asm;
+
+/// MXCSR with all exceptions masked, rounding to nearest.
+const MXCSR: u32 = 0x1f80;
+
+/// Sets the shadow of the result that is noted in the call, from operands, their shadows and the result.
+pub(crate) extern "C" fn evaluate(call: &mut FunctionCall) {
+    quietly(|| lanes(call));
+}
+
+/// Not to be mixed with what sets MXCSR.
+#[inline(never)]
+fn lanes(call: &mut FunctionCall) {
+    let function = Function::from_bits(call.function as u32);
+    call.shadow = [0; 4];
+    for n in 0..function.lanes() {
+        if let Some(shadow) = lane(call, function, n) {
+            set_bits(&mut call.shadow, function.format, n, shadow);
+        }
+    }
+}
+
+/// The shadow of lane `n` of the result; nothing if no operand has one.
+fn lane(call: &FunctionCall, function: Function, n: usize) -> Option<u64> {
+    let Function { op, format, .. } = function;
+    let count = op.arity();
+    let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
+    for (i, operand) in op.operands().iter().enumerate() {
+        if operand.integer {
+            x[i] = call.x[i][0] as i64 as f64;
+        } else {
+            x[i] = format.to_f64(bits(&call.x[i], format, n).into());
+            shadows[i] = format.to_f64(bits(&call.shadows[i], format, n).into());
+        }
+    }
+    if shadows.iter().all(|shadow| shadow.to_bits() == 0) {
+        return None;
+    }
+    let r = format.to_f64(bits(&call.result, format, n).into());
+    let shadow = dot::eval(format, op, &x[..count], r, &shadows[..count]);
+    (shadow.to_bits() != 0).then(|| format.from_f64(shadow) as u64)
+}
+
+/// Lane `n`.
+fn bits(vector: &CallVector, format: Format, n: usize) -> u64 {
+    match format {
+        Format::F32 => u64::from((vector[n / 2] >> (32 * (n % 2))) as u32),
+        _ => vector[n],
+    }
+}
+
+fn set_bits(vector: &mut CallVector, format: Format, n: usize, bits: u64) {
+    match format {
+        Format::F32 => vector[n / 2] |= bits << (32 * (n % 2)),
+        _ => vector[n] = bits,
+    }
+}
+
+/// Does as told, with MXCSR as a program begins with it, and put back afterwards.
+fn quietly(compute: impl FnOnce()) {
+    let guest = mxcsr();
+    set_mxcsr(guest, MXCSR);
+    compute();
+    set_mxcsr(mxcsr(), guest);
+}
+
+fn mxcsr() -> u32 {
+    let mut value = 0_u32;
+    // SAFETY: stores a control register.
+    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack)) };
+    value
+}
+
+/// Loading the register takes longer than asking what is there.
+fn set_mxcsr(is: u32, value: u32) {
+    if is != value {
+        // SAFETY: loads a control register with what masks all exceptions, as Rust expects, or was there before.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::x86::function::Shape;
+    use shadowgrind_core::ops::Op;
+
+    fn call(op: Op, format: Format, width: u8) -> FunctionCall {
+        let function = Function { op, format, width, shape: Shape::Floats };
+        FunctionCall { function: function.bits().into(), ..FunctionCall::default() }
+    }
+
+    #[test]
+    fn dots_of_either_format() {
+        let mut sine = call(Op::Sin, Format::F64, 8);
+        (sine.x[0][0], sine.shadows[0][0]) = (0.5_f64.to_bits(), 2.0_f64.to_bits());
+        sine.result[0] = 0.5_f64.sin().to_bits();
+        evaluate(&mut sine);
+        assert!((f64::from_bits(sine.shadow[0]) - 2.0 * 0.5_f64.cos()).abs() < 1e-15);
+        // What is above a float's four bytes is none of its business.
+        let mut exp = call(Op::Exp, Format::F32, 4);
+        exp.x[0][0] = u64::from(0.5_f32.to_bits()) | 7 << 32;
+        exp.shadows[0][0] = u64::from(3.0_f32.to_bits()) | 9 << 32;
+        exp.result[0] = u64::from(0.5_f32.exp().to_bits()) | 5 << 32;
+        evaluate(&mut exp);
+        assert_eq!(f32::from_bits(exp.shadow[0] as u32), 3.0 * 0.5_f32.exp());
+        exp.shadows[0][0] = 9 << 32;
+        evaluate(&mut exp);
+        assert_eq!(exp.shadow, [0; 4]);
+    }
+
+    #[test]
+    fn lanes_are_on_their_own() {
+        let mut exp = call(Op::Exp, Format::F32, 32);
+        let pair = |low: f32, high: f32| u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
+        exp.result = [pair(1.0, 2.0), pair(3.0, 4.0), pair(5.0, 6.0), pair(7.0, 8.0)];
+        exp.shadows[0] = [pair(1.0, 0.0), pair(0.0, 1.0), pair(2.0, 2.0), 0];
+        evaluate(&mut exp);
+        assert_eq!(exp.shadow, [pair(1.0, 0.0), pair(0.0, 4.0), pair(10.0, 12.0), 0]);
+    }
+
+    #[test]
+    fn integers_are_what_they_are() {
+        let function = Function { op: Op::Ldexp, format: Format::F64, width: 8, shape: Shape::Long };
+        let mut ldexp = FunctionCall { function: function.bits().into(), ..FunctionCall::default() };
+        ldexp.x[0][0] = 1.5_f64.to_bits();
+        ldexp.x[1][0] = -3_i64 as u64;
+        ldexp.shadows[0][0] = 2.0_f64.to_bits();
+        ldexp.result[0] = 0.1875_f64.to_bits();
+        evaluate(&mut ldexp);
+        assert_eq!(f64::from_bits(ldexp.shadow[0]), 0.25);
+    }
+}

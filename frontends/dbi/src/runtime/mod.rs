@@ -1,0 +1,22 @@
+//! The run time of shadows: what happens to them when translated code leaves for them, and where they are kept
+//! meanwhile. Knows threads and their registers; what inputs, outputs and functions mean is the session's business.
+
+mod asked;
+pub(crate) mod cells;
+pub(crate) mod evaluate;
+pub(crate) mod exceptions;
+mod exchange;
+mod host;
+mod limbs;
+mod merging;
+pub(crate) mod reals;
+mod records;
+pub(crate) mod registers;
+pub(crate) mod shadowed;
+mod solo;
+mod sweep;
+mod tool;
+pub(crate) mod visit;
+
+pub(crate) use host::{check_host, constants, has_upper_registers};
+pub(crate) use tool::Tool;

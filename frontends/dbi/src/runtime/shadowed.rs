@@ -1,0 +1,334 @@
+//! A thread under a tool: what happens when translated code leaves because shadows are concerned.
+//!
+//! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
+//! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
+
+use super::cells::{Dots, MirrorCells, Off, Raw};
+use super::exceptions::Raised;
+use super::reals::{Reals, Tickets};
+use super::registers::RegisterShadows;
+use super::solo::{self, Solos};
+use super::{Tool, records, visit};
+use crate::context::{Context, FunctionCall};
+use crate::engine::planes;
+use crate::engine::process::Process;
+use crate::engine::thread::Thread;
+use crate::session::{Calls, ShadowKind};
+use crate::x86::mode::Mode;
+use crate::x86::state;
+use hashbrown::HashSet;
+use shadowgrind_core::replay;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::Lowered;
+use shadowgrind_shadows::dot::Dot;
+
+/// What is kept for a thread.
+pub(crate) struct Shadowed {
+    pub(super) upper_registers: bool,
+    pub(super) solos: Solos,
+    /// What signal handlers interrupted, by the address of the handler's frame.
+    pub(super) interrupted: Vec<(u64, Interrupted)>,
+    /// Start of the buffer of records; 0 without one.
+    pub(super) buffer: u64,
+    /// What is recorded, by number.
+    pub(super) recorded: Vec<records::Known>,
+    /// Calls the session waits for.
+    pub(super) calls: Calls,
+    pub(super) raised: Raised,
+    /// Return addresses the thread has seen hooked: the code there was made again when they were.
+    pub(super) watched: HashSet<u64>,
+}
+
+/// What a signal handler has interrupted.
+pub(crate) struct Interrupted {
+    /// Shadows of registers.
+    pub(super) shadows: Box<[u8; state::BYTES as usize]>,
+    /// The function that ran as one operation.
+    call: FunctionCall,
+}
+
+impl Shadowed {
+    /// For a new thread, whose kernel thread may not exist yet.
+    pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
+        let mut shadowed = Shadowed {
+            upper_registers: tool.upper_registers,
+            // A ticket has no room in two bytes.
+            solos: Solos::new(!tool.has_reals()),
+            interrupted: Vec::new(),
+            calls: Calls::new(),
+            watched: HashSet::new(),
+            raised: Raised::new(),
+            buffer: 0,
+            recorded: Vec::new(),
+        };
+        super::registers::complete_image(context);
+        shadowed.registers(context).clear();
+        if tool.has_reals() {
+            shadowed.buffer = records::new_buffer(tool).unwrap_or(0);
+            context.record = shadowed.buffer;
+        }
+        shadowed
+    }
+
+    /// A guest thread begins with no shadows, whatever the one before it on the same carrier had.
+    pub(crate) fn begin_thread(&mut self, context: &mut Context) {
+        self.interrupted.clear();
+        self.calls = Calls::new();
+        context.call = FunctionCall::default();
+        super::registers::complete_image(context);
+        self.registers(context).clear();
+    }
+
+    pub(crate) fn registers<'a>(&self, context: &'a mut Context) -> RegisterShadows<'a> {
+        RegisterShadows { context, upper_registers: self.upper_registers }
+    }
+}
+
+/// The mode for code that comes after a stop: what the cells say.
+pub(crate) fn mode(thread: &mut Thread) -> Mode {
+    let Some(shadowed) = &thread.shadowed else { return Mode::BARE };
+    if thread.context.call.is_active() {
+        return Mode::WRAPPED;
+    }
+    let registers = shadowed.registers(thread.context);
+    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow());
+    mode_like(thread, mode)
+}
+
+/// `mode`, as far as the thread carries shadows at all, and has not switched shadowing off.
+pub(crate) fn mode_like(thread: &Thread, mode: Mode) -> Mode {
+    match &thread.shadowed {
+        Some(shadowed) if mode.is_annotated() && thread.process.is_annotating() => {
+            if shadowed.calls.is_disabled() { mode.off() } else { mode }
+        }
+        _ if mode.is_annotated() => Mode::BARE,
+        _ => mode,
+    }
+}
+
+/// The thread is about to use AVX-512: shadows in its registers move to memory, and the registers are what they were
+/// when the program began. Code and registers are the thread's own, so this concerns no other.
+pub(crate) fn leave_upper_registers(thread: &mut Thread) {
+    let Some(shadowed) = &mut thread.shadowed else { return };
+    if shadowed.upper_registers {
+        super::registers::complete_image(thread.context);
+        let all = shadowed.registers(thread.context).save();
+        super::registers::clear_upper(thread.context);
+        shadowed.upper_registers = false;
+        shadowed.registers(thread.context).restore(&all);
+    }
+    thread.translator.leave_upper_registers();
+    thread.flush();
+}
+
+/// The block that is run next was just made.
+pub(crate) fn translated(thread: &Thread) {
+    if thread.mode.is_annotated()
+        && !thread.mode.is_off()
+        && let Some(tool) = &thread.process.tool
+    {
+        tool.session.translated(thread.translator.operations());
+    }
+}
+
+/// Runs the steps of an instruction, which has run during `calls`, on what the process's tool carries. If shadowing is
+/// switched off, moves are followed, but results carry nothing.
+pub(super) fn replay(
+    process: &Process,
+    lowered: &Lowered,
+    site: Site,
+    record: &[u8],
+    registers: &mut RegisterShadows<'_>,
+    calls: &Calls,
+) {
+    let Some(tool) = &process.tool else { return };
+    match tool.kind {
+        ShadowKind::None => {}
+        _ if calls.is_disabled() => {
+            let mut cells = MirrorCells { registers, encoding: &mut Raw };
+            replay::replay(lowered, site, record, &mut Off, &mut cells);
+        }
+        ShadowKind::Dot => {
+            let mut cells = MirrorCells { registers, encoding: &mut Dots };
+            replay::replay(lowered, site, record, &mut Dot, &mut cells);
+        }
+        ShadowKind::Mpfr => {
+            let Some(reals) = &tool.reals else { return };
+            let mut reals = reals.lock();
+            let Reals { shadow, slots } = &mut *reals;
+            let [x87, others] = super::registers::rounding(registers.context);
+            shadow.set_rounding(x87, others);
+            shadow.ignore_decisions(calls.is_formatting());
+            let mut cells = MirrorCells { registers, encoding: &mut Tickets { slots } };
+            replay::replay(lowered, site, record, shadow, &mut cells);
+        }
+    }
+}
+
+/// Replays what translated code has recorded. Before anything looks at shadows.
+pub(crate) fn replay_records(thread: &mut Thread) {
+    if thread.shadowed.as_ref().is_some_and(|shadowed| thread.context.record != shadowed.buffer) {
+        records::replay(thread);
+    }
+}
+
+/// A gap met a shadow.
+pub(super) fn met_gap(process: &Process, site: Site, insn: &iced_x86::Instruction) {
+    if let Some(tool) = &process.tool {
+        tool.session.gap(site, insn.code() as usize, || insn.op_code().instruction_string().to_owned());
+    }
+}
+
+/// Waits until no other thread runs an atomic instruction solo, and keeps others from it.
+pub(super) fn lock_atomics(process: &Process) {
+    if let Some(tool) = &process.tool {
+        tool.lock_atomics();
+    }
+}
+
+pub(super) fn unlock_atomics(process: &Process) {
+    if let Some(tool) = &process.tool {
+        tool.unlock_atomics();
+    }
+}
+
+/// An instruction that is to run solo, at `thread.pc`.
+pub(crate) fn begin(thread: &mut Thread) {
+    if thread.mode.is_wrapped() {
+        // Nothing is carried there. Whether what follows the function is isolated may change by this instruction.
+        thread.context.call.then = thread.cache.frame().function_returned;
+        thread.mode = Mode::SOLO;
+        return;
+    }
+    solo::begin(thread);
+}
+
+/// The solo instruction has run.
+pub(crate) fn finish(thread: &mut Thread) {
+    if thread.mode.is_solo() {
+        solo::finish(thread);
+    }
+}
+
+/// The solo instruction was not run.
+pub(crate) fn abandon(thread: &mut Thread) {
+    solo::abandon(thread);
+}
+
+/// The guest is at an instruction that faulted: if it ran solo, it did not.
+pub(crate) fn faulted(thread: &mut Thread) {
+    solo::abandon(thread);
+    if thread.mode.is_solo() {
+        thread.mode = mode(thread);
+    }
+}
+
+/// An indirect branch inside a function taken as one operation, to where none went before: whether the function goes
+/// on there.
+pub(crate) fn stays_wrapped(thread: &mut Thread, target: u64) -> bool {
+    let stays = !visit::leaves_wrapped(thread);
+    if !stays {
+        thread.pc = target;
+        thread.mode = mode(thread);
+    }
+    stays
+}
+
+/// The function taken as one operation has returned to `thread.pc`.
+pub(crate) fn returned(thread: &mut Thread) {
+    visit::returned(thread);
+}
+
+/// An indirect branch whose mode has no table, such as one that ran solo.
+pub(crate) fn look_up(thread: &mut Thread, target: u64) {
+    thread.pc = target;
+    solo::finish(thread);
+}
+
+/// The thread arrived at a hooked address.
+pub(crate) fn hook(thread: &mut Thread) {
+    if thread.mode.is_wrapped() {
+        if !visit::leaves_wrapped(thread) {
+            thread.mode = Mode::WRAPPED.past_hook();
+            return;
+        }
+        thread.mode = mode(thread);
+    }
+    visit::arrived(thread);
+}
+
+/// The thread comes to code of which nothing has been translated: whether something was done for that.
+pub(crate) fn first_run(thread: &mut Thread) -> bool {
+    let awaited = thread.process.tool.as_ref().is_some_and(|tool| tool.session.awaits_run(thread.pc));
+    if awaited {
+        visit::first_run(thread);
+    }
+    awaited
+}
+
+/// The thread makes a client request with the instruction at `pc`.
+pub(crate) fn request(thread: &mut Thread, pc: u64) {
+    const XCHG_BYTES: u64 = 3;
+    visit::request(thread, pc);
+    thread.pc = pc + XCHG_BYTES;
+}
+
+/// A handler is about to be entered: it begins with no shadows. Returns what it interrupts.
+pub(crate) fn interrupt(thread: &mut Thread) -> Option<Interrupted> {
+    let shadowed = thread.shadowed.as_ref()?;
+    let mut registers = shadowed.registers(thread.context);
+    super::registers::complete_image(registers.context);
+    let shadows = registers.save();
+    registers.clear();
+    Some(Interrupted { shadows, call: std::mem::take(&mut thread.context.call) })
+}
+
+/// The handler's frame is at `frame`; it covers the guest bytes up to `end`.
+pub(crate) fn interrupted(thread: &mut Thread, saved: Option<Interrupted>, frame: u64, end: u64) {
+    let (Some(shadowed), Some(saved)) = (&mut thread.shadowed, saved) else { return };
+    /// Handlers that are left by a jump never return: the oldest are forgotten.
+    const NESTED: usize = 64;
+    shadowed.interrupted.retain(|&(other, _)| other != frame);
+    if shadowed.interrupted.len() == NESTED {
+        shadowed.interrupted.remove(0);
+    }
+    shadowed.interrupted.push((frame, saved));
+    planes::clear(frame, end.saturating_sub(frame));
+    // What the handler begins with was reset.
+    super::registers::complete_image(thread.context);
+    shadowed.registers(thread.context).clear();
+    thread.mode = mode(thread);
+}
+
+/// The handler whose frame is at `frame` has returned.
+pub(crate) fn resume(thread: &mut Thread, frame: u64) {
+    let Some(shadowed) = &mut thread.shadowed else { return };
+    let index = shadowed.interrupted.iter().position(|&(at, _)| at == frame);
+    let saved = index.map(|index| shadowed.interrupted.swap_remove(index).1);
+    let mut registers = shadowed.registers(thread.context);
+    super::registers::complete_image(registers.context);
+    match saved {
+        Some(saved) => {
+            registers.restore(&saved.shadows);
+            thread.context.call = saved.call;
+            thread.context.call.then = thread.cache.frame().function_returned;
+        }
+        None => registers.clear(),
+    }
+    thread.mode = mode(thread);
+}
+
+/// The kernel wrote guest memory.
+pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
+    if thread.process.is_annotating() && planes::has(address, len) {
+        planes::clear(address, len);
+    }
+}
+
+/// The system call at `pc` has handed out these pieces of guest memory: address and length.
+pub(crate) fn sent(thread: &mut Thread, pc: u64, pieces: &[(u64, u64)]) {
+    if thread.process.tool.as_ref().is_some_and(Tool::has_reals) {
+        let shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
+        pieces.iter().filter(shadowed).for_each(|&(at, len)| visit::sent(thread, pc, at, len));
+    }
+}

@@ -1,0 +1,390 @@
+//! Solo instructions: run on their own between two stops, and replayed on the shadows then.
+//!
+//! The slow twin of every annotation, and the only way of what is rare. The engine stops before the instruction with
+//! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
+//! the rest and replays.
+
+use super::asked::asked;
+use super::cells::{Dots, MirrorCells};
+use super::exchange;
+use super::registers::{self, RegisterShadows};
+use super::shadowed::{self, Shadowed};
+use crate::context::{Context, reg};
+use crate::engine::guest;
+use crate::engine::layout::page_floor;
+use crate::engine::planes::{self, GS_BASE};
+use crate::engine::process::Process;
+use crate::engine::sys;
+use crate::engine::thread::Thread;
+use crate::session::ShadowKind;
+use crate::x86::discover;
+use crate::x86::lower::{
+    AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
+};
+use crate::x86::mirror::may_scale;
+use crate::x86::mode::Mode;
+use crate::x86::state;
+use hashbrown::HashMap;
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::shadow::Cells;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Capture, Place, Step};
+use std::cell::Cell;
+use std::rc::Rc;
+
+const LONGEST: usize = 15;
+const DIRECTION: u64 = 0x400;
+
+/// An instruction as it was lowered, and from which bytes.
+pub(super) struct Entry {
+    bytes: [u8; LONGEST],
+    insn: Instruction,
+    lowering: Lowering,
+    site: Site,
+    /// How often it has run.
+    runs: Cell<u32>,
+}
+
+/// Lowered instructions by address and x87 top.
+pub(super) struct Solos {
+    lowerer: Lowerer,
+    entries: HashMap<(u64, u8), Rc<Entry>>,
+    pending: Option<Pending>,
+    /// Kept from one instruction to the next.
+    pub(super) record: Vec<u8>,
+    /// How often in a row a compare-and-exchange was refused for its shadow.
+    pub(super) refused: u32,
+}
+
+/// An instruction that is running solo.
+struct Pending {
+    entry: Rc<Entry>,
+    mode: Mode,
+    /// Physical x87 register on top.
+    top: u8,
+    /// Whether GS is the guest's meanwhile.
+    guest_gs: bool,
+    /// Whether it holds the tool's lock: no other thread's atomic instruction runs meanwhile.
+    locked: bool,
+    /// rcx, rsi, rdi before a string instruction, or the image's address of one that saves state.
+    before: [u64; 3],
+    /// A gap met a shadow.
+    met: bool,
+}
+
+impl Solos {
+    /// For shadows that are kept beside an f16 too or, without `halves`, are not.
+    pub(super) fn new(halves: bool) -> Self {
+        Solos {
+            lowerer: Lowerer::new(halves),
+            entries: HashMap::new(),
+            pending: None,
+            record: Vec::new(),
+            refused: 0,
+        }
+    }
+
+    /// The instruction at `pc` of which `bytes` were read.
+    fn entry(&mut self, process: &Process, pc: u64, bytes: [u8; LONGEST], top: u8) -> Option<Rc<Entry>> {
+        if let Some(entry) = self.entries.get(&(pc, top))
+            && entry.bytes == bytes
+        {
+            return Some(entry.clone());
+        }
+        let insn = Decoder::with_ip(64, &bytes, pc, DecoderOptions::NONE).decode();
+        if insn.is_invalid() {
+            return None;
+        }
+        let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
+        let mut lowering = self.lowerer.lower(&insn, top);
+        if let Lowering::Steps(lowered) = &mut lowering {
+            for step in &mut lowered.lowered.steps {
+                if let Step::Compare { predicate, .. } = step {
+                    *predicate = asked(*predicate, pc);
+                }
+            }
+        }
+        let entry = Rc::new(Entry { bytes, insn, lowering, site, runs: Cell::new(0) });
+        self.entries.insert((pc, top), entry.clone());
+        Some(entry)
+    }
+}
+
+/// Guest addresses of an instruction's memory operands.
+fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {
+    recipe.address(|n| context.regs[n], context.guest_fs, gs)
+}
+
+/// An instruction that is to run solo, at `thread.pc`.
+pub(super) fn begin(thread: &mut Thread) {
+    let pc = thread.pc;
+    let mut bytes = [0; LONGEST];
+    guest::read_some(pc, &mut bytes);
+    let gs = thread.guest_gs();
+    let mode = thread.mode;
+    thread.mode = Mode::SOLO;
+    registers::complete_image(thread.context);
+    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+    let top = registers::x87_top(thread.context);
+    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top) else { return };
+    let guest_gs = discover::uses_gs(&entry.insn);
+    let locked = is_atomic(&entry.insn);
+    let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
+    if locked {
+        shadowed::lock_atomics(thread.process);
+    }
+    prepare(shadowed, thread.context, gs, &mut pending);
+    let dots = thread.process.tool.as_ref().is_some_and(|tool| tool.kind == ShadowKind::Dot);
+    if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, dots) {
+        thread.pc = pc;
+        release(thread, &pending);
+        thread.mode = shadowed::mode(thread);
+        return;
+    }
+    if guest_gs {
+        sys::set_gs_base(gs);
+    }
+    let often = dots && shadowed.upper_registers && runs_often(&pending.entry);
+    let end = pending.entry.insn.next_ip() - 1;
+    shadowed.solos.pending = Some(pending);
+    if often {
+        thread.translator.meets(pc);
+        for at in [pc, end] {
+            thread.cache.invalidate_page(page_floor(at));
+        }
+    }
+}
+
+/// Whether the instruction is worth longer code than it has, for the first time.
+fn runs_often(entry: &Entry) -> bool {
+    const OFTEN: u32 = 32;
+    let runs = entry.runs.get() + 1;
+    entry.runs.set(runs);
+    runs == OFTEN && may_scale(&entry.insn)
+}
+
+fn is_atomic(insn: &Instruction) -> bool {
+    let memory = (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory);
+    memory && (insn.has_lock_prefix() || insn.mnemonic() == Mnemonic::Xchg)
+}
+
+/// Captures what is asked for before the instruction.
+fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mut Pending) {
+    let entry = pending.entry.clone();
+    match &entry.lowering {
+        Lowering::Nothing => {}
+        Lowering::Steps(steps) => capture_before(shadowed, context, gs, steps),
+        Lowering::String(_) => {
+            pending.before = [context.regs[reg::RCX], context.regs[reg::RSI], context.regs[reg::RDI]];
+        }
+        Lowering::State(op) => pending.before[0] = address_of(context, gs, &op.image),
+        Lowering::Gap(gap) => {
+            let addresses: Vec<u64> =
+                gap.addresses.iter().map(|recipe| address_of(context, gs, recipe)).collect();
+            shadowed.solos.record.clear();
+            addresses.iter().for_each(|address| shadowed.solos.record.extend(address.to_le_bytes()));
+            pending.met = gap.reads.iter().any(|&(place, bytes)| {
+                let mut registers = RegisterShadows { context, upper_registers: shadowed.upper_registers };
+                carries(&mut registers, &addresses, place, bytes)
+            });
+        }
+    }
+}
+
+fn carries(registers: &mut RegisterShadows<'_>, addresses: &[u64], place: Place, bytes: u16) -> bool {
+    match place {
+        Place::State(at) => registers.bytes(at, usize::from(bytes)).iter().any(|&byte| byte != 0),
+        Place::Memory { operand, offset } => {
+            planes::any(addresses[usize::from(operand)].wrapping_add(u64::from(offset)), u64::from(bytes))
+        }
+    }
+}
+
+fn capture_before(shadowed: &mut Shadowed, context: &mut Context, gs: u64, steps: &LoweredInsn) {
+    let record = &mut shadowed.solos.record;
+    record.clear();
+    record.resize(usize::from(steps.lowered.record), 0);
+    for (n, recipe) in steps.addresses.iter().enumerate() {
+        let address = address_of(context, gs, recipe);
+        record[8 * n..8 * n + 8].copy_from_slice(&address.to_le_bytes());
+    }
+    for capture in &steps.lowered.captures {
+        match *capture {
+            Capture::Before { place, bytes, at } => take(context, record, place, bytes, at),
+            Capture::Condition { condition, at } => {
+                record[usize::from(at)] = u8::from(holds(condition, context.rflags));
+            }
+            Capture::After { .. } | Capture::Map { .. } => {}
+        }
+    }
+}
+
+/// Copies the bytes at `place` into the record; memory that is not there stays zero, as the instruction will fault.
+fn take(context: &Context, record: &mut [u8], place: Place, bytes: u16, at: u16) {
+    let range = usize::from(at)..usize::from(at + bytes);
+    match place {
+        Place::State(offset) => registers::read_value(context, offset, &mut record[range]),
+        Place::Memory { operand, offset } => {
+            let base = 8 * usize::from(operand);
+            let address = u64::from_le_bytes(record[base..base + 8].try_into().expect("eight bytes"));
+            guest::read_some(address.wrapping_add(u64::from(offset)), &mut record[range]);
+        }
+    }
+}
+
+/// Whether the processor's condition number `condition` holds (Intel SDM vol. 1, appendix B).
+fn holds(condition: u8, flags: u64) -> bool {
+    let flag = |bit: u32| flags >> bit & 1 == 1;
+    let (cf, pf, zf, sf, of) = (flag(0), flag(2), flag(6), flag(7), flag(11));
+    let positive = match condition >> 1 {
+        0 => of,
+        1 => cf,
+        2 => zf,
+        3 => cf || zf,
+        4 => sf,
+        5 => pf,
+        6 => sf != of,
+        _ => zf || sf != of,
+    };
+    positive != (condition & 1 == 1)
+}
+
+/// The solo instruction has run.
+pub(super) fn finish(thread: &mut Thread) {
+    registers::complete_image(thread.context);
+    let gs = thread.guest_gs();
+    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+    let Some(pending) = shadowed.solos.pending.take() else {
+        thread.mode = shadowed::mode(thread);
+        return;
+    };
+    let entry = &pending.entry;
+    match &entry.lowering {
+        Lowering::Nothing => {}
+        Lowering::Steps(steps) => replay(shadowed, thread.process, thread.context, steps, entry.site),
+        Lowering::String(op) => string(shadowed, thread.context, gs, op, &pending),
+        Lowering::State(op) => state_image(shadowed, thread.context, op, &pending),
+        Lowering::Gap(gap) => overwrite(shadowed, thread.context, gap),
+    }
+    shadowed.registers(thread.context).note_x87();
+    if let Lowering::Gap(_) = &entry.lowering
+        && pending.met
+    {
+        shadowed::met_gap(thread.process, entry.site, &entry.insn);
+    }
+    release(thread, &pending);
+    thread.mode = shadowed::mode(thread);
+}
+
+fn replay(
+    shadowed: &mut Shadowed,
+    process: &Process,
+    context: &mut Context,
+    steps: &LoweredInsn,
+    site: Site,
+) {
+    let mut record = std::mem::take(&mut shadowed.solos.record);
+    for capture in &steps.lowered.captures {
+        if let Capture::After { place, bytes, at } = *capture {
+            take(context, &mut record, place, bytes, at);
+        }
+    }
+    shadowed.solos.lowerer.complete(steps, &mut record);
+    let mut registers = shadowed.registers(context);
+    shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
+    shadowed.solos.record = record;
+}
+
+/// What a gap writes carries no shadow any more.
+fn overwrite(shadowed: &mut Shadowed, context: &mut Context, gap: &Gap) {
+    let record = std::mem::take(&mut shadowed.solos.record);
+    let mut registers = shadowed.registers(context);
+    for &(place, bytes) in &gap.writes {
+        match place {
+            Place::State(at) => registers.bytes(at, usize::from(bytes)).fill(0),
+            Place::Memory { operand, offset } => {
+                let at = 8 * usize::from(operand);
+                let address = u64::from_le_bytes(record[at..at + 8].try_into().expect("eight bytes"));
+                planes::clear(address.wrapping_add(u64::from(offset)), u64::from(bytes));
+            }
+        }
+    }
+    shadowed.solos.record = record;
+}
+
+/// A repeated string instruction, by what it has done: an interruption leaves the rest in rcx.
+fn string(shadowed: &mut Shadowed, context: &mut Context, gs: u64, op: &StringOp, pending: &Pending) {
+    let [count, rsi, rdi] = pending.before;
+    let width = if op.short_count { 0xffff_ffff } else { u64::MAX };
+    let done = (count & width).wrapping_sub(context.regs[reg::RCX] & width);
+    let element = u64::from(op.element);
+    let bytes = done.saturating_mul(element);
+    if bytes == 0 {
+        return;
+    }
+    let start = |recipe: &AddressRecipe, register: u64| {
+        let first = recipe.address(|_| register, context.guest_fs, gs);
+        if context.rflags & DIRECTION == 0 { first } else { first.wrapping_sub(bytes - element) }
+    };
+    let (from, to) = (start(&op.source, rsi), start(&op.destination, rdi));
+    match op.kind {
+        StringKind::Move => planes::copy(from, to, bytes),
+        StringKind::Store => {
+            let mut cell = [0; 8];
+            let element = element as usize;
+            cell[..element].copy_from_slice(shadowed.registers(context).bytes(state::general(0), element));
+            if cell == [0; 8] {
+                planes::clear(to, bytes);
+            } else {
+                (0..done).for_each(|n| planes::write(to + n * element as u64, &cell[..element]));
+            }
+        }
+        StringKind::Load => shadowed.registers(context).bytes(state::general(0), 8).fill(0),
+    }
+}
+
+/// State is saved in, or restored from, an image in memory: so are its shadows, in the image's mirror.
+fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pending: &Pending) {
+    /// Components that the guest knows of while the upper vector registers hold shadows: x87, SSE, AVX.
+    const WITHOUT_AVX512: u64 = 7;
+    let half = |register: usize| u64::from(context.regs[register] as u32);
+    let mut header = [0; StateOp::HEADER];
+    let known = guest::read_some(pending.before[0], &mut header);
+    let hidden = if shadowed.upper_registers { WITHOUT_AVX512 } else { u64::MAX };
+    let transfers = op.transfers(&ImageRun {
+        address: pending.before[0],
+        top: pending.top,
+        requested: half(reg::RDX) << 32 | half(reg::RAX),
+        enabled: context.xsave_mask & hidden,
+        header: &header[..known],
+    });
+    let mut registers = shadowed.registers(context);
+    registers.keep_masks();
+    let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+    for transfer in transfers {
+        match transfer {
+            Transfer::Copy(from, to, bytes) => cells.copy(from, to, usize::from(bytes)),
+            Transfer::Clear(at, bytes) => cells.clear(at, usize::from(bytes)),
+        }
+    }
+}
+
+/// The solo instruction was not run: as if it had not been begun.
+pub(super) fn abandon(thread: &mut Thread) {
+    let Some(pending) = thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.solos.pending.take())
+    else {
+        return;
+    };
+    release(thread, &pending);
+    thread.mode = pending.mode;
+}
+
+fn release(thread: &mut Thread, pending: &Pending) {
+    if pending.guest_gs {
+        thread.context.guest_gs = sys::gs_base();
+        sys::set_gs_base(GS_BASE);
+    }
+    if pending.locked {
+        shadowed::unlock_atomics(thread.process);
+    }
+}

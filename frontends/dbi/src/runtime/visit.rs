@@ -1,0 +1,290 @@
+//! A thread at a hook: what the session sees of it, and what becomes of it afterwards.
+
+use super::Tool;
+use super::cells::{Dots, MirrorCells};
+use super::evaluate::evaluate;
+use super::registers::{self, RegisterShadows};
+use super::shadowed;
+use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::engine::process::Process;
+use crate::engine::thread::Thread;
+use crate::engine::{guest, planes};
+use crate::hooks::machine::{Machine, Unmapped};
+use crate::session::{Arrival, Calls, Observer, ProgramEnd, Session};
+use crate::x86::function::{Function, Goes, Shape};
+use crate::x86::mirror::CALLER_SAVED;
+use crate::x86::mode::Mode;
+use crate::x86::state;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::rounding::Rounding;
+use shadowgrind_core::shadow::{Cells, Location};
+
+/// A stopped thread, as hooks see it.
+struct Stopped<'a> {
+    context: &'a mut Context,
+    upper_registers: bool,
+    /// A shadow was set.
+    set: bool,
+}
+
+impl Stopped<'_> {
+    fn shadows(&mut self) -> RegisterShadows<'_> {
+        RegisterShadows { context: self.context, upper_registers: self.upper_registers }
+    }
+}
+
+impl Machine for Stopped<'_> {
+    fn general(&self, register: usize) -> u64 {
+        self.context.regs[register]
+    }
+
+    fn set_general(&mut self, register: usize, value: u64) {
+        self.context.regs[register] = value;
+        self.shadows().bytes(state::general(register), 8).fill(0);
+    }
+
+    fn vector(&self, number: usize) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        registers::read_value(self.context, state::vector(number), &mut bytes);
+        bytes
+    }
+
+    fn x87(&self, index: usize) -> [u8; 10] {
+        let mut bytes = [0; 10];
+        registers::read_value(self.context, state::x87(self.x87_top(), index as u8), &mut bytes);
+        bytes
+    }
+
+    fn rounding(&self) -> [Rounding; 2] {
+        registers::rounding(self.context)
+    }
+
+    fn x87_top(&self) -> u8 {
+        registers::x87_top(self.context)
+    }
+
+    fn thread_pointer(&self) -> u64 {
+        self.context.guest_fs
+    }
+
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unmapped> {
+        if guest::read_some(address, into) == into.len() { Ok(()) } else { Err(Unmapped) }
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped> {
+        guest::write_bytes(address, bytes).map_err(|guest::Fault| Unmapped)
+    }
+
+    fn read_mirror(&self, address: u64, into: &mut [u8]) {
+        planes::read(address, into);
+    }
+
+    fn write_mirror(&mut self, address: u64, bytes: &[u8]) {
+        self.set |= bytes.iter().any(|&byte| byte != 0);
+        planes::write(address, bytes);
+    }
+
+    fn cell(&mut self, location: Location, bytes: usize) -> u128 {
+        let mut cell = [0; 16];
+        let mut registers = self.shadows();
+        MirrorCells { registers: &mut registers, encoding: &mut Dots }.read(location, &mut cell[..bytes]);
+        u128::from_le_bytes(cell)
+    }
+
+    fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
+        self.set |= cell != 0;
+        let mut registers = self.shadows();
+        let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+        cells.write(location, &cell.to_le_bytes()[..bytes]);
+    }
+
+    fn dot(&mut self, location: Location, format: Format, bits: u128) -> f64 {
+        let mut registers = self.shadows();
+        let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+        cells.get(location, format, bits).unwrap_or(0.0)
+    }
+
+    fn set_dot(&mut self, location: Location, format: Format, bits: u128, dot: f64) {
+        self.set |= dot.to_bits() != 0;
+        let mut registers = self.shadows();
+        MirrorCells { registers: &mut registers, encoding: &mut Dots }.set(location, format, bits, Some(dot));
+    }
+}
+
+/// Has the session look at the stopped thread; code is annotated from the first shadow on.
+fn visit<T>(
+    thread: &mut Thread,
+    look: impl FnOnce(&Session, &mut Calls, &mut dyn Observer, &mut dyn Machine) -> T,
+) -> Option<T> {
+    let tool = thread.process.tool.as_ref()?;
+    registers::complete_image(thread.context);
+    let shadowed = thread.shadowed.as_deref_mut()?;
+    let mut calls = std::mem::take(&mut shadowed.calls);
+    let mut stopped =
+        Stopped { context: thread.context, upper_registers: shadowed.upper_registers, set: false };
+    let result = look(&tool.session, &mut calls, &mut **tool.observer.lock(), &mut stopped);
+    let set = stopped.set;
+    stopped.shadows().note_x87();
+    shadowed.calls = calls;
+    if set && tool.has_mirror() {
+        wake(thread, tool);
+    }
+    Some(result)
+}
+
+fn wake(thread: &mut Thread, tool: &Tool) {
+    if tool.wake() {
+        thread.process.changes.forget_code();
+        thread.process.threads.await_change(&thread.handle, &thread.process.changes);
+        thread.context.request();
+    }
+}
+
+/// The thread arrived at a hooked address, `thread.pc`.
+pub(super) fn arrived(thread: &mut Thread) {
+    let pc = thread.pc;
+    let Some(tool) = thread.process.tool.as_ref() else { return };
+    if tool.begins_at(pc) {
+        visit(thread, |session, _, observer, machine| session.begin(observer, machine));
+        if tool.starts_awake() {
+            wake(thread, tool);
+        }
+    }
+    let arrival =
+        visit(thread, |session, calls, observer, machine| session.arrived(pc, calls, observer, machine));
+    thread.mode = shadowed::mode(thread).past_hook();
+    match arrival {
+        None | Some(Arrival::Go) => {}
+        Some(Arrival::Watch(address)) => watch(thread, address),
+        Some(Arrival::Wrapped) => {
+            let then = thread.cache.frame().function_returned;
+            let not_stack = !thread.context.regs[reg::RSP];
+            thread.context.call = FunctionCall { not_stack, then, ..FunctionCall::default() };
+            thread.mode = Mode::WRAPPED.past_hook();
+        }
+    }
+}
+
+/// The first of a module's code is about to run.
+pub(super) fn first_run(thread: &mut Thread) {
+    let pc = thread.pc;
+    visit(thread, |session, _, observer, machine| session.first_run(pc, observer, machine));
+}
+
+/// Code made before `address` was hooked is made again, once.
+fn watch(thread: &mut Thread, address: u64) {
+    // What is mapped there later is made with the hook: it stays.
+    let known = thread.shadowed.as_deref_mut().is_some_and(|shadowed| !shadowed.watched.insert(address));
+    if known {
+        return;
+    }
+    thread.process.changes.forget_hooked(address);
+    thread.context.request();
+}
+
+/// Whether the function that runs as one operation is no longer under way: its frame was left by a jump or an exception.
+pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
+    let call = thread.context.call;
+    if call.is_active() && thread.context.regs[reg::RSP] <= call.stack() {
+        return false;
+    }
+    end_function(thread);
+    true
+}
+
+/// The function that ran as one operation has returned, to `thread.pc`.
+pub(super) fn returned(thread: &mut Thread) {
+    let mut call = end_function(thread);
+    if call.function != 0 {
+        apply(thread, &mut call);
+    }
+    thread.mode = shadowed::mode(thread);
+    arrived(thread);
+}
+
+/// Gives the results of a function that has returned their shadows: as translated code does.
+fn apply(thread: &mut Thread, call: &mut FunctionCall) {
+    let function = Function::from_bits(call.function as u32);
+    let width = usize::from(function.width);
+    if function.shape == Shape::Frexp {
+        let mut exponent = [0; 4];
+        guest::read_some(call.pointers[0], &mut exponent);
+        (call.x[1][0], call.shadows[1]) = (-i64::from(i32::from_le_bytes(exponent)) as u64, [0; 4]);
+    }
+    for (op, goes) in function.results() {
+        call.function = Function { op, ..function }.bits().into();
+        let mut result = [0; size_of::<CallVector>()];
+        match goes {
+            Goes::Register => registers::read_value(thread.context, state::vector(0), &mut result),
+            Goes::Through(i) => drop(guest::read_some(call.pointers[i], &mut result[..width])),
+        }
+        call.result = std::array::from_fn(|i| u64::from_le_bytes(result.as_chunks().0[i]));
+        evaluate(call);
+        let shadow: Vec<u8> = call.shadow.iter().flat_map(|word| word.to_le_bytes()).take(width).collect();
+        match goes {
+            Goes::Through(i) => planes::write(call.pointers[i], &shadow),
+            Goes::Register => {
+                let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+                let mut registers = shadowed.registers(thread.context);
+                registers.bytes(state::vector(0), width).copy_from_slice(&shadow);
+            }
+        }
+    }
+}
+
+/// There is no function that runs as one operation any more; what there was. Registers that it may have left anything
+/// in carry no shadow.
+fn end_function(thread: &mut Thread) -> FunctionCall {
+    let call = std::mem::take(&mut thread.context.call);
+    registers::complete_image(thread.context);
+    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return call };
+    let mut registers = shadowed.registers(thread.context);
+    for register in CALLER_SAVED {
+        registers.bytes(state::general(register), 8).fill(0);
+    }
+    for number in 0..32 {
+        registers.bytes(state::vector(number), usize::from(state::VECTOR_BYTES)).fill(0);
+    }
+    for index in 0..8 {
+        registers.bytes(state::x87(0, index), usize::from(state::X87_BYTES)).fill(0);
+    }
+    registers.note_x87();
+    call
+}
+
+/// A client request by the instruction at `pc`.
+pub(super) fn request(thread: &mut Thread, pc: u64) {
+    let answer =
+        visit(thread, |session, calls, observer, machine| session.request(pc, calls, observer, machine));
+    if let Some(answer) = answer {
+        thread.context.regs[reg::RDX] = answer;
+        if let Some(shadowed) = thread.shadowed.as_deref_mut() {
+            shadowed.registers(thread.context).bytes(state::general(reg::RDX), 8).fill(0);
+        }
+    }
+    thread.mode = shadowed::mode(thread);
+}
+
+/// The system call at `pc` has handed out guest memory in which there are shadows.
+pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
+    visit(thread, |session, calls, observer, machine| {
+        session.sent(pc, at..at + len, calls, observer, machine)
+    });
+}
+
+/// Has the session count the calls of functions that translated code has seen to, in a thread that has ended or is stopped.
+pub(crate) fn count_calls(process: &Process, context: &Context) {
+    if let Some(tool) = &process.tool {
+        tool.session.count_calls(&context.calls);
+    }
+}
+
+/// The program has ended; the exit status to be given instead of its own, if there is one.
+pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
+    let process = thread.process;
+    count_calls(process, thread.context);
+    process.threads.for_others(&thread.handle, |context| count_calls(process, context));
+    let mut terminal = thread.terminal();
+    visit(thread, |session, _, observer, machine| session.finish(end, observer, Some(machine), &mut terminal))
+        .flatten()
+}

@@ -1,0 +1,266 @@
+//! A thread arrives at a hooked address: a function begins there, or a call returns there.
+
+use super::call_sites::call_before;
+use super::calls::{Call, Calls, Then};
+use super::observer::{Applied, Kept, Observer};
+use super::outputs::Leaving;
+use super::seeds::When;
+use super::state::{Hooked, Session, State};
+use super::tail_calls;
+use crate::hooks::machine::Machine;
+use crate::hooks::{self, Argument, Family, Hook, Printed, abi, abi::Float};
+use shadowgrind_core::findings::{Label, OutputKind};
+use shadowgrind_core::site::Site;
+
+/// What becomes of a thread that arrived at a hooked address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It goes on.
+    Go,
+    /// It goes on, and this address is hooked from now on.
+    Watch(u64),
+    /// The function runs without shadows until it returns: the engine sees to that it is then reported. What it leaves in
+    /// registers and memory has no shadow but what the session sets then. [`Calls::wrapped`] is true meanwhile.
+    Wrapped,
+}
+
+impl Session {
+    /// A thread is about to execute the instruction at `pc`, which is hooked: because a function begins there, because
+    /// a call returns there, or both.
+    pub(crate) fn arrived(
+        &self,
+        pc: u64,
+        calls: &mut Calls,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) -> Arrival {
+        let returned = self.returned(pc, calls, observer, m);
+        let mut state = self.state.lock();
+        let (hooked, named) = (state.hooked.get(&pc).copied(), state.named.contains_key(&pc));
+        if hooked.is_none() && !named {
+            return returned;
+        }
+        let (stack, Ok(at)) = (m.general(abi::RSP).wrapping_add(8), abi::return_address(m)) else {
+            return returned;
+        };
+        calls.settle(m.general(abi::RSP), at);
+        observer.release(&calls.lost());
+        if calls.wrapped() {
+            return returned;
+        }
+        let mut frame = Frame { calls, observer, m, pc, at, stack };
+        let mut watch = named && state.enter_named(pc, &mut frame);
+        let mut wrapped = false;
+        if let Some(hooked) = hooked {
+            match state.enter(hooked, &mut frame) {
+                Entered::Go => {}
+                Entered::Watch => watch = true,
+                Entered::Wrap => wrapped = true,
+            }
+        }
+        if wrapped {
+            return Arrival::Wrapped;
+        }
+        if !watch {
+            return returned;
+        }
+        if state.returns.insert(at) {
+            self.note(at);
+        }
+        Arrival::Watch(at)
+    }
+
+    /// A thread came to `pc`, which a call may have returned to: does what the call was waited for. The engine need not
+    /// ask; [`Session::arrived`] does.
+    pub(crate) fn returned(
+        &self,
+        pc: u64,
+        calls: &mut Calls,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) -> Arrival {
+        let stack = m.general(abi::RSP);
+        let mut arrival = Arrival::Go;
+        while let Some(then) = calls.returned(pc, stack) {
+            let mut state = self.state.lock();
+            match then {
+                Then::Formatted | Then::Prints(_) | Then::Digits => {}
+                Then::Resolved(meaning) => {
+                    let implementation = m.general(abi::RAX);
+                    state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
+                    self.note(implementation);
+                    arrival = Arrival::Watch(implementation);
+                }
+                Then::Applied(call) => {
+                    state.apply(&call, observer, m);
+                    observer.release(&call.operands.kept);
+                    calls.reuse(call.operands);
+                }
+                Then::Named(job, given) => {
+                    let site = state.call_site(pc, None, m);
+                    state.do_job(job, site, &given, observer, m);
+                }
+            }
+        }
+        observer.release(&calls.lost());
+        arrival
+    }
+}
+
+/// A thread at the first instruction of a function.
+struct Frame<'a> {
+    calls: &'a mut Calls,
+    observer: &'a mut dyn Observer,
+    m: &'a mut dyn Machine,
+    /// Where the function begins.
+    pc: u64,
+    /// The return address.
+    at: u64,
+    /// The stack pointer after the return.
+    stack: u64,
+}
+
+impl Frame<'_> {
+    fn wait(&mut self, then: Then) {
+        self.calls.push(self.at, self.stack, then);
+    }
+}
+
+/// What a function's entry comes to.
+enum Entered {
+    Go,
+    Watch,
+    Wrap,
+}
+
+impl State {
+    fn enter(&mut self, hooked: Hooked, frame: &mut Frame<'_>) -> Entered {
+        if hooked.is_resolver {
+            frame.wait(Then::Resolved(hooked.meaning));
+            return Entered::Watch;
+        }
+        if frame.calls.is_disabled() {
+            return Entered::Go;
+        }
+        match hooked.meaning.hook {
+            Hook::Math(math) => self.enter_math(math, hooked.meaning.name, frame),
+            Hook::Output(kind, family) => self.enter_output(kind, family, frame),
+            Hook::Prints if frame.calls.printing().is_none() => {
+                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+                frame.wait(Then::Prints(site));
+                Entered::Watch
+            }
+            Hook::Prints => Entered::Go,
+            Hook::Digits if frame.observer.wraps(&[]) => {
+                frame.wait(Then::Digits);
+                Entered::Wrap
+            }
+            Hook::Digits => Entered::Go,
+        }
+    }
+
+    fn enter_math(&mut self, math: hooks::Math, name: usize, frame: &mut Frame<'_>) -> Entered {
+        let mut operands = frame.calls.operands();
+        if hooks::arguments(frame.m, math, &mut operands.given).is_err() {
+            // The function will fault; it may do so in peace.
+            frame.calls.reuse(operands);
+            return Entered::Go;
+        }
+        for index in 0..operands.given.arguments.len() {
+            let (bits, kept) = match operands.given.arguments[index] {
+                Argument::Float(x) => (x.bits, frame.observer.keep(frame.m, x)),
+                Argument::Integer(n) => (math.format().from_f64(n as f64), Kept::NONE),
+            };
+            operands.x.push(bits);
+            operands.kept.push(kept);
+        }
+        self.names[name].1 += 1;
+        if !frame.observer.wraps(&operands.kept) {
+            frame.calls.reuse(operands);
+            return Entered::Go;
+        }
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+        frame.wait(Then::Applied(Call { math, site, operands }));
+        Entered::Wrap
+    }
+
+    /// Gives the results of a mathematical function their shadows.
+    fn apply(&mut self, call: &Call, observer: &mut dyn Observer, m: &mut dyn Machine) {
+        let operands = &call.operands;
+        for index in 0.. {
+            let outcome = hooks::outcome(m, call.math, &operands.given.pointers, index);
+            let Ok(Some(outcome)) = outcome else { return };
+            let own = outcome.first..outcome.first + outcome.count;
+            let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
+            let applied = Applied { site: call.site, op: outcome.op, x, kept, result: outcome.result };
+            match outcome.integer {
+                None => observer.function(m, &applied),
+                Some(n) => {
+                    let n = outcome.result.format.from_f64(n as f64);
+                    let (x, kept) = ([x, &[n]].concat(), [kept, &[Kept::NONE]].concat());
+                    observer.function(m, &Applied { x: &x, kept: &kept, ..applied });
+                }
+            }
+        }
+    }
+
+    fn enter_output(&mut self, kind: OutputKind, family: Family, frame: &mut Frame<'_>) -> Entered {
+        if frame.calls.is_formatting() {
+            return Entered::Go;
+        }
+        let Ok((floats, printed)) = hooks::floats(frame.m, family) else { return Entered::Go };
+        if floats.is_empty() {
+            return Entered::Go;
+        }
+        let site = match frame.calls.printing() {
+            Some(site) => site,
+            None => self.call_site(frame.at, Some(frame.pc), frame.m),
+        };
+        let leaving = Leaving { kind, label: Label::NONE, site };
+        for (position, x) in floats.into_iter().enumerate() {
+            let promoted = printed == Printed::Promoted && was_float(x);
+            self.output(leaving, position, x, promoted, frame.observer, frame.m);
+        }
+        frame.wait(Then::Formatted);
+        Entered::Watch
+    }
+
+    /// Does what is to be done for SPECs on entry to the function at `pc`; whether its return is waited for.
+    fn enter_named(&mut self, pc: u64, frame: &mut Frame<'_>) -> bool {
+        let Some(jobs) = self.named.get(&pc).cloned() else { return false };
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+        let mut watch = false;
+        for number in jobs {
+            let job = &self.jobs.all[number];
+            let given = job.place.given(frame.m);
+            if job.when == When::Return {
+                frame.wait(Then::Named(number, given));
+                watch = true;
+            } else {
+                self.do_job(number, site, &given, frame.observer, frame.m);
+            }
+        }
+        watch
+    }
+
+    /// The call instruction that returns to `at`, or the jump by which the function it called became the one at `entered`.
+    pub(super) fn call_site(&mut self, at: u64, entered: Option<u64>, m: &dyn Machine) -> Site {
+        if let Some(&site) = self.call_sites.get(&(at, entered)) {
+            return site;
+        }
+        let call = call_before(m, at, |target| self.report.sites.locate(target).is_some());
+        let jump = entered.and_then(|entered| tail_calls::jump_to(m, call, entered));
+        // How libraries do what is taken as one operation, or prints, is their own business.
+        let is_theirs = |pc| self.file_at(pc).is_some_and(|file| file.is_taken_as_whole());
+        let from = jump.filter(|&pc| !is_theirs(pc)).unwrap_or(call);
+        let site = self.report.sites.at(from);
+        self.call_sites.insert((at, entered), site);
+        site
+    }
+}
+
+/// Whether a double may have been a `float`: it is the same number in both.
+fn was_float(x: Float) -> bool {
+    use shadowgrind_core::format::Format::{F32, F64};
+    x.format == F64 && F32.convert(F64.convert(x.bits, F32), F64) == x.bits
+}

@@ -1,0 +1,239 @@
+//! Calls of one thread that something waits for: what is to be done when they return.
+//!
+//! A call is told from others by its return address and the stack pointer after the return, so recursion, exceptions and
+//! `longjmp` are no danger; frames that were left without returning are dropped when the stack has grown past them.
+
+use super::modules::Meaning;
+use super::observer::Kept;
+use super::places;
+use crate::hooks::{Given, Math};
+use shadowgrind_core::site::Site;
+
+/// Frames above the stack pointer by less than this were left: it is the same stack, not another (a signal's, a
+/// coroutine's). In bytes, the usual size of a stack.
+const SAME_STACK: u64 = 8 << 20;
+
+/// What a call is waited for.
+#[derive(Debug)]
+pub(crate) enum Then {
+    /// A function that formats floats: what it calls to that end is its own business.
+    Formatted,
+    /// A function that formats what it is given by way of others: they print at this site.
+    Prints(Site),
+    /// An IFUNC's resolver: returns the address of a function that means this.
+    Resolved(Meaning),
+    /// An operation.
+    Applied(Call),
+    /// A function whose own floats are of no consequence.
+    Digits,
+    /// A function named by a SPEC: the number of what is to be done, and what it was given.
+    Named(usize, places::Given),
+}
+
+/// A mathematical function that is under way.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) math: Math,
+    pub(crate) site: Site,
+    pub(crate) operands: Operands,
+}
+
+/// The operands of a call that is under way.
+#[derive(Debug, Default)]
+pub(crate) struct Operands {
+    pub(crate) given: Given,
+    /// Bits of the operands, in the function's format.
+    pub(crate) x: Vec<u128>,
+    pub(crate) kept: Vec<Kept>,
+}
+
+impl Operands {
+    fn clear(&mut self) {
+        self.given.arguments.clear();
+        self.given.pointers.clear();
+        self.x.clear();
+        self.kept.clear();
+    }
+}
+
+/// A call that is waited for.
+#[derive(Debug)]
+struct Pending {
+    /// The return address.
+    at: u64,
+    /// The stack pointer after the return.
+    stack: u64,
+    then: Then,
+}
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pending: Vec<Pending>,
+    /// How many of these run without shadows.
+    wrapped: usize,
+    /// How many format floats.
+    formatting: usize,
+    /// Where those that print by way of others were called.
+    prints: Vec<Site>,
+    /// How often the program has switched shadowing off for this thread.
+    disabled: u64,
+    /// To be used again: a mathematical function is called often, and memory is to be had only once.
+    spare: Vec<Operands>,
+    /// What was kept for calls that never returned.
+    lost: Vec<Kept>,
+}
+
+impl Calls {
+    /// No calls.
+    pub(crate) fn new() -> Self {
+        Calls::default()
+    }
+
+    /// Whether a function that is taken as a whole is under way: what runs now carries no shadows.
+    pub(crate) fn wrapped(&self) -> bool {
+        self.wrapped > 0
+    }
+
+    /// Whether the program has switched shadowing off.
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.disabled > 0
+    }
+
+    /// Changes how often shadowing is switched off; how often it is now.
+    pub(super) fn disable(&mut self, by: i64) -> u64 {
+        self.disabled = self.disabled.saturating_add_signed(by);
+        self.disabled
+    }
+
+    /// Whether what is called now is inside a function that formats floats.
+    pub(crate) fn is_formatting(&self) -> bool {
+        self.formatting > 0
+    }
+
+    /// The outermost site that prints by way of what is called now.
+    pub(super) fn printing(&self) -> Option<Site> {
+        self.prints.first().copied()
+    }
+
+    /// Waits for a call that returns to `at` with this stack pointer.
+    pub(super) fn push(&mut self, at: u64, stack: u64, then: Then) {
+        match then {
+            Then::Applied(_) | Then::Digits => self.wrapped += 1,
+            Then::Formatted => self.formatting += 1,
+            Then::Prints(site) => self.prints.push(site),
+            Then::Resolved(_) | Then::Named(..) => {}
+        }
+        self.pending.push(Pending { at, stack, then });
+    }
+
+    fn pop(&mut self) -> Option<Then> {
+        let then = self.pending.pop()?.then;
+        match then {
+            Then::Applied(_) | Then::Digits => self.wrapped -= 1,
+            Then::Formatted => self.formatting -= 1,
+            Then::Prints(_) => drop(self.prints.pop()),
+            Then::Resolved(_) | Then::Named(..) => {}
+        }
+        Some(then)
+    }
+
+    /// What was waited for at `at`, where the thread has come with this stack pointer. To be asked until there is no
+    /// more: a function may end by jumping to another, which then returns for both.
+    pub(super) fn returned(&mut self, at: u64, stack: u64) -> Option<Then> {
+        let found = self.pending.iter().rposition(|call| call.at == at && call.stack == stack)?;
+        while self.pending.len() > found + 1 {
+            self.drop_last();
+        }
+        self.pop()
+    }
+
+    /// Forgets calls whose frames are gone, now that a function is entered with this stack pointer and return address:
+    /// an exception or a `longjmp` left them.
+    pub(super) fn settle(&mut self, stack: u64, at: u64) {
+        // The frames of calls under way are above that of a function they enter, or the very same, return address
+        // included, where one ends by jumping to the other.
+        let gone = |call: &Pending| {
+            let above = stack.wrapping_sub(call.stack.wrapping_sub(8));
+            above < SAME_STACK && (above > 0 || at != call.at)
+        };
+        while self.pending.last().is_some_and(gone) {
+            self.drop_last();
+        }
+    }
+
+    fn drop_last(&mut self) {
+        if let Some(Then::Applied(call)) = self.pop() {
+            self.lost.extend_from_slice(&call.operands.kept);
+            self.reuse(call.operands);
+        }
+    }
+
+    /// Room for the operands of a call.
+    pub(super) fn operands(&mut self) -> Operands {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Gives it back.
+    pub(super) fn reuse(&mut self, mut operands: Operands) {
+        operands.clear();
+        self.spare.push(operands);
+    }
+
+    /// What was kept for calls that will not return.
+    pub(super) fn lost(&mut self) -> Vec<Kept> {
+        std::mem::take(&mut self.lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(then: Option<Then>) -> Option<usize> {
+        match then {
+            Some(Then::Named(number, _)) => Some(number),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn calls_return_in_order_and_to_their_own_frames() {
+        let mut calls = Calls::new();
+        calls.push(0x10, 0x8000, Then::Named(1, Vec::new()));
+        calls.push(0x10, 0x7000, Then::Named(2, Vec::new()));
+        assert!(calls.returned(0x10, 0x7500).is_none());
+        assert!(calls.returned(0x20, 0x7000).is_none());
+        assert_eq!(named(calls.returned(0x10, 0x7000)), Some(2));
+        assert_eq!(named(calls.returned(0x10, 0x8000)), Some(1));
+        assert!(calls.returned(0x10, 0x8000).is_none());
+    }
+
+    #[test]
+    fn frames_that_were_jumped_over_are_forgotten() {
+        let mut calls = Calls::new();
+        calls.push(0x10, 0x8000, Then::Named(1, Vec::new()));
+        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.push(0x30, 0x6000, Then::Formatted);
+        assert_eq!(named(calls.returned(0x10, 0x8000)), Some(1));
+        assert!(!calls.is_formatting());
+        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.settle(0x6ff0, 0x40);
+        assert!(calls.is_formatting(), "a call from inside");
+        calls.settle(0x6ff8, 0x20);
+        assert!(calls.is_formatting(), "a jump to another function in its place");
+        calls.settle(0x6ff8, 0x24);
+        assert!(!calls.is_formatting(), "a new call from the frame that the old one had been called from");
+        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.settle(0x7100, 0x40);
+        assert!(!calls.is_formatting(), "a call from above");
+    }
+
+    #[test]
+    fn another_stack_says_nothing_about_this_one() {
+        let mut calls = Calls::new();
+        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.settle(0x7000 + SAME_STACK, 0x40);
+        assert!(calls.is_formatting());
+    }
+}

@@ -1,0 +1,42 @@
+//! A session: everything between the running program and its report.
+//!
+//! The engine says what the program does (maps a file, arrives at a function, makes a request, ends); the session knows
+//! what that means for inputs, outputs and mathematical functions, and tells the shadow's [`Observer`]. Reaches the
+//! program through [`Machine`] alone, and knows neither translation nor shadows.
+
+mod answers;
+mod arrivals;
+mod call_sites;
+mod calls;
+mod config;
+mod dot;
+mod layout;
+mod magic_numbers;
+mod modules;
+mod mpfr;
+mod needed;
+mod observer;
+mod outputs;
+mod places;
+mod report;
+pub(crate) mod requests;
+mod seeds;
+mod sent;
+mod state;
+mod tail_calls;
+mod tree;
+mod warnings;
+mod wrappers;
+
+pub(crate) use arrivals::Arrival;
+pub(crate) use calls::Calls;
+pub use config::{SessionConfig, ShadowKind};
+pub(crate) use dot::DotObserver;
+pub(crate) use mpfr::MpfrObserver;
+pub(crate) use observer::{Nobody, Observer};
+pub use seeds::SpecFailure;
+pub(crate) use state::{ProgramEnd, Session};
+pub(crate) use tree::Tree;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! The files that hold the program's code: where their functions of a meaning are, and where they are loaded.
+
+use super::layout::Layout;
+use super::wrappers::{Code, Wrapped};
+use crate::hooks::{self, Hook, Library};
+use crate::x86::rounding::Rounding;
+use hashbrown::HashSet;
+use shadowgrind_core::site::Module;
+use shadowgrind_symbols::{OpenError, SymbolFile, SymbolKind};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// What a hooked function means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Meaning {
+    pub(crate) hook: Hook,
+    /// Number of its name among those of the session.
+    pub(crate) name: usize,
+}
+
+/// A function of a file that means something.
+#[derive(Clone, Debug)]
+pub(super) struct Hooked {
+    /// Link-time address.
+    pub(super) address: u64,
+    pub(super) hook: Hook,
+    pub(super) symbol: String,
+    /// The function returns the address of the one to be called.
+    pub(super) is_ifunc: bool,
+}
+
+/// What the session knows about a file.
+#[derive(Debug)]
+pub(super) struct ModuleFile {
+    /// Its path without symbolic links.
+    pub(super) canonical: PathBuf,
+    /// It is what the user runs, not a library.
+    pub(super) is_program: bool,
+    pub(super) module: Module,
+    pub(super) layout: Layout,
+    pub(super) hooked: Vec<Hooked>,
+    path: PathBuf,
+    /// Searched for when code of the file is annotated.
+    rounding: OnceLock<Rounding>,
+}
+
+impl ModuleFile {
+    /// Reads the file at `path`, or at `place` instead; one that cannot be read holds nothing of meaning. `program` is what
+    /// the user runs, by whatever path.
+    pub(super) fn read(path: &Path, place: Option<&Path>, program: &Path) -> ModuleFile {
+        let canonical = path.canonicalize().unwrap_or_else(|_| path.into());
+        let is_program = canonical == program;
+        let unknown = Module { path: path.to_string_lossy().into_owned(), build_id: None };
+        let path = place.unwrap_or(path);
+        let layout = Layout::read(path).unwrap_or_default();
+        let (module, hooked) = match SymbolFile::open(path) {
+            Ok(file) => {
+                let module = Module { build_id: file.build_id(), ..unknown };
+                let is_static = is_program && !layout.has_interpreter;
+                let mut hooked = hooked(&file, is_static).unwrap_or_default();
+                if let Ok(code) = File::open(path) {
+                    add_wrapped(&mut hooked, &Code::new(&code, &layout));
+                }
+                (module, hooked)
+            }
+            Err(_) => (unknown, Vec::new()),
+        };
+        let file = ModuleFile {
+            canonical,
+            is_program,
+            module,
+            layout,
+            hooked,
+            path: path.into(),
+            rounding: OnceLock::new(),
+        };
+        if place.is_some() {
+            // Later it may not be there.
+            file.rounding();
+        }
+        file
+    }
+
+    /// Whether it is a library some of whose functions mean something as a whole.
+    pub(super) fn is_taken_as_whole(&self) -> bool {
+        !self.is_program && !self.hooked.is_empty()
+    }
+
+    /// For which formats its code may round by a magic number: any, if it cannot be read any more.
+    pub(super) fn rounding(&self) -> Rounding {
+        *self.rounding.get_or_init(|| self.layout.search(&self.path).unwrap_or(Rounding::ANY))
+    }
+}
+
+fn hooked(file: &SymbolFile, is_static: bool) -> Result<Vec<Hooked>, OpenError> {
+    let library = Library::of(file, is_static)?;
+    let mut found = Vec::new();
+    for symbol in file.symbols()? {
+        let is_ifunc = symbol.kind == SymbolKind::Ifunc;
+        if symbol.address == 0 || !is_ifunc && symbol.kind != SymbolKind::Function {
+            continue;
+        }
+        if let Some(hook) = hooks::of(&symbol, &library) {
+            let symbol_name = symbol.name.to_owned();
+            found.push(Hooked { address: symbol.address, hook, symbol: symbol_name, is_ifunc });
+        }
+    }
+    // Of several names, the one without underscores is what people know.
+    found.sort_by_key(|function| (function.address, function.symbol.starts_with('_')));
+    found.dedup_by_key(|h| h.address);
+    Ok(found)
+}
+
+/// Adds what the functions of the mathematical library among `hooked` jump to, which means what they mean.
+fn add_wrapped(hooked: &mut Vec<Hooked>, code: &Code<'_>) {
+    let mut known: HashSet<u64> = hooked.iter().map(|function| function.address).collect();
+    for index in 0..hooked.len() {
+        let function = &hooked[index];
+        let Hook::Math(math) = function.hook else { continue };
+        let (Some(operands), false) = (math.vector_operands(), function.is_ifunc) else { continue };
+        let Some(wrapped) = code.wrapped(function.address, operands) else { continue };
+        if known.insert(wrapped.address) {
+            let Wrapped { address, is_resolver: is_ifunc } = wrapped;
+            hooked.push(Hooked { address, is_ifunc, ..function.clone() });
+        }
+    }
+}

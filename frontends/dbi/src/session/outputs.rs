@@ -1,0 +1,135 @@
+//! Floats that enter and leave by name or by being printed: what becomes of them in the report.
+
+use super::observer::{Observer, Word};
+use super::seeds::{self, Purpose, When};
+use super::state::State;
+use crate::hooks::abi::Float;
+use crate::hooks::machine::Machine;
+use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Said, Value};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::spec::Calls;
+
+/// What an output is called and where it left.
+#[derive(Clone, Copy)]
+pub(super) struct Leaving {
+    pub(super) kind: OutputKind,
+    pub(super) label: Label,
+    pub(super) site: Site,
+}
+
+/// An input of which nothing has been seen yet.
+pub(super) fn unseeded(spec: &str, seed: f64) -> Input {
+    Input { spec: spec.to_owned(), value: None, seed, count: 0 }
+}
+
+impl State {
+    /// Records an output.
+    pub(super) fn output(
+        &mut self,
+        leaving: Leaving,
+        position: usize,
+        x: Float,
+        promoted: bool,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        let outputs = &mut self.report.outputs;
+        let (value, word) = observer.output(m, outputs.len(), leaving.site, x, promoted);
+        let said = match &word {
+            Word::Nothing => Said::Nothing,
+            Word::Dot(dot) => Said::Dot(*dot),
+            Word::Error { real, error_bits, correct_digits, judgement } => {
+                let (error_bits, correct_digits, judgement) = (*error_bits, *correct_digits, *judgement);
+                Said::Error { real: real.as_deref(), error_bits, correct_digits, judgement }
+            }
+        };
+        let Leaving { kind, label, site } = leaving;
+        let position = u16::try_from(position).unwrap_or(u16::MAX);
+        outputs.push(&Output { kind, label, value, site, position, said });
+    }
+
+    /// Does the jobs without a function that `wanted` selects.
+    pub(super) fn do_all(
+        &mut self,
+        wanted: impl Fn(&seeds::Job) -> bool,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        for number in 0..self.jobs.all.len() {
+            let job = &self.jobs.all[number];
+            if job.when == When::Once && wanted(job) {
+                self.do_job(number, Site::NONE, &[], observer, m);
+            }
+        }
+    }
+
+    /// Seeds or samples the floats of a job, if this time is one of those that are wanted. `given` is what the function
+    /// was given, if it is done at one.
+    pub(super) fn do_job(
+        &mut self,
+        number: usize,
+        site: Site,
+        given: &[(usize, u64)],
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        let job = &mut self.jobs.all[number];
+        let time = job.met;
+        job.met += 1;
+        if matches!(&job.calls, Calls::Numbers(numbers) if !numbers.contains(&time)) {
+            return;
+        }
+        let (purpose, floats) = (job.purpose, job.place.floats(m, &self.loaded, given));
+        let mut floats = match floats {
+            Ok(floats) => floats,
+            Err(missed) => return self.missed(number, missed),
+        };
+        if let Calls::Alike { value, .. } = self.jobs.all[number].calls {
+            floats.retain(|x| is_alike(*x, value));
+        }
+        match purpose {
+            Purpose::Seed(input, weight) => {
+                let input = &mut self.report.inputs[input];
+                seed(input, &floats, weight, observer, m);
+            }
+            Purpose::Sample(spec) => {
+                let leaving = Leaving { kind: OutputKind::Spec, label: self.labels[spec], site };
+                for (position, x) in floats.into_iter().enumerate() {
+                    self.output(leaving, position, x, false, observer, m);
+                }
+            }
+        }
+    }
+
+    /// Seeds floats for the input that a request names.
+    pub(super) fn seed_named(
+        &mut self,
+        name: &str,
+        floats: &[Float],
+        weight: f64,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        let inputs = &mut self.report.inputs;
+        let same = |input: &Input| input.spec == name && input.seed.to_bits() == weight.to_bits();
+        let number = inputs.iter().position(same).unwrap_or_else(|| {
+            inputs.push(unseeded(name, weight));
+            inputs.len() - 1
+        });
+        seed(&mut inputs[number], floats, weight, observer, m);
+    }
+}
+
+fn seed(input: &mut Input, floats: &[Float], weight: f64, observer: &mut dyn Observer, m: &mut dyn Machine) {
+    for &x in floats {
+        input.value.get_or_insert(Value::new(x.format, &x.bits.to_le_bytes()));
+        input.count += 1;
+        observer.seed(m, x, weight);
+    }
+}
+
+/// Whether `x` is the number `value`, as far as its format has it.
+fn is_alike(x: Float, value: f64) -> bool {
+    let number = x.format.to_f64(x.bits);
+    number == x.format.to_f64(x.format.from_f64(value)) || number.is_nan() && value.is_nan()
+}

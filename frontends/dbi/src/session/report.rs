@@ -1,0 +1,161 @@
+//! The end of a session: outputs that are sampled last, what the shadow found, and the reports.
+
+use super::config::ShadowKind;
+use super::observer::Observer;
+use super::seeds::Purpose;
+use super::state::{ProgramEnd, Session, State};
+use super::tree;
+use crate::hooks::machine::Machine;
+use hashbrown::HashMap;
+use shadowgrind_core::findings::{Gap, Wrapped};
+use shadowgrind_core::site::{Module, Place};
+use shadowgrind_reports::document::{Document, Symbols};
+use shadowgrind_reports::suppress;
+use shadowgrind_symbols::SymbolFile;
+use std::io::Write;
+use std::path::Path;
+
+impl Session {
+    /// The program has ended: writes all reports, that for people to `terminal`. `m` is a thread of the program, if its
+    /// memory is still to be read. The exit status to be given instead of the program's own, if there is one.
+    pub(crate) fn finish(
+        &self,
+        end: ProgramEnd,
+        observer: &mut dyn Observer,
+        m: Option<&mut dyn Machine>,
+        terminal: &mut dyn Write,
+    ) -> Option<i32> {
+        let mut state = self.state.lock();
+        match end {
+            ProgramEnd::Exited(status) => state.report.program.exit_code = Some(status),
+            ProgramEnd::Killed(signal) => {
+                state.report.program.signal = Some(signal_name(signal));
+                state.report.partial = true;
+            }
+        }
+        if let Some(m) = m {
+            state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
+        }
+        if self.config.shadow != ShadowKind::None {
+            state.warn_of_unreached_inputs();
+        }
+        state.gather(observer, self.config.shadow != ShadowKind::None);
+        let not_found = self.not_found(&state);
+        if !self.is_concerned(&state) {
+            // Of a program on the way to the one that is meant there is nothing to say.
+            if not_found.is_empty() {
+                state.destinations.terminal = None;
+            }
+            if !self.tree.is_first_process() {
+                state.destinations.files.clear();
+            }
+        }
+        let mut symbols = Files::default();
+        let State { suppressions, report, .. } = &mut *state;
+        suppressions.apply(report, &mut symbols);
+        let document = Document::new(&state.report, &mut symbols);
+        let verdict = document.verdict;
+        let written = shadowgrind_reports::write(&document, &state.destinations, terminal);
+        for error in written.err().unwrap_or_default() {
+            let _ = writeln!(terminal, "shadowgrind: {error}");
+        }
+        let suppressed = state.report.suppressed.len();
+        for warning in &state.report.warnings {
+            let _ = writeln!(terminal, "shadowgrind: warning: {}", warning.message);
+        }
+        if suppressed > 0 && state.destinations.terminal.is_some_and(|style| style.verbose) {
+            let _ = writeln!(terminal, "shadowgrind: {suppressed} findings suppressed");
+        }
+        if self.config.gen_suppressions {
+            let _ = write!(terminal, "{}", suppress::generate(&state.report, &mut symbols));
+        }
+        for text in not_found {
+            let _ = writeln!(terminal, "shadowgrind: {text}");
+        }
+        let _ = terminal.flush();
+        self.config.error_exitcode.filter(|_| {
+            let fails = self.config.fail_on.iter().any(|&concern| verdict.has(concern));
+            matches!(end, ProgramEnd::Exited(_)) && fails
+        })
+    }
+}
+
+impl Session {
+    /// What SPECs no program of the tree has, in the process that speaks for all.
+    fn not_found(&self, state: &State) -> Vec<String> {
+        if self.tree.is_first_process() {
+            tree::not_found(&*self.tree, &state.jobs.missing)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Whether the program has anything to do with what was asked for.
+    fn is_concerned(&self, state: &State) -> bool {
+        let asked = !state.jobs.missing.is_empty();
+        !asked || !state.jobs.all.is_empty() || state.report.inputs.iter().any(|input| input.count > 0)
+    }
+}
+
+impl State {
+    /// Completes the report with what is known at the end only.
+    fn gather(&mut self, observer: &mut dyn Observer, carries: bool) {
+        self.report.findings = observer.findings();
+        self.report.settings = observer.settings();
+        observer.coverage(&mut self.report.coverage);
+        self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
+        let gaps =
+            self.gaps.drain().map(|((site, _), (instruction, count))| Gap { instruction, count, site });
+        self.report.coverage.gaps.extend(gaps);
+        self.report
+            .coverage
+            .gaps
+            .sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
+        let called = self.names.iter().filter(|(_, calls)| *calls > 0);
+        let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
+        self.report.coverage.wrapped.extend(wrapped);
+        self.report.coverage.wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
+    }
+}
+
+/// The files of the program, opened when one is asked for.
+#[derive(Default)]
+struct Files {
+    modules: HashMap<String, Option<SymbolFile>>,
+    sources: HashMap<String, Option<Vec<String>>>,
+}
+
+impl Symbols for Files {
+    fn place(&mut self, module: &Module, offset: u64) -> Place {
+        let open = || {
+            let file = SymbolFile::open(Path::new(&module.path)).ok()?;
+            // A file that was replaced since has other lines at the same addresses.
+            (file.build_id() == module.build_id).then_some(file)
+        };
+        let file = self.modules.entry(module.path.clone()).or_insert_with(open);
+        match file {
+            Some(file) => file.place(offset),
+            None => Place { module: Some(module.path.clone()), offset: Some(offset), ..Place::default() },
+        }
+    }
+
+    fn source_line(&mut self, file: &str, line: u32) -> Option<String> {
+        let read = || {
+            let text = std::fs::read(file).ok()?;
+            Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+        };
+        let lines = self.sources.entry(file.to_owned()).or_insert_with(read).as_ref()?;
+        lines.get((line as usize).checked_sub(1)?).cloned()
+    }
+}
+
+/// The name of a signal, or `signal 40`.
+fn signal_name(signal: i32) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+        "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
+        "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+    let name = usize::try_from(signal - 1).ok().and_then(|number| NAMES.get(number));
+    name.map_or_else(|| format!("signal {signal}"), |name| format!("SIG{name}"))
+}

@@ -1,0 +1,61 @@
+//! Floats that leave the program in binary form: memory that system calls hand out. One output per place.
+
+use super::calls::Calls;
+use super::observer::{Observer, Word, value};
+use super::state::Session;
+use crate::hooks::machine::{Machine, read_u64};
+use shadowgrind_core::findings::{Label, Output, OutputKind, Said};
+use std::ops::Range;
+
+/// Floats are looked for at addresses divisible by this.
+const ALIGNMENT: u64 = 4;
+
+impl Session {
+    /// The system call at `pc` has handed out this memory, some of which carries shadows.
+    pub(crate) fn sent(
+        &self,
+        pc: u64,
+        memory: Range<u64>,
+        calls: &mut Calls,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        if calls.is_disabled() {
+            return;
+        }
+        let mut state = self.state.lock();
+        // The call of the C library's function, if that keeps no frame, says more than its own instruction.
+        let caller = read_u64(m, m.general(crate::hooks::abi::RSP)).ok();
+        let site = match caller.filter(|&at| state.report.sites.locate(at).is_some()) {
+            Some(at) => state.call_site(at, None, m),
+            None => state.report.sites.at(pc),
+        };
+        let mut address = memory.start.next_multiple_of(ALIGNMENT);
+        while address + ALIGNMENT <= memory.end {
+            let mut cell = [0; ALIGNMENT as usize];
+            m.read_mirror(address, &mut cell);
+            address += ALIGNMENT;
+            if cell == [0; ALIGNMENT as usize] {
+                continue;
+            }
+            let at = address - ALIGNMENT;
+            let next = state.report.outputs.len();
+            let index = state.sent.get(&site).copied().unwrap_or(next);
+            let Some((x, word)) = observer.sent(m, index, site, at) else { continue };
+            if index == next
+                && let Word::Error { real, error_bits, correct_digits, judgement } = &word
+            {
+                let said = Said::Error {
+                    real: real.as_deref(),
+                    error_bits: *error_bits,
+                    correct_digits: *correct_digits,
+                    judgement: *judgement,
+                };
+                let (kind, label, value) = (OutputKind::Written, Label::NONE, value(x));
+                state.report.outputs.push(&Output { kind, label, value, site, position: 0, said });
+                state.sent.insert(site, index);
+            }
+            address = at + (x.format.bytes() as u64).next_multiple_of(ALIGNMENT);
+        }
+    }
+}

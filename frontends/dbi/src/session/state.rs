@@ -1,0 +1,405 @@
+//! The session itself: what is loaded where, and which addresses are hooked for it.
+
+use super::config::{SessionConfig, ShadowKind};
+use super::modules::{Meaning, ModuleFile};
+use super::observer::Observer;
+use super::outputs;
+use super::seeds::{self, Jobs, SpecFailure};
+use super::tree::{self, Tree};
+use crate::context::FUNCTIONS;
+use crate::engine::Lock;
+use crate::hooks::Hook;
+use crate::hooks::machine::Machine;
+use crate::x86::function::Counted;
+use crate::x86::rounding::Rounding;
+use hashbrown::{HashMap, HashSet};
+use shadowgrind_core::findings::{Label, Report};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::spec::OutputSpec;
+use shadowgrind_reports::Destinations;
+use shadowgrind_reports::suppress::Suppressions;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How the program, or this image of it, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgramEnd {
+    /// By its own exit, with this status.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+const FILTER: usize = 1024;
+
+/// One per process image; shared by all threads.
+pub(crate) struct Session {
+    pub(super) config: SessionConfig,
+    program: PathBuf,
+    pub(super) tree: Box<dyn Tree>,
+    /// Whether a module is loaded whose variables are to be seeded before any of its code runs.
+    awaits_code: AtomicBool,
+    /// Bit h(address) is set if the address may be hooked. Asked for each instruction that is translated, without a lock.
+    filter: Box<[AtomicU64; FILTER]>,
+    pub(super) state: Lock<State>,
+}
+
+/// What changes while the program runs.
+pub(crate) struct State {
+    pub(super) report: Report,
+    pub(super) destinations: Destinations,
+    pub(super) suppressions: Suppressions,
+    pub(super) jobs: Jobs,
+    pub(super) labels: Vec<Label>,
+    /// Whether printed floats are outputs.
+    printed: bool,
+    files: HashMap<PathBuf, Arc<ModuleFile>>,
+    /// Whose code is where.
+    code: Vec<(Range<u64>, Arc<ModuleFile>)>,
+    /// Functions by their addresses in this process.
+    pub(super) hooked: HashMap<u64, Hooked>,
+    /// Functions that SPECs name, and the numbers of their jobs.
+    pub(super) named: HashMap<u64, Vec<usize>>,
+    /// Addresses that calls return to.
+    pub(super) returns: HashSet<u64>,
+    /// Call instructions by return address, and by the function entered if it is known: some are jumped to.
+    pub(super) call_sites: HashMap<(u64, Option<u64>), Site>,
+    /// Names of hooked functions, and how often each was taken as one operation.
+    pub(super) names: Vec<(String, u64)>,
+    name_of: HashMap<String, usize>,
+    /// The output that stands for all floats that left at a place in binary form.
+    pub(super) sent: HashMap<Site, u64>,
+    /// Addresses of instructions that compute with floats and have been given code for their shadows.
+    pub(super) shadowed: HashSet<u64>,
+    /// Instructions that dropped shadows, by site and the instruction's number in the decoder, and how often.
+    pub(super) gaps: HashMap<(Site, usize), (String, u64)>,
+    /// Where the files are that SPECs are about, by their numbers.
+    pub(super) loaded: Vec<Option<Loaded>>,
+    /// Code of modules with variables to be seeded, of which nothing has run, and the number of their files.
+    unrun: Vec<(Range<u64>, usize)>,
+    /// The files of such modules of which something has.
+    seeded: Vec<usize>,
+}
+
+/// Where a module's floats are in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Loaded {
+    pub(super) bias: u64,
+    /// Size of its thread-local block, which ends at the thread pointer.
+    pub(super) tls_size: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hooked {
+    pub(super) meaning: Meaning,
+    pub(super) is_resolver: bool,
+}
+
+impl Session {
+    /// A session for the program at `program`, one of the `tree`'s. SPECs are checked here, before anything runs.
+    pub(crate) fn new(
+        config: SessionConfig,
+        program: &Path,
+        tree: Box<dyn Tree>,
+    ) -> Result<Session, SpecFailure> {
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        let jobs = seeds::resolve(&config, &program, tree.is_first_program())?;
+        if !tree.is_first_program() || !jobs.missing.is_empty() {
+            tree::note(&*tree, &jobs.found, &jobs.missing);
+        }
+        let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
+        let mut report = Report::new(config.shadow.name(), config.argv.clone(), std::process::id());
+        report.inputs =
+            config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
+        let labels = jobs.labels.iter().map(|label| report.outputs.label(label)).collect();
+        let printed = config.outputs.is_empty() || config.outputs.contains(&OutputSpec::Printed);
+        let state = State {
+            report,
+            destinations: config.reports.clone(),
+            suppressions,
+            jobs,
+            labels,
+            printed,
+            files: HashMap::new(),
+            code: Vec::new(),
+            hooked: HashMap::new(),
+            named: HashMap::new(),
+            returns: HashSet::new(),
+            call_sites: HashMap::new(),
+            names: Vec::new(),
+            name_of: HashMap::new(),
+            sent: HashMap::new(),
+            shadowed: HashSet::new(),
+            gaps: HashMap::new(),
+            loaded: Vec::new(),
+            unrun: Vec::new(),
+            seeded: Vec::new(),
+        };
+        let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
+        let awaits_code = AtomicBool::new(false);
+        Ok(Session { config, program, tree, awaits_code, filter, state: Lock::new(state) })
+    }
+
+    /// The file `path`, from `file_offset` on, was mapped executable at `start..end`: the addresses there that are
+    /// hooked from now on. `place` is where the file can be read, if it has no path any more.
+    pub(crate) fn mapped(
+        &self,
+        path: &Path,
+        place: Option<&Path>,
+        file_offset: u64,
+        start: u64,
+        end: u64,
+    ) -> Vec<u64> {
+        let mut state = self.state.lock();
+        let read = || Arc::new(ModuleFile::read(path, place, &self.program));
+        let file = state.files.entry(path.to_owned()).or_insert_with(read).clone();
+        let bias = file.layout.bias(file_offset, start).unwrap_or(start.wrapping_sub(file_offset));
+        let module = state.report.sites.add_module(file.module.clone());
+        state.forget(start, end);
+        state.report.sites.map(start..end, module, bias);
+        state.code.push((start..end, file.clone()));
+        let mut added = Vec::new();
+        for function in &file.hooked {
+            let address = function.address.wrapping_add(bias);
+            if (start..end).contains(&address) && self.wants(&function.hook, state.printed) {
+                let name = state.name(&function.symbol);
+                let meaning = Meaning { hook: function.hook, name };
+                state.hooked.insert(address, Hooked { meaning, is_resolver: function.is_ifunc });
+                added.push(address);
+            }
+        }
+        let found = state.jobs.look_into(&file.canonical, place.unwrap_or(&file.canonical));
+        tree::note(&*self.tree, &found, &[]);
+        if let Some(number) = state.jobs.files.iter().position(|path| *path == file.canonical) {
+            let tls_size = file.layout.tls_size().filter(|_| file.is_program);
+            state.load(number, Loaded { bias, tls_size });
+            state.name_functions(number, bias, start..end, &mut added);
+            if !file.is_program && state.jobs.seeds(number) {
+                state.unrun.push((start..end, number));
+                self.awaits_code.store(true, Ordering::Relaxed);
+            }
+        }
+        added.iter().for_each(|&address| self.note(address));
+        added
+    }
+
+    fn wants(&self, hook: &Hook, printed: bool) -> bool {
+        match hook {
+            Hook::Output(..) | Hook::Prints => printed,
+            Hook::Math(_) | Hook::Digits => self.config.shadow != ShadowKind::None,
+        }
+    }
+
+    /// Memory at `start..end` shows no file any more.
+    pub(crate) fn unmapped(&self, start: u64, end: u64) {
+        let mut state = self.state.lock();
+        state.forget(start, end);
+        state.report.sites.unmap(start..end);
+    }
+
+    /// Whether a thread that comes to `pc` is to be reported by [`Session::arrived`].
+    pub(crate) fn is_hooked(&self, pc: u64) -> bool {
+        let (word, bit) = filter_bit(pc);
+        if self.filter[word].load(Ordering::Relaxed) & bit == 0 {
+            return false;
+        }
+        let state = self.state.lock();
+        state.hooked.contains_key(&pc) || state.named.contains_key(&pc) || state.returns.contains(&pc)
+    }
+
+    /// Whether the code at `pc` is of a module that is to be reported by [`Session::first_run`] before any of it runs.
+    pub(crate) fn awaits_run(&self, pc: u64) -> bool {
+        self.awaits_code.load(Ordering::Relaxed)
+            && self.state.lock().unrun.iter().any(|(range, _)| range.contains(&pc))
+    }
+
+    /// The first of a module's code is about to run, at `pc`: seeds its variables. It is mapped whole by now and relocated.
+    pub(crate) fn first_run(&self, pc: u64, observer: &mut dyn Observer, m: &mut dyn Machine) {
+        let mut state = self.state.lock();
+        let Some(index) = state.unrun.iter().position(|(range, _)| range.contains(&pc)) else { return };
+        let (_, number) = state.unrun.swap_remove(index);
+        state.seeded.push(number);
+        self.awaits_code.store(!state.unrun.is_empty(), Ordering::Relaxed);
+        state.do_all(|job| job.is_seed() && job.is_of(number), observer, m);
+    }
+
+    /// What is known of the function at `pc`, if it is hooked for that alone and simple.
+    pub(crate) fn function(&self, pc: u64) -> Option<Counted> {
+        let state = self.state.lock();
+        let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
+        let Hook::Math(math) = meaning.hook else { return None };
+        let alone = self.config.shadow == ShadowKind::Dot && !state.named.contains_key(&pc);
+        let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
+        Some(Counted { function: math.simple()?, number })
+    }
+
+    /// For which formats sums in the code at `pc` may round by a magic number: any, in code that is from no file.
+    pub(crate) fn rounding(&self, pc: u64) -> Rounding {
+        if self.config.shadow != ShadowKind::Dot {
+            return Rounding::default();
+        }
+        let file = self.state.lock().file_at(pc).cloned();
+        file.map_or(Rounding::ANY, |file| file.rounding())
+    }
+
+    /// Functions were called this often, by their numbers, without the session's being asked.
+    pub(crate) fn count_calls(&self, calls: &[u64]) {
+        let mut state = self.state.lock();
+        state.names.iter_mut().zip(calls).for_each(|((_, total), calls)| *total += calls);
+    }
+
+    /// What the user has set about reals.
+    pub(crate) fn reals(&self) -> shadowgrind_shadows::mpfr::Settings {
+        shadowgrind_shadows::mpfr::Settings {
+            precision: self.config.precision,
+            error_threshold: self.config.error_threshold,
+            expr_depth: self.config.expression_depth,
+            fast: !self.config.slow,
+        }
+    }
+
+    /// Whether shadows are carried before there is a seed.
+    pub(crate) fn annotates(&self) -> bool {
+        self.config.annotate
+    }
+
+    /// Whether the tool may use AVX-512.
+    pub(crate) fn may_use_avx512(&self) -> bool {
+        self.config.avx512
+    }
+
+    /// Whether all that meets a shadow is left to the engine.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.config.slow
+    }
+
+    /// What is carried.
+    pub(crate) fn shadow(&self) -> ShadowKind {
+        self.config.shadow
+    }
+
+    /// The site of the instruction at `pc`.
+    pub(crate) fn site(&self, pc: u64) -> Site {
+        self.state.lock().report.sites.at(pc)
+    }
+
+    /// Code was made for the shadows of these instructions, which compute with floats.
+    pub(crate) fn translated(&self, operations: impl Iterator<Item = u64>) {
+        let mut operations = operations.peekable();
+        if operations.peek().is_some() {
+            self.state.lock().shadowed.extend(operations);
+        }
+    }
+
+    /// An instruction that is not understood dropped a shadow. `code` tells it from others that were at the same site.
+    pub(crate) fn gap(&self, site: Site, code: usize, instruction: impl FnOnce() -> String) {
+        let mut state = self.state.lock();
+        state.gaps.entry((site, code)).or_insert_with(|| (instruction(), 0)).1 += 1;
+    }
+
+    /// The program's first instruction is about to run: seeds what is there from the start.
+    pub(crate) fn begin(&self, observer: &mut dyn Observer, m: &mut dyn Machine) {
+        let mut state = self.state.lock();
+        let seeded = std::mem::take(&mut state.seeded);
+        // The code of a library may never run.
+        state.unrun.clear();
+        self.awaits_code.store(false, Ordering::Relaxed);
+        state.do_all(|job| job.is_seed() && !seeded.iter().any(|&number| job.is_of(number)), observer, m);
+    }
+
+    /// This process is a forked child: its report is about what comes, and goes to files of its own.
+    pub(crate) fn forked(&self, observer: &mut dyn Observer) {
+        let mut state = self.state.lock();
+        observer.forked();
+        let fresh = Report::new(self.config.shadow.name(), self.config.argv.clone(), std::process::id());
+        let old = std::mem::replace(&mut state.report, fresh);
+        state.report.sites = old.sites;
+        state.report.inputs = old.inputs;
+        let labels: Vec<String> = state.jobs.labels.clone();
+        state.labels = labels.iter().map(|label| state.report.outputs.label(label)).collect();
+        state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
+        state.gaps.clear();
+        state.sent.clear();
+        state.destinations.forked = true;
+    }
+
+    /// Keeps all other threads out of the session, across a `fork`, until dropped on both sides.
+    pub(crate) fn hold(&self) -> impl Drop + '_ {
+        self.state.lock()
+    }
+
+    pub(super) fn note(&self, address: u64) {
+        let (word, bit) = filter_bit(address);
+        self.filter[word].fetch_or(bit, Ordering::Relaxed);
+    }
+}
+
+/// The rules of all these files.
+fn suppressions(files: &[PathBuf]) -> Result<Suppressions, String> {
+    let mut all = Suppressions::default();
+    for path in files {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        all.extend(text.parse().map_err(|error| format!("{}: {error}", path.display()))?);
+    }
+    Ok(all)
+}
+
+/// Word and bit of an address in the filter.
+fn filter_bit(address: u64) -> (usize, u64) {
+    // Fibonacci hashing: the upper bits of the product depend on all of the address.
+    let hash = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+    ((hash >> 6) as usize % FILTER, 1 << (hash & 63))
+}
+
+impl State {
+    /// The file that the code at `pc` is from.
+    pub(super) fn file_at(&self, pc: u64) -> Option<&Arc<ModuleFile>> {
+        self.code.iter().rev().find(|(range, _)| range.contains(&pc)).map(|(_, file)| file)
+    }
+
+    /// Forgets what is hooked at `start..end`.
+    fn forget(&mut self, start: u64, end: u64) {
+        let outside = |address: u64| !(start..end).contains(&address);
+        let stays = |range: &Range<u64>| outside(range.start) || outside(range.end - 1);
+        for (_, file) in self.code.extract_if(.., |(range, _)| !stays(range)) {
+            let number = self.jobs.files.iter().position(|path| *path == file.canonical);
+            if let Some(loaded) = number.and_then(|number| self.loaded.get_mut(number)) {
+                *loaded = None;
+            }
+        }
+        self.unrun.retain(|(range, _)| stays(range));
+        self.hooked.retain(|&address, _| outside(address));
+        self.named.retain(|&address, _| outside(address));
+        self.returns.retain(|&address| outside(address));
+        self.call_sites.retain(|&(at, entered), _| outside(at) && entered.is_none_or(outside));
+    }
+
+    fn name(&mut self, symbol: &str) -> usize {
+        if let Some(&name) = self.name_of.get(symbol) {
+            return name;
+        }
+        self.names.push((symbol.to_owned(), 0));
+        self.name_of.insert(symbol.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
+    }
+
+    /// Remembers where a file that SPECs are about is.
+    fn load(&mut self, file: usize, loaded: Loaded) {
+        let files = self.jobs.files.len();
+        self.loaded.resize(files, None);
+        self.loaded[file] = Some(loaded);
+    }
+
+    /// Hooks the functions of a file that SPECs name.
+    fn name_functions(&mut self, file: usize, bias: u64, range: Range<u64>, added: &mut Vec<u64>) {
+        for function in self.jobs.functions.iter().filter(|function| function.file == file) {
+            let address = function.address.wrapping_add(bias);
+            if range.contains(&address) {
+                self.named.entry(address).or_default().push(function.job);
+                added.push(address);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The processes of a tree, and what they tell each other about names: a SPEC need be found in one of the programs that run.
+//!
+//! Each says what it found and what it did not; the one that the user started says at its end what nobody had. Knows
+//! neither files nor how the words travel.
+
+use super::seeds::Missing;
+use std::fmt::Write;
+
+/// What the processes of a tree write for each other.
+pub(crate) trait Tree: Send + Sync {
+    /// Whether this is the program that the user named, and not one that it executed.
+    fn is_first_program(&self) -> bool;
+
+    /// Whether this is the process that the user started: it speaks for all.
+    fn is_first_process(&self) -> bool;
+
+    /// Adds a line to the book that all processes share. The first program opens the book, so that there is none if it had
+    /// nothing to write.
+    fn write(&self, line: &str);
+
+    /// The whole book.
+    fn read(&self) -> String;
+}
+
+const FOUND: &str = "found";
+const MISSED: &str = "missed";
+/// The same with a word about what may have been meant.
+const HELPED: &str = "helped";
+
+/// Writes down what this program has and has not.
+pub(super) fn note(tree: &dyn Tree, found: &[String], missing: &[Missing]) {
+    let mut lines = String::new();
+    for option in found {
+        let _ = writeln!(lines, "{FOUND}\t{}", escaped(option));
+    }
+    for Missing { wanted, failure } in missing {
+        let kind = if failure.helps() { HELPED } else { MISSED };
+        let _ = writeln!(lines, "{kind}\t{}\t{}", escaped(&wanted.option), escaped(&failure.to_string()));
+    }
+    if !lines.is_empty() {
+        tree.write(&lines);
+    }
+}
+
+/// One line about each of `missing` that no process has found.
+pub(super) fn not_found(tree: &dyn Tree, missing: &[Missing]) -> Vec<String> {
+    let book = tree.read();
+    let lines: Vec<Vec<&str>> = book.lines().map(|line| line.split('\t').collect()).collect();
+    let about = |option: &str| {
+        let option = escaped(option);
+        let lines = lines.iter().filter(|line| line.get(1) == Some(&option.as_str()));
+        lines.cloned().collect::<Vec<_>>()
+    };
+    let mut all = Vec::new();
+    for Missing { wanted, failure } in missing {
+        let about = about(&wanted.option);
+        if about.iter().any(|line| line[0] == FOUND) {
+            continue;
+        }
+        let own = escaped(&failure.to_string());
+        let helped = about.iter().find(|line| line[0] == HELPED).and_then(|line| line.get(2));
+        let others = about.iter().filter_map(|line| line.get(2)).filter(|text| **text != own).count();
+        let mut text = (*helped.unwrap_or(&own.as_str())).to_owned();
+        if others > 0 {
+            let s = if others == 1 { "" } else { "s" };
+            let _ = write!(text, " (nor in {others} other program{s} that ran)");
+        }
+        all.push(text);
+    }
+    all
+}
+
+/// Text without tabs and line ends.
+fn escaped(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}

@@ -1,0 +1,242 @@
+//! Rules and MXCSR, without AVX-512: whose exceptions are whose.
+//!
+//! Instructions of VEX raise exceptions and round as MXCSR says, whether they are the guest's or a rule's. While such code
+//! runs, the processor's MXCSR is not the guest's: an exception that the guest has not raised is unmasked there, so that
+//! the engine hears of it and can tell whose it was (`runtime::exceptions`). So rules cost nothing as long as they raise
+//! nothing new. Where they do, code is *isolated* for a while: in such modes the processor's MXCSR is the guest's, is
+//! stored before each rule and loaded again after it, so that flags are lost that the rule has set. Processors do that
+//! fast as long as masks and rounding stay the same. An isolated block begins by asking whether it is time to go on
+//! without isolation.
+//!
+//! Rules round as the guest does. What stores the guest's MXCSR adds what the processor's lacks; what loads it is left to
+//! the engine, unless flags and masks stay the same.
+
+use super::At;
+use super::encode;
+use super::operand::guest_memory;
+use crate::context::Context;
+use crate::x86::asm::{Asm, Gpr, RAX, RCX};
+use crate::x86::code::{Displaced, ExitKind, RuleCode, Slot};
+use crate::x86::emit::Emitter;
+use crate::x86::far;
+use crate::x86::rows;
+use crate::x86::superblock::{Insn, Superblock};
+use crate::x86::table::Row;
+use iced_x86::{Instruction, Mnemonic, Register};
+
+const JMP_BYTES: u8 = 5;
+const SHORT_JMP: u8 = 0xeb;
+const SHORT_JMP_BYTES: u8 = 2;
+
+/// Whether the instruction stores or loads MXCSR, alone or with other state.
+pub(in crate::x86) fn concerns_mxcsr(insn: &Instruction) -> bool {
+    match insn.mnemonic() {
+        Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr => true,
+        Mnemonic::Fnsave | Mnemonic::Fsave | Mnemonic::Frstor => false,
+        _ => stores_mxcsr(insn) || rows::row(insn) == Row::State,
+    }
+}
+
+fn stores_mxcsr(insn: &Instruction) -> bool {
+    matches!(insn.mnemonic(), Mnemonic::Stmxcsr | Mnemonic::Vstmxcsr)
+}
+
+/// Whether annotating `block` takes rules.
+fn has_rules(block: &Superblock) -> bool {
+    let computes = |insn: &Insn| match rows::row(&insn.decoded) {
+        Row::Widen(_) | Row::FromHalf => true,
+        row => row.computes(),
+    };
+    block.function.is_some() || block.insns.iter().any(computes)
+}
+
+impl Emitter {
+    /// Whether the processor's MXCSR is not the guest's while annotated code runs, and functions taken as one operation.
+    pub(crate) fn hides_mxcsr(&self) -> bool {
+        self.mirror.as_ref().is_some_and(|m| m.settings.in_registers == 0 && !m.settings.records)
+    }
+
+    /// At the start of `block`, which is isolated: goes on without isolation if it can. Keeps the flags.
+    pub(in crate::x86) fn leave_if_settled(&mut self, block: &Superblock) {
+        if !has_rules(block) {
+            return;
+        }
+        let (rcx, mxcsr) = (self.frame.slot(Slot::Rcx), self.frame.slot(Slot::Mxcsr));
+        let patience = self.frame.field(Context::OFFSET_MXCSR_PATIENCE);
+        let leave = self.again(ExitKind::Settled(block.start));
+        let settled = self.out.cold.here();
+        self.out.cold.load(RCX, rcx);
+        self.out.cold.jmp(leave);
+        self.out.hot.store(rcx, RCX);
+        self.note(0, Displaced { rcx: true, ..Displaced::default() });
+        let hot = &mut self.out.hot;
+        hot.store_mxcsr(mxcsr);
+        hot.load32(RCX, mxcsr);
+        hot.extract_ecx(self.frame.field(Context::OFFSET_MXCSR_SETTLES));
+        hot.jrcxz_over(JMP_BYTES);
+        hot.jmp(settled);
+        hot.load32(RCX, patience);
+        hot.add_ecx(-1);
+        hot.store_ecx(patience);
+        hot.jrcxz_over(SHORT_JMP_BYTES);
+        hot.raw(&[SHORT_JMP, JMP_BYTES]);
+        hot.jmp(settled);
+        hot.load(RCX, rcx);
+    }
+
+    /// Before the code of the present instruction's rule.
+    pub(super) fn begin_rule(&mut self, at: At<'_>) {
+        if !self.hides_mxcsr() {
+            return;
+        }
+        if self.mode.is_isolated() {
+            self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
+            self.out.hot.load_mxcsr(self.frame.field(Context::OFFSET_MXCSR_RULES));
+            let displaced = Displaced { mxcsr: true, ..self.displaced(None) };
+            self.note(at.index, displaced);
+        }
+        let start = self.out.hot.here();
+        self.out.rules.push(RuleCode { start, end: start });
+    }
+
+    /// After it.
+    pub(super) fn end_rule(&mut self, at: At<'_>) {
+        if !self.hides_mxcsr() {
+            return;
+        }
+        let end = self.out.hot.here();
+        self.out.rules.last_mut().expect("a rule has begun").end = end;
+        if self.mode.is_isolated() {
+            self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+            self.note_borrowed(at.index);
+        }
+    }
+
+    /// Before the code, in cold code, of a function's rule; with `enters`, it is not a part of a rule that has begun
+    /// already. Returns its number.
+    pub(super) fn begin_function_rule(&mut self, enters: bool) -> usize {
+        if enters && self.hides_mxcsr() && self.mode.is_isolated() {
+            self.out.cold.store_mxcsr(self.frame.slot(Slot::Mxcsr));
+            self.out.cold.load_mxcsr(self.frame.field(Context::OFFSET_MXCSR_RULES));
+        }
+        let start = self.out.cold.here();
+        self.out.rules.push(RuleCode { start, end: start });
+        self.out.rules.len() - 1
+    }
+
+    /// After rule `number`; with `leaves`, it is not followed by the rest of another.
+    pub(super) fn end_function_rule(&mut self, number: usize, leaves: bool) {
+        self.out.rules[number].end = self.out.cold.here();
+        if leaves && self.hides_mxcsr() && self.mode.is_isolated() {
+            self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+        }
+    }
+
+    /// An instruction that [`concerns_mxcsr`], annotated.
+    pub(super) fn annotated_mxcsr(&mut self, at: At<'_>) {
+        let insn = at.insn();
+        if !self.has_plain_operand(insn) || !self.open_operand(at) {
+            return self.solo(at);
+        }
+        if stores_mxcsr(&insn.decoded) {
+            self.store_guest_mxcsr(at.index, insn);
+            self.kill_operand(&insn.decoded);
+        } else if self.may_load_mxcsr(insn) {
+            self.put_back_all();
+            self.load_guest_mxcsr(at.index, insn);
+        } else {
+            self.solo(at);
+        }
+        self.close_operand();
+    }
+
+    /// The same in a function that is taken as one operation.
+    pub(in crate::x86) fn wrapped_mxcsr(&mut self, index: usize, insn: &Insn) {
+        self.put_back_rcx();
+        self.note(index, Displaced::default());
+        let plain = self.has_plain_operand(insn);
+        if plain && stores_mxcsr(&insn.decoded) {
+            self.store_guest_mxcsr(index, insn);
+        } else if plain && self.may_load_mxcsr(insn) {
+            self.load_guest_mxcsr(index, insn);
+        } else {
+            self.leave(ExitKind::Solo(insn.pc()));
+        }
+    }
+
+    /// Whether the instruction's operand can be named in other instructions beside it.
+    fn has_plain_operand(&self, insn: &Insn) -> bool {
+        let decoded = &insn.decoded;
+        decoded.segment_prefix() != Register::FS
+            && (!decoded.is_ip_rel_memory_operand() || self.reaches(insn, decoded.ip_rel_memory_address()))
+    }
+
+    /// Whether the instruction loads MXCSR and no more, and names no register that is needed for it.
+    fn may_load_mxcsr(&mut self, insn: &Insn) -> bool {
+        let loads = matches!(insn.decoded.mnemonic(), Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr);
+        let used = self.facts.info(&insn.decoded).used_registers();
+        let needed = [Register::RAX, Register::RCX];
+        loads && !used.iter().any(|used| needed.contains(&used.register().full_register()))
+    }
+
+    /// Loads the guest's MXCSR as `insn` does, if rounding, denormals as zeros and flush to zero are all that changes, as in
+    /// programs that switch rounding all the time; else leaves that to the engine. Keeps the flags.
+    fn load_guest_mxcsr(&mut self, index: usize, insn: &Insn) {
+        /// All bits but those that may change.
+        const REST: u32 = !0xe040;
+        let [rax, rcx, mxcsr] = [Slot::Scratch, Slot::Borrowed, Slot::Mxcsr].map(|s| self.frame.slot(s));
+        let restore = |code: &mut Asm| {
+            code.restore_flags();
+            code.load(RAX, rax);
+            code.load(RCX, rcx);
+        };
+        let others = self.out.cold.here();
+        restore(&mut self.out.cold);
+        self.stub(ExitKind::Solo(insn.pc()), 0);
+        self.out.hot.store(rax, RAX);
+        self.out.hot.store(rcx, RCX);
+        self.note(index, Displaced { scratch: Some(RAX), borrowed: Some(RCX), ..Displaced::default() });
+        let field = |offset| self.frame.field(offset);
+        let [hidden, rules] = [Context::OFFSET_MXCSR_HIDDEN, Context::OFFSET_MXCSR_RULES].map(field);
+        let hot = &mut self.out.hot;
+        hot.save_flags();
+        encode::load(hot, RCX, guest_memory(&insn.decoded), 4);
+        // What changes: in the guest's, in that of rules, and in the processor's.
+        hot.store_mxcsr(mxcsr);
+        hot.xor_ecx(mxcsr);
+        hot.xor_ecx(hidden);
+        hot.test_ecx(REST);
+        let elsewhere = hot.jcc_open(encode::NOT_EQUAL);
+        hot.patch(elsewhere, others);
+        hot.xor_with_ecx(rules);
+        hot.xor_with_ecx(mxcsr);
+        hot.load_mxcsr(mxcsr);
+        restore(hot);
+        self.note(index, Displaced::default());
+    }
+
+    /// Stores the guest's MXCSR where `insn` does. Keeps the flags.
+    fn store_guest_mxcsr(&mut self, index: usize, insn: &Insn) {
+        let value = far::borrowed_but(&insn.decoded, None, &mut self.facts);
+        let hidden = far::borrowed_but(&insn.decoded, Some(value), &mut self.facts);
+        let [first, second, mxcsr] = [Slot::Scratch, Slot::Borrowed, Slot::Mxcsr].map(|s| self.frame.slot(s));
+        self.out.hot.store(first, value);
+        self.out.hot.store(second, hidden);
+        self.note(index, Displaced { scratch: Some(value), borrowed: Some(hidden), ..Displaced::default() });
+        let hot = &mut self.out.hot;
+        hot.store_mxcsr(mxcsr);
+        hot.load32(value, mxcsr);
+        hot.load32(hidden, self.frame.field(Context::OFFSET_MXCSR_HIDDEN));
+        add(hot, value, hidden);
+        encode::store(hot, guest_memory(&insn.decoded), value, 4);
+        hot.load(value, first);
+        hot.load(hidden, second);
+        self.note(index, Displaced::default());
+    }
+}
+
+/// `lea to, [to + other]`, of registers without extension: an addition that keeps the flags.
+fn add(code: &mut Asm, to: Gpr, other: Gpr) {
+    const SIB: u8 = 4;
+    code.raw(&[0x8d, to << 3 | SIB, other << 3 | to]);
+}
