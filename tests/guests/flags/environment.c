@@ -1,5 +1,7 @@
-// The floating-point environment as a program sees it while derivatives go through its arithmetic: stored, loaded, held,
-// saved with other state, by signal handlers, in threads and forked processes, and in every rounding mode.
+// The floating-point environment as a program sees it while derivatives go through its arithmetic.
+//
+// It is stored, loaded, held, saved with other state, by signal handlers, in threads and forked processes, and in every
+// rounding mode.
 //@ libs: -lm -lpthread
 //@ flags: -mxsave
 #define _GNU_SOURCE

@@ -10,7 +10,7 @@ int main(void)
         double sum = 0, correction = 0;
         for (int i = 0; i < 4; i++) {
             double x = terms[row][i], t = sum + x;
-            correction += fabs(sum) >= fabs(x) ? (sum - t) + x : (x - t) + sum; // UNSETTLED 1 of 8
+            correction += fabs(sum) >= fabs(x) ? (sum - t) + x : (x - t) + sum; // UNSETTLED
             sum = t;
         }
         printf("%.17g\n", sum + correction);
