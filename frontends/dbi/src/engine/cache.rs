@@ -4,7 +4,7 @@
 //! code as bytes with exits; making them is the translator's work.
 
 use super::arena::{self, Exhausted};
-use super::region::{BlockId, Region, Runs, store_code};
+use super::region::{BlockId, Region, Runs, store_data};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_entries};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
@@ -81,6 +81,8 @@ struct Exit {
     /// Next in the target block's list of incoming exits.
     next_incoming: ExitId,
     linked: bool,
+    /// It was taken once and not linked, because that takes a copy of code shared with another process.
+    put_off: bool,
 }
 
 /// See the module's description.
@@ -127,7 +129,8 @@ impl Cache {
             link,
             runs: Runs::new(),
         };
-        store_code(cache.cold.position, code.code());
+        let start = cache.cold.position;
+        cache.cold.store(start, code.code());
         cache.cold.position = stubs.end;
         cache.clear_tables();
         Ok(cache)
@@ -210,12 +213,12 @@ impl Cache {
     /// from.
     pub(crate) fn install(&mut self, made_of: MadeOf, emitted: &Emitted, pages: &[u64]) -> BlockId {
         let id = self.blocks.len() as BlockId;
-        store_code(emitted.hot.base(), emitted.hot.code());
-        store_code(emitted.cold.base(), emitted.cold.code());
+        self.hot.store(emitted.hot.base(), emitted.hot.code());
+        self.cold.store(emitted.cold.base(), emitted.cold.code());
         self.hot.position = emitted.hot.here();
         self.cold.position = emitted.cold.here();
         let first = FIRST_EXIT + self.exits.len() as u32;
-        let unlinked = |&site| Exit { site, next_incoming: NONE, linked: false };
+        let unlinked = |&site| Exit { site, next_incoming: NONE, linked: false, put_off: false };
         self.exits.extend(emitted.exits.iter().map(unlinked));
         self.blocks.push(Block {
             made_of,
@@ -240,13 +243,19 @@ impl Cache {
             return;
         }
         let entry = self.blocks[target as usize].entry;
+        let patch = self.exits[(exit - FIRST_EXIT) as usize].site.patch;
+        let shared = self.region(patch).is_shared(patch);
         let slot = &mut self.exits[(exit - FIRST_EXIT) as usize];
+        if shared && !std::mem::replace(&mut slot.put_off, true) {
+            // Most of what a forked child does, it does once.
+            return;
+        }
         if !slot.linked {
             slot.linked = true;
             slot.next_incoming = self.blocks[target as usize].incoming;
             self.blocks[target as usize].incoming = exit;
         }
-        patch_rel32(slot.site.patch, entry);
+        self.patch_rel32(patch, entry);
     }
 
     /// Lets indirect branches to the block's address find it.
@@ -266,13 +275,13 @@ impl Cache {
         for number in first..last {
             let site = self.exits[(number - FIRST_EXIT) as usize].site;
             match site.kind {
-                ExitKind::Jump(..) => patch_rel32(site.patch, site.stub),
+                ExitKind::Jump(..) => self.patch_rel32(site.patch, site.stub),
                 ExitKind::Indirect => {
                     let miss = self.frame.ib_misses[site.mode.table().unwrap_or(0)];
                     if pc == site.patch + TABLE_LOAD_BYTES {
                         return miss;
                     }
-                    divert_table_load(site.patch, miss);
+                    self.divert_table_load(site.patch, miss);
                 }
                 _ => {}
             }
@@ -289,12 +298,12 @@ impl Cache {
             match exit.site.kind {
                 ExitKind::Jump(target, mode) if exit.linked => {
                     if let Some(block) = self.find(target, mode) {
-                        patch_rel32(exit.site.patch, self.blocks[block as usize].entry);
+                        self.patch_rel32(exit.site.patch, self.blocks[block as usize].entry);
                     }
                 }
                 ExitKind::Indirect => {
                     let table = exit.site.mode.table().unwrap_or(0);
-                    store_code(exit.site.patch, &branch_table::table_load(&self.frame, table));
+                    self.store_code(exit.site.patch, &branch_table::table_load(&self.frame, table));
                 }
                 _ => {}
             }
@@ -320,6 +329,35 @@ impl Cache {
     /// Whether host address `pc` is in the code that belongs to no block.
     pub(crate) fn is_stub(&self, pc: u64) -> bool {
         (self.cold.start()..self.stubs.end).contains(&pc)
+    }
+
+    /// Notes that from now on a forked process may have all code as well.
+    pub(super) fn share(&mut self) {
+        self.hot.share();
+        self.cold.share();
+    }
+
+    /// Writes `bytes` into the code at `at`.
+    fn store_code(&mut self, at: u64, bytes: &[u8]) {
+        self.region(at).store(at, bytes);
+    }
+
+    /// The region that address `at` of its code lies in.
+    fn region(&mut self, at: u64) -> &mut Region {
+        if self.hot.contains(at) { &mut self.hot } else { &mut self.cold }
+    }
+
+    /// Has the branch at `at` lead to `target`.
+    fn patch_rel32(&mut self, at: u64, target: u64) {
+        let distance = target.wrapping_sub(at + 4) as i64;
+        let distance = i32::try_from(distance).expect("code within 2 GB of itself");
+        self.store_code(at, &distance.to_le_bytes());
+    }
+
+    /// Replaces the load of a table jump by a jump to the miss stub.
+    fn divert_table_load(&mut self, at: u64, miss: u64) {
+        self.store_code(at, &[0xe9]);
+        self.patch_rel32(at + 1, miss);
     }
 
     /// Forgets every block made from guest page `page`.
@@ -357,9 +395,10 @@ impl Cache {
         let mut exit = std::mem::replace(&mut block.incoming, NONE);
         while exit != NONE {
             let slot = &mut self.exits[(exit - FIRST_EXIT) as usize];
-            patch_rel32(slot.site.patch, slot.site.stub);
             slot.linked = false;
             exit = std::mem::replace(&mut slot.next_incoming, NONE);
+            let site = slot.site;
+            self.patch_rel32(site.patch, site.stub);
         }
         if let Ok(entry) = self.by_pc.find_entry(hash(pc, mode), |&other| other == id) {
             entry.remove();
@@ -395,7 +434,7 @@ impl Cache {
     }
 
     fn set_table(&mut self, table: usize, pc: u64, code: u64) {
-        store_code(table_entry(&self.frame, table, pc), &(code as u32).to_le_bytes());
+        store_data(table_entry(&self.frame, table, pc), &(code as u32).to_le_bytes());
     }
 
     fn clear_tables(&mut self) {
@@ -413,24 +452,13 @@ fn clear_table(frame: &Frame, table: usize) {
     let miss = (frame.ib_misses[table] as u32).to_le_bytes();
     let page: Vec<u8> = miss.iter().copied().cycle().take(4096).collect();
     for offset in (0..4 * table_entries(table)).step_by(page.len()) {
-        store_code(frame.branch_tables[table] + offset, &page);
+        store_data(frame.branch_tables[table] + offset, &page);
     }
 }
 
 /// Address of the entry for guest address `pc` in table `table`.
 fn table_entry(frame: &Frame, table: usize, pc: u64) -> u64 {
     frame.branch_tables[table] + 4 * (pc % table_entries(table))
-}
-
-fn patch_rel32(at: u64, target: u64) {
-    let distance = target.wrapping_sub(at + 4) as i64;
-    store_code(at, &i32::try_from(distance).expect("code within 2 GB of itself").to_le_bytes());
-}
-
-/// Replaces the load of a table jump by a jump to the miss stub.
-fn divert_table_load(at: u64, miss: u64) {
-    store_code(at, &[0xe9]);
-    patch_rel32(at + 1, miss);
 }
 
 fn table_get(frame: &Frame, table: usize, pc: u64) -> u64 {

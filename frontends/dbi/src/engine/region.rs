@@ -3,18 +3,18 @@
 //! Knows which blocks lie where by their numbers only.
 
 use super::arena::{self, Exhausted};
+use super::code_space::Chunk;
 
 /// Number of a block in its cache.
 pub(crate) type BlockId = u32;
 
 const FIRST_CHUNK: u64 = 64 << 10;
 const LARGEST_CHUNK: u64 = 8 << 20;
-const RWX: i32 = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
 
 /// Code space in chunks, filled upwards one after the other.
 pub(super) struct Region {
-    /// First addresses and ends; those after the ones in use are kept for later.
-    chunks: Vec<(u64, u64)>,
+    /// Those after the ones in use are kept for later.
+    chunks: Vec<Chunk>,
     /// For each chunk in use, the first block installed in it.
     first_blocks: Vec<BlockId>,
     /// Where the next block goes.
@@ -23,53 +23,65 @@ pub(super) struct Region {
 
 impl Region {
     pub(super) fn new() -> Result<Self, Exhausted> {
-        let chunk = arena::take(FIRST_CHUNK, RWX)?;
-        Ok(Region { chunks: vec![(chunk, chunk + FIRST_CHUNK)], first_blocks: vec![0], position: chunk })
+        let chunk = Chunk::take(FIRST_CHUNK)?;
+        Ok(Region { position: chunk.start, chunks: vec![chunk], first_blocks: vec![0] })
     }
 
     /// Its first address.
     pub(super) fn start(&self) -> u64 {
-        self.chunks[0].0
+        self.chunks[0].start
     }
 
-    fn current(&self) -> (u64, u64) {
-        self.chunks[self.first_blocks.len() - 1]
+    fn current(&self) -> &Chunk {
+        &self.chunks[self.first_blocks.len() - 1]
     }
 
     /// Whether `len` bytes that end at `end` lie in the current chunk; if not, moves on to a chunk with room, which
     /// block `next` will be the first in.
     pub(super) fn ensure(&mut self, end: u64, len: usize, next: BlockId) -> Result<bool, Exhausted> {
         const ALIGNMENT_SLACK: u64 = 64;
-        if end <= self.current().1 {
+        if end <= self.current().end {
             return Ok(true);
         }
         let need = len as u64 + ALIGNMENT_SLACK;
         loop {
             if self.first_blocks.len() == self.chunks.len() {
-                let (start, end) = self.current();
-                let size = (2 * (end - start)).min(LARGEST_CHUNK).max(need.next_power_of_two());
-                let chunk = arena::take(size, RWX)?;
-                self.chunks.push((chunk, chunk + size));
+                let size = (2 * self.current().bytes()).min(LARGEST_CHUNK).max(need.next_power_of_two());
+                self.chunks.push(Chunk::take(size)?);
             }
             self.first_blocks.push(next);
-            let (start, end) = self.current();
-            self.position = start;
-            if end - start >= need {
+            self.position = self.current().start;
+            if self.current().bytes() >= need {
                 return Ok(false);
             }
         }
     }
 
     pub(super) fn used(&self) -> u64 {
-        let full: u64 =
-            self.chunks[..self.first_blocks.len() - 1].iter().map(|(start, end)| end - start).sum();
-        full + self.position - self.current().0
+        let full: u64 = self.chunks[..self.first_blocks.len() - 1].iter().map(Chunk::bytes).sum();
+        full + self.position - self.current().start
+    }
+
+    /// Writes `bytes` at `at`, which must lie in one of its chunks.
+    pub(super) fn store(&mut self, at: u64, bytes: &[u8]) {
+        let chunk = self.chunk_of(at).expect("an address in code space");
+        self.chunks[chunk].store(at, bytes);
+    }
+
+    /// Whether writing at `at`, an address in one of its chunks, takes a copy of what a forked process has as well.
+    pub(super) fn is_shared(&self, at: u64) -> bool {
+        self.chunk_of(at).is_some_and(|chunk| self.chunks[chunk].is_shared(at))
+    }
+
+    /// Notes that from now on a forked process may have all of it as well.
+    pub(super) fn share(&mut self) {
+        self.chunks.iter_mut().for_each(Chunk::share);
     }
 
     /// Starts over, keeping the first `keep` bytes of the first chunk.
     pub(super) fn rewind(&mut self, keep: u64) {
         self.first_blocks.truncate(1);
-        self.position = self.chunks[0].0 + keep;
+        self.position = self.chunks[0].start + keep;
     }
 
     pub(super) fn contains(&self, pc: u64) -> bool {
@@ -77,7 +89,7 @@ impl Region {
     }
 
     fn chunk_of(&self, pc: u64) -> Option<usize> {
-        self.chunks.iter().position(|&(start, end)| start <= pc && pc < end)
+        self.chunks.iter().position(|chunk| chunk.contains(pc))
     }
 
     /// The blocks in the chunk that contains `pc`; they are in ascending order of address.
@@ -110,7 +122,7 @@ impl Runs {
         }
         self.used += 1;
         let at = self.chunks[chunk] + 8 * word as u64;
-        store_code(at, &u64::from(enough).to_le_bytes());
+        store_data(at, &u64::from(enough).to_le_bytes());
         Ok(at)
     }
 
@@ -119,9 +131,9 @@ impl Runs {
     }
 }
 
-/// Writes bytes into this thread's own code space or table.
-pub(super) fn store_code(at: u64, bytes: &[u8]) {
-    // SAFETY: every caller passes an address inside chunks or tables that the caller's cache took from the arena, which
-    // nobody else writes; Rust holds no reference into them.
+/// Writes bytes into a table or a word of this thread's own that translated code reads.
+pub(super) fn store_data(at: u64, bytes: &[u8]) {
+    // SAFETY: every caller passes an address inside memory that the caller's cache took from the arena, which nobody else
+    // writes; Rust holds no reference into it.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
 }

@@ -372,6 +372,8 @@ fn retire(thread: &mut Thread, free: bool) {
 /// A child with a copy of the memory: continues here, alone.
 fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
     let flags = args.flags & !(libc::CLONE_SETTLS as u64 | CLONE_CLEAR_SIGHAND);
+    // The memory of code is shared between its two views, and so would be with the child.
+    thread.cache.share();
     let result = {
         let _locks = hold_all_locks(thread.process);
         match args.extended {

@@ -56,9 +56,14 @@ pub(crate) unsafe fn mmap(
 
 /// Maps fresh zeroed private memory at exactly `at`, or fails with an errno.
 pub(crate) fn map_at(at: u64, len: u64, prot: i32) -> Result<(), i32> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    map_fresh(at, len, prot, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE)
+}
+
+/// Maps fresh zeroed memory at exactly `at`, anonymous as the `MAP_*` bits `flags` say, or fails with an errno: with
+/// `EEXIST` where there is something already.
+pub(crate) fn map_fresh(at: u64, len: u64, prot: i32, flags: i32) -> Result<(), i32> {
     // SAFETY: NOREPLACE refuses to touch existing mappings, so no memory in use can change.
-    let got = unsafe { mmap(at, len, prot, flags, -1, 0) }?;
+    let got = unsafe { mmap(at, len, prot, flags | libc::MAP_FIXED_NOREPLACE, -1, 0) }?;
     // Kernels before 4.17 take the address as a hint only.
     if got == at { Ok(()) } else { Err(libc::EEXIST) }
 }

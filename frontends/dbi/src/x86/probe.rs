@@ -49,22 +49,47 @@ const X87_AT: i64 = 6 * SLOT as i64;
 
 /// Runs instructions out of context.
 pub(crate) struct Probe {
-    /// Address of a page that may be written and run, owned by this.
+    /// Address of a page that may be run, or written, but never both; owned by this. Private, so that after a fork
+    /// parent and child have one each.
     page: usize,
+    /// The code in the page.
+    loaded: Box<[u8]>,
 }
 
 impl Probe {
     /// Maps the page.
     ///
     /// # Panics
-    /// When the kernel has no page to give or forbids running what was written: no engine of this kind works then.
+    /// When the kernel has no page to give.
     pub(crate) fn new() -> Self {
-        let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+        let protection = libc::PROT_READ | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a fresh mapping at an address of the kernel's choice replaces nothing.
         let page = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, protection, flags, -1, 0) };
         assert_ne!(page, libc::MAP_FAILED, "a page for probing instructions");
-        Probe { page: page as usize }
+        Probe { page: page as usize, loaded: Box::default() }
+    }
+
+    /// Makes `code` what the page holds.
+    ///
+    /// # Panics
+    /// When the kernel forbids running what was written: no engine of this kind works then.
+    fn load(&mut self, code: &[u8]) {
+        if *self.loaded == *code {
+            return;
+        }
+        assert!(code.len() <= PAGE);
+        self.protect(libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: the page is ours, writable, not running, and at least as long as the code.
+        unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), self.page as *mut u8, code.len()) };
+        self.protect(libc::PROT_READ | libc::PROT_EXEC);
+        self.loaded = code.into();
+    }
+
+    fn protect(&mut self, protection: i32) {
+        // SAFETY: the page is ours, not running, and Rust holds no reference into it.
+        let result = unsafe { libc::mprotect(self.page as *mut _, PAGE, protection) };
+        assert_eq!(result, 0, "a page for probing instructions that may be run");
     }
 
     /// Makes `insn` runnable. Its operands become registers and memory of the probe, its immediate stays.
@@ -107,9 +132,7 @@ impl Probe {
     pub(crate) fn run(&mut self, shape: &Shape, inputs: &Inputs) -> [u8; SLOT] {
         let mut frame =
             Frame { operand: inputs.operand, xmm0: inputs.xmm0, result: [0; SLOT], x87: [0; 2 * SLOT] };
-        assert!(shape.code.len() <= PAGE);
-        // SAFETY: the page is ours, writable, not running, and at least as long as the code.
-        unsafe { std::ptr::copy_nonoverlapping(shape.code.as_ptr(), self.page as *mut u8, shape.code.len()) };
+        self.load(&shape.code);
         // SAFETY: the page holds a whole function made by `prepare`, of this signature: it ends in `ret`.
         let run = unsafe { std::mem::transmute::<usize, extern "sysv64" fn(*mut Frame)>(self.page) };
         run(&raw mut frame);
