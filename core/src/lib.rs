@@ -19,3 +19,4 @@ pub mod slots;
 pub mod spec;
 pub mod step;
 pub mod tricks;
+pub mod words;

@@ -5,7 +5,7 @@
 
 use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
-use crate::shadow::{Cells, Lane, Location, Seen, Shadow};
+use crate::shadow::{Cells, Lane, Location, Rule, Seen};
 use crate::site::Site;
 use crate::step::{Bitwise, Lowered, Map, Operand, Place, Predicate, SECOND_SOURCE, Step};
 use crate::tricks;
@@ -13,7 +13,7 @@ use crate::tricks;
 /// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.
 pub fn replay<S, C>(lowered: &Lowered, site: Site, record: &[u8], shadow: &mut S, cells: &mut C)
 where
-    S: Shadow,
+    S: Rule,
     C: Cells<S::Value>,
 {
     let mut run = Run { site, record, shadow, cells };
@@ -36,7 +36,7 @@ struct Run<'a, S, C> {
     cells: &'a mut C,
 }
 
-impl<S: Shadow, C: Cells<S::Value>> Run<'_, S, C> {
+impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     fn step(&mut self, step: &Step) {
         match step {
             Step::Op { op, from, to, x, r } => self.op(*op, *from, *to, &x[..op.arity()], *r),

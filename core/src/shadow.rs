@@ -1,12 +1,17 @@
-//! The seam between front ends and shadows: what a shadow makes of an operation, and where shadows are kept.
+//! The seam between front ends and shadows: all that a shadow is.
 //!
-//! A shadow gives floats a meaning ([`Shadow`]); cells keep that meaning beside registers and memory ([`Cells`]). Moves
-//! are the cells' alone: no shadow knows of them. Dispatch is static throughout.
+//! A shadow has a rule, which says what the shadow of an operation's result is ([`Rule`]); words, which say what the cell
+//! beside a float holds ([`Words`]); a policy, which says what a front end is to do for it ([`Policy`]); and words for people,
+//! seeds, outputs and findings ([`Shadow`]). Moves are the cells' alone ([`Cells`]): no shadow knows of them. Dispatch is
+//! static throughout.
 
+use crate::findings::{self, Coverage, Finding, Said, Value};
 use crate::format::Format;
 use crate::ops::Op;
+use crate::rounding::Rounding;
 use crate::site::Site;
 use crate::step::{Predicate, ToInteger};
+use crate::words::Words;
 
 /// A resolved place: where a shadow is kept at this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +20,13 @@ pub enum Location {
     State(u16),
     /// Guest address.
     Memory(u64),
+}
+
+impl<V> Seen<'_, V> {
+    /// The float as reports have it.
+    pub fn value(&self) -> Value {
+        Value::new(self.format, &self.bits.to_le_bytes())
+    }
 }
 
 impl Location {
@@ -57,9 +69,9 @@ pub struct Seen<'a, V> {
     pub shadow: Option<&'a V>,
 }
 
-/// The meaning carried beside floats. No shadow at all means: the float is what it would be in the reals, or, for a
-/// derivative, constant.
-pub trait Shadow {
+/// The meaning of operations on floats that carry shadows. No shadow at all means: the float is what it would be in the
+/// reals, or, for a derivative, constant.
+pub trait Rule {
     /// The shadow of one float. Cheap to clone.
     type Value: Clone;
 
@@ -92,6 +104,172 @@ pub trait Shadow {
 
     /// A conversion to an integer.
     fn to_integer(&mut self, _site: Site, _how: ToInteger, _x: Seen<'_, Self::Value>) {}
+
+    /// From now on the guest rounds so, where an operation asks for the rounding mode of the moment: x87's instructions,
+    /// and all others.
+    fn set_rounding(&mut self, _x87: Rounding, _others: Rounding) {}
+
+    /// From now on comparisons and conversions are about how a number is written, or are not any more: what digits it has
+    /// is asked of the float, and must be.
+    fn ignore_decisions(&mut self, _ignore: bool) {}
+}
+
+/// From when on code is annotated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// From the first seed: no shadow is born before.
+    FirstSeed,
+    /// From the program's first instruction.
+    Start,
+}
+
+/// What an exchange whose success the program does not ask about does with a shadow that has changed meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// Nothing: the shadow that the program has computed is put there.
+    Replace,
+    /// It adds what was added meanwhile: shadows are numbers in place, and linear.
+    Add,
+}
+
+/// What a front end does for a shadow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// From when on code is annotated.
+    pub since: Since,
+    /// Whether a result may have a shadow though no operand has one: roundings are born of exact operands.
+    pub is_born: bool,
+    /// Whether comparisons are to be seen.
+    pub comparisons: bool,
+    /// Whether conversions to integers are to be seen.
+    pub conversions: bool,
+    /// Whether memory that system calls hand out is to be seen.
+    pub sent: bool,
+    /// Whether a sum that rounds by a magic number has the shadow of that number: it rounds, and is no sum.
+    pub magic_rounds: bool,
+    /// What an exchange does.
+    pub exchange: Exchange,
+    /// Whether cells are derivatives, so that a program which asks for their bytes may have them.
+    pub derivatives: bool,
+}
+
+impl Policy {
+    /// The policy of a shadow that is born of seeds alone, and sees operations only.
+    pub const SEEDED: Policy = Policy {
+        since: Since::FirstSeed,
+        is_born: false,
+        comparisons: false,
+        conversions: false,
+        sent: false,
+        magic_rounds: false,
+        exchange: Exchange::Replace,
+        derivatives: false,
+    };
+
+    /// The policy of a shadow that is born of any operation, and sees all there is.
+    pub const BORN: Policy = Policy {
+        since: Since::Start,
+        is_born: true,
+        comparisons: true,
+        conversions: true,
+        sent: true,
+        ..Policy::SEEDED
+    };
+}
+
+/// What a user can set about a shadow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Bits of reals, 64…16384.
+    pub precision: u32,
+    /// Error bits up to which a value, or what an operation introduces, counts as clean.
+    pub error_threshold: f64,
+    /// How many operations deep an expression explains a culprit.
+    pub expr_depth: u32,
+    /// Whether fast paths are used; the reference path is left to do all otherwise.
+    pub fast: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5, fast: true }
+    }
+}
+
+/// Where and how a float leaves the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaves {
+    /// The instruction it leaves at.
+    pub site: Site,
+    /// Its number among the outputs of the report.
+    pub output: u64,
+    /// Whether it is known to have been promoted to double for a call.
+    pub promoted: bool,
+    /// Whether it leaves in binary form, and not printed or named.
+    pub written: bool,
+}
+
+/// All that a shadow is. The methods are called where the program stops, never per operation.
+pub trait Shadow: Rule + Sized + Send + 'static {
+    /// The name on the command line and in reports.
+    const NAME: &'static str;
+    /// The question it answers, in a few words.
+    const SUMMARY: &'static str;
+    /// The number that programs are told by client request.
+    const NUMBER: u64;
+    /// What a front end does for it.
+    const POLICY: Policy;
+
+    /// What its cells hold.
+    type Words: Words<Value = Self::Value> + Default + Send;
+
+    /// A shadow that has seen nothing yet.
+    fn new(settings: &Settings) -> Self;
+
+    /// The shadow of an input, whose present one is given with it.
+    fn seed(&mut self, x: Seen<'_, Self::Value>, weight: f64) -> Option<Self::Value>;
+
+    /// The shadow of a float that is followed from now on although no operation has touched it.
+    fn track(&mut self, x: Seen<'_, Self::Value>) -> Option<Self::Value> {
+        x.shadow.cloned()
+    }
+
+    /// What is said about a float that leaves, and the float as it is reported, in the format it had before any
+    /// promotion.
+    fn output(&mut self, leaves: &Leaves, x: Seen<'_, Self::Value>) -> (Value, Said<String>);
+
+    /// The derivative that a shadow (or none) stands for; nothing if it stands for none.
+    fn derivative(&self, _shadow: Option<&Self::Value>) -> Option<f64> {
+        None
+    }
+
+    /// The shadow that stands for this derivative.
+    fn of_derivative(&self, _derivative: f64) -> Option<Self::Value> {
+        None
+    }
+
+    /// The real that `x` stands for, in this many decimal digits (0: all that it has); nothing if it stands for none.
+    fn real(&self, _x: Seen<'_, Self::Value>, _digits: usize) -> Option<String> {
+        None
+    }
+
+    /// Error bits of `x`; nothing if errors are not known.
+    fn error_bits(&self, _x: Seen<'_, Self::Value>) -> Option<f64> {
+        None
+    }
+
+    /// Everything found so far, at the end of the run.
+    fn findings(&mut self) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// Adds what was watched and what was not.
+    fn coverage(&self, _into: &mut Coverage) {}
+
+    /// Settings that a reader of the report must know.
+    fn settings(&self) -> findings::Settings {
+        findings::Settings::default()
+    }
 }
 
 /// Where the shadows of one thread's state and of memory are kept.

@@ -15,6 +15,8 @@ mod bits;
 mod page;
 
 use crate::format::Format;
+use std::borrow::Cow;
+
 use page::{PAGE, Page, WORDS, count, page_of};
 
 /// The ticket of what has no shadow.
@@ -45,6 +47,12 @@ impl Cell {
 
 /// What a word of a cell may have of a ticket.
 pub const TICKET: u32 = u32::MAX >> 1;
+
+/// A shadow of which another, that of the negative float, can be made.
+pub trait Negated: Clone {
+    /// The shadow of −x, of this one of x, a float of `format`.
+    fn negated(&self, format: Format) -> Self;
+}
 
 /// Tickets handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
 /// being used again after each sweep.
@@ -213,6 +221,26 @@ impl<V> Slots<V> {
         let kept = self.pages.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         self.pages.truncate(kept);
         self.taken.truncate(kept);
+    }
+}
+
+impl<V: Negated> Slots<V> {
+    /// The shadow of the float of `format` and `bits` that has this cell; where the float is minus the one that the
+    /// ticket stands for, one that is made for it.
+    #[inline(always)]
+    pub fn shadow(&self, format: Format, cell: u64, bits: u128) -> Option<Cow<'_, V>> {
+        match Cell::of(format, cell) {
+            Cell { ticket: NO_TICKET, .. } => None,
+            Cell { ticket, negated: false } => self.get(ticket, format, bits).map(Cow::Borrowed),
+            Cell { ticket, negated: true } => self.negated(ticket, format, bits).map(Cow::Owned),
+        }
+    }
+
+    /// The shadow of the float `bits`, of which `ticket` stands for the negative.
+    #[inline(never)]
+    fn negated(&self, ticket: u64, format: Format, bits: u128) -> Option<V> {
+        let shadow = self.get(ticket, format, bits ^ 1 << (format.width() - 1))?;
+        Some(shadow.negated(format))
     }
 }
 

@@ -285,13 +285,13 @@ fn extend(extremes: &mut Option<Extremes>, value: Value) {
 mod tests {
     use super::*;
 
-    fn push(outputs: &mut Outputs, site: u32, position: u16, value: f64, said: Said<'_>) {
+    fn push(outputs: &mut Outputs, site: u32, position: u16, value: f64, said: Said<&str>) {
         let site = Site::from_bits(site);
         let (kind, label) = (OutputKind::Printf, Label::NONE);
         outputs.push(&Output { kind, label, value: value.into(), site, position, said });
     }
 
-    fn bits(error_bits: f64) -> Said<'static> {
+    fn bits(error_bits: f64) -> Said<&'static str> {
         let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
         Said::Error { real: None, error_bits, correct_digits: (15.0 - error_bits) as f32, judgement }
     }

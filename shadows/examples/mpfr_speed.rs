@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Shadow};
+use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::Slots;
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};

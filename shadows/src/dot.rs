@@ -17,10 +17,12 @@
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
 
 use shadowgrind_core::arith::{Arith, Host};
+use shadowgrind_core::findings::{Said, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
-use shadowgrind_core::shadow::{Lane, Shadow};
+use shadowgrind_core::shadow::{Exchange, Lane, Leaves, Policy, Rule, Seen, Settings, Shadow};
 use shadowgrind_core::tricks;
+use shadowgrind_core::words::InPlace;
 
 /// The dot of the result of `op` as straight-line arithmetic; `None` for a function row, which is evaluated by [`eval`].
 pub fn inline<K: Arith>(k: &K, op: Op, x: &[K::V], r: K::V, dots: &[K::V]) -> Option<K::V> {
@@ -98,7 +100,7 @@ pub fn magic_terms(op: Op) -> &'static [usize] {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dot;
 
-impl Shadow for Dot {
+impl Rule for Dot {
     type Value = f64;
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
@@ -122,5 +124,36 @@ impl Shadow for Dot {
     fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
         let scaled = libm::ldexp(*shadow, power);
         Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
+}
+
+impl Shadow for Dot {
+    const NAME: &'static str = "dot";
+    const SUMMARY: &'static str = "Derivatives with respect to the inputs";
+    const NUMBER: u64 = 1;
+    const POLICY: Policy =
+        Policy { magic_rounds: true, exchange: Exchange::Add, derivatives: true, ..Policy::SEEDED };
+
+    type Words = InPlace;
+
+    fn new(_settings: &Settings) -> Self {
+        Dot
+    }
+
+    fn seed(&mut self, _x: Seen<'_, f64>, weight: f64) -> Option<f64> {
+        Some(weight)
+    }
+
+    fn output(&mut self, _leaves: &Leaves, x: Seen<'_, f64>) -> (Value, Said<String>) {
+        let dot = x.shadow.copied().unwrap_or(0.0);
+        (x.value(), Said::Dot(Value::new(x.format, &x.format.from_f64(dot).to_le_bytes())))
+    }
+
+    fn derivative(&self, dot: Option<&f64>) -> Option<f64> {
+        Some(dot.copied().unwrap_or(0.0))
+    }
+
+    fn of_derivative(&self, derivative: f64) -> Option<f64> {
+        Some(derivative)
     }
 }

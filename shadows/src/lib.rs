@@ -6,3 +6,4 @@
 
 pub mod dot;
 pub mod mpfr;
+pub mod none;

@@ -27,6 +27,7 @@ mod operations;
 mod ranges;
 pub mod real;
 pub mod reals;
+mod seam;
 mod special;
 mod spots;
 mod unit;
@@ -34,7 +35,8 @@ mod unit;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::{Lane, Seen, Shadow};
+pub use shadowgrind_core::shadow::Settings;
+use shadowgrind_core::shadow::{Lane, Rule, Seen};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
@@ -59,25 +61,6 @@ const USUAL_DEPTH: u32 = 3;
 
 /// The shadow of one float.
 pub type Value = Real;
-
-/// What a user can set.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Bits of the reals, 64…16384.
-    pub precision: u32,
-    /// Error bits up to which a value, or what an operation introduces, counts as clean.
-    pub error_threshold: f64,
-    /// How many operations deep an expression explains a culprit.
-    pub expr_depth: u32,
-    /// Whether reals of up to 256 bits are computed by arithmetic of our own; the slow twin leaves all to MPFR.
-    pub fast: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5, fast: true }
-    }
-}
 
 /// The reals of a run, and what was learnt from them.
 #[derive(Debug)]
@@ -144,18 +127,6 @@ impl MpfrShadow {
     #[inline(always)]
     pub fn is_short(&self) -> bool {
         self.reals.short_precision().is_some()
-    }
-
-    /// From now on the guest rounds so, where an operation asks for the rounding mode of the moment: x87's instructions,
-    /// and all others.
-    pub fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
-        self.rounding = [x87, others];
-    }
-
-    /// From now on comparisons and conversions are about how a number is written, or are not any more: what digits it has
-    /// is asked of the float, and must be.
-    pub fn ignore_decisions(&mut self, ignore: bool) {
-        self.ignores_decisions = ignore;
     }
 
     /// The mode of the moment is that of floats of `format` from now on.
@@ -249,7 +220,7 @@ fn fitted(
     }
 }
 
-impl Shadow for MpfrShadow {
+impl Rule for MpfrShadow {
     type Value = Value;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
@@ -300,5 +271,13 @@ impl Shadow for MpfrShadow {
 
     fn to_integer(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
         self.converted(site, how, x);
+    }
+
+    fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
+        self.rounding = [x87, others];
+    }
+
+    fn ignore_decisions(&mut self, ignore: bool) {
+        self.ignores_decisions = ignore;
     }
 }

@@ -70,9 +70,9 @@ impl Judgement {
     pub(super) const ALL: [Judgement; 3] = [Judgement::Right, Judgement::Wrong, Judgement::Unsettled];
 }
 
-/// What a shadow has to say about an output.
+/// What a shadow has to say about an output; texts are of type `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Said<'a> {
+pub enum Said<T> {
     /// Nothing: no shadow was carried.
     Nothing,
     /// The forward derivative; 0 when the value was never shadowed.
@@ -80,7 +80,7 @@ pub enum Said<'a> {
     /// The distance from the reals.
     Error {
         /// The real value in decimal digits, where the shadow knows it.
-        real: Option<&'a str>,
+        real: Option<T>,
         /// Error bits of the value; 0 when it was never shadowed.
         error_bits: f64,
         /// Decimal digits of the value that are right; NaN where it has none: NaN and infinities.
@@ -88,6 +88,26 @@ pub enum Said<'a> {
         /// How it is to be taken.
         judgement: Judgement,
     },
+}
+
+impl Said<String> {
+    /// The same with borrowed texts.
+    pub fn as_deref(&self) -> Said<&str> {
+        match *self {
+            Said::Nothing => Said::Nothing,
+            Said::Dot(derivative) => Said::Dot(derivative),
+            Said::Error { ref real, error_bits, correct_digits, judgement } => {
+                Said::Error { real: real.as_deref(), error_bits, correct_digits, judgement }
+            }
+        }
+    }
+}
+
+impl<T> Said<T> {
+    /// The derivative, if that is what is said.
+    pub fn derivative(&self) -> Option<Value> {
+        if let Said::Dot(derivative) = *self { Some(derivative) } else { None }
+    }
 }
 
 /// One float that left the program.
@@ -105,5 +125,5 @@ pub struct Output<'a> {
     /// apart when repeated prints are folded.
     pub position: u16,
     /// The shadow's word.
-    pub said: Said<'a>,
+    pub said: Said<&'a str>,
 }

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::site::Site;
 
-    fn output(value: f64, said: Said<'_>) -> Output<'_> {
+    fn output(value: f64, said: Said<&str>) -> Output<'_> {
         Output {
             kind: OutputKind::Printf,
             label: Label::NONE,
@@ -107,7 +107,8 @@ mod tests {
         for i in 0..count {
             let real = format!("{i}.25");
             let judgement = Judgement::Wrong;
-            let said = Said::Error { real: Some(&real), error_bits: 1.5, correct_digits: 2.0, judgement };
+            let said =
+                Said::Error { real: Some(real.as_str()), error_bits: 1.5, correct_digits: 2.0, judgement };
             assert_eq!(outputs.push(&output(i as f64, said)), i);
         }
     }

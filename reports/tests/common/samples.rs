@@ -49,7 +49,7 @@ pub(crate) fn site(report: &mut Report, offset: u64) -> Site {
 }
 
 /// Appends an output of `printf`.
-pub(crate) fn print(report: &mut Report, offset: u64, position: u16, value: Value, said: Said<'_>) {
+pub(crate) fn print(report: &mut Report, offset: u64, position: u16, value: Value, said: Said<&str>) {
     let site = site(report, offset);
     report.outputs.push(&Output {
         kind: OutputKind::Printf,
@@ -115,13 +115,13 @@ pub(crate) fn nothing_seeded() -> Report {
     report
 }
 
-fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> Said<'static> {
+fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> Said<&'static str> {
     let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
     Said::Error { real: Some(real), error_bits, correct_digits, judgement }
 }
 
 /// A float that its shadow has nothing to say against.
-fn right(error_bits: f64, correct_digits: f32) -> Said<'static> {
+fn right(error_bits: f64, correct_digits: f32) -> Said<&'static str> {
     Said::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right }
 }
 

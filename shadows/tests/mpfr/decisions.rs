@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::FindingKind::{Branch, Conversion};
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::Shadow;
+use shadowgrind_core::shadow::Rule;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_shadows::mpfr::Settings;

@@ -9,7 +9,7 @@ use rug::ops::Pow;
 use shadowgrind_core::findings::{Finding, FindingKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Seen, Shadow};
+use shadowgrind_core::shadow::{Lane, Rule, Seen};
 use shadowgrind_core::site::Site;
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
 use shadowgrind_shadows::mpfr::measure::Measured;

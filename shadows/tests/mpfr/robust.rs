@@ -4,7 +4,7 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Seen, Shadow};
+use shadowgrind_core::shadow::{Lane, Rule, Seen};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};

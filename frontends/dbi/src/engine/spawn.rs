@@ -430,7 +430,7 @@ fn hold_all_locks(process: &Process) -> impl Sized {
 fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.process.forked.store(true, Ordering::SeqCst);
     if let Some(tool) = &thread.process.tool {
-        tool.session.forked(&mut **tool.observer.lock());
+        tool.session.forked();
         thread.context.calls.fill(0);
         tool.forked();
     }

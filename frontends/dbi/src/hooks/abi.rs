@@ -5,6 +5,7 @@
 
 use crate::hooks::machine::{Machine, Unmapped, read_u64};
 use crate::x86::state;
+use shadowgrind_core::findings::Value;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Location;
 
@@ -25,6 +26,13 @@ pub(crate) struct Float {
     pub(crate) location: Location,
     pub(crate) format: Format,
     pub(crate) bits: u128,
+}
+
+impl Float {
+    /// The float as reports have it.
+    pub(crate) fn value(self) -> Value {
+        Value::new(self.format, &self.bits.to_le_bytes())
+    }
 }
 
 /// The return address: what is on top of the stack.

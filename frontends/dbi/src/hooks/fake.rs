@@ -1,4 +1,4 @@
-//! A guest thread made up by a test: registers, memory and derivatives that are just what the test put there.
+//! A guest thread made up by a test: registers, memory and shadows that are just what the test put there.
 
 use super::machine::{Machine, Unmapped};
 use crate::x86::state;
@@ -17,8 +17,8 @@ pub(crate) struct Fake {
     pub(crate) top: u8,
     pub(crate) thread_pointer: u64,
     memory: HashMap<u64, u8>,
-    mirror: HashMap<u64, u8>,
-    dots: HashMap<(bool, u64), f64>,
+    /// What is kept beside the bytes of memory and, by the first field, of the thread's state.
+    mirror: HashMap<(bool, u64), u8>,
 }
 
 pub(crate) const RSP: usize = 4;
@@ -63,14 +63,19 @@ impl Fake {
         self.set_vector(register, 0, &x.to_le_bytes());
     }
 
-    /// Gives lane `lane` of `bytes` bytes of a register a derivative.
-    pub(crate) fn set_lane_dot(&mut self, register: usize, lane: usize, bytes: usize, dot: f64) {
-        let at = state::vector(register) + (lane * bytes) as u16;
-        self.dots.insert(key(Location::State(at)), dot);
+    /// Puts a number in place beside the lowest double of a register.
+    pub(crate) fn set_double_shadow(&mut self, register: usize, number: f64) {
+        self.set_cell(Location::State(state::vector(register)), 8, number.to_bits().into());
     }
 
-    pub(crate) fn dot_at(&self, location: Location) -> f64 {
-        self.dots.get(&key(location)).copied().unwrap_or(0.0)
+    /// The number in place beside the float of `format` at `location`.
+    pub(crate) fn shadow_at(&mut self, location: Location, format: Format) -> f64 {
+        format.to_f64(self.cell(location, format.bytes()))
+    }
+
+    /// The same beside a double.
+    pub(crate) fn double_shadow_at(&mut self, location: Location) -> f64 {
+        self.shadow_at(location, Format::F64)
     }
 }
 
@@ -133,35 +138,27 @@ impl Machine for Fake {
 
     fn read_mirror(&self, address: u64, into: &mut [u8]) {
         for (at, byte) in (address..).zip(into) {
-            *byte = self.mirror.get(&at).copied().unwrap_or(0);
+            *byte = self.mirror.get(&(false, at)).copied().unwrap_or(0);
         }
     }
 
     fn write_mirror(&mut self, address: u64, bytes: &[u8]) {
         for (at, &byte) in (address..).zip(bytes) {
-            self.mirror.insert(at, byte);
+            self.mirror.insert((false, at), byte);
         }
     }
 
     fn cell(&mut self, location: Location, bytes: usize) -> u128 {
         let mut cell = [0; 16];
-        if let Location::Memory(address) = location {
-            self.read_mirror(address, &mut cell[..bytes]);
+        for (at, byte) in (0..).zip(&mut cell[..bytes]) {
+            *byte = self.mirror.get(&key(location.plus(at))).copied().unwrap_or(0);
         }
         u128::from_le_bytes(cell)
     }
 
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
-        if let Location::Memory(address) = location {
-            self.write_mirror(address, &cell.to_le_bytes()[..bytes]);
+        for (at, &byte) in (0..).zip(&cell.to_le_bytes()[..bytes]) {
+            self.mirror.insert(key(location.plus(at)), byte);
         }
-    }
-
-    fn dot(&mut self, location: Location, _format: Format, _bits: u128) -> f64 {
-        self.dot_at(location)
-    }
-
-    fn set_dot(&mut self, location: Location, _format: Format, _bits: u128, dot: f64) {
-        self.dots.insert(key(location), dot);
     }
 }

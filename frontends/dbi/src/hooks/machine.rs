@@ -2,7 +2,6 @@
 //!
 //! A seam: hooks are written against it, and each tool provides it.
 
-use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
 
@@ -42,10 +41,6 @@ pub(crate) trait Machine {
     fn cell(&mut self, location: Location, bytes: usize) -> u128;
     /// Sets the bytes that are kept beside `bytes` bytes (at most 16) at `location`.
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128);
-    /// The derivative carried by the float `bits` of `format` at `location`; 0 without one.
-    fn dot(&mut self, location: Location, format: Format, bits: u128) -> f64;
-    /// Sets the derivative of the float `bits` of `format` at `location`.
-    fn set_dot(&mut self, location: Location, format: Format, bits: u128, dot: f64);
 }
 
 /// Reads a little-endian integer of `N` bytes.

@@ -3,34 +3,20 @@
 use super::registers::RegisterShadows;
 use crate::engine::planes;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Cells, Lane, Location, Shadow};
+use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
-
-/// How a shadow is kept in as many bytes as its float has.
-pub(crate) trait Encoding {
-    /// What it is.
-    type Value: Clone;
-
-    /// Whether each byte of a cell belongs to the byte of the float beside it.
-    const BYTEWISE: bool;
-
-    /// What the cell beside the float `bits` says; all-zero cells are not asked about.
-    fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
-
-    /// The cell for a shadow of the float `bits`: 0 for none.
-    fn encode(&mut self, format: Format, bits: u128, shadow: Self::Value) -> u128;
-}
+use shadowgrind_core::words::Words;
 
 /// See the module's description.
-pub(crate) struct MirrorCells<'a, 'b, E> {
+pub(crate) struct MirrorCells<'a, 'b, W> {
     pub(crate) registers: &'a mut RegisterShadows<'b>,
-    pub(crate) encoding: &'a mut E,
+    pub(crate) words: &'a mut W,
 }
 
 /// The widest thing that moves at once: a vector register.
 const WIDEST: usize = 64;
 
-impl<E> MirrorCells<'_, '_, E> {
+impl<W> MirrorCells<'_, '_, W> {
     pub(crate) fn read(&mut self, location: Location, into: &mut [u8]) {
         match location {
             Location::State(at) => into.copy_from_slice(self.registers.bytes(at, into.len())),
@@ -46,20 +32,20 @@ impl<E> MirrorCells<'_, '_, E> {
     }
 }
 
-impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
-    fn get(&mut self, location: Location, format: Format, bits: u128) -> Option<E::Value> {
+impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
+    fn get(&mut self, location: Location, format: Format, bits: u128) -> Option<W::Value> {
         let mut cell = [0; 16];
         self.read(location, &mut cell[..format.bytes()]);
         let cell = u128::from_le_bytes(cell);
-        if cell == 0 { None } else { self.encoding.decode(format, cell, bits) }
+        if cell == 0 { None } else { self.words.decode(format, cell, bits) }
     }
 
     fn is_double(&mut self, location: Location, bits: u128) -> bool {
-        !E::BYTEWISE && self.get(location, Format::F64, bits).is_some()
+        !W::BYTEWISE && self.get(location, Format::F64, bits).is_some()
     }
 
-    fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<E::Value>) {
-        let cell = shadow.map_or(0, |shadow| self.encoding.encode(format, bits, shadow));
+    fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<W::Value>) {
+        let cell = shadow.map_or(0, |shadow| self.words.encode(format, bits, shadow));
         self.write(location, &cell.to_le_bytes()[..format.bytes()]);
     }
 
@@ -98,7 +84,7 @@ impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
         let mut cell = [0; 8];
         self.read(location, &mut cell[..bytes]);
         let mask = cell.iter().enumerate().fold(0, |mask, (i, &byte)| mask | u8::from(byte != 0) << i);
-        if E::BYTEWISE || mask == 0 { mask } else { u8::MAX }
+        if W::BYTEWISE || mask == 0 { mask } else { u8::MAX }
     }
 
     fn turn(&mut self, from: Location, to: Location, bytes: usize) {
@@ -122,52 +108,5 @@ impl<E: Encoding> Cells<E::Value> for MirrorCells<'_, '_, E> {
             Location::State(at) => self.registers.bytes(at, bytes).fill(0),
             Location::Memory(address) => planes::clear(address, bytes as u64),
         }
-    }
-}
-
-/// What is kept in a cell, whatever it means.
-pub(crate) struct Raw;
-
-impl Encoding for Raw {
-    type Value = u128;
-    const BYTEWISE: bool = true;
-
-    fn decode(&mut self, _format: Format, cell: u128, _bits: u128) -> Option<u128> {
-        Some(cell)
-    }
-
-    fn encode(&mut self, _format: Format, _bits: u128, cell: u128) -> u128 {
-        cell
-    }
-}
-
-/// A shadow that is switched off: no result carries one.
-pub(crate) struct Off;
-
-impl Shadow for Off {
-    type Value = u128;
-
-    fn op(&mut self, _lane: &Lane<'_, u128>) -> Option<u128> {
-        None
-    }
-
-    fn scale(&mut self, _cell: &u128, _format: Format, _negate: bool, _power: i32) -> Option<u128> {
-        None
-    }
-}
-
-/// Derivatives as floats of the same format.
-pub(crate) struct Dots;
-
-impl Encoding for Dots {
-    type Value = f64;
-    const BYTEWISE: bool = true;
-
-    fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
-        Some(format.to_f64(cell))
-    }
-
-    fn encode(&mut self, format: Format, _bits: u128, dot: f64) -> u128 {
-        if dot.to_bits() == 0 { 0 } else { format.from_f64(dot) }
     }
 }

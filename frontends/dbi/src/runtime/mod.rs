@@ -2,6 +2,7 @@
 //! meanwhile. Knows threads and their registers; what inputs, outputs and functions mean is the session's business.
 
 mod asked;
+pub(crate) mod carrier;
 pub(crate) mod cells;
 pub(crate) mod evaluate;
 pub(crate) mod exceptions;
@@ -9,7 +10,7 @@ mod exchange;
 mod host;
 mod limbs;
 mod merging;
-pub(crate) mod reals;
+pub(crate) mod observing;
 mod records;
 pub(crate) mod registers;
 pub(crate) mod shadowed;

@@ -1,19 +1,19 @@
 //! Records of translated code, replayed on the reals: many at a time, in the order they were made.
 
 use super::asked::asked;
+use super::carrier::Carried;
 use super::merging::Vectors;
-use super::reals::{Reals, shadow_of};
 use super::{Tool, sweep};
 use crate::engine::arena;
 use crate::engine::thread::Thread;
 use crate::x86::mirror::record::{BUFFER, FRESH, FRESH_32, FRESH_64, ID, LANES, Recorded, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::shadow::{Lane, Seen, Shadow};
+use shadowgrind_core::shadow::{Lane, Rule, Seen};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_TICKET, Slots};
 use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root, Sum};
-use shadowgrind_shadows::mpfr::{self, Became, Made, Recurring, Value};
+use shadowgrind_shadows::mpfr::{self, Became, Made, MpfrShadow, Recurring, Value};
 use std::ops::Range;
 
 /// One record, as translated code leaves it: words, of which floats of four bytes are halves.
@@ -69,7 +69,7 @@ impl Known {
 pub(super) fn new_buffer(tool: &Tool) -> Option<u64> {
     let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     let start = at.next_multiple_of(BUFFER);
-    let slots = &mut tool.reals.as_ref()?.lock().slots;
+    let slots = &mut tool.reals.as_ref()?.lock().words;
     for at in (start..start + BUFFER).step_by(STRIDE as usize) {
         // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
         let (record, tickets) = unsafe { record(at) };
@@ -123,7 +123,7 @@ pub(super) fn replay(thread: &mut Thread) {
     // translated code does not run now.
     unsafe { replay.all(shadowed.buffer..end, &mut shadowed.recorded) };
     thread.context.record = shadowed.buffer;
-    let wants_sweep = reals.slots.wants_sweep();
+    let wants_sweep = reals.words.wants_sweep();
     drop(reals);
     if wants_sweep {
         sweep::sweep(thread);
@@ -199,7 +199,7 @@ fn any_negated(tickets: [u64; 2]) -> bool {
 
 /// Records being replayed.
 struct Replay<'a> {
-    reals: &'a mut Reals,
+    reals: &'a mut Carried<MpfrShadow>,
 }
 
 impl Replay<'_> {
@@ -241,7 +241,7 @@ impl Replay<'_> {
         lane: usize,
         row: E,
     ) {
-        let Reals { shadow, slots } = &mut *self.reals;
+        let Carried { shadow, words: slots } = &mut *self.reals;
         let Doubles { x: [a, b], tickets: [first, second], r, ticket } =
             Doubles::read(record, tickets, known, (lane, row.arity()), slots);
         // Arrays are made where they are passed on: one for all would be written down here.
@@ -274,8 +274,8 @@ impl Replay<'_> {
         r: f64,
         ticket: u64,
     ) {
-        let Reals { shadow, slots } = &mut *self.reals;
-        let found: [_; 2] = std::array::from_fn(|n| shadow_of(slots, F64, tickets[n], x[n].to_bits().into()));
+        let Carried { shadow, words: slots } = &mut *self.reals;
+        let found: [_; 2] = std::array::from_fn(|n| slots.shadow(F64, tickets[n], x[n].to_bits().into()));
         let made = shadow.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
         slots.assign(ticket, F64, r.to_bits().into(), made);
     }
@@ -290,7 +290,7 @@ impl Replay<'_> {
         lane: usize,
         op: Op,
     ) {
-        let Reals { shadow, slots } = &mut *self.reals;
+        let Carried { shadow, words: slots } = &mut *self.reals;
         let Doubles { x, tickets, r, ticket } =
             Doubles::read(record, tickets, known, (lane, op.arity()), slots);
         if any_negated(tickets) {
@@ -312,7 +312,7 @@ impl Replay<'_> {
         if (known.recorded.from != F64) | any_negated([a, b]) {
             return false;
         }
-        let Reals { shadow, slots } = &mut *self.reals;
+        let Carried { shadow, words: slots } = &mut *self.reals;
         let x = [f64::from_bits(first), f64::from_bits(second)];
         let shadows = [shadow_of_double(slots, a, x[0]), shadow_of_double(slots, b, x[1])];
         shadow.compares_alike((&mut known.at, predicate), x, shadows)
@@ -328,11 +328,11 @@ impl Replay<'_> {
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
         let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
-        let Reals { shadow, slots } = &mut *self.reals;
+        let Carried { shadow, words: slots } = &mut *self.reals;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
             let cell = number(record, usize::from(known.tickets[n]) + lane * width, width);
-            found[n] = shadow_of(slots, recorded.from, cell, x[n]);
+            found[n] = slots.shadow(recorded.from, cell, x[n]);
         }
         let shadows = found.each_ref().map(Option::as_deref);
         let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };

@@ -3,9 +3,9 @@
 //! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
-use super::cells::{Dots, MirrorCells, Off, Raw};
+use super::carrier::Carried;
+use super::cells::MirrorCells;
 use super::exceptions::Raised;
-use super::reals::{Reals, Tickets};
 use super::registers::RegisterShadows;
 use super::solo::{self, Solos};
 use super::{Tool, records, visit};
@@ -18,9 +18,12 @@ use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashSet;
 use shadowgrind_core::replay;
+use shadowgrind_core::shadow::Rule;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
+use shadowgrind_core::words::{InPlace, Raw};
 use shadowgrind_shadows::dot::Dot;
+use shadowgrind_shadows::none::Nothing;
 
 /// What is kept for a thread.
 pub(crate) struct Shadowed {
@@ -145,21 +148,21 @@ pub(super) fn replay(
     match tool.kind {
         ShadowKind::None => {}
         _ if calls.is_disabled() => {
-            let mut cells = MirrorCells { registers, encoding: &mut Raw };
-            replay::replay(lowered, site, record, &mut Off, &mut cells);
+            let mut cells = MirrorCells { registers, words: &mut Raw };
+            replay::replay(lowered, site, record, &mut Nothing, &mut cells);
         }
         ShadowKind::Dot => {
-            let mut cells = MirrorCells { registers, encoding: &mut Dots };
+            let mut cells = MirrorCells { registers, words: &mut InPlace };
             replay::replay(lowered, site, record, &mut Dot, &mut cells);
         }
         ShadowKind::Mpfr => {
             let Some(reals) = &tool.reals else { return };
             let mut reals = reals.lock();
-            let Reals { shadow, slots } = &mut *reals;
+            let Carried { shadow, words } = &mut *reals;
             let [x87, others] = super::registers::rounding(registers.context);
             shadow.set_rounding(x87, others);
             shadow.ignore_decisions(calls.is_formatting());
-            let mut cells = MirrorCells { registers, encoding: &mut Tickets { slots } };
+            let mut cells = MirrorCells { registers, words };
             replay::replay(lowered, site, record, shadow, &mut cells);
         }
     }

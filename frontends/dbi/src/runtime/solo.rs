@@ -5,7 +5,7 @@
 //! the rest and replays.
 
 use super::asked::asked;
-use super::cells::{Dots, MirrorCells};
+use super::cells::MirrorCells;
 use super::exchange;
 use super::registers::{self, RegisterShadows};
 use super::shadowed::{self, Shadowed};
@@ -29,6 +29,7 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place, Step};
+use shadowgrind_core::words::Raw;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -360,7 +361,7 @@ fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pen
     });
     let mut registers = shadowed.registers(context);
     registers.keep_masks();
-    let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+    let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw };
     for transfer in transfers {
         match transfer {
             Transfer::Copy(from, to, bytes) => cells.copy(from, to, usize::from(bytes)),

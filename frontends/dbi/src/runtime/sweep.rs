@@ -39,7 +39,7 @@ pub(super) fn sweep(thread: &mut Thread) {
     let mut resident = vec![0; (longest / PAGE) as usize];
     let pages: u64 =
         regions.into_iter().map(|(start, end)| memory(start, end, &mut resident, &mut marked)).sum();
-    let slots = &mut reals.lock().slots;
+    let slots = &mut reals.lock().words;
     slots.sweep(marked);
     slots.sweeps_cost(pages * TICKETS_PER_PAGE);
     process.threads.resume_others();

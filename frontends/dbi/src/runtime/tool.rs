@@ -1,12 +1,13 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
-use super::reals::Reals;
+use super::carrier::{Shared, share};
+use super::observing::Observing;
 use super::registers::IN_REGISTERS;
 use crate::engine::Lock;
 use crate::engine::layout::GUEST_END;
-use crate::session::{DotObserver, MpfrObserver, Nobody, Observer, Session, ShadowKind};
+use crate::session::{Observer, Session, ShadowKind};
 use crate::x86::mirror::{Mirror, Settings};
-use std::sync::Arc;
+use shadowgrind_shadows::{dot::Dot, mpfr::MpfrShadow, none::Nothing};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// See the module's description.
@@ -17,7 +18,7 @@ pub(crate) struct Tool {
     pub(crate) session: Session,
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
     /// With `mpfr` alone.
-    pub(crate) reals: Option<Arc<Lock<Reals>>>,
+    pub(crate) reals: Option<Shared<MpfrShadow>>,
     /// The program's first instruction.
     entry: u64,
     /// Whether code is annotated: from the first shadow on.
@@ -34,13 +35,14 @@ impl Tool {
     pub(crate) fn new(session: Session, entry: u64, avx512: bool, constants: u64) -> Tool {
         let kind = session.shadow();
         let mut reals = None;
+        let settings = session.settings();
         let observer: Box<dyn Observer + Send> = match kind {
-            ShadowKind::None => Box::new(Nobody),
-            ShadowKind::Dot => Box::new(DotObserver),
+            ShadowKind::None => Box::new(Observing::<Nothing>::new(share(&settings))),
+            ShadowKind::Dot => Box::new(Observing::<Dot>::new(share(&settings))),
             ShadowKind::Mpfr => {
-                let shared = Arc::new(Lock::new(Reals::new(session.reals())));
+                let shared = share(&settings);
                 reals = Some(shared.clone());
-                Box::new(MpfrObserver::new(shared))
+                Box::new(Observing::<MpfrShadow>::new(shared))
             }
         };
         Tool {

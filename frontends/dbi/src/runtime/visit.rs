@@ -1,7 +1,7 @@
 //! A thread at a hook: what the session sees of it, and what becomes of it afterwards.
 
 use super::Tool;
-use super::cells::{Dots, MirrorCells};
+use super::cells::MirrorCells;
 use super::evaluate::evaluate;
 use super::registers::{self, RegisterShadows};
 use super::shadowed;
@@ -15,9 +15,9 @@ use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::CALLER_SAVED;
 use crate::x86::mode::Mode;
 use crate::x86::state;
-use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::{Cells, Location};
+use shadowgrind_core::shadow::Location;
+use shadowgrind_core::words::Raw;
 
 /// A stopped thread, as hooks see it.
 struct Stopped<'a> {
@@ -87,27 +87,15 @@ impl Machine for Stopped<'_> {
     fn cell(&mut self, location: Location, bytes: usize) -> u128 {
         let mut cell = [0; 16];
         let mut registers = self.shadows();
-        MirrorCells { registers: &mut registers, encoding: &mut Dots }.read(location, &mut cell[..bytes]);
+        MirrorCells { registers: &mut registers, words: &mut Raw }.read(location, &mut cell[..bytes]);
         u128::from_le_bytes(cell)
     }
 
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
         self.set |= cell != 0;
         let mut registers = self.shadows();
-        let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
+        let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw };
         cells.write(location, &cell.to_le_bytes()[..bytes]);
-    }
-
-    fn dot(&mut self, location: Location, format: Format, bits: u128) -> f64 {
-        let mut registers = self.shadows();
-        let mut cells = MirrorCells { registers: &mut registers, encoding: &mut Dots };
-        cells.get(location, format, bits).unwrap_or(0.0)
-    }
-
-    fn set_dot(&mut self, location: Location, format: Format, bits: u128, dot: f64) {
-        self.set |= dot.to_bits() != 0;
-        let mut registers = self.shadows();
-        MirrorCells { registers: &mut registers, encoding: &mut Dots }.set(location, format, bits, Some(dot));
     }
 }
 

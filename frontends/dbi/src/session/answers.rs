@@ -126,8 +126,8 @@ impl Asked<'_> {
     fn get_dots(&mut self, at: u64, into: u64) -> Result<u64, Unmapped> {
         let floats = floats(self.m, at)?;
         for (i, &x) in floats.iter().enumerate() {
-            let Some(dot) = self.observer.dot(self.m, x) else { return Ok(0) };
-            self.m.write(into.wrapping_add(8 * i as u64), &dot.to_le_bytes())?;
+            let Some(derivative) = self.observer.derivative(self.m, x) else { return Ok(0) };
+            self.m.write(into.wrapping_add(8 * i as u64), &derivative.to_le_bytes())?;
         }
         Ok(floats.len() as u64)
     }
@@ -135,8 +135,8 @@ impl Asked<'_> {
     fn set_dots(&mut self, at: u64, from: u64) -> Result<u64, Unmapped> {
         let floats = floats(self.m, at)?;
         for (i, &x) in floats.iter().enumerate() {
-            let dot = f64::from_bits(read_u64(self.m, from.wrapping_add(8 * i as u64))?);
-            if !self.observer.set_dot(self.m, x, dot) {
+            let derivative = f64::from_bits(read_u64(self.m, from.wrapping_add(8 * i as u64))?);
+            if !self.observer.set_derivative(self.m, x, derivative) {
                 return Ok(0);
             }
         }
@@ -170,7 +170,7 @@ impl Asked<'_> {
 
     fn get_real(&mut self, at: u64, code: u64, into: u64, size: u64, digits: u64) -> Result<u64, Unmapped> {
         let x = abi::memory(self.m, at, format(code).ok_or(Unmapped)?)?;
-        let own = || super::observer::value(x).to_string();
+        let own = || x.value().to_string();
         let text = self.observer.real(self.m, x, digits.min(DIGITS) as usize).unwrap_or_else(own);
         let Some(room) = size.checked_sub(1) else { return Ok(0) };
         let length = text.len().min(usize::try_from(room).unwrap_or(usize::MAX));

@@ -1,11 +1,11 @@
 //! Floats that enter and leave by name or by being printed: what becomes of them in the report.
 
-use super::observer::{Observer, Word};
+use super::observer::Observer;
 use super::seeds::{self, Purpose, When};
 use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Said, Value};
+use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Value};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::Calls;
 
@@ -34,18 +34,10 @@ impl State {
         m: &mut dyn Machine,
     ) {
         let outputs = &mut self.report.outputs;
-        let (value, word) = observer.output(m, outputs.len(), leaving.site, x, promoted);
-        let said = match &word {
-            Word::Nothing => Said::Nothing,
-            Word::Dot(dot) => Said::Dot(*dot),
-            Word::Error { real, error_bits, correct_digits, judgement } => {
-                let (error_bits, correct_digits, judgement) = (*error_bits, *correct_digits, *judgement);
-                Said::Error { real: real.as_deref(), error_bits, correct_digits, judgement }
-            }
-        };
+        let (value, said) = observer.output(m, outputs.len(), leaving.site, x, promoted);
         let Leaving { kind, label, site } = leaving;
         let position = u16::try_from(position).unwrap_or(u16::MAX);
-        outputs.push(&Output { kind, label, value, site, position, said });
+        outputs.push(&Output { kind, label, value, site, position, said: said.as_deref() });
     }
 
     /// Does the jobs without a function that `wanted` selects.

@@ -1,10 +1,10 @@
 //! Floats that leave the program in binary form: memory that system calls hand out. One output per place.
 
 use super::calls::Calls;
-use super::observer::{Observer, Word, value};
+use super::observer::Observer;
 use super::state::Session;
 use crate::hooks::machine::{Machine, read_u64};
-use shadowgrind_core::findings::{Label, Output, OutputKind, Said};
+use shadowgrind_core::findings::{Label, Output, OutputKind};
 use std::ops::Range;
 
 /// Floats are looked for at addresses divisible by this.
@@ -41,17 +41,10 @@ impl Session {
             let at = address - ALIGNMENT;
             let next = state.report.outputs.len();
             let index = state.sent.get(&site).copied().unwrap_or(next);
-            let Some((x, word)) = observer.sent(m, index, site, at) else { continue };
-            if index == next
-                && let Word::Error { real, error_bits, correct_digits, judgement } = &word
-            {
-                let said = Said::Error {
-                    real: real.as_deref(),
-                    error_bits: *error_bits,
-                    correct_digits: *correct_digits,
-                    judgement: *judgement,
-                };
-                let (kind, label, value) = (OutputKind::Written, Label::NONE, value(x));
+            let Some((x, said)) = observer.sent(m, index, site, at) else { continue };
+            if index == next {
+                let (kind, label, value) = (OutputKind::Written, Label::NONE, x.value());
+                let said = said.as_deref();
                 state.report.outputs.push(&Output { kind, label, value, site, position: 0, said });
                 state.sent.insert(site, index);
             }

@@ -14,6 +14,7 @@ use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Label, Report};
+use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::OutputSpec;
 use shadowgrind_reports::Destinations;
@@ -250,9 +251,9 @@ impl Session {
         state.names.iter_mut().zip(calls).for_each(|((_, total), calls)| *total += calls);
     }
 
-    /// What the user has set about reals.
-    pub(crate) fn reals(&self) -> shadowgrind_shadows::mpfr::Settings {
-        shadowgrind_shadows::mpfr::Settings {
+    /// What the user has set about the shadow.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
             precision: self.config.precision,
             error_threshold: self.config.error_threshold,
             expr_depth: self.config.expression_depth,
@@ -310,9 +311,8 @@ impl Session {
     }
 
     /// This process is a forked child: its report is about what comes, and goes to files of its own.
-    pub(crate) fn forked(&self, observer: &mut dyn Observer) {
+    pub(crate) fn forked(&self) {
         let mut state = self.state.lock();
-        observer.forked();
         let fresh = Report::new(self.config.shadow.name(), self.config.argv.clone(), std::process::id());
         let old = std::mem::replace(&mut state.report, fresh);
         state.report.sites = old.sites;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Shadow};
+use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
 
 use crate::mpfr::{MpfrShadow, Settings, Value};

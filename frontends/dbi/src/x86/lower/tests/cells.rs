@@ -4,7 +4,7 @@ use super::arithmetic;
 use super::native::{Machine, WINDOW};
 use crate::x86::state;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Cells, Lane, Location, Seen, Shadow};
+use shadowgrind_core::shadow::{Cells, Lane, Location, Rule, Seen};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use std::cmp::Ordering;
@@ -142,7 +142,7 @@ pub(super) struct OpCheck {
     pub(super) converted: Vec<i64>,
 }
 
-impl Shadow for OpCheck {
+impl Rule for OpCheck {
     type Value = Vec<u32>;
 
     fn op(&mut self, lane: &Lane<'_, Vec<u32>>) -> Option<Vec<u32>> {

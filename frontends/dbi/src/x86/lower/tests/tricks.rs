@@ -10,14 +10,14 @@ use iced_x86::Register::{DH, EAX, ECX, R9, RAX, RBX, RCX, RDX, RSI, XMM0, XMM1, 
 use iced_x86::{Code, Instruction, MemoryOperand};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::replay::replay;
-use shadowgrind_core::shadow::{Cells, Lane, Location, Shadow};
+use shadowgrind_core::shadow::{Cells, Lane, Location, Rule};
 use shadowgrind_core::site::Site;
 use std::collections::HashMap;
 
 /// Shadows are what the float has been multiplied by.
 struct Factors;
 
-impl Shadow for Factors {
+impl Rule for Factors {
     type Value = f64;
 
     fn op(&mut self, _: &Lane<'_, f64>) -> Option<f64> {

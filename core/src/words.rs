@@ -1,0 +1,71 @@
+//! Words: how a shadow is kept in as many bytes as its float has.
+//!
+//! A front end keeps a *cell* beside every float, of the float's own width, and moves cells as the program moves floats.
+//! A cell holds a number in place ([`InPlace`]), or a ticket for a slot of a table ([`Slots`]). A cell of zeros
+//! means no shadow, for every kind. Knows nothing of where cells are.
+
+use crate::format::Format;
+use crate::slots::{Negated, Slots};
+use std::borrow::Cow;
+
+/// The content of cells, and what it means.
+pub trait Words {
+    /// The shadow that a cell stands for.
+    type Value: Clone;
+
+    /// Whether each byte of a cell belongs to the byte of the float beside it, so that a cell may be split.
+    const BYTEWISE: bool;
+
+    /// The shadow that `cell`, which is not zero, says the float of `format` and `bits` has.
+    fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
+
+    /// The cell for `shadow` beside the float of `format` and `bits`; 0 for none.
+    fn encode(&mut self, format: Format, bits: u128, shadow: Self::Value) -> u128;
+}
+
+/// Numbers in place, as floats of the format beside them. Nothing, if the number is +0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InPlace;
+
+impl Words for InPlace {
+    type Value = f64;
+    const BYTEWISE: bool = true;
+
+    fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
+        Some(format.to_f64(cell))
+    }
+
+    fn encode(&mut self, format: Format, _bits: u128, number: f64) -> u128 {
+        if number.to_bits() == 0 { 0 } else { format.from_f64(number) }
+    }
+}
+
+/// Cells as they are, whatever they mean.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Raw;
+
+impl Words for Raw {
+    type Value = u128;
+    const BYTEWISE: bool = true;
+
+    fn decode(&mut self, _format: Format, cell: u128, _bits: u128) -> Option<u128> {
+        Some(cell)
+    }
+
+    fn encode(&mut self, _format: Format, _bits: u128, cell: u128) -> u128 {
+        cell
+    }
+}
+
+impl<V: Negated> Words for Slots<V> {
+    type Value = V;
+    const BYTEWISE: bool = false;
+
+    fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<V> {
+        self.shadow(format, u64::try_from(cell).ok()?, bits).map(Cow::into_owned)
+    }
+
+    fn encode(&mut self, format: Format, bits: u128, shadow: V) -> u128 {
+        self.insert(format, bits, shadow).into()
+    }
+}

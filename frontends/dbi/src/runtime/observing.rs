@@ -1,0 +1,193 @@
+//! What any shadow makes of inputs, outputs and mathematical functions: its rule and words, met with a stopped thread.
+
+use super::carrier::Shared;
+use crate::hooks::abi::{self, Float};
+use crate::hooks::machine::Machine;
+use crate::session::observer::{Applied, Kept, Observer};
+use shadowgrind_core::findings::{self, Coverage, Finding, Said};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::{Lane, Leaves, Seen, Shadow};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::words::Words;
+
+/// The observer of shadow `S`.
+pub(crate) struct Observing<S: Shadow> {
+    carried: Shared<S>,
+    /// Shadows of operands of functions that are under way; what is kept for a call is an index, from 1.
+    kept: Vec<Option<S::Value>>,
+    free: Vec<usize>,
+}
+
+impl<S: Shadow> Observing<S> {
+    pub(crate) fn new(carried: Shared<S>) -> Self {
+        Observing { carried, kept: Vec::new(), free: Vec::new() }
+    }
+
+    fn shadow(&self, m: &mut dyn Machine, x: Float) -> Option<S::Value> {
+        let cell = m.cell(x.location, x.format.bytes());
+        if cell == 0 {
+            return None;
+        }
+        self.carried.lock().words.decode(x.format, cell, x.bits)
+    }
+
+    fn set(&self, m: &mut dyn Machine, x: Float, shadow: Option<S::Value>) {
+        let encode = |shadow| self.carried.lock().words.encode(x.format, x.bits, shadow);
+        m.set_cell(x.location, x.format.bytes(), shadow.map_or(0, encode));
+    }
+
+    /// Puts beside `x` what `make` makes of it and its present shadow.
+    fn replace(
+        &self,
+        m: &mut dyn Machine,
+        x: Float,
+        make: impl FnOnce(&mut S, Seen<'_, S::Value>) -> Option<S::Value>,
+    ) {
+        let before = self.shadow(m, x);
+        let shadow = make(&mut self.carried.lock().shadow, seen(x, before.as_ref()));
+        self.set(m, x, shadow);
+    }
+
+    /// The float at `address` of the first format in which there is one with a shadow.
+    fn float(&self, m: &mut dyn Machine, address: u64) -> Option<(Float, S::Value)> {
+        // A ticket is found for the format and bits that it was given for only.
+        [Format::F64, Format::F32, Format::F80].into_iter().find_map(|format| {
+            let x = abi::memory(m, address, format).ok()?;
+            self.shadow(m, x).map(|shadow| (x, shadow))
+        })
+    }
+
+    fn index(kept: Kept) -> Option<usize> {
+        (kept.0 as usize).checked_sub(1)
+    }
+}
+
+/// A float with its shadow.
+fn seen<V>(x: Float, shadow: Option<&V>) -> Seen<'_, V> {
+    Seen { format: x.format, bits: x.bits, shadow }
+}
+
+impl<S: Shadow> Observer for Observing<S> {
+    fn output(
+        &mut self,
+        m: &mut dyn Machine,
+        output: u64,
+        site: Site,
+        x: Float,
+        promoted: bool,
+    ) -> (findings::Value, Said<String>) {
+        let shadow = self.shadow(m, x);
+        let leaves = Leaves { site, output, promoted, written: false };
+        self.carried.lock().shadow.output(&leaves, seen(x, shadow.as_ref()))
+    }
+
+    fn sent(
+        &mut self,
+        m: &mut dyn Machine,
+        output: u64,
+        site: Site,
+        address: u64,
+    ) -> Option<(Float, Said<String>)> {
+        let (x, shadow) = self.float(m, address)?;
+        let leaves = Leaves { site, output, promoted: false, written: true };
+        let (_, said) = self.carried.lock().shadow.output(&leaves, seen(x, Some(&shadow)));
+        Some((x, said))
+    }
+
+    fn seed(&mut self, m: &mut dyn Machine, x: Float, weight: f64) {
+        self.replace(m, x, |shadow, x| shadow.seed(x, weight));
+    }
+
+    fn keep(&mut self, m: &mut dyn Machine, x: Float) -> Kept {
+        let Some(shadow) = self.shadow(m, x) else { return Kept::NONE };
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.kept.push(None);
+            self.kept.len() - 1
+        });
+        self.kept[index] = Some(shadow);
+        Kept(index as u64 + 1)
+    }
+
+    /// Of operands without shadows every function makes results without, if shadows are not born of such, however it
+    /// goes about it: most calls need not return here.
+    fn wraps(&mut self, kept: &[Kept]) -> bool {
+        S::POLICY.is_born || kept.iter().any(|&kept| kept != Kept::NONE)
+    }
+
+    fn function(&mut self, m: &mut dyn Machine, applied: &Applied<'_>) {
+        let format = applied.result.format;
+        let shadows: Vec<Option<&S::Value>> = applied
+            .kept
+            .iter()
+            .map(|&kept| Self::index(kept).and_then(|index| self.kept[index].as_ref()))
+            .collect();
+        let lane = Lane {
+            site: applied.site,
+            op: applied.op,
+            from: format,
+            to: format,
+            x: applied.x,
+            r: applied.result.bits,
+            shadows: &shadows,
+        };
+        let [x87, others] = m.rounding();
+        let shadow = {
+            let rule = &mut self.carried.lock().shadow;
+            rule.set_rounding(x87, others);
+            rule.op(&lane)
+        };
+        self.set(m, applied.result, shadow);
+    }
+
+    fn release(&mut self, kept: &[Kept]) {
+        for index in kept.iter().filter_map(|&kept| Self::index(kept)) {
+            if self.kept[index].take().is_some() {
+                self.free.push(index);
+            }
+        }
+    }
+
+    fn track(&mut self, m: &mut dyn Machine, x: Float) {
+        if self.shadow(m, x).is_none() {
+            self.replace(m, x, S::track);
+        }
+    }
+
+    fn derivative(&mut self, m: &mut dyn Machine, x: Float) -> Option<f64> {
+        let shadow = self.shadow(m, x);
+        self.carried.lock().shadow.derivative(shadow.as_ref())
+    }
+
+    fn set_derivative(&mut self, m: &mut dyn Machine, x: Float, derivative: f64) -> bool {
+        let shadow = self.carried.lock().shadow.of_derivative(derivative);
+        let Some(shadow) = shadow else { return false };
+        self.set(m, x, Some(shadow));
+        true
+    }
+
+    fn real(&mut self, m: &mut dyn Machine, x: Float, digits: usize) -> Option<String> {
+        let shadow = self.shadow(m, x);
+        self.carried.lock().shadow.real(seen(x, shadow.as_ref()), digits)
+    }
+
+    fn error_bits(&mut self, m: &mut dyn Machine, x: Float) -> Option<f64> {
+        let shadow = self.shadow(m, x);
+        self.carried.lock().shadow.error_bits(seen(x, shadow.as_ref()))
+    }
+
+    fn is_shadowed(&mut self, m: &mut dyn Machine, x: Float) -> bool {
+        self.shadow(m, x).is_some()
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        self.carried.lock().shadow.findings()
+    }
+
+    fn coverage(&mut self, into: &mut Coverage) {
+        self.carried.lock().shadow.coverage(into);
+    }
+
+    fn settings(&self) -> findings::Settings {
+        self.carried.lock().shadow.settings()
+    }
+}

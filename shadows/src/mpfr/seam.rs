@@ -1,0 +1,84 @@
+//! The reals as a shadow: what a front end asks of them besides the rule.
+
+use shadowgrind_core::findings::{self, Coverage, Finding, Said};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::{Leaves, Policy, Seen, Settings, Shadow};
+use shadowgrind_core::slots::{Negated, Slots};
+
+use super::measure;
+use super::real::Real;
+use super::spots::SpotKind;
+use super::{MpfrShadow, Value};
+
+impl Negated for Real {
+    fn negated(&self, format: Format) -> Self {
+        self.scaled(format, true, 0)
+    }
+}
+
+impl Shadow for MpfrShadow {
+    const NAME: &'static str = "mpfr";
+    const SUMMARY: &'static str = "Reals of high precision: which digits are wrong, and why";
+    const NUMBER: u64 = 2;
+    const POLICY: Policy = Policy::BORN;
+
+    type Words = Slots<Value>;
+
+    fn new(settings: &Settings) -> Self {
+        MpfrShadow::new(*settings)
+    }
+
+    fn seed(&mut self, x: Seen<'_, Value>, _weight: f64) -> Option<Value> {
+        self.track(x)
+    }
+
+    fn track(&mut self, x: Seen<'_, Value>) -> Option<Value> {
+        Some(x.shadow.cloned().unwrap_or_else(|| self.force_track(x.format, x.bits)))
+    }
+
+    fn output(&mut self, leaves: &Leaves, x: Seen<'_, Value>) -> (findings::Value, Said<String>) {
+        let kind = if leaves.written { SpotKind::Written } else { SpotKind::Printed };
+        let own = match x.shadow {
+            Some(real) if !leaves.written => measure::own_format(x.format, x.bits, real),
+            _ => (x.format, x.bits),
+        };
+        let (measured, judgement) = self.leaves(kind, leaves.site, Some(leaves.output), x);
+        let said = Said::Error {
+            real: Some(measured.real),
+            error_bits: measured.error_bits,
+            correct_digits: measured.correct_digits as f32,
+            judgement,
+        };
+        (findings::Value::new(own.0, &own.1.to_le_bytes()), said)
+    }
+
+    fn real(&self, x: Seen<'_, Value>, digits: usize) -> Option<String> {
+        Some(match x.shadow {
+            Some(real) if digits > 0 => measure::decimal(&real.value().float(), digits),
+            _ => self.real_string(&x),
+        })
+    }
+
+    fn error_bits(&self, x: Seen<'_, Value>) -> Option<f64> {
+        Some(self.measure(&x).error_bits)
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        let mut findings = MpfrShadow::findings(self);
+        findings.extend(self.unreached());
+        findings
+    }
+
+    fn coverage(&self, into: &mut Coverage) {
+        into.operations = Some(self.operations());
+        into.exhausted = self.exhausted();
+    }
+
+    fn settings(&self) -> findings::Settings {
+        let settings = MpfrShadow::settings(self);
+        findings::Settings {
+            precision: Some(settings.precision),
+            error_threshold: Some(settings.error_threshold),
+        }
+    }
+}

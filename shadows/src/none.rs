@@ -1,0 +1,43 @@
+//! The shadow of a run without one: nothing is carried, and outputs are recorded as they are.
+
+use shadowgrind_core::findings::{Said, Value};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seen, Settings, Shadow};
+use shadowgrind_core::words::Raw;
+
+/// See the module's description. Whatever is in a cell stays there, where moves are followed all the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Rule for Nothing {
+    type Value = u128;
+
+    fn op(&mut self, _lane: &Lane<'_, u128>) -> Option<u128> {
+        None
+    }
+
+    fn scale(&mut self, _cell: &u128, _format: Format, _negate: bool, _power: i32) -> Option<u128> {
+        None
+    }
+}
+
+impl Shadow for Nothing {
+    const NAME: &'static str = "none";
+    const SUMMARY: &'static str = "Nothing: the engine alone";
+    const NUMBER: u64 = 0;
+    const POLICY: Policy = Policy::SEEDED;
+
+    type Words = Raw;
+
+    fn new(_settings: &Settings) -> Self {
+        Nothing
+    }
+
+    fn seed(&mut self, _x: Seen<'_, u128>, _weight: f64) -> Option<u128> {
+        None
+    }
+
+    fn output(&mut self, _leaves: &Leaves, x: Seen<'_, u128>) -> (Value, Said<String>) {
+        (x.value(), Said::Nothing)
+    }
+}
