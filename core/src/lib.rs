@@ -11,6 +11,7 @@ pub mod format;
 pub mod functions;
 pub mod ops;
 pub mod reals;
+pub mod recorded;
 pub mod replay;
 pub mod rounding;
 pub mod shadow;

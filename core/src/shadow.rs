@@ -114,6 +114,21 @@ pub trait Rule {
     fn ignore_decisions(&mut self, _ignore: bool) {}
 }
 
+/// The ways in which a shadow's rule reaches the guest: types, so that a front end chooses code by them.
+pub mod reach {
+    /// Not at all: nothing is carried.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Nowhere;
+
+    /// As machine code beside the guest's, made from the rule over abstract arithmetic.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Inline;
+
+    /// Operations are recorded, and replayed many at a time.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Recorded;
+}
+
 /// From when on code is annotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
@@ -210,7 +225,7 @@ pub struct Leaves {
 }
 
 /// All that a shadow is. The methods are called where the program stops, never per operation.
-pub trait Shadow: Rule + Sized + Send + 'static {
+pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     /// The name on the command line and in reports.
     const NAME: &'static str;
     /// The question it answers, in a few words.
@@ -219,6 +234,9 @@ pub trait Shadow: Rule + Sized + Send + 'static {
     const NUMBER: u64;
     /// What a front end does for it.
     const POLICY: Policy;
+
+    /// How its rule reaches the guest: one of [`reach`].
+    type Reach;
 
     /// What its cells hold.
     type Words: Words<Value = Self::Value> + Default + Send;

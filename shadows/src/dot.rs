@@ -20,7 +20,7 @@ use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::findings::{Said, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
-use shadowgrind_core::shadow::{Exchange, Lane, Leaves, Policy, Rule, Seen, Settings, Shadow};
+use shadowgrind_core::shadow::{Exchange, Lane, Leaves, Policy, Rule, Seen, Settings, Shadow, reach};
 use shadowgrind_core::tricks;
 use shadowgrind_core::words::InPlace;
 
@@ -134,6 +134,7 @@ impl Shadow for Dot {
     const POLICY: Policy =
         Policy { magic_rounds: true, exchange: Exchange::Add, derivatives: true, ..Policy::SEEDED };
 
+    type Reach = reach::Inline;
     type Words = InPlace;
 
     fn new(_settings: &Settings) -> Self {

@@ -5,5 +5,9 @@
 #![warn(missing_docs)]
 
 pub mod dot;
+pub mod merging;
 pub mod mpfr;
 pub mod none;
+
+/// GMP, whose memory and code a front end may choose before the first number is made.
+pub use gmp_mpfr_sys::gmp;

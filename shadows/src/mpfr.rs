@@ -27,6 +27,7 @@ mod operations;
 mod ranges;
 pub mod real;
 pub mod reals;
+mod recorded;
 mod seam;
 mod special;
 mod spots;

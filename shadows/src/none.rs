@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{Said, Value};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seen, Settings, Shadow};
+use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seen, Settings, Shadow, reach};
 use shadowgrind_core::words::Raw;
 
 /// See the module's description. Whatever is in a cell stays there, where moves are followed all the same.
@@ -27,6 +27,7 @@ impl Shadow for Nothing {
     const NUMBER: u64 = 0;
     const POLICY: Policy = Policy::SEEDED;
 
+    type Reach = reach::Nowhere;
     type Words = Raw;
 
     fn new(_settings: &Settings) -> Self {

@@ -1,5 +1,6 @@
 //! What can be typed, and what it means: the options of the command.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, ValueEnum, value_parser};
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_dbi::{IsaLevel, Launch, Options, SessionConfig, ShadowKind};
@@ -44,8 +45,8 @@ Output and exit status are the program's own. Otherwise: 2 for wrong options or 
 #[command(name = "shadowgrind", bin_name = "shadowgrind", version, about, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
     /// What to carry beside every float
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = Shadow::None)]
-    shadow: Shadow,
+    #[arg(long, value_name = "NAME", value_parser = shadows(), default_value = ShadowKind::default().name())]
+    shadow: ShadowKind,
 
     /// Seed this input with its weight (1 by default); several are one direction
     #[arg(long = "input", value_name = "SPEC[=WEIGHT]", help_heading = INPUTS)]
@@ -174,16 +175,6 @@ pub(crate) struct Cli {
     command: Vec<OsString>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Shadow {
-    /// Nothing: the engine alone
-    None,
-    /// Derivatives with respect to the inputs
-    Dot,
-    /// Reals of high precision: which digits are wrong, and why
-    Mpfr,
-}
-
 #[derive(Clone, Copy, ValueEnum)]
 enum FailOn {
     Output,
@@ -209,6 +200,13 @@ impl FailOn {
     }
 }
 
+/// The shadows there are, by their names.
+fn shadows() -> impl TypedValueParser<Value = ShadowKind> {
+    let named = |kind: &ShadowKind| PossibleValue::new(kind.name()).help(kind.summary());
+    let named = PossibleValuesParser::new(ShadowKind::ALL.iter().map(named));
+    named.map(|name| *ShadowKind::ALL.iter().find(|kind| kind.name() == name).expect("one of these"))
+}
+
 fn yes_no(text: &str) -> Result<bool, String> {
     match text {
         "yes" => Ok(true),
@@ -226,7 +224,7 @@ impl Cli {
     /// What is to be run. `all`: the arguments as they were typed, without the command's own name.
     pub(crate) fn launch(self, all: &[OsString]) -> Result<Launch, TargetError> {
         let reports = Destinations {
-            terminal: (self.shadow != Shadow::None && !self.quiet).then(|| self.style()),
+            terminal: (self.shadow.is_carried() && !self.quiet).then(|| self.style()),
             files: self.reports.clone(),
             forked: self.first_process.is_some_and(|first| first != std::process::id()),
         };
@@ -282,11 +280,7 @@ impl Cli {
 
     fn session(&self, reports: Destinations) -> SessionConfig {
         SessionConfig {
-            shadow: match self.shadow {
-                Shadow::None => ShadowKind::None,
-                Shadow::Dot => ShadowKind::Dot,
-                Shadow::Mpfr => ShadowKind::Mpfr,
-            },
+            shadow: self.shadow,
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             reports,

@@ -9,12 +9,14 @@ mod engine;
 mod hooks;
 mod runtime;
 mod session;
+mod shadows;
 mod x86;
 
 pub use engine::{
     ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run, say,
 };
-pub use session::{SessionConfig, ShadowKind, SpecFailure};
+pub use session::{SessionConfig, SpecFailure};
+pub use shadows::ShadowKind;
 
 /// Makes a `fn() -> u8`, which returns an exit status, the program's entry.
 ///

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{self, Coverage, Finding, Said};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Leaves, Policy, Seen, Settings, Shadow};
+use shadowgrind_core::shadow::{Leaves, Policy, Seen, Settings, Shadow, reach};
 use shadowgrind_core::slots::{Negated, Slots};
 
 use super::measure;
@@ -22,6 +22,7 @@ impl Shadow for MpfrShadow {
     const NUMBER: u64 = 2;
     const POLICY: Policy = Policy::BORN;
 
+    type Reach = reach::Recorded;
     type Words = Slots<Value>;
 
     fn new(settings: &Settings) -> Self {

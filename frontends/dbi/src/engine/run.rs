@@ -18,7 +18,7 @@ use super::tree::Tree;
 use super::{arena, descriptors, diagnose, planes, spawn, stack_limit, sys};
 use crate::context::reg;
 use crate::runtime::{self, Tool};
-use crate::session::{Session, SessionConfig, ShadowKind, SpecFailure};
+use crate::session::{Session, SessionConfig, SpecFailure};
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::fd::RawFd;
@@ -104,7 +104,7 @@ pub fn say(messages: Option<RawFd>, line: &str) {
 
 fn start(launch: Launch) -> Result<StartError, StartError> {
     diagnose::install_panic_hook();
-    if launch.session.shadow != ShadowKind::None {
+    if launch.session.shadow.is_carried() {
         map_mirror(launch.stack_limit.is_some())?;
     }
     if let Some(limit) = launch.stack_limit {
@@ -173,9 +173,8 @@ fn process(
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
-        let (mirror, reals) =
-            (tool.as_ref().is_some_and(Tool::has_mirror), tool.as_ref().is_some_and(Tool::has_reals));
-        table::fill_plain(plain, mirror, reals);
+        let mirror = tool.as_ref().is_some_and(Tool::has_mirror);
+        table::fill_plain(plain, mirror, tool.as_ref().is_some_and(|tool| tool.policy().sent));
     }
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {
@@ -208,7 +207,7 @@ fn tool(
     if !launch.session.is_active() {
         return Ok(None);
     }
-    let carries = launch.session.shadow != ShadowKind::None;
+    let carries = launch.session.shadow.is_carried();
     // A guest that is shown AVX-512 will use it.
     let hidden = matches!(launch.options.isa, IsaLevel::V2 | IsaLevel::V3);
     let avx512 = carries && hidden && launch.session.avx512 && runtime::has_upper_registers();

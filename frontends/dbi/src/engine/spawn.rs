@@ -411,10 +411,8 @@ fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
 /// Every lock of the engine, so that a forked child finds nothing half done by a thread it does not have. In the
 /// order in which they are nested elsewhere.
 fn hold_all_locks(process: &Process) -> impl Sized {
-    let session = process.tool.as_ref().map(|tool| {
-        let reals = || tool.reals.as_ref().map(|reals| reals.lock());
-        (tool.observer.lock(), tool.session.hold(), reals())
-    });
+    let session =
+        process.tool.as_ref().map(|tool| (tool.observer.lock(), tool.session.hold(), tool.carrier.hold()));
     let heap = process.heap.lock();
     let space = process.space.lock();
     let changes = process.changes.hold();

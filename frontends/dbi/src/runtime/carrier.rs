@@ -1,7 +1,21 @@
 //! A shadow as a process carries it: its rule, and what the words in the mirror stand for, behind one lock.
+//!
+//! Everything else in the engine knows a shadow by its [`Carrier`], called where translated code has been left, and by
+//! its policy.
 
+use super::cells::MirrorCells;
+use super::merging::Vectors;
+use super::observing::Observing;
+use super::records::{Batch, Batches};
+use super::registers::{self, RegisterShadows};
 use crate::engine::Lock;
-use shadowgrind_core::shadow::{Settings, Shadow};
+use crate::session::Observer;
+use shadowgrind_core::recorded::Recorded;
+use shadowgrind_core::replay;
+use shadowgrind_core::shadow::{Settings, Shadow, reach};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::Lowered;
+use shadowgrind_core::words::Words;
 use std::sync::Arc;
 
 /// See the module's description.
@@ -13,9 +27,122 @@ pub(crate) struct Carried<S: Shadow> {
 /// One [`Carried`] of all threads.
 pub(crate) type Shared<S> = Arc<Lock<Carried<S>>>;
 
-/// A shadow that nothing carries yet.
+/// A shadow that a process carries, whichever it is.
+pub(crate) trait Carrier: Send + Sync {
+    /// What a session sees of it.
+    fn observer(&self) -> Box<dyn Observer + Send>;
+
+    /// Runs the steps of an instruction that has run; `is_formatting` says whether it was on the way to printing a
+    /// number.
+    fn replay(
+        &self,
+        lowered: &Lowered,
+        site: Site,
+        record: &[u8],
+        registers: &mut RegisterShadows<'_>,
+        is_formatting: bool,
+    );
+
+    /// Whether a cell may be split into bytes.
+    fn is_bytewise(&self) -> bool;
+
+    /// What replays a thread's records; nothing if operations are not recorded.
+    fn batches(&self) -> Option<Box<dyn Batches>>;
+
+    /// Frees what is not among `marked`; finding that took as long as handing out `cost` tickets.
+    fn sweep(&self, marked: Vec<u64>, cost: u64);
+
+    /// Keeps all other threads from the shadow, across a `fork`, until dropped on both sides.
+    fn hold(&self) -> Box<dyn Held + '_>;
+}
+
+/// A right that ends when it is dropped.
+pub(crate) trait Held {}
+
+impl<T> Held for T {}
+
+/// A shadow that nothing is carried of yet.
+pub(crate) fn carry<S: Shadow<Reach: Reach<S>>>(settings: &Settings) -> Arc<dyn Carrier> {
+    Arc::new(Carrying(share::<S>(settings)))
+}
+
 pub(crate) fn share<S: Shadow>(settings: &Settings) -> Shared<S> {
-    super::limbs::use_engine_heap();
-    super::limbs::use_fast_loops();
+    super::gmp_setup::use_engine_heap();
+    super::gmp_setup::use_fast_loops();
     Arc::new(Lock::new(Carried { shadow: S::new(settings), words: S::Words::default() }))
+}
+
+struct Carrying<S: Shadow>(Shared<S>);
+
+impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
+    fn observer(&self) -> Box<dyn Observer + Send> {
+        Box::new(Observing::new(self.0.clone()))
+    }
+
+    fn replay(
+        &self,
+        lowered: &Lowered,
+        site: Site,
+        record: &[u8],
+        registers: &mut RegisterShadows<'_>,
+        is_formatting: bool,
+    ) {
+        let Carried { shadow, words } = &mut *self.0.lock();
+        let [x87, others] = registers::rounding(registers.context);
+        shadow.set_rounding(x87, others);
+        shadow.ignore_decisions(is_formatting);
+        replay::replay(lowered, site, record, shadow, &mut MirrorCells { registers, words });
+    }
+
+    fn is_bytewise(&self) -> bool {
+        S::Words::BYTEWISE
+    }
+
+    fn batches(&self) -> Option<Box<dyn Batches>> {
+        S::Reach::batches(&self.0)
+    }
+
+    fn sweep(&self, marked: Vec<u64>, cost: u64) {
+        S::Reach::sweep(&self.0, marked, cost);
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        Box::new(self.0.lock())
+    }
+}
+
+/// What the run time does for shadows whose rule reaches the guest in one way.
+pub(crate) trait Reach<S: Shadow> {
+    /// Whether the rule is machine code beside the guest's.
+    const IS_INLINE: bool = false;
+    /// Whether operations are recorded.
+    const RECORDS: bool = false;
+
+    /// See [`Carrier::batches`].
+    fn batches(_carried: &Shared<S>) -> Option<Box<dyn Batches>> {
+        None
+    }
+
+    /// See [`Carrier::sweep`].
+    fn sweep(_carried: &Shared<S>, _marked: Vec<u64>, _cost: u64) {}
+}
+
+impl<S: Shadow> Reach<S> for reach::Nowhere {}
+
+impl<S: Shadow> Reach<S> for reach::Inline {
+    const IS_INLINE: bool = true;
+}
+
+impl<S: Recorded<Vectors, Value: Send>> Reach<S> for reach::Recorded {
+    const RECORDS: bool = true;
+
+    fn batches(carried: &Shared<S>) -> Option<Box<dyn Batches>> {
+        Some(Box::new(Batch::new(carried.clone())))
+    }
+
+    fn sweep(carried: &Shared<S>, marked: Vec<u64>, cost: u64) {
+        let slots = &mut carried.lock().words;
+        slots.sweep(marked);
+        slots.sweeps_cost(cost);
+    }
 }

@@ -23,7 +23,7 @@ pub(super) fn refuse(
     shadowed: &mut Shadowed,
     context: &mut Context,
     insn: &Instruction,
-    dots: bool,
+    catches_up: bool,
 ) -> Option<u64> {
     /// A program that insists has lost the shadow on its way: it is let through.
     const PATIENCE: u32 = 16;
@@ -45,7 +45,7 @@ pub(super) fn refuse(
     }
     let question = question(insn, bytes);
     if let Question::Unasked = question {
-        if dots && insn.mnemonic() == Mnemonic::Cmpxchg {
+        if catches_up && insn.mnemonic() == Mnemonic::Cmpxchg {
             catch_up(&mut registers, insn.op1_register(), bytes, &mirror);
         }
         return None;
@@ -250,13 +250,13 @@ fn copy(shadowed: &mut Shadowed, context: &mut Context, to: Register, from: Regi
 }
 
 /// The exchange puts `register` where the shadow is `mirror` by now, not the one that rax has: what has been added
-/// meanwhile is added to the dot that is put there, as a sum that had been read later would have it.
+/// meanwhile is added to the shadow that is put there, as a sum that had been read later would have it.
 fn catch_up(registers: &mut RegisterShadows<'_>, register: Register, bytes: usize, mirror: &[u8; 16]) {
     let format = if bytes == 4 { Format::F32 } else { Format::F64 };
-    let dot = |cell: &[u8]| format.to_f64(format.bits_of(&cell[..bytes]));
-    let expected = dot(registers.bytes(state::general(reg::RAX), 8));
+    let number = |cell: &[u8]| format.to_f64(format.bits_of(&cell[..bytes]));
+    let expected = number(registers.bytes(state::general(reg::RAX), 8));
     let cell = registers.bytes(state::general(register.full_register().number()), 8);
-    let sum = dot(cell) + (dot(mirror) - expected);
+    let sum = number(cell) + (number(mirror) - expected);
     cell[..bytes].copy_from_slice(&format.from_f64(sum).to_le_bytes()[..bytes]);
 }
 

@@ -2,15 +2,15 @@
 //! meanwhile. Knows threads and their registers; what inputs, outputs and functions mean is the session's business.
 
 mod asked;
-pub(crate) mod carrier;
+mod carrier;
 pub(crate) mod cells;
 pub(crate) mod evaluate;
 pub(crate) mod exceptions;
 mod exchange;
+mod gmp_setup;
 mod host;
-mod limbs;
 mod merging;
-pub(crate) mod observing;
+mod observing;
 mod records;
 pub(crate) mod registers;
 pub(crate) mod shadowed;
@@ -19,5 +19,6 @@ mod sweep;
 mod tool;
 pub(crate) mod visit;
 
+pub(crate) use carrier::{Carrier, Reach, carry};
 pub(crate) use host::{check_host, constants, has_upper_registers};
 pub(crate) use tool::Tool;

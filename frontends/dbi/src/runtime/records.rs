@@ -1,19 +1,18 @@
-//! Records of translated code, replayed on the reals: many at a time, in the order they were made.
+//! Records of translated code, replayed on their shadow: many at a time, in the order they were made.
 
 use super::asked::asked;
-use super::carrier::Carried;
+use super::carrier::{Carried, Shared};
 use super::merging::Vectors;
-use super::{Tool, sweep};
+use super::sweep;
 use crate::engine::arena;
 use crate::engine::thread::Thread;
-use crate::x86::mirror::record::{BUFFER, FRESH, FRESH_32, FRESH_64, ID, LANES, Recorded, STRIDE, What};
+use crate::x86::mirror::record::{self, BUFFER, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::shadow::{Lane, Rule, Seen};
+use shadowgrind_core::recorded::{Doubles, Recorded};
+use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_TICKET, Slots};
-use shadowgrind_shadows::mpfr::elementary::{Elementary, Product, Quotient, Root, Sum};
-use shadowgrind_shadows::mpfr::{self, Became, Made, MpfrShadow, Recurring, Value};
 use std::ops::Range;
 
 /// One record, as translated code leaves it: words, of which floats of four bytes are halves.
@@ -22,16 +21,17 @@ type Record = [u64; STRIDE as usize / 8];
 type Tickets = [u64; 2 * LANES as usize / 8];
 
 /// What is recorded, as replaying needs it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    recorded: Recorded,
+struct Known<R> {
+    recorded: record::Recorded,
     operands: [u8; MAX_OPERANDS],
     tickets: [u8; MAX_OPERANDS],
     result: u8,
     words: Words,
-    /// One of the commonest operations.
-    lean: Option<Op>,
-    at: Recurring,
+    /// One of the usual operations on doubles.
+    usual: Option<Op>,
+    site: Site,
+    /// What the shadow remembers of it.
+    at: R,
 }
 
 /// Where doubles and their tickets are, in words.
@@ -42,8 +42,8 @@ struct Words {
     result: u8,
 }
 
-impl Known {
-    fn new(mut recorded: Recorded, site: Site) -> Known {
+impl<R> Known<R> {
+    fn new<S: Recorded<Vectors, Recurring = R>>(mut recorded: record::Recorded, site: Site) -> Self {
         if let What::Compare(predicate) = recorded.what {
             recorded.what = What::Compare(asked(predicate, recorded.pc));
         }
@@ -54,30 +54,23 @@ impl Known {
         };
         let operands = each(&|n| recorded.operand(n));
         let tickets = each(&|n| recorded.tickets(n));
-        let lean = match recorded.what {
-            What::Op(op) if mpfr::is_lean(op, recorded.from, recorded.to) => Some(op),
+        let usual = match recorded.what {
+            What::Op(op) if S::is_usual(op, recorded.from, recorded.to) => Some(op),
             _ => None,
         };
-        let (at, result) = (Recurring::new(site), recorded.result() as u8);
+        let (at, result) = (S::recurring(site), recorded.result() as u8);
         let words = |[a, b, _]: [u8; MAX_OPERANDS]| [a / 8, b / 8];
         let words = Words { operands: words(operands), tickets: words(tickets), result: result / 8 };
-        Known { recorded, operands, tickets, result, words, lean, at }
+        Known { recorded, operands, tickets, result, words, usual, site, at }
     }
 }
 
-/// Maps a buffer and fills in the tickets that results will get. Nothing where there is no memory.
-pub(super) fn new_buffer(tool: &Tool) -> Option<u64> {
+/// Maps a buffer and has the tickets that results will get filled in. Nothing where there is no memory.
+pub(super) fn new_buffer(batches: &mut dyn Batches) -> Option<u64> {
     let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     let start = at.next_multiple_of(BUFFER);
-    let slots = &mut tool.reals.as_ref()?.lock().words;
-    for at in (start..start + BUFFER).step_by(STRIDE as usize) {
-        // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
-        let (record, tickets) = unsafe { record(at) };
-        refresh(slots, record, FRESH as usize, 8);
-        let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Tickets>());
-        (0..wide).step_by(8).for_each(|at| refresh(slots, tickets, at, 8));
-        (wide..all).step_by(4).for_each(|at| refresh(slots, tickets, at, 4));
-    }
+    // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
+    unsafe { batches.fill(start..start + BUFFER) };
     Some(start)
 }
 
@@ -95,7 +88,7 @@ unsafe fn record<'a>(at: u64) -> (&'a mut Record, &'a mut Tickets) {
 
 /// Puts a new ticket in the four or eight bytes at `at`, where one was used.
 #[inline(always)]
-fn refresh<const N: usize>(slots: &mut Slots<Value>, words: &mut [u64; N], at: usize, bytes: usize) {
+fn refresh<V, const N: usize>(slots: &mut Slots<V>, words: &mut [u64; N], at: usize, bytes: usize) {
     let (ticket, word) = (slots.reserve(), &mut words[at / 8 % N]);
     *word = match (bytes, at % 8) {
         (8, _) => ticket,
@@ -107,31 +100,91 @@ fn refresh<const N: usize>(slots: &mut Slots<Value>, words: &mut [u64; N], at: u
 /// Replays the thread's records and empties the buffer.
 pub(super) fn replay(thread: &mut Thread) {
     let Some(tool) = thread.process.tool.as_ref() else { return };
-    let Some(reals) = &tool.reals else { return };
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+    let Some(batches) = shadowed.batches.as_deref_mut() else { return };
     let Some(mirror) = thread.translator.mirror() else { return };
     let end = if thread.context.record > shadowed.buffer { thread.context.record } else { return };
     // What is recorded is given its site when it is met first, in one go: the session's lock is not to be had under that
-    // of the reals.
-    for recorded in mirror.recorded().iter().skip(shadowed.recorded.len()) {
-        shadowed.recorded.push(Known::new(*recorded, tool.session.site(recorded.pc)));
+    // of the shadow.
+    for recorded in mirror.recorded().iter().skip(batches.known()) {
+        batches.learn(*recorded, tool.session.site(recorded.pc));
     }
-    let mut reals = reals.lock();
-    reals.shadow.ignore_decisions(shadowed.calls.is_formatting());
-    let mut replay = Replay { reals: &mut reals };
-    // SAFETY: `check_host` saw to it that the processor has these features. The buffer is this thread's own, and
-    // translated code does not run now.
-    unsafe { replay.all(shadowed.buffer..end, &mut shadowed.recorded) };
+    // SAFETY: `check_host` saw to it that the processor has what it takes. The buffer is this thread's own, and translated
+    // code does not run now.
+    let wants_sweep = unsafe { batches.replay(shadowed.buffer..end, shadowed.calls.is_formatting()) };
     thread.context.record = shadowed.buffer;
-    let wants_sweep = reals.words.wants_sweep();
-    drop(reals);
     if wants_sweep {
         sweep::sweep(thread);
     }
 }
 
+/// What replays the records of one thread.
+pub(crate) trait Batches {
+    /// Fills records that nobody has used yet with the tickets that results will get.
+    ///
+    /// # Safety
+    /// These are the addresses of a buffer of the caller's own, with as many bytes again beyond it, and translated code
+    /// does not run.
+    unsafe fn fill(&mut self, records: Range<u64>);
+
+    /// How much of what is recorded is known.
+    fn known(&self) -> usize;
+
+    /// The next of what is recorded is this, at `site`.
+    fn learn(&mut self, recorded: record::Recorded, site: Site);
+
+    /// Replays the records at these addresses, all of which are known. Whether a sweep is worth its price.
+    ///
+    /// # Safety
+    /// As for [`fill`](Batches::fill); and the processor carries shadows: see `check_host`.
+    unsafe fn replay(&mut self, records: Range<u64>, is_formatting: bool) -> bool;
+}
+
+/// The records of one thread for shadow `S`.
+pub(super) struct Batch<S: Recorded<Vectors>> {
+    carried: Shared<S>,
+    known: Vec<Known<S::Recurring>>,
+}
+
+impl<S: Recorded<Vectors>> Batch<S> {
+    pub(super) fn new(carried: Shared<S>) -> Self {
+        Batch { carried, known: Vec::new() }
+    }
+}
+
+impl<S: Recorded<Vectors>> Batches for Batch<S> {
+    unsafe fn fill(&mut self, records: Range<u64>) {
+        let slots = &mut self.carried.lock().words;
+        for at in records.step_by(STRIDE as usize) {
+            // SAFETY: the caller's obligation.
+            let (record, tickets) = unsafe { record(at) };
+            refresh(slots, record, FRESH as usize, 8);
+            let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Tickets>());
+            (0..wide).step_by(8).for_each(|at| refresh(slots, tickets, at, 8));
+            (wide..all).step_by(4).for_each(|at| refresh(slots, tickets, at, 4));
+        }
+    }
+
+    fn known(&self) -> usize {
+        self.known.len()
+    }
+
+    fn learn(&mut self, recorded: record::Recorded, site: Site) {
+        self.known.push(Known::new::<S>(recorded, site));
+    }
+
+    unsafe fn replay(&mut self, records: Range<u64>, is_formatting: bool) -> bool {
+        let mut carried = self.carried.lock();
+        carried.shadow.ignore_decisions(is_formatting);
+        let mut replay = Replay { carried: &mut *carried };
+        // SAFETY: the caller's obligation.
+        unsafe { replay.all(records, &mut self.known) };
+        carried.words.wants_sweep()
+    }
+}
+
 /// The ticket in the four or eight bytes at `at`; a new one takes its place.
-fn used<const N: usize>(slots: &mut Slots<Value>, words: &mut [u64; N], at: usize, bytes: usize) -> u64 {
+fn used<V, const N: usize>(slots: &mut Slots<V>, words: &mut [u64; N], at: usize, bytes: usize) -> u64 {
     let ticket = number(words, at, bytes);
     refresh(slots, words, at, bytes);
     ticket
@@ -147,188 +200,97 @@ fn number<const N: usize>(words: &[u64; N], at: usize, bytes: usize) -> u64 {
     if bytes == 8 { word } else { word >> (8 * (at % 8)) & HALF }
 }
 
-const F64: Format = Format::F64;
-
-/// The shadow of a double whose sign was not turned over.
-#[inline(always)]
-fn shadow_of_double(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value> {
-    if ticket == NO_TICKET { None } else { slots.get(ticket, F64, x.to_bits().into()) }
-}
-
-/// An operation on doubles as it was recorded.
-struct Doubles {
-    x: [f64; 2],
-    tickets: [u64; 2],
-    r: f64,
-    /// The result's.
-    ticket: u64,
-}
-
-impl Doubles {
-    /// Reads it, of one operand or two, and puts a new ticket where the result's was.
+impl Words {
+    /// Reads the doubles of a lane, of one operand or two; they get the result's `ticket`.
     #[inline(always)]
-    fn read(
-        record: &mut Record,
-        tickets: &mut Tickets,
-        known: &Known,
-        (lane, arity): (usize, usize),
-        slots: &mut Slots<Value>,
-    ) -> Doubles {
+    fn doubles(&self, record: &Record, (lane, arity): (usize, usize), ticket: u64) -> Doubles {
         let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
         let float = |at: u8| f64::from_bits(word(at));
-        let Words { operands, tickets: cells, result } = known.words;
+        let Words { operands, tickets, result } = *self;
         // Where there is no second operand, one stands in for it.
         let two = arity == 2;
         let x = [float(operands[0]), if two { float(operands[1]) } else { 1.0 }];
-        let operands = [word(cells[0]), if two { word(cells[1]) } else { NO_TICKET }];
-        let r = f64::from_bits(word(result));
-        let place = match known.recorded.lanes {
-            1 => &mut record[FRESH as usize / 8],
-            _ => &mut tickets[lane % (LANES as usize / 8)],
-        };
-        let ticket = std::mem::replace(place, slots.reserve());
-        Doubles { x, tickets: operands, r, ticket }
+        let cells = [word(tickets[0]), if two { word(tickets[1]) } else { NO_TICKET }];
+        Doubles { x, cells, r: float(result), ticket }
     }
 }
 
-/// Whether an operand is minus the float that its ticket stands for.
-#[inline(always)]
-fn any_negated(tickets: [u64; 2]) -> bool {
-    (tickets[0] | tickets[1]) >> 63 != 0
-}
-
 /// Records being replayed.
-struct Replay<'a> {
-    reals: &'a mut Carried<MpfrShadow>,
+struct Replay<'a, S: Shadow> {
+    carried: &'a mut Carried<S>,
 }
 
-impl Replay<'_> {
+impl<S: Recorded<Vectors>> Replay<'_, S> {
     /// Replays the records at these addresses. Whatever of the shadow's rule is inlined here is compiled for the
     /// processors that carry shadows: multiplications of words, shifts and fused operations take half the instructions.
     ///
     /// # Safety
     /// As for [`record`]; and the processor must have these features.
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    unsafe fn all(&mut self, records: Range<u64>, known: &mut [Known]) {
+    unsafe fn all(&mut self, records: Range<u64>, known: &mut [Known<S::Recurring>]) {
         for at in records.step_by(STRIDE as usize) {
             // SAFETY: the caller's obligation.
             let (record, tickets) = unsafe { record(at) };
             let known = &mut known[number(record, ID as usize, 4) as usize];
             for lane in 0..usize::from(known.recorded.lanes) {
-                match known.lean {
-                    Some(op) if !self.reals.shadow.is_short() => {
-                        self.long_double(record, tickets, known, lane, op);
-                    }
-                    Some(op @ (Op::Add | Op::Sub)) => {
-                        self.double(record, tickets, known, lane, Sum { subtract: op == Op::Sub });
-                    }
-                    Some(Op::Mul) => self.double(record, tickets, known, lane, Product),
-                    Some(Op::Div) => self.double(record, tickets, known, lane, Quotient),
-                    Some(_) => self.double(record, tickets, known, lane, Root),
+                match known.usual {
+                    Some(op) => self.doubles(record, tickets, known, lane, op),
                     None => self.lane(record, tickets, known, lane),
                 }
             }
         }
     }
 
-    /// One of the commonest operations: as [`Replay::lane`] does it, but nothing is asked that is known.
+    /// One of the usual operations: as [`Replay::lane`] does it, but nothing is asked that is known.
     #[inline(always)]
-    fn double<E: Elementary>(
+    fn doubles(
         &mut self,
         record: &mut Record,
         tickets: &mut Tickets,
-        known: &mut Known,
-        lane: usize,
-        row: E,
-    ) {
-        let Carried { shadow, words: slots } = &mut *self.reals;
-        let Doubles { x: [a, b], tickets: [first, second], r, ticket } =
-            Doubles::read(record, tickets, known, (lane, row.arity()), slots);
-        // Arrays are made where they are passed on: one for all would be written down here.
-        if any_negated([first, second]) {
-            return self.double_of_negated((&mut known.at, row.op()), [a, b], [first, second], r, ticket);
-        }
-        let (first, second) = (shadow_of_double(slots, first, a), shadow_of_double(slots, second, b));
-        let mut made = Made::NOTHING;
-        match shadow.on_doubles::<Vectors, E>((&mut known.at, row), [a, b], r, [first, second], &mut made) {
-            Became::Shadow => {
-                // Its parts go from registers to their places: put together elsewhere first, they would have to be read
-                // again before they are written.
-                shadow.put(made, slots.vacated(ticket, F64, r.to_bits().into()));
-            }
-            Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
-            Became::Odd => {
-                let made = shadow.on_odd_doubles((&mut known.at, row.op()), [a, b], r, [first, second]);
-                slots.assign(ticket, F64, r.to_bits().into(), made);
-            }
-        }
-    }
-
-    /// The same where signs were turned over, which makes other shadows first.
-    #[inline(never)]
-    fn double_of_negated(
-        &mut self,
-        what: (&mut Recurring, Op),
-        x: [f64; 2],
-        tickets: [u64; 2],
-        r: f64,
-        ticket: u64,
-    ) {
-        let Carried { shadow, words: slots } = &mut *self.reals;
-        let found: [_; 2] = std::array::from_fn(|n| slots.shadow(F64, tickets[n], x[n].to_bits().into()));
-        let made = shadow.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
-        slots.assign(ticket, F64, r.to_bits().into(), made);
-    }
-
-    /// The same with long reals.
-    #[inline(always)]
-    fn long_double(
-        &mut self,
-        record: &mut Record,
-        tickets: &mut Tickets,
-        known: &mut Known,
+        known: &mut Known<S::Recurring>,
         lane: usize,
         op: Op,
     ) {
-        let Carried { shadow, words: slots } = &mut *self.reals;
-        let Doubles { x, tickets, r, ticket } =
-            Doubles::read(record, tickets, known, (lane, op.arity()), slots);
-        if any_negated(tickets) {
-            return self.double_of_negated((&mut known.at, op), x, tickets, r, ticket);
-        }
-        let left = slots.take(ticket);
-        let shadows = [shadow_of_double(slots, tickets[0], x[0]), shadow_of_double(slots, tickets[1], x[1])];
-        let made = shadow.on_doubles_at_length::<Vectors>((&mut known.at, op), x, r, shadows, left);
-        slots.assign(ticket, F64, r.to_bits().into(), made);
+        let Carried { shadow, words: slots } = &mut *self.carried;
+        let Known { words, recorded, at, .. } = known;
+        shadow.doubles(slots, (at, op), |slots, arity| {
+            let place = match recorded.lanes {
+                1 => &mut record[FRESH as usize / 8],
+                _ => &mut tickets[lane % (LANES as usize / 8)],
+            };
+            let ticket = std::mem::replace(place, slots.reserve());
+            words.doubles(record, (lane, arity), ticket)
+        });
     }
 
     /// A comparison of doubles, most of which need no more than this.
     #[inline(always)]
-    fn compares_alike(&mut self, record: &Record, known: &mut Known, lane: usize) -> bool {
+    fn compares_alike(&mut self, record: &Record, known: &mut Known<S::Recurring>, lane: usize) -> bool {
         let What::Compare(predicate) = known.recorded.what else { return false };
-        let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
-        let [first, second] = known.words.operands.map(word);
-        let [a, b] = known.words.tickets.map(word);
-        if (known.recorded.from != F64) | any_negated([a, b]) {
+        if known.recorded.from != Format::F64 {
             return false;
         }
-        let Carried { shadow, words: slots } = &mut *self.reals;
-        let x = [f64::from_bits(first), f64::from_bits(second)];
-        let shadows = [shadow_of_double(slots, a, x[0]), shadow_of_double(slots, b, x[1])];
-        shadow.compares_alike((&mut known.at, predicate), x, shadows)
+        let Carried { shadow, words: slots } = &mut *self.carried;
+        let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_TICKET);
+        shadow.compares_alike(slots, (&mut known.at, predicate), x, cells)
     }
 
     #[inline(never)]
-    fn lane(&mut self, record: &mut Record, tickets: &mut Tickets, known: &mut Known, lane: usize) {
+    fn lane(
+        &mut self,
+        record: &mut Record,
+        tickets: &mut Tickets,
+        known: &mut Known<S::Recurring>,
+        lane: usize,
+    ) {
         if self.compares_alike(record, known, lane) {
             return;
         }
-        let Known { recorded, at, .. } = *known;
-        let site = at.site();
+        let Known { recorded, site, .. } = *known;
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
         let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
-        let Carried { shadow, words: slots } = &mut *self.reals;
+        let Carried { shadow, words: slots } = &mut *self.carried;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
             let cell = number(record, usize::from(known.tickets[n]) + lane * width, width);

@@ -3,7 +3,6 @@
 //! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
-use super::carrier::Carried;
 use super::cells::MirrorCells;
 use super::exceptions::Raised;
 use super::registers::RegisterShadows;
@@ -13,16 +12,14 @@ use crate::context::{Context, FunctionCall};
 use crate::engine::planes;
 use crate::engine::process::Process;
 use crate::engine::thread::Thread;
-use crate::session::{Calls, ShadowKind};
+use crate::session::Calls;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashSet;
 use shadowgrind_core::replay;
-use shadowgrind_core::shadow::Rule;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
-use shadowgrind_core::words::{InPlace, Raw};
-use shadowgrind_shadows::dot::Dot;
+use shadowgrind_core::words::Raw;
 use shadowgrind_shadows::none::Nothing;
 
 /// What is kept for a thread.
@@ -33,8 +30,8 @@ pub(crate) struct Shadowed {
     pub(super) interrupted: Vec<(u64, Interrupted)>,
     /// Start of the buffer of records; 0 without one.
     pub(super) buffer: u64,
-    /// What is recorded, by number.
-    pub(super) recorded: Vec<records::Known>,
+    /// What replays them.
+    pub(super) batches: Option<Box<dyn records::Batches>>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
     pub(super) raised: Raised,
@@ -55,19 +52,19 @@ impl Shadowed {
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
         let mut shadowed = Shadowed {
             upper_registers: tool.upper_registers,
-            // A ticket has no room in two bytes.
-            solos: Solos::new(!tool.has_reals()),
+            // A handle has no room in two bytes.
+            solos: Solos::new(tool.carrier.is_bytewise()),
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),
             raised: Raised::new(),
             buffer: 0,
-            recorded: Vec::new(),
+            batches: tool.carrier.batches(),
         };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();
-        if tool.has_reals() {
-            shadowed.buffer = records::new_buffer(tool).unwrap_or(0);
+        if let Some(batches) = shadowed.batches.as_deref_mut() {
+            shadowed.buffer = records::new_buffer(batches).unwrap_or(0);
             context.record = shadowed.buffer;
         }
         shadowed
@@ -144,27 +141,12 @@ pub(super) fn replay(
     registers: &mut RegisterShadows<'_>,
     calls: &Calls,
 ) {
-    let Some(tool) = &process.tool else { return };
-    match tool.kind {
-        ShadowKind::None => {}
-        _ if calls.is_disabled() => {
-            let mut cells = MirrorCells { registers, words: &mut Raw };
-            replay::replay(lowered, site, record, &mut Nothing, &mut cells);
-        }
-        ShadowKind::Dot => {
-            let mut cells = MirrorCells { registers, words: &mut InPlace };
-            replay::replay(lowered, site, record, &mut Dot, &mut cells);
-        }
-        ShadowKind::Mpfr => {
-            let Some(reals) = &tool.reals else { return };
-            let mut reals = reals.lock();
-            let Carried { shadow, words } = &mut *reals;
-            let [x87, others] = super::registers::rounding(registers.context);
-            shadow.set_rounding(x87, others);
-            shadow.ignore_decisions(calls.is_formatting());
-            let mut cells = MirrorCells { registers, words };
-            replay::replay(lowered, site, record, shadow, &mut cells);
-        }
+    let Some(tool) = process.tool.as_ref().filter(|tool| tool.has_mirror()) else { return };
+    if calls.is_disabled() {
+        let mut cells = MirrorCells { registers, words: &mut Raw };
+        replay::replay(lowered, site, record, &mut Nothing, &mut cells);
+    } else {
+        tool.carrier.replay(lowered, site, record, registers, calls.is_formatting());
     }
 }
 
@@ -330,7 +312,7 @@ pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
 
 /// The system call at `pc` has handed out these pieces of guest memory: address and length.
 pub(crate) fn sent(thread: &mut Thread, pc: u64, pieces: &[(u64, u64)]) {
-    if thread.process.tool.as_ref().is_some_and(Tool::has_reals) {
+    if thread.process.tool.as_ref().is_some_and(|tool| tool.policy().sent) {
         let shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
         pieces.iter().filter(shadowed).for_each(|&(at, len)| visit::sent(thread, pc, at, len));
     }

@@ -16,7 +16,6 @@ use crate::engine::planes::{self, GS_BASE};
 use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::Thread;
-use crate::session::ShadowKind;
 use crate::x86::discover;
 use crate::x86::lower::{
     AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
@@ -27,6 +26,7 @@ use crate::x86::state;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::shadow::Cells;
+use shadowgrind_core::shadow::Exchange;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place, Step};
 use shadowgrind_core::words::Raw;
@@ -135,8 +135,10 @@ pub(super) fn begin(thread: &mut Thread) {
         shadowed::lock_atomics(thread.process);
     }
     prepare(shadowed, thread.context, gs, &mut pending);
-    let dots = thread.process.tool.as_ref().is_some_and(|tool| tool.kind == ShadowKind::Dot);
-    if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, dots) {
+    let tool = thread.process.tool.as_ref();
+    let catches_up = tool.is_some_and(|tool| tool.policy().exchange == Exchange::Add);
+    let is_inline = tool.is_some_and(|tool| tool.is_inline());
+    if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, catches_up) {
         thread.pc = pc;
         release(thread, &pending);
         thread.mode = shadowed::mode(thread);
@@ -145,7 +147,7 @@ pub(super) fn begin(thread: &mut Thread) {
     if guest_gs {
         sys::set_gs_base(gs);
     }
-    let often = dots && shadowed.upper_registers && runs_often(&pending.entry);
+    let often = is_inline && shadowed.upper_registers && runs_often(&pending.entry);
     let end = pending.entry.insn.next_ip() - 1;
     shadowed.solos.pending = Some(pending);
     if often {

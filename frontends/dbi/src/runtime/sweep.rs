@@ -20,7 +20,7 @@ const STEP: u64 = 1 << 30;
 /// Frees what nothing refers to any more.
 pub(super) fn sweep(thread: &mut Thread) {
     let process = thread.process;
-    let Some(reals) = process.tool.as_ref().and_then(|tool| tool.reals.as_ref()) else { return };
+    let Some(tool) = process.tool.as_ref() else { return };
     let Some(shadowed) = thread.shadowed.as_deref() else { return };
     if !process.threads.pause_others(&thread.handle) {
         return;
@@ -39,9 +39,7 @@ pub(super) fn sweep(thread: &mut Thread) {
     let mut resident = vec![0; (longest / PAGE) as usize];
     let pages: u64 =
         regions.into_iter().map(|(start, end)| memory(start, end, &mut resident, &mut marked)).sum();
-    let slots = &mut reals.lock().words;
-    slots.sweep(marked);
-    slots.sweeps_cost(pages * TICKETS_PER_PAGE);
+    tool.carrier.sweep(marked, pages * TICKETS_PER_PAGE);
     process.threads.resume_others();
 }
 

@@ -1,24 +1,24 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
-use super::carrier::{Shared, share};
-use super::observing::Observing;
+use super::carrier::Carrier;
 use super::registers::IN_REGISTERS;
 use crate::engine::Lock;
 use crate::engine::layout::GUEST_END;
-use crate::session::{Observer, Session, ShadowKind};
+use crate::session::{Observer, Session};
+use crate::shadows::ShadowKind;
 use crate::x86::mirror::{Mirror, Settings};
-use shadowgrind_shadows::{dot::Dot, mpfr::MpfrShadow, none::Nothing};
+use shadowgrind_core::shadow::{Policy, Since};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// See the module's description.
 pub(crate) struct Tool {
-    pub(crate) kind: ShadowKind,
+    kind: ShadowKind,
+    pub(crate) carrier: Arc<dyn Carrier>,
     /// Whether threads begin with the shadows of vector registers in the upper vector registers.
     pub(crate) upper_registers: bool,
     pub(crate) session: Session,
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
-    /// With `mpfr` alone.
-    pub(crate) reals: Option<Shared<MpfrShadow>>,
     /// The program's first instruction.
     entry: u64,
     /// Whether code is annotated: from the first shadow on.
@@ -34,23 +34,14 @@ impl Tool {
     /// the upper vector registers.
     pub(crate) fn new(session: Session, entry: u64, avx512: bool, constants: u64) -> Tool {
         let kind = session.shadow();
-        let mut reals = None;
-        let settings = session.settings();
-        let observer: Box<dyn Observer + Send> = match kind {
-            ShadowKind::None => Box::new(Observing::<Nothing>::new(share(&settings))),
-            ShadowKind::Dot => Box::new(Observing::<Dot>::new(share(&settings))),
-            ShadowKind::Mpfr => {
-                let shared = share(&settings);
-                reals = Some(shared.clone());
-                Box::new(Observing::<MpfrShadow>::new(shared))
-            }
-        };
+        let carrier = kind.carry(&session.settings());
+        let observer = carrier.observer();
         Tool {
             kind,
+            carrier,
             upper_registers: avx512,
             session,
             observer: Lock::new(observer),
-            reals,
             entry,
             awake: AtomicBool::new(false),
             constants,
@@ -60,12 +51,22 @@ impl Tool {
 
     /// Whether shadows are carried at all, in a mirror.
     pub(crate) fn has_mirror(&self) -> bool {
-        self.kind != ShadowKind::None
+        self.kind.is_carried()
     }
 
-    /// Whether reals are carried.
-    pub(crate) fn has_reals(&self) -> bool {
-        self.reals.is_some()
+    /// Whether translated code records operations, which are replayed later.
+    pub(crate) fn records(&self) -> bool {
+        self.kind.records()
+    }
+
+    /// Whether translated code computes shadows beside the guest's operations.
+    pub(crate) fn is_inline(&self) -> bool {
+        self.kind.is_inline()
+    }
+
+    /// What is to be done for the shadow.
+    pub(crate) fn policy(&self) -> &'static Policy {
+        self.kind.policy()
     }
 
     pub(crate) fn is_awake(&self) -> bool {
@@ -79,13 +80,13 @@ impl Tool {
 
     /// Whether the shadow begins with the program, not with the first seed.
     pub(super) fn starts_awake(&self) -> bool {
-        self.has_reals() || self.session.annotates()
+        self.policy().since == Since::Start || self.session.annotates()
     }
 
     /// Whether every system call comes to the engine: what was recorded is replayed before one, so that what is handed
     /// to another thread arrives with its shadow.
     pub(crate) fn sees_all_calls(&self) -> bool {
-        self.has_reals()
+        self.records()
     }
 
     /// Whether the program begins at `pc`.
@@ -97,7 +98,7 @@ impl Tool {
     pub(crate) fn mirror(&self, vdso: (u64, u64)) -> Mirror {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
-            records: self.has_reals(),
+            records: self.records(),
             slow: self.session.is_slow(),
             constants: self.constants,
             wide: self.session.may_use_avx512() && super::has_upper_registers(),

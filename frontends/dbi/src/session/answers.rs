@@ -1,7 +1,6 @@
 //! What is done about requests; the table of them is in `requests`.
 
 use super::calls::Calls;
-use super::config::ShadowKind;
 use super::observer::Observer;
 use super::outputs::Leaving;
 use super::requests::Request;
@@ -72,11 +71,7 @@ impl Asked<'_> {
         let compat = self.session.config.valgrind_compat;
         Ok(match request {
             Request::Version => VERSION,
-            Request::Shadow => match shadow {
-                ShadowKind::None => 0,
-                ShadowKind::Dot => 1,
-                ShadowKind::Mpfr => 2,
-            },
+            Request::Shadow => shadow.number(),
             Request::GetDots => self.get_dots(a, b)?,
             Request::SetDots => self.set_dots(a, b)?,
             Request::Input => self.input(a, b, c)?,
@@ -93,7 +88,7 @@ impl Asked<'_> {
                 let floats = floats(self.m, a)?;
                 self.track(&floats)
             }
-            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode if shadow != ShadowKind::Dot => {
+            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode if !shadow.policy().derivatives => {
                 default
             }
             Request::DgGetDot => self.copy_dots(a, b, c, false)?,

@@ -1,32 +1,10 @@
 //! What the user asks of a session.
 
+use crate::shadows::ShadowKind;
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_reports::Destinations;
 use shadowgrind_reports::verdict::Concern;
 use std::path::PathBuf;
-
-/// What is carried beside every float.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShadowKind {
-    /// Nothing: the engine alone.
-    #[default]
-    None,
-    /// Forward derivatives.
-    Dot,
-    /// Reals of high precision.
-    Mpfr,
-}
-
-impl ShadowKind {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            ShadowKind::None => "none",
-            ShadowKind::Dot => "dot",
-            ShadowKind::Mpfr => "mpfr",
-        }
-    }
-}
 
 /// Everything about a run but the engine's own settings.
 #[derive(Clone, Debug)]
@@ -68,7 +46,7 @@ pub struct SessionConfig {
 impl Default for SessionConfig {
     fn default() -> Self {
         SessionConfig {
-            shadow: ShadowKind::None,
+            shadow: ShadowKind::default(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             reports: Destinations { terminal: None, files: Vec::new(), forked: false },
@@ -91,6 +69,6 @@ impl Default for SessionConfig {
 impl SessionConfig {
     /// Whether there is anything to do for a session.
     pub fn is_active(&self) -> bool {
-        self.shadow != ShadowKind::None || !self.reports.files.is_empty()
+        self.shadow.is_carried() || !self.reports.files.is_empty()
     }
 }

@@ -28,7 +28,7 @@ mod wrappers;
 
 pub(crate) use arrivals::Arrival;
 pub(crate) use calls::Calls;
-pub use config::{SessionConfig, ShadowKind};
+pub use config::SessionConfig;
 pub(crate) use observer::Observer;
 pub use seeds::SpecFailure;
 pub(crate) use state::{ProgramEnd, Session};

@@ -1,6 +1,5 @@
 //! The end of a session: outputs that are sampled last, what the shadow found, and the reports.
 
-use super::config::ShadowKind;
 use super::observer::Observer;
 use super::seeds::Purpose;
 use super::state::{ProgramEnd, Session, State};
@@ -36,10 +35,10 @@ impl Session {
         if let Some(m) = m {
             state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
         }
-        if self.config.shadow != ShadowKind::None {
+        if self.config.shadow.is_carried() {
             state.warn_of_unreached_inputs();
         }
-        state.gather(observer, self.config.shadow != ShadowKind::None);
+        state.gather(observer, self.config.shadow.is_carried());
         let not_found = self.not_found(&state);
         if !self.is_concerned(&state) {
             // Of a program on the way to the one that is meant there is nothing to say.

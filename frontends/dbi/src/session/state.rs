@@ -1,6 +1,6 @@
 //! The session itself: what is loaded where, and which addresses are hooked for it.
 
-use super::config::{SessionConfig, ShadowKind};
+use super::config::SessionConfig;
 use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
@@ -10,6 +10,7 @@ use crate::context::FUNCTIONS;
 use crate::engine::Lock;
 use crate::hooks::Hook;
 use crate::hooks::machine::Machine;
+use crate::shadows::ShadowKind;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use hashbrown::{HashMap, HashSet};
@@ -189,7 +190,7 @@ impl Session {
     fn wants(&self, hook: &Hook, printed: bool) -> bool {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
-            Hook::Math(_) | Hook::Digits => self.config.shadow != ShadowKind::None,
+            Hook::Math(_) | Hook::Digits => self.config.shadow.is_carried(),
         }
     }
 
@@ -231,14 +232,14 @@ impl Session {
         let state = self.state.lock();
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
         let Hook::Math(math) = meaning.hook else { return None };
-        let alone = self.config.shadow == ShadowKind::Dot && !state.named.contains_key(&pc);
+        let alone = self.config.shadow.is_inline() && !state.named.contains_key(&pc);
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
         Some(Counted { function: math.simple()?, number })
     }
 
     /// For which formats sums in the code at `pc` may round by a magic number: any, in code that is from no file.
     pub(crate) fn rounding(&self, pc: u64) -> Rounding {
-        if self.config.shadow != ShadowKind::Dot {
+        if !self.config.shadow.policy().magic_rounds {
             return Rounding::default();
         }
         let file = self.state.lock().file_at(pc).cloned();

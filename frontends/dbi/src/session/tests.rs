@@ -3,13 +3,11 @@
 use super::*;
 use crate::hooks::fake::{Fake, RDI, RSI};
 use crate::hooks::machine::Machine;
-use crate::runtime::carrier::share;
-use crate::runtime::observing::Observing;
+use crate::shadows::ShadowKind;
 use shadowgrind_core::findings::{OutputKind, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Location, Settings};
 use shadowgrind_core::site::Site;
-use shadowgrind_shadows::dot::Dot;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -92,7 +90,7 @@ fn first() -> Box<dyn Tree> {
 
 fn config(inputs: &[&str], outputs: &[&str]) -> SessionConfig {
     SessionConfig {
-        shadow: ShadowKind::Dot,
+        shadow: derivatives(),
         inputs: inputs.iter().map(|spec| spec.parse().unwrap()).collect(),
         outputs: outputs.iter().map(|spec| spec.parse().unwrap()).collect(),
         argv: vec!["prog".into()],
@@ -100,9 +98,14 @@ fn config(inputs: &[&str], outputs: &[&str]) -> SessionConfig {
     }
 }
 
+/// The shadow that is a derivative.
+fn derivatives() -> ShadowKind {
+    *ShadowKind::ALL.iter().find(|kind| kind.policy().derivatives).unwrap()
+}
+
 /// The observer of a run that carries derivatives.
-fn observer() -> Observing<Dot> {
-    Observing::new(share(&Settings::default()))
+fn observer() -> Box<dyn Observer + Send> {
+    derivatives().carry(&Settings::default()).observer()
 }
 
 const BIAS: u64 = 0x1000_0000;
@@ -136,11 +139,11 @@ fn inputs_are_seeded_and_outputs_sampled_at_start_and_end() {
     m.poke(nu, &0.25f64.to_le_bytes());
     (0..4).for_each(|i| m.poke(u + 8 * i, &(i as f64 + 1.0).to_le_bytes()));
     m.poke(half, &0.5f32.to_le_bytes());
-    session.begin(&mut observer(), &mut m);
+    session.begin(&mut *observer(), &mut m);
     assert_eq!(m.double_shadow_at(Location::Memory(nu)), 2.0);
     assert_eq!([0, 8, 16, 24].map(|i| m.double_shadow_at(Location::Memory(u + i))), [0.0, 1.0, 1.0, 0.0]);
     let mut text = Vec::new();
-    let status = session.finish(ProgramEnd::Exited(0), &mut observer(), Some(&mut m), &mut text);
+    let status = session.finish(ProgramEnd::Exited(0), &mut *observer(), Some(&mut m), &mut text);
     assert_eq!(status, None);
     let seen: Vec<_> = outputs(&session).into_iter().map(|o| (o.1, o.2, o.3.unwrap())).collect();
     let row = |x: f64, dot: f64, label: &str| (x, dot, label.to_owned());
@@ -181,19 +184,19 @@ fn calls_of_a_function_are_seeded_on_entry_and_sampled_on_return() {
     m.thread_pointer = 0x7f00_0000;
     let local = 0x7f00_0000 - 8;
     m.poke(local, &7.0f64.to_le_bytes());
-    assert_eq!(session.arrived(f, &mut calls, &mut observer(), &mut m), Arrival::Watch(at));
+    assert_eq!(session.arrived(f, &mut calls, &mut *observer(), &mut m), Arrival::Watch(at));
     assert!(session.is_hooked(at));
     assert_eq!(m.double_shadow_at(Location::State(crate::x86::state::vector(0))), 1.0);
     assert_eq!(m.double_shadow_at(Location::Memory(0x5000)), 3.0);
     assert_eq!(m.double_shadow_at(Location::Memory(local)), 1.0);
     // A deeper frame returns to the same place first: not this call.
     m.general[4] -= 64;
-    assert_eq!(session.arrived(at, &mut calls, &mut observer(), &mut m), Arrival::Go);
+    assert_eq!(session.arrived(at, &mut calls, &mut *observer(), &mut m), Arrival::Go);
     m.general[4] += 64;
     assert_eq!(m.ret(), at);
     m.set_double(0, 0.125);
     m.set_double_shadow(0, 0.875);
-    assert_eq!(session.arrived(at, &mut calls, &mut observer(), &mut m), Arrival::Go);
+    assert_eq!(session.arrived(at, &mut calls, &mut *observer(), &mut m), Arrival::Go);
     let mut seen = outputs(&session);
     seen.sort_by(|a, b| a.1.total_cmp(&b.1));
     let sites: Vec<_> = seen.iter().map(|o| session.state.lock().report.sites.get(o.4).unwrap().1).collect();
@@ -263,7 +266,7 @@ fn libraries_are_searched_where_the_program_has_nothing() {
     let mut m = Fake::default();
     let gamma = BIAS + library.address("gamma_");
     m.poke(gamma, &1.5f64.to_le_bytes());
-    session.begin(&mut observer(), &mut m);
+    session.begin(&mut *observer(), &mut m);
     assert_eq!(m.double_shadow_at(Location::Memory(gamma)), 1.0);
     let error =
         Session::new(self::config(&["nv"], &[]), &folder.join("prog"), first()).err().unwrap().to_string();
@@ -278,7 +281,7 @@ fn what_the_program_has_not_may_be_in_a_module_that_is_loaded_later() {
     let shell = Path::new("/bin/sh");
     let session = Session::new(config, shell, first()).unwrap_or_else(|e| panic!("{e}"));
     let mut m = Fake::default();
-    session.begin(&mut observer(), &mut m);
+    session.begin(&mut *observer(), &mut m);
     let [offset, address, size] = module.code();
     let start = BIAS + address;
     let hooked = session.mapped(&module.0, None, offset, start, start + size);
@@ -289,11 +292,11 @@ fn what_the_program_has_not_may_be_in_a_module_that_is_loaded_later() {
     m.poke(u, &1.0f64.to_le_bytes());
     assert_eq!(m.double_shadow_at(Location::Memory(nu)), 0.0);
     assert!(session.awaits_run(start) && !session.awaits_run(start - 1));
-    session.first_run(start + 5, &mut observer(), &mut m);
+    session.first_run(start + 5, &mut *observer(), &mut m);
     assert_eq!(m.double_shadow_at(Location::Memory(nu)), 2.0);
     assert!(!session.awaits_run(start));
     let mut text = Vec::new();
-    session.finish(ProgramEnd::Exited(0), &mut observer(), Some(&mut m), &mut text);
+    session.finish(ProgramEnd::Exited(0), &mut *observer(), Some(&mut m), &mut text);
     assert_eq!(outputs(&session).iter().filter_map(|o| o.3.clone()).collect::<Vec<_>>(), ["u[0]"]);
     let said = String::from_utf8(text).unwrap();
     let said: Vec<_> = said.lines().collect();
@@ -312,7 +315,7 @@ fn a_name_need_be_found_in_one_program_of_the_tree() {
     let second = Session::new(specs(), &program.0, book(false)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(second.state.lock().jobs.missing.len(), 1);
     let mut text = Vec::new();
-    first.finish(ProgramEnd::Exited(0), &mut observer(), None, &mut text);
+    first.finish(ProgramEnd::Exited(0), &mut *observer(), None, &mut text);
     let said = String::from_utf8(text).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("--input=nux: no variable `nux`") && said.contains("did you mean `nu`?"), "{said}");
@@ -370,21 +373,21 @@ fn a_mathematical_function_is_one_operation() {
     let (mut m, mut calls) = (Fake::called(0x4000), Calls::new());
     m.set_double(0, 0.5);
     m.set_double_shadow(0, 2.0);
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, exp), Arrival::Wrapped);
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, exp), Arrival::Wrapped);
     assert!(calls.wrapped());
     // What it calls inside is its own business.
     m.general[4] -= 32;
     m.poke_words(m.general[4], &[exp + 8]);
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, printf), Arrival::Go);
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, printf), Arrival::Go);
     m.general[4] += 32;
     m.ret();
     m.set_double(0, 0.5f64.exp());
     m.set_double_shadow(0, 99.0);
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, 0x4000), Arrival::Go);
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, 0x4000), Arrival::Go);
     assert!(!calls.wrapped());
     assert_eq!(m.double_shadow_at(Location::State(crate::x86::state::vector(0))), 2.0 * 0.5f64.exp());
     let mut text = Vec::new();
-    session.finish(ProgramEnd::Exited(0), &mut observer(), None, &mut text);
+    session.finish(ProgramEnd::Exited(0), &mut *observer(), None, &mut text);
     let wrapped = &session.state.lock().report.coverage.wrapped;
     assert_eq!((wrapped[0].function.as_str(), wrapped[0].calls), ("exp", 1));
     drop(file);
@@ -398,19 +401,19 @@ fn the_choice_of_a_resolver_is_the_function() {
     let (session, _) = self::session(&file, config(&[], &[]));
     let [resolver, chosen] = ["choose", "pow_one"].map(|name| BIAS + file.address(name));
     let (mut m, mut calls) = (Fake::called(0x4000), Calls::new());
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, resolver), Arrival::Watch(0x4000));
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, resolver), Arrival::Watch(0x4000));
     m.ret();
     m.general[0] = chosen;
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, 0x4000), Arrival::Watch(chosen));
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, 0x4000), Arrival::Watch(chosen));
     assert!(session.is_hooked(chosen));
     let mut m = Fake::called(0x4100);
     m.set_double(0, 3.0);
     m.set_double(1, 2.0);
     m.set_double_shadow(1, 1.0);
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, chosen), Arrival::Wrapped);
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, chosen), Arrival::Wrapped);
     m.ret();
     m.set_double(0, 9.0);
-    call(&session, (&mut calls, &mut watcher), &mut m, 0x4100);
+    call(&session, (&mut calls, &mut *watcher), &mut m, 0x4100);
     // d/dy 3^y = 3^y ln 3.
     let dot = m.double_shadow_at(Location::State(crate::x86::state::vector(0)));
     assert!((dot - 9.0 * 3.0f64.ln()).abs() < 1e-14, "{dot}");
@@ -430,11 +433,11 @@ fn what_is_printed_is_an_output_once() {
     m.set_double(0, 1.5);
     m.set_double(1, 2.5);
     m.set_double_shadow(1, -1.0);
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, printf), Arrival::Watch(0x4000));
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, printf), Arrival::Watch(0x4000));
     // It may jump to another of the family, which returns for both.
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, printf), Arrival::Go);
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, printf), Arrival::Go);
     m.ret();
-    assert_eq!(call(&session, (&mut calls, &mut watcher), &mut m, 0x4000), Arrival::Go);
+    assert_eq!(call(&session, (&mut calls, &mut *watcher), &mut m, 0x4000), Arrival::Go);
     let seen: Vec<_> = outputs(&session).into_iter().map(|o| (o.0, o.1, o.2)).collect();
     assert_eq!(seen, [(OutputKind::Printf, 1.5, 0.0), (OutputKind::Printf, 2.5, -1.0)]);
     let quiet = SessionConfig { outputs: vec!["printf#ret".parse().unwrap()], ..config(&[], &[]) };
@@ -442,7 +445,7 @@ fn what_is_printed_is_an_output_once() {
     assert!(hooked.contains(&printf));
     m.general[4] -= 8;
     assert_eq!(
-        call(&session, (&mut calls, &mut watcher), &mut m, printf),
+        call(&session, (&mut calls, &mut *watcher), &mut m, printf),
         Arrival::Watch(0x4000),
         "for its result only"
     );
@@ -470,7 +473,7 @@ fn request(session: &Session, calls: &mut Calls, m: &mut Fake, words: [u64; 6]) 
     m.poke_words(0x9000, &words);
     m.set_general(0, 0x9000);
     m.set_general(2, 0);
-    session.request(0x4010, calls, &mut observer(), m)
+    session.request(0x4010, calls, &mut *observer(), m)
 }
 
 #[test]
@@ -548,9 +551,9 @@ fn a_forked_child_reports_what_comes() {
     let (session, _) = self::session(&file, config(&[], &["printf#ret"]));
     let (mut m, mut calls) = (Fake::called(0x4000), Calls::new());
     let printf = BIAS + file.address("printf");
-    call(&session, (&mut calls, &mut watcher), &mut m, printf);
+    call(&session, (&mut calls, &mut *watcher), &mut m, printf);
     m.ret();
-    call(&session, (&mut calls, &mut watcher), &mut m, 0x4000);
+    call(&session, (&mut calls, &mut *watcher), &mut m, 0x4000);
     assert_eq!(outputs(&session).len(), 1);
     drop(session.hold());
     session.forked();

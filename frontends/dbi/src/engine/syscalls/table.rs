@@ -439,11 +439,11 @@ pub(crate) fn row_of(number: u64) -> Option<&'static Row> {
 }
 
 /// Fills the table that translated code consults: byte `n` is 1 if it may make call `n` by itself. With `shadows`, calls
-/// that write guest memory are the engine's business; with `reals`, those that hand it out too.
-pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16], shadows: bool, reals: bool) {
+/// that write guest memory are the engine's business; with `sent`, those that hand it out too.
+pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16], shadows: bool, sent: bool) {
     for row in TABLE {
         let silent =
-            (!shadows || row.writes == Writes::Nothing) && !(reals && super::writes::sends(row.number));
+            (!shadows || row.writes == Writes::Nothing) && !(sent && super::writes::sends(row.number));
         plain[usize::from(row.number)] = u8::from(silent && row.class.is_silent());
     }
 }

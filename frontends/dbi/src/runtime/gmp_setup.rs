@@ -1,11 +1,11 @@
-//! The digits of long reals: their memory, and the code that GMP reckons with.
+//! GMP set up for the engine: the memory of its numbers, and the code that it reckons with.
 //!
-//! MPFR's numbers are allocated like everything else in the engine: the C library's `malloc` does not know of the
+//! Numbers are allocated like everything else in the engine: the C library's `malloc` does not know of the
 //! engine's threads and would be used by several at once. GMP chooses its inner loops by the processor's model number,
 //! and for Intel's of 2019 and later, which it does not know, takes those for any processor, half as fast as the ones
 //! for Broadwell, all of whose instructions they have.
 
-use gmp_mpfr_sys::gmp;
+use shadowgrind_shadows::gmp;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::ffi::c_void;
 
@@ -43,7 +43,7 @@ functions! {
 
 const ALIGNMENT: usize = 16;
 
-/// Has GMP and MPFR use the engine's heap. Before the first number is made.
+/// Has GMP, and what is built on it, use the engine's heap. Before the first number is made.
 pub(super) fn use_engine_heap() {
     // SAFETY: no number exists yet, and the three functions belong together.
     unsafe { gmp::set_memory_functions(Some(allocate), Some(reallocate), Some(free)) };

@@ -1,0 +1,59 @@
+//! What a shadow is asked when operations that translated code has recorded are replayed, many at a time.
+//!
+//! Each result got a ticket when the operation ran, which has moved on since; what it stands for is found now. Lanes are
+//! replayed one by one through the shadow's rule; operations on doubles, which are most, may have a shorter way.
+
+use crate::format::Format;
+use crate::ops::Op;
+use crate::shadow::{Rule, Shadow};
+use crate::site::Site;
+use crate::slots::{Negated, Slots};
+use crate::step::Predicate;
+
+/// An operation on doubles as it was recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Doubles {
+    /// The operands; 1.0 where there is no second one.
+    pub x: [f64; 2],
+    /// What is in their cells.
+    pub cells: [u64; 2],
+    /// The result.
+    pub r: f64,
+    /// Its ticket.
+    pub ticket: u64,
+}
+
+/// A shadow of handles whose operations are recorded. `P` is what the processor can do for it: a front end chooses.
+pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule>::Value>> {
+    /// What is remembered of an operation from one of its executions to the next.
+    type Recurring;
+
+    /// The operation at `site`, before it was ever executed.
+    fn recurring(site: Site) -> Self::Recurring;
+
+    /// Whether [`doubles`](Recorded::doubles) is for operation `op` on such formats.
+    fn is_usual(_op: Op, _from: Format, _to: Format) -> bool {
+        false
+    }
+
+    /// Gives the result of a usual operation its shadow. `read` reads the operation of so many operands; the number is
+    /// best a constant.
+    fn doubles(
+        &mut self,
+        slots: &mut Slots<Self::Value>,
+        at: (&mut Self::Recurring, Op),
+        read: impl FnOnce(&mut Slots<Self::Value>, usize) -> Doubles,
+    );
+
+    /// Whether a comparison of doubles with these cells was seen to, because it comes out in the shadow as in the
+    /// program.
+    fn compares_alike(
+        &mut self,
+        _slots: &Slots<Self::Value>,
+        _at: (&mut Self::Recurring, Predicate),
+        _x: [f64; 2],
+        _cells: [u64; 2],
+    ) -> bool {
+        false
+    }
+}
