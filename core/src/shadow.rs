@@ -203,11 +203,13 @@ pub struct Settings {
     pub expr_depth: u32,
     /// Whether fast paths are used; the reference path is left to do all otherwise.
     pub fast: bool,
+    /// Whether reals that have lost too many bits are found again with more.
+    pub settles: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5, fast: true }
+        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5, fast: true, settles: true }
     }
 }
 

@@ -8,6 +8,7 @@ mod blame;
 mod certainty;
 pub mod convert;
 mod decisions;
+mod derivation;
 mod digits;
 mod doubts;
 pub mod elementary;
@@ -29,6 +30,7 @@ pub mod real;
 pub mod reals;
 mod recorded;
 mod seam;
+mod settle;
 mod special;
 mod spots;
 mod unit;
@@ -81,6 +83,7 @@ pub struct MpfrShadow {
     history: History,
     spots: spots::Spots,
     doubts: Vec<Doubt>,
+    settling: settle::Settling,
     /// Whether what is decided now is about how numbers are written.
     ignores_decisions: bool,
 }
@@ -94,8 +97,8 @@ impl MpfrShadow {
         let history = History::new(Format::ALL.map(negation));
         MpfrShadow {
             settings,
-            reals,
             scratch: std::array::from_fn(|_| reals.place()),
+            reals,
             threshold: Threshold::new(settings.error_threshold),
             rounding: [Rounding::NearestEven; 2],
             parts: Vec::new(),
@@ -104,6 +107,7 @@ impl MpfrShadow {
             history,
             spots: spots::Spots::default(),
             doubts: Vec::new(),
+            settling: settle::Settling::default(),
             ignores_decisions: false,
         }
     }
@@ -262,8 +266,11 @@ impl Rule for MpfrShadow {
     }
 
     /// The real may be on the other side of zero than the float is.
-    fn with_sign(&mut self, shadow: &Value, format: Format, negative: bool, _turned: bool) -> Option<Value> {
-        self.scale(shadow, format, shadow.value().is_negative() != negative, 0)
+    fn with_sign(&mut self, shadow: &Value, format: Format, negative: bool, turned: bool) -> Option<Value> {
+        let negate = shadow.value().is_negative() != negative;
+        let real = shadow.scaled(format, negate, 0);
+        // What is known of the float is not so of the real.
+        Some(if negate == turned { real } else { real.untraced() })
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {

@@ -90,10 +90,9 @@ pub(crate) struct Cli {
         hide_default_value = true, help_heading = REPORTS)]
     gen_suppressions: bool,
 
-    /// Precision, 64 to 16384
-    #[arg(long, value_name = "BITS", default_value_t = 256, value_parser = value_parser!(u32).range(64..=16384),
-        help_heading = REALS)]
-    precision: u32,
+    /// Precision, 64 to 16384; auto: 256, and more for what that is not enough for
+    #[arg(long, value_name = "auto|BITS", default_value = "auto", value_parser = precision, help_heading = REALS)]
+    precision: Precision,
 
     /// Error bits up to which an operation or output is clean
     #[arg(long, value_name = "BITS", default_value_t = 5.0, value_parser = bits, help_heading = REALS)]
@@ -215,6 +214,21 @@ fn yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
+/// How many bits reals have.
+#[derive(Clone, Copy, Debug)]
+struct Precision {
+    /// Always so many; or as many as it takes.
+    bits: Option<u32>,
+}
+
+fn precision(text: &str) -> Result<Precision, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Precision { bits: None }),
+        Ok(bits @ 64..=16384) => Ok(Precision { bits: Some(bits) }),
+        _ => Err("neither auto nor a number from 64 to 16384".to_owned()),
+    }
+}
+
 fn bits(text: &str) -> Result<f64, String> {
     let bits = text.parse().ok().filter(|bits| (0.0..=80.0).contains(bits));
     bits.ok_or_else(|| "expected a number from 0 to 80".into())
@@ -285,7 +299,8 @@ impl Cli {
             outputs: self.outputs.clone(),
             reports,
             argv: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            precision: self.precision,
+            precision: self.precision.bits.unwrap_or(256),
+            settles: self.precision.bits.is_none(),
             error_threshold: self.error_threshold,
             expression_depth: self.expr_depth,
             error_exitcode: self.error_exitcode,
@@ -338,7 +353,7 @@ mod tests {
         let session = launch.session;
         assert_eq!(session.shadow, ShadowKind::Dot);
         assert_eq!(session.inputs.iter().map(|i| i.weight).collect::<Vec<_>>(), [1.0, 0.5]);
-        assert_eq!((session.outputs.len(), session.precision), (1, 128));
+        assert_eq!((session.outputs.len(), session.precision, session.settles), (1, 128, false));
         assert!(session.reports.terminal.is_none());
         assert_eq!(launch.arguments, ["--input=x"], "what follows the program is the program's");
         assert_eq!(launch.options.tool_arguments.len(), 6);

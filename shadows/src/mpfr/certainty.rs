@@ -2,16 +2,22 @@
 //!
 //! What a rounded real may be off by is followed like any error, to first order, as a binary logarithm. Signs are lost
 //! on the way, so that a bound grows without need in a long recurrence; but the float beside it is a control: it went
-//! through the same operations, and as long as it has any right bits, the real has not lost more than it.
+//! through the same operations, so that what its own roundings have become tells what the real's have, which are that
+//! much smaller. It tells nothing where the real was rounded and the float hardly was (both lose what is added to a number
+//! too large for it): such a real is *alone* with its bound, and so is all that is made of it.
 
+use rug::Float;
 use shadowgrind_core::format::{Format, Number};
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::reals::Reals;
+use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Lane;
 
 use super::Value;
-use super::exact::to_f64;
-use super::linear::{Linear, exponent};
-use super::number::RealNumber;
+use super::exact::{rounds_to_integer, to_f64};
+use super::linear::exponent;
+use super::number::{RealNumber, perturbed};
+use super::reals::Mpfr;
 
 /// What is known of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,8 +27,20 @@ pub(super) enum Certainty {
         /// The exponent of a bit not above its last.
         last: i32,
     },
-    /// It may be off by 2^this.
+    /// It may be off by two to this at most.
     Below(f32),
+    /// The same, and its float tells nothing of that.
+    Alone(f32),
+}
+
+/// The real result of an operation.
+#[derive(Clone, Copy)]
+pub(super) struct Reckoned<'a> {
+    pub(super) value: &'a RealNumber,
+    /// Whether it may be rounded.
+    pub(super) is_rounded: bool,
+    /// How many floats the operation's float is away from it.
+    pub(super) floats: f64,
 }
 
 impl Certainty {
@@ -37,15 +55,17 @@ impl Certainty {
         Certainty::Exact { last }
     }
 
-    /// Of the real result `value` of an operation whose float is off by so many floats.
+    /// Of the real result of an operation.
     #[inline(always)]
     pub(super) fn of_result(
         lane: &Lane<'_, Value>,
-        linear: &Linear,
-        value: &RealNumber,
-        precision: u32,
-        floats: f64,
+        reals: &Mpfr,
+        Reckoned { value, is_rounded, floats }: Reckoned<'_>,
     ) -> Certainty {
+        let precision = reals.precision;
+        if let Some(index) = rounds_to_integer(lane) {
+            return Certainty::of_integer(lane.shadows[index], reals);
+        }
         if let Some(last) = last_bit(lane) {
             let fits =
                 value.get_exp().is_none_or(|exponent| exponent.saturating_sub(last) <= precision as i32);
@@ -55,18 +75,78 @@ impl Certainty {
         }
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
-        let allowed = allowance(floats);
-        if is_ample(allowed, lane.to, precision) {
-            return Certainty::Below(own + allowed as f32);
+        let alone = floats == 0.0 && value.clings(lane.to, lane.r)
+            || lane.shadows.iter().flatten().any(|shadow| shadow.certainty.is_alone());
+        let error = error_bits(floats);
+        if !alone && is_ample(error, lane.to, precision) {
+            return Certainty::Below(own + (error + CONTROL) as f32);
         }
-        let bound = Brought { lane, linear, exponent }.noise().fold(own, sum);
-        Certainty::Below(bound.min(control(own, floats, lane.to)))
+        let own = if is_rounded { own } else { f32::NEG_INFINITY };
+        let bound = Brought { lane, reals, value, exponent }.noise().fold(own, sum);
+        let control = if alone { f32::INFINITY } else { control(own, floats, lane.to) };
+        Certainty::off(bound.min(control), alone)
+    }
+
+    /// Of a real that may be off by 2^noise.
+    #[inline(always)]
+    pub(super) fn off(noise: f32, alone: bool) -> Certainty {
+        if alone { Certainty::Alone(noise) } else { Certainty::Below(noise) }
+    }
+
+    /// Of the integer that the guest makes of a float with that shadow.
+    #[inline(never)]
+    fn of_integer(shadow: Option<&Value>, reals: &Mpfr) -> Certainty {
+        let certain = Certainty::Exact { last: 0 };
+        let Some((shadow, noise)) = shadow.map(|shadow| (shadow, shadow.noise())) else { return certain };
+        if noise == f32::NEG_INFINITY {
+            return certain;
+        }
+        let integer = |off: Float| {
+            let value = Float::with_val(reals.precision, &*shadow.value().float() + off);
+            reals.round(&value, Rounding::Current)
+        };
+        let off = Float::with_val(64, 1) << noise.ceil() as i32;
+        if integer(off.clone()) == integer(-off) { certain } else { Certainty::Alone(1.0) }
+    }
+
+    /// Of a real that was found to as many bits as it takes, or is zero.
+    pub(super) fn settled(noise: Option<f32>, alone: bool) -> Certainty {
+        noise.map_or(Certainty::Exact { last: i32::MAX / 4 }, |noise| Certainty::off(noise, alone))
+    }
+
+    /// Nothing if it is exact, more than [`BELOW`](Certainty::BELOW) if it is alone.
+    #[inline(always)]
+    pub(super) fn kind(self) -> u32 {
+        match self {
+            Certainty::Exact { .. } => 0,
+            Certainty::Below(_) => Certainty::BELOW,
+            Certainty::Alone(_) => 2,
+        }
+    }
+
+    /// The [kind](Certainty::kind) of what is off by no more than its float tells.
+    pub(super) const BELOW: u32 = 1;
+
+    /// Whether its float tells nothing of what it may be off by.
+    #[inline(always)]
+    pub(super) fn is_alone(self) -> bool {
+        matches!(self, Certainty::Alone(_))
+    }
+
+    /// Whether fewer than so many bits of a real with this exponent are sure; of zero, whether it may be what is not zero
+    /// in `format`.
+    #[inline(always)]
+    pub(super) fn lacks(self, exponent: Option<i32>, format: Format, bits: i32) -> bool {
+        match exponent {
+            Some(exponent) => self.bits_of(exponent) < bits,
+            None => self.noise().is_some_and(|noise| noise > f32::from(least(format))),
+        }
     }
 
     /// Whether nothing of a real with this exponent is sure, not even that it is not zero.
     #[inline(always)]
     pub(super) fn covers(self, exponent: i32) -> bool {
-        self.noise().is_some_and(|noise| exponent as f32 <= noise + SPARE)
+        self.noise().is_some_and(|noise| covers(noise, exponent))
     }
 
     /// The exponent of what it may be off by.
@@ -74,7 +154,7 @@ impl Certainty {
     pub(super) fn noise(self) -> Option<f32> {
         match self {
             Certainty::Exact { .. } => None,
-            Certainty::Below(exponent) => Some(exponent),
+            Certainty::Below(noise) | Certainty::Alone(noise) => Some(noise),
         }
     }
 
@@ -88,8 +168,19 @@ impl Certainty {
     pub(super) fn scaled(self, power: i32) -> Certainty {
         match self {
             Certainty::Exact { last } => Certainty::Exact { last: last.saturating_add(power) },
-            Certainty::Below(exponent) => Certainty::Below(exponent + power as f32),
+            Certainty::Below(noise) => Certainty::Below(noise + power as f32),
+            Certainty::Alone(noise) => Certainty::Alone(noise + power as f32),
         }
+    }
+}
+
+/// Two to this is less than half of what any float of a format but zero is.
+fn least(format: Format) -> i16 {
+    match format {
+        Format::F16 => -26,
+        Format::F32 => -151,
+        Format::F64 => -1076,
+        Format::F80 => -16447,
     }
 }
 
@@ -116,7 +207,9 @@ fn exponent_in(lane: &Lane<'_, Value>, index: usize) -> Option<i32> {
 /// What the operands of an operation bring into its result.
 struct Brought<'a> {
     lane: &'a Lane<'a, Value>,
-    linear: &'a Linear,
+    reals: &'a Mpfr,
+    /// The result.
+    value: &'a RealNumber,
     /// Of the result, unless it is zero.
     exponent: Option<f32>,
 }
@@ -129,41 +222,56 @@ impl Brought<'_> {
         })
     }
 
-    /// From the reals, not from the floats, wherever that is possible: those may be far off.
+    /// From the reals, not from the floats: those may be far off.
     #[inline(always)]
     fn one(&self, index: usize, noise: f32, x: &RealNumber) -> f32 {
         let relative = || Some(noise - x.get_exp()? as f32 + self.exponent?);
-        let beside = |other: usize| exponent_in(self.lane, other).unwrap_or(0) as f32;
+        let beside = |other: usize| self.size(other);
         match self.lane.op {
             Op::Mul => relative().unwrap_or_else(|| noise + beside(1 - index)),
-            Op::Div => relative().unwrap_or_else(|| noise - beside(1)),
+            Op::Div => relative().unwrap_or_else(|| noise - exponent_in(self.lane, 1).unwrap_or(0) as f32),
             Op::Sqrt => relative().unwrap_or(noise / 2.0),
             Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub if index < 2 => noise + beside(1 - index),
-            op if !op.is_arithmetic() => {
-                self.through_function(index, noise).or_else(relative).unwrap_or(noise)
-            }
-            _ => noise,
+            Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => noise,
+            Op::Neg | Op::Abs | Op::Min | Op::Max | Op::CopySign | Op::Narrow | Op::Widen => noise,
+            _ => perturbed(self.reals, self.lane, (index, noise), self.value),
         }
     }
 
-    /// Through the partial at the float, if that is a number.
-    fn through_function(&self, index: usize, noise: f32) -> Option<f32> {
-        let stretch = self.linear.stretch(index) as f32;
-        (self.linear.partials[index] != 0.0 && stretch.abs() < 1000.0).then_some(noise + stretch)
+    /// The logarithm of what an operand is at most; of a zero, what it may be off by.
+    fn size(&self, index: usize) -> f32 {
+        let noise = self.lane.shadows[index].map_or(f32::NEG_INFINITY, |shadow| shadow.noise());
+        match &self.lane.shadows[index] {
+            None if self.lane.x[index] << (128 - self.lane.from.width() + 1) == 0 => noise,
+            _ => exponent_in(self.lane, index).map_or(noise, |exponent| noise.max(exponent as f32)),
+        }
     }
 }
 
-/// Bits by which a float may be right, or less wrong than the real, by chance.
-const CONTROL: i32 = 8;
+/// Bits by which a float may be right by chance.
+const CHANCE: i32 = 8;
+
+/// A real that is nearer to its float than two to minus this of the float's last place is
+/// [alone](Certainty::Alone): it is so by chance in one of as many operations as that.
+pub(super) const NEAR: i32 = 33;
+
+/// Bits by which a real may be worse than its float, beside what it has more.
+pub(super) const CONTROL: i32 = CHANCE + NEAR;
 
 /// What a real has to have at least for its own noise not to matter: twice a double's significand, and some more.
 const AMPLE: i32 = 128;
 
-/// Whether what a real may be off by is told by its float alone, and need not be followed: even with so many bits that it
-/// [allows](allowance) for, the real is much better than that.
+/// Whether what a real may be off by is told by its float, of which so many bits are wrong, and need not be followed: even
+/// so the real is much better than that.
 #[inline(always)]
-pub(super) fn is_ample(allowance: i32, format: Format, precision: u32) -> bool {
-    (allowance < format.precision() as i32) & (allowance + AMPLE <= precision as i32)
+pub(super) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
+    (error + CHANCE < format.precision() as i32) & (error + CONTROL + AMPLE <= precision as i32)
+}
+
+/// Whether what a number may be off by, two to `noise`, is as much as a number with this exponent.
+#[inline(always)]
+pub(super) fn covers(noise: f32, exponent: i32) -> bool {
+    exponent as f32 <= noise + SPARE
 }
 
 /// Bits to spare for what first order does not see.
@@ -172,15 +280,14 @@ const SPARE: f32 = 2.0;
 /// What a real is off by at most, by its float, which is off by so many floats; the real's own rounding is below 2^own.
 #[inline(always)]
 pub(super) fn control(own: f32, floats: f64, format: Format) -> f32 {
-    let bits = allowance(floats);
-    if bits < format.precision() as i32 { own + bits as f32 } else { f32::INFINITY }
+    let error = error_bits(floats);
+    if error + CHANCE < format.precision() as i32 { own + (error + CONTROL) as f32 } else { f32::INFINITY }
 }
 
-/// Bits more than its own rounding that a real may be off by if its float, so many floats away, is all that tells: the
-/// float's error bits, rounded up, and some to spare.
+/// Bits of error of a float so many floats away, rounded up.
 #[inline(always)]
-pub(super) fn allowance(floats: f64) -> i32 {
-    exponent(1.0 + floats) + 1 + CONTROL
+pub(super) fn error_bits(floats: f64) -> i32 {
+    exponent(1.0 + floats) + 1
 }
 
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a
@@ -210,7 +317,7 @@ fn last_bit(lane: &Lane<'_, Value>) -> Option<i32> {
         };
         match certainty {
             Certainty::Exact { last } => Some(last),
-            Certainty::Below(_) => None,
+            Certainty::Below(_) | Certainty::Alone(_) => None,
         }
     };
     let product = || Some(operand(0)?.saturating_add(operand(1)?));

@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of what a program does with a decision: it follows the floats in any case.
 
+use std::cmp::Ordering;
+
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::reals::Reals;
@@ -10,7 +12,7 @@ use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::certainty::Certainty;
+use super::certainty;
 use super::history::Source;
 use super::lean::Recurring;
 use super::linear::exponent;
@@ -36,11 +38,18 @@ impl MpfrShadow {
         let real = |n: usize| x[n].shadow.map_or(&floats[n], Real::value);
         let (a, b) = (real(0), real(1));
         let noise = x.iter().filter_map(|x| x.shadow?.certainty.noise()).reduce(f32::max);
-        let noise = noise.map_or(Certainty::Exact { last: 0 }, Certainty::Below);
+        let noise = noise.unwrap_or(f32::NEG_INFINITY);
         // The same answer may be one by chance.
-        if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
+        let found = if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
+            self.told_apart(&x)
+        } else {
+            a.compare(b)
+        };
+        if found.is_none() && !a.is_nan() && !b.is_nan() {
             self.undecided(id, &x);
-        } else if decides(predicate, relation(&floats[0], &floats[1])) != decides(predicate, relation(a, b)) {
+        } else if decides(predicate, relation(floats[0].compare(&floats[1])))
+            != decides(predicate, relation(found))
+        {
             self.flipped(id, &x);
         }
     }
@@ -101,7 +110,7 @@ impl MpfrShadow {
             _ => value.clone().into_owned().round(),
         };
         // The same integer may be that by chance.
-        if within(&Float::with_val(64, &*value - border), shadow.certainty) {
+        if within(&Float::with_val(64, &*value - border), shadow.noise()) {
             self.undecided(id, &[x]);
         } else if flips {
             self.flipped(id, &[x]);
@@ -123,7 +132,7 @@ impl MpfrShadow {
     }
 
     fn rounded_to_integer(&self, x: &Float) -> Float {
-        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr };
+        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr.clone() };
         exact.round(x, Rounding::Current)
     }
 
@@ -189,11 +198,11 @@ fn source_of(seen: &Seen<'_, Value>) -> Source {
 }
 
 /// The one bit of [`Predicate`] that holds between two numbers.
-fn relation(a: &RealNumber, b: &RealNumber) -> u8 {
-    match a.compare(b) {
-        Some(std::cmp::Ordering::Less) => Predicate::LESS,
-        Some(std::cmp::Ordering::Equal) => Predicate::EQUAL,
-        Some(std::cmp::Ordering::Greater) => Predicate::GREATER,
+fn relation(order: Option<Ordering>) -> u8 {
+    match order {
+        Some(Ordering::Less) => Predicate::LESS,
+        Some(Ordering::Equal) => Predicate::EQUAL,
+        Some(Ordering::Greater) => Predicate::GREATER,
         None => Predicate::UNORDERED,
     }
 }
@@ -204,9 +213,9 @@ fn decides(predicate: Predicate, relation: u8) -> u8 {
 }
 
 /// Whether a difference is no more than the reals' own noise.
-fn within(difference: &Float, noise: Certainty) -> bool {
+fn within(difference: &Float, noise: f32) -> bool {
     match difference.get_exp() {
-        Some(exponent) => noise.covers(exponent),
-        None => difference.is_zero() && noise.noise().is_some(),
+        Some(exponent) => certainty::covers(noise, exponent),
+        None => difference.is_zero() && noise > f32::NEG_INFINITY,
     }
 }

@@ -4,7 +4,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
 use super::blame::{Part, Roundings, measurable, narrow};
-use super::certainty::{self, Certainty};
+use super::certainty::{self, Certainty, Reckoned};
 use super::fault::{self, Fault, Outcome};
 use super::history::Source;
 use super::influences::Influences;
@@ -13,7 +13,7 @@ use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
 use super::unit::Unit;
-use super::{MpfrShadow, Value, exact, is_sum, measure};
+use super::{MpfrShadow, Value, exact, is_sum, measure, settle};
 
 /// How many floats away no more than one rounding explains.
 pub(super) const ONE_ROUNDING: f64 = 1.0;
@@ -98,11 +98,22 @@ impl MpfrShadow {
 
     /// The result in the reals; nothing if the float is just that.
     fn result(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Result> {
-        let value = self.real_of(lane);
-        let rounded = value.round(lane.to);
-        let floats = measure::floats_between(lane.to, lane.r, rounded);
+        self.reals.mpfr.rounded.set(false);
+        let mut value = self.real_of(lane);
+        let is_rounded = is_short(lane.op) || self.reals.mpfr.rounded.get();
+        let mut rounded = value.round(lane.to);
+        let mut floats = measure::floats_between(lane.to, lane.r, rounded);
         let precision = self.settings.precision;
-        let certainty = Certainty::of_result(lane, linear, &value, precision, floats);
+        let mut certainty =
+            Certainty::of_result(lane, &self.reals.mpfr, Reckoned { value: &value, is_rounded, floats });
+        if settle::is_short(certainty, value.get_exp(), lane.to)
+            && let Some((settled, noise)) = self.settled(lane, &value, certainty)
+        {
+            value = settled;
+            rounded = value.round(lane.to);
+            floats = measure::floats_between(lane.to, lane.r, rounded);
+            certainty = Certainty::settled(noise, floats == 0.0 && value.clings(lane.to, lane.r));
+        }
         let is_noise = |exponent| certainty::is_noise(lane, exponent, certainty, precision);
         let is_exact = floats == 0.0 && value.is_exactly(lane.to, lane.r);
         if let &[Some(a), Some(b)] = lane.shadows
@@ -111,20 +122,31 @@ impl MpfrShadow {
             self.note_put_back(lane.op, [linear.x[0], linear.x[1]], [a, b]);
         }
         let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_noise);
-        if is_zero && is_exhausted(lane, linear) {
+        if is_zero && certainty.noise().is_some() && is_exhausted(lane, linear) {
             self.operations[id].exhausted += 1;
         }
         if is_exact {
-            // A rounding that is too small to be seen in the reals is one all the same.
-            let unseen = linear.own.is_some_and(|own| own != 0.0) && certainty.noise().is_some();
-            return unseen.then_some(Result { value, rounded, floats, certainty });
+            // What was rounded off may be too small for the reals.
+            let is_noisy = certainty.noise().is_some_and(|noise| noise > f32::NEG_INFINITY);
+            let is_all = !is_noisy || self.is_all(lane);
+            return (!is_all).then_some(Result { value, rounded, floats, certainty });
         }
         if !is_zero {
             return Some(Result { value, rounded, floats, certainty });
         }
         // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
         let floats = measure::floats_between(lane.to, lane.r, 0);
-        (linear.r != 0.0).then(|| Result { value: self.reals.zero(), rounded: 0, floats, certainty })
+        Some(Result { value: self.reals.zero(), rounded: 0, floats, certainty })
+    }
+
+    /// Whether the real of a result is all there is to it: nothing was ever rounded off.
+    fn is_all(&mut self, lane: &Lane<'_, Value>) -> bool {
+        if lane.shadows.iter().flatten().any(|shadow| shadow.noise() > f32::NEG_INFINITY) {
+            return false;
+        }
+        self.reals.mpfr.rounded.set(false);
+        self.long_result(lane, exact::rounds_to_integer(lane));
+        !self.reals.mpfr.rounded.get()
     }
 
     /// The real result of an operation.
@@ -283,6 +305,11 @@ impl MpfrShadow {
             self.note_causes(id, lane, &fault);
         }
     }
+}
+
+/// Whether an operation may be done without MPFR, which would tell what it rounds.
+fn is_short(op: Op) -> bool {
+    matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt)
 }
 
 /// The largest part of the result's error that its operands bring.

@@ -4,8 +4,9 @@
 //! fault, soon after it was made, and costs no memory while it lives. What has left the ring is a value like any input.
 
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::site::Site;
 
 use super::operations::Id;
 use super::real::Real;
@@ -20,6 +21,9 @@ const TELLING_BITS: u32 = 14;
 /// Number of an entry. They count up from 1, and start again when there are no more: entries are checked by the bits of
 /// the float, too.
 pub(super) type Serial = u32;
+
+/// In place of a serial: the float is not what the entry that made its real made.
+pub(super) const UNTRACED: Serial = Serial::MAX;
 
 /// A float as an operation saw it, and where it came from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +88,58 @@ impl Made {
     /// Its operands.
     pub(super) fn operands(&self) -> &[Source] {
         &self.operands[..self.arity]
+    }
+}
+
+/// An operation as it was executed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) operation: Id,
+    arity: usize,
+    operands: [Source; MAX_OPERANDS],
+    result: (Format, u128),
+}
+
+impl Step {
+    /// One that is being executed, and has no number yet.
+    pub(super) fn of(lane: &Lane<'_, Real>) -> Step {
+        Step {
+            operation: Id::MAX,
+            arity: lane.x.len(),
+            operands: std::array::from_fn(|index| Source::of(lane, index)),
+            result: (lane.to, lane.r),
+        }
+    }
+
+    pub(super) fn operands(&self) -> &[Source] {
+        &self.operands[..self.arity]
+    }
+
+    /// Of the steps that made its operands.
+    pub(super) fn serials(&self) -> impl Iterator<Item = Serial> {
+        self.operands().iter().map(|operand| operand.serial).filter(|&serial| serial != 0)
+    }
+
+    /// Whether a float that has its real is its result with the sign turned over; nothing if it is another float.
+    pub(super) fn turned(&self, source: Source) -> Option<bool> {
+        let (format, bits) = self.result;
+        let bits = if format == source.format { bits } else { format.convert(bits, source.format) };
+        match bits ^ source.bits {
+            0 => Some(false),
+            sign if sign == 1 << (source.format.width() - 1) => Some(true),
+            _ => None,
+        }
+    }
+
+    /// The step of `op` as operations are described to others, shadows being no more than there.
+    pub(super) fn with_lane<T>(&self, op: Op, then: impl FnOnce(&Lane<'_, ()>) -> T) -> T {
+        let operands = self.operands();
+        let x: [u128; MAX_OPERANDS] = std::array::from_fn(|i| self.operands[i].bits);
+        let shadows: [Option<&()>; MAX_OPERANDS] =
+            std::array::from_fn(|i| (self.operands[i].serial != 0).then_some(&()));
+        let (x, shadows) = (&x[..operands.len()], &shadows[..operands.len()]);
+        let ((to, r), from) = (self.result, self.operands[0].format);
+        then(&Lane { site: Site::NONE, op, from, to, x, r, shadows })
     }
 }
 
@@ -165,13 +221,31 @@ impl History {
             Some(place) => *place = entry,
             None => self.ring.push(entry),
         }
-        self.next = self.next.checked_add(1).unwrap_or(1);
+        self.next = if self.next + 1 == UNTRACED { 1 } else { self.next + 1 };
         entry.serial
     }
 
     fn entry(&self, serial: Serial) -> Option<&Entry> {
         let at = (serial.checked_sub(1)? as usize) % LENGTH;
         self.ring.get(at).filter(|entry| entry.serial == serial)
+    }
+
+    /// How many operations were remembered; from the beginning again where serials are.
+    pub(super) fn count(&self) -> Serial {
+        self.next - 1
+    }
+
+    /// An operation that is still known.
+    pub(super) fn step(&self, serial: Serial) -> Option<Step> {
+        let entry = self.entry(serial)?;
+        let (from, to) = entry.formats;
+        let operand = |i: usize| Source { format: from, bits: entry.bits(i), serial: entry.serials[i] };
+        Some(Step {
+            operation: entry.operation,
+            arity: entry.arity.into(),
+            operands: std::array::from_fn(operand),
+            result: (to, entry.bits(MAX_OPERANDS)),
+        })
     }
 
     /// What made `source`, if that is still known. A float that was widened since is the one it was. One without a

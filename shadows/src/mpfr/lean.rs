@@ -16,15 +16,15 @@ use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
 use super::blame::Merging;
-use super::certainty::{self, Certainty};
+use super::certainty::{self, Certainty, Reckoned};
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
 use super::exact;
 use super::fault::Fault;
-use super::linear::Linear;
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
+use super::settle;
 use super::unit::Unit;
 pub use made::{Became, Made};
 
@@ -91,10 +91,18 @@ struct Found {
 
 /// The result itself, to be looked at where that is rarely needed.
 trait Value {
+    /// Whether it is next to the nearest double, `bits`: see [`RealNumber::clings`].
+    fn clings(&self, bits: u64) -> bool;
+
     fn look<T>(&self, at: impl FnOnce(&RealNumber) -> T) -> T;
 }
 
 impl Value for Short {
+    #[inline(always)]
+    fn clings(&self, _bits: u64) -> bool {
+        self.clings()
+    }
+
     #[inline(always)]
     fn look<T>(&self, at: impl FnOnce(&RealNumber) -> T) -> T {
         at(&RealNumber::Short(*self))
@@ -102,6 +110,11 @@ impl Value for Short {
 }
 
 impl Value for RealNumber {
+    #[inline(always)]
+    fn clings(&self, bits: u64) -> bool {
+        self.clings(F64, bits.into())
+    }
+
     #[inline(always)]
     fn look<T>(&self, at: impl FnOnce(&RealNumber) -> T) -> T {
         at(self)
@@ -274,8 +287,9 @@ impl MpfrShadow {
             return Became::Odd;
         }
         let floats = found.rounded.abs_diff(r);
+        let kinds = binary.kinds();
         if (floats == 0) & found.is_double {
-            if binary.own != 0.0 {
+            if (binary.own != 0.0) | (kinds != 0) {
                 return Became::Odd;
             }
             self.counted(at, binary.row, binary.x);
@@ -289,16 +303,18 @@ impl MpfrShadow {
             return Became::Odd;
         }
         let precision = self.settings.precision;
-        let any_noise = binary.reals[0].is_noisy() | binary.reals[1].is_noisy();
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
-        let allowed = certainty::allowance(apart);
-        let vouched = any_noise & certainty::is_ample(allowed, F64, precision);
+        let error = certainty::error_bits(apart);
+        let clings = (floats == 0) & value.clings(r);
+        let vouched = (kinds == Certainty::BELOW) & !clings & certainty::is_ample(error, F64, precision);
         made.certainty = if vouched {
-            Certainty::Below((found.exponent - precision as i32 + allowed) as f32)
+            let noise = (found.exponent - precision as i32 + error + certainty::CONTROL) as f32;
+            Certainty::Below(noise)
         } else {
-            let certainty = value.look(|value| self.lean_certainty(binary, value, found, floats));
-            if binary.row.is_sum() && certainty.covers(found.exponent) {
+            let alone = clings | (kinds > Certainty::BELOW);
+            let certainty = value.look(|value| self.lean_certainty(binary, value, found, floats, alone));
+            if settle::is_short(certainty, Some(found.exponent), F64) {
                 return Became::Odd;
             }
             certainty
@@ -362,12 +378,13 @@ impl MpfrShadow {
         value: &RealNumber,
         found: Found,
         floats: u64,
+        alone: bool,
     ) -> Certainty {
         let precision = self.settings.precision;
         if !(binary.reals[0].is_noisy() | binary.reals[1].is_noisy()) {
             return binary.with_lane(|lane| {
-                let linear = Linear::new(lane);
-                Certainty::of_result(lane, &linear, value, precision, floats as f64)
+                let reckoned = Reckoned { value, is_rounded: true, floats: floats as f64 };
+                Certainty::of_result(lane, &self.reals.mpfr, reckoned)
             });
         }
         let exponent = found.exponent as f32;
@@ -377,6 +394,7 @@ impl MpfrShadow {
             binary.exponents().map(|before| if relative { exponent - before as f32 } else { 0.0 });
         let (a, b) = (binary.reals[0].noise(), binary.reals[1].noise());
         let bound = certainty::sum(certainty::sum(own, a + first), b + second);
-        Certainty::Below(bound.min(certainty::control(own, floats as f64, F64)))
+        let control = if alone { f32::INFINITY } else { certainty::control(own, floats as f64, F64) };
+        Certainty::off(bound.min(control), alone)
     }
 }

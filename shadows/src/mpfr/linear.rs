@@ -72,17 +72,6 @@ impl Linear {
         self.partials[index] * from.size / to.size
     }
 
-    /// How much an error of operand `index` grows on the way to the result: log₂ of the partial. As a difference of
-    /// [`log2`]s of values, so that its inaccuracy does not add up along a chain of products.
-    pub(super) fn stretch(&self, index: usize) -> f64 {
-        let (x, partial) = (self.x[index], self.partials[index]);
-        match partial {
-            1.0 | -1.0 => 0.0,
-            _ if x == 0.0 => log2(partial),
-            _ => log2(partial * x) - log2(x),
-        }
-    }
-
     /// How much a relative error of operand `index` grows: log₂ of the operation's condition number.
     #[inline(always)]
     pub(super) fn gain(&self, index: usize) -> f64 {

@@ -14,7 +14,7 @@ use shadowgrind_core::shadow::Lane;
 use super::digits::{self, Kind, Short};
 use super::real::Real;
 use super::reals::Mpfr;
-use super::{convert, measure};
+use super::{certainty, convert, measure};
 
 /// See the module's description.
 #[derive(Clone, Debug)]
@@ -124,6 +124,15 @@ impl RealNumber {
         }
     }
 
+    /// Whether the nearest float of `format`, `bits`, is nearer than [`NEAR`](super::certainty::NEAR) says.
+    #[inline(always)]
+    pub(super) fn clings(&self, format: Format, bits: u128) -> bool {
+        match self {
+            Brief(short) if format == Format::F64 && short.double().is_some() => short.clings(),
+            _ => clings(&self.float(), format, bits),
+        }
+    }
+
     /// The float `bits` less this, to as many bits as are [short](Short) and then to 53.
     pub(super) fn taken_from(&self, format: Format, bits: u128) -> f64 {
         match self {
@@ -157,8 +166,47 @@ impl RealNumber {
     }
 }
 
+#[inline(never)]
+fn clings(real: &Float, format: Format, bits: u128) -> bool {
+    let apart = Float::with_val(64, real - convert::from_bits(format, bits));
+    let near = |exponent| exponent - format.precision() as i32 - certainty::NEAR;
+    match (apart.get_exp(), real.get_exp()) {
+        (Some(apart), Some(exponent)) => apart <= near(exponent),
+        (apart, _) => apart.is_none(),
+    }
+}
+
+/// The logarithm of how far a function is off the result `value` if its operand `index` is off by 2^noise.
+pub(super) fn perturbed(
+    reals: &Mpfr,
+    lane: &Lane<'_, Real>,
+    (index, noise): (usize, f32),
+    value: &RealNumber,
+) -> f32 {
+    if !noise.is_finite() {
+        return noise;
+    }
+    let real = |(shadow, &bits): (&Option<&Real>, &u128)| match shadow {
+        Some(shadow) => Float::with_val(reals.precision, &*shadow.value().float()),
+        None => convert::from_bits(lane.from, bits),
+    };
+    let x: Vec<Float> = lane.shadows.iter().zip(lane.x).map(real).collect();
+    let step = Float::with_val(64, 1) << noise.ceil() as i32;
+    let off = |step: &Float| {
+        let mut x = x.clone();
+        x[index] += step;
+        let off = Float::with_val(64, lane.op.real(reals, &x.iter().collect::<Vec<_>>()) - &*value.float());
+        match off.get_exp() {
+            Some(exponent) => exponent as f32,
+            None if off.is_zero() => f32::NEG_INFINITY,
+            None => f32::INFINITY,
+        }
+    };
+    off(&step).max(off(&-step.clone()))
+}
+
 /// Arithmetic on numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Arithmetic {
     pub(super) mpfr: Mpfr,
     /// Whether numbers are short.

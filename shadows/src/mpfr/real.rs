@@ -3,10 +3,11 @@
 use shadowgrind_core::format::Format;
 
 use super::blame::{Gains, Roundings};
-use super::certainty::Certainty;
+use super::certainty::{self, Certainty};
 use super::digits::Short;
-use super::history::Serial;
+use super::history::{Serial, UNTRACED};
 use super::influences::Influences;
+use super::linear::exponent;
 use super::number::RealNumber;
 use super::unit::Unit;
 
@@ -97,6 +98,17 @@ impl Real {
         self.value.get_exp().map_or(i32::MAX, |exponent| self.certainty.bits_of(exponent))
     }
 
+    /// Whether more bits of it are sure than a float of `format` has.
+    pub(super) fn is_settled(&self, format: Format) -> bool {
+        !self.certainty.lacks(self.value.get_exp(), format, format.precision() as i32)
+    }
+
+    /// Whether its float `bits` is off by more than it may be itself.
+    pub(super) fn is_surely_off(&self, format: Format, bits: u128) -> bool {
+        let error = self.error_of(format, bits);
+        !error.is_finite() || !certainty::covers(self.noise(), exponent(error) + 1)
+    }
+
     /// log₂ of what it may be off by: −∞ if it is exact.
     #[inline(always)]
     pub(super) fn noise(&self) -> f32 {
@@ -106,7 +118,7 @@ impl Real {
     /// Whether it is rounded itself.
     #[inline(always)]
     pub(super) fn is_noisy(&self) -> bool {
-        matches!(self.certainty, Certainty::Below(_))
+        !matches!(self.certainty, Certainty::Exact { .. })
     }
 
     /// Float less real.
@@ -123,9 +135,14 @@ impl Real {
             gains: self.gains,
             influences: self.influences.scaled(if turned { -1.0 } else { 1.0 }),
             // The history knows a float by its negative, too.
-            serial: if power == 0 { self.serial } else { 0 },
+            serial: if power == 0 { self.serial } else { UNTRACED },
             ..Real::new(value, format, self.certainty.scaled(power))
         }
+    }
+
+    /// The same, of which it is not known any more what made it.
+    pub(super) fn untraced(self) -> Real {
+        Real { serial: UNTRACED, ..self }
     }
 
     /// What the parts of its error are counted in; `x` is its float.

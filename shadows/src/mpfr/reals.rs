@@ -3,33 +3,52 @@
 //! Everything is rounded once, to nearest, at one precision; MPFR's exponent range is so wide that nothing over- or
 //! underflows on the way. Knows no floats and no slots.
 
+use std::cell::Cell;
+use std::cmp::Ordering;
+
 use rug::Float;
-use rug::float::Special;
+use rug::float::{Round, Special};
 use rug::ops::{CompleteRound, Pow};
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
 
 /// Reals of a fixed precision.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Mpfr {
     /// Bits of every result.
     pub precision: u32,
     /// What [`Rounding::Current`] means: the guest's rounding mode.
     pub current: Rounding,
+    /// Whether any result was rounded since this was cleared; integers that are asked for are not.
+    pub rounded: Cell<bool>,
 }
 
 impl Mpfr {
     /// Reals of `precision` bits, for a guest that rounds to nearest.
     pub fn new(precision: u32) -> Self {
-        Mpfr { precision, current: Rounding::NearestEven }
+        Mpfr { precision, current: Rounding::NearestEven, rounded: Cell::new(false) }
     }
 
     /// The result of a delayed computation.
     fn complete<C>(&self, computation: C) -> Float
     where
-        C: CompleteRound<Prec = u32, Completed = Float, Round: Default>,
+        C: CompleteRound<Prec = u32, Completed = Float, Round = Round, Ordering = Ordering>,
     {
-        computation.complete(self.precision)
+        let (value, off) = computation.complete_round(self.precision, Round::Nearest);
+        self.note(off != Ordering::Equal);
+        value
+    }
+
+    fn note(&self, is_rounded: bool) {
+        self.rounded.set(self.rounded.get() | is_rounded);
+    }
+
+    /// The same of an integer near a number of no more bits.
+    fn integer<C>(&self, computation: C) -> Float
+    where
+        C: CompleteRound<Prec = u32, Completed = Float, Round = Round, Ordering = Ordering>,
+    {
+        computation.complete_round(self.precision, Round::Nearest).0
     }
 
     /// Whether `a`, if finite, is within the range of floats, or near it: to reduce 2^(10^9) by 2π, MPFR would take
@@ -59,7 +78,8 @@ impl Mpfr {
         let value = if *a.as_abs() <= 1000 || *a.as_abs() < order || order < 2 {
             series(self, order, a)
         } else {
-            let wide = Mpfr { precision: self.precision + 64, ..*self };
+            self.note(true);
+            let wide = Mpfr { precision: self.precision + 64, ..self.clone() };
             let (mut below, mut here) = (series(&wide, 0, a), series(&wide, 1, a));
             for k in 1..order {
                 let above = wide.sub(&wide.div(&wide.mul(&wide.lit(2.0 * f64::from(k)), &here), a), &below);
@@ -159,11 +179,11 @@ impl Reals for Mpfr {
 
     fn round(&self, a: &Float, how: Rounding) -> Float {
         match how {
-            Rounding::NearestEven => self.complete(a.round_even_ref()),
-            Rounding::NearestAway => self.complete(a.round_ref()),
-            Rounding::Down => self.complete(a.floor_ref()),
-            Rounding::Up => self.complete(a.ceil_ref()),
-            Rounding::Zero => self.complete(a.trunc_ref()),
+            Rounding::NearestEven => self.integer(a.round_even_ref()),
+            Rounding::NearestAway => self.integer(a.round_ref()),
+            Rounding::Down => self.integer(a.floor_ref()),
+            Rounding::Up => self.integer(a.ceil_ref()),
+            Rounding::Zero => self.integer(a.trunc_ref()),
             Rounding::Current => {
                 assert_ne!(self.current, Rounding::Current, "a rounding mode that names itself");
                 self.round(a, self.current)
@@ -185,6 +205,7 @@ impl Reals for Mpfr {
     }
 
     fn lgamma(&self, a: &Float) -> Float {
+        self.note(true);
         let (value, _sign) = a.ln_abs_gamma_ref().complete(self.precision);
         value
     }

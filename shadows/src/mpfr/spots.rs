@@ -101,10 +101,14 @@ impl MpfrShadow {
     fn judged(&self, seen: &Seen<'_, Value>, error_bits: f64) -> Judgement {
         let Some(shadow) = seen.shadow else { return Judgement::Right };
         let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
-        match shadow.significant_bits() < seen.format.precision() as i32 {
-            _ if overflowed || error_bits > self.settings.error_threshold => Judgement::Wrong,
-            true => Judgement::Unsettled,
-            false => Judgement::Right,
+        let (format, bits) = measure::own_format(seen.format, seen.bits, shadow);
+        let is_wrong = overflowed || error_bits > self.settings.error_threshold;
+        if is_wrong && shadow.is_surely_off(format, bits) {
+            Judgement::Wrong
+        } else if is_wrong || !shadow.is_settled(format) {
+            Judgement::Unsettled
+        } else {
+            Judgement::Right
         }
     }
 

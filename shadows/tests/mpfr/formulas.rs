@@ -94,7 +94,7 @@ macro_rules! functions {
     )+ } };
 }
 
-functions! { sqrt Sqrt; sin Sin; cos Cos; exp Exp; log Log; }
+functions! { sqrt Sqrt; sin Sin; cos Cos; exp Exp; log Log; tanh Tanh; }
 
 impl<'m> Number<'m> {
     #[track_caller]

@@ -1,5 +1,5 @@
 //! A program without a processor: operations on floats that are performed natively, shadowed, and computed a second
-//! time with 1200 bits by nothing but MPFR.
+//! time with 2600 bits by nothing but MPFR.
 
 use std::cell::{Cell, RefCell};
 
@@ -16,7 +16,7 @@ use shadowgrind_shadows::mpfr::measure::Measured;
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, SpotKind, Value};
 
 /// Bits of the truth.
-const TRUTH: u32 = 1200;
+const TRUTH: u32 = 2600;
 
 /// A float of the program.
 #[derive(Clone)]
@@ -171,6 +171,7 @@ fn native64(op: Op, x: &[f64]) -> f64 {
         Op::Sin => x[0].sin(),
         Op::Cos => x[0].cos(),
         Op::Acos => x[0].acos(),
+        Op::Tanh => x[0].tanh(),
         Op::Pow => x[0].powf(x[1]),
         _ => panic!("no native {op:?}"),
     }
@@ -203,6 +204,7 @@ fn truth(precision: u32, op: Op, x: &[&Float]) -> Float {
         Op::Sin => Float::with_val(p, x[0].sin_ref()),
         Op::Cos => Float::with_val(p, x[0].cos_ref()),
         Op::Acos => Float::with_val(p, x[0].acos_ref()),
+        Op::Tanh => Float::with_val(p, x[0].tanh_ref()),
         Op::Pow => Float::with_val(p, x[0].pow(x[1])),
         Op::Narrow => Float::with_val(p, x[0]),
         _ => panic!("no truth for {op:?}"),

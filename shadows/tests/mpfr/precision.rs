@@ -6,7 +6,7 @@ use shadowgrind_shadows::mpfr::{MpfrShadow, Settings};
 use crate::machine::{Machine, Tracked, check};
 
 fn with(precision: u32) -> Machine {
-    Machine::with(Settings { precision, ..Settings::default() })
+    Machine::with(Settings { precision, settles: false, ..Settings::default() })
 }
 
 /// The logistic map loses a bit in each turn on average, whereas no bound that is found step by step grows by less than
@@ -44,6 +44,29 @@ fn a_zero_that_reals_cannot_see_through_is_told() {
     let difference = absorbed(&m, 1e-70);
     assert_eq!(exhausted(&m.shadow.borrow()), []);
     assert!(check(&m, &difference).error_bits > 50.0);
+}
+
+/// The same, where the reals settle themselves.
+#[test]
+fn a_zero_that_is_none_is_found_out() {
+    let m = Machine::new();
+    let difference = absorbed(&m, 1e-70);
+    assert_eq!(exhausted(&m.shadow.borrow()), []);
+    assert!(check(&m, &difference).error_bits > 50.0);
+}
+
+/// A thousand turns of the logistic map lose four times the bits that reals have.
+#[test]
+fn a_long_chaotic_recurrence_settles_itself() {
+    let m = Machine::new();
+    let (mut x, a) = (m.f64(0.3), m.f64(3.9));
+    for turn in 1..=1000 {
+        let (linear, ax) = (m.mul(1, &a, &x), m.mul(2, &a, &x));
+        x = m.sub(4, &linear, &m.mul(3, &ax, &x));
+        if turn % 50 == 0 {
+            m.print(5, &x);
+        }
+    }
 }
 
 /// A zero that is one in truth, although reals are rounded on the way, is no reason to doubt.

@@ -21,6 +21,8 @@ pub struct SessionConfig {
     pub argv: Vec<String>,
     /// Precision of reals, in bits.
     pub precision: u32,
+    /// Whether reals for which that is not enough are found with more.
+    pub settles: bool,
     /// Error bits up to which a value or an operation counts as clean.
     pub error_threshold: f64,
     /// Depth of the expressions kept for explanations.
@@ -52,6 +54,7 @@ impl Default for SessionConfig {
             reports: Destinations { terminal: None, files: Vec::new(), forked: false },
             argv: Vec::new(),
             precision: 256,
+            settles: true,
             error_threshold: 5.0,
             expression_depth: 5,
             error_exitcode: None,

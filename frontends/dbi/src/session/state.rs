@@ -259,6 +259,7 @@ impl Session {
             error_threshold: self.config.error_threshold,
             expr_depth: self.config.expression_depth,
             fast: !self.config.slow,
+            settles: self.config.settles,
         }
     }
 

@@ -76,6 +76,12 @@ impl<E: Elementary> Binary<'_, E> {
         then(&Lane { site: self.site, op, from: F64, to: F64, x, r, shadows })
     }
 
+    /// The [kinds](crate::mpfr::certainty::Certainty::kind) of what is known of the operands.
+    #[inline(always)]
+    pub(super) fn kinds(&self) -> u32 {
+        self.reals[0].certainty.kind() | self.reals[1].certainty.kind()
+    }
+
     /// Whether the units of both operands are shares of them.
     #[inline(always)]
     pub(super) fn are_shares(&self) -> bool {

@@ -1,6 +1,5 @@
-// Neumaier's sum of numbers of very different size: so large that reals round, too, and so that floats are equal where
-// reals are not, of which >= says the same: one such question is beyond them.
-// FAILS decision
+// Neumaier's sum of numbers of very different size: so large that reals round, too, until they settle themselves.
+// CLEAN
 #include <math.h>
 #include <stdio.h>
 volatile double terms[2][4] = {{1, 1e100, 1, -1e100}, {1, 1e30, 1, -1e30}};
@@ -10,7 +9,7 @@ int main(void)
         double sum = 0, correction = 0;
         for (int i = 0; i < 4; i++) {
             double x = terms[row][i], t = sum + x;
-            correction += fabs(sum) >= fabs(x) ? (sum - t) + x : (x - t) + sum; // UNSETTLED
+            correction += fabs(sum) >= fabs(x) ? (sum - t) + x : (x - t) + sum;
             sum = t;
         }
         printf("%.17g\n", sum + correction);

@@ -1,0 +1,321 @@
+//! How a real came about, step by step as the history has it, and its value to any number of bits.
+//!
+//! Knows nothing of when that is worth the time.
+
+use std::collections::BinaryHeap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rug::Float;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::shadow::Lane;
+
+use super::certainty::covers;
+use super::convert;
+use super::exact::rounds_to_integer;
+use super::history::{History, Serial, Source, Step, UNTRACED};
+use super::operations::{Operations, What};
+use super::reals::Mpfr;
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug)]
+enum Operand {
+    /// The result of another step, or what it is with the sign turned over.
+    Made { step: usize, turned: bool },
+    /// A float that is its own real, or one of which it is not known what made it: its place among those.
+    Given { place: usize },
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    op: Op,
+    arity: usize,
+    operands: [Operand; MAX_OPERANDS],
+    /// The operand that is rounded to an integer, if one is.
+    rounds: Option<usize>,
+}
+
+/// See the module's description. The last node is the operation that is asked about.
+#[derive(Debug)]
+pub(super) struct Derivation {
+    nodes: Vec<Node>,
+    /// Floats that are operands.
+    given: Vec<Source>,
+}
+
+/// A number and the logarithm of what it may be off by, −∞ if it is exact.
+#[derive(Clone, Debug)]
+pub(super) struct Bounded {
+    pub(super) value: Float,
+    pub(super) noise: f64,
+}
+
+impl Bounded {
+    /// The logarithm of what the number is at most.
+    fn most(&self) -> f64 {
+        self.value.get_exp().map_or(self.noise, |exponent| self.noise.max(f64::from(exponent)))
+    }
+
+    /// How many bits of it are sure; nothing of zero.
+    pub(super) fn sure(&self) -> Option<f64> {
+        self.value.get_exp().map(|exponent| f64::from(exponent) - self.noise)
+    }
+}
+
+/// Steps that lead to the operands of an operation, the last first.
+struct Steps {
+    found: Vec<(Serial, Step)>,
+    /// Whether others lead to those.
+    is_all: bool,
+}
+
+impl Steps {
+    /// At most so many.
+    fn find(history: &History, root: &Step, most: usize) -> Steps {
+        let mut found: Vec<(Serial, Step)> = Vec::new();
+        let mut left: BinaryHeap<Serial> = root.serials().collect();
+        let mut is_all = true;
+        while let Some(serial) = left.pop() {
+            if found.last().is_some_and(|&(last, _)| last == serial) {
+                continue;
+            }
+            match history.step(serial) {
+                // Serials that start again lead astray.
+                Some(step) if found.len() < most && step.serials().all(|before| before < serial) => {
+                    left.extend(step.serials());
+                    found.push((serial, step));
+                }
+                _ => {
+                    is_all = false;
+                    if found.len() == most {
+                        break;
+                    }
+                }
+            }
+        }
+        Steps { found, is_all }
+    }
+}
+
+impl Derivation {
+    /// How an operation's result came about, from floats that are their own reals; nothing if that takes more than so
+    /// many steps, or is not known any more.
+    pub(super) fn whole(
+        history: &History,
+        operations: &Operations,
+        lane: &Lane<'_, super::Value>,
+        most: usize,
+    ) -> Option<Derivation> {
+        let root = Step::of(lane);
+        let steps = Steps::find(history, &root, most);
+        if !steps.is_all {
+            return None;
+        }
+        Derivation::new(operations, (&root, lane.op), &steps)
+    }
+
+    /// Its last steps, as many as there may be.
+    pub(super) fn end(
+        history: &History,
+        operations: &Operations,
+        lane: &Lane<'_, super::Value>,
+        most: usize,
+    ) -> Option<Derivation> {
+        let root = Step::of(lane);
+        Derivation::new(operations, (&root, lane.op), &Steps::find(history, &root, most))
+    }
+
+    fn new(operations: &Operations, (root, op): (&Step, Op), steps: &Steps) -> Option<Derivation> {
+        let count = steps.found.len();
+        let mut derivation = Derivation { nodes: Vec::with_capacity(count + 1), given: Vec::new() };
+        for (_, step) in steps.found.iter().rev() {
+            let What::Op(op) = operations[step.operation].what else { return None };
+            derivation.push(steps, step, op)?;
+        }
+        derivation.push(steps, root, op)?;
+        Some(derivation)
+    }
+
+    fn push(&mut self, steps: &Steps, step: &Step, op: Op) -> Option<()> {
+        let mut operands = [Operand::Given { place: 0 }; MAX_OPERANDS];
+        for (operand, &source) in operands.iter_mut().zip(step.operands()) {
+            *operand = self.operand(steps, source)?;
+        }
+        let rounds = step.with_lane(op, rounds_to_integer);
+        self.nodes.push(Node { op, arity: step.operands().len(), operands, rounds });
+        Some(())
+    }
+
+    fn operand(&mut self, steps: &Steps, source: Source) -> Option<Operand> {
+        let place = steps.found.binary_search_by(|(serial, _)| source.serial.cmp(serial));
+        if let (Ok(place), true) = (place, source.serial != 0) {
+            let turned = steps.found[place].1.turned(source)?;
+            return Some(Operand::Made { step: steps.found.len() - 1 - place, turned });
+        }
+        // What is not known to be one number may be two.
+        let is_known = source.serial != UNTRACED;
+        let known = self.given.iter().position(|&given| is_known && given == source);
+        let place = known.unwrap_or_else(|| {
+            self.given.push(source);
+            self.given.len() - 1
+        });
+        Some(Operand::Given { place })
+    }
+
+    /// How many steps it has.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The value to so many bits; nothing if it, or what it is made of, is no number.
+    pub(super) fn value(&self, reals: &Mpfr) -> Option<Bounded> {
+        let given: Vec<Float> =
+            self.given.iter().map(|given| convert::from_bits(given.format, given.bits)).collect();
+        self.evaluated(reals, given)
+    }
+
+    fn evaluated(&self, reals: &Mpfr, given: Vec<Float>) -> Option<Bounded> {
+        let exact = |value| Bounded { value, noise: f64::NEG_INFINITY };
+        let given: Vec<Bounded> = given.into_iter().map(exact).collect();
+        let mut made: Vec<Bounded> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let operand = |n: usize| match node.operands[n] {
+                Operand::Given { place } => given[place].clone(),
+                Operand::Made { step, turned: false } => made[step].clone(),
+                Operand::Made { step, turned: true } => {
+                    Bounded { value: -made[step].value.clone(), noise: made[step].noise }
+                }
+            };
+            let mut operands: Vec<Bounded> = (0..node.arity).map(operand).collect();
+            if let Some(index) = node.rounds {
+                operands[index] = integer(reals, &operands[index])?;
+            }
+            let result = apply(reals, node.op, &operands)?;
+            made.push(result);
+        }
+        made.pop()
+    }
+
+    /// Whether the result is zero whatever is given: it is so for numbers chosen at random. Only for what is made by
+    /// arithmetic, with no choices. Nothing where that is not so.
+    pub(super) fn is_identically_zero(&self, reals: &Mpfr) -> bool {
+        let is_arithmetic = |node: &Node| {
+            use Op::{Add, Div, Fmadd, Fmsub, Fnmadd, Fnmsub, Mul, Neg, Sqrt, Sub};
+            matches!(node.op, Add | Sub | Mul | Div | Sqrt | Neg | Fmadd | Fmsub | Fnmadd | Fnmsub)
+                && node.rounds.is_none()
+        };
+        if !self.nodes.iter().all(is_arithmetic) {
+            return false;
+        }
+        let mut word = 1_u64;
+        // From one to two.
+        let any = |_| {
+            (0..reals.precision / 64).fold(Float::with_val(reals.precision, 1), |number, _| {
+                word = word.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                ((number + word.rotate_left(32)) >> 64) + 1
+            })
+        };
+        let value = self.evaluated(reals, (0..self.given.len()).map(any).collect());
+        value.is_some_and(|result| match result.value.get_exp() {
+            Some(exponent) => covers(result.noise as f32, exponent),
+            None => true,
+        })
+    }
+
+    /// A number that tells derivations of different operations, or otherwise connected, apart.
+    pub(super) fn shape(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for node in &self.nodes {
+            (node.op as u32, node.arity, node.rounds).hash(&mut hasher);
+            for operand in &node.operands[..node.arity] {
+                match *operand {
+                    Operand::Made { step, turned } => (1, step, turned).hash(&mut hasher),
+                    Operand::Given { place } => (0, place, false).hash(&mut hasher),
+                }
+            }
+        }
+        hasher.finish()
+    }
+}
+
+/// The integer nearest to a number, if it is sure which that is.
+fn integer(reals: &Mpfr, x: &Bounded) -> Option<Bounded> {
+    use shadowgrind_core::reals::Reals;
+    use shadowgrind_core::rounding::Rounding;
+    let value = reals.round(&x.value, Rounding::Current);
+    let apart = Float::with_val(64, &x.value - &value).abs();
+    let to_border = Float::with_val(64, apart - 0.5f64).get_exp();
+    let is_sure = x.noise == f64::NEG_INFINITY || to_border.is_some_and(|e| f64::from(e) > x.noise + 2.0);
+    is_sure.then_some(Bounded { value, noise: f64::NEG_INFINITY })
+}
+
+/// An operation on numbers that may be off.
+fn apply(reals: &Mpfr, op: Op, x: &[Bounded]) -> Option<Bounded> {
+    let values: Vec<&Float> = x.iter().map(|x| &x.value).collect();
+    reals.rounded.set(false);
+    let value = op.real(reals, &values);
+    if !value.is_finite() {
+        return None;
+    }
+    let size = value.get_exp().map(f64::from);
+    let own = size.map_or(f64::NEG_INFINITY, |size| size - f64::from(reals.precision));
+    let own = if reals.rounded.get() { own } else { f64::NEG_INFINITY };
+    let mut noise = own;
+    for index in 0..x.len() {
+        if x[index].noise > f64::NEG_INFINITY {
+            noise = plus(noise, brought(reals, (op, index), x, &value)?);
+        }
+    }
+    Some(Bounded { value, noise })
+}
+
+/// What an operand brings to what the result may be off by.
+fn brought(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float) -> Option<f64> {
+    use Op::{Abs, Add, Div, Fmadd, Fmsub, Fnmadd, Fnmsub, Max, Min, Mul, Narrow, Neg, Sqrt, Sub, Widen};
+    let noise = x[index].noise;
+    // A number that is not zero is at least half of two to its exponent.
+    let least = |n: usize| {
+        let size = f64::from(x[n].value.get_exp()?) - 1.0;
+        (x[n].noise < size - 1.0).then_some(size - 1.0)
+    };
+    match op {
+        Add | Sub | Neg | Abs | Min | Max | Narrow | Widen => Some(noise),
+        Mul => Some(noise + x[1 - index].most()),
+        Fmadd | Fmsub | Fnmadd | Fnmsub => Some(if index < 2 { noise + x[1 - index].most() } else { noise }),
+        Div if index == 0 => Some(noise - least(1)?),
+        Div => Some(noise + value.get_exp().map_or(f64::NEG_INFINITY, f64::from) - least(1)?),
+        Sqrt => Some(least(0).map_or(noise / 2.0 + 1.0, |_| {
+            noise + value.get_exp().map_or(0.0, f64::from) - x[0].value.get_exp().map_or(0.0, f64::from) + 1.0
+        })),
+        _ => perturbed(reals, (op, index), x, value),
+    }
+}
+
+/// The same of any function, by trying it.
+fn perturbed(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float) -> Option<f64> {
+    let mut values: Vec<Float> = x.iter().map(|x| Float::with_val(reals.precision, &x.value)).collect();
+    let step = Float::with_val(64, 1) << x[index].noise.ceil() as i32;
+    let mut most = f64::NEG_INFINITY;
+    for step in [step.clone(), -step] {
+        values[index] = Float::with_val(reals.precision, &x[index].value + &step);
+        let off = op.real(reals, &values.iter().collect::<Vec<_>>()) - value;
+        if !off.is_finite() {
+            return None;
+        }
+        most = most.max(off.get_exp().map_or(f64::NEG_INFINITY, f64::from));
+    }
+    // By so much rounding hides the difference.
+    let hidden =
+        value.get_exp().map_or(f64::NEG_INFINITY, |size| f64::from(size) - f64::from(reals.precision));
+    Some(plus(most, hidden))
+}
+
+/// The logarithm of the sum of two numbers given by theirs.
+fn plus(a: f64, b: f64) -> f64 {
+    let (large, small) = if a > b { (a, b) } else { (b, a) };
+    if small == f64::NEG_INFINITY {
+        large
+    } else {
+        large + (small - large).exp2().ln_1p() / std::f64::consts::LN_2
+    }
+}

@@ -1,0 +1,150 @@
+//! Reals that have lost too many bits are found again with more of them.
+//!
+//! Where an operation leaves less of its real sure than it takes to judge a float, the real is computed anew from the floats
+//! that it was made of, to as many bits as that asks for: what leads to it is in the history, as far as that goes. This is
+//! bounded by the operations that the program does anyway; what cannot be settled so stays as unsure as it is.
+
+use std::cmp::Ordering;
+
+use hashbrown::HashMap;
+use rug::Float;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::shadow::{Lane, Seen};
+use shadowgrind_core::site::Site;
+
+use super::certainty::Certainty;
+use super::derivation::{Bounded, Derivation};
+use super::number::RealNumber;
+use super::reals::Mpfr;
+use super::{MpfrShadow, Value};
+
+/// Bits that are tried at most: what the whole range of doubles takes, and as many again.
+const MOST_BITS: u32 = 4096;
+/// Steps of a derivation at most.
+const MOST_STEPS: usize = 1 << 14;
+/// Steps that are looked at to see whether a result is zero whatever they begin with …
+const LAST_STEPS: usize = 16;
+/// … and to how many bits.
+const ZERO_BITS: u32 = 1024;
+/// Steps that may be computed again at once, and for how many operations of the program one more.
+const FUEL: u64 = 1 << 20;
+const OPERATIONS_PER_STEP: u64 = 16;
+/// Bits more than a float has that are to be sure of its real.
+const SPARE: i32 = 11;
+/// Bits that are enough where it takes too many to have all.
+const ENOUGH: f64 = 80.0;
+/// Two to this is far below all products of doubles: what is no more than that is zero.
+const NOTHING: f64 = -2300.0;
+
+/// What finding reals again has cost so far, and what was learnt.
+#[derive(Debug, Default)]
+pub(super) struct Settling {
+    /// Steps computed.
+    spent: u64,
+    /// Whether a [shape](Derivation::shape) is zero whatever it begins with.
+    zeros: HashMap<u64, bool>,
+}
+
+/// Whether so little of a real is sure that it should be found again.
+#[inline(always)]
+pub(super) fn is_short(certainty: Certainty, exponent: Option<i32>, format: Format) -> bool {
+    certainty.lacks(exponent, format, format.precision() as i32 + SPARE)
+}
+
+impl MpfrShadow {
+    /// The real of an operation's result to all bits, if its operands are surer than it and the history leads to them; and
+    /// the logarithm of what it may be off by, unless it is zero.
+    #[inline(never)]
+    pub(super) fn settled(
+        &mut self,
+        lane: &Lane<'_, Value>,
+        value: &RealNumber,
+        certainty: Certainty,
+    ) -> Option<(RealNumber, Option<f32>)> {
+        let gave_up = |shadow: &&Value| is_short(shadow.certainty, shadow.value().get_exp(), lane.from);
+        if !self.settings.settles || lane.shadows.iter().flatten().any(gave_up) {
+            return None;
+        }
+        let may_be_zero = value.get_exp().is_none_or(|exponent| certainty.covers(exponent));
+        if may_be_zero && self.is_identically_zero(lane) {
+            return Some(self.nothing());
+        }
+        let found = self.found(lane)?;
+        let Some(exponent) = found.value.get_exp() else { return Some(self.nothing()) };
+        let precision = self.settings.precision;
+        let noise = found.noise.max(f64::from(exponent) - f64::from(precision)) as f32 + 1.0;
+        Some((self.reals.of_float(Float::with_val(precision, &found.value)), Some(noise)))
+    }
+
+    /// The result of an operation as its operands' derivations have it.
+    fn found(&mut self, lane: &Lane<'_, Value>) -> Option<Bounded> {
+        let allowed = FUEL + u64::from(self.history.count()) / OPERATIONS_PER_STEP;
+        let most = allowed.saturating_sub(self.settling.spent).min(MOST_STEPS as u64) as usize;
+        let derivation = Derivation::whole(&self.history, &self.operations, lane, most);
+        let steps = derivation.as_ref().map_or(most / 8, Derivation::len);
+        self.settling.spent += steps as u64;
+        self.found_again(&derivation?)
+    }
+
+    /// How the reals of two floats of one format compare that are as near to each other as makes no difference to them;
+    /// nothing if that is equal, for all that can be found.
+    pub(super) fn told_apart(&mut self, [a, b]: &[Seen<'_, Value>; 2]) -> Option<Ordering> {
+        if !self.settings.settles || a.format != b.format {
+            return None;
+        }
+        let (site, format) = (Site::NONE, a.format);
+        let (x, shadows) = ([a.bits, b.bits], [a.shadow, b.shadow]);
+        let lane = Lane { site, op: Op::Sub, from: format, to: format, x: &x, r: 0, shadows: &shadows };
+        if self.is_identically_zero(&lane) {
+            return None;
+        }
+        let found = self.found(&lane)?;
+        found.value.get_exp()?;
+        Some(if found.value.is_sign_negative() { Ordering::Less } else { Ordering::Greater })
+    }
+
+    fn nothing(&self) -> (RealNumber, Option<f32>) {
+        (self.reals.zero(), None)
+    }
+
+    fn is_identically_zero(&mut self, lane: &Lane<'_, Value>) -> bool {
+        let end = Derivation::end(&self.history, &self.operations, lane, LAST_STEPS);
+        let Some(end) = end else { return false };
+        let shape = end.shape();
+        if let Some(&is_zero) = self.settling.zeros.get(&shape) {
+            return is_zero;
+        }
+        let is_zero = end.is_identically_zero(&self.to(ZERO_BITS));
+        self.settling.spent += end.len() as u64;
+        self.settling.zeros.insert(shape, is_zero);
+        is_zero
+    }
+
+    fn to(&self, precision: u32) -> Mpfr {
+        Mpfr { precision, ..self.reals.mpfr.clone() }
+    }
+
+    /// With more and more bits, until as many are sure as reals have; zero, if that is all that it can be.
+    fn found_again(&mut self, derivation: &Derivation) -> Option<Bounded> {
+        let wanted = f64::from(self.settings.precision);
+        let mut bits = 2 * self.settings.precision.max(256);
+        loop {
+            let mut found = derivation.value(&self.to(bits))?;
+            self.settling.spent += derivation.len() as u64 * u64::from(bits / 256);
+            let sure = found.sure();
+            if sure.is_none_or(|sure| sure < 2.0) && found.noise < NOTHING {
+                found.value = Float::new(64);
+                return Some(found);
+            }
+            if sure.is_some_and(|sure| sure >= wanted) {
+                return Some(found);
+            }
+            if bits >= MOST_BITS {
+                return sure.filter(|&sure| sure >= ENOUGH).map(|_| found);
+            }
+            let missing = sure.filter(|&sure| sure > 8.0).map(|sure| (wanted - sure) as u32 + 16);
+            bits = missing.map_or(2 * bits, |missing| bits + missing).min(MOST_BITS);
+        }
+    }
+}
