@@ -38,11 +38,12 @@ pub struct Engine {
 
 /// What the whole suite must also pass with: a name, the shadow if it is not that of the environment, options, and how much
 /// more time is given.
-const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 8] = [
+const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 9] = [
     ("hot-1", None, &["--hot-after=1"], 2),
     ("superblock-1", None, &["--superblock-limit=1"], 4),
     ("no-link", None, &["--no-link"], 4),
     ("flush-100", None, &["--flush-every=100"], 8),
+    ("chaos", None, &["--chaos=1"], 2),
     ("isa-v2", None, &["--isa=v2"], 1),
     ("isa-native", None, &["--isa=native"], 1),
     ("dot", Some("dot"), &["--annotate"], 4),

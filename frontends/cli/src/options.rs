@@ -137,6 +137,10 @@ pub(crate) struct Cli {
         help_heading = TESTS)]
     hot_after: u32,
 
+    /// Delay births and deaths of threads at random, by this seed; 0 for not at all
+    #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true, help_heading = TESTS)]
+    chaos: u64,
+
     /// Leave every instruction that meets a shadow to the engine
     #[arg(long, hide = true)]
     slow_twins: bool,
@@ -286,6 +290,7 @@ impl Cli {
             link: !self.no_link,
             flush_every: self.flush_every,
             hot_after: self.hot_after,
+            chaos: self.chaos,
             stats: self.stats,
             trace_children: self.trace_children,
             tool_arguments: self.tool_arguments(all),

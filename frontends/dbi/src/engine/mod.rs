@@ -10,6 +10,7 @@ mod alloc;
 pub(crate) mod arena;
 mod cache;
 pub(crate) mod changes;
+mod chaos;
 mod code_space;
 mod cpuid;
 mod descriptors;

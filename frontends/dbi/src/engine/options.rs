@@ -16,6 +16,8 @@ pub struct Options {
     pub flush_every: Option<usize>,
     /// Translate a block again, following the calls it makes, when it has run this often; at least 1.
     pub hot_after: u32,
+    /// Seed of random delays at births and deaths of threads; 0 for none.
+    pub chaos: u64,
     /// Print counters when the program ends.
     pub stats: bool,
     /// Follow programs that child processes execute.
@@ -32,6 +34,7 @@ impl Default for Options {
             link: true,
             flush_every: None,
             hot_after: 1000,
+            chaos: 0,
             stats: false,
             trace_children: false,
             tool_arguments: Vec::new(),

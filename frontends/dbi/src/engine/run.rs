@@ -15,7 +15,7 @@ use super::space::Space;
 use super::syscalls::table;
 use super::threads::Threads;
 use super::tree::Tree;
-use super::{arena, descriptors, diagnose, planes, spawn, stack_limit, sys};
+use super::{arena, chaos, descriptors, diagnose, planes, spawn, stack_limit, sys};
 use crate::context::reg;
 use crate::runtime::{self, Tool};
 use crate::session::{Session, SessionConfig, SpecFailure};
@@ -176,6 +176,7 @@ fn process(
         let mirror = tool.as_ref().is_some_and(Tool::has_mirror);
         table::fill_plain(plain, mirror, tool.as_ref().is_some_and(|tool| tool.policy().sent));
     }
+    chaos::begin(launch.options.chaos);
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {
         options: launch.options.clone(),

@@ -14,7 +14,7 @@ use super::syscalls::{Answer, fail, signal_waits};
 use super::thread::{self, Thread};
 use super::threads::Handle;
 use super::translate::Translator;
-use super::{alloc, arena, cache, stats, sys, tls};
+use super::{alloc, arena, cache, chaos, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
 use crate::runtime::shadowed::Shadowed;
 use crate::runtime::visit;
@@ -49,10 +49,13 @@ global_asm!(
     "jz 2b",
     "ret",
     // Ends the thread with status edi after freeing its carrier by the word at rsi: from that store on, the stack
-    // may belong to somebody else.
+    // may belong to somebody else. Does so after rdx rounds of a loop, for tests.
     ".globl shadowgrind_thread_exit",
     "shadowgrind_thread_exit:",
     "mov dword ptr [rsi], 1",
+    "3:",
+    "sub rdx, 1",
+    "jnc 3b",
     "mov eax, 60",
     "syscall",
     "ud2",
@@ -69,7 +72,7 @@ unsafe extern "C" {
         thread: *mut libc::c_void,
     ) -> u64;
     fn shadowgrind_clone3(args: *const [u64; 11], size: u64, thread: *mut libc::c_void) -> u64;
-    fn shadowgrind_thread_exit(status: i32, free: *const AtomicU32) -> !;
+    fn shadowgrind_thread_exit(status: i32, free: *const AtomicU32, rounds: u64) -> !;
 }
 
 /// A guest's request for a child.
@@ -152,6 +155,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
     let child = std::ptr::from_mut(child);
     // The child starts with this mask; the parent's is restored when all is done.
     block_faults_too();
+    chaos::point();
     let result = match args.extended {
         None => {
             let flags = flags | args.exit_signal;
@@ -176,6 +180,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
             unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) }
         }
     };
+    chaos::point();
     let failed = sys::error_of(result).is_some();
     if failed || args.has(libc::CLONE_VFORK) {
         // Either there is no child, or it has executed a program or ended: nobody runs on the carrier any more.
@@ -196,6 +201,7 @@ fn adopt(parent: &Thread) -> Option<&'static mut Thread> {
     let index = retired.iter().position(is_free)?;
     let address = retired.swap_remove(index);
     drop(retired);
+    chaos::point();
     // SAFETY: it was on the list once and is free, so this is the only reference.
     let thread = unsafe { &mut *(address as *mut Thread) };
     debug_assert!(std::ptr::eq(thread.process, parent.process));
@@ -330,12 +336,15 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
 extern "C" fn thread_main(thread: *mut Thread) -> ! {
     // SAFETY: the parent made or adopted the thread for this kernel thread alone.
     let thread = unsafe { &mut *thread };
+    chaos::point();
     thread.handle.announce();
+    chaos::point();
     handler::use_stack(thread.carrier.signal_stack);
     if thread.clears_handlers {
         thread.signals.actions.clear_handlers();
     }
     set_kernel_mask(thread.signals.mask);
+    chaos::point();
     let status = thread.run();
     leave(thread, status)
 }
@@ -344,6 +353,7 @@ extern "C" fn thread_main(thread: *mut Thread) -> ! {
 pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     // Soon the next thread takes signals on this one's stack.
     block_faults_too();
+    chaos::point();
     let process = thread.process;
     visit::count_calls(process, thread.context);
     thread.context.calls.fill(0);
@@ -353,10 +363,12 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
         process.threads.add(thread.handle.clone());
         super::end::by_exit(thread, status);
     }
+    chaos::point();
     stats::add(thread);
     retire(thread, false);
+    chaos::point();
     // SAFETY: the routine does not use the stack after it has given it up.
-    unsafe { shadowgrind_thread_exit(status, &thread.carrier.free) }
+    unsafe { shadowgrind_thread_exit(status, &thread.carrier.free, chaos::rounds()) }
 }
 
 /// Puts a thread where a later one finds it.
