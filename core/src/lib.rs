@@ -9,6 +9,7 @@ pub mod arith;
 pub mod findings;
 pub mod format;
 pub mod functions;
+pub mod inline;
 pub mod ops;
 pub mod reals;
 pub mod recorded;

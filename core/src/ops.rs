@@ -239,6 +239,15 @@ macro_rules! define_ops {
 table::for_each_op!(define_ops);
 
 impl Op {
+    /// Operands that round the others if they are magic numbers, such as 1.5·2^52: terms of a sum.
+    pub fn addends(self) -> &'static [usize] {
+        match self {
+            Op::Add | Op::Sub => &[0, 1],
+            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => &[2],
+            _ => &[],
+        }
+    }
+
     /// How many operands the op has.
     #[inline]
     pub const fn arity(self) -> usize {

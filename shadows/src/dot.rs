@@ -12,33 +12,22 @@
 //!
 //! **Rounding by a magic number** is rounding: what is added to 1.5·2^52, so that the sum is an integer in its last digits,
 //! has no part in the derivative. The shadow sees to that where it is told of an operation; [`rule`] does not ask, since
-//! hardly any sum has such a term: a front end that emits it looks for them ([`magic_terms`]) and leaves those sums alone.
+//! hardly any sum has such a term: a front end that emits it looks for them ([`Op::addends`]) and leaves those sums alone.
 //!
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
 
 use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::findings::{Said, Value};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
 use shadowgrind_core::shadow::{Exchange, Lane, Leaves, Policy, Rule, Seen, Settings, Shadow, reach};
 use shadowgrind_core::tricks;
 use shadowgrind_core::words::InPlace;
 
-/// The dot of the result of `op` as straight-line arithmetic; `None` for a function row, which is evaluated by [`eval`].
-pub fn inline<K: Arith>(k: &K, op: Op, x: &[K::V], r: K::V, dots: &[K::V]) -> Option<K::V> {
-    op.arithmetic_gradient(k, x, r).map(|gradient| rule(k, &gradient, dots))
-}
-
-/// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`.
-///
-/// Arithmetic rows round every step to the format, as [`inline`] does; function rows are evaluated in `f64` and rounded
-/// once, since f32 steps would lose several digits.
+/// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`. See [`Inline::eval`].
 pub fn eval(format: Format, op: Op, x: &[f64], r: f64, dots: &[f64]) -> f64 {
-    let k = Host::new(format);
-    inline(&k, op, x, r, dots).unwrap_or_else(|| {
-        let wide = Host::new(Format::F64);
-        k.round(rule(&wide, &op.gradient(&wide, x, r), dots))
-    })
+    Dot::eval(format, op, Given { x, r, shadows: dots })
 }
 
 /// Σ partialᵢ · dotᵢ / divisor.
@@ -87,15 +76,6 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
     })
 }
 
-/// Operands of `op` that round the others if they are magic numbers: terms of a sum.
-pub fn magic_terms(op: Op) -> &'static [usize] {
-    match op {
-        Op::Add | Op::Sub => &[0, 1],
-        Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => &[2],
-        _ => &[],
-    }
-}
-
 /// Derivatives as a shadow: a number beside each float.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dot;
@@ -113,7 +93,7 @@ impl Rule for Dot {
             dots[i] = shadow.copied().unwrap_or(0.0);
         }
         let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
-        for i in magic_terms(lane.op).iter().copied().filter(|&i| tricks::rounds(lane.to, x[i], r)) {
+        for i in lane.op.addends().iter().copied().filter(|&i| tricks::rounds(lane.to, x[i], r)) {
             let own = dots[i];
             dots = [0.0; MAX_OPERANDS];
             dots[i] = own;
@@ -124,6 +104,12 @@ impl Rule for Dot {
     fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
         let scaled = libm::ldexp(*shadow, power);
         Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
+}
+
+impl Inline for Dot {
+    fn rule<K: Arith>(k: &K, _op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V {
+        rule(k, gradient, given.shadows)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The list of shadows: a row each. What is said of them elsewhere follows from it, and no other place names one.
 
-use crate::runtime::{Carrier, Reach, carry};
+use crate::runtime::{Carrier, InlineCode, Reach, carry};
 use shadowgrind_core::shadow::{Policy, Settings, Shadow};
 use std::sync::Arc;
 
@@ -57,10 +57,10 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// Whether its rule is machine code beside the guest's.
-            pub(crate) fn is_inline(self) -> bool {
+            /// Its rule, if that is machine code beside the guest's.
+            pub(crate) fn inline(self) -> Option<InlineCode> {
                 match self {
-                    $(ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::IS_INLINE,)+
+                    $(ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::INLINE,)+
                 }
             }
 

@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::Op;
-use shadowgrind_shadows::dot;
+use shadowgrind_shadows::dot::{self, Dot};
 
 use crate::points::{Random, exact, nearest, operands, real};
 
@@ -144,7 +145,12 @@ impl Counter {
     /// The verbs of the dot of `op`, constants aside.
     fn of(op: Op) -> Vec<&'static str> {
         let counter = Counter { host: Host::new(Format::F64), verbs: RefCell::default() };
-        dot::inline(&counter, op, &vec![2.0; op.arity()], 2.0, &vec![1.0; op.arity()]).expect("arithmetic");
+        Dot::arithmetic(
+            &counter,
+            op,
+            Given { x: &vec![2.0; op.arity()], r: 2.0, shadows: &vec![1.0; op.arity()] },
+        )
+        .expect("arithmetic");
         counter.verbs.into_inner()
     }
 }
@@ -248,7 +254,7 @@ fn inline_is_eval_for_arithmetic_rows_and_only_there() {
         let mut random = Random::new(op as u64);
         for (x, r) in points(op, format, 50) {
             let dots = dots(&mut random, op, format);
-            let inline = dot::inline(&Host::new(format), op, &x, r, &dots);
+            let inline = Dot::arithmetic(&Host::new(format), op, Given { x: &x, r, shadows: &dots });
             assert_eq!(inline.is_some(), op.is_arithmetic());
             let eval = dot::eval(format, op, &x, r, &dots);
             assert!(inline.is_none_or(|inline| inline.to_bits() == eval.to_bits()), "{}{x:?}", op.name());

@@ -102,10 +102,11 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// A cache for the thread whose context is at `context`, for annotated code too or not. `plain_calls` is the table, by
-    /// system call number, of calls that translated code makes by itself.
+    /// system call number, of calls that translated code makes by itself, and `evaluator` the address of what computes the
+    /// shadows of functions' results.
     pub(crate) fn new(
         context: u64,
-        plain_calls: u64,
+        [plain_calls, evaluator]: [u64; 2],
         link: bool,
         annotates: bool,
     ) -> Result<Self, Exhausted> {
@@ -116,7 +117,8 @@ impl Cache {
         }
         let hot = Region::new()?;
         let cold = Region::new()?;
-        let (frame, stubs, code) = stubs::build(context, branch_tables, cold.position, plain_calls);
+        let (frame, stubs, code) =
+            stubs::build(context, branch_tables, cold.position, [plain_calls, evaluator]);
         let mut cache = Cache {
             frame,
             stubs,

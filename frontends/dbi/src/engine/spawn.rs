@@ -253,7 +253,10 @@ pub(crate) fn new_thread(
     // SAFETY: zeroed memory of sufficient size and alignment, given to nobody else; all-zero is a valid context.
     let context = unsafe { &mut *(address as *mut Context) };
     let annotates = process.tool.is_some();
-    let cache = cache::Cache::new(address, process.plain_calls, process.options.link, annotates).ok()?;
+    let inline = process.tool.as_ref().and_then(|tool| tool.inline());
+    let evaluator = inline.map_or(0, |inline| inline.evaluate as *const () as u64);
+    let called = [process.plain_calls, evaluator];
+    let cache = cache::Cache::new(address, called, process.options.link, annotates).ok()?;
     context.reset_cpu_state();
     context.host_fs = fs;
     context.enter_stub = cache.stubs().enter;

@@ -3,7 +3,6 @@
 //! Knows where a thread's context is and what its fields mean; blocks reach these stubs through [`Frame`].
 
 use crate::context::Context;
-use crate::runtime::evaluate::evaluate;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::branch_table::INDEX_BITS;
 use crate::x86::code::{Frame, Slot};
@@ -55,12 +54,13 @@ impl Stubs {
 }
 
 /// The stubs of the thread whose context is at `context`, to be placed at `at`. `plain_calls` is the table, by system
-/// call number, of calls that translated code makes by itself.
+/// call number, of calls that translated code makes by itself; `evaluator` is the address of what computes the shadows
+/// of functions' results.
 pub(super) fn build(
     context: u64,
     branch_tables: [u64; TABLES],
     at: u64,
-    plain_calls: u64,
+    [plain_calls, evaluator]: [u64; 2],
 ) -> (Frame, Stubs, Asm) {
     let mut code = Asm::new(at);
     let mut frame = Frame {
@@ -113,7 +113,7 @@ pub(super) fn build(
     code.load(RCX, frame.slot(Slot::Rcx));
     leave(&mut code, EXIT_FUNCTION_RETURNED);
     frame.evaluate = code.here();
-    function::emit_evaluate(&mut code, &frame, evaluate as *const () as u64);
+    function::emit_evaluate(&mut code, &frame, evaluator);
 
     frame.syscall = code.here();
     let (before, after) = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_call_can_be_rewound_once_it_is_stored() {
         const CONTEXT: u64 = 0x4001_0000;
-        let (frame, stubs, code) = build(CONTEXT, [0x4001_4000; TABLES], 0x4006_4000, 0x4000_0000);
+        let (frame, stubs, code) = build(CONTEXT, [0x4001_4000; TABLES], 0x4006_4000, [0x4000_0000, 0]);
         let fields =
             [Context::OFFSET_SYSCALL_NUMBER, Context::OFFSET_SYSCALL_NEXT, Context::OFFSET_SYSCALL_RESUME];
         let at = (frame.syscall - code.base()) as usize;

@@ -4,18 +4,24 @@
 //! its policy.
 
 use super::cells::MirrorCells;
+use super::evaluate::evaluate;
 use super::merging::Vectors;
 use super::observing::Observing;
 use super::records::{Batch, Batches};
 use super::registers::{self, RegisterShadows};
+use crate::context::FunctionCall;
 use crate::engine::Lock;
 use crate::session::Observer;
+use crate::x86::rules::InlineRule;
+use shadowgrind_core::inline::Inline;
 use shadowgrind_core::recorded::Recorded;
 use shadowgrind_core::replay;
 use shadowgrind_core::shadow::{Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
 use shadowgrind_core::words::Words;
+#[cfg(test)]
+use shadowgrind_core::{format::Format, inline::Given, ops::Op};
 use std::sync::Arc;
 
 /// See the module's description.
@@ -111,10 +117,21 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
     }
 }
 
+/// A rule that is machine code beside the guest's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InlineCode {
+    pub(crate) rule: InlineRule,
+    /// Computes the shadow of a function's result where that takes more than arithmetic: called by translated code.
+    pub(crate) evaluate: extern "C" fn(&mut FunctionCall),
+    /// The rule as a number: the oracle of emitted code.
+    #[cfg(test)]
+    pub(crate) eval: fn(Format, Op, Given<'_, f64>) -> f64,
+}
+
 /// What the run time does for shadows whose rule reaches the guest in one way.
 pub(crate) trait Reach<S: Shadow> {
-    /// Whether the rule is machine code beside the guest's.
-    const IS_INLINE: bool = false;
+    /// The rule, if it is machine code beside the guest's.
+    const INLINE: Option<InlineCode> = None;
     /// Whether operations are recorded.
     const RECORDS: bool = false;
 
@@ -129,8 +146,13 @@ pub(crate) trait Reach<S: Shadow> {
 
 impl<S: Shadow> Reach<S> for reach::Nowhere {}
 
-impl<S: Shadow> Reach<S> for reach::Inline {
-    const IS_INLINE: bool = true;
+impl<S: Inline> Reach<S> for reach::Inline {
+    const INLINE: Option<InlineCode> = Some(InlineCode {
+        rule: InlineRule::of::<S>(),
+        evaluate: evaluate::<S>,
+        #[cfg(test)]
+        eval: S::eval,
+    });
 }
 
 impl<S: Recorded<Vectors, Value: Send>> Reach<S> for reach::Recorded {

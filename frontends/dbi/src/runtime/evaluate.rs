@@ -6,32 +6,32 @@
 use crate::context::{CallVector, FunctionCall};
 use crate::x86::function::Function;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::MAX_OPERANDS;
-use shadowgrind_shadows::dot;
 use std::arch::asm;
 
 /// MXCSR with all exceptions masked, rounding to nearest.
 const MXCSR: u32 = 0x1f80;
 
-/// Sets the shadow of the result that is noted in the call, from operands, their shadows and the result.
-pub(crate) extern "C" fn evaluate(call: &mut FunctionCall) {
-    quietly(|| lanes(call));
+/// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result.
+pub(super) extern "C" fn evaluate<S: Inline>(call: &mut FunctionCall) {
+    quietly(|| lanes::<S>(call));
 }
 
 /// Not to be mixed with what sets MXCSR.
 #[inline(never)]
-fn lanes(call: &mut FunctionCall) {
+fn lanes<S: Inline>(call: &mut FunctionCall) {
     let function = Function::from_bits(call.function as u32);
     call.shadow = [0; 4];
     for n in 0..function.lanes() {
-        if let Some(shadow) = lane(call, function, n) {
+        if let Some(shadow) = lane::<S>(call, function, n) {
             set_bits(&mut call.shadow, function.format, n, shadow);
         }
     }
 }
 
 /// The shadow of lane `n` of the result; nothing if no operand has one.
-fn lane(call: &FunctionCall, function: Function, n: usize) -> Option<u64> {
+fn lane<S: Inline>(call: &FunctionCall, function: Function, n: usize) -> Option<u64> {
     let Function { op, format, .. } = function;
     let count = op.arity();
     let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
@@ -47,7 +47,7 @@ fn lane(call: &FunctionCall, function: Function, n: usize) -> Option<u64> {
         return None;
     }
     let r = format.to_f64(bits(&call.result, format, n).into());
-    let shadow = dot::eval(format, op, &x[..count], r, &shadows[..count]);
+    let shadow = S::eval(format, op, Given { x: &x[..count], r, shadows: &shadows[..count] });
     (shadow.to_bits() != 0).then(|| format.from_f64(shadow) as u64)
 }
 
@@ -92,8 +92,15 @@ fn set_mxcsr(is: u32, value: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shadows::ShadowKind;
     use crate::x86::function::Shape;
     use shadowgrind_core::ops::Op;
+
+    /// The evaluator of the first shadow that has one.
+    fn evaluate(call: &mut FunctionCall) {
+        let inline = ShadowKind::ALL.iter().find_map(|kind| kind.inline()).unwrap();
+        (inline.evaluate)(call);
+    }
 
     fn call(op: Op, format: Format, width: u8) -> FunctionCall {
         let function = Function { op, format, width, shape: Shape::Floats };
@@ -101,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_of_either_format() {
+    fn either_format_has_its_shadows() {
         let mut sine = call(Op::Sin, Format::F64, 8);
         (sine.x[0][0], sine.shadows[0][0]) = (0.5_f64.to_bits(), 2.0_f64.to_bits());
         sine.result[0] = 0.5_f64.sin().to_bits();

@@ -1,5 +1,5 @@
 //! The guest's MXCSR and the processor's, where rules for shadows raise exceptions like the guest's own instructions:
-//! under `dot` without AVX-512 (`x86::mirror::isolation` has the code).
+//! under inline shadows without AVX-512 (`x86::mirror::isolation` has the code).
 //!
 //! While code runs that was annotated, or is a function's taken as one operation, the processor's sticky flags are the
 //! guest's. Unless it is isolated, an exception whose flag is not set is unmasked in the processor, even if the guest

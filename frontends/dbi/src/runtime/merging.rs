@@ -1,6 +1,6 @@
 //! Lists of roundings merged by vector instructions: what the shadow's portable code does, all places at once.
 
-use shadowgrind_shadows::mpfr::{Both, Few, Merging, Roundings};
+use shadowgrind_shadows::merging::{Both, Few, Merging, Roundings};
 use std::arch::x86_64::*;
 
 /// Merging by AVX2. Only where the processor has it: `check_host` sees to that before there is any shadow.
@@ -187,7 +187,7 @@ fn join([(few, scale), (other, other_scale)]: Both<'_>) -> Option<Few> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shadowgrind_shadows::mpfr::Portable;
+    use shadowgrind_shadows::merging::Portable;
 
     /// The same of parts at fault, alike or not.
     #[test]

@@ -4,7 +4,7 @@
 mod asked;
 mod carrier;
 pub(crate) mod cells;
-pub(crate) mod evaluate;
+mod evaluate;
 pub(crate) mod exceptions;
 mod exchange;
 mod gmp_setup;
@@ -19,6 +19,6 @@ mod sweep;
 mod tool;
 pub(crate) mod visit;
 
-pub(crate) use carrier::{Carrier, Reach, carry};
+pub(crate) use carrier::{Carrier, InlineCode, Reach, carry};
 pub(crate) use host::{check_host, constants, has_upper_registers};
 pub(crate) use tool::Tool;

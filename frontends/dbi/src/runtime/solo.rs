@@ -137,7 +137,7 @@ pub(super) fn begin(thread: &mut Thread) {
     prepare(shadowed, thread.context, gs, &mut pending);
     let tool = thread.process.tool.as_ref();
     let catches_up = tool.is_some_and(|tool| tool.policy().exchange == Exchange::Add);
-    let is_inline = tool.is_some_and(|tool| tool.is_inline());
+    let is_inline = tool.is_some_and(|tool| tool.inline().is_some());
     if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, catches_up) {
         thread.pc = pc;
         release(thread, &pending);

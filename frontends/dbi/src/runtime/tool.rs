@@ -1,6 +1,6 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
-use super::carrier::Carrier;
+use super::carrier::{Carrier, InlineCode};
 use super::registers::IN_REGISTERS;
 use crate::engine::Lock;
 use crate::engine::layout::GUEST_END;
@@ -59,9 +59,9 @@ impl Tool {
         self.kind.records()
     }
 
-    /// Whether translated code computes shadows beside the guest's operations.
-    pub(crate) fn is_inline(&self) -> bool {
-        self.kind.is_inline()
+    /// The rule that translated code computes shadows by, beside the guest's operations.
+    pub(crate) fn inline(&self) -> Option<InlineCode> {
+        self.kind.inline()
     }
 
     /// What is to be done for the shadow.
@@ -99,6 +99,7 @@ impl Tool {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.records(),
+            rule: self.inline().map(|inline| inline.rule),
             slow: self.session.is_slow(),
             constants: self.constants,
             wide: self.session.may_use_avx512() && super::has_upper_registers(),

@@ -184,18 +184,18 @@ impl Asked<'_> {
     }
 
     /// Derivgrind's requests copy the bytes of the mirror, whatever the floats are.
-    fn copy_dots(&mut self, values: u64, dots: u64, bytes: u64, set: bool) -> Result<u64, Unmapped> {
+    fn copy_dots(&mut self, values: u64, shadows: u64, bytes: u64, set: bool) -> Result<u64, Unmapped> {
         let mut chunk = [0; 4096];
         let mut done = 0;
         while done < bytes {
             let chunk = &mut chunk[..(bytes - done).min(4096) as usize];
-            let (value, dot) = (values.wrapping_add(done), dots.wrapping_add(done));
+            let (value, shadow) = (values.wrapping_add(done), shadows.wrapping_add(done));
             if set {
-                self.m.read(dot, chunk)?;
+                self.m.read(shadow, chunk)?;
                 self.m.write_mirror(value, chunk);
             } else {
                 self.m.read_mirror(value, chunk);
-                self.m.write(dot, chunk)?;
+                self.m.write(shadow, chunk)?;
             }
             done += chunk.len() as u64;
         }

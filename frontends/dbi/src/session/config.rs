@@ -19,7 +19,7 @@ pub struct SessionConfig {
     pub reports: Destinations,
     /// The command, as it is to be shown.
     pub argv: Vec<String>,
-    /// Precision of reals, in bits.
+    /// Precision of high-precision shadows, in bits.
     pub precision: u32,
     /// Whether reals for which that is not enough are found with more.
     pub settles: bool,

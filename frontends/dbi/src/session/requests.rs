@@ -58,13 +58,13 @@ requests! {
     // Version of this table; 0 natively, so that a program can tell whether it runs under the tool.
     Version       = SHADOWGRIND,      "",                                    "1";
     // Which shadow is carried.
-    Shadow        = SHADOWGRIND +  1, "",                                    "0 none, 1 dot, 2 mpfr, 3 error";
+    Shadow        = SHADOWGRIND +  1, "",                                    "the shadow's number; 0 for none";
     // Reads derivatives; those of constants, and all under other shadows, are 0.
-    GetDots       = SHADOWGRIND +  2, "FLOATS*, double dots[count]",         "how many were read: count, or 0 if the shadow is not dot";
+    GetDots       = SHADOWGRIND +  2, "FLOATS*, double derivatives[count]",  "how many were read: count, or 0 if the shadow is no derivative";
     // Sets derivatives without a word in the report.
-    SetDots       = SHADOWGRIND +  3, "FLOATS*, const double dots[count]",   "how many were set: count, or 0 if the shadow is not dot";
+    SetDots       = SHADOWGRIND +  3, "FLOATS*, const double derivatives[count]", "how many were set: count, or 0 if the shadow is no derivative";
     // Seeds an input: every float's derivative becomes `weight`; the report lists it by name. NULL weight: 1.
-    Input         = SHADOWGRIND +  4, "FLOATS*, const char *name, const double *weight", "count; other shadows than dot record name and value only";
+    Input         = SHADOWGRIND +  4, "FLOATS*, const char *name, const double *weight", "count; shadows that are no derivatives record name and value only";
     // Marks floats as outputs; the report lists them by name (NULL: none) at the line of the request.
     Output        = SHADOWGRIND +  5, "FLOATS*, const char *name",           "count";
     // From now on this thread's results carry no shadow and its outputs are not recorded. Nests.
@@ -72,7 +72,7 @@ requests! {
     // Takes one `Disable` back.
     Enable        = SHADOWGRIND +  7, "",                                    "how often it is disabled now";
     // Writes the real a float stands for in decimal, NUL-terminated, with at most size − 1 characters; under shadows
-    // without reals, and for a float that was never shadowed, that is the float itself. Digits 0: as many as the
+    // without real numbers, and for a float that was never shadowed, that is the float itself. Digits 0: as many as the
     // precision gives.
     GetReal       = SHADOWGRIND +  8, "const void *float, format, char *text, size, digits", "length of the text, 0 if there is none";
     // Reads the error of a float in bits; 0.0 under shadows without errors.
@@ -82,11 +82,11 @@ requests! {
 
     // Derivgrind: 0x44470000 + …; answered as that tool does.
 
-    DgGetDot      = DERIVGRIND,       "const void *values, void *dots, bytes", "1; dots has the format of the values";
-    DgSetDot      = DERIVGRIND +  1,  "const void *values, const void *dots, bytes", "1; dots has the format of the values";
+    DgGetDot      = DERIVGRIND,       "const void *values, void *derivatives, bytes", "1; derivatives have the format of the values";
+    DgSetDot      = DERIVGRIND +  1,  "const void *values, const void *derivatives, bytes", "1; derivatives have the format of the values";
     // Adds `plus` and subtracts `minus` from the thread's count of disabling.
     DgDisable     = DERIVGRIND +  2,  "plus, minus",                         "1";
-    DgGetMode     = DERIVGRIND +  8,  "",                                    "mode as Derivgrind names it: `d` for dot";
+    DgGetMode     = DERIVGRIND +  8,  "",                                    "mode as Derivgrind names it: `d` for forward";
 
     // Herbgrind: 0x48420000 + …
 

@@ -232,7 +232,7 @@ impl Session {
         let state = self.state.lock();
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
         let Hook::Math(math) = meaning.hook else { return None };
-        let alone = self.config.shadow.is_inline() && !state.named.contains_key(&pc);
+        let alone = self.config.shadow.inline().is_some() && !state.named.contains_key(&pc);
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
         Some(Counted { function: math.simple()?, number })
     }

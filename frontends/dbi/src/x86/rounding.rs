@@ -7,7 +7,6 @@ use super::rows;
 use super::table::Row;
 use iced_x86::Instruction;
 use shadowgrind_core::format::Format;
-use shadowgrind_shadows::dot::magic_terms;
 
 /// The formats for which code may round by adding a magic number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +31,7 @@ impl Rounding {
 /// Whether `insn` is a sum whose shadow emitted code computes.
 pub(crate) fn adds_floats(insn: &Instruction) -> bool {
     match rows::row(insn) {
-        Row::Arith(op, ..) | Row::Fused(op, ..) => !magic_terms(op).is_empty(),
+        Row::Arith(op, ..) | Row::Fused(op, ..) => !op.addends().is_empty(),
         _ => false,
     }
 }

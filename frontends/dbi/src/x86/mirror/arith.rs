@@ -93,8 +93,9 @@ impl Emitter {
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.
         let others = operands.shadows[..operands.count].contains(&Place::Reg(16 + d));
-        let needs_value = rules::needs_result(op)
-            && (0..operands.count).any(|i| rules::needs_operand(op, i) && operands.x[i] == Place::Reg(d));
+        let inline = self.inline_rule();
+        let needs_value = inline.needs_result(op)
+            && (0..operands.count).any(|i| inline.needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
         let rule = Rule { op, format, width, operands, rest };
         if !self.has_upper() {
@@ -113,8 +114,9 @@ impl Emitter {
         let Rule { op, ref operands, rest, .. } = *rule;
         let d = at.insn().decoded.op0_register().number() as u8;
         // What needs no values may as well come when nothing can fault any more.
-        let values = (0..operands.count).any(|i| rules::needs_operand(op, i));
-        let after = rules::needs_result(op) || !values;
+        let inline = self.inline_rule();
+        let values = (0..operands.count).any(|i| inline.needs_operand(op, i));
+        let after = inline.needs_result(op) || !values;
         if after {
             self.guest(at);
         } else {
@@ -149,10 +151,11 @@ impl Emitter {
         self.out.hot.vector_store(first, to, 64);
         // The guest's operand, as it is before the instruction.
         let operands = &mut rule.operands;
-        let after = rules::needs_result(op);
+        let inline = self.inline_rule();
+        let after = inline.needs_result(op);
         let count = operands.count;
         let needs =
-            |i: usize, x: Place| i < count && after && rules::needs_operand(op, i) && x == Place::Reg(d);
+            |i: usize, x: Place| i < count && after && inline.needs_operand(op, i) && x == Place::Reg(d);
         let keeps_value = operands.x.iter().enumerate().any(|(i, &x)| needs(i, x));
         if keeps_value {
             self.out.hot.vector_store(second, value, 64);
@@ -193,12 +196,13 @@ impl Emitter {
         let first = usize::from(own.is_none());
         let to = own.unwrap_or_else(|| self.temporary(0));
         let temps = [0, 1, 2].map(|i| self.temporary(first + i));
-        let after = rules::needs_result(op);
+        let inline = self.inline_rule();
+        let after = inline.needs_result(op);
         let operands = &mut rule.operands;
         if after {
             // The guest's operand, as it is before the instruction.
             for i in 0..operands.count {
-                if operands.x[i] == Place::Reg(d) && rules::needs_operand(op, i) {
+                if operands.x[i] == Place::Reg(d) && inline.needs_operand(op, i) {
                     let value = self.temporary(first + 3);
                     self.move_shadow(value, d, rule.width.max(16));
                     operands.x[i] = Place::Reg(value);
@@ -232,6 +236,7 @@ impl Emitter {
         let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         let constants = Constants::at(self.mirror().settings.constants);
         let job = Job {
+            rule: self.inline_rule(),
             op,
             format,
             width,

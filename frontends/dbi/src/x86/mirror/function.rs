@@ -250,7 +250,7 @@ impl Emitter {
                 cold.vector_store(result, value, width);
             }
         }
-        let ruled = rules::is_arithmetic(function.op);
+        let ruled = self.inline_rule().is_arithmetic(function.op);
         let rule = ruled.then(|| self.begin_function_rule(true));
         let mut whole = None;
         let written = if ruled && function.op.arity() == 2 && function.lanes() == 1 {
@@ -305,6 +305,7 @@ impl Emitter {
         let Function { op, format, width, .. } = function;
         let upper = self.has_upper();
         let applied = Applied {
+            rule: self.inline_rule(),
             op,
             format,
             width,

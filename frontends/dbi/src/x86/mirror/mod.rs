@@ -38,6 +38,7 @@ use super::asm::Gpr;
 use super::code::{Aside, Displaced, ExitKind};
 use super::emit::Emitter;
 use super::rows;
+use super::rules::InlineRule;
 use super::superblock::{Flow, Insn, Superblock};
 use super::table::{Row, X87};
 use crate::context::ASIDE;
@@ -59,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) in_registers: u8,
     /// Operations are recorded, not computed beside the guest's.
     pub(crate) records: bool,
+    /// What they are computed by otherwise.
+    pub(crate) rule: Option<InlineRule>,
     /// Whatever meets a shadow is left to the engine: the slow twin of everything else, for tests.
     pub(crate) slow: bool,
     /// Address of the constants.
@@ -155,6 +158,11 @@ impl Emitter {
     /// Whether operations are recorded.
     fn records(&mut self) -> bool {
         self.mirror().settings.records
+    }
+
+    /// What shadows are computed by, where operations are not recorded.
+    fn inline_rule(&mut self) -> InlineRule {
+        self.mirror().settings.rule.expect("shadows that are not recorded have a rule")
     }
 
     /// Prepares for the annotated instructions of `block`.

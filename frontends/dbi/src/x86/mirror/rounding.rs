@@ -10,7 +10,6 @@ use crate::x86::rules::Constants;
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_shadows::dot::magic_terms;
 
 /// Mask register: lanes with a magic number.
 const MAGIC: u8 = 1;
@@ -59,7 +58,7 @@ impl Emitter {
             return;
         }
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
-        for &i in magic_terms(sum.op) {
+        for &i in sum.op.addends() {
             if !upper {
                 self.guard_magic(at, operands.x[i], sum);
                 continue;
@@ -95,7 +94,7 @@ impl Emitter {
         let constants = Constants::at(self.mirror().settings.constants);
         let (whole, exponent) = (constants.whole(sum.format), Place::Mem(constants.exponent(sum.format)));
         let (sign, shadow) = (Place::Mem(constants.sign(sum.format)), 16 + sum.d);
-        for &i in magic_terms(sum.op) {
+        for &i in sum.op.addends() {
             let (found, kept) = (self.temporary(1), Place::Mem(self.kept(i)));
             let hot = &mut self.out.hot;
             hot.vector(Vector::unary(forms::MASK_LOAD, Format::F32, Length::B16, MAGIC, kept));

@@ -1,6 +1,7 @@
 //! What annotated code is made of, in each binding, decoded again.
 
 use super::{Mirror, Settings};
+use crate::shadows::ShadowKind;
 use crate::x86::access;
 use crate::x86::asm::Asm;
 use crate::x86::code::{Frame, Placement};
@@ -73,6 +74,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     let settings = Settings {
         in_registers,
         records: false,
+        rule: ShadowKind::ALL.iter().find_map(|kind| kind.inline()).map(|inline| inline.rule),
         constants: CONTEXT + 0x9000,
         guest_end: 1 << 45,
         vdso: (0, 0),

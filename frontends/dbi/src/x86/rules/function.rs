@@ -5,14 +5,16 @@
 
 use super::super::asm::Asm;
 use super::super::vector::{Mem, Place};
-use super::{Binding, Constants, Conversion, Job, Rest, convert, emit, needs_operand, needs_result};
+use super::{Binding, Constants, Conversion, InlineRule, Job, Rest, convert, emit};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 
 /// The rule of a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Applied<'a> {
-    /// A row that [`is_arithmetic`](super::is_arithmetic).
+    /// The shadow's.
+    pub(crate) rule: InlineRule,
+    /// A row that [is arithmetic](InlineRule::is_arithmetic) in the rule.
     pub(crate) op: Op,
     /// F32 or F64.
     pub(crate) format: Format,
@@ -51,6 +53,7 @@ impl Applied<'_> {
         lanes: Option<u8>,
     ) -> Job<'a> {
         Job {
+            rule: self.rule,
             op: self.op,
             format,
             width,
@@ -123,10 +126,10 @@ fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, cons
     };
     let (mut x, mut shadows) = ([Place::Reg(0); MAX_OPERANDS], [Place::Reg(0); MAX_OPERANDS]);
     for i in 0..op.arity() {
-        x[i] = widened(asm, applied.x[i], needs_operand(op, i));
+        x[i] = widened(asm, applied.x[i], applied.rule.needs_operand(op, i));
         shadows[i] = widened(asm, applied.shadows[i], applied.absent >> i & 1 == 0);
     }
-    let r = widened(asm, applied.r, needs_result(op));
+    let r = widened(asm, applied.r, applied.rule.needs_result(op));
     let temps: Vec<u8> = free.collect();
     let width = count * Format::F64.bytes() as u8;
     let job = applied.job(Format::F64, width, [&x[..op.arity()], &shadows[..op.arity()]], lanes);

@@ -4,7 +4,7 @@
 //! `registers`. Nothing here knows an operation: what is emitted follows from the row. The caller says where operands,
 //! shadows and result are; it knows the guest's instruction and orders rule and instruction.
 //!
-//! **Bits.** Emitted code computes what `shadows::dot::eval` computes, bit for bit, but that a NaN may be any NaN.
+//! **Bits.** Emitted code computes what the shadow's own `Inline::eval` computes, bit for bit, but that a NaN may be any NaN.
 //!
 //! **Exceptions.** With [`Binding::Evex`] no MXCSR flag is raised and rounding is to nearest whatever MXCSR says; of
 //! MXCSR only DAZ and FTZ have an effect. With [`Binding::Vex`] flags are raised and the rounding mode of the moment
@@ -21,6 +21,7 @@ mod tests;
 mod vex;
 
 use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::Inline;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 
 use super::asm::Asm;
@@ -50,9 +51,44 @@ pub(crate) enum Rest {
     Low,
 }
 
+/// The rule of a shadow, as code is made of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InlineRule {
+    template: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
+}
+
+impl InlineRule {
+    /// That of shadow `S`.
+    pub(crate) const fn of<S: Inline>() -> Self {
+        InlineRule { template: Template::of::<S> }
+    }
+
+    /// That for `op` on operands and shadows that are in places of their own.
+    fn plain(self, op: Op) -> Template {
+        (self.template)(op, [DISTINCT; 2], 0)
+    }
+
+    /// Whether the rule of an arithmetic `op` reads the guest's result.
+    pub(crate) fn needs_result(self, op: Op) -> bool {
+        self.plain(op).reads(Node::Result)
+    }
+
+    /// Whether the rule of an arithmetic `op` reads operand `i`.
+    pub(crate) fn needs_operand(self, op: Op, i: usize) -> bool {
+        self.plain(op).reads(Node::Operand(i as u8))
+    }
+
+    /// Whether the rule of `op` takes arithmetic alone, for some operands at least: for others it says NaN.
+    pub(crate) fn is_arithmetic(self, op: Op) -> bool {
+        self.plain(op).is_known()
+    }
+}
+
 /// One rule to emit. Registers given as operands, shadows and result are left as they are, but for `to`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a> {
+    /// The shadow's.
+    pub(crate) rule: InlineRule,
     /// An arithmetic row.
     pub(crate) op: Op,
     /// F32 or F64.
@@ -66,7 +102,7 @@ pub(crate) struct Job<'a> {
     /// A bit for each shadow that is known to be absent; it is not read. The rule is shorter then. A shadow of −0 is kept where
     /// adding nothing to it would have made it +0.
     pub(crate) absent: u8,
-    /// The guest's result; read only if [`needs_result`].
+    /// The guest's result; read only if the rule [needs](InlineRule::needs_result) it.
     pub(crate) r: Place,
     /// Register for the result's shadow; may be one of `shadows`, and is none of the temporaries.
     pub(crate) to: u8,
@@ -111,27 +147,12 @@ impl Job<'_> {
             let first = |i: usize| places.get(i).and_then(|place| places.iter().position(|p| p == place));
             std::array::from_fn(|i| first(i).unwrap_or(i) as u8)
         };
-        Template::of(self.op, [same(self.x), same(self.shadows)], self.absent)
+        (self.rule.template)(self.op, [same(self.x), same(self.shadows)], self.absent)
     }
 }
 
 /// Each operand a value of its own.
 const DISTINCT: [u8; MAX_OPERANDS] = [0, 1, 2];
-
-/// Whether the rule of an arithmetic `op` reads the guest's result.
-pub(crate) fn needs_result(op: Op) -> bool {
-    Template::of(op, [DISTINCT; 2], 0).reads(Node::Result)
-}
-
-/// Whether the rule of an arithmetic `op` reads operand `i`.
-pub(crate) fn needs_operand(op: Op, i: usize) -> bool {
-    Template::of(op, [DISTINCT; 2], 0).reads(Node::Operand(i as u8))
-}
-
-/// Whether the rule of `op` takes arithmetic alone, for some operands at least: for others it says NaN.
-pub(crate) fn is_arithmetic(op: Op) -> bool {
-    Template::of(op, [DISTINCT; 2], 0).is_known()
-}
 
 /// Appends the rule. Returns the vector registers it has written, as a mask.
 ///

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 
 use shadowgrind_core::arith::Arith;
 use shadowgrind_core::functions::{Functions, circular};
+use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_shadows::dot;
 
 /// A value, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,17 +163,18 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The shadow rule of an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
+    /// The rule of shadow `S` for an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
     /// and each shadow, to the first that is like it. Shadows with a bit in `absent` are known to be absent.
-    pub(super) fn of(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
+    pub(super) fn of<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
         let recorder = Recorder::default();
         let count = op.arity();
         let x: Vec<V> = same[0][..count].iter().map(|&i| recorder.node(Node::Operand(i))).collect();
         let shadow = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Shadow(i) };
         let shadows: Vec<V> = same[1][..count].iter().map(|i| recorder.node(shadow(i))).collect();
         let result = recorder.node(Node::Result);
-        let shadow = dot::inline(&recorder, op, &x, result, &shadows)
-            .unwrap_or_else(|| dot::rule(&recorder, &op.gradient(&recorder, &x, result), &shadows));
+        let given = Given { x: &x, r: result, shadows: &shadows };
+        let shadow =
+            S::arithmetic(&recorder, op, given).unwrap_or_else(|| S::with_functions(&recorder, op, given));
         let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
         let steps = fused(&nodes, &tests, shadow);
         Template { nodes, tests, steps, result: shadow }

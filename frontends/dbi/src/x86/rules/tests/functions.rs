@@ -1,13 +1,13 @@
 //! Rules of functions on memory operands, in both formats and all widths, against `Host`.
 
 use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::Given;
 use shadowgrind_core::ops::Op;
-use shadowgrind_shadows::dot;
 
 use super::super::super::vector::{Length, Mem, Place, Vector, forms};
-use super::super::{Applied, Binding, emit_function, is_arithmetic};
-use super::lanes;
+use super::super::{Applied, Binding, emit_function};
 use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, SPILL, STATUS, Stage, runs};
+use super::{inline, lanes, rule};
 
 const UPPER: [u8; 12] = [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20];
 const LOWER: [u8; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
@@ -21,6 +21,7 @@ fn place(stage: &Stage, n: usize) -> Mem {
 fn assemble(stage: &Stage, binding: Binding, op: Op, format: Format, width: u8) -> (u8, u32) {
     let to = if binding == Binding::Evex { 16 } else { 1 };
     let applied = Applied {
+        rule: rule(),
         op,
         format,
         width,
@@ -72,7 +73,7 @@ fn play(stage: &mut Stage, binding: Binding, op: Op, format: Format, width: u8, 
         for (lane, got) in lanes(format, &got[..usize::from(width)]).enumerate() {
             let x: Vec<f64> = (0..op.arity()).map(|i| operand(i, lane)).collect();
             let shadows: Vec<f64> = (0..op.arity()).map(|i| operand(3 + i, lane)).collect();
-            let want = dot::eval(format, op, &x, operand(6, lane), &shadows);
+            let want = (inline().eval)(format, op, Given { x: &x, r: operand(6, lane), shadows: &shadows });
             let got = format.to_f64(got.into());
             assert!(
                 got.to_bits() == want.to_bits() || got.is_nan(),
@@ -96,7 +97,7 @@ fn every(binding: Binding, mut with: impl FnMut(&mut Stage, Op, Format, u8)) {
         return;
     }
     let mut stage = Stage::new(23);
-    for &op in Op::ALL.iter().filter(|&&op| is_arithmetic(op)) {
+    for &op in Op::ALL.iter().filter(|&&op| rule().is_arithmetic(op)) {
         for (format, width) in [
             (Format::F64, 8),
             (Format::F64, 16),

@@ -6,14 +6,25 @@ mod stage;
 
 use iced_x86::{EncodingKind, Instruction};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::Given;
 use shadowgrind_core::ops::Op;
-use shadowgrind_shadows::dot;
 
 use super::super::access::has_more_than_sse;
 use super::super::vector::{At, Mem, Place};
-use super::template::{Node, Template};
-use super::{Binding, Constants, DISTINCT, Job, Rest, emit, is_arithmetic, needs_operand, needs_result};
+use super::template::Node;
+use super::{Binding, Constants, InlineRule, Job, Rest, emit};
+use crate::runtime::InlineCode;
+use crate::shadows::ShadowKind;
 use stage::{AFTER, BEFORE, OPERANDS, QUIET, SPILL, STATUS, Stage, runs};
+
+/// A shadow that has one.
+fn inline() -> InlineCode {
+    ShadowKind::ALL.iter().find_map(|kind| kind.inline()).expect("a shadow of numbers in place")
+}
+
+fn rule() -> InlineRule {
+    inline().rule
+}
 
 /// Which places a test uses.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +79,7 @@ impl Scene {
     fn assemble(&self, stage: &Stage, places: &Places) -> Vec<Instruction> {
         let spill = [0, 1, 2].map(|n| Mem::rip(stage.at(SPILL + 64 * n)));
         let job = Job {
+            rule: rule(),
             op: self.op,
             format: self.format,
             width: self.width,
@@ -150,7 +162,8 @@ fn fill(stage: &mut Stage, scene: &Scene, places: &Places) {
 /// Bits of the expected shadow in one lane.
 fn expected(scene: &Scene, x: &[u64], r: u64, shadows: &[u64]) -> u64 {
     let wide = |bits: &[u64]| bits.iter().map(|&b| scene.format.to_f64(b.into())).collect::<Vec<_>>();
-    let shadow = dot::eval(scene.format, scene.op, &wide(x), wide(&[r])[0], &wide(shadows));
+    let given = Given { x: &wide(x), r: wide(&[r])[0], shadows: &wide(shadows) };
+    let shadow = (inline().eval)(scene.format, scene.op, given);
     scene.format.from_f64(shadow) as u64
 }
 
@@ -271,7 +284,7 @@ fn vex_rules_are_the_hosts() {
 #[test]
 fn function_rules_are_the_hosts_as_far_as_they_go() {
     let functions: Vec<Op> =
-        Op::ALL.iter().copied().filter(|&op| !op.is_arithmetic() && is_arithmetic(op)).collect();
+        Op::ALL.iter().copied().filter(|&op| !op.is_arithmetic() && rule().is_arithmetic(op)).collect();
     for op in [Op::Exp, Op::Log, Op::Pow, Op::Tan, Op::Hypot, Op::Cbrt, Op::Sin, Op::Cos] {
         assert!(functions.contains(&op), "{}", op.name());
     }
@@ -378,18 +391,22 @@ fn known_absence_pays() {
 
 #[test]
 fn guest_values_are_asked_for_where_they_are_read() {
-    let results: Vec<Op> = arithmetic().filter(|&op| needs_result(op)).collect();
+    let results: Vec<Op> = arithmetic().filter(|&op| rule().needs_result(op)).collect();
     assert_eq!(results, [Op::Div, Op::Sqrt]);
-    assert!(needs_operand(Op::Div, 1) && !needs_operand(Op::Div, 0));
-    assert!(!needs_operand(Op::Add, 0) && needs_operand(Op::Mul, 0) && !needs_operand(Op::Fmadd, 2));
+    assert!(rule().needs_operand(Op::Div, 1) && !rule().needs_operand(Op::Div, 0));
+    assert!(
+        !rule().needs_operand(Op::Add, 0)
+            && rule().needs_operand(Op::Mul, 0)
+            && !rule().needs_operand(Op::Fmadd, 2)
+    );
 }
 
 /// Every constant that a row mentions is in the pool.
 #[test]
 fn the_pool_suffices() {
     let constants = Constants::at(0);
-    for op in Op::ALL.iter().copied().filter(|&op| is_arithmetic(op)) {
-        for node in Template::of(op, [DISTINCT; 2], 0).nodes {
+    for op in Op::ALL.iter().copied().filter(|&op| rule().is_arithmetic(op)) {
+        for node in rule().plain(op).nodes {
             if let Node::Constant(constant) = node {
                 let _ = constants.vector(constant, Format::F64);
             }

@@ -1,0 +1,50 @@
+//! Rules that a front end can turn into machine code: a number beside each float, made from TABLE 1's partials.
+//!
+//! The rule is written once over [`Arith`]. On [`Host`] it is a number (replay, and the oracle of tests), on a front end's
+//! emitter the same rule is machine code. Its shape depends on the row alone, never on values, so that an arithmetic row
+//! becomes straight-line code.
+
+use crate::arith::{Arith, Host};
+use crate::format::Format;
+use crate::functions::Functions;
+use crate::ops::{Gradient, Op};
+use crate::shadow::{Rule, Shadow};
+use crate::words::InPlace;
+
+/// What an operation was given and gave: operands, result, and the operands' shadows.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a, V> {
+    /// The operands.
+    pub x: &'a [V],
+    /// The result.
+    pub r: V,
+    /// The operands' shadows: +0 without one.
+    pub shadows: &'a [V],
+}
+
+/// A shadow of numbers in place, whose rule can be emitted beside the guest's instructions.
+pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
+    /// The shadow of the result of `op`, whose derivatives are `gradient`.
+    fn rule<K: Arith>(k: &K, op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V;
+
+    /// The same as straight-line arithmetic; nothing for a function row, which is evaluated by [`eval`](Inline::eval).
+    fn arithmetic<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> Option<K::V> {
+        let gradient = op.arithmetic_gradient(k, given.x, given.r)?;
+        Some(Self::rule(k, op, &gradient, given))
+    }
+
+    /// The same for any row.
+    fn with_functions<K: Functions>(k: &K, op: Op, given: Given<'_, K::V>) -> K::V {
+        Self::rule(k, op, &op.gradient(k, given.x, given.r), given)
+    }
+
+    /// The same as a number of `format`.
+    ///
+    /// Arithmetic rows round every step to the format, as [`arithmetic`](Inline::arithmetic) does; function rows are
+    /// evaluated in `f64` and rounded once, since f32 steps would lose several digits.
+    fn eval(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
+        let k = Host::new(format);
+        Self::arithmetic(&k, op, given)
+            .unwrap_or_else(|| k.round(Self::with_functions(&Host::new(Format::F64), op, given)))
+    }
+}
