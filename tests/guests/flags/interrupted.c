@@ -1,5 +1,6 @@
-// Rules that raise exceptions are interrupted at any moment, in several threads, by handlers that compute and raise some
-// themselves: flags and results stay what they are without interruption.
+// Rules that raise exceptions are interrupted at any moment, by handlers that compute and raise some themselves.
+//
+// In several threads. Flags and results stay what they are without interruption.
 //@ libs: -lm -lpthread
 #define _GNU_SOURCE
 #include <immintrin.h>

@@ -1,5 +1,6 @@
-// What rules for derivatives raise that the program does not, in every kind of operation: the program's flags are its own,
-// with all exceptions masked and with all of them unmasked.
+// What rules for derivatives raise that the program does not, in every kind of operation.
+//
+// The flags are the program's own, with all exceptions masked and with all of them unmasked.
 //@ libs: -lm
 //@ flags: -mxsave
 #define _GNU_SOURCE

@@ -1,5 +1,7 @@
-// A program that unmasks exceptions gets a signal where its own arithmetic raises one, with the code, the address and the
-// MXCSR in the frame as natively, and none where only the rule for a derivative raises it.
+// A program that unmasks exceptions gets a signal where its own arithmetic raises one.
+//
+// The code, the address and the MXCSR in the frame are as natively. There is none where only the rule for a derivative
+// raises it.
 //@ libs: -lm
 //@ flags: -mxsave
 #define _GNU_SOURCE
