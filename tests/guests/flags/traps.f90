@@ -1,5 +1,7 @@
-! Fortran's own ways to ask for exceptions: traps from the command line of the compiler, the intrinsic modules, and the note
-! of STOP about what is signalling. Rules for derivatives raise all of it here, the program inexact alone.
+! Fortran's own ways to ask for exceptions: traps, the intrinsic modules, and the note of STOP.
+!
+! Traps are asked for on the compiler's command line; the note says which exceptions are signalling. Rules for
+! derivatives raise all of them here, the program itself inexact alone.
 module values
   implicit none
   real(8), save :: shift = 0d0
