@@ -249,9 +249,9 @@ pub(crate) fn facts(document: &Document<'_>, index: usize) -> Vec<(&'static str,
     say("cause", root.filter(|_| !is_error).map(|root| format!("{}. {}", root.rank, headline(root))));
     let is_said = |expression: &String| decides || headline(cause).contains(&format!("  {expression} ="));
     say("expression", finding.expression.clone().filter(|expression| !is_said(expression)));
-    say("introduces", finding.local_error_bits.map(spread));
+    say("introduces", finding.local_error_bits.filter(is_any).map(spread));
     let off = if decides { "operands" } else { "result" };
-    say(off, finding.error_bits.map(|bits| format!("off by {}", spread(bits))));
+    say(off, finding.error_bits.filter(is_any).map(|bits| format!("off by {}", spread(bits))));
     let left = (decides && finding.count > 0 && finding.unsettled > 0).then_some(finding.unsettled);
     say("unsettled", left.map(|more| format!("{more} more: too close for the reals to tell")));
     say("happens", is_error.then(|| format!("{}{}", count(finding.count, "time"), share(finding.share))));
@@ -277,6 +277,11 @@ fn inlined(place: &Place) -> Option<String> {
     });
     let callers: Vec<String> = callers.collect();
     (!callers.is_empty()).then(|| format!("into {}", callers.join(", in ")))
+}
+
+/// Whether bits of error are more than reads as none.
+fn is_any(bits: &Spread) -> bool {
+    bits.max >= 0.05
 }
 
 fn spread(bits: Spread) -> String {

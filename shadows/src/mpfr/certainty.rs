@@ -15,6 +15,7 @@ use shadowgrind_core::shadow::Lane;
 
 use super::Value;
 use super::exact::{rounds_to_integer, to_f64};
+use super::history::Source;
 use super::linear::exponent;
 use super::number::{RealNumber, perturbed};
 use super::reals::Mpfr;
@@ -65,6 +66,9 @@ impl Certainty {
         let precision = reals.precision;
         if let Some(index) = rounds_to_integer(lane) {
             return Certainty::of_integer(lane.shadows[index], reals);
+        }
+        if lane.op == Op::Sub && Source::of(lane, 0).is_same(&Source::of(lane, 1)) {
+            return Certainty::Exact { last: i32::MAX / 4 };
         }
         if let Some(last) = last_bit(lane) {
             let fits =

@@ -156,7 +156,7 @@ impl MpfrShadow {
 
     /// Looks at what a decision is about, wrong by so many bits, as a power of two.
     fn note_decision(&mut self, id: Id, x: &[Seen<'_, Value>], worst: f64) {
-        let sources: Vec<Source> = x.iter().map(source_of).collect();
+        let sources: Vec<Source> = x.iter().map(Source::of_seen).collect();
         let known = self.operations[id].expression.take();
         let trace = self.trace(id, self.settings.expr_depth, false);
         self.operations[id].expression = fitted(known, trace, &sources, worst);
@@ -190,11 +190,6 @@ impl MpfrShadow {
 /// Error bits of what was looked at, where they may be any.
 fn bits_off(seen: &Seen<'_, Value>) -> Option<f64> {
     seen.shadow.map(|shadow| measure::bits_off(seen.format, seen.bits, shadow))
-}
-
-/// What was looked at, as the history knows it.
-fn source_of(seen: &Seen<'_, Value>) -> Source {
-    Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
 }
 
 /// The one bit of [`Predicate`] that holds between two numbers.

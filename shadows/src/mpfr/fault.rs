@@ -127,8 +127,10 @@ impl Outcome<'_> {
             return beyond(Kind::Invalid);
         }
         if self.left_range() {
-            let overflows = is_infinite(self.lane.to, self.lane.r);
-            return beyond(if overflows { Kind::Overflow } else { Kind::Underflow });
+            if is_infinite(self.lane.to, self.lane.r) {
+                return beyond(Kind::Overflow);
+            }
+            return Some(Fault { kind: Kind::Underflow, power, amount: self.lost_below() });
         }
         if power <= threshold.power {
             return None;
@@ -211,6 +213,17 @@ impl Outcome<'_> {
         let after = self.value.get_exp().map_or(i32::MIN, |exponent| exponent - 1);
         let most = self.lane.to.precision() as i32;
         Kind::Cancellation(f64::from(before.saturating_sub(after).clamp(0, most)))
+    }
+
+    /// What an underflow introduces: no less than the least double, where there is no other measure.
+    fn lost_below(&self) -> f64 {
+        const LEAST: f64 = f64::from_bits(1);
+        let amount = self.amount(self.lane.r);
+        if amount.abs() >= LEAST {
+            return amount;
+        }
+        // What rounds to zero was larger than that.
+        if self.value.is_negative() == (self.linear.r == 0.0) { LEAST } else { -LEAST }
     }
 
     fn amount(&self, local: u128) -> f64 {

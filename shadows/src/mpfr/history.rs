@@ -5,7 +5,7 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::shadow::{Lane, Seen};
 use shadowgrind_core::site::Site;
 
 use super::operations::Id;
@@ -42,6 +42,17 @@ impl Source {
     pub(super) fn of(lane: &Lane<'_, Real>, index: usize) -> Source {
         let serial = lane.shadows.get(index).copied().flatten().map_or(0, |shadow| shadow.serial);
         Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
+    }
+
+    /// What was looked at.
+    pub(super) fn of_seen(seen: &Seen<'_, Real>) -> Source {
+        Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
+    }
+
+    /// Whether two floats are known to be one, with one real.
+    #[inline(always)]
+    pub(super) fn is_same(&self, other: &Source) -> bool {
+        self == other && self.serial != UNTRACED
     }
 }
 

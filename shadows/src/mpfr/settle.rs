@@ -15,6 +15,7 @@ use shadowgrind_core::site::Site;
 
 use super::certainty::Certainty;
 use super::derivation::{Bounded, Derivation};
+use super::history::Source;
 use super::number::RealNumber;
 use super::reals::Mpfr;
 use super::{MpfrShadow, Value};
@@ -87,9 +88,12 @@ impl MpfrShadow {
         self.found_again(&derivation?)
     }
 
-    /// How the reals of two floats of one format compare that are as near to each other as makes no difference to them;
-    /// nothing if that is equal, for all that can be found.
+    /// How the reals of two floats of one format compare that are as near to each other as makes no difference to them:
+    /// equal, if they are so whatever they are made of; nothing if it is only that they cannot be told apart.
     pub(super) fn told_apart(&mut self, [a, b]: &[Seen<'_, Value>; 2]) -> Option<Ordering> {
+        if Source::of_seen(a).is_same(&Source::of_seen(b)) {
+            return Some(Ordering::Equal);
+        }
         if !self.settings.settles || a.format != b.format {
             return None;
         }
@@ -97,7 +101,7 @@ impl MpfrShadow {
         let (x, shadows) = ([a.bits, b.bits], [a.shadow, b.shadow]);
         let lane = Lane { site, op: Op::Sub, from: format, to: format, x: &x, r: 0, shadows: &shadows };
         if self.is_identically_zero(&lane) {
-            return None;
+            return Some(Ordering::Equal);
         }
         let found = self.found(&lane)?;
         found.value.get_exp()?;

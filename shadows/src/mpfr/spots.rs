@@ -18,7 +18,7 @@ use super::real::Real;
 use super::special::is_special;
 use super::{MpfrShadow, Value};
 
-/// What share of an error a rounding must have to be worth a word.
+/// What share of an error an operation must have to be worth a word.
 const WORTH_NAMING: f64 = 0.02;
 
 /// Which way floats leave.
@@ -134,7 +134,9 @@ impl MpfrShadow {
         let influences: Vec<Part> = shadow.influences.parts().into_iter().map(absolute).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
-        for part in &influences {
+        let largest = influences.iter().fold(0.0, |largest: f64, part| largest.max(part.amount.abs()));
+        let least = WORTH_NAMING * largest.min(error.abs());
+        for part in influences.iter().filter(|part| part.amount.abs() >= least) {
             let explained = measure::bits_of(format, shadow, part.amount).min(bits);
             if explained > 0.0 {
                 best = best.max(explained);

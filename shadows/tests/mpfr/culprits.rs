@@ -428,3 +428,14 @@ fn constants_are_not_born_and_what_is_lost_reaches_nothing() {
     assert!(m.finding(1).outputs.is_empty());
     assert_eq!(m.ranked().len(), 1);
 }
+
+/// What underflows is of no account where it is added to what is far larger.
+#[test]
+fn an_underflow_that_adds_nothing_is_not_named() {
+    let m = Machine::new();
+    let (tiny, big) = (m.f64(1.234567e-160), m.f64(1e16));
+    let nothing = m.mul(1, &tiny, &tiny);
+    let left = m.sub(3, &m.add(2, &big, &m.f64(1.0)), &big);
+    m.print(5, &m.add(4, &left, &nothing));
+    assert!(m.ranked().iter().all(|&(kind, _)| kind != Underflow), "{:?}", m.ranked());
+}

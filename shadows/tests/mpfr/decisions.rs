@@ -44,7 +44,7 @@ fn three_tenths_are_not_a_third_of_nine_tenths_in_the_reals_either() {
 
 #[test]
 fn what_the_reals_cannot_tell_is_no_flip() {
-    let m = Machine::new();
+    let m = Machine::with(Settings { settles: false, ..Settings::default() });
     let (one, fortynine) = (m.f64(1.0), m.f64(49.0));
     // 1/49·49 is below 1 in floats; in reals of 256 bits nobody knows.
     let product = m.mul(2, &m.div(1, &one, &fortynine), &fortynine);
@@ -56,10 +56,22 @@ fn what_the_reals_cannot_tell_is_no_flip() {
     assert_eq!((converted.kind, converted.count, converted.unsettled), (Conversion, 0, 1));
 }
 
+/// 1/49 · 49 is one, as any number is that is divided and multiplied by another.
+#[test]
+fn reals_that_are_equal_whatever_they_are_made_of_are_told() {
+    let m = Machine::new();
+    let (one, fortynine) = (m.f64(1.0), m.f64(49.0));
+    let product = m.mul(2, &m.div(1, &one, &fortynine), &fortynine);
+    compare(&m, Predicate::LESS, &product, &one);
+    compare(&m, Predicate::LESS, &product, &product);
+    let finding = m.finding(50);
+    assert_eq!((finding.count, finding.unsettled, finding.executions), (1, 0, Some(2)));
+}
+
 #[test]
 fn an_answer_that_is_right_by_chance_is_unsettled() {
     for precision in 200..=256 {
-        let m = Machine::with(Settings { precision, ..Settings::default() });
+        let m = Machine::with(Settings { precision, settles: false, ..Settings::default() });
         let (one, fortynine) = (m.f64(1.0), m.f64(49.0));
         let product = m.mul(2, &m.div(1, &one, &fortynine), &fortynine);
         compare(&m, Predicate::LESS, &product, &one);

@@ -1,9 +1,10 @@
-// 49/49, by way of a rounded quotient: no precision tells it from one.
+// 49, by way of its logarithm: no precision tells it from 49.
 // FAILS decision
+#include <math.h>
 #include <stdio.h>
-volatile double one = 1, n = 49;
+volatile double n = 49;
 int main(void)
 {
-    double back = one / n * n;
-    printf("%d %g\n", back < one, 0.5); // UNSETTLED 1 of 1
+    double back = exp(log(n));
+    printf("%d %g\n", back < n, 0.5); // UNSETTLED 1 of 1
 }
