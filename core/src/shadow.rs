@@ -87,6 +87,21 @@ pub trait Rule {
         power: i32,
     ) -> Option<Self::Value>;
 
+    /// The sums that follow are meant as such (`plain`), or a term of them may be a number that rounds the others.
+    fn sums_plainly(&mut self, _plain: bool) {}
+
+    /// The shadow of ±x·2ᵏ made from x as [`Rule::scale`] does, but for a constant's part in it: a sum of x and a
+    /// constant as integers ([`crate::tricks::moves_along`]). Nothing where that is another real.
+    fn displace(
+        &mut self,
+        _shadow: &Self::Value,
+        _format: Format,
+        _negate: bool,
+        _power: i32,
+    ) -> Option<Self::Value> {
+        None
+    }
+
     /// The shadow of a float whose sign was set or cleared, whatever it was; `turned` says whether that turned it over.
     /// Where a shadow has no sign of its own, it follows the float's.
     fn with_sign(
@@ -315,8 +330,9 @@ pub trait Cells<V> {
     /// A bit for each of up to eight bytes at `location` that something is kept beside.
     fn carries(&mut self, location: Location, bytes: usize) -> u8;
 
-    /// `bytes` bytes move, and the highest bit, the sign of a float that ends there, is turned over.
-    fn turn(&mut self, from: Location, to: Location, bytes: usize);
+    /// `bytes` bytes, the upper end of a float or a part within it, were changed on the way; exponent and sign as
+    /// [`crate::tricks::exponent_change`] says, the rest such that what is kept beside it stays as it is.
+    fn change_end(&mut self, from: Location, to: Location, bytes: usize, change: (bool, i32));
 
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);

@@ -78,13 +78,19 @@ pub enum ToInteger {
 pub enum Bitwise {
     /// Conjunction: cuts out, selects.
     And,
-    /// Conjunction with a constant: all of a fraction, and nothing else.
-    Cut,
+    /// Conjunction of the second operand with the first one's complement.
+    AndNot,
     /// The low bits of one operand, as many as the other says.
     Low,
     /// Exclusive disjunction: turns signs over, and undoes itself.
     Xor,
-    /// Disjunction, sums, shifts: put together, scale.
+    /// The sum as integers.
+    Sum,
+    /// The first operand less the second, as integers.
+    Difference,
+    /// The product as integers.
+    Product,
+    /// Disjunction, shifts: put together, scale.
     Other,
 }
 
@@ -160,7 +166,7 @@ pub enum Step {
     Bits {
         /// What it does.
         by: Bitwise,
-        /// The operands; one twice if the other is a constant.
+        /// The operands; one twice if there is no other.
         x: [Operand; 2],
         /// The result.
         r: Operand,
@@ -186,6 +192,15 @@ pub enum Step {
         how: ToInteger,
         /// The float.
         x: Operand,
+    },
+    /// Skips the next steps if anything is kept beside these bytes.
+    UnlessKept {
+        /// From here,
+        at: Place,
+        /// so many bytes, at most eight.
+        bytes: u16,
+        /// How many steps.
+        skip: u8,
     },
     /// Skips the next steps unless the record's byte is non-zero: conditional moves.
     Unless {
@@ -238,6 +253,8 @@ pub enum Capture {
 pub struct Lowered {
     /// Number of memory operands.
     pub addresses: u8,
+    /// Its sums are meant as such, whatever their terms are.
+    pub plain_sums: bool,
     /// What to capture.
     pub captures: Vec<Capture>,
     /// What to do then.

@@ -12,31 +12,87 @@ use crate::step::Bitwise;
 /// A significand cut out with a zero exponent field (as `frexp`-like code does between two instructions) stands for
 /// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it. That of a power of two is all
 /// zeros then. The sign of anything, also of zeros and infinities, can be turned over; exclusive disjunction, which
-/// undoes itself when it is done again, does that and no more.
+/// undoes itself when it is done again, does that and no more. Patterns that are the same by chance are not: what is cut
+/// out of a zero, the exponent of a power of two on its own, a product with anything but 1.
 pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u128) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
-    if x.significand != y.significand {
+    if x.significand != y.significand || !may_keep(by, format, x.is_zero(), other) {
         return None;
     }
     if before == after {
         return Some((false, 0));
     }
-    if before ^ after == 1 << (format.width() - 1) {
+    if before ^ after == sign(format) {
         return Some((true, 0));
     }
     let (from, to) = match by {
-        Bitwise::Xor => return None,
+        Bitwise::Xor | Bitwise::Product => return None,
         _ if y.is_zero() && cuts(by, format, other) => (x.exponent()?, 0),
-        Bitwise::Other if x.is_zero() => (0, y.exponent()?),
+        Bitwise::Other | Bitwise::Sum | Bitwise::Difference if x.is_zero() => (0, y.exponent()?),
         _ => (x.exponent()?, y.exponent()?),
     };
     Some((x.negative != y.negative, to - from))
 }
 
+/// How a sum or difference of a float `before`, as an integer, and a constant moves with the float: a unit in the last
+/// place of `before` becomes one of `after`. Whether it moves the other way, and the power of two between the units.
+/// `subtracted`: it is the float that is taken from the constant. Zeros, subnormal numbers and significands on their own
+/// count as having exponent 0, as in [`relation`].
+pub fn moves_along(format: Format, before: u128, after: u128, subtracted: bool) -> Option<(bool, i32)> {
+    let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
+    let exponent = |fields: &Fields| if fields.is_zero() { Some(0) } else { fields.exponent() };
+    if x.biased == y.biased {
+        return Some((x.negative != y.negative) != subtracted).map(|turned| (turned, 0));
+    }
+    if y.is_zero() {
+        return None;
+    }
+    Some(((x.negative != y.negative) != subtracted, exponent(&y)? - exponent(&x)?))
+}
+
+/// What is to be added to the upper end of a shadow, of as many bytes as `before` and `after`, which are the upper end of
+/// a float (its last one, two or four bytes) as an integer operation found and left it, sign aside; and whether the sign
+/// was turned over. Nothing if more than exponent and sign has changed.
+pub fn exponent_change(bytes: usize, before: u32, after: u32) -> Option<(bool, i32)> {
+    /// Bits of sign and exponent of the widest float.
+    const UPPER: usize = 12;
+    let fraction = (1_u32 << (8 * bytes).saturating_sub(UPPER)) - 1;
+    let sign = 1_u32 << (8 * bytes - 1);
+    let magnitude = |bits: u32| (bits & (sign - 1)) as i32;
+    let same = (before ^ after) & fraction == 0;
+    same.then(|| ((before ^ after) & sign != 0, magnitude(after) - magnitude(before)))
+}
+
+/// The upper end of a shadow with an [`exponent_change`]; nothing if its exponent, of as many bits as a double's, has no
+/// room for that.
+pub fn with_exponent_change(bytes: usize, cell: u32, (turned, by): (bool, i32)) -> Option<u32> {
+    let sign = 1_u32 << (8 * bytes - 1);
+    let magnitude = ((cell & (sign - 1)) as i32).checked_add(by)?;
+    let within = by == 0 || magnitude > 0 && magnitude.cast_unsigned() < sign;
+    within.then(|| cell & sign ^ if turned { sign } else { 0 } | magnitude.cast_unsigned())
+}
+
+/// The bit of the sign.
+fn sign(format: Format) -> u128 {
+    1 << (format.width() - 1)
+}
+
+/// Whether an operand, zero or not, can still be there after an operation with `other`.
+fn may_keep(by: Bitwise, format: Format, is_zero: bool, other: u128) -> bool {
+    let (magnitude, fraction) = (sign(format) - 1, (1 << (format.precision() - 1)) - 1);
+    match by {
+        Bitwise::And if is_zero => other & magnitude == magnitude,
+        Bitwise::And => other & fraction != 0,
+        Bitwise::Low if is_zero => other & 0xff >= u128::from(format.width() - 1),
+        Bitwise::Product => other == 1,
+        _ => true,
+    }
+}
+
 /// Whether every float would be negative after this, or none: `other` has the bit of the sign alone, or all others.
 /// Nothing where a sign is turned over or kept.
 pub fn sets_sign(by: Bitwise, format: Format, other: u128, after: u128) -> Option<bool> {
-    let sign = 1 << (format.width() - 1);
+    let sign = sign(format);
     match by {
         Bitwise::And if other == sign - 1 => Some(false),
         // Disjunction sets it, conjunction with the complement clears it.
@@ -57,10 +113,9 @@ pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
 fn cuts(by: Bitwise, format: Format, other: u128) -> bool {
     let fraction = format.precision() - 1;
     match by {
-        Bitwise::And => other & !(1 << (format.width() - 1)) == (1 << fraction) - 1,
+        Bitwise::And => other & !sign(format) == (1 << fraction) - 1,
         Bitwise::Low => other & 0xff == fraction.into(),
-        Bitwise::Cut => true,
-        Bitwise::Xor | Bitwise::Other => false,
+        _ => false,
     }
 }
 
@@ -151,7 +206,6 @@ mod tests {
             let cut = f64::from_bits(x.to_bits() & FRACTION);
             let back = f64::from_bits(cut.to_bits() | 0x3ff0_0000_0000_0000);
             assert_eq!(relation_by(Bitwise::And, x, FRACTION, cut), Some((x < 0.0, -k)));
-            assert_eq!(relation_by(Bitwise::Cut, x, 0, cut), Some((x < 0.0, -k)));
             assert_eq!(relation_by(Bitwise::Low, x, 52, cut), Some((x < 0.0, -k)));
             assert_eq!(relation64(cut, back), Some((false, 0)));
             assert_eq!(back, x.abs() * f64::from(-k).exp2());
@@ -189,9 +243,64 @@ mod tests {
     #[test]
     fn an_unchanged_pattern_keeps_any_shadow() {
         let nan = u128::from(f64::NAN.to_bits());
-        for by in [Bitwise::And, Bitwise::Xor, Bitwise::Other] {
-            assert_eq!(relation(by, Format::F64, nan, 0, nan), Some((false, 0)));
-            assert_eq!(relation(by, Format::F64, 0, 0, 0), Some((false, 0)));
+        let ones = u128::from(u64::MAX);
+        for by in [Bitwise::And, Bitwise::Xor, Bitwise::Other, Bitwise::Sum] {
+            assert_eq!(relation(by, Format::F64, nan, ones, nan), Some((false, 0)));
+            assert_eq!(relation(by, Format::F64, 0, ones, 0), Some((false, 0)));
         }
+        assert_eq!(relation_by(Bitwise::Product, 1.5, 1, 1.5), Some((false, 0)));
+    }
+
+    #[test]
+    fn a_pattern_that_is_the_same_by_chance_keeps_nothing() {
+        for mask in [0, 1 << 63, FRACTION, 0x7ff0_0000_0000_0000] {
+            assert_eq!(relation_by(Bitwise::And, 0.0, mask, 0.0), None, "{mask:x}");
+        }
+        assert_eq!(relation_by(Bitwise::And, 0.0, (1 << 63) - 1, 0.0), Some((false, 0)));
+        assert_eq!(relation_by(Bitwise::And, 4.0, 0x7ff0_0000_0000_0000, 4.0), None);
+        assert_eq!(relation_by(Bitwise::Product, 0.0, 3, 0.0), None);
+        assert_eq!(relation_by(Bitwise::Product, 1.0, 2, f64::from_bits(1.0_f64.to_bits() << 1)), None);
+        assert_eq!(relation_by(Bitwise::Low, 0.0, 32, 0.0), None);
+        assert_eq!(relation_by(Bitwise::Low, 0.0, 64, 0.0), Some((false, 0)));
+    }
+
+    /// By difference quotients: a sum with a constant is linear as long as no exponent changes.
+    #[test]
+    fn sums_move_along_with_their_floats() {
+        let sum = |x: f64, c: u64| f64::from_bits(x.to_bits().wrapping_add(c));
+        let difference = |x: f64, c: u64| f64::from_bits(c.wrapping_sub(x.to_bits()));
+        let slope = |f: &dyn Fn(f64) -> f64, x: f64| (f(x * (1.0 + 1e-6)) - f(x)) / (x * 1e-6);
+        for x in [0.8_f64, -2.3, 1.0123] {
+            for c in [1, 12345, (1 << 51) + 3, 3 << 52, 1 << 63, 0x7ff0_0000_0000_0000] {
+                for (subtracted, made) in [(false, sum as fn(f64, u64) -> f64), (true, difference)] {
+                    let (before, after) = (x.to_bits().into(), made(x, c).to_bits().into());
+                    if !made(x, c).is_normal() {
+                        continue;
+                    }
+                    let (turned, power) = moves_along(Format::F64, before, after, subtracted).unwrap();
+                    let expected = f64::exp2(power.into()) * if turned { -1.0 } else { 1.0 };
+                    let actual = slope(&|x| made(x, c), x);
+                    assert!((actual / expected - 1.0).abs() < 1e-3, "{x} {c:x} {actual} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_upper_end_of_a_float_tells_of_its_exponent() {
+        for (x, y) in [(0.75_f64, 6.0_f64), (-2.5, -0.625), (1.3, -1.3)] {
+            let shadow = -0.3_f64;
+            for bytes in [1, 2, 4] {
+                let upper = |x: f64| (x.to_bits() >> (64 - 8 * bytes)) as u32;
+                let change = exponent_change(bytes, upper(x), upper(y));
+                if bytes == 1 && x.to_bits() >> 52 & 15 != y.to_bits() >> 52 & 15 {
+                    continue;
+                }
+                let end = with_exponent_change(bytes, upper(shadow), change.unwrap()).unwrap();
+                assert_eq!(end, upper(shadow * (y / x)), "{x} {y} {bytes}");
+            }
+        }
+        assert_eq!(exponent_change(4, 0x3ff8_0000, 0x3ff8_0001), None);
+        assert_eq!(with_exponent_change(2, 0x0010, (false, -0x20)), None);
     }
 }

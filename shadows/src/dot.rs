@@ -11,7 +11,8 @@
 //! this, and none of them makes a dot where there was none. A dot that is there follows IEEE arithmetic.
 //!
 //! **Rounding by a magic number** is rounding: what is added to 1.5·2^52, so that the sum is an integer in its last digits,
-//! has no part in the derivative. The shadow sees to that where it is told of an operation; [`rule`] does not ask, since
+//! has no part in the derivative. What has a dot itself is no such number. The shadow sees to that where it is told of an
+//! operation; [`rule`] does not ask, since
 //! hardly any sum has such a term: a front end that emits it looks for them ([`Op::addends`]) and leaves those sums alone.
 //!
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
@@ -78,7 +79,10 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
 
 /// Derivatives as a shadow: a number beside each float.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Dot;
+pub struct Dot {
+    /// Sums are meant as such: no term is one that rounds the others.
+    plain_sums: bool,
+}
 
 impl Rule for Dot {
     type Value = f64;
@@ -93,10 +97,9 @@ impl Rule for Dot {
             dots[i] = shadow.copied().unwrap_or(0.0);
         }
         let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
-        for i in lane.op.addends().iter().copied().filter(|&i| tricks::rounds(lane.to, x[i], r)) {
-            let own = dots[i];
-            dots = [0.0; MAX_OPERANDS];
-            dots[i] = own;
+        let is_magic = |&i: &usize| lane.shadows[i].is_none() && tricks::rounds(lane.to, x[i], r);
+        if !self.plain_sums && lane.op.addends().iter().any(is_magic) {
+            return None;
         }
         Some(eval(lane.to, lane.op, &x[..count], r, &dots[..count]))
     }
@@ -104,6 +107,14 @@ impl Rule for Dot {
     fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
         let scaled = libm::ldexp(*shadow, power);
         Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
+
+    fn sums_plainly(&mut self, plain: bool) {
+        self.plain_sums = plain;
+    }
+
+    fn displace(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
+        self.scale(shadow, format, negate, power)
     }
 }
 
@@ -124,7 +135,7 @@ impl Shadow for Dot {
     type Words = InPlace;
 
     fn new(_settings: &Settings) -> Self {
-        Dot
+        Dot::default()
     }
 
     fn seed(&mut self, _x: Seen<'_, f64>, weight: f64) -> Option<f64> {

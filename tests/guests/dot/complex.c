@@ -55,6 +55,12 @@ static void checks(void)
     Z("polynomial~4", (z * z + a) * z - 1, 3 * w * w + b);
     AT("abs", C(cabs)(z_of(x)), (w - (2 - w / 4) / 4) / hypotl(w, 2 - w / 4), 0.75, -1.25);
     AT("arg", C(carg)(z_of(x)), (-0.25L * w - (2 - w / 4)) / (w * w + (2 - w / 4) * (2 - w / 4)), 0.75, -1.25);
-    number pole;
+    number pole, quotient;
+    /* The compiler's library scales by powers of two where a part of the numerator is zero. */
+    const wide_number quarter = 0.25L * I;
+    AT("one-by", (quotient = 1 / (1 + x * I / 4), C(creal)(quotient)), creall(-quarter / ((1 + quarter * w) * (1 + quarter * w))), 2, 0.001);
+    AT("one-by-imaginary", (quotient = 1 / (1 + x * I / 4), C(cimag)(quotient)), cimagl(-quarter / ((1 + quarter * w) * (1 + quarter * w))), 2, 0.001);
+    AT("imaginary-by", (quotient = 3 * I / ((real)1.5 - x * I / 4), C(creal)(quotient)), creall(3 * I * quarter / ((1.5L - quarter * w) * (1.5L - quarter * w))), 2, 0.001);
+    AT("imaginary-by-imaginary", (quotient = 3 * I / ((real)1.5 - x * I / 4), C(cimag)(quotient)), cimagl(3 * I * quarter / ((1.5L - quarter * w) * (1.5L - quarter * w))), 2, 0.001);
     AT("polar", (pole = C(cexp)(x * I), C(creal)(pole)), -sinl(w), 0.75, -1.25);
 }

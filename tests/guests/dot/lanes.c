@@ -260,7 +260,7 @@ static void parts(void)
 /* In every lane 1.5·2^23, with the derivative of c·x where c is not 0. */
 static __m256 magic(double x, double c) { return _mm256_set1_ps(12582912.0f * (float)(c == 0 ? 1 : c * x)); }
 
-/* Sums that round: what is rounded has no derivative in the sum, the magic number its own (to a float: `~1e7`). */
+/* Sums that round: what is rounded has no derivative in the sum. But a number with a derivative is no magic one (to a float: `~1e7`). */
 static void roundings(void)
 {
     const float m = 12582912.0f;
@@ -273,10 +273,10 @@ static void roundings(void)
     F("magic-fused-taken", _mm256_fmsub_ps(floats(x), floats(x), magic(x, 0)), 0);
     F("magic-less-product", _mm256_fnmadd_ps(floats(x), floats(x), magic(x, 0)), 0);
     F("magic-in-some", _mm256_add_ps(some, floats(w < 0 ? -x : x)), (w < 0 ? -1 : 1) * (4 + 16 + 36 + 49));
-    F("own-right~1e7", _mm256_add_ps(floats(x), magic(x, 1 / w)), 36 * m / w);
-    F("own-left~1e7", _mm256_add_ps(magic(x, 1 / w), floats(x)), 36 * m / w);
-    F("own-taken~1e7", _mm256_sub_ps(floats(x), magic(x, 1 / w)), -36 * m / w);
-    F("own-fused-taken~1e7", _mm256_fmsub_ps(floats(x), floats(x), magic(x, 1 / w)), -36 * m / w);
+    F("own-right~1e7", _mm256_add_ps(floats(x), magic(x, 1 / w)), 36 * m / w + 204);
+    F("own-left~1e7", _mm256_add_ps(magic(x, 1 / w), floats(x)), 36 * m / w + 204);
+    F("own-taken~1e7", _mm256_sub_ps(floats(x), magic(x, 1 / w)), -36 * m / w + 204);
+    F("own-fused-taken~1e7", _mm256_fmsub_ps(floats(x), floats(x), magic(x, 1 / w)), -36 * m / w + 2592 * w);
     F("too-large", _mm256_add_ps(floats(1e9 * x), magic(x, 0)), 204e9);
     Q("magic-ss", _mm_add_ss(four(x), _mm_set_ss(m)), 4 + 9 + 16);
     Q("magic-ss-left", _mm_sub_ss(_mm_set_ss(m), four(x)), 0);

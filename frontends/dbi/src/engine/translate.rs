@@ -14,6 +14,7 @@ use crate::x86::mode::Mode;
 use crate::x86::returns;
 use crate::x86::rows;
 use crate::x86::superblock::{End, Flow, Insn, Superblock};
+use hashbrown::HashSet;
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
 
 /// Limits of blocks that compare their bytes: short and straight.
@@ -36,6 +37,8 @@ pub(crate) struct Translator {
     hot_after: u32,
     /// Guest instructions translated so far.
     pub(crate) instructions: u64,
+    /// Addresses of sums that do not round, of blocks made so far.
+    plain_sums: HashSet<u64>,
 }
 
 /// A block that is to be made.
@@ -90,7 +93,14 @@ pub(crate) struct Located {
 impl Translator {
     pub(crate) fn new(cache: &Cache, limits: Limits, hot_after: u32, mirror: Option<Mirror>) -> Self {
         let emitter = Emitter::new(cache.frame(), mirror);
-        Translator { block: Superblock::new(), emitter, limits, hot_after, instructions: 0 }
+        Translator {
+            block: Superblock::new(),
+            emitter,
+            limits,
+            hot_after,
+            instructions: 0,
+            plain_sums: HashSet::new(),
+        }
     }
 
     /// How annotated code is annotated.
@@ -103,6 +113,19 @@ impl Translator {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.meets(pc);
         }
+    }
+
+    /// Whether the instruction at guest address `pc` is a sum that does not round, as far as was seen when its block was
+    /// made last.
+    pub(crate) fn is_plain_sum(&self, pc: u64) -> bool {
+        self.plain_sums.contains(&pc)
+    }
+
+    fn note_plain_sums(&mut self) {
+        for insn in &self.block.insns {
+            self.plain_sums.remove(&insn.pc());
+        }
+        self.plain_sums.extend(&self.block.plain_sums);
     }
 
     /// Whether the processor's MXCSR is not the guest's in code that may have rules.
@@ -131,6 +154,9 @@ impl Translator {
         let back = if hot { self.back(context) } else { None };
         if back.is_some() {
             self.block.discover(pc, Limits { back, ..limits }, source);
+        }
+        if source.takes_gs() {
+            self.note_plain_sums();
         }
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),

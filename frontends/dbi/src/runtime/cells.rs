@@ -5,6 +5,7 @@ use crate::engine::planes;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
+use shadowgrind_core::tricks;
 use shadowgrind_core::words::Words;
 
 /// See the module's description.
@@ -87,11 +88,13 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         if W::BYTEWISE || mask == 0 { mask } else { u8::MAX }
     }
 
-    fn turn(&mut self, from: Location, to: Location, bytes: usize) {
-        let mut cell = [0; 8];
+    fn change_end(&mut self, from: Location, to: Location, bytes: usize, change: (bool, i32)) {
+        let mut cell = [0; 4];
         self.read(from, &mut cell[..bytes]);
-        cell[bytes - 1] ^= 1 << 7;
-        self.write(to, &cell[..bytes]);
+        // A handle has no exponent.
+        let knows = W::BYTEWISE || change.1 == 0;
+        let end = tricks::with_exponent_change(bytes, u32::from_le_bytes(cell), change).filter(|_| knows);
+        self.write(to, &end.unwrap_or(0).to_le_bytes()[..bytes]);
     }
 
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {

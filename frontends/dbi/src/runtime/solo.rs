@@ -41,6 +41,8 @@ pub(super) struct Entry {
     bytes: [u8; LONGEST],
     insn: Instruction,
     lowering: Lowering,
+    /// It is a sum that does not round.
+    plain_sum: bool,
     site: Site,
     /// How often it has run.
     runs: Cell<u32>,
@@ -85,10 +87,17 @@ impl Solos {
         }
     }
 
-    /// The instruction at `pc` of which `bytes` were read.
-    fn entry(&mut self, process: &Process, pc: u64, bytes: [u8; LONGEST], top: u8) -> Option<Rc<Entry>> {
+    /// The instruction at `pc` of which `bytes` were read; `plain_sum`: it is a sum that does not round.
+    fn entry(
+        &mut self,
+        process: &Process,
+        pc: u64,
+        bytes: [u8; LONGEST],
+        top: u8,
+        plain_sum: bool,
+    ) -> Option<Rc<Entry>> {
         if let Some(entry) = self.entries.get(&(pc, top))
-            && entry.bytes == bytes
+            && (entry.bytes, entry.plain_sum) == (bytes, plain_sum)
         {
             return Some(entry.clone());
         }
@@ -99,13 +108,14 @@ impl Solos {
         let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
         let mut lowering = self.lowerer.lower(&insn, top);
         if let Lowering::Steps(lowered) = &mut lowering {
+            lowered.lowered.plain_sums = plain_sum;
             for step in &mut lowered.lowered.steps {
                 if let Step::Compare { predicate, .. } = step {
                     *predicate = asked(*predicate, pc);
                 }
             }
         }
-        let entry = Rc::new(Entry { bytes, insn, lowering, site, runs: Cell::new(0) });
+        let entry = Rc::new(Entry { bytes, insn, lowering, plain_sum, site, runs: Cell::new(0) });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }
@@ -127,7 +137,8 @@ pub(super) fn begin(thread: &mut Thread) {
     registers::complete_image(thread.context);
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let top = registers::x87_top(thread.context);
-    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top) else { return };
+    let plain_sum = thread.translator.is_plain_sum(pc);
+    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top, plain_sum) else { return };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
     let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
@@ -331,6 +342,14 @@ fn string(shadowed: &mut Shadowed, context: &mut Context, gs: u64, op: &StringOp
     };
     let (from, to) = (start(&op.source, rsi), start(&op.destination, rdi));
     match op.kind {
+        // What is copied over what is still to be read is read again: a pattern is repeated.
+        StringKind::Move if repeats(from, to, bytes, context.rflags & DIRECTION == 0) => {
+            let last = (done - 1) * element;
+            for at in (0..bytes).step_by(element as usize) {
+                let at = if to > from { at } else { last - at };
+                planes::copy(from + at, to + at, element);
+            }
+        }
         StringKind::Move => planes::copy(from, to, bytes),
         StringKind::Store => {
             let mut cell = [0; 8];
@@ -344,6 +363,12 @@ fn string(shadowed: &mut Shadowed, context: &mut Context, gs: u64, op: &StringOp
         }
         StringKind::Load => shadowed.registers(context).bytes(state::general(0), 8).fill(0),
     }
+}
+
+/// Whether copying `bytes` bytes upwards, or downwards, overwrites what is read later.
+fn repeats(from: u64, to: u64, bytes: u64, upwards: bool) -> bool {
+    let distance = if upwards { to.wrapping_sub(from) } else { from.wrapping_sub(to) };
+    (1..bytes).contains(&distance)
 }
 
 /// State is saved in, or restored from, an image in memory: so are its shadows, in the image's mirror.

@@ -7,7 +7,7 @@
 use super::access::is_write;
 use super::function::Counted;
 use super::returns;
-use super::rounding::{Rounding, adds_floats};
+use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
 use super::superblock::{End, Flow, Insn, Superblock};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
@@ -86,7 +86,24 @@ impl Superblock {
         let sums = source.takes_gs() && self.insns.iter().any(|insn| adds_floats(&insn.decoded));
         let parts = self.extents.iter().filter(|_| sums).map(|&(from, _)| source.rounds(from));
         self.rounds = parts.fold(Rounding::default(), Rounding::or);
+        self.plain_sums.clear();
+        if source.takes_gs() {
+            let rounds = self.rounds != Rounding::default();
+            let sums = |insn: &Insn| rounds && adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
+            let mut read = |pc| decode(source, pc);
+            let plain = (0..self.insns.len())
+                .filter(|&n| sums(&self.insns[n]) && is_plain(&self.insns[..=n], &mut read));
+            self.plain_sums.extend(plain.map(|n| self.insns[n].pc()));
+        }
     }
+}
+
+/// The instruction at `pc`; an invalid one if there is none.
+fn decode(source: &mut dyn CodeSource, pc: u64) -> Instruction {
+    const LONGEST: usize = 15;
+    let mut bytes = [0; LONGEST];
+    let count = source.fetch(pc, &mut bytes);
+    Decoder::with_ip(64, &bytes[..count], pc, DecoderOptions::NONE).decode()
 }
 
 /// Whether `insn` ends Valgrind's client request: `rol rdi` by 3, 13, 61 and 51 bits, then `xchg rbx, rbx`; nothing at

@@ -74,6 +74,8 @@ pub(crate) struct Superblock {
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
     pub(crate) rounds: Rounding,
+    /// Addresses of sums that are no roundings whatever their terms are.
+    pub(crate) plain_sums: Vec<u64>,
 }
 
 impl Superblock {
@@ -85,6 +87,7 @@ impl Superblock {
             function: None,
             extents: Vec::new(),
             rounds: Rounding::default(),
+            plain_sums: Vec::new(),
         }
     }
 }

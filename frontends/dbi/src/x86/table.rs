@@ -191,11 +191,11 @@ pub(crate) enum General {
     ByteSwap,
     /// Reverses bytes on the way.
     MoveReversed,
-    /// Logical and shift operations whose result may still be a float.
+    /// Logical, shift and integer operations whose result may still be a float.
     Bits,
     /// A sum of registers or constants, made as an address, that may still be a float.
     Address,
-    /// Inverts all bits: undone by a second time, so the shadow stays.
+    /// Inverts all bits, or negates as an integer: undone by a second time, so the shadow stays.
     Not,
     /// `movs`, with or without `rep`.
     MoveString,

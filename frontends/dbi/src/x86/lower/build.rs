@@ -128,6 +128,15 @@ impl<'a> Build<'a> {
         Operand { place, value: self.out.lowered.reserve(bytes) }
     }
 
+    /// A constant of up to eight bytes, as an operand without a shadow.
+    pub(super) fn constant(&mut self, bits: u64) -> Operand {
+        let scratch = Place::State(state::SCRATCH);
+        let r = self.computed(scratch, 8);
+        self.value(Format::F64, Value::Bits(bits), r);
+        self.clear(scratch, 8);
+        r
+    }
+
     /// Room for a flag.
     pub(super) fn flag(&mut self) -> u16 {
         self.out.lowered.reserve(1)

@@ -50,6 +50,8 @@ pub(crate) enum Value {
     Integer { bytes: u16, x: u16 },
     /// The exponent of an 80-bit x, negated.
     MinusExponent { x: u16 },
+    /// These bits.
+    Bits(u64),
     /// 0.
     Zero,
 }
@@ -59,8 +61,6 @@ pub(crate) enum Value {
 pub(crate) enum Test {
     /// |x| < 2⁶³ or not finite: x87's trigonometric functions do something about it.
     InRange,
-    /// An integer of at least 2⁵².
-    LargeInteger,
 }
 
 /// A permutation whose map depends on captured operands.
@@ -136,6 +136,7 @@ impl Value {
         let two = |x: [u16; 2]| x.map(|at| float(format, record, at));
         match self {
             Value::Product { used: false, .. } | Value::Zero => 0,
+            Value::Bits(bits) => bits.into(),
             Value::Product { x, .. } => arithmetic(format, two(x), |a, b| a * b, |a, b| a * b),
             Value::Sum { x } => arithmetic(format, two(x), |a, b| a + b, |a, b| a + b),
             Value::Widened { from, x } => from.convert(float(from, record, x), format),
@@ -160,11 +161,6 @@ impl Test {
                 exponent - (significand.leading_zeros() as i32) < 0
             }
             (Test::InRange, _) => true,
-            (Test::LargeInteger, Number::Finite { significand, exponent, .. }) => {
-                let whole = significand.trailing_zeros() as i32 + exponent >= 0;
-                significand >> 63 != 0 && (-11..=0).contains(&exponent) && whole
-            }
-            (Test::LargeInteger, _) => false,
         }
     }
 }

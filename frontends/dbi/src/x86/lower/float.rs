@@ -362,7 +362,10 @@ fn bitwise(mnemonic: Mnemonic) -> Bitwise {
     use Mnemonic::*;
     match mnemonic {
         Andps | Andpd | Pand | Vandps | Vandpd | Vpand | Vpandd | Vpandq => Bitwise::And,
+        Andnps | Andnpd | Pandn | Vandnps | Vandnpd | Vpandn | Vpandnd | Vpandnq => Bitwise::AndNot,
         Xorps | Xorpd | Pxor | Vxorps | Vxorpd | Vpxor | Vpxord | Vpxorq => Bitwise::Xor,
+        Paddd | Paddq | Vpaddd | Vpaddq => Bitwise::Sum,
+        Psubd | Psubq | Vpsubd | Vpsubq => Bitwise::Difference,
         _ => Bitwise::Other,
     }
 }

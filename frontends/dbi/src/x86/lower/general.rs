@@ -7,7 +7,7 @@ use crate::x86::state;
 use crate::x86::table::General;
 use iced_x86::{Mnemonic, Register, UsedRegister};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{Bitwise, Map, NO_SOURCE, Operand, Place, Step};
+use shadowgrind_core::step::{Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
 
 pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
@@ -199,17 +199,23 @@ fn compare_exchange_wide(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
+/// The sum goes to the destination, what was there to the source.
 fn exchange_add(build: &mut Build<'_>) -> Result<(), Why> {
     let (to, from, bytes) = (build.place(0)?, build.place(1)?, build.width(0));
-    if may_hold(build, 1) {
-        build.copy(to, from, bytes);
-        build.finish_general(1)?;
-    }
-    if may_hold(build, 0) {
+    let (kept, scratch) = (may_hold(build, 1), Place::State(state::SCRATCH));
+    if kept && may_hold(build, 0) {
+        build.copy(to, scratch, bytes);
+        combine(build, Bitwise::Sum, [0, 1])?;
+        if from != to {
+            build.copy(scratch, from, bytes);
+        }
+    } else if may_hold(build, 0) {
         build.clear(to, bytes);
-        build.finish_general(0)?;
+    } else if kept {
+        build.clear(from, bytes);
     }
-    Ok(())
+    build.finish_general(0)?;
+    build.finish_general(1)
 }
 
 fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
@@ -225,18 +231,63 @@ fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
     build.finish_general(0)
 }
 
-/// The two operands that decide a bitwise or integer operation.
+/// The two operands that decide a bitwise or integer operation; one twice if there is no other.
 fn bit_sources(build: &Build<'_>) -> [u32; 2] {
     use Mnemonic::*;
-    let (a, b) = if build.operands() > 2 || matches!(build.insn.mnemonic(), Rorx) { (1, 2) } else { (0, 1) };
-    let second_decides = matches!(build.insn.mnemonic(), And | Or | Xor | Add | Sub | Andn | Bzhi)
-        && b < build.insn.op_count()
-        && !build.is_immediate(b);
+    let name = build.insn.mnemonic();
+    let three = build.operands() > 2 && !matches!(name, Shld | Shrd)
+        || matches!(name, Rorx)
+        || name == Imul && build.insn.op_count() > 2;
+    let (a, b) = if three { (1, 2) } else { (0, 1) };
+    #[rustfmt::skip] // Families stay together.
+    let second_decides = b < build.insn.op_count()
+        && matches!(
+            name,
+            And | Or | Xor | Add | Adc | Sub | Sbb | Andn | Bzhi | Imul | Pdep | Pext | Shld | Shrd
+        );
     [a, if second_decides { b } else { a }]
 }
 
-/// All of the fraction of an `f32`; that of an `f64` is no immediate operand.
-const FRACTION: u64 = 0x7f_ffff;
+/// What an integer operation on general registers does.
+fn bitwise(mnemonic: Mnemonic) -> Bitwise {
+    use Mnemonic::*;
+    match mnemonic {
+        // What is taken out by all of a mask's bits, or put where they are, is that.
+        And | Pdep | Pext => Bitwise::And,
+        Andn => Bitwise::AndNot,
+        Bzhi => Bitwise::Low,
+        Xor => Bitwise::Xor,
+        Add | Adc | Inc => Bitwise::Sum,
+        Sub | Sbb | Dec => Bitwise::Difference,
+        Imul => Bitwise::Product,
+        _ => Bitwise::Other,
+    }
+}
+
+/// An operand of an integer operation: a place, captured, or a constant.
+fn bit_operand(build: &mut Build<'_>, operand: u32, bytes: u16) -> Result<Operand, Why> {
+    if build.is_immediate(operand) {
+        let bits = build.insn.immediate(operand);
+        return Ok(build.constant(bits));
+    }
+    let place = build.place(operand)?;
+    Ok(build.before(place, bytes))
+}
+
+/// The step of an integer operation on operands `sources`, the result of which is operand 0.
+fn combine(build: &mut Build<'_>, by: Bitwise, [a, b]: [u32; 2]) -> Result<(), Why> {
+    let (bytes, to) = (build.width(0), build.place(0)?);
+    let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
+    let x = bit_operand(build, a, bytes)?;
+    let y = match build.insn.mnemonic() {
+        Mnemonic::Inc | Mnemonic::Dec => build.constant(1),
+        _ if a == b => x,
+        _ => bit_operand(build, b, bytes)?,
+    };
+    let r = build.after(to, bytes);
+    build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
+    Ok(())
+}
 
 fn bits(build: &mut Build<'_>) -> Result<(), Why> {
     if !may_hold(build, 0) || build.insn.mnemonic() == Mnemonic::Rorx && !may_hold(build, 1) {
@@ -247,29 +298,14 @@ fn bits(build: &mut Build<'_>) -> Result<(), Why> {
         return Err("bit string in memory");
     }
     let (bytes, to) = (build.width(0), build.place(0)?);
+    let sources = bit_sources(build);
     if let Some(map) = byte_shift(build, bytes) {
-        let [from, _] = bit_sources(build);
-        let from = build.place(from)?;
-        build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Fixed(map) });
+        let [from, other] = [build.place(sources[0])?, build.place(sources[1])?];
+        build.step(Step::Permute { from: [from, other], to, bytes, map: Map::Fixed(map) });
     } else if never_a_float(build) {
         build.clear(to, bytes);
     } else {
-        let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
-        let [a, b] = bit_sources(build);
-        let (a, b) = (build.place(a)?, build.place(b)?);
-        let x = build.before(a, bytes);
-        let y: Operand = if a == b { x } else { build.before(b, bytes) };
-        let r = build.after(to, bytes);
-        let by = match build.insn.mnemonic() {
-            Mnemonic::And if bytes == 4 && build.is_immediate(1) && build.insn.immediate(1) == FRACTION => {
-                Bitwise::Cut
-            }
-            Mnemonic::And => Bitwise::And,
-            Mnemonic::Bzhi => Bitwise::Low,
-            Mnemonic::Xor => Bitwise::Xor,
-            _ => Bitwise::Other,
-        };
-        build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
+        combine(build, bitwise(build.insn.mnemonic()), sources)?;
     }
     build.finish_general(0)
 }
@@ -281,26 +317,28 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
     let base = part(build.insn.memory_base()).ok_or("an address without a base")?;
     let index = part(build.insn.memory_index());
     let x = build.before(base, bytes);
-    let y = index.map_or(x, |index| build.before(index, bytes));
+    let y = match index {
+        Some(index) => build.before(index, bytes),
+        None => build.constant(build.insn.memory_displacement64()),
+    };
     let r = build.after(to, bytes);
     let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
-    build.step(Step::Bits { by: Bitwise::Other, x: [x, y], r, bytes, lane });
+    build.step(Step::Bits { by: Bitwise::Sum, x: [x, y], r, bytes, lane });
     build.finish_general(0)
 }
 
-/// Whether the result is zero, or the sum cannot reach the exponent without touching the significand.
+/// Whether the result is zero, or cannot be told from the operands.
 fn never_a_float(build: &Build<'_>) -> bool {
+    use Mnemonic::*;
     let insn = build.insn;
+    let narrow = build.width(0) < 4;
     match insn.mnemonic() {
-        Mnemonic::Xor | Mnemonic::Sub if build.is_register(0) && build.is_register(1) => {
+        Xor | Sub if build.is_register(0) && build.is_register(1) => {
             insn.op0_register() == insn.op1_register()
         }
-        Mnemonic::Add | Mnemonic::Sub if build.width(0) >= 4 && build.is_immediate(1) => {
-            insn.immediate(1) & FRACTION != 0
-        }
-        // Of a part of a float, only the sign is changed.
-        name if build.width(0) < 4 => !matches!(name, Mnemonic::And | Mnemonic::Or | Mnemonic::Xor),
-        _ => false,
+        // Of a part of a float, only sign and exponent are changed.
+        And | Or | Xor | Add | Sub | Inc | Dec => false,
+        _ => narrow,
     }
 }
 
@@ -309,7 +347,8 @@ fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
     use Mnemonic::*;
     let insn = build.insn;
     let count_at = insn.op_count() - 1;
-    if !matches!(insn.mnemonic(), Shl | Sal | Shr | Sar | Rol | Ror | Rorx) || !build.is_immediate(count_at) {
+    let shifts = matches!(insn.mnemonic(), Shl | Sal | Shr | Sar | Rol | Ror | Rorx | Shld | Shrd);
+    if !shifts || !build.is_immediate(count_at) {
         return None;
     }
     let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
@@ -317,14 +356,18 @@ fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
         return None;
     }
     let (count, bytes) = (count as i16 / 8, bytes as i16);
+    // What comes in from the second source of a double shift: the other end of it.
+    let second = |i: i16| i.rem_euclid(bytes) + i16::from(SECOND_SOURCE);
     let source = |i: i16| match insn.mnemonic() {
-        Shl | Sal => i - count,
+        Shld if i < count => second(i - count),
+        Shrd if i + count >= bytes => second(i + count),
+        Shl | Sal | Shld => i - count,
         // What comes in from above is no part of a float, be it zeros or copies of a sign.
-        Shr | Sar => i + count,
+        Shr | Sar | Shrd => i + count,
         Rol => (i - count).rem_euclid(bytes),
         _ => (i + count).rem_euclid(bytes),
     };
-    let byte = |i| if (0..bytes).contains(&i) { i as u8 } else { NO_SOURCE };
+    let byte = |i| if (0..bytes).contains(&i) || i >= i16::from(SECOND_SOURCE) { i as u8 } else { NO_SOURCE };
     Some((0..bytes).map(|i| byte(source(i))).collect())
 }
 

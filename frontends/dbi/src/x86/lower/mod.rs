@@ -6,11 +6,9 @@
 //!
 //! What is not followed, by design:
 //! - the stack pointer never holds a float;
-//! - 8- and 16-bit integer operations drop the shadow of the bytes they write: a float is taken apart in halves or wholes;
-//! - so do sums that cannot be a change of exponent, and bits set in memory by an index in a register;
+//! - 8- and 16-bit integer operations drop the shadow of the bytes they write, unless they change sign and exponent alone;
+//! - so do products, and bits set in memory by an index in a register;
 //! - half precision, unless the shadow fits in two bytes: conversions to it are gaps then, those from it start afresh;
-//! - an integer loaded into x87 and stored again carries what its eight bytes carried (`fild`, `fistp`: the copy of a
-//!   double), but not if it is smaller than 2⁵², which no normal double is as an integer;
 //! - comparisons by sign bits (`movmskps`, `vtestps`) or as integers are not observed;
 //! - AVX-512 masks, and its instructions without VEX twin, are gaps; a gap's vector-indexed memory is not named in it.
 

@@ -130,30 +130,37 @@ fn store(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
-/// An integer or a constant starts afresh. But eight bytes loaded as an integer may be a double on its way elsewhere
-/// ([`store_integer`]): its shadow travels in the low eight bytes, where it means nothing to an 80-bit float.
+/// Bytes of a memory operand that may be a float on its way elsewhere, loaded and stored as an integer.
+fn copied(build: &Build<'_>) -> Option<u16> {
+    match build.insn.memory_size() {
+        MemorySize::Int32 => Some(4),
+        MemorySize::Int64 => Some(8),
+        _ => None,
+    }
+}
+
+/// An integer or a constant starts afresh. But what is loaded as an integer may be a float on its way elsewhere
+/// ([`store_integer`]): its shadow travels in the lowest bytes, where it means nothing to an 80-bit float.
 fn load_exact(build: &mut Build<'_>) -> Result<(), Why> {
     let to = stack(build, 7);
-    if build.insn.memory_size() == MemorySize::Int64 {
+    let bytes = copied(build).unwrap_or(0);
+    if bytes > 0 {
         let from = build.place(0)?;
-        build.copy(from, to, 8);
-        build.clear(to.plus(8), WIDTH - 8);
-    } else {
-        build.clear(to, WIDTH);
+        build.copy(from, to, bytes);
     }
+    build.clear(to.plus(bytes), WIDTH - bytes);
     Ok(())
 }
 
-/// An integer so large that, as bits, it is a normal double may be one that was loaded as an integer.
+/// What was loaded as an integer is stored with what was kept beside it, if nothing is kept beside the end of an 80-bit
+/// float.
 fn store_integer(build: &mut Build<'_>, how: ToInteger) -> Result<(), Why> {
     let x = top(build);
     let (to, bytes) = (build.place(0)?, build.width(0));
     build.step(Step::Integer { format: F80, how, x });
     build.clear(to, bytes);
-    if bytes == 8 && how == ToInteger::Round && build.insn.mnemonic() == Mnemonic::Fistp {
-        let flag = build.flag();
-        build.complete(Completion::Test { test: Test::LargeInteger, x: x.value, flag });
-        build.step(Step::Unless { flag, skip: 1 });
+    if let Some(bytes) = copied(build) {
+        build.step(Step::UnlessKept { at: x.place.plus(8), bytes: WIDTH - 8, skip: 1 });
         build.copy(x.place, to, bytes);
     }
     Ok(())

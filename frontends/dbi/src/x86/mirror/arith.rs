@@ -105,7 +105,7 @@ impl Emitter {
         } else {
             self.in_place(at, &rule);
         }
-        self.drop_rounded(at, sum, &operands);
+        self.drop_rounded(at, sum);
         self.close_operand();
     }
 

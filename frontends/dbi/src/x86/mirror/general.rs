@@ -46,7 +46,8 @@ impl Emitter {
             General::Leave => self.load_from(at, RBP, Register::RBP, stack(RBP, 0), 8),
             General::Enter => self.solo(at),
             General::MoveString | General::StoreString | General::LoadString => self.solo(at),
-            General::Not => self.guest(at),
+            General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
+            General::Not => self.bits(at),
             General::Bits if clears(insn) => {
                 self.guest(at);
                 self.clear_results(at);
@@ -236,14 +237,16 @@ impl Emitter {
         }
     }
 
-    /// Logical and shift operations: they may make a float of a float.
+    /// Logical, shift and integer operations: they may make a float of a float.
     fn bits(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let mut sources = self.sources(at);
-        if adds(insn) {
-            // Sums of what is loaded: only what is in registers already is taken for exponents of floats.
-            let writes = self.writes_memory(insn);
-            sources.retain(|source| !matches!(source, Source::Memory(..)) || writes);
+        let result = insn.op0_register().full_register();
+        if !self.writes_memory(insn)
+            && calculates(insn)
+            && liveness::is_no_float(at.block, at.index, result, &mut self.facts)
+        {
+            sources.retain(|source| !matches!(source, Source::Memory(..)));
         }
         self.guard(at, &sources);
         self.guest(at);
@@ -262,9 +265,10 @@ fn clears(insn: &iced_x86::Instruction) -> bool {
         && insn.op0_register() == insn.op1_register()
 }
 
-fn adds(insn: &iced_x86::Instruction) -> bool {
-    use iced_x86::Mnemonic::{Add, Sub};
-    matches!(insn.mnemonic(), Add | Sub)
+/// Whether the instruction is one that addresses are computed with.
+fn calculates(insn: &iced_x86::Instruction) -> bool {
+    use iced_x86::Mnemonic::{Add, Imul, Sub};
+    matches!(insn.mnemonic(), Add | Sub | Imul)
 }
 
 /// A register that the address of `mem` does not need, other than rsp.

@@ -14,6 +14,10 @@ use shadowgrind_core::format::Format;
 
 /// The bits of `reg` that are in `rm` too, exclusive or `second`: a truth table over the three.
 const TURN: u8 = 0x6c;
+/// The bits of the destination that are not in `rm`.
+const WITHOUT: u8 = 0x50;
+/// The bits that are not in `rm`.
+const NOT: u8 = 0x55;
 
 /// Mask registers: lanes that are ±first operand, lanes that are ±second operand, lanes with a bit.
 const FIRST: u8 = 1;
@@ -38,8 +42,7 @@ impl Lanes {
         Vector::new(form, self.format, self.length, operands, rm)
     }
 
-    /// Whether a lane that `form` makes zero is nothing, although an operand has a shadow: it is not selected. Of a
-    /// conjunction, that is so if an operand is zero: else it may have been cut out of a power of two. And exclusive
+    /// Whether a lane that `form`, no conjunction, makes zero is nothing, although an operand has a shadow. Exclusive
     /// disjunction of equals is undone by another.
     pub(super) fn may_be_nothing(self, form: Form) -> bool {
         self.typed && form != forms::XOR
@@ -98,39 +101,112 @@ impl Emitter {
         b: Option<u8>,
         rm: Place,
     ) {
-        self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
-        let some = self.concerned(lanes, form, a, rm);
-        let shadow = match b {
-            Some(b) => self.of_two(lanes, form, a, b, some),
-            None => self.of_one(lanes, a, some),
+        let shadow = if form == forms::AND || form == forms::AND_NOT {
+            self.let_through(at, lanes, form, [a, b.unwrap_or(a)], rm)
+        } else {
+            self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
+            let some = self.concerned(lanes, form);
+            let shadow = match b {
+                Some(b) => self.of_two(lanes, form, a, b, some),
+                None => self.of_one(lanes, a, some),
+            };
+            self.guard_mask(at);
+            shadow
         };
-        self.guard_mask(at);
         self.guest(at);
         self.move_shadow(16 + d, shadow, lanes.bytes);
     }
 
     /// The mask register of the lanes that need a shadow if an operand has one; 0 for all. With the result in the
     /// temporary.
-    fn concerned(&mut self, lanes: Lanes, form: Form, a: u8, rm: Place) -> u8 {
+    fn concerned(&mut self, lanes: Lanes, form: Form) -> u8 {
         if !lanes.may_be_nothing(form) {
             return 0;
         }
-        let hot = &mut self.out.hot;
-        let test = |register| lanes.vector(forms::TEST, [SOME, register], Place::Reg(register));
-        if form != forms::AND {
-            hot.vector(test(TEMPORARY));
-            return SOME;
+        let test = lanes.vector(forms::TEST, [SOME, TEMPORARY], Place::Reg(TEMPORARY));
+        self.out.hot.vector(test);
+        SOME
+    }
+
+    /// The shadow of the conjunction of register `a` or its complement and `rm`, which is register `b` or has no shadow: a
+    /// lane is let through, but perhaps for its sign, or nothing of it is; what is cut is left to the engine.
+    fn let_through(&mut self, at: At<'_>, lanes: Lanes, form: Form, [a, b]: [u8; 2], rm: Place) -> u8 {
+        let both = matches!(rm, Place::Reg(_));
+        if form == forms::AND {
+            self.covered_by(lanes, a, rm);
+            self.kept_lanes(lanes, form, [a, a], rm, TEMPORARY, FIRST);
+            let mask = self.mask_operand(lanes, rm);
+            self.guard_cut(at, lanes, a, mask, TEMPORARY);
+            if !both {
+                return TEMPORARY;
+            }
+            self.covered_by(lanes, b, Place::Reg(a));
+            self.kept_lanes(lanes, form, [a, b], rm, SECOND_TEMPORARY, FIRST);
+            self.guard_cut(at, lanes, b, a, SECOND_TEMPORARY);
+            let nothing = lanes.vector(forms::OR, [TEMPORARY; 2], Place::Reg(SECOND_TEMPORARY));
+            self.out.hot.vector(nothing);
+            return TEMPORARY;
         }
-        let b = match rm {
-            Place::Reg(b) => b,
+        let magnitude = Place::Mem(Constants::at(self.mirror().settings.constants).magnitude(lanes.format));
+        if both {
+            self.out.hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, a], magnitude));
+            self.kept_lanes(lanes, form, [a, b], rm, TEMPORARY, FIRST);
+            let complement = lanes.vector(forms::TERNARY, [SECOND_TEMPORARY, a], Place::Reg(a));
+            self.out.hot.vector(complement.immediate(NOT));
+            self.guard_cut(at, lanes, b, SECOND_TEMPORARY, TEMPORARY);
+        } else {
+            self.zero(TEMPORARY);
+        }
+        // A mask is no float.
+        let masked = self.mask_operand(lanes, rm);
+        self.out.hot.vector(lanes.vector(forms::TEST, [SOME, masked], Place::Reg(masked)));
+        self.out.hot.vector(lanes.vector(forms::TEST, [FIRST, 16 + a], Place::Reg(16 + a)).masked(SOME));
+        self.guard_mask(at);
+        TEMPORARY
+    }
+
+    /// The operand in a register.
+    fn mask_operand(&mut self, lanes: Lanes, rm: Place) -> u8 {
+        match rm {
+            Place::Reg(register) => register,
             Place::Mem(mem) => {
-                hot.vector_load(SECOND_TEMPORARY, mem, lanes.bytes);
+                self.out.hot.vector_load(SECOND_TEMPORARY, mem, lanes.bytes);
                 SECOND_TEMPORARY
             }
-        };
-        hot.vector(test(a));
-        hot.vector(test(b).masked(SOME));
-        SOME
+        }
+    }
+
+    /// Leaves in mask register 1 the lanes in which `mask` lets all of a float through, its sign aside.
+    fn covered_by(&mut self, lanes: Lanes, float: u8, mask: Place) {
+        let magnitude = Constants::at(self.mirror().settings.constants).magnitude(lanes.format);
+        let hot = &mut self.out.hot;
+        hot.vector_load(SECOND_TEMPORARY, magnitude, lanes.bytes);
+        hot.vector(lanes.vector(forms::TERNARY, [SECOND_TEMPORARY, float], mask).immediate(WITHOUT));
+        hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, SECOND_TEMPORARY], Place::Reg(SECOND_TEMPORARY)));
+    }
+
+    /// Makes `to` the shadow of register `float` with the sign that it has in the result of `form`, in the lanes of `mask` in
+    /// which there is one; `mask` is those lanes then.
+    fn kept_lanes(&mut self, lanes: Lanes, form: Form, [a, float]: [u8; 2], rm: Place, to: u8, mask: u8) {
+        let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(lanes.format));
+        let shadow = 16 + float;
+        let hot = &mut self.out.hot;
+        hot.vector(lanes.vector(forms::TEST, [mask, shadow], Place::Reg(shadow)).masked(mask));
+        hot.vector(lanes.vector(form, [to, a], rm));
+        hot.vector(lanes.vector(forms::XOR, [to, to], Place::Reg(float)));
+        let turn = lanes.vector(forms::TERNARY, [to, shadow], sign).immediate(TURN);
+        hot.vector(turn.masked(mask).zeroing());
+    }
+
+    /// Leaves the instruction to the engine if register `float` has a shadow where register `mask` lets something through,
+    /// and `shadow` has nothing.
+    fn guard_cut(&mut self, at: At<'_>, lanes: Lanes, float: u8, mask: u8, shadow: u8) {
+        let own = 16 + float;
+        let hot = &mut self.out.hot;
+        hot.vector(lanes.vector(forms::TEST, [SOME, mask], Place::Reg(mask)));
+        hot.vector(lanes.vector(forms::TEST, [FIRST, own], Place::Reg(own)).masked(SOME));
+        hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, shadow], Place::Reg(shadow)).masked(FIRST));
+        self.guard_mask(at);
     }
 
     /// The shadow of what is in the temporary, made of register `a` and something without a shadow. Leaves in mask

@@ -15,6 +15,13 @@ struct Part {
     absent: u8,
 }
 
+/// What selects lanes: a register, or its complement.
+#[derive(Clone, Copy)]
+struct Mask {
+    register: u8,
+    complement: bool,
+}
+
 impl Emitter {
     /// Register `d` becomes what `form` makes of register `a` and `rm`, which is register `b` or has no shadow.
     pub(super) fn logic_lower(
@@ -26,6 +33,9 @@ impl Emitter {
         b: Option<u8>,
         rm: Place,
     ) {
+        if form == forms::AND || form == forms::AND_NOT {
+            return self.let_through_lower(at, lanes, form, [d, a, b.unwrap_or(a)], rm);
+        }
         let result = self.temporary(0);
         self.out.hot.vector(lanes.vector(form, [result, a], rm));
         let Part { shadow, absent } = self.part(lanes, result, a, [1, 2, 3]);
@@ -48,19 +58,88 @@ impl Emitter {
         self.is_zero(lanes, unclear, shadow);
         self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, absent], Place::Reg(unclear)));
         if lanes.may_be_nothing(form) {
-            let tested = if form == forms::AND { a } else { result };
-            self.is_zero(lanes, result, tested);
-            self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, result], Place::Reg(unclear)));
-        }
-        if lanes.may_be_nothing(form) && form == forms::AND {
-            let equal = if lanes.format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
-            self.zero(result);
-            self.out.hot.vector(lanes.vector(equal, [result, result], rm));
+            self.is_zero(lanes, result, result);
             self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, result], Place::Reg(unclear)));
         }
         self.guard_register(at, unclear);
         self.guest(at);
         self.put_shadow(d, shadow);
+    }
+
+    /// A conjunction of register `a` or its complement and `rm`, which is register `b` or has no shadow, as in `logic`.
+    fn let_through_lower(&mut self, at: At<'_>, lanes: Lanes, form: Form, [d, a, b]: [u8; 3], rm: Place) {
+        let [shadow, unclear] = [1, 2].map(|i| self.temporary(i));
+        let both = matches!(rm, Place::Reg(_));
+        let masked = match rm {
+            Place::Reg(register) => register,
+            Place::Mem(mem) => {
+                let register = self.temporary(3);
+                self.out.hot.vector_load(register, mem, lanes.bytes);
+                register
+            }
+        };
+        if form == forms::AND {
+            self.through(lanes, a, Mask { register: masked, complement: false }, [1, 2]);
+            if both {
+                self.through(lanes, b, Mask { register: a, complement: false }, [3, 4]);
+                for (onto, other) in [(1, 3), (2, 4)] {
+                    let [onto, other] = [onto, other].map(|i| self.temporary(i));
+                    self.merge(lanes, forms::OR, onto, other);
+                }
+            }
+        } else {
+            if both {
+                self.through(lanes, b, Mask { register: a, complement: true }, [1, 2]);
+            } else {
+                self.zero(shadow);
+                self.zero(unclear);
+            }
+            // A mask is no float.
+            let [own, zero] = [4, 5].map(|i| self.temporary(i));
+            let Place::Mem(mem) = self.shadow(a) else { unreachable!("shadows are in memory") };
+            self.out.hot.vector_load(own, mem, lanes.bytes);
+            self.is_zero(lanes, zero, masked);
+            self.out.hot.vector(lanes.vector(forms::AND_NOT, [own, zero], Place::Reg(own)));
+            self.merge(lanes, forms::OR, unclear, own);
+        }
+        self.guard_register(at, unclear);
+        self.guest(at);
+        self.put_shadow(d, shadow);
+    }
+
+    /// What a mask lets through of register `float`, in temporaries `places`: its shadow, with the sign that it has then, in
+    /// the lanes of which all is let through, the sign aside; and a bit in those of which a part is. Uses temporaries 0
+    /// and 5.
+    fn through(&mut self, lanes: Lanes, float: u8, mask: Mask, places: [usize; 2]) {
+        let [shadow, unclear] = places.map(|i| self.temporary(i));
+        let [covers, nothing] = [0, 5].map(|i| self.temporary(i));
+        let Place::Mem(own) = self.shadow(float) else { unreachable!("shadows are in memory") };
+        let constants = Constants::at(self.mirror().settings.constants);
+        let (sign, magnitude) = (constants.sign(lanes.format), constants.magnitude(lanes.format));
+        let equal = if lanes.format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
+        let (register, turned) =
+            (Place::Reg(mask.register), if mask.complement { forms::AND } else { forms::AND_NOT });
+        // What of the sign is cut off, in the lanes with a shadow of which all else is let through.
+        let hot = &mut self.out.hot;
+        hot.vector(lanes.vector(forms::AND, [covers, mask.register], Place::Mem(magnitude)));
+        hot.vector(lanes.vector(turned, [shadow, mask.register], Place::Reg(float)));
+        hot.vector(lanes.vector(forms::AND, [shadow, shadow], Place::Mem(sign)));
+        hot.vector_load(unclear, own, lanes.bytes);
+        hot.vector(lanes.vector(forms::XOR, [shadow, shadow], Place::Reg(unclear)));
+        if mask.complement {
+            self.is_zero(lanes, covers, covers);
+            self.out.hot.vector(lanes.vector(equal, [nothing, covers], Place::Reg(covers)));
+            self.out.hot.vector(lanes.vector(equal, [nothing, nothing], Place::Reg(nothing)));
+            self.out.hot.vector(lanes.vector(equal, [nothing, nothing], register));
+        } else {
+            self.out.hot.vector(lanes.vector(equal, [covers, covers], Place::Mem(magnitude)));
+            self.is_zero(lanes, nothing, mask.register);
+        }
+        self.merge(lanes, forms::AND, shadow, covers);
+        self.merge(lanes, forms::OR, covers, nothing);
+        self.is_zero(lanes, nothing, unclear);
+        self.out.hot.vector(lanes.vector(forms::AND_NOT, [shadow, nothing], Place::Reg(shadow)));
+        self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, covers], Place::Reg(unclear)));
     }
 
     /// The part of register `operand` in the shadow of what is in `result`, made in temporaries `places`.

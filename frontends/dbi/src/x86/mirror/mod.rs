@@ -233,8 +233,7 @@ impl Emitter {
             Row::General(general) => self.general(at, general),
             Row::X87(X87::Control) => self.guest(at),
             Row::X87(_) if records && !self.mode.is_off() => self.solo(at),
-            Row::X87(X87::LoadExact | X87::StoreInteger(..)) => self.x87(at, true),
-            Row::X87(_) => self.x87(at, false),
+            Row::X87(_) => self.x87(at),
             Row::State => self.solo(at),
             Row::CompareFlags(_) if !records || self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
@@ -331,13 +330,13 @@ impl Emitter {
         self.close_operand();
     }
 
-    fn x87(&mut self, at: At<'_>, exact: bool) {
+    fn x87(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if !self.open_operand(at) {
             return self.solo(at);
         }
         let mut sources = vec![guard::Source::X87];
-        if !exact && self.reads_memory(insn) {
+        if self.reads_memory(insn) {
             sources.extend(self.memory_source(insn));
         }
         self.guard(at, &sources);

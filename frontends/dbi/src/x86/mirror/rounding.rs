@@ -1,7 +1,7 @@
 //! Sums that round because one term is a magic number.
 //!
-//! With AVX-512 what the rule makes of such lanes is put right afterwards: of a sum that has been rounded, the magic
-//! term's own shadow is left. Otherwise such sums are left to the engine. Both where the code may have such numbers.
+//! With AVX-512 what the rule makes of such lanes is put right afterwards: a sum that has been rounded has no shadow.
+//! Otherwise such sums are left to the engine. Both where the code may have such numbers; a term with a shadow is none.
 
 use super::At;
 use super::arith::{Operands, lanes_mask};
@@ -40,21 +40,17 @@ impl Sum {
     fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
         Vector::new(form, self.format, self.length(), operands, rm)
     }
+}
 
-    /// Whether its magic term is subtracted.
-    fn subtracts(self, term: usize) -> bool {
-        match self.op {
-            Op::Sub => term == 1,
-            Op::Fmsub | Op::Fnmsub => true,
-            _ => false,
-        }
-    }
+/// Whether a term of the sum may be one that rounds the others.
+fn may_round(at: At<'_>, sum: Sum) -> bool {
+    at.block.rounds.concerns(sum.format) && !at.block.plain_sums.contains(&at.insn().pc())
 }
 
 impl Emitter {
     /// Before the rule and the guest's instruction.
     pub(super) fn find_magic(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
-        if !at.block.rounds.concerns(sum.format) {
+        if !may_round(at, sum) {
             return;
         }
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
@@ -64,6 +60,9 @@ impl Emitter {
                 continue;
             }
             self.magic_lanes(at, operands.x[i], sum);
+            if operands.absent >> i & 1 == 0 {
+                self.without_shadow(operands.shadows[i], sum);
+            }
             let kept = self.kept(i);
             self.out.hot.vector(Vector::unary(
                 forms::MASK_STORE,
@@ -72,12 +71,6 @@ impl Emitter {
                 MAGIC,
                 Place::Mem(kept),
             ));
-            if operands.x[i] == Place::Reg(sum.d) && operands.absent >> i & 1 == 0 {
-                // The rule overwrites its shadow. No code gives a magic number one.
-                let own = 16 + sum.d;
-                self.out.hot.vector(sum.vector(forms::TEST, [MAGIC, own], Place::Reg(own)).masked(MAGIC));
-                self.guard_mask(at);
-            }
         }
     }
 
@@ -86,14 +79,14 @@ impl Emitter {
     }
 
     /// After both.
-    pub(super) fn drop_rounded(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
+    pub(super) fn drop_rounded(&mut self, at: At<'_>, sum: Sum) {
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
-        if !upper || !at.block.rounds.concerns(sum.format) {
+        if !upper || !may_round(at, sum) {
             return;
         }
         let constants = Constants::at(self.mirror().settings.constants);
         let (whole, exponent) = (constants.whole(sum.format), Place::Mem(constants.exponent(sum.format)));
-        let (sign, shadow) = (Place::Mem(constants.sign(sum.format)), 16 + sum.d);
+        let shadow = 16 + sum.d;
         for &i in sum.op.addends() {
             let (found, kept) = (self.temporary(1), Place::Mem(self.kept(i)));
             let hot = &mut self.out.hot;
@@ -101,16 +94,22 @@ impl Emitter {
             hot.vector_load(found, whole, 64);
             hot.vector(sum.vector(forms::TERNARY, [found, sum.d], exponent).immediate(DIFFERENCE));
             hot.vector(sum.vector(forms::TEST_NOT, [MAGIC, found], Place::Reg(found)).masked(MAGIC));
-            if operands.absent >> i & 1 == 1 || operands.x[i] == Place::Reg(sum.d) {
-                hot.vector(sum.vector(forms::XOR, [shadow, shadow], Place::Reg(shadow)).masked(MAGIC));
-                continue;
-            }
-            hot.vector(sum.vector(forms::LOAD, [shadow, 0], operands.shadows[i]).masked(MAGIC));
-            if sum.subtracts(i) {
-                hot.vector(sum.vector(forms::TEST, [MAGIC, shadow], Place::Reg(shadow)).masked(MAGIC));
-                hot.vector(sum.vector(forms::XOR, [shadow, shadow], sign).masked(MAGIC));
-            }
+            hot.vector(sum.vector(forms::XOR, [shadow, shadow], Place::Reg(shadow)).masked(MAGIC));
         }
+    }
+
+    /// Takes the lanes with a shadow from those in the mask register.
+    fn without_shadow(&mut self, shadow: Place, sum: Sum) {
+        let register = match shadow {
+            Place::Reg(register) => register,
+            Place::Mem(mem) => {
+                let register = self.temporary(1);
+                self.out.hot.vector_load(register, mem, sum.width);
+                register
+            }
+        };
+        let test = sum.vector(forms::TEST_NOT, [MAGIC, register], Place::Reg(register));
+        self.out.hot.vector(test.masked(MAGIC));
     }
 
     /// Leaves in a mask register the lanes of `term` that are magic numbers; with AVX-512. Operands of a scalar

@@ -1,6 +1,7 @@
 //! Vectors of floats taken apart and put together by integer instructions: sums and shifts of exponents, fractions cut out.
 //!
-//! A lane of the result that is ±x·2ᵏ has x's shadow, scaled likewise (`core::tricks::relation`); any other has none. That
+//! A lane of the result that is ±x·2ᵏ has x's shadow, scaled likewise (`core::tricks::relation`), and so has the sum of x and
+//! a constant, as integers (`core::tricks::moves_along`); any other has none. That
 //! takes some forty instructions, too much beside each vector sum of integers: it is done with AVX-512 and where such an
 //! instruction has met shadows often. Lanes in which parts of floats are put together, or two have shadows, are left to the
 //! engine.
@@ -31,8 +32,11 @@ const OTHER: usize = 2;
 
 /// Bits of an exponent's place, for a shift.
 const FRACTION_BITS: u8 = 23;
-/// The shift's number among those of its opcode: arithmetic, to the right.
+/// The shift's number among those of its opcode: arithmetic, to the right; to the left.
 const SHIFT_RIGHT: u8 = 4;
+const SHIFT_LEFT: u8 = 6;
+/// Bits of a double's sign and exponent.
+const DOUBLE_UPPER_BITS: u8 = 12;
 
 /// What an instruction works on.
 #[derive(Clone, Copy)]
@@ -43,6 +47,9 @@ struct Parts {
     b: Option<Place>,
     /// It is a conjunction.
     cuts: bool,
+    /// It adds or subtracts.
+    adds: bool,
+    subtracts: bool,
     /// It says nothing of its lanes: they may be of 64 bits.
     untyped: bool,
     bytes: u8,
@@ -85,7 +92,9 @@ fn parts(insn: &Instruction) -> Option<Parts> {
         _ => Some(Place::Mem(operand::guest_memory(insn))),
     };
     let a = first.number() as u8;
-    let parts = Parts { d: d.number() as u8, a, b, cuts, untyped, bytes: d.size() as u8 };
+    let subtracts = matches!(insn.mnemonic(), Psubd | Vpsubd);
+    let adds = subtracts || matches!(insn.mnemonic(), Paddd | Vpaddd);
+    let parts = Parts { adds, subtracts, d: d.number() as u8, a, b, cuts, untyped, bytes: d.size() as u8 };
     (b != Some(Place::Reg(a))).then_some(parts)
 }
 
@@ -157,10 +166,13 @@ impl Emitter {
         self.guard_mask(at);
         if let Some(b) = both {
             self.out.hot.vector(test(FIRST, 16 + b));
-            if !parts.untyped {
+            if !parts.untyped && !parts.subtracts {
                 self.out.hot.vector(test(FIRST, 16 + a).masked(FIRST));
             }
             self.guard_mask(at);
+        }
+        if parts.adds {
+            self.guard_upper_half(at, parts);
         }
         if b.is_none() {
             return;
@@ -180,6 +192,24 @@ impl Emitter {
         if parts.untyped {
             self.guard_wide(at, parts);
         }
+    }
+
+    /// Leaves a sum to the engine that may be of the upper half of a double: of what can be for its exponent, and not for
+    /// that of a narrow float. Keeps what is in the temporaries.
+    fn guard_upper_half(&mut self, at: At<'_>, parts: Parts) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let fraction = Place::Mem(constants.fraction());
+        let [shadow, other] = [SHADOW, OTHER].map(|place| self.waiting(place));
+        let hot = &mut self.out.hot;
+        hot.vector(
+            parts.vector(forms::SHIFT_32, [SHIFT_LEFT, T], Place::Reg(U)).immediate(DOUBLE_UPPER_BITS),
+        );
+        hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], Place::Reg(T)));
+        hot.vector(parts.vector(forms::TEST, [FIRST, U], fraction).masked(FIRST));
+        hot.vector_load(T, shadow, parts.bytes);
+        hot.vector(parts.vector(forms::TEST, [FIRST, T], Place::Reg(T)).masked(FIRST));
+        self.guard_mask(at);
+        self.out.hot.vector_load(U, other, parts.bytes);
     }
 
     /// Leaves a disjunction to the engine that may be of 64 bits: where it changes only the upper half of what has a
@@ -239,7 +269,8 @@ impl Emitter {
         hot.vector(test(forms::TEST, FIRST, U));
         hot.vector_load(U, float, parts.bytes);
         hot.vector(parts.vector(forms::XOR, [U, U], Place::Reg(r)));
-        hot.vector(parts.vector(forms::TEST_NOT, [SECOND, U], fraction).masked(FIRST));
+        let same = parts.vector(forms::TEST_NOT, [SECOND, U], fraction).masked(FIRST);
+        hot.vector(if parts.adds { test(forms::TEST, SECOND, T).masked(FIRST) } else { same });
         // With another exponent, neither may be infinite or NaN, nor the result zero.
         hot.vector(parts.vector(forms::TEST, [THIRD, U], exponent).masked(SECOND));
         hot.vector(parts.vector(forms::AND, [U, U], sign));
@@ -259,6 +290,17 @@ impl Emitter {
             hot.vector_load(U, other, parts.bytes);
             hot.vector(parts.vector(forms::XOR, [U, U], fraction));
             hot.vector(parts.vector(forms::TEST, [FIRST, U], magnitude).masked(FIRST));
+            hot.vector(clear);
+            // What is left of a zero that is not let through as it is; an exponent on its own.
+            hot.vector_load(U, other, parts.bytes);
+            hot.vector(parts.vector(forms::TEST_NOT, [FIRST, U], fraction).masked(SECOND));
+            hot.vector(clear);
+            hot.vector_load(U, float, parts.bytes);
+            hot.vector(parts.vector(forms::TEST_NOT, [THIRD, U], magnitude).masked(SECOND));
+            hot.vector_load(U, other, parts.bytes);
+            hot.vector(parts.vector(forms::AND, [U, U], magnitude));
+            hot.vector(parts.vector(forms::XOR, [U, U], magnitude));
+            hot.vector(test(forms::TEST, FIRST, U).masked(THIRD));
         }
         hot.vector(clear);
         let to = 16 + parts.d;

@@ -20,9 +20,9 @@ rows! {
     Xadd => General(ExchangeAdd);
     Bswap => General(ByteSwap);
     Movbe => General(MoveReversed);
-    And Or Xor Andn Btr Bts Btc Bzhi Bextr => General(Bits);
-    Add Sub Shl Sal Shr Sar Rol Ror Shlx Shrx Sarx Rorx => General(Bits);
-    Not => General(Not);
+    And Or Xor Andn Btr Bts Btc Bzhi Bextr Pdep Pext => General(Bits);
+    Add Adc Sub Sbb Inc Dec Shl Sal Shr Sar Rol Ror Shld Shrd Shlx Shrx Sarx Rorx => General(Bits);
+    Not Neg => General(Not);
     Movsb Movsw Movsq => General(MoveString);
     Stosb Stosw Stosd Stosq => General(StoreString);
     Lodsb Lodsw Lodsd Lodsq => General(LoadString);
@@ -33,19 +33,20 @@ rows! {
     Movdir64b => Gap("MOVDIR64B");
 }
 
-/// The row of an address that is computed and not used as one: sums of exponents and of signs that were taken from two
-/// numbers are computed so. Other sums, and what is an address by its looks, cannot be floats.
+/// The row of an address that is computed and not used as one: copies, sums of exponents and of signs that were taken
+/// from two numbers are computed so. What is multiplied is no float.
 pub(super) fn address_row(insn: &Instruction) -> Row {
-    const FRACTION: u64 = 0x7f_ffff;
     let (result, base, index) = (insn.op0_register(), insn.memory_base(), insn.memory_index());
     let is_general = |r: Register| r.is_gpr() && r.full_register() != Register::RSP;
     let sum = is_general(index) && insn.memory_index_scale() == 1;
-    let constant = index == Register::None && insn.memory_displacement64() != 0 && result.is_gpr32();
-    let may = (result.is_gpr32() || result.is_gpr64())
-        && is_general(base)
-        && (sum || constant)
-        && insn.memory_displacement64() & FRACTION == 0;
+    let may =
+        (result.is_gpr32() || result.is_gpr64()) && is_general(base) && (sum || index == Register::None);
     if may { General(Address) } else { Integer }
+}
+
+/// The row of a product: that of two registers' size in three is no float.
+pub(super) fn product_row(insn: &Instruction) -> Row {
+    if insn.op_count() > 1 { General(Bits) } else { Integer }
 }
 
 /// The row of a string instruction whose name a vector instruction has too.

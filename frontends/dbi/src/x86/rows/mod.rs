@@ -35,6 +35,7 @@ pub(crate) fn row(insn: &Instruction) -> Row {
             return general::string_row(mnemonic);
         }
         Mnemonic::Lea => return general::address_row(insn),
+        Mnemonic::Imul => return general::product_row(insn),
         _ => {}
     }
     of_code(code).or_else(|| of_mnemonic(mnemonic)).or_else(|| gap(code)).unwrap_or(Row::Integer)

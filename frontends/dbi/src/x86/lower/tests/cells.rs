@@ -115,10 +115,9 @@ impl Cells<Vec<u32>> for Origins {
         carries.enumerate().fold(0, |mask, (i, carries)| mask | carries << i)
     }
 
-    fn turn(&mut self, from: Location, to: Location, bytes: usize) {
-        self.copy(from, to, bytes);
-        let last = self.at(to) + bytes - 1;
-        self.origin[last] = COMPUTED;
+    fn change_end(&mut self, _from: Location, to: Location, bytes: usize, _change: (bool, i32)) {
+        let at = self.at(to);
+        self.origin[at..at + bytes].fill(COMPUTED);
     }
 
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {

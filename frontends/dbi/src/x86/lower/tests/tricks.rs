@@ -87,11 +87,15 @@ impl Cells<f64> for Bytes {
         (0..bytes).fold(0, |mask, i| mask | carries(i) << i)
     }
 
-    fn turn(&mut self, from: Location, to: Location, bytes: usize) {
+    fn change_end(&mut self, from: Location, to: Location, bytes: usize, (turned, by): (bool, i32)) {
+        if by != 0 {
+            // What is in other places of the same float is not known here.
+            return self.clear(to, bytes);
+        }
         self.copy(from, to, bytes);
         // What is in other places of the same float is turned over where that is put together.
         let last = self.0.get_mut(&(key(to) + bytes as u64 - 1));
-        if let Some((_, _, factor)) = last {
+        if let Some((_, _, factor)) = last.filter(|_| turned) {
             *factor = -*factor;
         }
     }

@@ -1,0 +1,356 @@
+//! Integer and logical operations on floats, lane by lane: what of a float is still there afterwards, and its shadow with it.
+//!
+//! [`tricks`] says what patterns mean; here it is decided whether a lane is one wide float, two narrow ones, or a part of one.
+
+use super::Run;
+use crate::format::Format;
+use crate::shadow::{Cells, Location, Rule};
+use crate::step::{Bitwise, NO_SOURCE, Operand, SECOND_SOURCE};
+use crate::tricks;
+
+impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
+    /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
+    pub(super) fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
+        let mut offset = 0;
+        while offset < bytes {
+            let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));
+            let lane = if self.are_doubles(xs, bytes - offset, lane) { Format::F64 } else { lane };
+            let here = (lane.bytes() as u16).min(bytes - offset);
+            offset += here;
+            if let Some(part) = self.part_of(xs, here) {
+                self.part(by, xs, result, part.into());
+                self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
+            } else if by == Bitwise::Xor {
+                self.exclusive_lane(xs, result, lane);
+            } else {
+                self.bitwise_lane(by, xs, result, lane);
+            }
+        }
+    }
+
+    /// Whether narrow lanes are one wide one: instructions for narrow floats are used on wide ones, too, being shorter.
+    fn are_doubles(&mut self, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
+        let double = |operand: Operand| {
+            let bits = self.bits(Format::F64, operand);
+            self.cells.is_double(self.location(operand.place), bits)
+        };
+        lane == Format::F32 && usize::from(bytes) >= Format::F64.bytes() && x.into_iter().any(double)
+    }
+
+    /// The sign of one float is turned over; or whatever it becomes will become it again.
+    fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        let kept = |run: &mut Self| run.combined(x, r, format);
+        let (shadowed, other, shadow) = match x.map(|operand| self.get(format, operand)) {
+            [Some(shadow), None] => (x[0], x[1], shadow),
+            [None, Some(shadow)] => (x[1], x[0], shadow),
+            _ => return kept(self),
+        };
+        let turns = |run: &Self, format: Format, at| {
+            let [x, other, r] = [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
+            tricks::relation(Bitwise::Xor, format, x, other, r).map(|(negate, _)| negate)
+        };
+        match turns(self, format, 0) {
+            Some(true) => {
+                let (result, turned) = (self.bits(format, r), self.shadow.scale(&shadow, format, true, 0));
+                self.cells.set(self.location(r.place), format, result, turned);
+            }
+            None if format == Format::F64
+                && [0, 4].iter().all(|&at| turns(self, Format::F32, at).is_some()) =>
+            {
+                for half in [0, 4] {
+                    self.exclusive_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+                }
+            }
+            _ => kept(self),
+        }
+    }
+
+    /// How many of `bytes` bytes are a part of a float, if there is no more of one in them.
+    fn part_of(&mut self, x: [Operand; 2], bytes: u16) -> Option<u16> {
+        const LEAST: u16 = Format::F32.bytes() as u16;
+        let carries = self.carried(x, bytes.into());
+        let end = 8 - (carries[0] | carries[1]).leading_zeros() as u16;
+        let joins = x[0] != x[1] && carries.iter().all(|&carries| carries != 0);
+        if bytes < LEAST {
+            return Some(bytes);
+        }
+        ((1..LEAST).contains(&end) && !joins).then_some(end)
+    }
+
+    /// A bit for each of up to eight bytes of the operands that something is kept beside.
+    fn carried(&mut self, x: [Operand; 2], bytes: usize) -> [u8; 2] {
+        x.map(|operand| self.cells.carries(self.location(operand.place), bytes))
+    }
+
+    /// A part of a float, in a register of one or two bytes or at its end in memory: kept, or its end with another sign
+    /// or exponent.
+    fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize) {
+        let to = self.location(r.place);
+        for operand in x {
+            let from = self.location(operand.place);
+            if self.cells.carries(from, bytes) == 0 {
+                continue;
+            }
+            if self.changes_end(by, operand, r, bytes) {
+                return;
+            }
+        }
+        self.cells.clear(to, bytes);
+    }
+
+    /// Whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for sign and
+    /// exponent: what is kept beside them is changed alike then. What is no end but within a float moves along with
+    /// it in a sum.
+    fn changes_end(&mut self, by: Bitwise, x: Operand, r: Operand, bytes: usize) -> bool {
+        let bits = |operand: Operand| {
+            let at = usize::from(operand.value);
+            self.record[at..at + bytes].iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
+        };
+        let (before, after) = (bits(x), bits(r));
+        let (from, to) = (self.location(x.place), self.location(r.place));
+        let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
+        let change = match before ^ after {
+            0 => {
+                self.cells.copy(from, to, bytes);
+                return true;
+            }
+            change if change == 1 << (8 * bytes - 1) => Some((true, 0)),
+            _ if sums && !self.ends_float(from, bytes) => Some((false, 0)),
+            _ if sums => tricks::exponent_change(bytes, before, after),
+            _ => None,
+        };
+        if let Some(change) = change {
+            self.cells.change_end(from, to, bytes, change);
+        }
+        change.is_some()
+    }
+
+    /// Whether a float that `bytes` bytes at `location` are a part of, in memory or a register, ends with them.
+    fn ends_float(&mut self, location: Location, bytes: usize) -> bool {
+        const ALIGNMENT: u64 = Format::F32.bytes() as u64;
+        let end = location.plus(bytes as u64);
+        match end {
+            Location::Memory(end) => end.is_multiple_of(ALIGNMENT),
+            Location::State(_) => self.cells.carries(end, Format::F64.bytes() - bytes) == 0,
+        }
+    }
+
+    /// Where each byte of the result comes from, if each is one operand's alone and so is what is kept beside it.
+    fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
+        let byte = |run: &Self, operand: Operand, i| run.record[usize::from(operand.value) + i];
+        let carries = self.carried(x, bytes);
+        let source = |i: usize| {
+            let (values, result) = (x.map(|operand| byte(self, operand, i)), byte(self, r, i));
+            let holds = [0, 1].map(|n| values[n] != 0 || carries[n] >> i & 1 != 0);
+            let alone = !(holds[0] && holds[1]) && result == values[0] | values[1];
+            alone.then_some(if holds[1] { SECOND_SOURCE + i as u8 } else { i as u8 })
+        };
+        (0..bytes).map(source).collect()
+    }
+
+    fn combined(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        let from = x.map(|operand| self.location(operand.place));
+        self.cells.combine(from, self.location(r.place), format.bytes());
+    }
+
+    /// Whether a wide result is put together of two narrow floats, one half from each operand and what is kept beside
+    /// them too.
+    fn is_assembled(&mut self, x: [Operand; 2], r: Operand) -> bool {
+        let half = |operand: Operand, at| self.bits(Format::F32, operand.plus(at));
+        let (low, high) = (half(r, 0), half(r, 4));
+        let from = |a: Operand, b: Operand| {
+            half(a, 0) == low && half(b, 4) == high && half(a, 4) != high && half(b, 0) != low
+        };
+        let (forth, back) = (from(x[0], x[1]), from(x[1], x[0]));
+        if !forth && !back {
+            return false;
+        }
+        let (lower, upper) = if forth { (x[0], x[1]) } else { (x[1], x[0]) };
+        let mut is_free = |operand: Operand, at| {
+            let bits = self.bits(Format::F64, operand);
+            let location = self.location(operand.place);
+            !self.cells.is_double(location, bits)
+                && self.cells.carries(location.plus(at), Format::F32.bytes()) == 0
+        };
+        is_free(lower, 4) && is_free(upper, 0)
+    }
+
+    /// Whether one operand is a float with a shadow and the other just something for its exponent.
+    fn adds_exponent(&mut self, x: [Operand; 2], format: Format) -> bool {
+        let carries = self.carried(x, format.bytes()).map(|carries| carries != 0);
+        let [first, second] = x.map(|operand| self.bits(format, operand));
+        match carries {
+            [true, false] => tricks::is_for_exponent(format, first, second),
+            [false, true] => tricks::is_for_exponent(format, second, first),
+            _ => false,
+        }
+    }
+
+    /// Whether one operand sets the sign of the other.
+    fn any_sets_sign(&self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> bool {
+        let after = self.bits(format, r);
+        x.iter().any(|&other| tricks::sets_sign(by, format, self.bits(format, other), after).is_some())
+    }
+
+    fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
+        if self.carried(x, format.bytes()) == [0, 0] {
+            return self.cells.clear(self.location(r.place), format.bytes());
+        }
+        if matches!(by, Bitwise::And | Bitwise::AndNot) {
+            return self.conjunction(by, x, r, format);
+        }
+        let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
+        if joins && format == Format::F64 && self.is_assembled(x, r) {
+            return self.halves(by, x, r);
+        }
+        if joins
+            && !self.any_sets_sign(by, x, r, format)
+            && !self.adds_exponent(x, format)
+            && let Some(map) = self.bytes_of_either(x, r, format.bytes())
+        {
+            let from = x.map(|operand| self.location(operand.place));
+            return self.cells.permute(from, self.location(r.place), &map);
+        }
+        let [first, second] = x.map(|operand| self.bits(format, operand));
+        let others = [second, first];
+        let made = self.scaled(by, x, others, r, format);
+        if made.is_none() && self.may_be_two(by, x, others, r, format) {
+            return self.halves(by, x, r);
+        }
+        if made.is_none() && format == Format::F32 && self.is_upper_half(by, x, r) {
+            return;
+        }
+        let made = made.or_else(|| self.displaced(by, x, r, format));
+        let result = self.bits(format, r);
+        self.cells.set(self.location(r.place), format, result, made);
+    }
+
+    /// What a mask lets through: by bytes, or of a float.
+    fn conjunction(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
+        let ones = u128::MAX >> (128 - format.width());
+        let carries = self.carried(x, format.bytes());
+        let (first, second) = (self.bits(format, x[0]), self.bits(format, x[1]));
+        let (masked, masks) = match by {
+            Bitwise::AndNot => ([x[1]; 2], [first ^ ones; 2]),
+            _ if carries[0] == 0 => ([x[1]; 2], [first; 2]),
+            _ if carries[1] == 0 => ([x[0]; 2], [second; 2]),
+            _ => (x, [second, first]),
+        };
+        let one = masked[0] == masked[1] && !(by == Bitwise::AndNot && carries[0] != 0);
+        if one && let Some(map) = bytes_let_through(masks[0], format.bytes()) {
+            let from = self.location(masked[0].place);
+            return self.cells.permute([from; 2], self.location(r.place), &map);
+        }
+        let made = self.scaled(Bitwise::And, masked, masks, r, format);
+        if made.is_none() && self.may_be_two(Bitwise::And, masked, masks, r, format) {
+            return self.halves(by, x, r);
+        }
+        let result = self.bits(format, r);
+        self.cells.set(self.location(r.place), format, result, made);
+    }
+
+    /// The shadow of an operand that is still there, scaled perhaps; `others` says what each was combined with.
+    fn scaled(
+        &mut self,
+        by: Bitwise,
+        x: [Operand; 2],
+        others: [u128; 2],
+        r: Operand,
+        format: Format,
+    ) -> Option<S::Value> {
+        let result = self.bits(format, r);
+        [0, 1].into_iter().find_map(|i| {
+            let before = self.bits(format, x[i]);
+            let shadow = self.get(format, x[i])?;
+            let subtracted = by == Bitwise::Difference && i == 1;
+            let (negate, power) = tricks::relation(by, format, before, others[i], result)
+                .filter(|&relation| !subtracted || relation == (false, 0))?;
+            if let Some(negative) = tricks::sets_sign(by, format, others[i], result) {
+                return self.shadow.with_sign(&shadow, format, negative, negate);
+            }
+            if !negate && power == 0 {
+                return Some(shadow);
+            }
+            self.shadow.scale(&shadow, format, negate, power)
+        })
+    }
+
+    /// A wide lane as two narrow ones.
+    fn halves(&mut self, by: Bitwise, x: [Operand; 2], r: Operand) {
+        for half in [0, 4] {
+            self.bitwise_lane(by, x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
+        }
+    }
+
+    /// Whether what has been done to a wide lane may have been done to two narrow floats, or to one below zeros: the
+    /// halves of what each was combined with are alike, or upper halves are zero.
+    fn may_be_two(
+        &mut self,
+        by: Bitwise,
+        x: [Operand; 2],
+        others: [u128; 2],
+        r: Operand,
+        format: Format,
+    ) -> bool {
+        if format != Format::F64 || by == Bitwise::Product {
+            return false;
+        }
+        let upper = |bits: u128| bits as u64 >> 32;
+        let alike = |bits: u128| upper(bits) == u64::from(bits as u32);
+        let lanes = matches!(by, Bitwise::And | Bitwise::Other);
+        let zero_above = upper(self.bits(Format::F64, r)) == 0;
+        let mut may = |i: usize| {
+            let (bits, location) = (self.bits(format, x[i]), self.location(x[i].place));
+            let narrow = zero_above && upper(bits) == 0 && self.cells.carries(location.plus(4), 4) == 0;
+            let combined = others[i] != bits && alike(others[i]);
+            self.cells.carries(location, 8) == 0 || narrow || lanes && combined
+        };
+        may(0) && may(1)
+    }
+
+    /// Whether the lane is the upper half of a double, with nothing but another exponent: what is kept beside it then is
+    /// changed alike.
+    fn is_upper_half(&mut self, by: Bitwise, x: [Operand; 2], r: Operand) -> bool {
+        let bytes = Format::F32.bytes();
+        let carries = self.carried(x, bytes);
+        let one = match carries.map(|carries| carries != 0) {
+            [true, second] if !second || x[0] == x[1] => x[0],
+            [false, true] if by == Bitwise::Sum => x[1],
+            _ => return false,
+        };
+        let [before, after] = [one, r].map(|operand| self.bits(Format::F32, operand) as u32);
+        let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
+        let Some(change) = tricks::exponent_change(bytes, before, after).filter(|_| sums) else {
+            return false;
+        };
+        let (from, to) = (self.location(one.place), self.location(r.place));
+        self.cells.change_end(from, to, bytes, change);
+        true
+    }
+
+    /// The shadow of the sum of a float and a constant, as integers.
+    fn displaced(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<S::Value> {
+        if !matches!(by, Bitwise::Sum | Bitwise::Difference) {
+            return None;
+        }
+        let (one, shadow) = match x.map(|operand| self.get(format, operand)) {
+            [Some(shadow), None] => (0, shadow),
+            [None, Some(shadow)] => (1, shadow),
+            _ => return None,
+        };
+        let (before, after) = (self.bits(format, x[one]), self.bits(format, r));
+        let subtracted = by == Bitwise::Difference && one == 1;
+        let (negate, power) = tricks::moves_along(format, before, after, subtracted)?;
+        self.shadow.displace(&shadow, format, negate, power)
+    }
+}
+
+/// Which bytes of `bytes` a mask lets through, if it does so by whole bytes.
+fn bytes_let_through(mask: u128, bytes: usize) -> Option<Vec<u8>> {
+    let byte = |i: usize| match mask.to_le_bytes()[i] {
+        0 => Some(NO_SOURCE),
+        u8::MAX => Some(i as u8),
+        _ => None,
+    };
+    (0..bytes).map(byte).collect()
+}
