@@ -20,5 +20,6 @@ pub mod site;
 pub mod slots;
 pub mod spec;
 pub mod step;
+pub mod text;
 pub mod tricks;
 pub mod words;

@@ -11,6 +11,7 @@ use crate::ops::Op;
 use crate::rounding::Rounding;
 use crate::site::Site;
 use crate::step::{Predicate, ToInteger};
+use crate::text::Notation;
 use crate::words::Words;
 
 /// A resolved place: where a shadow is kept at this moment.
@@ -235,8 +236,8 @@ pub struct Leaves {
     pub site: Site,
     /// Its number among the outputs of the report.
     pub output: u64,
-    /// Whether it is known to have been promoted to double for a call.
-    pub promoted: bool,
+    /// How it is written, where that is known.
+    pub notation: Option<Notation>,
     /// Whether it leaves in binary form, and not printed or named.
     pub written: bool,
 }

@@ -9,6 +9,7 @@ use std::iter::Peekable;
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{IndexSet, Judgement, Label, Output, OutputKind, Outputs, Said, Value};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::text::{self, Notation};
 
 /// A series of at most this many outputs is shown one by one.
 pub const FEW: usize = 3;
@@ -27,6 +28,10 @@ pub struct Sample {
     pub dot: Option<Value>,
     /// Its error, if the shadow knows one.
     pub error: Option<SampleError>,
+    /// How it was written, if that is known.
+    pub notation: Option<Notation>,
+    /// What the real would have been written as, if that is another text.
+    pub exact: Option<String>,
 }
 
 /// The error of one output.
@@ -142,12 +147,18 @@ impl Sample {
         let (dot, error) = match output.said {
             Said::Nothing => (None, None),
             Said::Dot(dot) => (Some(dot), None),
-            Said::Error { real, error_bits, correct_digits, judgement } => {
+            Said::Error { real, error_bits, correct_digits, judgement, .. } => {
                 let (real, digits) = (real.map(str::to_owned), correct_digits.into());
                 (None, Some(SampleError { real, bits: error_bits, digits, judgement }))
             }
         };
-        Sample { index, value: output.value, dot, error }
+        let exact = output.exact().map(str::to_owned);
+        Sample { index, value: output.value, dot, error, notation: output.notation, exact }
+    }
+
+    /// Its text, if its notation is known, without what only fills it up.
+    pub fn printed(&self) -> Option<String> {
+        Some(self.notation?.write(&text::Float::from(self.value)).trim().to_owned())
     }
 
     /// Error bits; 0 where none are known.
@@ -288,12 +299,19 @@ mod tests {
     fn push(outputs: &mut Outputs, site: u32, position: u16, value: f64, said: Said<&str>) {
         let site = Site::from_bits(site);
         let (kind, label) = (OutputKind::Printf, Label::NONE);
-        outputs.push(&Output { kind, label, value: value.into(), site, position, said });
+        let value = value.into();
+        outputs.push(&Output { kind, label, value, site, position, said, notation: None });
     }
 
     fn bits(error_bits: f64) -> Said<&'static str> {
         let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
-        Said::Error { real: None, error_bits, correct_digits: (15.0 - error_bits) as f32, judgement }
+        Said::Error {
+            real: None,
+            error_bits,
+            correct_digits: (15.0 - error_bits) as f32,
+            judgement,
+            exact: None,
+        }
     }
 
     #[test]
@@ -348,7 +366,8 @@ mod tests {
     fn outputs_with_suppressed_causes_only_are_excused() {
         let mut outputs = Outputs::new();
         let mut say = |value, error_bits, judgement| {
-            let said = Said::Error { real: None, error_bits, correct_digits: f32::NAN, judgement };
+            let said =
+                Said::Error { real: None, error_bits, correct_digits: f32::NAN, judgement, exact: None };
             push(&mut outputs, 1, 0, value, said);
         };
         (0..4).for_each(|_| say(1.0, 50.0, Judgement::Wrong));

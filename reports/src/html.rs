@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::document::{Document, Section};
-use crate::tables::{self, Cell, Table};
+use crate::tables::{self, Cell, Line, Table};
 use crate::words;
 
 const STYLE: &str = include_str!("html/style.css");
@@ -132,7 +132,23 @@ fn key(cell: &Cell) -> String {
 }
 
 fn lines(cell: &Cell) -> String {
-    cell.lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("<br>")
+    cell.lines.iter().map(line).collect::<Vec<_>>().join("<br>")
+}
+
+/// A line with its wrong characters marked.
+fn line(line: &Line) -> String {
+    let part = |from: usize, to: usize| {
+        escaped(&line.text.chars().skip(from).take(to.saturating_sub(from)).collect::<String>())
+    };
+    match &line.wrong {
+        wrong if wrong.is_empty() => escaped(&line.text),
+        wrong => format!(
+            "{}<mark>{}</mark>{}",
+            part(0, wrong.start),
+            part(wrong.start, wrong.end),
+            part(wrong.end, usize::MAX)
+        ),
+    }
 }
 
 /// Text as HTML, safe in elements and in quoted attributes.

@@ -127,6 +127,13 @@ struct OutputRecord<'a> {
     correct_digits: Option<Option<Number>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     judgement: Option<Judgement>,
+    /// `null` where the notation is not known.
+    printed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    printed_exact: Option<String>,
+    /// `null` where nothing is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_from: Option<Option<usize>>,
     site: &'a RawValue,
 }
 
@@ -168,14 +175,32 @@ fn record<'a>(
     match said {
         Said::Nothing => {}
         Said::Dot(value) => dot = Some(value),
-        Said::Error { real, error_bits, correct_digits, judgement: how } => {
+        Said::Error { real, error_bits, correct_digits, judgement: how, .. } => {
             let digits = (!correct_digits.is_nan()).then(|| Number(rounded(correct_digits)));
             error = (real, Some(Number(error_bits)), Some(digits));
             judgement = Some(how);
         }
     }
     let (real, error_bits, correct_digits) = error;
-    OutputRecord { index, kind, label, value, dot, real, error_bits, correct_digits, judgement, site }
+    let printed = output.printed();
+    let judged = printed.as_deref().filter(|_| judgement.is_some());
+    let wrong_from = judged.map(|text| output.wrong_from(text));
+    let printed_exact = judged.map(|text| output.exact().unwrap_or(text).to_owned());
+    OutputRecord {
+        index,
+        kind,
+        label,
+        value,
+        dot,
+        real,
+        error_bits,
+        correct_digits,
+        judgement,
+        printed,
+        printed_exact,
+        wrong_from,
+        site,
+    }
 }
 
 /// The double that prints like the float: 0.3 rather than 0.30000001192092896.

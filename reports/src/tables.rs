@@ -1,6 +1,9 @@
 //! The tables of a report: what stands in which cell. How a table looks is for each format.
 
-use shadowgrind_core::findings::{Report, Value};
+use std::ops::Range;
+
+use shadowgrind_core::findings::{Label, OutputKind, Report, Value};
+use shadowgrind_core::text::first_difference;
 
 use crate::document::Document;
 use crate::fold::{Extremes, Sample, Series};
@@ -22,17 +25,47 @@ pub(crate) struct Column {
 /// The lines of a cell, and what it is sorted by where that is not its text.
 #[derive(Clone, Default)]
 pub(crate) struct Cell {
-    pub(crate) lines: Vec<String>,
+    pub(crate) lines: Vec<Line>,
     pub(crate) key: Option<f64>,
+}
+
+/// A line of a cell.
+#[derive(Clone, Default)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// The characters that are wrong, by number.
+    pub(crate) wrong: Range<usize>,
+}
+
+impl<T: Into<String>> From<T> for Line {
+    fn from(text: T) -> Line {
+        Line { text: text.into(), wrong: 0..0 }
+    }
+}
+
+impl Line {
+    /// The text of a float that should have been `exact`.
+    fn judged(text: String, exact: Option<&str>) -> Line {
+        let Some(from) = exact.and_then(|exact| first_difference(&text, exact.trim())) else {
+            return text.into();
+        };
+        // An exponent is right if it is the same.
+        let exponent = |text: &str| text.rfind(['e', 'E']).map_or(String::new(), |at| text[at..].to_owned());
+        let same = exact.is_some_and(|exact| exponent(exact.trim()) == exponent(&text));
+        let length = text.chars().count();
+        let end = if same { length - exponent(&text).len() } else { length };
+        // What is missing at the end shows in what is there.
+        Line { text, wrong: from.min(end.saturating_sub(1))..end }
+    }
 }
 
 impl Cell {
     fn text(text: impl Into<String>) -> Cell {
-        Cell { lines: vec![text.into()], key: None }
+        Cell { lines: vec![Line::from(text)], key: None }
     }
 
     fn number(text: impl Into<String>, key: f64) -> Cell {
-        Cell { lines: vec![text.into()], key: Some(key) }
+        Cell { lines: vec![Line::from(text)], key: Some(key) }
     }
 }
 
@@ -96,6 +129,7 @@ pub(crate) fn outputs(document: &Document<'_>) -> Table {
 
 /// Which columns there are: those the shadow has something to say about.
 struct Shown {
+    names: bool,
     tags: bool,
     dots: bool,
     errors: bool,
@@ -107,12 +141,14 @@ impl Shown {
         let errors = series.iter().any(|s| s.last.error.is_some());
         let folded = series.iter().any(|s| !s.is_short());
         let wrong = |sample: &Sample| sample.bits() > 0.0;
-        Shown { tags: folded || series.iter().any(|s| s.first.iter().any(wrong)), dots, errors }
+        let names = series.iter().any(|s| s.label != Label::NONE && !is_named(s));
+        Shown { names, tags: folded || series.iter().any(|s| s.first.iter().any(wrong)), dots, errors }
     }
 
     fn columns(&self) -> Vec<Column> {
         let all = [
             (true, ("output", true)),
+            (self.names, (NAMES, false)),
             (self.tags, ("", false)),
             (true, ("value", true)),
             (self.dots, ("derivative", true)),
@@ -127,10 +163,12 @@ impl Shown {
         let label = document.report.outputs.label_text(series.label);
         let place = whereabouts(document.place(series.site));
         let mut outputs = lines.outputs.clone();
-        outputs.lines.extend(label.map(str::to_owned));
+        outputs.lines.extend(label.filter(|_| is_named(series)).map(Line::from));
+        let text = label.filter(|_| !is_named(series)).unwrap_or_default();
         let place = place.unwrap_or_else(|| "at the end".to_owned());
         let all = [
             (true, outputs),
+            (self.names, Cell::text(text)),
             (self.tags, lines.tags.clone()),
             (true, lines.values.clone()),
             (self.dots, lines.dots.clone()),
@@ -140,6 +178,14 @@ impl Shown {
         ];
         all.into_iter().filter(|(shown, _)| *shown).map(|(_, cell)| cell).collect()
     }
+}
+
+/// The column of texts before numbers, which gives way where there is little room.
+pub(crate) const NAMES: &str = "after";
+
+/// Whether somebody has given an output its label, and it is not the text before it.
+fn is_named(series: &Series) -> bool {
+    matches!(series.kind, OutputKind::Spec | OutputKind::Mark)
 }
 
 /// The cells of one row, before columns are chosen.
@@ -171,7 +217,7 @@ impl Lines {
             outputs: Cell::number(format!("{}…{}", first.index, last.index), first.index as f64),
             ..Lines::default()
         };
-        lines.outputs.lines.push(format!("×{}", number(series.count)));
+        lines.outputs.lines.push(format!("×{}", number(series.count)).into());
         lines.sample("first", first);
         lines.sample("last", last);
         if let Some(worst) = &series.worst {
@@ -189,17 +235,20 @@ impl Lines {
     fn sample(&mut self, tag: &str, sample: &Sample) {
         let error = sample.error.as_ref().map(|error| (error.digits, error.bits));
         self.add(tag, Some(sample.value), sample.dot, error);
+        if let (Some(printed), Some(line)) = (sample.printed(), self.values.lines.last_mut()) {
+            *line = Line::judged(printed, sample.exact.as_deref());
+        }
     }
 
     fn add(&mut self, tag: &str, value: Option<Value>, dot: Option<Value>, error: Option<(f64, f64)>) {
-        let text = |value: Option<Value>| value.map_or(String::new(), float);
+        let text = |value: Option<Value>| Line::from(value.map_or(String::new(), float));
         // No more is promised of an 80-bit derivative than what a double holds.
         let dot = dot.map(|dot| if dot.format().bytes() == 10 { dot.to_f64().into() } else { dot });
-        self.tags.lines.push(tag.to_owned());
+        self.tags.lines.push(tag.into());
         self.values.lines.push(text(value));
         self.dots.lines.push(text(dot));
-        self.digits.lines.push(error.map_or(String::new(), |(digits, _)| digits_of(digits)));
-        self.bits.lines.push(error.map_or(String::new(), |(_, bits)| tenth(bits)));
+        self.digits.lines.push(error.map_or(String::new(), |(digits, _)| digits_of(digits)).into());
+        self.bits.lines.push(error.map_or(String::new(), |(_, bits)| tenth(bits)).into());
         self.values.key = self.values.key.or(value.map(|value| value.to_f64()));
         self.dots.key = self.dots.key.or(dot.map(|dot| dot.to_f64()));
         // Sorting by error finds the worst, wherever in a series it is.
@@ -207,12 +256,16 @@ impl Lines {
         self.bits.key = self.bits.key.into_iter().chain(error.map(|(_, bits)| bits)).reduce(f64::max);
     }
 
-    /// The real value under the float, where they differ.
+    /// The real value under the float, where they differ: as it would have been written, if that is known.
     fn real(&mut self, sample: &Sample) {
         let error = sample.error.as_ref().filter(|error| error.bits > 0.0);
-        if let Some(real) = error.and_then(|error| error.real.as_deref()) {
-            self.tags.lines.push("exact".to_owned());
-            self.values.lines.push(shortened(real));
+        let real = match sample.notation {
+            Some(_) => sample.exact.as_deref().map(|text| text.trim().to_owned()),
+            None => error.and_then(|error| error.real.as_deref()).map(shortened),
+        };
+        if let Some(real) = real {
+            self.tags.lines.push("exact".into());
+            self.values.lines.push(real.into());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
 
 use crate::document::{Document, Section};
-use crate::tables::{self, Table};
+use crate::tables::{self, Line, Table};
 use crate::words;
 
 /// Rows of a table before it is cut; the other formats have them all.
@@ -19,6 +19,9 @@ const NAMES: usize = 11;
 
 /// The least room for a place.
 const PLACE: usize = 14;
+
+/// The most room for the text before a number.
+const NAME: usize = 16;
 
 /// Blanks between columns.
 const GAP: usize = 2;
@@ -188,7 +191,7 @@ impl Page<'_, '_> {
     fn table(&mut self, mut table: Table) -> io::Result<()> {
         let left_out = if self.style.verbose { 0 } else { table.rows.len().saturating_sub(ROWS) };
         table.rows.truncate(table.rows.len() - left_out);
-        let text = laid_out(&table, self.style.width);
+        let text = laid_out(&table, self.style);
         for line in text.lines() {
             writeln!(self.out, "{}", line.trim_end())?;
         }
@@ -204,7 +207,7 @@ impl Page<'_, '_> {
 }
 
 /// A table without borders. Only its last column, a place, gives way: numbers are worth nothing in pieces.
-fn laid_out(table: &Table, width: u16) -> String {
+fn laid_out(table: &Table, style: Style) -> String {
     const LOOK: TableStyle = TableStyle::new()
         .header_lines(ContentLineStyle::none())
         .header_separator(LineStyle::none().fill('─').junction('─'))
@@ -213,12 +216,23 @@ fn laid_out(table: &Table, width: u16) -> String {
     text.load_style(LOOK).set_content_arrangement(ContentArrangement::Disabled);
     text.set_header(table.columns.iter().map(|column| column.title));
     let last = table.columns.len().saturating_sub(1);
-    let fixed: usize = (0..last).map(|column| widest(table, column) + GAP).sum();
-    let room = usize::from(width).saturating_sub(fixed + GAP).max(PLACE);
+    let names = table.columns.iter().position(|column| column.title == tables::NAMES);
+    let fixed: usize =
+        (0..last).filter(|&column| Some(column) != names).map(|column| widest(table, column) + GAP).sum();
+    let room = usize::from(style.width).saturating_sub(fixed + GAP);
+    let name = room.saturating_sub(PLACE + GAP).clamp(tables::NAMES.len(), NAME);
+    let name = names.map_or(0, |column| widest(table, column).min(name));
+    let room = room.saturating_sub(names.map_or(0, |_| name + GAP)).max(PLACE);
     for row in &table.rows {
+        let has_wrong =
+            |at: usize| row.iter().any(|cell| cell.lines.get(at).is_some_and(|l| !l.wrong.is_empty()));
         let cells = row.iter().enumerate().map(|(column, cell)| {
-            let text = printable_lines(&cell.lines);
-            if column == last { fitted(&text, room) } else { text }
+            let lines = if style.color { coloured(&cell.lines) } else { underlined(&cell.lines, has_wrong) };
+            match column {
+                _ if column == last => fitted(&lines, room),
+                _ if Some(column) == names => end_of(&lines, name),
+                _ => lines,
+            }
         });
         text.add_row(cells);
     }
@@ -228,12 +242,72 @@ fn laid_out(table: &Table, width: u16) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    text.trim_fmt()
+    let text = text.trim_fmt().replace(HELD, " ");
+    if style.color { with_colours(&text) } else { text }
+}
+
+/// The end of a text before a number.
+fn end_of(text: &str, room: usize) -> String {
+    match text.chars().count() {
+        length if length <= room => text.to_owned(),
+        length => ['…'].into_iter().chain(text.chars().skip(length + 1 - room)).collect(),
+    }
+}
+
+/// A blank that no layout takes away.
+const HELD: char = '\u{a0}';
+
+/// Characters from here on, which mean nothing to anybody, stand for those of ASCII in colour, until a table is laid out.
+const COLOURED: u32 = 0xe000;
+
+/// Lines whose wrong characters are to be coloured.
+fn coloured(lines: &[Line]) -> String {
+    let line = |line: &Line| {
+        let one = |(at, c): (usize, char)| match line.wrong.contains(&at) && c.is_ascii() {
+            true => char::from_u32(COLOURED + u32::from(c)).unwrap_or(c),
+            false => c,
+        };
+        printable(&line.text).chars().enumerate().map(one).collect::<String>()
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The same with escape sequences.
+fn with_colours(text: &str) -> String {
+    let mut shown = String::new();
+    let mut red = false;
+    for c in text.chars() {
+        let wrong = u32::from(c).checked_sub(COLOURED).and_then(char::from_u32).filter(char::is_ascii);
+        if wrong.is_some() != red {
+            shown.push_str(if red { "\x1b[0m" } else { "\x1b[1;31m" });
+            red = !red;
+        }
+        shown.push(wrong.unwrap_or(c));
+    }
+    shown
+}
+
+/// Lines under whose wrong characters there are marks; a blank line under others of which `has_wrong` says that
+/// something beside them is wrong.
+fn underlined(lines: &[Line], has_wrong: impl Fn(usize) -> bool) -> String {
+    let mut all = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        all.push(printable(&line.text));
+        if has_wrong(at) {
+            let mark = |at: usize| if line.wrong.contains(&at) { '^' } else { HELD };
+            let marks = (0..line.text.chars().count()).map(mark);
+            all.push(if line.wrong.is_empty() { String::new() } else { marks.collect() });
+        }
+    }
+    while all.last().is_some_and(String::is_empty) {
+        all.pop();
+    }
+    all.join("\n")
 }
 
 fn widest(table: &Table, column: usize) -> usize {
     let lines = table.rows.iter().filter_map(|row| row.get(column)).flat_map(|cell| &cell.lines);
-    let widest = lines.map(|line| line.chars().count()).max();
+    let widest = lines.map(|line| line.text.chars().count()).max();
     widest.unwrap_or(0).max(table.columns[column].title.chars().count())
 }
 
@@ -251,15 +325,11 @@ fn fitted(place: &str, room: usize) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-fn printable_lines(lines: &[String]) -> String {
-    lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
-}
-
 /// Text of the guest without what would move the cursor.
 fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\t' => ' ',
-        c if c.is_control() => '\u{fffd}',
+        c if c.is_control() || matches!(c, '\u{e000}'..='\u{e07f}') => '\u{fffd}',
         c => c,
     };
     text.chars().map(shown).collect()

@@ -1,7 +1,7 @@
 //! The sentences of a report, the same in every format that people read.
 
 use shadowgrind_core::findings::{
-    FindingKind, Interval, Program, Spread, Topic, Value, VariableRange, Witness, Wrapped,
+    FindingKind, Interval, OutputKind, Program, Spread, Topic, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
@@ -144,9 +144,14 @@ pub(crate) fn verdict(document: &Document<'_>) -> String {
     let operations =
         verdict.operations.map_or(String::new(), |n| format!("; {} followed", count(n, "operation")));
     let worst = document.outputs.worst().map_or(0.0, |worst| worst.bits());
-    match worst == 0.0 {
-        true => format!("Clean: {outputs}, exact to the last digit{operations}."),
-        false => format!("Clean: {outputs}, none more than {} off{operations}.", number_of_bits(worst)),
+    let threshold = document.report.settings.error_threshold.unwrap_or(f64::INFINITY);
+    match worst {
+        0.0 => format!("Clean: {outputs}, exact to the last digit{operations}."),
+        worst if worst > threshold => {
+            let off = number_of_bits(worst);
+            format!("Clean: {outputs}, every printed digit right, {off} off at most{operations}.")
+        }
+        _ => format!("Clean: {outputs}, none more than {} off{operations}.", number_of_bits(worst)),
     }
 }
 
@@ -299,7 +304,8 @@ fn reaches(document: &Document<'_>, reached: &[Reach]) -> Option<String> {
     let digits = reached.iter().filter_map(|reach| reach.digits).reduce(f64::min);
     let places = reached.iter().map(|reach| {
         let series = &document.outputs.series[reach.series];
-        let label = document.report.outputs.label_text(series.label).map(str::to_owned);
+        let is_named = matches!(series.kind, OutputKind::Spec | OutputKind::Mark);
+        let label = document.report.outputs.label_text(series.label).filter(|_| is_named).map(str::to_owned);
         let place = label.or_else(|| whereabouts(document.place(series.site)));
         let of =
             if series.count > reach.count { format!(" of {}", number(series.count)) } else { String::new() };

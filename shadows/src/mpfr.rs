@@ -33,6 +33,7 @@ mod seam;
 mod settle;
 mod special;
 mod spots;
+mod text;
 mod unit;
 
 use shadowgrind_core::format::Format;
@@ -57,7 +58,7 @@ use measure::Measured;
 use number::{Arithmetic, RealNumber};
 use operations::{Id, Operations, What};
 use real::Real;
-pub use spots::{Spot, SpotKind};
+pub use spots::{Left, Spot, SpotKind};
 
 /// How deep the expression of an operation goes that is not at fault itself.
 const USUAL_DEPTH: u32 = 3;

@@ -3,6 +3,9 @@
 //! A guest in `guests/mpfr/verdict` marks the lines of its findings: `// DECIDES 3 of 11`, `// UNSETTLED 1 of 1`, `// BORN`.
 //! At its head, `// CLEAN` says what the verdict must be, `// FAILS output decision nan` what `--error-exitcode` counts,
 //! `// CAUSES 8` and `// HIDDEN 10` at which lines there are errors that people read about, with `-v` or without.
+//!
+//! A guest in `guests/mpfr/printed` prints lines `w=[TEXT] r={TEXT}`: a wrong float, and, in the same format, the very number
+//! that it stands for.
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +24,15 @@ const CONCERNS: [&str; 3] = ["output", "decision", "nan"];
 /// A status that no guest has.
 const STATUS: i32 = 42;
 
+/// Guests that print in all notations, and how they are built.
+const PRINTED: &[(&str, &[&str])] = &[
+    ("printf.c", &["gcc -O0", "gcc -O2 -D_FORTIFY_SOURCE=2", "clang -O2"]),
+    ("iostream.cpp", &["g++ -O0", "g++ -O2", "clang++ -O2"]),
+    ("to_chars.cpp", &["g++ -std=c++17 -O2"]),
+    ("formats.rs", &["rustc -O"]),
+    ("formats.py", &["python3"]),
+];
+
 fn main() -> ExitCode {
     let mut trials = Vec::new();
     for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
@@ -28,6 +40,13 @@ fn main() -> ExitCode {
             let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let name = format!("{stem}/{how}");
             trials.push(Trial::test(name.clone(), move || check(&name, &source, how)));
+        }
+    }
+    for (file, hows) in PRINTED {
+        for how in *hows {
+            let name = format!("printed/{file}/{how}");
+            let source = host::tests_dir().join("guests/mpfr/printed").join(file);
+            trials.push(Trial::test(name.clone(), move || check_printed(&name, &source, how)));
         }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -110,6 +129,62 @@ fn check(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
         }
     }
     shown(&case, &expected)
+}
+
+/// The report has the texts that the program prints, and would have printed.
+fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
+    let (compiler, level) = how.split_once(' ').unwrap_or((how, ""));
+    let case = if compiler == "python3" {
+        Case::new("mpfr", &[], Path::new("/usr/bin/python3")).arg(source)
+    } else {
+        let libs = if compiler == "rustc" { "" } else { "-lm" };
+        let Some(exe) = Recipe::new(compiler, &format!("{level} -g"), source, libs).build()? else {
+            host::skipped(name, &format!("{compiler} is not installed"));
+            return Ok(());
+        };
+        Case::new("mpfr", &[], &exe)
+    };
+    // Only C's formats hold the text before a float.
+    let has_labels = source.ends_with("printf.c");
+    let observed = case.observe()?;
+    let stdout = String::from_utf8_lossy(&observed.outcome.stdout).into_owned();
+    let outputs = observed.report.document["outputs"].as_array().cloned().unwrap_or_default();
+    let lines: Vec<&str> = stdout.lines().collect();
+    if 2 * lines.len() != outputs.len() {
+        return Err(format!("{} lines, {} outputs", lines.len(), outputs.len()).into());
+    }
+    for (line, pair) in lines.iter().zip(outputs.chunks(2)) {
+        let parts = line.strip_prefix("w=[").and_then(|rest| rest.split_once("] r={"));
+        let (wrong, right) = parts.ok_or("no such line")?;
+        let right = right.strip_suffix('}').ok_or("no such line")?;
+        let labels = if has_labels { [Some("w=["), Some("r={")] } else { [None; 2] };
+        judged(&pair[0], labels[0], [wrong, right]).map_err(|e| format!("{line}: {e} in {}", pair[0]))?;
+        judged(&pair[1], labels[1], [right, right]).map_err(|e| format!("{line}: {e} in {}", pair[1]))?;
+    }
+    Ok(())
+}
+
+/// Whether an output has this label and these texts, and is taken accordingly.
+fn judged(
+    output: &serde_json::Value,
+    label: Option<&str>,
+    [printed, exact]: [&str; 2],
+) -> Result<(), String> {
+    let alike = printed.chars().zip(exact.chars()).take_while(|(a, b)| a == b).count();
+    let is_zero = |text: &str| text.parse() == Ok(0.0);
+    let same = printed == exact || is_zero(printed) && is_zero(exact);
+    let wrong_from = (!same).then_some(alike as u64);
+    let shown = if same { printed } else { exact };
+    let is = |field: &str, text: &str| output[field].as_str() == Some(text);
+    if output["label"].as_str() != label || !is("printed", printed) || !is("printed_exact", shown) {
+        return Err(format!("not {label:?} {printed} {exact}"));
+    }
+    if output["wrong_from"].as_u64() != wrong_from {
+        return Err(format!("wrong from {wrong_from:?}"));
+    }
+    let is_wrong = !same && output["error_bits"].as_f64().is_some_and(|bits| bits > 5.0);
+    let judgement = if is_wrong { "wrong" } else { "right" };
+    if is("judgement", judgement) { Ok(()) } else { Err(format!("not {judgement}")) }
 }
 
 /// The findings that matter in any case, as guests mark them.

@@ -2,11 +2,11 @@
 //!
 //! Rust has no 80-bit float, and an `f64` in between would lose the digits that were asked for.
 
-/// Significant digits that tell any two 80-bit floats apart: 1 + ⌈64 · log10 2⌉.
-const DIGITS: usize = 21;
+use crate::format::Format;
+use crate::text::{Float, Notation, Style};
 
-/// Limbs hold nine decimal digits.
-const BASE: u64 = 1_000_000_000;
+/// Significant digits that tell any two 80-bit floats apart: 1 + ⌈64 · log10 2⌉.
+const DIGITS: u32 = 21;
 
 /// What the ten bytes of an 80-bit float say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,91 +35,13 @@ pub(crate) fn parts(bits: [u8; 10]) -> Parts {
 
 /// `d.dddde±xx` with 21 digits, rounded to nearest even, as C's `%.20Le` writes it; or NaN, Infinity, -Infinity.
 pub(crate) fn digits21(bits: [u8; 10]) -> String {
-    let (negative, significand, exponent) = match parts(bits) {
-        Parts::Finite { negative, significand, exponent } => (negative, significand, exponent),
+    match parts(bits) {
+        Parts::Finite { .. } => {}
         Parts::Infinite { negative } => return if negative { "-Infinity" } else { "Infinity" }.into(),
         Parts::Nan => return "NaN".into(),
-    };
-    let (digits, power) = if significand == 0 {
-        (vec![b'0'; DIGITS], 0)
-    } else {
-        // m · 2^−k = m · 5^k · 10^−k: an integer either way.
-        let mut number = Decimal::from(significand);
-        number.multiply(if exponent < 0 { 5 } else { 2 }, exponent.unsigned_abs());
-        number.round(exponent.min(0))
-    };
-    let text: String = digits.into_iter().map(char::from).collect();
-    let sign = if negative { "-" } else { "" };
-    format!("{sign}{}.{}e{}{:02}", &text[..1], &text[1..], if power < 0 { '-' } else { '+' }, power.abs())
-}
-
-/// A natural number in limbs of base 10⁹, least significant first.
-struct Decimal(Vec<u64>);
-
-impl Decimal {
-    fn from(mut n: u64) -> Self {
-        let mut limbs = Vec::new();
-        while n > 0 {
-            limbs.push(n % BASE);
-            n /= BASE;
-        }
-        Decimal(limbs)
     }
-
-    /// Multiplies by factor^times, as many factors at once as fit 32 bits.
-    fn multiply(&mut self, factor: u64, times: u32) {
-        let at_once = if factor == 5 { 13 } else { 29 };
-        let mut left = times;
-        while left > 0 {
-            let now = left.min(at_once);
-            self.multiply_small(factor.pow(now));
-            left -= now;
-        }
-    }
-
-    fn multiply_small(&mut self, factor: u64) {
-        let mut carry = 0;
-        for limb in &mut self.0 {
-            let product = *limb * factor + carry;
-            *limb = product % BASE;
-            carry = product / BASE;
-        }
-        self.0.extend(Decimal::from(carry).0);
-    }
-
-    /// The leading 21 digits of self · 10^power, rounded, and the decimal exponent of the first.
-    fn round(&self, power: i32) -> (Vec<u8>, i32) {
-        let mut all: Vec<u8> =
-            self.0.iter().rev().flat_map(|limb| format!("{limb:09}").into_bytes()).collect();
-        let zeros = all.iter().take_while(|&&d| d == b'0').count();
-        all.drain(..zeros);
-        let mut first = all.len() as i32 - 1 + power;
-        let rest = all.split_off(DIGITS.min(all.len()));
-        all.resize(DIGITS, b'0');
-        let odd = (all[DIGITS - 1] - b'0') % 2 == 1;
-        let up = match rest.split_first() {
-            Some((b'5', tail)) => odd || tail.iter().any(|&d| d != b'0'),
-            Some((&d, _)) => d > b'5',
-            None => false,
-        };
-        if up && increment(&mut all) {
-            first += 1;
-        }
-        (all, first)
-    }
-}
-
-/// Adds one in the last place; true when the number grew a digit and is now 100…0 with one power more.
-fn increment(digits: &mut [u8]) -> bool {
-    for digit in digits.iter_mut().rev() {
-        if *digit < b'9' {
-            *digit += 1;
-            return false;
-        }
-        *digit = b'0';
-    }
-    digits[0] = b'1';
-    true
+    let format = Format::F80;
+    Notation::new(Style::Scientific, Some(DIGITS - 1)).write(&Float { format, bits: format.bits_of(&bits) })
 }
 
 #[cfg(test)]
@@ -152,9 +74,6 @@ mod tests {
         assert_eq!(text(0x3ffe, u64::MAX), "9.99999999999999999946e-01");
         // 10^22 − 2^10, the float below 10^22, has 22 digits: 9999999999999999998976.
         assert_eq!(text(0x4048, 0x878678326eac8fff), "9.99999999999999999898e+21");
-        let mut nines = [b'9'; DIGITS];
-        assert!(increment(&mut nines));
-        assert_eq!(&nines[..2], b"10");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::value::Value;
 use crate::site::Site;
+use crate::text::{Float, Notation, first_difference};
 
 /// Which way an output left the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -87,6 +88,8 @@ pub enum Said<T> {
         correct_digits: f32,
         /// How it is to be taken.
         judgement: Judgement,
+        /// What the real would have been written as in the same notation, where that is known and another text.
+        exact: Option<T>,
     },
 }
 
@@ -96,8 +99,9 @@ impl Said<String> {
         match *self {
             Said::Nothing => Said::Nothing,
             Said::Dot(derivative) => Said::Dot(derivative),
-            Said::Error { ref real, error_bits, correct_digits, judgement } => {
-                Said::Error { real: real.as_deref(), error_bits, correct_digits, judgement }
+            Said::Error { ref real, error_bits, correct_digits, judgement, ref exact } => {
+                let (real, exact) = (real.as_deref(), exact.as_deref());
+                Said::Error { real, error_bits, correct_digits, judgement, exact }
             }
         }
     }
@@ -126,4 +130,33 @@ pub struct Output<'a> {
     pub position: u16,
     /// The shadow's word.
     pub said: Said<&'a str>,
+    /// How it was written, where that is known.
+    pub notation: Option<Notation>,
+}
+
+impl<'a> Output<'a> {
+    /// What the real would have been written as in the same notation, where that is another text.
+    pub fn exact(&self) -> Option<&'a str> {
+        match self.said {
+            Said::Error { exact, .. } => exact,
+            Said::Nothing | Said::Dot(_) => None,
+        }
+    }
+
+    /// Its text, where its notation is known.
+    pub fn printed(&self) -> Option<String> {
+        Some(self.notation?.write(&Float::from(self.value)))
+    }
+
+    /// Index of the first character of its text, which is `printed`, that is not the one that the real would have had.
+    pub fn wrong_from(&self, printed: &str) -> Option<usize> {
+        first_difference(printed, self.exact()?)
+    }
+}
+
+impl From<Value> for Float {
+    fn from(value: Value) -> Float {
+        let format = value.format();
+        Float { format, bits: format.bits_of(&value.bits()) }
+    }
 }

@@ -1,4 +1,4 @@
-//! Outputs of a run, in program order: tens of millions of records of forty bytes.
+//! Outputs of a run, in program order: tens of millions of records of forty-six bytes.
 //!
 //! Records are appended while the program runs and read back, in order, when a report is written. Knows nothing about what
 //! is done with them; folding repeated prints is the report's business.
@@ -7,8 +7,9 @@ use hashbrown::HashMap;
 
 use super::output::{Label, Output};
 use super::record::{self, RECORD};
+use crate::text::Notation;
 
-/// Records per chunk: 640 KiB.
+/// Records per chunk: 736 KiB.
 const CHUNK: u64 = 1 << 14;
 
 /// All outputs of a run. The index of an output is its place in the order they were pushed.
@@ -16,6 +17,8 @@ const CHUNK: u64 = 1 << 14;
 pub struct Outputs {
     labels: Vec<String>,
     label_of: HashMap<String, Label>,
+    notations: Vec<Notation>,
+    notation_of: HashMap<Notation, u32>,
     full: Vec<Chunk>,
     last: Chunk,
     len: u64,
@@ -45,13 +48,22 @@ impl Outputs {
 
     /// Appends an output and returns its index.
     pub fn push(&mut self, output: &Output<'_>) -> u64 {
-        record::encode(output, &mut self.last.records, &mut self.last.reals);
+        let notation = output.notation.map_or(0, |notation| self.notation(notation));
+        record::encode(output, notation, &mut self.last.records, &mut self.last.reals);
         self.len += 1;
         if self.len.is_multiple_of(CHUNK) {
             let next = Chunk { first: self.len, ..Chunk::default() };
             self.full.push(std::mem::replace(&mut self.last, next));
         }
         self.len - 1
+    }
+
+    /// The number of a notation, from 1, the same one each time.
+    fn notation(&mut self, notation: Notation) -> u32 {
+        *self.notation_of.entry(notation).or_insert_with(|| {
+            self.notations.push(notation);
+            self.notations.len() as u32
+        })
     }
 
     /// How many there are.
@@ -66,7 +78,7 @@ impl Outputs {
 
     /// All outputs in order, with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Output<'_>)> {
-        self.full.iter().chain([&self.last]).flat_map(Chunk::iter)
+        self.full.iter().chain([&self.last]).flat_map(|chunk| chunk.iter(&self.notations))
     }
 }
 
@@ -75,14 +87,14 @@ impl Outputs {
 struct Chunk {
     first: u64,
     records: Vec<u8>,
-    /// The decimal strings the records refer to, end to end.
+    /// The texts of reals that the records refer to, end to end.
     reals: Vec<u8>,
 }
 
 impl Chunk {
-    fn iter(&self) -> impl Iterator<Item = (u64, Output<'_>)> {
+    fn iter<'a>(&'a self, notations: &'a [Notation]) -> impl Iterator<Item = (u64, Output<'a>)> {
         let (records, _) = self.records.as_chunks::<RECORD>();
-        (self.first..).zip(records.iter().map(|record| record::decode(record, &self.reals)))
+        (self.first..).zip(records.iter().map(|record| record::decode(record, &self.reals, notations)))
     }
 }
 
@@ -100,6 +112,7 @@ mod tests {
             site: Site::NONE,
             position: 0,
             said,
+            notation: None,
         }
     }
 
@@ -107,8 +120,13 @@ mod tests {
         for i in 0..count {
             let real = format!("{i}.25");
             let judgement = Judgement::Wrong;
-            let said =
-                Said::Error { real: Some(real.as_str()), error_bits: 1.5, correct_digits: 2.0, judgement };
+            let said = Said::Error {
+                real: Some(real.as_str()),
+                error_bits: 1.5,
+                correct_digits: 2.0,
+                judgement,
+                exact: None,
+            };
             assert_eq!(outputs.push(&output(i as f64, said)), i);
         }
     }
@@ -121,6 +139,23 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(outputs.label_text(b), Some("u[1]"));
         assert_eq!(outputs.label_text(Label::NONE), None);
+    }
+
+    #[test]
+    fn notations_are_interned() {
+        use crate::text::Style;
+        let mut outputs = Outputs::new();
+        for precision in [2, 3, 2] {
+            let notation = Some(Notation::new(Style::Fixed, Some(precision)));
+            let judgement = Judgement::Wrong;
+            let exact = Some("0.12");
+            let said = Said::Error { real: None, error_bits: 9.0, correct_digits: 1.0, judgement, exact };
+            outputs.push(&Output { notation, ..output(0.11, said) });
+        }
+        let texts: Vec<_> = outputs.iter().map(|(_, output)| output.printed().unwrap_or_default()).collect();
+        assert_eq!(texts, ["0.11", "0.110", "0.11"]);
+        assert_eq!(outputs.notations.len(), 2);
+        assert!(outputs.iter().all(|(_, output)| output.wrong_from("0.11") == Some(3)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use shadowgrind_core::findings::{
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
+use shadowgrind_core::text::{Notation, Style};
 use shadowgrind_reports::document::Symbols;
 
 /// Places by offset: 0x1000 + n is line n of `quad.c`, 0x2000 + n has a function only, all else nothing.
@@ -58,7 +59,15 @@ pub(crate) fn print(report: &mut Report, offset: u64, position: u16, value: Valu
         site,
         position,
         said,
+        notation: None,
     });
+}
+
+/// Appends an output of `printf` after this text.
+pub(crate) fn print_as(report: &mut Report, label: &str, notation: Notation, value: Value, said: Said<&str>) {
+    let (site, label) = (site(report, 0x1027), report.outputs.label(label));
+    let (kind, position, notation) = (OutputKind::Printf, 0, Some(notation));
+    report.outputs.push(&Output { kind, label, value, site, position, said, notation });
 }
 
 /// An 80-bit float: 1 + low·2⁻⁶³.
@@ -93,6 +102,7 @@ pub(crate) fn dot() -> Report {
         site: Site::NONE,
         position: 0,
         said,
+        notation: None,
     });
     report.coverage.operations = Some(1_234_567);
     report.coverage.wrapped = [("exp", 200), ("sin", 1000), ("pow", 0)]
@@ -117,12 +127,29 @@ pub(crate) fn nothing_seeded() -> Report {
 
 fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> Said<&'static str> {
     let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
-    Said::Error { real: Some(real), error_bits, correct_digits, judgement }
+    Said::Error { real: Some(real), error_bits, correct_digits, judgement, exact: None }
+}
+
+/// A float printed wrongly, and the text that it should have had.
+fn as_text(exact: &'static str, error_bits: f64) -> Said<&'static str> {
+    let judgement = Judgement::Wrong;
+    Said::Error { real: Some("1"), error_bits, correct_digits: 1.5, judgement, exact: Some(exact) }
+}
+
+/// One whose digits were right as far as they were printed.
+fn wrong_but_not_seen(real: &'static str, error_bits: f64) -> Said<&'static str> {
+    Said::Error {
+        real: Some(real),
+        error_bits,
+        correct_digits: 0.0,
+        judgement: Judgement::Right,
+        exact: None,
+    }
 }
 
 /// A float that its shadow has nothing to say against.
 fn right(error_bits: f64, correct_digits: f32) -> Said<&'static str> {
-    Said::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right }
+    Said::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right, exact: None }
 }
 
 /// Two causes, one of them a cancellation with all there is to say, a decision that comes of it, one that is unsettled, a
@@ -150,8 +177,14 @@ pub(crate) fn mpfr() -> Report {
         error_bits: 0.0,
         correct_digits: 15.95,
         judgement: Judgement::Unsettled,
+        exact: None,
     };
     print(&mut report, 0x1024, 0, 0.0.into(), unsettled);
+    let fixed = Notation { width: 9, ..Notation::new(Style::Fixed, Some(4)) };
+    print_as(&mut report, "error =", fixed, 1e-7.into(), wrong_but_not_seen("-1.25e-8", 60.0));
+    print_as(&mut report, "energy =", fixed, 9.5.into(), as_text("   10.0001", 49.0));
+    let general = Notation::new(Style::General, Some(6));
+    print_as(&mut report, "the heat flux =", general, 1.2346e-5.into(), as_text("1.23457e-05", 37.0));
     let sites = [0x1012, 0x1022, 0x2008, 0x1013, 0x1025, 0x1026].map(|offset| site(&mut report, offset));
     let mut cancellation = Finding::new(FindingKind::Cancellation, "Add", sites[0]);
     cancellation.count = 34;

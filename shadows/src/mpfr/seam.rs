@@ -7,7 +7,7 @@ use shadowgrind_core::slots::{Negated, Slots};
 
 use super::measure;
 use super::real::Real;
-use super::spots::SpotKind;
+use super::spots::{Left, SpotKind};
 use super::{MpfrShadow, Value};
 
 impl Negated for Real {
@@ -43,12 +43,15 @@ impl Shadow for MpfrShadow {
             Some(real) if !leaves.written => measure::own_format(x.format, x.bits, real),
             _ => (x.format, x.bits),
         };
-        let (measured, judgement) = self.leaves(kind, leaves.site, Some(leaves.output), x);
+        let notation = leaves.notation.as_ref();
+        let Left { measured, judgement, exact } =
+            self.leaves(kind, leaves.site, Some(leaves.output), x, notation);
         let said = Said::Error {
             real: Some(measured.real),
             error_bits: measured.error_bits,
             correct_digits: measured.correct_digits as f32,
             judgement,
+            exact,
         };
         (findings::Value::new(own.0, &own.1.to_le_bytes()), said)
     }

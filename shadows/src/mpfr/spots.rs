@@ -10,12 +10,14 @@ use shadowgrind_core::findings::{Judgement, Spread};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Seen;
 use shadowgrind_core::site::Site;
+use shadowgrind_core::text::Notation;
 
 use super::blame::{Part, known};
 use super::measure::{self, Measured};
 use super::operations::{Id, Tally};
 use super::real::Real;
 use super::special::is_special;
+use super::text::Compared;
 use super::{MpfrShadow, Value};
 
 /// What share of an error an operation must have to be worth a word.
@@ -58,6 +60,17 @@ impl Spot {
     }
 }
 
+/// What there is to say about a float that left.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// How far from its real it is.
+    pub measured: Measured,
+    /// How it is to be taken.
+    pub judgement: Judgement,
+    /// What the real would have been printed as, if that is another text than the float's.
+    pub exact: Option<String>,
+}
+
 /// All spots of a run.
 #[derive(Debug, Default)]
 pub(super) struct Spots {
@@ -65,19 +78,22 @@ pub(super) struct Spots {
 }
 
 impl MpfrShadow {
-    /// A float leaves at `site`. `output` is its number among the outputs of the report, if it is one of those.
+    /// A float leaves at `site`, as text in this notation if that is known. `output` is its number among the outputs of
+    /// the report, if it is one of those.
     pub fn leaves(
         &mut self,
         kind: SpotKind,
         site: Site,
         output: Option<u64>,
         seen: Seen<'_, Value>,
-    ) -> (Measured, Judgement) {
+        notation: Option<&Notation>,
+    ) -> Left {
         let measured = self.measure(&seen);
         // By definition no error: the real is NaN or rounds to infinity too. Somebody has to answer for it all the same.
         let special = seen.shadow.is_some() && is_special(seen.format, seen.bits);
         let bits = if special { seen.format.width().into() } else { measured.error_bits };
-        let judgement = self.judged(&seen, measured.error_bits);
+        let text = notation.map(|notation| Compared::of(&seen, notation));
+        let judgement = self.judged(&seen, measured.error_bits, text.as_ref());
         let erroneous = special || judgement == Judgement::Wrong;
         let spot = self.spots.by_site.entry((site, kind)).or_insert_with(|| Spot {
             kind,
@@ -94,21 +110,23 @@ impl MpfrShadow {
         if let (true, Some(shadow)) = (erroneous, seen.shadow) {
             self.blame(shadow, &seen, bits, output);
         }
-        (measured, judgement)
+        Left { measured, judgement, exact: text.and_then(|text| text.exact) }
     }
 
-    /// How a float with so many error bits is to be taken.
-    fn judged(&self, seen: &Seen<'_, Value>, error_bits: f64) -> Judgement {
+    /// How a float with so many error bits is to be taken, of which its text shows what that says.
+    fn judged(&self, seen: &Seen<'_, Value>, error_bits: f64, text: Option<&Compared>) -> Judgement {
         let Some(shadow) = seen.shadow else { return Judgement::Right };
         let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
         let (format, bits) = measure::own_format(seen.format, seen.bits, shadow);
         let is_wrong = overflowed || error_bits > self.settings.error_threshold;
-        if is_wrong && shadow.is_surely_off(format, bits) {
-            Judgement::Wrong
-        } else if is_wrong || !shadow.is_settled(format) {
-            Judgement::Unsettled
-        } else {
-            Judgement::Right
+        match text {
+            Some(text) if text.exact.is_none() && (text.is_sure || shadow.is_settled(format)) => {
+                Judgement::Right
+            }
+            Some(Compared { exact: None, .. }) => Judgement::Unsettled,
+            _ if is_wrong && shadow.is_surely_off(format, bits) => Judgement::Wrong,
+            _ if is_wrong || !shadow.is_settled(format) => Judgement::Unsettled,
+            _ => Judgement::Right,
         }
     }
 

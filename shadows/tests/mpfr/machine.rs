@@ -230,7 +230,10 @@ impl Machine {
     pub(crate) fn print(&self, line: u32, x: &Tracked) -> Measured {
         check(self, x);
         let index = self.outputs.replace(self.outputs.get() + 1);
-        self.shadow.borrow_mut().leaves(SpotKind::Printed, Site::from_bits(line), Some(index), x.seen()).0
+        self.shadow
+            .borrow_mut()
+            .leaves(SpotKind::Printed, Site::from_bits(line), Some(index), x.seen(), None)
+            .measured
     }
 
     /// The findings, what contributes most first: kind and line.

@@ -106,7 +106,7 @@ impl Program {
             0 => self.shadow.compare(site, Predicate(Predicate::LESS | Predicate::EQUAL), [first, second]),
             1 => self.shadow.to_integer(site, ToInteger::Truncate, first),
             2 => drop(self.shadow.scale_of(format, of_a.as_ref())),
-            _ => drop(self.shadow.leaves(SpotKind::Printed, site, Some(index), first)),
+            _ => drop(self.shadow.leaves(SpotKind::Printed, site, Some(index), first, None)),
         }
     }
 }

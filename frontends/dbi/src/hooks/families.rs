@@ -4,10 +4,12 @@ use super::Hook;
 use super::abi::{self, Float};
 use super::gfortran::{self, Item};
 use super::library::Library;
+use super::notations::{self, Chosen, Trait};
 use super::printf::{self, Printf};
 use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::text::Notation;
 use shadowgrind_symbols::Symbol;
 
 /// How a function takes the floats it formats.
@@ -15,21 +17,30 @@ use shadowgrind_symbols::Symbol;
 pub(crate) enum Family {
     /// As arguments named by a format string.
     Printf(Printf),
-    /// One, by value: the first floating-point argument. It may have been a `float` if the function takes doubles only.
-    Value(Format, Printed),
-    /// One, by address: integer argument of this number, from 0.
-    Pointee(Format, u8),
+    /// One, by value: the first floating-point argument.
+    Value(Format),
+    /// The same, by a stream of libstdc++.
+    Stream(Format),
+    /// The same, by `std::to_chars`.
+    ToChars(Format, Chosen),
+    /// The same, by CPython.
+    Python,
+    /// One, by address: the first argument.
+    Pointee(Format),
+    /// The same, by a trait of Rust's.
+    Rust(Format, Trait),
     /// The items of a Fortran statement.
     Fortran(Item),
 }
 
-/// Whether a float may have been widened for the call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Printed {
-    /// It is passed as it is.
-    AsIs,
-    /// A `float` comes as a `double`.
-    Promoted,
+/// A float that is formatted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Formatted {
+    pub(crate) float: Float,
+    /// What it is to look like, where that is known.
+    pub(crate) notation: Option<Notation>,
+    /// The text before it, where that is known.
+    pub(crate) label: Option<String>,
 }
 
 /// The function that `symbol` is.
@@ -53,8 +64,8 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     if let Some(family) = python(symbol) {
         return Some(Hook::Output(OutputKind::Python, family));
     }
-    if let Some(format) = rust(symbol) {
-        return Some(Hook::Output(OutputKind::Rust, Family::Pointee(format, 0)));
+    if let Some((format, how)) = rust(symbol) {
+        return Some(Hook::Output(OutputKind::Rust, Family::Rust(format, how)));
     }
     let prints = is_rust_print(symbol) || is_complex_insertion(symbol) || is_to_string(symbol);
     prints.then_some(Hook::Prints)
@@ -68,7 +79,7 @@ fn conversion(symbol: &str) -> Option<Family> {
         "strfroml" | "qgcvt" | "qecvt" | "qfcvt" | "qecvt_r" | "qfcvt_r" => Format::F80,
         _ => return None,
     };
-    Some(Family::Value(format, if format == Format::F64 { Printed::Promoted } else { Printed::AsIs }))
+    Some(Family::Value(format))
 }
 
 /// `operator<<(std::ostream&, const std::complex<T>&)`, which inserts both parts.
@@ -87,27 +98,22 @@ fn is_to_string(symbol: &str) -> bool {
 /// `std::format` and `std::print` are made of.
 fn iostream(symbol: &str) -> Option<Family> {
     use Format::{F32, F64, F80};
-    use Printed::{AsIs, Promoted};
-    let (format, printed) = match symbol {
-        "_ZNSolsEf" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEElsEf" => (F32, AsIs),
-        "_ZNSolsEd" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEElsEd" => (F64, AsIs),
-        "_ZNSolsEe" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEElsEe" => (F80, AsIs),
-        "_ZNSo9_M_insertIdEERSoT_" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEE9_M_insertIdEERS2_T_" => {
-            (F64, Promoted)
-        }
-        "_ZNSo9_M_insertIeEERSoT_" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEE9_M_insertIeEERS2_T_" => {
-            (F80, AsIs)
-        }
+    let format = match symbol {
+        "_ZNSolsEf" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEElsEf" => F32,
+        "_ZNSolsEd" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEElsEd" => F64,
+        "_ZNSolsEe" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEElsEe" => F80,
+        "_ZNSo9_M_insertIdEERSoT_" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEE9_M_insertIdEERS2_T_" => F64,
+        "_ZNSo9_M_insertIeEERSoT_" | "_ZNSt13basic_ostreamIwSt11char_traitsIwEE9_M_insertIeEERS2_T_" => F80,
         _ => return libcxx(symbol).or_else(|| to_chars(symbol)),
     };
-    Some(Family::Value(format, printed))
+    Some(Family::Stream(format))
 }
 
 fn libcxx(symbol: &str) -> Option<Family> {
     let rest = symbol.strip_prefix("_ZNSt3__113basic_ostreamI")?;
     let rest = rest.strip_prefix('c').or_else(|| rest.strip_prefix('w'))?;
     let kind = rest.strip_prefix("NS_11char_traitsI")?.get(1..)?.strip_prefix("EEElsE")?;
-    Some(Family::Value(format_of(kind)?, Printed::AsIs))
+    Some(Family::Value(format_of(kind)?))
 }
 
 fn to_chars(symbol: &str) -> Option<Family> {
@@ -115,8 +121,13 @@ fn to_chars(symbol: &str) -> Option<Family> {
         .strip_prefix("_ZSt8to_charsPcS_")
         .or_else(|| symbol.strip_prefix("_ZNSt3__18to_charsEPcS0_"))?;
     let (kind, how) = rest.split_at_checked(1)?;
-    let known = how.is_empty() || how.contains("chars_format");
-    Some(Family::Value(format_of(kind).filter(|_| known)?, Printed::AsIs))
+    let chosen = match how {
+        "" => Chosen::Nothing,
+        _ if !how.contains("chars_format") => return None,
+        _ if how.ends_with('i') => Chosen::Precision,
+        _ => Chosen::Style,
+    };
+    Some(Family::ToChars(format_of(kind)?, chosen))
 }
 
 /// The format of a C++ type, mangled.
@@ -132,30 +143,36 @@ fn format_of(kind: &str) -> Option<Format> {
 /// CPython's `repr`, `str` and formatting of floats all end here; numpy's own in its Dragon4.
 fn python(symbol: &str) -> Option<Family> {
     let format = match symbol {
-        "PyOS_double_to_string" => return Some(Family::Value(Format::F64, Printed::AsIs)),
+        "PyOS_double_to_string" => return Some(Family::Python),
         "Dragon4_Positional_Float" | "Dragon4_Scientific_Float" => Format::F32,
         "Dragon4_Positional_Double" | "Dragon4_Scientific_Double" => Format::F64,
         "Dragon4_Positional_LongDouble" | "Dragon4_Scientific_LongDouble" => Format::F80,
         _ => return None,
     };
-    Some(Family::Pointee(format, 0))
+    Some(Family::Pointee(format))
 }
 
 /// `<f64 as core::fmt::Display>::fmt` and its kin, in both manglings.
-fn rust(symbol: &str) -> Option<Format> {
-    const TRAITS: [&str; 4] = ["Display", "Debug", "LowerExp", "UpperExp"];
+fn rust(symbol: &str) -> Option<(Format, Trait)> {
+    const TRAITS: [(&str, Trait); 4] = [
+        ("Display", Trait::Display),
+        ("Debug", Trait::Debug),
+        ("LowerExp", Trait::LowerExp),
+        ("UpperExp", Trait::UpperExp),
+    ];
+    let found = |is: &dyn Fn(&str) -> bool| TRAITS.iter().find(|(name, _)| is(name)).map(|(_, how)| *how);
     if let Some(rest) = symbol.strip_prefix("_ZN4core3fmt5float") {
-        let implements = TRAITS.iter().any(|name| rest.contains(&format!("core..fmt..{name}$u20$for$u20$")));
-        return match rest.split_once("$u20$for$u20$f") {
-            Some((_, rest)) if implements && rest.starts_with("32$GT$3fmt17h") => Some(Format::F32),
-            Some((_, rest)) if implements && rest.starts_with("64$GT$3fmt17h") => Some(Format::F64),
+        let how = found(&|name| rest.contains(&format!("core..fmt..{name}$u20$for$u20$")))?;
+        return match rest.split_once("$u20$for$u20$f")?.1 {
+            rest if rest.starts_with("32$GT$3fmt17h") => Some((Format::F32, how)),
+            rest if rest.starts_with("64$GT$3fmt17h") => Some((Format::F64, how)),
             _ => None,
         };
     }
     let (_, rest) = symbol.strip_prefix("_RNvX")?.split_once("4core3fmt5float")?;
     let (kind, rest) = rest.split_at_checked(1)?;
-    let known = TRAITS.iter().any(|name| rest.contains(&format!("{}{name}3fmt", name.len())));
-    format_of(kind).filter(|format| known && *format != Format::F80)
+    let how = found(&|name| rest.contains(&format!("{}{name}3fmt", name.len())))?;
+    format_of(kind).filter(|format| *format != Format::F80).map(|format| (format, how))
 }
 
 /// Functions behind `println!`, `format!`, `write!`: the line to name is that of their caller.
@@ -175,17 +192,33 @@ fn is_rust_print(symbol: &str) -> bool {
     }
 }
 
-/// The floats of a call, in the order they are formatted, and whether they may have been `float`s.
-pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<(Vec<Float>, Printed), Unmapped> {
-    match family {
-        Family::Printf(call) => printf::floats(m, call).map(|floats| (floats, Printed::Promoted)),
-        Family::Value(format, printed) => abi::float(m, 0, format).map(|float| (vec![float], printed)),
-        Family::Pointee(format, number) => {
-            let address = abi::integer(m, number.into())?;
-            abi::memory(m, address, format).map(|float| (vec![float], Printed::AsIs))
+/// The floats of a call, in the order they are formatted.
+pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<Vec<Formatted>, Unmapped> {
+    let (float, notation) = match family {
+        Family::Printf(call) => return printf::floats(m, call),
+        Family::Fortran(item) => {
+            let one = |float| Formatted { float, notation: None, label: None };
+            return Ok(gfortran::floats(m, item)?.into_iter().map(one).collect());
         }
-        Family::Fortran(item) => gfortran::floats(m, item).map(|floats| (floats, Printed::AsIs)),
-    }
+        Family::Value(format) => (abi::float(m, 0, format)?, None),
+        Family::Stream(format) => {
+            (abi::float(m, 0, format)?, notations::stream(m, format).unwrap_or_default())
+        }
+        Family::ToChars(format, chosen) => {
+            (abi::float(m, 0, format)?, notations::to_chars(m, format, chosen).unwrap_or_default())
+        }
+        Family::Python => (abi::float(m, 0, Format::F64)?, notations::python(m).unwrap_or_default()),
+        Family::Pointee(format) => (pointee(m, format)?, None),
+        Family::Rust(format, how) => {
+            (pointee(m, format)?, notations::rust(m, format, how).unwrap_or_default())
+        }
+    };
+    Ok(vec![Formatted { float, notation, label: None }])
+}
+
+/// What the first argument points to.
+fn pointee(m: &dyn Machine, format: Format) -> Result<Float, Unmapped> {
+    abi::memory(m, abi::integer(m, 0)?, format)
 }
 
 #[cfg(test)]
@@ -195,22 +228,27 @@ mod tests {
     /// Symbols as compilers write them: g++ 12, clang++ with libc++, rustc 1.95 (v0) and 1.70 (legacy).
     #[test]
     fn symbols_of_formatting_functions() {
-        let value = |format| Some(Family::Value(format, Printed::AsIs));
-        assert_eq!(iostream("_ZNSolsEf"), value(Format::F32));
-        assert_eq!(iostream("_ZNSo9_M_insertIeEERSoT_"), value(Format::F80));
+        let value = |format| Some(Family::Value(format));
+        let stream = |format| Some(Family::Stream(format));
+        let chars = |format, chosen| Some(Family::ToChars(format, chosen));
+        assert_eq!(iostream("_ZNSolsEf"), stream(Format::F32));
+        assert_eq!(iostream("_ZNSo9_M_insertIeEERSoT_"), stream(Format::F80));
         assert_eq!(iostream("_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsEd"), value(Format::F64));
         assert_eq!(iostream("_ZNSt3__113basic_ostreamIwNS_11char_traitsIwEEElsEe"), value(Format::F80));
         assert_eq!(iostream("_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsEi"), None);
-        assert_eq!(iostream("_ZSt8to_charsPcS_f"), value(Format::F32));
-        assert_eq!(iostream("_ZSt8to_charsPcS_eSt12chars_formati"), value(Format::F80));
+        assert_eq!(iostream("_ZSt8to_charsPcS_f"), chars(Format::F32, Chosen::Nothing));
+        assert_eq!(iostream("_ZSt8to_charsPcS_eSt12chars_formati"), chars(Format::F80, Chosen::Precision));
         assert_eq!(iostream("_ZSt8to_charsPcS_i"), None);
         let v0 = "_RNvXs7_NtNtCsgEmfK2I1SDS_4core3fmt5floatdNtB7_7Display3fmt";
-        assert_eq!(rust(v0), Some(Format::F64));
-        assert_eq!(rust(&v0.replace("floatd", "floatf").replace("7Display", "5Debug")), Some(Format::F32));
+        assert_eq!(rust(v0), Some((Format::F64, Trait::Display)));
+        assert_eq!(
+            rust(&v0.replace("floatd", "floatf").replace("7Display", "5Debug")),
+            Some((Format::F32, Trait::Debug))
+        );
         assert_eq!(rust("_RINvNtNtCsgEmfK2I1SDS_4core3fmt5float29float_to_decimal_common_exactdEB6_"), None);
         let legacy = "_ZN4core3fmt5float52_$LT$impl$u20$core..fmt..Display$u20$for$u20$f64$GT$3fmt17h0123456789abcdefE";
-        assert_eq!(rust(legacy), Some(Format::F64));
-        assert_eq!(rust(&legacy.replace("f64", "f32")), Some(Format::F32));
+        assert_eq!(rust(legacy), Some((Format::F64, Trait::Display)));
+        assert_eq!(rust(&legacy.replace("f64", "f32")), Some((Format::F32, Trait::Display)));
         for print in [
             "_RNvNtNtCsjrHSEGnQ3l9_3std2io5stdio6__print",
             "_RNvNtCsgEmfK2I1SDS_4core3fmt5write",

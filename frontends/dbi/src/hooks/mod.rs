@@ -14,11 +14,12 @@ mod libm;
 mod libmvec;
 mod library;
 pub(crate) mod machine;
+mod notations;
 mod placement;
 mod printf;
 
 pub(crate) use call::{Argument, Given};
-pub(crate) use families::{Family, Printed, floats};
+pub(crate) use families::{Family, floats};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use placement::{NoSpot, Spot, Word, parameter, spots, word};

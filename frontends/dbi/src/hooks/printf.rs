@@ -4,7 +4,9 @@
 //! What is written, where to, and whether it succeeds is the program's own business.
 
 use super::abi::{self, Float, Varargs};
+use super::families::Formatted;
 use crate::hooks::machine::{Machine, Unmapped};
+use shadowgrind_core::text::{Fill, MOST, Notation, Sign, Style};
 
 /// How a function of the family takes its format and arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub(crate) struct Printf {
     wide: bool,
     /// What follows is a `va_list`.
     list: bool,
+    /// Digits are reckoned and limited in a way of its own.
+    own_digits: bool,
 }
 
 /// Makes the table of names. A row is a function that takes `...`: its name with `{}` where the variant with a
@@ -24,8 +28,8 @@ macro_rules! family {
         /// The function of this name.
         pub(super) fn of(symbol: &str) -> Option<Printf> {
             Some(match symbol {
-                $(concat!($prefix, $name) => Printf { format: $format, wide: $wide, list: false },
-                  concat!($prefix, "v", $name) => Printf { format: $format, wide: $wide, list: true },)+
+                $(concat!($prefix, $name) => printf($prefix, $format, $wide, false),
+                  concat!($prefix, "v", $name) => printf($prefix, $format, $wide, true),)+
                 _ => return None,
             })
         }
@@ -67,6 +71,10 @@ family! {
     "sqlite3_str_" "appendf"    1 false;
 }
 
+fn printf(prefix: &str, format: u8, wide: bool, list: bool) -> Printf {
+    Printf { format, wide, list, own_digits: prefix.starts_with("sqlite3") }
+}
+
 /// No format is longer, in characters; what follows is not looked at.
 const LONGEST: usize = 1 << 16;
 
@@ -74,10 +82,10 @@ const LONGEST: usize = 1 << 16;
 const POSITIONS: usize = 4096;
 
 /// The floats that the call formats, in the order they are written.
-pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Float>, Unmapped> {
+pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Unmapped> {
     let format = read_format(m, abi::integer(m, call.format.into())?, call.wide)?;
-    let conversions = parse(&format);
-    if !conversions.iter().any(|c| matches!(c.kind, Kind::Double | Kind::LongDouble)) {
+    let directives = parse(&format);
+    if !directives.iter().any(Directive::is_float) {
         return Ok(Vec::new());
     }
     let after = usize::from(call.format) + 1;
@@ -85,10 +93,29 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Float>, Unmapp
         true => Varargs::of_list(m, abi::integer(m, after)?)?,
         false => Varargs::after(m, after),
     };
-    match conversions.iter().any(|c| c.position.is_some()) {
-        true => by_position(m, &conversions, arguments),
-        false => in_order(m, &conversions, arguments),
+    let values = match directives.iter().any(|d| d.value.is_some_and(|value| value.position.is_some())) {
+        true => by_position(m, &directives, arguments)?,
+        false => in_order(m, &directives, arguments)?,
+    };
+    let mut label_from = 0;
+    let mut floats = Vec::new();
+    for (directive, [width, precision, value]) in directives.iter().zip(values) {
+        if let (true, Some(Taken::Float(float))) = (directive.is_float(), value) {
+            let notation = directive.notation(width, precision, float).filter(|_| !call.own_digits);
+            let label = label(&format[label_from..directive.start]);
+            floats.push(Formatted { float, notation, label });
+            label_from = directive.end;
+        }
     }
+    Ok(floats)
+}
+
+/// What a float is called that is printed after this text: its last line, without what separates it from what is before.
+fn label(text: &[u8]) -> Option<String> {
+    let line = text.rsplit(|&c| c == b'\n').next().unwrap_or_default();
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_start_matches([',', ';', '|', ')', ']', '}', ' ', '\t']).trim_end();
+    text.contains(char::is_alphanumeric).then(|| text.replace("%%", "%"))
 }
 
 /// What an argument is.
@@ -110,18 +137,116 @@ struct Conversion {
     position: Option<usize>,
 }
 
-fn in_order(m: &dyn Machine, all: &[Conversion], mut from: Varargs) -> Result<Vec<Float>, Unmapped> {
-    let mut floats = Vec::new();
-    for conversion in all {
-        floats.extend(next(m, conversion.kind, &mut from)?);
-    }
-    Ok(floats)
+/// A width or a precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    None,
+    Given(i64),
+    /// An argument.
+    Taken(Conversion),
 }
 
-fn by_position(m: &dyn Machine, all: &[Conversion], mut from: Varargs) -> Result<Vec<Float>, Unmapped> {
-    let last = all.iter().filter_map(|c| c.position).max().unwrap_or(0).min(POSITIONS);
+impl Field {
+    fn conversion(self) -> Option<Conversion> {
+        match self {
+            Field::Taken(conversion) => Some(conversion),
+            Field::None | Field::Given(_) => None,
+        }
+    }
+
+    /// Its value; nothing if there is none.
+    fn value(self, taken: Option<Taken>) -> Option<i64> {
+        match (self, taken) {
+            (Field::Given(number), _) => Some(number),
+            (Field::Taken(_), Some(Taken::Integer(number))) => Some((number as i32).into()),
+            _ => None,
+        }
+    }
+}
+
+/// A conversion with all that belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Directive<'a> {
+    /// Where it begins and ends in the format.
+    start: usize,
+    end: usize,
+    flags: &'a [u8],
+    width: Field,
+    precision: Field,
+    /// The last character.
+    letter: u8,
+    value: Option<Conversion>,
+}
+
+/// An argument that was taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Taken {
+    Integer(u64),
+    Float(Float),
+    /// Something else.
+    Other,
+}
+
+impl Directive<'_> {
+    fn is_float(&self) -> bool {
+        self.value.is_some_and(|value| matches!(value.kind, Kind::Double | Kind::LongDouble))
+    }
+
+    /// The arguments it takes, in order: width, precision, value.
+    fn conversions(&self) -> [Option<Conversion>; 3] {
+        [self.width.conversion(), self.precision.conversion(), self.value]
+    }
+
+    /// How the float is written (C17 7.21.6.1); nothing if it has more digits than anybody reads.
+    fn notation(&self, width: Option<Taken>, precision: Option<Taken>, float: Float) -> Option<Notation> {
+        let has = |flag| self.flags.contains(&flag);
+        let width = self.width.value(width).unwrap_or(0);
+        let precision = self.precision.value(precision).and_then(|number| u32::try_from(number).ok());
+        if precision.is_some_and(|precision| precision > MOST) || width.unsigned_abs() > u64::from(MOST) {
+            return None;
+        }
+        let (style, precision) = match self.letter.to_ascii_lowercase() {
+            b'f' => (Style::Fixed, precision.or(Some(6))),
+            b'e' => (Style::Scientific, precision.or(Some(6))),
+            b'g' => (Style::General, precision.or(Some(6))),
+            _ => (Style::Hexadecimal(float.format), precision),
+        };
+        let sign = match (has(b'+'), has(b' ')) {
+            (true, _) => Sign::Plus,
+            (false, true) => Sign::Blank,
+            (false, false) => Sign::None,
+        };
+        let (fill, with) = match (has(b'-') || width < 0, has(b'0')) {
+            (true, _) => (Fill::After, ' '),
+            (false, true) => (Fill::Inside, '0'),
+            (false, false) => (Fill::Before, ' '),
+        };
+        let (alternate, upper) = (has(b'#'), self.letter.is_ascii_uppercase());
+        let width = width.unsigned_abs() as u32;
+        Some(Notation { sign, fill, with, alternate, upper, width, ..Notation::new(style, precision) })
+    }
+}
+
+/// What each directive takes.
+type Arguments = Vec<[Option<Taken>; 3]>;
+
+fn in_order(m: &dyn Machine, all: &[Directive<'_>], mut from: Varargs) -> Result<Arguments, Unmapped> {
+    let mut taken = Vec::new();
+    for directive in all {
+        let mut own = [None; 3];
+        for (place, conversion) in own.iter_mut().zip(directive.conversions()) {
+            *place = conversion.map(|one| next(m, one.kind, &mut from)).transpose()?;
+        }
+        taken.push(own);
+    }
+    Ok(taken)
+}
+
+fn by_position(m: &dyn Machine, all: &[Directive<'_>], mut from: Varargs) -> Result<Arguments, Unmapped> {
+    let conversions = || all.iter().flat_map(|directive| directive.conversions()).flatten();
+    let last = conversions().filter_map(|c| c.position).max().unwrap_or(0).min(POSITIONS);
     let mut kinds = vec![Kind::Integer; last];
-    for conversion in all {
+    for conversion in conversions() {
         if let Some(kind) = conversion.position.and_then(|n| kinds.get_mut(n.wrapping_sub(1))) {
             *kind = conversion.kind;
         }
@@ -130,17 +255,17 @@ fn by_position(m: &dyn Machine, all: &[Conversion], mut from: Varargs) -> Result
     for kind in kinds {
         values.push(next(m, kind, &mut from)?);
     }
-    let value = |c: &Conversion| values.get(c.position?.wrapping_sub(1)).copied().flatten();
-    Ok(all.iter().filter(|c| c.kind != Kind::Integer).filter_map(value).collect())
+    let value = |c: Conversion| values.get(c.position?.wrapping_sub(1)).copied();
+    Ok(all.iter().map(|directive| directive.conversions().map(|c| c.and_then(value))).collect())
 }
 
-/// Takes the next argument; its value if it is a float.
-fn next(m: &dyn Machine, kind: Kind, from: &mut Varargs) -> Result<Option<Float>, Unmapped> {
+/// Takes the next argument.
+fn next(m: &dyn Machine, kind: Kind, from: &mut Varargs) -> Result<Taken, Unmapped> {
     Ok(match kind {
-        Kind::Integer => from.integer(m).map(|_| None)?,
-        Kind::Double => Some(from.double(m)?),
-        Kind::LongDouble => Some(from.long_double(m)?),
-        Kind::Decimal => from.double(m).map(|_| None)?,
+        Kind::Integer => Taken::Integer(from.integer(m)?),
+        Kind::Double => Taken::Float(from.double(m)?),
+        Kind::LongDouble => Taken::Float(from.long_double(m)?),
+        Kind::Decimal => from.double(m).map(|_| Taken::Other)?,
     })
 }
 
@@ -180,30 +305,37 @@ fn narrow(character: &[u8]) -> u8 {
     }
 }
 
-/// The arguments that `format` asks for, in its order.
-fn parse(format: &[u8]) -> Vec<Conversion> {
+/// The directives of `format`, in its order.
+fn parse(format: &[u8]) -> Vec<Directive<'_>> {
     let mut found = Vec::new();
-    let mut rest = format;
-    while let Some(at) = rest.iter().position(|&c| c == b'%') {
-        rest = directive(&rest[at + 1..], &mut found);
+    let mut at = 0;
+    while let Some(start) = format[at..].iter().position(|&c| c == b'%').map(|found| at + found) {
+        let mut rest = &format[start + 1..];
+        let directive = directive(&mut rest);
+        at = format.len() - rest.len();
+        found.extend(directive.map(|directive| Directive { start, end: at, ..directive }));
     }
     found
 }
 
-/// Reads what follows a `%`; the rest of the format.
-fn directive<'a>(mut rest: &'a [u8], found: &mut Vec<Conversion>) -> &'a [u8] {
-    let position = position(&mut rest);
+/// Reads what follows a `%`; nothing if that asks for no argument.
+fn directive<'a>(rest: &mut &'a [u8]) -> Option<Directive<'a>> {
+    let position = position(rest);
     // The last two are SQLite's, which has a printf of its own.
-    skip(&mut rest, |c| b"-+ #0'I!,".contains(&c));
-    width(&mut rest, found);
-    if rest.first() == Some(&b'.') {
-        rest = &rest[1..];
-        width(&mut rest, found);
-    }
-    let length = skip(&mut rest, |c| b"hlLqjzZtwHD".contains(&c) || c.is_ascii_digit());
-    let Some((&conversion, rest)) = rest.split_first() else { return rest };
-    let kind = match conversion {
-        b'%' | b'm' => return rest,
+    let flags = skip(rest, |c| b"-+ #0'I!,".contains(&c));
+    let width = field(rest).unwrap_or(Field::None);
+    let precision = match rest.first() {
+        Some(b'.') => {
+            *rest = &rest[1..];
+            field(rest).unwrap_or(Field::Given(0))
+        }
+        _ => Field::None,
+    };
+    let length = skip(rest, |c| b"hlLqjzZtwHD".contains(&c) || c.is_ascii_digit());
+    let (&letter, after) = rest.split_first()?;
+    *rest = after;
+    let kind = match letter {
+        b'%' | b'm' => return None,
         b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => match length {
             _ if length.contains(&b'H') || length.contains(&b'D') => Kind::Decimal,
             // glibc takes `%lld`'s modifiers for floats as well.
@@ -214,8 +346,8 @@ fn directive<'a>(mut rest: &'a [u8], found: &mut Vec<Conversion>) -> &'a [u8] {
         },
         _ => Kind::Integer,
     };
-    found.push(Conversion { kind, position });
-    rest
+    let value = Some(Conversion { kind, position });
+    Some(Directive { start: 0, end: 0, flags, width, precision, letter, value })
 }
 
 /// `2$`, if that is what comes.
@@ -230,14 +362,15 @@ fn position(rest: &mut &[u8]) -> Option<usize> {
 }
 
 /// A width or precision: digits, or an argument of its own.
-fn width(rest: &mut &[u8], found: &mut Vec<Conversion>) {
+fn field(rest: &mut &[u8]) -> Option<Field> {
     if rest.first() == Some(&b'*') {
         *rest = &rest[1..];
         let position = position(rest);
-        found.push(Conversion { kind: Kind::Integer, position });
-    } else {
-        skip(rest, |c| c.is_ascii_digit() || c == b'-');
+        return Some(Field::Taken(Conversion { kind: Kind::Integer, position }));
     }
+    let digits = std::str::from_utf8(skip(rest, |c| c.is_ascii_digit() || c == b'-')).unwrap_or_default();
+    // One that is too large is as good as any other.
+    (!digits.is_empty()).then(|| Field::Given(digits.parse().unwrap_or(i32::MAX.into())))
 }
 
 /// Skips characters; those skipped.
@@ -258,8 +391,12 @@ mod tests {
     const TEXT: u64 = 0x5000_0f80;
     const RSP: u64 = 0x7000_0000;
 
+    fn conversions(format: &str) -> Vec<Conversion> {
+        parse(format.as_bytes()).iter().flat_map(|directive| directive.conversions()).flatten().collect()
+    }
+
     fn kinds(format: &str) -> Vec<Kind> {
-        parse(format.as_bytes()).into_iter().map(|c| c.kind).collect()
+        conversions(format).into_iter().map(|c| c.kind).collect()
     }
 
     #[test]
@@ -275,13 +412,13 @@ mod tests {
             kinds("%'I.5f %DDf %Hg %llf %w32d %!.15g"),
             [Double, Decimal, Decimal, LongDouble, Integer, Double]
         );
-        let positions: Vec<_> = parse(b"%3$g %1$*2$.*4$d").into_iter().map(|c| c.position).collect();
+        let positions: Vec<_> = conversions("%3$g %1$*2$.*4$d").into_iter().map(|c| c.position).collect();
         assert_eq!(positions, [Some(3), Some(2), Some(4), Some(1)]);
     }
 
     fn values(m: &Fake, function: &str) -> Vec<(f64, Location)> {
         let floats = floats(m, of(function).unwrap()).unwrap();
-        floats.into_iter().map(|x| (x.format.to_f64(x.bits), x.location)).collect()
+        floats.into_iter().map(|x| (x.float.format.to_f64(x.float.bits), x.float.location)).collect()
     }
 
     fn vector(number: usize) -> Location {
@@ -351,6 +488,32 @@ mod tests {
         assert_eq!(values(&m, "fprintf").iter().map(|x| x.0).collect::<Vec<_>>(), [3.0, 1.0, 3.0]);
     }
 
+    /// Labels and texts of the floats of `fprintf`.
+    fn texts(m: &Fake) -> Vec<(String, String)> {
+        let floats = floats(m, of("fprintf").unwrap()).unwrap();
+        let text = |x: Formatted| {
+            let Float { format, bits, .. } = x.float;
+            let text = x.notation.map(|n| n.write(&shadowgrind_core::text::Float { format, bits }));
+            (x.label.unwrap_or_default(), text.unwrap_or_default())
+        };
+        floats.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn what_is_printed_and_what_it_is_called() {
+        let mut m = call("step %d of 100%%:\n  E = %+.*e J, n[%d] = %-*.2f|(%08.3G) %.f");
+        for (i, x) in [-1.5, 2.25, 1e-9, 2.5].into_iter().enumerate() {
+            m.set_double(i, x);
+        }
+        // Step, precision, index, width.
+        (m.general[2], m.general[1], m.general[8], m.general[9]) = (7, 3, 1, (-9i32) as u32 as u64);
+        let pair = |label: &str, text: &str| (label.to_owned(), text.to_owned());
+        assert_eq!(
+            texts(&m),
+            [pair("E =", "-1.500e+00"), pair("J, n[%d] =", "2.25     "), pair("", "0001E-09"), pair("", "2")]
+        );
+    }
+
     #[test]
     fn wide_formats_and_ends_of_pages() {
         let mut m = Fake::called(0x1234);
@@ -372,7 +535,7 @@ mod tests {
         m.general[crate::hooks::fake::RSI] = 0;
         m.set_double(0, 6.5);
         assert_eq!(values(&m, "__snprintf_chk"), [(6.5, vector(0))]);
-        assert_eq!(of("vsnprintf").unwrap(), Printf { format: 2, wide: false, list: true });
+        assert_eq!(of("vsnprintf").unwrap(), printf("", 2, false, true));
         assert_eq!(of("printk"), None);
     }
 }

@@ -68,17 +68,9 @@ fn seen<V>(x: Float, shadow: Option<&V>) -> Seen<'_, V> {
 }
 
 impl<S: Shadow> Observer for Observing<S> {
-    fn output(
-        &mut self,
-        m: &mut dyn Machine,
-        output: u64,
-        site: Site,
-        x: Float,
-        promoted: bool,
-    ) -> (findings::Value, Said<String>) {
+    fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (findings::Value, Said<String>) {
         let shadow = self.shadow(m, x);
-        let leaves = Leaves { site, output, promoted, written: false };
-        self.carried.lock().shadow.output(&leaves, seen(x, shadow.as_ref()))
+        self.carried.lock().shadow.output(leaves, seen(x, shadow.as_ref()))
     }
 
     fn sent(
@@ -89,7 +81,7 @@ impl<S: Shadow> Observer for Observing<S> {
         address: u64,
     ) -> Option<(Float, Said<String>)> {
         let (x, shadow) = self.float(m, address)?;
-        let leaves = Leaves { site, output, promoted: false, written: true };
+        let leaves = Leaves { site, output, notation: None, written: true };
         let (_, said) = self.carried.lock().shadow.output(&leaves, seen(x, Some(&shadow)));
         Some((x, said))
     }

@@ -151,9 +151,9 @@ impl Asked<'_> {
             return floats.len() as u64;
         }
         let label = if name.is_empty() { Label::NONE } else { self.state.report.outputs.label(name) };
-        let leaving = Leaving { kind: OutputKind::Mark, label, site: self.site };
+        let leaving = Leaving::new(OutputKind::Mark, label, self.site);
         for (i, &x) in floats.iter().enumerate() {
-            self.state.output(leaving, first + i, x, false, self.observer, self.m);
+            self.state.output(leaving, first + i, x, self.observer, self.m);
         }
         floats.len() as u64
     }

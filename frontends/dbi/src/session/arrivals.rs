@@ -8,7 +8,7 @@ use super::seeds::When;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Argument, Family, Hook, Printed, abi, abi::Float};
+use crate::hooks::{self, Argument, Family, Hook, abi};
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::site::Site;
 
@@ -208,7 +208,7 @@ impl State {
         if frame.calls.is_formatting() {
             return Entered::Go;
         }
-        let Ok((floats, printed)) = hooks::floats(frame.m, family) else { return Entered::Go };
+        let Ok(floats) = hooks::floats(frame.m, family) else { return Entered::Go };
         if floats.is_empty() {
             return Entered::Go;
         }
@@ -216,10 +216,10 @@ impl State {
             Some(site) => site,
             None => self.call_site(frame.at, Some(frame.pc), frame.m),
         };
-        let leaving = Leaving { kind, label: Label::NONE, site };
         for (position, x) in floats.into_iter().enumerate() {
-            let promoted = printed == Printed::Promoted && was_float(x);
-            self.output(leaving, position, x, promoted, frame.observer, frame.m);
+            let label = x.label.map_or(Label::NONE, |label| self.report.outputs.label(&label));
+            let leaving = Leaving { kind, label, site, notation: x.notation };
+            self.output(leaving, position, x.float, frame.observer, frame.m);
         }
         frame.wait(Then::Formatted);
         Entered::Watch
@@ -257,10 +257,4 @@ impl State {
         self.call_sites.insert((at, entered), site);
         site
     }
-}
-
-/// Whether a double may have been a `float`: it is the same number in both.
-fn was_float(x: Float) -> bool {
-    use shadowgrind_core::format::Format::{F32, F64};
-    x.format == F64 && F32.convert(F64.convert(x.bits, F32), F64) == x.bits
 }

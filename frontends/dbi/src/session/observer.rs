@@ -4,6 +4,7 @@ use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Coverage, Finding, Said, Settings, Value};
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::shadow::Leaves;
 use shadowgrind_core::site::Site;
 
 /// The shadow of an operand, kept while a function runs: whatever 64 bits mean to the observer that made it.
@@ -31,16 +32,9 @@ pub(crate) struct Applied<'a> {
 
 /// A shadow, as a session sees it.
 pub(crate) trait Observer {
-    /// What is to be said about output number `index`, and the value as it is to be reported: a float that was
-    /// `promoted` to double for the call is reported as it was before, where the shadow can tell.
-    fn output(
-        &mut self,
-        m: &mut dyn Machine,
-        index: u64,
-        site: Site,
-        x: Float,
-        promoted: bool,
-    ) -> (Value, Said<String>);
+    /// What is to be said about a float that leaves, and the value as it is to be reported: one that was promoted to
+    /// double for a call is reported as it was before, where the shadow can tell.
+    fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (Value, Said<String>);
 
     /// What is to be said about the float at `address`, which left in binary form as part of output `index`; nothing if
     /// there is none with a shadow.

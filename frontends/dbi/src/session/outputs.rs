@@ -6,8 +6,10 @@ use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Value};
+use shadowgrind_core::shadow::Leaves;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::Calls;
+use shadowgrind_core::text::Notation;
 
 /// What an output is called and where it left.
 #[derive(Clone, Copy)]
@@ -15,6 +17,15 @@ pub(super) struct Leaving {
     pub(super) kind: OutputKind,
     pub(super) label: Label,
     pub(super) site: Site,
+    /// What it looks like, where that is known.
+    pub(super) notation: Option<Notation>,
+}
+
+impl Leaving {
+    /// As it is, not as text.
+    pub(super) fn new(kind: OutputKind, label: Label, site: Site) -> Leaving {
+        Leaving { kind, label, site, notation: None }
+    }
 }
 
 /// An input of which nothing has been seen yet.
@@ -29,15 +40,15 @@ impl State {
         leaving: Leaving,
         position: usize,
         x: Float,
-        promoted: bool,
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
         let outputs = &mut self.report.outputs;
-        let (value, said) = observer.output(m, outputs.len(), leaving.site, x, promoted);
-        let Leaving { kind, label, site } = leaving;
+        let Leaving { kind, label, site, notation } = leaving;
+        let leaves = Leaves { site, output: outputs.len(), notation, written: false };
+        let (value, said) = observer.output(m, &leaves, x);
         let position = u16::try_from(position).unwrap_or(u16::MAX);
-        outputs.push(&Output { kind, label, value, site, position, said: said.as_deref() });
+        outputs.push(&Output { kind, label, value, site, position, said: said.as_deref(), notation });
     }
 
     /// Does the jobs without a function that `wanted` selects.
@@ -85,9 +96,9 @@ impl State {
                 seed(input, &floats, weight, observer, m);
             }
             Purpose::Sample(spec) => {
-                let leaving = Leaving { kind: OutputKind::Spec, label: self.labels[spec], site };
+                let leaving = Leaving::new(OutputKind::Spec, self.labels[spec], site);
                 for (position, x) in floats.into_iter().enumerate() {
-                    self.output(leaving, position, x, false, observer, m);
+                    self.output(leaving, position, x, observer, m);
                 }
             }
         }

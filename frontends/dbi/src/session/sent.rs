@@ -45,7 +45,8 @@ impl Session {
             if index == next {
                 let (kind, label, value) = (OutputKind::Written, Label::NONE, x.value());
                 let said = said.as_deref();
-                state.report.outputs.push(&Output { kind, label, value, site, position: 0, said });
+                let (position, notation) = (0, None);
+                state.report.outputs.push(&Output { kind, label, value, site, position, said, notation });
                 state.sent.insert(site, index);
             }
             address = at + (x.format.bytes() as u64).next_multiple_of(ALIGNMENT);

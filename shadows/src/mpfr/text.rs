@@ -1,0 +1,147 @@
+//! Reals as text, in the notation in which the program printed their floats.
+
+use rug::Float;
+use rug::float::Round;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
+
+use super::Value;
+use super::measure;
+
+/// What a real's text says of its float's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Compared {
+    /// The real's text, if it is another.
+    pub(super) exact: Option<String>,
+    /// Whatever the real may be off by, its text is the same.
+    pub(super) is_sure: bool,
+}
+
+impl Compared {
+    /// A float without another real.
+    const SAME: Compared = Compared { exact: None, is_sure: true };
+
+    /// Compares the text of a float with that of its real.
+    pub(super) fn of(seen: &Seen<'_, Value>, notation: &Notation) -> Compared {
+        let Some(shadow) = seen.shadow else { return Compared::SAME };
+        if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
+            return Compared::SAME;
+        }
+        let real = shadow.value().float();
+        let printed = notation.write(&text::Float { format: seen.format, bits: seen.bits });
+        let written = |real: &Float| notation.write(&Written(real));
+        let differs = |text: &String| first_difference(&printed, text).is_some();
+        // NaN has a sign in floats only.
+        let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
+        let exact = Some(written(&real)).filter(|text| !both_nan && differs(text));
+        let is_sure = match shadow.noise() {
+            noise if noise.is_finite() && real.is_finite() => {
+                let noise = Float::with_val(64, 1) << noise.ceil() as i32;
+                let bits = real.prec() + 2;
+                let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
+                ends.iter().all(|end| differs(&written(end)) == exact.is_some())
+            }
+            noise => noise == f32::NEG_INFINITY,
+        };
+        Compared { exact, is_sure }
+    }
+}
+
+/// A real to be written down.
+struct Written<'a>(&'a Float);
+
+impl Expand for Written<'_> {
+    fn class(&self) -> Class {
+        match self.0 {
+            x if x.is_nan() => Class::Nan,
+            x if x.is_infinite() => Class::Infinite,
+            x if x.is_zero() => Class::Zero,
+            _ => Class::Finite,
+        }
+    }
+
+    fn is_negative(&self) -> bool {
+        self.0.is_sign_negative()
+    }
+
+    fn exponent(&self) -> i64 {
+        self.0.get_exp().unwrap_or(0).into()
+    }
+
+    fn expand(&self, base: Base, shift: i64, most: usize) -> Digits {
+        let shift = shift.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        let magnitude = self.0.clone().abs() << shift;
+        let cut = |round| magnitude.to_sign_string_exp_round(base.radix().into(), Some(most.max(2)), round);
+        let ((_, text, point), (_, above, point_above)) = (cut(Round::Zero), cut(Round::Up));
+        let value = |c: u8| char::from(c).to_digit(16).unwrap_or(0) as u8;
+        Digits {
+            base,
+            digits: text.bytes().map(value).collect(),
+            point: point.unwrap_or(0).into(),
+            more: (text, point) != (above, point_above),
+        }
+    }
+
+    fn nearest(&self, format: Format) -> u128 {
+        measure::round(format, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shadowgrind_core::text::{Plain, Style};
+
+    /// A real that is a float has that float's text, in every notation.
+    #[test]
+    fn reals_are_written_as_floats_are() {
+        let notations = [
+            Notation::new(Style::Fixed, Some(2)),
+            Notation::new(Style::Fixed, Some(60)),
+            Notation::new(Style::Scientific, Some(0)),
+            Notation::new(Style::Scientific, Some(50)),
+            Notation::new(Style::General, Some(6)),
+            Notation::new(Style::Hexadecimal(Format::F64), None),
+            Notation::new(Style::Hexadecimal(Format::F64), Some(2)),
+            Notation::new(Style::Shortest(Format::F64, Plain::Between(-3, 16)), None),
+        ];
+        let floats = [
+            0.0,
+            0.125,
+            2.5,
+            -0.375,
+            0.1,
+            1e22,
+            999.995,
+            99999.95,
+            5e-324,
+            1.5e-310,
+            1e300,
+            f64::MAX,
+            1.0 / 3.0,
+            f64::INFINITY,
+            0.000123456,
+            123456.5,
+        ];
+        for notation in &notations {
+            for x in floats {
+                let float = text::Float { format: Format::F64, bits: x.to_bits().into() };
+                let real = Float::with_val(256, x);
+                assert_eq!(notation.write(&Written(&real)), notation.write(&float), "{x} {notation:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn reals_are_rounded_once() {
+        // Just above the tie, by less than 40 digits show.
+        let tie = Float::with_val(1000, 0.125) + (Float::with_val(1000, 1) >> 500);
+        assert_eq!(Notation::new(Style::Fixed, Some(2)).write(&Written(&tie)), "0.13");
+        let nines = 1 - (Float::with_val(1000, 1) >> 500);
+        assert_eq!(Notation::new(Style::Fixed, Some(3)).write(&Written(&nines)), "1.000");
+        let large = Float::with_val(64, 1) << 100_000;
+        let text = Notation::new(Style::Fixed, Some(3)).write(&Written(&large));
+        assert_eq!(text, "9.99002093014384507944e+30102");
+    }
+}
