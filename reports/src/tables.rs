@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use shadowgrind_core::findings::{Label, OutputKind, Report, Value};
+use shadowgrind_core::findings::{Judgement, Label, OutputKind, Report, Value};
 use shadowgrind_core::text::first_difference;
 
 use crate::document::Document;
@@ -236,7 +236,9 @@ impl Lines {
         let error = sample.error.as_ref().map(|error| (error.digits, error.bits));
         self.add(tag, Some(sample.value), sample.dot, error);
         if let (Some(printed), Some(line)) = (sample.printed(), self.values.lines.last_mut()) {
-            *line = Line::judged(printed, sample.exact.as_deref());
+            // What differs by no more than is to be expected is shown, but not marked.
+            let is_right = sample.error.as_ref().is_none_or(|error| error.judgement == Judgement::Right);
+            *line = Line::judged(printed, sample.exact.as_deref().filter(|_| !is_right));
         }
     }
 

@@ -171,7 +171,7 @@ fn judged(
     [printed, exact]: [&str; 2],
 ) -> Result<(), String> {
     let alike = printed.chars().zip(exact.chars()).take_while(|(a, b)| a == b).count();
-    let is_zero = |text: &str| text.parse() == Ok(0.0);
+    let is_zero = |text: &str| text.trim().parse() == Ok(0.0);
     let same = printed == exact || is_zero(printed) && is_zero(exact);
     let wrong_from = (!same).then_some(alike as u64);
     let shown = if same { printed } else { exact };

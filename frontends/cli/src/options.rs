@@ -81,6 +81,10 @@ pub(crate) struct Cli {
         default_value = "output,decision,nan", hide_possible_values = true, help_heading = REPORTS)]
     fail_on: Vec<FailOn>,
 
+    /// Exit with 2 if there is a warning: what makes the report say less than it seems to
+    #[arg(long, help_heading = REPORTS)]
+    strict: bool,
+
     /// Leave out what this file says
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     suppressions: Vec<PathBuf>,
@@ -310,6 +314,7 @@ impl Cli {
             expression_depth: self.expr_depth,
             error_exitcode: self.error_exitcode,
             fail_on: self.fail_on.iter().map(|concern| concern.meant()).collect(),
+            strict: self.strict,
             suppressions: self.suppressions.clone(),
             gen_suppressions: self.gen_suppressions,
             valgrind_compat: self.valgrind_compat,

@@ -30,7 +30,8 @@ impl Compared {
         }
         let real = shadow.value().float();
         let printed = notation.write(&text::Float { format: seen.format, bits: seen.bits });
-        let written = |real: &Float| notation.write(&Written(real));
+        let own = measure::own_format(seen.format, seen.bits, shadow).0;
+        let written = |real: &Float| notation.write(&Written(real, own));
         let differs = |text: &String| first_difference(&printed, text).is_some();
         // NaN has a sign in floats only.
         let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
@@ -48,8 +49,8 @@ impl Compared {
     }
 }
 
-/// A real to be written down.
-struct Written<'a>(&'a Float);
+/// A real to be written down, and the format of its float, before that was promoted.
+struct Written<'a>(&'a Float, Format);
 
 impl Expand for Written<'_> {
     fn class(&self) -> Class {
@@ -84,7 +85,7 @@ impl Expand for Written<'_> {
     }
 
     fn nearest(&self, format: Format) -> u128 {
-        measure::round(format, self.0)
+        self.1.convert(measure::round(self.1, self.0), format)
     }
 }
 
@@ -128,7 +129,11 @@ mod tests {
             for x in floats {
                 let float = text::Float { format: Format::F64, bits: x.to_bits().into() };
                 let real = Float::with_val(256, x);
-                assert_eq!(notation.write(&Written(&real)), notation.write(&float), "{x} {notation:?}");
+                assert_eq!(
+                    notation.write(&Written(&real, Format::F64)),
+                    notation.write(&float),
+                    "{x} {notation:?}"
+                );
             }
         }
     }
@@ -137,11 +142,11 @@ mod tests {
     fn reals_are_rounded_once() {
         // Just above the tie, by less than 40 digits show.
         let tie = Float::with_val(1000, 0.125) + (Float::with_val(1000, 1) >> 500);
-        assert_eq!(Notation::new(Style::Fixed, Some(2)).write(&Written(&tie)), "0.13");
+        assert_eq!(Notation::new(Style::Fixed, Some(2)).write(&Written(&tie, Format::F64)), "0.13");
         let nines = 1 - (Float::with_val(1000, 1) >> 500);
-        assert_eq!(Notation::new(Style::Fixed, Some(3)).write(&Written(&nines)), "1.000");
+        assert_eq!(Notation::new(Style::Fixed, Some(3)).write(&Written(&nines, Format::F64)), "1.000");
         let large = Float::with_val(64, 1) << 100_000;
-        let text = Notation::new(Style::Fixed, Some(3)).write(&Written(&large));
+        let text = Notation::new(Style::Fixed, Some(3)).write(&Written(&large, Format::F64));
         assert_eq!(text, "9.99002093014384507944e+30102");
     }
 }

@@ -3,6 +3,7 @@
 //! Staying under the tool means executing the tool with the new program as its argument; whatever would make the
 //! kernel refuse the program is found out before, so that the guest gets its errno and keeps running.
 
+use super::descriptors::Use;
 use super::elf::ElfError;
 use super::program::{self, ProgramError};
 use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
@@ -10,6 +11,7 @@ use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
 use super::thread::Thread;
 use super::{descriptors, guest, loader, stack_limit, sys};
+use crate::session;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -154,6 +156,7 @@ fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
         .into_iter()
         .map(|signal| (signal, kernel_action(signal, Some(&Action { handler: IGNORE, ..Action::default() }))))
         .collect();
+    note_unfollowed(thread, request);
     // Blocking what must never be blocked is safe now: only a failure brings us back.
     set_exact_mask(thread.signals.mask);
     // Forked while another thread was handing them on, this process has them to hand on as well.
@@ -170,6 +173,17 @@ fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
         kernel_action(signal, Some(&action));
     }
     answer
+}
+
+/// Writes down for the report that this program is not followed, if it is one.
+fn note_unfollowed(thread: &Thread, request: &Request) {
+    use std::os::unix::fs::PermissionsExt;
+    let book = thread.descriptors.get(Use::Book);
+    let path = request.place.as_deref().unwrap_or(&request.path);
+    let is_program = |data: std::fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
+    if book >= 0 && std::fs::metadata(path).is_ok_and(is_program) {
+        sys::write_all(book, session::unfollowed(&request.path).as_bytes());
+    }
 }
 
 fn exec_kernel(_thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {

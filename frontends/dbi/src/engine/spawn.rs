@@ -132,6 +132,9 @@ pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
     if args.clears_handlers() && args.has(libc::CLONE_SIGHAND) {
         return fail(libc::EINVAL);
     }
+    if let (Some(tool), false) = (&thread.process.tool, args.has(libc::CLONE_THREAD)) {
+        tool.session.forking();
+    }
     block_all();
     if signal_waits(thread) {
         // It came before the child exists, so it is delivered before.

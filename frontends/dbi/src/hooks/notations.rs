@@ -2,7 +2,7 @@
 //! for all of them, Rust's formatters.
 //!
 //! Layouts are those of libstdc++ since GCC 5 (`ios_base`, `basic_ios`) and of Rust's library since 1.87
-//! (`FormattingOptions`), which says so itself. Where something is not as expected, nothing is known.
+//! (`FormattingOptions`). Where something is not as expected, nothing is known.
 
 use super::abi;
 use crate::hooks::machine::{Machine, Unmapped, read_bytes, read_u64};
@@ -124,12 +124,14 @@ pub(super) fn rust(m: &dyn Machine, format: Format, how: Trait) -> Result<Option
     const WIDTH: u32 = 1 << 27;
     const PRECISION: u32 = 1 << 28;
     const ALIGNED: u32 = 3 << 29;
-    const ALWAYS_SET: u32 = 1 << 31;
+    const NEVER_SET: u32 = 1 << 31;
     // A wide pointer to the writer comes first.
     let options = read_u64(m, abi::integer(m, 1)?.wrapping_add(16))?;
     let (set, width, precision) = (options as u32, options >> 32 & 0xffff, options >> 48);
     let has = |flag| set & flag != 0;
-    let Some(with) = char::from_u32(set & 0x1f_ffff).filter(|c| has(ALWAYS_SET) && !c.is_control()) else {
+    // What older libraries have in this place looks otherwise.
+    let is_known = !has(NEVER_SET) && (has(WIDTH) || width == 0) && (has(PRECISION) || precision == 0);
+    let Some(with) = char::from_u32(set & 0x1f_ffff).filter(|c| is_known && !c.is_control()) else {
         return Ok(None);
     };
     let precision = has(PRECISION).then_some(precision as u32);

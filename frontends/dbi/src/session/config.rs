@@ -31,6 +31,8 @@ pub struct SessionConfig {
     pub error_exitcode: Option<i32>,
     /// See `error_exitcode`.
     pub fail_on: Vec<Concern>,
+    /// Whether a warning decides the exit status.
+    pub strict: bool,
     /// Files of findings that are not to be reported.
     pub suppressions: Vec<PathBuf>,
     /// Whether the report is followed by suppressions for what it reports.
@@ -59,6 +61,7 @@ impl Default for SessionConfig {
             expression_depth: 5,
             error_exitcode: None,
             fail_on: Concern::ALL.to_vec(),
+            strict: false,
             suppressions: Vec::new(),
             gen_suppressions: false,
             valgrind_compat: false,

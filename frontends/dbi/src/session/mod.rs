@@ -32,7 +32,7 @@ pub use config::SessionConfig;
 pub(crate) use observer::Observer;
 pub use seeds::SpecFailure;
 pub(crate) use state::{ProgramEnd, Session};
-pub(crate) use tree::Tree;
+pub(crate) use tree::{Tree, unfollowed};
 
 #[cfg(test)]
 mod tests;

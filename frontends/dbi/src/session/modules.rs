@@ -40,6 +40,8 @@ pub(super) struct ModuleFile {
     pub(super) module: Module,
     pub(super) layout: Layout,
     pub(super) hooked: Vec<Hooked>,
+    /// A program that holds its libraries, and the name of no function.
+    pub(super) is_nameless: bool,
     path: PathBuf,
     /// Searched for when code of the file is annotated.
     rounding: OnceLock<Rounding>,
@@ -54,11 +56,15 @@ impl ModuleFile {
         let unknown = Module { path: path.to_string_lossy().into_owned(), build_id: None };
         let path = place.unwrap_or(path);
         let layout = Layout::read(path).unwrap_or_default();
+        let mut is_nameless = false;
         let (module, hooked) = match SymbolFile::open(path) {
             Ok(file) => {
                 let module = Module { build_id: file.build_id(), ..unknown };
                 let is_static = is_program && !layout.has_interpreter;
                 let mut hooked = hooked(&file, is_static).unwrap_or_default();
+                let is_function =
+                    |symbol: shadowgrind_symbols::Symbol<'_>| symbol.kind == SymbolKind::Function;
+                is_nameless = is_static && !file.symbols().is_ok_and(|mut symbols| symbols.any(is_function));
                 if let Ok(code) = File::open(path) {
                     add_wrapped(&mut hooked, &Code::new(&code, &layout));
                 }
@@ -72,6 +78,7 @@ impl ModuleFile {
             module,
             layout,
             hooked,
+            is_nameless,
             path: path.into(),
             rounding: OnceLock::new(),
         };

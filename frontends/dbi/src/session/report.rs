@@ -14,6 +14,9 @@ use shadowgrind_symbols::SymbolFile;
 use std::io::Write;
 use std::path::Path;
 
+/// The exit status that warnings come to, if they are to count: that of a command that was not given as meant.
+const STRICT: i32 = 2;
+
 impl Session {
     /// The program has ended: writes all reports, that for people to `terminal`. `m` is a thread of the program, if its
     /// memory is still to be read. The exit status to be given instead of the program's own, if there is one.
@@ -35,12 +38,11 @@ impl Session {
         if let Some(m) = m {
             state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
         }
-        if self.config.shadow.is_carried() {
-            state.warn_of_unreached_inputs();
-        }
+        let is_concerned = self.is_concerned(&state);
+        self.warn_at_end(&mut state, is_concerned);
         state.gather(observer, self.config.shadow.is_carried());
         let not_found = self.not_found(&state);
-        if !self.is_concerned(&state) {
+        if !is_concerned {
             // Of a program on the way to the one that is meant there is nothing to say.
             if not_found.is_empty() {
                 state.destinations.terminal = None;
@@ -52,18 +54,21 @@ impl Session {
         let mut symbols = Files::default();
         let State { suppressions, report, .. } = &mut *state;
         suppressions.apply(report, &mut symbols);
+        state.warn_of_suppressed();
+        let said = state.report.warnings.len();
+        not_found.iter().for_each(|text| state.warn_of_not_found(text));
         let document = Document::new(&state.report, &mut symbols);
         let verdict = document.verdict;
         let written = shadowgrind_reports::write(&document, &state.destinations, terminal);
         for error in written.err().unwrap_or_default() {
             let _ = writeln!(terminal, "shadowgrind: {error}");
         }
-        let suppressed = state.report.suppressed.len();
-        for warning in &state.report.warnings {
-            let _ = writeln!(terminal, "shadowgrind: warning: {}", warning.message);
-        }
-        if suppressed > 0 && state.destinations.terminal.is_some_and(|style| style.verbose) {
-            let _ = writeln!(terminal, "shadowgrind: {suppressed} findings suppressed");
+        let has_reader = self.has_reader(&state);
+        // What was not found is said below.
+        for warning in &state.report.warnings[..said] {
+            if has_reader || State::is_always_said(warning.code) {
+                let _ = writeln!(terminal, "shadowgrind: warning: {}", warning.message);
+            }
         }
         if self.config.gen_suppressions {
             let _ = write!(terminal, "{}", suppress::generate(&state.report, &mut symbols));
@@ -72,10 +77,12 @@ impl Session {
             let _ = writeln!(terminal, "shadowgrind: {text}");
         }
         let _ = terminal.flush();
-        self.config.error_exitcode.filter(|_| {
-            let fails = self.config.fail_on.iter().any(|&concern| verdict.has(concern));
-            matches!(end, ProgramEnd::Exited(_)) && fails
-        })
+        if !matches!(end, ProgramEnd::Exited(_)) {
+            return None;
+        }
+        let fails = self.config.fail_on.iter().any(|&concern| verdict.has(concern));
+        let is_strict = self.config.strict && !state.report.warnings.is_empty();
+        self.config.error_exitcode.filter(|_| fails).or(is_strict.then_some(STRICT))
     }
 }
 

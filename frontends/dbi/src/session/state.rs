@@ -57,7 +57,7 @@ pub(crate) struct State {
     pub(super) labels: Vec<Label>,
     /// Whether printed floats are outputs.
     printed: bool,
-    files: HashMap<PathBuf, Arc<ModuleFile>>,
+    pub(super) files: HashMap<PathBuf, Arc<ModuleFile>>,
     /// Whose code is where.
     code: Vec<(Range<u64>, Arc<ModuleFile>)>,
     /// Functions by their addresses in this process.
@@ -325,6 +325,13 @@ impl Session {
         state.gaps.clear();
         state.sent.clear();
         state.destinations.forked = true;
+    }
+
+    /// A process is about to be made: what its programs are is to be known here.
+    pub(crate) fn forking(&self) {
+        if self.config.shadow.is_carried() {
+            self.tree.write("");
+        }
     }
 
     /// Keeps all other threads out of the session, across a `fork`, until dropped on both sides.

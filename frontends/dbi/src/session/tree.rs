@@ -5,6 +5,7 @@
 
 use super::seeds::Missing;
 use std::fmt::Write;
+use std::path::Path;
 
 /// What the processes of a tree write for each other.
 pub(crate) trait Tree: Send + Sync {
@@ -40,6 +41,25 @@ pub(super) fn note(tree: &dyn Tree, found: &[String], missing: &[Missing]) {
     if !lines.is_empty() {
         tree.write(&lines);
     }
+}
+
+/// A program that a child process executed, and that is not followed.
+const UNFOLLOWED: &str = "unfollowed";
+
+/// The book's line about a program that is executed natively.
+pub(crate) fn unfollowed(program: &Path) -> String {
+    format!("{UNFOLLOWED}\t{}\n", escaped(&program.to_string_lossy()))
+}
+
+/// The programs that were, each once.
+pub(super) fn all_unfollowed(tree: &dyn Tree) -> Vec<String> {
+    let book = tree.read();
+    let lines = book.lines().filter_map(|line| line.split_once('\t'));
+    let mut all: Vec<String> =
+        lines.filter(|(kind, _)| *kind == UNFOLLOWED).map(|(_, program)| program.to_owned()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// One line about each of `missing` that no process has found.

@@ -8,12 +8,18 @@ macro_rules! both {
 }
 
 fn main() {
-    let pairs = [(1e16, 1.2345), (3e22, -9.5), (1e16, 999.9996), (1e16, 0.0009765625), (1e40, 1.5e20), (1e12, 1e-7)];
-    for (large, small) in black_box(pairs) {
+    let pairs = [
+        (1e16, 1.2345, 1.2345f32),
+        (3e22, -9.5, -9.5),
+        (1e16, 999.9996, 999.9996),
+        (1e16, 0.0009765625, 0.0009765625),
+        (1e37, 1.5e20, 1.5e20),
+        (1e12, 1e-7, 1e-7),
+    ];
+    for (large, small, part) in black_box(pairs) {
         let wrong: f64 = (large + small) - large;
         let right: f64 = small;
         let single = large as f32;
-        let part = small as f32;
         let lost: f32 = (single + part) - single;
         both!("{}", wrong, right);
         both!("{:?}", wrong, right);

@@ -4,7 +4,8 @@
 #include <sstream>
 
 static volatile double large[] = { 1e16, 3e22, 1e16, 0x1p60 };
-static volatile double small[] = { 1.2345, -9.5, 999.9996, 0.0009765625 };
+static volatile double small[] = { 1.2345, -9.5, 999.25, 0.0009765625 };
+static volatile float parts[] = { 1.2345f, -9.5f, 999.25f, 0.0009765625f };
 
 template <class T> static void both(T wrong, T right)
 {
@@ -19,7 +20,7 @@ int main()
 {
     for (int i = 0; i < 4; i++) {
         double wrong = (large[i] + small[i]) - large[i], right = small[i];
-        float single = large[i], part = small[i], lost = (single + part) - single;
+        float single = large[i], part = parts[i], lost = (single + part) - single;
         long double big = large[i] * 4096.0L, wide = (big + small[i]) - big;
         for (auto style : { std::ios::fmtflags(), std::ios::fixed, std::ios::scientific, std::ios::fixed | std::ios::scientific })
             for (int precision : { -1, 0, 3, 17 })

@@ -13,6 +13,7 @@ static const char *const longs[] = { "%Lf", "%.25Le", "%Lg", "%.21Lg", "%La", "%
 
 static volatile double large[] = { 1e16, 1e16, 1e16, 0x1p60, 0x1p60, 1e16, 3e22 };
 static volatile double small[] = { 1.2345, -0.75, 999.9996, 12.5, 0.0009765625, 123456.78125, 9.5 };
+static volatile float parts[] = { 1.2345f, -0.75f, 999.9996f, 12.5f, 0.0009765625f, 123456.78125f, 9.5f };
 static volatile int scales[] = { 0, -1000, -60, 0, 40, 900, 0 };
 #define COUNT (sizeof large / sizeof *large)
 
@@ -37,14 +38,14 @@ int main(void)
         long double big = large[i] * 4096.0L, wide = ((big + small[i]) - big) * scale;
         for (unsigned f = 0; f < sizeof longs / sizeof *longs; f++)
             both(longs[f], wide, (long double)small[i] * scale);
-        float single = large[i], part = small[i];
+        float single = large[i], part = parts[i];
         float lost = (single + part) - single;
         both("%g", lost, part);
         both("%a", lost, part);
         printf("w=[%*.*f] r={%*.*f}\n", 12, 4, wrong, 12, 4, right);
         printf("w=[%-*.*e] r={%*.*e}\n", 12, 2, wrong, -12, 2, right);
         printf("w=[%2$*1$.*4$f] r={%3$*1$.*4$f}\n", 9, wrong, right, 3);
-        char text[400];
+        char text[2000];
         snprintf(text, sizeof text, "w=[%.3f] r={%.3f}", wrong, right);
         puts(text);
         fflush(stdout);

@@ -1,0 +1,84 @@
+//! What makes a report say less than it seems to is said in a line, also under `-q`, and stands in the report; `--strict` makes
+//! it an exit status.
+
+#![forbid(unsafe_code)]
+
+use shadowgrind_tests::host;
+use shadowgrind_tests::outcome::{End, Left};
+use shadowgrind_tests::shadowed::build::Recipe;
+use shadowgrind_tests::shadowed::observe::Case;
+use shadowgrind_tests::shadowed::report::Report;
+use std::path::{Path, PathBuf};
+
+/// A guest of `guests/mpfr`, built with these flags; `None`, with a word of why, where that cannot be done.
+fn guest(file: &str, flags: &str) -> Option<PathBuf> {
+    let source = host::tests_dir().join("guests/mpfr").join(file);
+    let exe = Recipe::new("gcc", flags, &source, "-lm").build().unwrap_or_else(|e| panic!("{e}"));
+    if exe.is_none() {
+        host::skipped(file, "gcc is not installed");
+    }
+    exe
+}
+
+/// The warnings of a run, by code, which are the same in the report and on standard error, and its status under `--strict`.
+#[track_caller]
+fn warnings(case: &Case) -> (Vec<(String, String)>, End) {
+    let run = |options: &[&str]| case.tool(options).unwrap_or_else(|e| panic!("{e}"));
+    let outcome = run(&["--report=json:report.json"]);
+    let Some(Left::File(_, text)) = outcome.files.get("report.json") else { panic!("no report") };
+    let report = Report::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let records = report.document["warnings"].as_array().cloned().unwrap_or_default();
+    let text = |field: &serde_json::Value| field.as_str().unwrap_or_default().to_owned();
+    let all: Vec<(String, String)> =
+        records.iter().map(|one| (text(&one["code"]), text(&one["message"]))).collect();
+    let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    let lines: Vec<&str> =
+        said.lines().filter_map(|line| line.strip_prefix("shadowgrind: warning: ")).collect();
+    assert_eq!(lines, all.iter().map(|(_, message)| message.as_str()).collect::<Vec<_>>(), "{said}");
+    (all, run(&["--strict"]).end)
+}
+
+#[track_caller]
+fn is_warned_of(case: &Case, code: &str, about: &str) {
+    let (all, end) = warnings(case);
+    assert!(matches!(&all[..], [(one, message)] if one == code && message.contains(about)), "{all:?}");
+    assert_eq!(end, End::Exit(2));
+    let quiet = case.tool(&[]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(quiet.stderr.is_empty(), "nobody reads it: {}", String::from_utf8_lossy(&quiet.stderr));
+}
+
+#[test]
+fn nothing_was_seeded() {
+    let Some(exe) = guest("verdict/right.c", "-O1") else { return };
+    is_warned_of(&Case::new("dot", &[], &exe), "nothing-seeded", "every derivative is 0");
+}
+
+#[test]
+fn programs_of_child_processes_are_not_followed() {
+    let case = Case::new("mpfr", &[], Path::new("/bin/sh")).arg("-c").arg("ls; nothing_of_this_name 2>&1; ls; true");
+    is_warned_of(&case, "exec-not-followed", "bin/ls");
+}
+
+#[test]
+fn findings_are_suppressed() {
+    let Some(exe) = guest("culprits/quadratic.c", "-O2 -g") else { return };
+    let mut case = Case::new("mpfr", &["--suppressions=rules"], &exe);
+    case.files.push(("rules".to_owned(), b"kind:cancellation\n".to_vec()));
+    let (all, end) = warnings(&case);
+    assert!(matches!(&all[..], [(code, _)] if code == "findings-suppressed"), "{all:?}");
+    assert_eq!(end, End::Exit(2));
+}
+
+#[test]
+fn names_of_a_static_program_are_gone() {
+    let Some(exe) = guest("verdict/right.c", "-O1 -static -s") else { return };
+    is_warned_of(&Case::new("mpfr", &[], &exe), "functions-unknown", "no names");
+}
+
+#[test]
+fn there_is_nothing_to_warn_of() {
+    let Some(exe) = guest("verdict/right.c", "-O1") else { return };
+    let (all, end) = warnings(&Case::new("mpfr", &[], &exe));
+    assert!(all.is_empty(), "{all:?}");
+    assert_eq!(end, End::Exit(0));
+}
