@@ -55,7 +55,8 @@ fn nothing_was_seeded() {
 
 #[test]
 fn programs_of_child_processes_are_not_followed() {
-    let case = Case::new("mpfr", &[], Path::new("/bin/sh")).arg("-c").arg("ls; nothing_of_this_name 2>&1; ls; true");
+    let case =
+        Case::new("mpfr", &[], Path::new("/bin/sh")).arg("-c").arg("ls; nothing_of_this_name 2>&1; ls; true");
     is_warned_of(&case, "exec-not-followed", "bin/ls");
 }
 
