@@ -40,10 +40,12 @@ pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule
     /// best a constant.
     fn doubles(
         &mut self,
-        slots: &mut Slots<Self::Value>,
-        at: (&mut Self::Recurring, Op),
-        read: impl FnOnce(&mut Slots<Self::Value>, usize) -> Doubles,
-    );
+        _slots: &mut Slots<Self::Value>,
+        (_at, op): (&mut Self::Recurring, Op),
+        _read: impl FnOnce(&mut Slots<Self::Value>, usize) -> Doubles,
+    ) {
+        unreachable!("{} is usual for no shadow that does not say how", op.name())
+    }
 
     /// Whether a comparison of doubles with these cells was seen to, because it comes out in the shadow as in the
     /// program.

@@ -1,5 +1,8 @@
 //! The list of shadows: a row each. What is said of them elsewhere follows from it, and no other place names one.
 
+#[cfg(test)]
+mod count;
+
 use crate::runtime::{Carrier, InlineCode, Reach, carry};
 use shadowgrind_core::shadow::{Policy, Settings, Shadow};
 use std::sync::Arc;
@@ -8,10 +11,11 @@ use std::sync::Arc;
 macro_rules! for_each_shadow {
     ($consumer:ident) => {
         $consumer! {
-            #[default]
             None: shadowgrind_shadows::none::Nothing;
             Dot: shadowgrind_shadows::dot::Dot;
             Mpfr: shadowgrind_shadows::mpfr::MpfrShadow;
+            #[cfg(test)]
+            Count: count::Count;
         }
     };
 }
@@ -20,61 +24,61 @@ macro_rules! for_each_shadow {
 macro_rules! define_kinds {
     ($($(#[$attribute:meta])* $name:ident: $shadow:ty;)+) => {
         /// What is carried beside every float.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum ShadowKind {
             $(#[doc = concat!("`", stringify!($shadow), "`")] $(#[$attribute])* $name,)+
         }
 
         impl ShadowKind {
             /// Every shadow there is.
-            pub const ALL: &[ShadowKind] = &[$(ShadowKind::$name),+];
+            pub const ALL: &[ShadowKind] = &[$($(#[$attribute])* ShadowKind::$name),+];
 
             /// The name on the command line and in reports.
             pub fn name(self) -> &'static str {
                 match self {
-                    $(ShadowKind::$name => <$shadow>::NAME,)+
+                    $($(#[$attribute])* ShadowKind::$name => <$shadow>::NAME,)+
                 }
             }
 
             /// What it is for, in a few words.
             pub fn summary(self) -> &'static str {
                 match self {
-                    $(ShadowKind::$name => <$shadow>::SUMMARY,)+
+                    $($(#[$attribute])* ShadowKind::$name => <$shadow>::SUMMARY,)+
                 }
             }
 
             /// The number that a program is told which asks.
             pub(crate) fn number(self) -> u64 {
                 match self {
-                    $(ShadowKind::$name => <$shadow>::NUMBER,)+
+                    $($(#[$attribute])* ShadowKind::$name => <$shadow>::NUMBER,)+
                 }
             }
 
             /// What is to be done for it.
             pub(crate) fn policy(self) -> &'static Policy {
                 match self {
-                    $(ShadowKind::$name => const { &<$shadow>::POLICY },)+
+                    $($(#[$attribute])* ShadowKind::$name => const { &<$shadow>::POLICY },)+
                 }
             }
 
             /// Its rule, if that is machine code beside the guest's.
             pub(crate) fn inline(self) -> Option<InlineCode> {
                 match self {
-                    $(ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::INLINE,)+
+                    $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::INLINE,)+
                 }
             }
 
             /// Whether its operations are recorded.
             pub(crate) fn records(self) -> bool {
                 match self {
-                    $(ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::RECORDS,)+
+                    $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::RECORDS,)+
                 }
             }
 
             /// A shadow of this kind, for a process to carry.
             pub(crate) fn carry(self, settings: &Settings) -> Arc<dyn Carrier> {
                 match self {
-                    $(ShadowKind::$name => carry::<$shadow>(settings),)+
+                    $($(#[$attribute])* ShadowKind::$name => carry::<$shadow>(settings),)+
                 }
             }
         }
@@ -90,9 +94,21 @@ impl ShadowKind {
     }
 }
 
+impl Default for ShadowKind {
+    fn default() -> Self {
+        ShadowKind::ALL[0]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hooks::abi;
+    use crate::hooks::fake::Fake;
+    use crate::session::observer::{Applied, Kept};
+    use shadowgrind_core::format::Format;
+    use shadowgrind_core::ops::Op;
+    use shadowgrind_core::site::Site;
 
     #[test]
     fn names_and_numbers_are_told_apart() {
@@ -101,5 +117,28 @@ mod tests {
                 assert!(kind.name() != other.name() && kind.number() != other.number(), "{kind:?}");
             }
         }
+    }
+
+    /// A shadow of one module and one row is carried like any other.
+    #[test]
+    fn a_shadow_is_a_module_and_a_row() {
+        let kind = *ShadowKind::ALL.iter().find(|kind| kind.name() == "count").unwrap();
+        assert!(kind.is_carried() && kind.records() && kind.inline().is_none());
+        let carrier = kind.carry(&Settings::default());
+        assert!(carrier.batches().is_some() && !carrier.is_bytewise());
+        let (mut observer, mut m) = (carrier.observer(), Fake::default());
+        m.poke(0x100, &2f64.to_le_bytes());
+        let result = abi::memory(&m, 0x100, Format::F64).unwrap();
+        let sites = [1, 2, 2].map(Site::from_bits);
+        let x = [1f64, 1f64].map(|x| u128::from(x.to_bits()));
+        for site in sites {
+            let kept = &[Kept::NONE; 2];
+            observer.function(&mut m, &Applied { site, op: Op::Add, x: &x, kept, result });
+        }
+        let mut found: Vec<(u32, u64)> =
+            observer.findings().iter().map(|found| (found.site.bits(), found.count)).collect();
+        found.sort();
+        assert_eq!(found, [(1, 1), (2, 2)]);
+        assert!(!observer.is_shadowed(&mut m, result));
     }
 }

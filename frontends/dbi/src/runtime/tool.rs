@@ -100,6 +100,7 @@ impl Tool {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.records(),
             rule: self.inline().map(|inline| inline.rule),
+            policy: self.policy(),
             slow: self.session.is_slow(),
             constants: self.constants,
             wide: self.session.may_use_avx512() && super::has_upper_registers(),

@@ -83,7 +83,8 @@ impl Emitter {
             Shape::Scalar => format.bytes() as u8,
             Shape::Packed => insn.op0_register().size() as u8,
         };
-        if operands.absent.count_ones() as usize == operands.count {
+        let is_born = self.mirror().settings.policy.is_born;
+        if !is_born && operands.absent.count_ones() as usize == operands.count {
             self.guest(at);
             self.close_operand();
             return self.clear_vector(d);

@@ -49,6 +49,7 @@ use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Policy;
 use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
 use twins::Twins;
@@ -62,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) records: bool,
     /// What they are computed by otherwise.
     pub(crate) rule: Option<InlineRule>,
+    /// What else is to be done for the shadow.
+    pub(crate) policy: &'static Policy,
     /// Whatever meets a shadow is left to the engine: the slow twin of everything else, for tests.
     pub(crate) slow: bool,
     /// Address of the constants.
@@ -202,7 +205,8 @@ impl Emitter {
 
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        let Settings { records, slow, .. } = self.mirror().settings;
+        let Settings { records, slow, policy, .. } = self.mirror().settings;
+        let (compares, converts) = (records && policy.comparisons, records && policy.conversions);
         let row = rows::row(insn);
         if self.mode.is_off() && has_vector_result(row, insn) {
             return self.integer(at);
@@ -235,7 +239,7 @@ impl Emitter {
             Row::X87(_) if records && !self.mode.is_off() => self.solo(at),
             Row::X87(_) => self.x87(at),
             Row::State => self.solo(at),
-            Row::CompareFlags(_) if !records || self.mode.is_off() => self.guest(at),
+            Row::CompareFlags(_) if !compares || self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
                 let what = What::Compare(Predicate::ORDER);
                 let shape = Shape::Scalar;
@@ -245,7 +249,7 @@ impl Emitter {
                 );
             }
             Row::ToInteger(format, how, Shape::Scalar)
-                if records
+                if converts
                     && insn.op0_kind() == iced_x86::OpKind::Register
                     && insn.op0_register().is_gpr() =>
             {
@@ -266,13 +270,12 @@ impl Emitter {
             Row::FromHalf if records => self.fresh(at, Format::F32, Shape::Packed),
             Row::FromHalf => self.half_to_single(at),
             Row::ToHalf if !records => self.single_to_half(at),
-            Row::Round(format, shape) | Row::FromInteger(format, shape) | Row::Compare(format, shape)
-                if !records =>
-            {
+            Row::Compare(format, shape) if !compares => self.fresh(at, format, shape),
+            Row::Round(format, shape) | Row::FromInteger(format, shape) if !records => {
                 self.fresh(at, format, shape);
             }
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
-            Row::ToInteger(..) if !records => self.integer(at),
+            Row::ToInteger(..) if !converts => self.integer(at),
             Row::Round(..) if records => self.solo(at),
             _ => self.guarded(at),
         }

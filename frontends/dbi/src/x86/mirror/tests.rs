@@ -9,6 +9,7 @@ use crate::x86::discover::discovered;
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::shadow::Policy;
 
 const START: u64 = 0x1000_0000;
 const CONTEXT: u64 = 0x4000_0000;
@@ -74,6 +75,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     let settings = Settings {
         in_registers,
         records: false,
+        policy: &Policy::SEEDED,
         rule: ShadowKind::ALL.iter().find_map(|kind| kind.inline()).map(|inline| inline.rule),
         constants: CONTEXT + 0x9000,
         guest_end: 1 << 45,
