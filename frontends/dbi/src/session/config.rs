@@ -21,7 +21,7 @@ pub struct SessionConfig {
     pub argv: Vec<String>,
     /// Precision of high-precision shadows, in bits.
     pub precision: u32,
-    /// Whether reals for which that is not enough are found with more.
+    /// Whether numbers for which that is not enough are found with more.
     pub settles: bool,
     /// Error bits up to which a value or an operation counts as clean.
     pub error_threshold: f64,
