@@ -18,7 +18,7 @@ const ENGINES: [&[&str]; 7] = [
     &["--no-avx512", "--superblock-limit=1"],
     &["--no-avx512", "--hot-after=1"],
     &["--no-avx512", "--no-link"],
-    &["--no-avx512", "--flush-every=30"],
+    &["--no-avx512", "--flush-every=100"],
 ];
 
 const FOR_ALL: usize = 3;
