@@ -1,4 +1,4 @@
-//! Reals: the error that `--shadow=mpfr` measures, and the cause that it names, against truth at 1100 bits.
+//! Reals: the error that `--shadow=mpfr` measures, and the cause that it names, against truth at 3200 bits.
 //!
 //! Cores (`guests/mpfr/cores.fpcore`) are made C programs, whose every printed number must have the error that MPFR finds;
 //! programs in `culprits` mark the line that their first finding must name, programs in `clean` must be called that, with no finding that came to anything.
@@ -103,7 +103,8 @@ fn samples(core: &Core) -> Vec<Vec<f64>> {
         let spread = |(index, (low, high)): (usize, &(f64, f64))| {
             let fraction = ((number * ranges.len() + index) as f64 * 0.618_033_988_749_895 + 0.1).fract();
             let wide = *low > 0.0 && high / low > 100.0;
-            let value = if wide { low * (high / low).powf(fraction) } else { low + (high - low) * fraction };
+            let by_size = || low.powf(1.0 - fraction) * high.powf(fraction);
+            let value = if wide { by_size() } else { low + (high - low) * fraction };
             if core.single { f64::from(value as f32) } else { value }
         };
         ranges.iter().enumerate().map(spread).collect()

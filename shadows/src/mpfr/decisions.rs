@@ -97,10 +97,7 @@ impl MpfrShadow {
             return;
         }
         let value = shadow.value().float();
-        let integer = |x: &Float| match how {
-            ToInteger::Truncate => x.clone().trunc(),
-            ToInteger::Round => self.rounded_to_integer(x),
-        };
+        let integer = |x: &Float| self.integer(how, x);
         let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
         let flips = float != real && !(float.is_nan() && real.is_nan());
         let is_nearest = self.reals.mpfr.current == Rounding::NearestEven;
@@ -110,9 +107,36 @@ impl MpfrShadow {
             _ => value.clone().into_owned().round(),
         };
         // The same integer may be that by chance.
-        if within(&Float::with_val(64, &*value - border), shadow.noise()) {
-            self.undecided(id, &[x]);
+        if within(&Float::with_val(64, &*value - &border), shadow.noise()) {
+            self.converted_beside(border, (id, how), x);
         } else if flips {
+            self.flipped(id, &[x]);
+        }
+    }
+
+    fn integer(&self, how: ToInteger, x: &Float) -> Float {
+        match how {
+            ToInteger::Truncate => x.clone().trunc(),
+            ToInteger::Round => self.rounded_to_integer(x),
+        }
+    }
+
+    /// A conversion of a float whose real is as near to where integers change as makes no difference to it.
+    fn converted_beside(&mut self, border: Float, (id, how): (Id, ToInteger), x: Seen<'_, Value>) {
+        let Seen { format, bits, shadow } = x;
+        let place = convert::to_bits(format, &border);
+        let side =
+            self.told_apart(&[Seen { format, bits, shadow }, Seen { format, bits: place, shadow: None }]);
+        let Some(side) = side.filter(|_| measure::is_exactly(&border, format, place)) else {
+            return self.undecided(id, &[x]);
+        };
+        // As good as any number on that side.
+        let found = match side {
+            Ordering::Less => border - 0.25f64,
+            Ordering::Equal => border,
+            Ordering::Greater => border + 0.25f64,
+        };
+        if self.integer(how, &convert::from_bits(format, bits)) != self.integer(how, &found) {
             self.flipped(id, &[x]);
         }
     }

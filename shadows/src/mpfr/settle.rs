@@ -50,7 +50,10 @@ pub(super) struct Settling {
 /// Whether so little of a real is sure that it should be found again.
 #[inline(always)]
 pub(super) fn is_short(certainty: Certainty, exponent: Option<i32>, format: Format) -> bool {
-    certainty.lacks(exponent, format, format.precision() as i32 + SPARE)
+    match exponent {
+        Some(exponent) => certainty.bits_of(exponent) < format.precision() as i32 + SPARE,
+        None => certainty.noise().is_some_and(|noise| f64::from(noise) > NOTHING),
+    }
 }
 
 impl MpfrShadow {

@@ -64,8 +64,12 @@ fn reals_that_are_equal_whatever_they_are_made_of_are_told() {
     let product = m.mul(2, &m.div(1, &one, &fortynine), &fortynine);
     compare(&m, Predicate::LESS, &product, &one);
     compare(&m, Predicate::LESS, &product, &product);
-    let finding = m.finding(50);
-    assert_eq!((finding.count, finding.unsettled, finding.executions), (1, 0, Some(2)));
+    m.shadow.borrow_mut().to_integer(Site::from_bits(60), ToInteger::Truncate, product.seen());
+    m.shadow.borrow_mut().to_integer(Site::from_bits(70), ToInteger::Round, product.seen());
+    let (compared, converted) = (m.finding(50), m.finding(60));
+    assert_eq!((compared.count, compared.unsettled, compared.executions), (1, 0, Some(2)));
+    assert_eq!((converted.count, converted.unsettled, converted.executions), (1, 0, Some(1)));
+    assert!(m.ranked().iter().all(|&(_, line)| line != 70));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::formulas::Number;
 use crate::machine::Machine;
 
 /// Samples of each formula.
-const SAMPLES: u32 = 80;
+const SAMPLES: u32 = 200;
 /// How far a measured error may be from the true one, in bits.
 const TOLERANCE: f64 = 0.5;
 

@@ -7,7 +7,7 @@ use super::{Core, Expression};
 use rug::{Float, ops::Pow};
 
 /// Precision of the truth.
-pub const TRUTH_BITS: u32 = 1100;
+pub const TRUTH_BITS: u32 = 3200;
 
 /// A float and the real it stands for.
 #[derive(Clone, Debug)]
