@@ -10,6 +10,7 @@ mod outputs;
 mod record;
 mod value;
 mod warning;
+mod written;
 
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ pub use output::{Judgement, Label, Output, OutputKind, Said};
 pub use outputs::Outputs;
 pub use value::{Number, Value};
 pub use warning::Warning;
+pub use written::Written;
 
 use crate::site::{Site, SiteTable};
 
@@ -39,6 +41,8 @@ pub struct Report {
     pub inputs: Vec<Input>,
     /// What left the program.
     pub outputs: Outputs,
+    /// Outputs that stand for several floats, in order.
+    pub written: Vec<Written>,
     /// Causes of error, decisions, NaN and infinities, in no particular order.
     pub findings: Vec<Finding>,
     /// Findings that the user does not want to hear about.
@@ -61,6 +65,7 @@ impl Report {
             settings: Settings::default(),
             inputs: Vec::new(),
             outputs: Outputs::new(),
+            written: Vec::new(),
             findings: Vec::new(),
             suppressed: Vec::new(),
             warnings: Vec::new(),

@@ -1,7 +1,7 @@
 //! A report made ready to be written: sites named, causes ranked, outputs folded. Every format writes this.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{IndexSet, Report, Topic};
+use shadowgrind_core::findings::{IndexSet, Report, Topic, Written};
 use shadowgrind_core::site::{Module, Place, Site};
 
 use crate::fold::{Folded, Reach};
@@ -68,6 +68,12 @@ impl<'a> Document<'a> {
             inlined_by: Vec::new(),
         };
         self.places.get(&site).unwrap_or(NOWHERE)
+    }
+
+    /// What there is to say of all floats that output `index` stands for, if there are others.
+    pub fn written(&self, index: u64) -> Option<&Written> {
+        let all = &self.report.written;
+        all.binary_search_by_key(&index, |written| written.output).ok().map(|at| &all[at])
     }
 
     /// The source line of a cause.

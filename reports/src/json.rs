@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use shadowgrind_core::findings::{
     FindingKind, Interval, Judgement, Number, Output, OutputKind, Program, SCHEMA, Said, Spread, Value,
-    VariableRange, Wrapped,
+    VariableRange, Wrapped, Written,
 };
 use shadowgrind_core::site::{Place, Site};
 
@@ -134,6 +134,11 @@ struct OutputRecord<'a> {
     /// `null` where nothing is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     wrong_from: Option<Option<usize>>,
+    /// How many floats it stands for, and their mean error, if it does for more than itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_error_bits: Option<Number>,
     site: &'a RawValue,
 }
 
@@ -150,7 +155,8 @@ impl Serialize for Outputs<'_> {
         for (index, output) in outputs.iter() {
             let site = sites.get(&output.site).ok_or_else(|| S::Error::custom("an output was not folded"))?;
             let label = outputs.label_text(output.label);
-            sequence.serialize_element(&record(index, &output, label, site))?;
+            let written = document.written(index);
+            sequence.serialize_element(&record(index, &output, label, site, written))?;
         }
         sequence.end()
     }
@@ -169,6 +175,7 @@ fn record<'a>(
     output: &Output<'a>,
     label: Option<&'a str>,
     site: &'a RawValue,
+    written: Option<&Written>,
 ) -> OutputRecord<'a> {
     let Output { kind, value, said, .. } = *output;
     let (mut dot, mut error, mut judgement) = (None, (None, None, None), None);
@@ -199,6 +206,8 @@ fn record<'a>(
         printed,
         printed_exact,
         wrong_from,
+        count: written.map(|written| written.count),
+        mean_error_bits: written.map(|written| Number(written.mean())),
         site,
     }
 }

@@ -163,6 +163,10 @@ impl Shown {
         let label = document.report.outputs.label_text(series.label);
         let place = whereabouts(document.place(series.site));
         let mut outputs = lines.outputs.clone();
+        let written = document.written(series.first[0].index).filter(|_| series.count == 1);
+        let floats =
+            written.filter(|written| written.count > 1).map(|written| format!("×{}", number(written.count)));
+        outputs.lines.extend(floats.map(Line::from));
         outputs.lines.extend(label.filter(|_| is_named(series)).map(Line::from));
         let text = label.filter(|_| !is_named(series)).unwrap_or_default();
         let place = place.unwrap_or_else(|| "at the end".to_owned());

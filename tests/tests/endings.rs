@@ -182,7 +182,7 @@ fn a_place_that_no_report_can_be_written_to_is_refused_at_once() {
     assert!(outcome.stdout.is_empty());
 }
 
-/// What leaves by `write` and its kin, by line of the guest: exactness, and how many outputs stand for it.
+/// What leaves by `write` and its kin, by line of the guest: one output for each place, which is the worst that left there.
 #[test]
 fn floats_that_leave_in_binary_form_are_one_output_per_place() {
     let source = host::tests_dir().join("guests/mpfr/written.c");
@@ -194,8 +194,13 @@ fn floats_that_leave_in_binary_form_are_one_output_per_place() {
     let outputs = &seen.report.outputs;
     assert!(outputs.iter().all(|output| output.kind == "written"), "{outputs:?}");
     assert_eq!(outputs.len(), 3, "{outputs:?}");
-    // 1e16 + 0.25 is 1e16 in floats: 0 left where 0.25 should have.
-    assert_eq!((outputs[0].value, outputs[0].real.as_deref()), (0.0, Some("0.25")));
+    // 1e16 + 0.75 is 1e16 in floats: 0 left where 0.75 should have, and before it where 0.25 and 0.5 should have.
+    assert_eq!((outputs[0].value, outputs[0].real.as_deref()), (0.0, Some("0.75")));
+    let records = &seen.report.document["outputs"];
+    let counts: Vec<_> = (0..3).map(|index| records[index]["count"].as_u64()).collect();
+    assert_eq!(counts, [Some(9), Some(2), Some(3)]);
+    let mean = records[0]["mean_error_bits"].as_f64().expect("a mean");
+    assert!(mean > 60.0 && outputs[0].error_bits.is_some_and(|worst| worst > mean), "{mean}");
     assert!(outputs[0].error_bits.is_some_and(|bits| bits > 60.0));
     assert_eq!((outputs[1].value, outputs[1].error_bits), (1.0 / 3.0, Some(0.0)));
     assert_eq!((outputs[2].value, outputs[2].error_bits), (f64::from(1.0_f32 / 3.0), Some(0.0)));

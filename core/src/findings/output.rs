@@ -26,7 +26,7 @@ pub enum OutputKind {
     Spec,
     /// Named by the program itself, by client request.
     Mark,
-    /// In binary form, by `write` and its kin: the first float of each place stands for all that left there.
+    /// In binary form, by `write` and its kin: the worst float of each place stands for all that left there.
     Written,
 }
 
@@ -108,6 +108,16 @@ impl Said<String> {
 }
 
 impl<T> Said<T> {
+    /// How bad it is: the judgement, then error bits.
+    pub fn badness(&self) -> (u8, f64) {
+        match *self {
+            Said::Error { judgement: Judgement::Right, error_bits, .. } => (0, error_bits),
+            Said::Error { judgement: Judgement::Unsettled, error_bits, .. } => (1, error_bits),
+            Said::Error { judgement: Judgement::Wrong, error_bits, .. } => (2, error_bits),
+            Said::Nothing | Said::Dot(_) => (0, 0.0),
+        }
+    }
+
     /// The derivative, if that is what is said.
     pub fn derivative(&self) -> Option<Value> {
         if let Said::Dot(derivative) = *self { Some(derivative) } else { None }

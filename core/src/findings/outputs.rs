@@ -58,6 +58,16 @@ impl Outputs {
         self.len - 1
     }
 
+    /// Puts another output in the place of that at `index`, which there must be.
+    pub fn replace(&mut self, index: u64, output: &Output<'_>) {
+        let notation = output.notation.map_or(0, |notation| self.notation(notation));
+        let chunk = self.full.get_mut((index / CHUNK) as usize).unwrap_or(&mut self.last);
+        let mut new = Vec::with_capacity(RECORD);
+        record::encode(output, notation, &mut new, &mut chunk.reals);
+        let start = (index % CHUNK) as usize * RECORD;
+        chunk.records[start..start + RECORD].copy_from_slice(&new);
+    }
+
     /// The number of a notation, from 1, the same one each time.
     fn notation(&mut self, notation: Notation) -> u32 {
         *self.notation_of.entry(notation).or_insert_with(|| {
@@ -139,6 +149,28 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(outputs.label_text(b), Some("u[1]"));
         assert_eq!(outputs.label_text(Label::NONE), None);
+    }
+
+    #[test]
+    fn an_output_can_give_way_to_another() {
+        let mut outputs = Outputs::new();
+        fill(&mut outputs, CHUNK + 2);
+        for index in [3, CHUNK - 1, CHUNK] {
+            let said = Said::Error {
+                real: Some("worse"),
+                error_bits: 9.0,
+                correct_digits: 1.0,
+                judgement: Judgement::Wrong,
+                exact: None,
+            };
+            outputs.replace(index, &output(-1.0, said));
+        }
+        let others = [3, CHUNK - 1, CHUNK];
+        for (index, output) in outputs.iter() {
+            let Said::Error { real: Some(real), .. } = output.said else { panic!("{output:?}") };
+            assert_eq!(real == "worse", others.contains(&index));
+            assert_eq!(output.value.to_f64() == -1.0, others.contains(&index));
+        }
     }
 
     #[test]

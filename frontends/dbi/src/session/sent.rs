@@ -2,13 +2,16 @@
 
 use super::calls::Calls;
 use super::observer::Observer;
-use super::state::Session;
+use super::state::{Session, State};
 use crate::hooks::machine::{Machine, read_u64};
-use shadowgrind_core::findings::{Label, Output, OutputKind};
+use shadowgrind_core::findings::{Label, Output, OutputKind, Written};
 use std::ops::Range;
 
 /// Floats are looked for at addresses divisible by this.
 const ALIGNMENT: u64 = 4;
+
+/// How bad what is said of a float is: more in the order of tuples.
+pub(super) type Badness = (u8, f64);
 
 impl Session {
     /// The system call at `pc` has handed out this memory, some of which carries shadows.
@@ -40,16 +43,38 @@ impl Session {
             }
             let at = address - ALIGNMENT;
             let next = state.report.outputs.len();
-            let index = state.sent.get(&site).copied().unwrap_or(next);
+            let known = state.sent.get(&site).copied();
+            let index = known.map_or(next, |known| state.report.written[known].output);
             let Some((x, said)) = observer.sent(m, index, site, at) else { continue };
-            if index == next {
-                let (kind, label, value) = (OutputKind::Written, Label::NONE, x.value());
-                let said = said.as_deref();
-                let (position, notation) = (0, None);
-                state.report.outputs.push(&Output { kind, label, value, site, position, said, notation });
-                state.sent.insert(site, index);
+            let (kind, label, value, position) = (OutputKind::Written, Label::NONE, x.value(), 0);
+            let (badness, notation) = (said.badness(), None);
+            let output = Output { kind, label, value, site, position, said: said.as_deref(), notation };
+            match known {
+                Some(known) => state.sent_again(known, badness, &output),
+                None => state.sent_first(badness, &output),
             }
             address = at + (x.format.bytes() as u64).next_multiple_of(ALIGNMENT);
+        }
+    }
+}
+
+impl State {
+    /// The first float leaves at a place.
+    fn sent_first(&mut self, badness: Badness, output: &Output<'_>) {
+        let index = self.report.outputs.push(output);
+        self.sent.insert(output.site, self.report.written.len());
+        self.worst_sent.push(badness);
+        self.report.written.push(Written { output: index, count: 1, error_bits: badness.1 });
+    }
+
+    /// Another does, at the place of this number.
+    fn sent_again(&mut self, place: usize, badness: Badness, output: &Output<'_>) {
+        let written = &mut self.report.written[place];
+        written.count += 1;
+        written.error_bits += badness.1;
+        if badness > self.worst_sent[place] {
+            self.worst_sent[place] = badness;
+            self.report.outputs.replace(written.output, output);
         }
     }
 }

@@ -5,6 +5,7 @@ use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
 use super::seeds::{self, Jobs, SpecFailure};
+use super::sent::Badness;
 use super::tree::{self, Tree};
 use crate::context::FUNCTIONS;
 use crate::engine::Lock;
@@ -71,8 +72,10 @@ pub(crate) struct State {
     /// Names of hooked functions, and how often each was taken as one operation.
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
-    /// The output that stands for all floats that left at a place in binary form.
-    pub(super) sent: HashMap<Site, u64>,
+    /// The places where floats left in binary form, by their numbers among those of the report.
+    pub(super) sent: HashMap<Site, usize>,
+    /// How bad the worst is that left there.
+    pub(super) worst_sent: Vec<Badness>,
     /// Addresses of instructions that compute with floats and have been given code for their shadows.
     pub(super) shadowed: HashSet<u64>,
     /// Instructions that dropped shadows, by site and the instruction's number in the decoder, and how often.
@@ -133,6 +136,7 @@ impl Session {
             names: Vec::new(),
             name_of: HashMap::new(),
             sent: HashMap::new(),
+            worst_sent: Vec::new(),
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
             loaded: Vec::new(),
@@ -324,6 +328,7 @@ impl Session {
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.gaps.clear();
         state.sent.clear();
+        state.worst_sent.clear();
         state.destinations.forked = true;
     }
 
