@@ -11,14 +11,15 @@ use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
 
 mod bitwise;
 
-/// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.
-pub fn replay<S, C>(lowered: &Lowered, site: Site, record: &[u8], shadow: &mut S, cells: &mut C)
+/// Runs the steps of one executed instruction. `record` is laid out as `lowered` says. Whether an integer operation on a
+/// float with a shadow made something of its digits that has none.
+pub fn replay<S, C>(lowered: &Lowered, site: Site, record: &[u8], shadow: &mut S, cells: &mut C) -> bool
 where
     S: Rule,
     C: Cells<S::Value>,
 {
     shadow.sums_plainly(lowered.plain_sums);
-    let mut run = Run { site, record, shadow, cells };
+    let mut run = Run { site, record, shadow, cells, dropped: false };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -32,6 +33,7 @@ where
             run.step(step);
         }
     }
+    run.dropped
 }
 
 struct Run<'a, S, C> {
@@ -39,6 +41,8 @@ struct Run<'a, S, C> {
     record: &'a [u8],
     shadow: &'a mut S,
     cells: &'a mut C,
+    /// Digits of a float with a shadow went where none is carried.
+    dropped: bool,
 }
 
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {

@@ -72,6 +72,20 @@ pub fn with_exponent_change(bytes: usize, cell: u32, (turned, by): (bool, i32)) 
     within.then(|| cell & sign ^ if turned { sign } else { 0 } | magnitude.cast_unsigned())
 }
 
+/// Whether `after` has no digit of a float's significand: it is zero, or what is left of one of `before` by a shift to the
+/// right that leaves sign and exponent at most.
+pub fn has_no_digits(format: Format, before: [u128; 2], after: u128) -> bool {
+    let (width, fraction) = (format.width(), format.precision() - 1);
+    // The upper half of a double has fewer.
+    let fraction = if format == Format::F32 { fraction.min(20) } else { fraction };
+    let ones = u128::MAX >> (128 - width);
+    let shifted = |bits: u128, by: u32| {
+        let copies = if bits >> (width - 1) == 0 { 0 } else { ones ^ ones >> by };
+        [bits >> by, bits >> by | copies].contains(&after)
+    };
+    after == 0 || before.iter().any(|&bits| (fraction..width).any(|by| shifted(bits, by)))
+}
+
 /// The bit of the sign.
 fn sign(format: Format) -> u128 {
     1 << (format.width() - 1)
@@ -283,6 +297,17 @@ mod tests {
                     assert!((actual / expected - 1.0).abs() < 1e-3, "{x} {c:x} {actual} {expected}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn shifts_leave_digits_or_none() {
+        for x in [0.3_f64, -1.7] {
+            let bits = u128::from(x.to_bits());
+            assert!(has_no_digits(Format::F64, [bits; 2], bits >> 52));
+            assert!(has_no_digits(Format::F64, [bits; 2], ((x.to_bits() as i64) >> 63) as u64 as u128));
+            assert!(!has_no_digits(Format::F64, [bits; 2], bits >> 1));
+            assert!(has_no_digits(Format::F32, [bits >> 32; 2], bits >> 52));
         }
     }
 

@@ -380,9 +380,7 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();
     facts.push(match coverage.gaps.len() {
         0 => ("gaps", "none: every shadowed value was followed".to_owned()),
-        _ => {
-            ("gaps", format!("{} lost their shadow in instructions not understood", count(dropped, "value")))
-        }
+        _ => ("gaps", format!("{} lost their shadow in these instructions", count(dropped, "value"))),
     });
     facts.extend(exhausted(document).map(|text| ("precision", text)));
     facts

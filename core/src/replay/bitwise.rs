@@ -222,6 +222,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
         let made = made.or_else(|| self.displaced(by, x, r, format));
         let result = self.bits(format, r);
+        self.dropped |= made.is_none() && !tricks::has_no_digits(format, [first, second], result);
         self.cells.set(self.location(r.place), format, result, made);
     }
 
@@ -246,6 +247,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return self.halves(by, x, r);
         }
         let result = self.bits(format, r);
+        let fraction = (1 << (format.precision() - 1)) - 1;
+        self.dropped |= made.is_none() && result & fraction != 0;
         self.cells.set(self.location(r.place), format, result, made);
     }
 

@@ -39,7 +39,7 @@ pub(crate) trait Carrier: Send + Sync {
     fn observer(&self) -> Box<dyn Observer + Send>;
 
     /// Runs the steps of an instruction that has run; `is_formatting` says whether it was on the way to printing a
-    /// number.
+    /// number. Whether it lost a shadow, other than by printing.
     fn replay(
         &self,
         lowered: &Lowered,
@@ -47,7 +47,7 @@ pub(crate) trait Carrier: Send + Sync {
         record: &[u8],
         registers: &mut RegisterShadows<'_>,
         is_formatting: bool,
-    );
+    ) -> bool;
 
     /// Whether a cell may be split into bytes.
     fn is_bytewise(&self) -> bool;
@@ -92,12 +92,13 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         record: &[u8],
         registers: &mut RegisterShadows<'_>,
         is_formatting: bool,
-    ) {
+    ) -> bool {
         let Carried { shadow, words } = &mut *self.0.lock();
         let [x87, others] = registers::rounding(registers.context);
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
-        replay::replay(lowered, site, record, shadow, &mut MirrorCells { registers, words });
+        let lost = replay::replay(lowered, site, record, shadow, &mut MirrorCells { registers, words });
+        lost && !is_formatting && S::POLICY.derivatives
     }
 
     fn is_bytewise(&self) -> bool {

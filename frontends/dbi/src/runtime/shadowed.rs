@@ -132,7 +132,7 @@ pub(crate) fn translated(thread: &Thread) {
 }
 
 /// Runs the steps of an instruction, which has run during `calls`, on what the process's tool carries. If shadowing is
-/// switched off, moves are followed, but results carry nothing.
+/// switched off, moves are followed, but results carry nothing. Whether a shadow was lost.
 pub(super) fn replay(
     process: &Process,
     lowered: &Lowered,
@@ -140,13 +140,14 @@ pub(super) fn replay(
     record: &[u8],
     registers: &mut RegisterShadows<'_>,
     calls: &Calls,
-) {
-    let Some(tool) = process.tool.as_ref().filter(|tool| tool.has_mirror()) else { return };
+) -> bool {
+    let Some(tool) = process.tool.as_ref().filter(|tool| tool.has_mirror()) else { return false };
     if calls.is_disabled() {
         let mut cells = MirrorCells { registers, words: &mut Raw };
         replay::replay(lowered, site, record, &mut Nothing, &mut cells);
+        false
     } else {
-        tool.carrier.replay(lowered, site, record, registers, calls.is_formatting());
+        tool.carrier.replay(lowered, site, record, registers, calls.is_formatting())
     }
 }
 

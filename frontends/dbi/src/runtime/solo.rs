@@ -273,17 +273,18 @@ pub(super) fn finish(thread: &mut Thread) {
         return;
     };
     let entry = &pending.entry;
+    let mut lost = pending.met && matches!(entry.lowering, Lowering::Gap(_));
     match &entry.lowering {
         Lowering::Nothing => {}
-        Lowering::Steps(steps) => replay(shadowed, thread.process, thread.context, steps, entry.site),
+        Lowering::Steps(steps) => {
+            lost = replay(shadowed, thread.process, thread.context, steps, entry.site);
+        }
         Lowering::String(op) => string(shadowed, thread.context, gs, op, &pending),
         Lowering::State(op) => state_image(shadowed, thread.context, op, &pending),
         Lowering::Gap(gap) => overwrite(shadowed, thread.context, gap),
     }
     shadowed.registers(thread.context).note_x87();
-    if let Lowering::Gap(_) = &entry.lowering
-        && pending.met
-    {
+    if lost {
         shadowed::met_gap(thread.process, entry.site, &entry.insn);
     }
     release(thread, &pending);
@@ -296,7 +297,7 @@ fn replay(
     context: &mut Context,
     steps: &LoweredInsn,
     site: Site,
-) {
+) -> bool {
     let mut record = std::mem::take(&mut shadowed.solos.record);
     for capture in &steps.lowered.captures {
         if let Capture::After { place, bytes, at } = *capture {
@@ -305,8 +306,9 @@ fn replay(
     }
     shadowed.solos.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
-    shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
+    let lost = shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
     shadowed.solos.record = record;
+    lost
 }
 
 /// What a gap writes carries no shadow any more.
