@@ -34,7 +34,10 @@ impl Session {
         if !is_concerned {
             return;
         }
-        if self.config.shadow.policy().derivatives && state.report.inputs.is_empty() {
+        if self.config.shadow.policy().derivatives
+            && state.report.inputs.is_empty()
+            && state.shadowed.is_empty()
+        {
             state.warn(NOTHING_SEEDED, "nothing was seeded: every derivative is 0".to_owned());
         }
         if let Some(program) = state.files.values().find(|file| file.is_nameless) {
