@@ -49,6 +49,16 @@ fn a_gap_is_counted_where_it_meets_a_shadow() {
     }
 }
 
+/// Few digits are lost like many: 1.5 has only one below its leading bit.
+#[test]
+fn digits_lost_in_integer_arithmetic_are_counted() {
+    let Some(seen) = observe("dot", "software_half.c", "-O2", "sse2", &[]) else { return };
+    let gaps = gaps(&seen);
+    assert!(gaps.iter().any(|(name, _)| name.to_lowercase().starts_with("lea")), "{gaps:?}");
+    let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+    assert_eq!(dots, [Some(0.0), Some(3.0)]);
+}
+
 #[test]
 fn instructions_that_carry_shadows_are_counted() {
     let Some(seen) = observe("dot", "gap.c", "-O1 -mf16c", "f16c", &[]) else { return };

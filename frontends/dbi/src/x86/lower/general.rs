@@ -310,20 +310,26 @@ fn bits(build: &mut Build<'_>) -> Result<(), Why> {
     build.finish_general(0)
 }
 
-/// A sum of a float's bits and something else, made as an address.
+/// A sum of a float's bits and something else, or a product with 2, 4 or 8, made as an address.
 fn address(build: &mut Build<'_>) -> Result<(), Why> {
     let (bytes, to) = (build.width(0), build.place(0)?);
     let part = |register: Register| register_place(register.full_register()).map(|(place, _)| place);
-    let base = part(build.insn.memory_base()).ok_or("an address without a base")?;
-    let index = part(build.insn.memory_index());
-    let x = build.before(base, bytes);
-    let y = match index {
-        Some(index) => build.before(index, bytes),
-        None => build.constant(build.insn.memory_displacement64()),
+    let (base, index) = (part(build.insn.memory_base()), part(build.insn.memory_index()));
+    let (by, x, y) = match (base, index) {
+        (Some(base), Some(index)) => (Bitwise::Sum, build.before(base, bytes), build.before(index, bytes)),
+        (Some(base), None) => {
+            let displacement = build.insn.memory_displacement64();
+            (Bitwise::Sum, build.before(base, bytes), build.constant(displacement))
+        }
+        (None, Some(index)) => {
+            let scale = build.insn.memory_index_scale().into();
+            (Bitwise::Product, build.before(index, bytes), build.constant(scale))
+        }
+        (None, None) => return Err("an address of nothing"),
     };
     let r = build.after(to, bytes);
     let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
-    build.step(Step::Bits { by: Bitwise::Sum, x: [x, y], r, bytes, lane });
+    build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
     build.finish_general(0)
 }
 

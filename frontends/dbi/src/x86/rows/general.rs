@@ -34,14 +34,16 @@ rows! {
 }
 
 /// The row of an address that is computed and not used as one: copies, sums of exponents and of signs that were taken
-/// from two numbers are computed so. What is multiplied is no float.
+/// from two numbers are computed so, and shifts to the left of what was cut out of one.
 pub(super) fn address_row(insn: &Instruction) -> Row {
     let (result, base, index) = (insn.op0_register(), insn.memory_base(), insn.memory_index());
     let is_general = |r: Register| r.is_gpr() && r.full_register() != Register::RSP;
     let sum = is_general(index) && insn.memory_index_scale() == 1;
-    let may =
-        (result.is_gpr32() || result.is_gpr64()) && is_general(base) && (sum || index == Register::None);
-    if may { General(Address) } else { Integer }
+    let parts = match base {
+        Register::None => is_general(index),
+        _ => is_general(base) && (sum || index == Register::None),
+    };
+    if parts && (result.is_gpr32() || result.is_gpr64()) { General(Address) } else { Integer }
 }
 
 /// The row of a product: that of two registers' size in three is no float.
