@@ -47,7 +47,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Findings that the user does not want to hear about.
     pub suppressed: Vec<Finding>,
-    /// What makes all this say less than it seems to.
+    /// Reasons why the fields above say less than they seem to.
     pub warnings: Vec<Warning>,
     /// What was watched, and what was not.
     pub coverage: Coverage,
@@ -134,7 +134,7 @@ pub enum FindingKind {
     Conversion,
 }
 
-/// What kinds of findings have in common: how they are told, and what makes them matter.
+/// A group of kinds of findings that are told in the same way and matter for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Topic {
     /// Makes numbers wrong: matters if one of those leaves the program, or decides something.
@@ -146,7 +146,7 @@ pub enum Topic {
 }
 
 impl FindingKind {
-    /// What findings of this kind are about.
+    /// The group of this kind.
     pub fn topic(self) -> Topic {
         match self {
             FindingKind::Branch | FindingKind::Conversion => Topic::Decision,
@@ -209,13 +209,13 @@ pub struct Finding {
     pub operation: String,
     /// Where.
     pub site: Site,
-    /// How often it was executed with an error: of decisions, how often it was decided otherwise.
+    /// Number of executions with an error; of a decision, those that came out otherwise than in the reals.
     pub count: u64,
-    /// How often it was executed at all, where that says something: of decisions.
+    /// Number of all executions; known for decisions only.
     pub executions: Option<u64>,
-    /// Of decisions: how often the shadow could not tell.
+    /// Number of executions of a decision of which the shadow could not tell.
     pub unsettled: u64,
-    /// What a NaN or an infinity was first made of.
+    /// Operands that the first NaN or infinity was made of.
     pub witness: Option<Witness>,
     /// Error of its results.
     pub error_bits: Option<Spread>,

@@ -14,6 +14,7 @@ use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 /// Guests that notice a shadow other than `none`; the README's Limits say how.
 const NOTICE_SHADOWS: [&str; 5] =
@@ -152,6 +153,23 @@ fn job(spec: &Spec, exe: &Path, link: Link, engine: &Engine) -> Job {
 
 fn pair((name, value): (&str, &str)) -> (OsString, OsString) {
     (name.into(), value.into())
+}
+
+/// Runs the command `words` in a fresh directory that holds `files` (name, content), with the environment of every run, for a
+/// minute at most.
+///
+/// # Panics
+/// When the command cannot be started.
+pub fn run(words: &[&str], files: &[(&str, &[u8])]) -> Outcome {
+    let job = Job {
+        argv: words.iter().map(Into::into).collect(),
+        env: base_environment(&Engine::from_env()),
+        stdin: Vec::new(),
+        dir: host::fresh_work_dir(),
+        files: files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect(),
+        timeout: Duration::from_secs(60) * tool::patience(),
+    };
+    job.run().unwrap_or_else(|e| panic!("{}: {e}", job.display()))
 }
 
 /// The same small environment for every run: nothing of the machine's or the developer's own must decide a test.

@@ -7,29 +7,15 @@
 use shadowgrind_tests::compile::{Compiled, compile};
 use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Outcome};
-use shadowgrind_tests::run::Job;
 use shadowgrind_tests::spec::Guest;
-use shadowgrind_tests::suite::base_environment;
-use shadowgrind_tests::tool::{self, Engine};
+use shadowgrind_tests::suite::run;
+use shadowgrind_tests::tool;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Runs the tool with these words, in a directory with these files.
 fn tool_with(words: &[&str], files: &[(&str, &[u8])]) -> Outcome {
     let program = tool::binary().to_str().expect("a path one can type");
     run(&[&[program], words].concat(), files)
-}
-
-fn run(words: &[&str], files: &[(&str, &[u8])]) -> Outcome {
-    let job = Job {
-        argv: words.iter().map(Into::into).collect(),
-        env: base_environment(&Engine::from_env()),
-        stdin: Vec::new(),
-        dir: host::fresh_work_dir(),
-        files: files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect(),
-        timeout: Duration::from_secs(60) * tool::patience(),
-    };
-    job.run().unwrap_or_else(|e| panic!("{}: {e}", job.display()))
 }
 
 fn stdout(outcome: &Outcome) -> String {

@@ -5,13 +5,11 @@
 
 use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Left, Outcome};
-use shadowgrind_tests::run::Job;
 use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::report::Report;
-use shadowgrind_tests::suite::base_environment;
+use shadowgrind_tests::suite::run;
 use shadowgrind_tests::tool::{self, Engine};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 fn built(source: &str, flags: &str) -> Option<PathBuf> {
     let source = host::tests_dir().join("guests/dot/trees").join(source);
@@ -24,19 +22,6 @@ fn built(source: &str, flags: &str) -> Option<PathBuf> {
 
 fn leaf() -> Option<PathBuf> {
     built("leaf.c", "-O1 -g")
-}
-
-/// Runs a command in a directory with these files.
-fn run(argv: &[&str], files: &[(&str, &[u8])]) -> Outcome {
-    let job = Job {
-        argv: argv.iter().map(Into::into).collect(),
-        env: base_environment(&Engine::from_env()),
-        stdin: Vec::new(),
-        dir: host::fresh_work_dir(),
-        files: files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect(),
-        timeout: Duration::from_secs(60) * tool::patience(),
-    };
-    job.run().unwrap_or_else(|e| panic!("{}: {e}", job.display()))
 }
 
 /// The same under `dot`, with a report of each process, named by it, and the environment's options of the engine.

@@ -53,7 +53,7 @@ impl Label {
     pub const NONE: Label = Label(0);
 }
 
-/// How a float that left the program is to be taken.
+/// Verdict on a float that left the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgement {
@@ -71,7 +71,7 @@ impl Judgement {
     pub(super) const ALL: [Judgement; 3] = [Judgement::Right, Judgement::Wrong, Judgement::Unsettled];
 }
 
-/// What a shadow has to say about an output; texts are of type `T`.
+/// Statement of a shadow about an output; texts are of type `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Said<T> {
     /// Nothing: no shadow was carried.
