@@ -95,7 +95,7 @@ pub struct Host {
 
 impl Host {
     /// An evaluator for lanes of `format`.
-    pub fn new(format: Format) -> Self {
+    pub const fn new(format: Format) -> Self {
         Host { format }
     }
 

@@ -3,8 +3,10 @@
 //! These are the facts of the JSON report (schema [`SCHEMA`]). Sites are ids here; their names, the ranking of findings
 //! and the folding of repeated outputs come when a report is written, and so does every format.
 
+mod answers;
 mod decimal;
 mod index_set;
+mod listing;
 mod output;
 mod outputs;
 mod record;
@@ -14,7 +16,9 @@ mod written;
 
 use serde::Serialize;
 
+pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
 pub use index_set::IndexSet;
+pub use listing::{Entry, Listed, Listing};
 pub use output::{Judgement, Label, Output, OutputKind, Said};
 pub use outputs::Outputs;
 pub use value::{Number, Value};
@@ -33,23 +37,27 @@ pub struct Report {
     pub shadow: &'static str,
     /// The program did not come to its own end, or the report was written before it did.
     pub partial: bool,
-    /// What was run.
+    /// The program that ran.
     pub program: Program,
-    /// What the shadow was told, where a reader of the report must know it.
+    /// The settings of the shadow, where a reader of the report must know them.
     pub settings: Settings,
-    /// What was seeded, in the order it was asked for.
+    /// The inputs, in the order they were asked for.
     pub inputs: Vec<Input>,
-    /// What left the program.
+    /// The outputs: floats that left the program.
     pub outputs: Outputs,
     /// Outputs that stand for several floats, in order.
     pub written: Vec<Written>,
+    /// Answers of the record of the whole run, if the shadow keeps one.
+    pub answers: Option<Answers>,
     /// Causes of error, decisions, NaN and infinities, in no particular order.
     pub findings: Vec<Finding>,
     /// Findings that the user does not want to hear about.
     pub suppressed: Vec<Finding>,
     /// Reasons why the fields above say less than they seem to.
     pub warnings: Vec<Warning>,
-    /// What was watched, and what was not.
+    /// A list of what can be named, if that was asked for.
+    pub listing: Option<Listing>,
+    /// The coverage: operations watched, and those that were not.
     pub coverage: Coverage,
     /// The meaning of every site above.
     pub sites: SiteTable,
@@ -66,11 +74,24 @@ impl Report {
             inputs: Vec::new(),
             outputs: Outputs::new(),
             written: Vec::new(),
+            listing: None,
+            answers: None,
             findings: Vec::new(),
             suppressed: Vec::new(),
             warnings: Vec::new(),
             coverage: Coverage::default(),
             sites: SiteTable::new(),
+        }
+    }
+
+    /// Leaves only the outputs with these indices, which are ascending; they get new ones, from 0.
+    pub fn keep_outputs(&mut self, kept: &[u64]) {
+        self.outputs.keep(kept);
+        let findings = self.findings.iter_mut().chain(&mut self.suppressed);
+        findings.for_each(|finding| finding.outputs = finding.outputs.among(kept));
+        for written in &mut self.written {
+            // Such outputs are always among those that are left.
+            written.output = kept.binary_search(&written.output).map_or(written.output, |index| index as u64);
         }
     }
 }
@@ -106,11 +127,13 @@ pub struct Input {
     pub value: Option<Value>,
     /// The seed: the weight of this input in the direction.
     pub seed: f64,
-    /// How many floats were seeded, each time counted.
+    /// Number of floats seeded, each time counted.
     pub count: u64,
+    /// Number of them that were seeded at once, the last time.
+    pub at_once: u64,
 }
 
-/// What kind of cause a finding is.
+/// Kind of cause that a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingKind {
@@ -169,6 +192,21 @@ pub struct Witness {
     pub result: Value,
 }
 
+/// A better way to compute an expression, tried on inputs that the program had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remedy {
+    /// The formula to compute instead, infix, for people.
+    pub expression: String,
+    /// The same as FPCore, for tools.
+    pub fpcore: Option<String>,
+    /// Mean error of the program's own expression on the inputs, in bits.
+    pub bits_before: f64,
+    /// The same of this one.
+    pub bits_after: f64,
+    /// Number of different inputs.
+    pub samples: usize,
+}
+
 /// Mean and maximum over the executions of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
@@ -187,7 +225,7 @@ pub struct Interval {
     pub max: f64,
 }
 
-/// Where the values of one variable of an expression lay, split by sign: at most a negative and a positive interval.
+/// The values that one variable of an expression had, split by sign: at most a negative and a positive interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VariableRange {
     /// Name of the variable in the expression.
@@ -203,11 +241,11 @@ pub struct VariableRange {
 /// A cause of error: one operation at one place, however often it was executed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What goes wrong.
+    /// The kind of error.
     pub kind: FindingKind,
     /// The operation, as TABLE 1 calls it.
     pub operation: String,
-    /// Where.
+    /// The place of the operation.
     pub site: Site,
     /// Number of executions with an error; of a decision, those that came out otherwise than in the reals.
     pub count: u64,
@@ -221,17 +259,19 @@ pub struct Finding {
     pub error_bits: Option<Spread>,
     /// Error that the operation itself introduces.
     pub local_error_bits: Option<Spread>,
-    /// What it computes, infix, for people.
+    /// The formula that it computes, infix, for people.
     pub expression: Option<String>,
     /// The same as FPCore, for tools.
     pub fpcore: Option<String>,
-    /// Where its variables lay.
+    /// The ranges of its variables.
     pub ranges: Vec<VariableRange>,
     /// The outputs it reached.
     pub outputs: IndexSet,
-    /// A standard remedy, if there is one.
+    /// Remarks on it.
     pub hint: Option<String>,
-    /// How much error of outputs this explains, in the shadow's own measure: only the order it gives matters.
+    /// Better ways to compute its expression, the best first.
+    pub remedies: Vec<Remedy>,
+    /// Error of outputs that this explains, in the shadow's own measure: only the order it gives matters.
     pub contribution: f64,
     /// The same as a share of all error of the outputs reached, 0…1, where the shadow can tell.
     pub share: Option<f64>,
@@ -257,6 +297,7 @@ impl Finding {
             ranges: Vec::new(),
             outputs: IndexSet::new(),
             hint: None,
+            remedies: Vec::new(),
             contribution: 0.0,
             share: None,
             causes: Vec::new(),
@@ -264,7 +305,7 @@ impl Finding {
     }
 }
 
-/// What was watched, and what was not.
+/// Coverage of a run: operations watched, and those that were not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
     /// Floating-point operations that were shadowed, each time counted; nothing if the shadow does not count them.
@@ -273,8 +314,13 @@ pub struct Coverage {
     pub instructions: Option<u64>,
     /// Functions taken as one operation.
     pub wrapped: Vec<Wrapped>,
+    /// Number of threads whose operations were recorded and replayed later: a value that one of several hands to another by
+    /// a plain store may get there before its shadow.
+    pub recording_threads: u32,
     /// Instructions that met a shadowed value and dropped it.
     pub gaps: Vec<Gap>,
+    /// Comparisons of shadowed values, where the shadow is that of the way taken.
+    pub decisions: Vec<Decided>,
     /// Operations some of whose results may be right only because the shadow's precision was too low to tell.
     pub exhausted: Vec<Exhausted>,
 }
@@ -284,9 +330,9 @@ pub struct Coverage {
 pub struct Exhausted {
     /// The operation, as TABLE 1 calls it.
     pub operation: &'static str,
-    /// How often that was so.
+    /// Number of times that was so.
     pub count: u64,
-    /// Where.
+    /// The place where it was so.
     pub site: Site,
 }
 
@@ -295,8 +341,19 @@ pub struct Exhausted {
 pub struct Wrapped {
     /// The function, as its symbol names it.
     pub function: String,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
+}
+
+/// A comparison of shadowed values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// Number of times that a value compared had a shadow.
+    pub count: u64,
+    /// Number of times that the values were then asked to be equal, and were: what is done next is done at a point.
+    pub equal: u64,
+    /// Where.
+    pub site: Site,
 }
 
 /// An instruction that no shadow understands yet, where it met a shadowed value.
@@ -304,8 +361,8 @@ pub struct Wrapped {
 pub struct Gap {
     /// The instruction: mnemonic and operand kinds.
     pub instruction: String,
-    /// How often it dropped a shadow.
+    /// Number of shadows it dropped.
     pub count: u64,
-    /// Where.
+    /// The place where it dropped them.
     pub site: Site,
 }

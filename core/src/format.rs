@@ -17,7 +17,7 @@ pub enum Format {
     F16,
 }
 
-/// What the bits of a float say.
+/// Number that the bits of a float stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// ±significand · 2^exponent; zero has significand 0.
@@ -147,7 +147,7 @@ impl Format {
         self.assemble(negative, magnitude >> width, magnitude & !(u128::MAX << width))
     }
 
-    /// What `bits` say.
+    /// The number that `bits` stand for.
     pub fn decode(self, bits: u128) -> Number {
         let (negative, width) = (self.is_negative(bits), self.fraction_width());
         let fraction = bits & !(u128::MAX << width);
@@ -209,6 +209,12 @@ impl Format {
             Format::F64 => f64::from_bits(bits as u64),
             Format::F16 | Format::F80 => f64::from_bits(self.convert(bits, Format::F64) as u64),
         }
+    }
+
+    /// Tells whether two floats are equal as a comparison has it: zeros of either sign are, NaN is not.
+    pub fn are_equal(self, [a, b]: [u128; 2]) -> bool {
+        let magnitude = (1 << (self.width() - 1)) - 1;
+        (a == b && !self.to_f64(a).is_nan()) || (a | b) & magnitude == 0
     }
 
     /// The bits of the float nearest to `x`.

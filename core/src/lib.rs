@@ -1,4 +1,4 @@
-//! What every shadow of every front end shares: the mathematics of an operation (TABLE 1), the arithmetic it is
+//! Parts that every shadow of every front end shares: the mathematics of an operation (TABLE 1), the arithmetic it is
 //! written over, number formats, sites, and the model of a report.
 //!
 //! Knows neither instruction sets nor engines nor report formats.

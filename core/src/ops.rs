@@ -72,7 +72,7 @@ impl<K: Arith> Partial<K> {
 pub struct Gradient<K: Arith> {
     /// One per operand, `Zero` beyond the last.
     pub partials: [Partial<K>; MAX_OPERANDS],
-    /// What all partials are over, if not 1.
+    /// The divisor of all partials, if not 1.
     pub divisor: Option<K::V>,
 }
 
@@ -94,7 +94,7 @@ impl<K: Arith> Gradient<K> {
     }
 }
 
-/// What rounding took away: the real result of the operation on its floating-point operands, less the floating-point
+/// The local rounding error: the real result of the operation on its floating-point operands, less the floating-point
 /// result. Holds where the result is finite and nothing on the way over- or underflows, and needs arithmetic of the
 /// result's own precision: [`Host`](crate::arith::Host) has that for `F32` and `F64`, not for `F80`.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ fn operands<T: Copy, const N: usize>(x: &[T]) -> [T; N] {
     x.try_into().unwrap_or_else(|_| panic!("{} operands for an op of {N}", x.len()))
 }
 
-/// What an operand's mark in the table says.
+/// Meaning of an operand's mark in the table.
 macro_rules! is_integer {
     () => {
         false
@@ -140,7 +140,12 @@ macro_rules! define_ops {
     (
         arithmetic { $(
             $(#[$adoc:meta])* $aop:ident $aname:literal ($($ax:ident),+) = $ar:ident, $aformula:literal,
-            |$ak:ident, $am:ident| { gradient: $agradient:expr, residual: $aresidual:expr, real: $areal:expr, }
+            |$ak:ident, $am:ident| {
+                gradient: $agradient:expr,
+                residual: $aresidual:expr,
+                $(moved: |$ae:ident| $amoved:expr,)?
+                real: $areal:expr,
+            }
         )+ }
         functions { $(
             $(#[$doc:meta])* $op:ident $name:literal ($($x:ident $(: $kind:ident)?),+) = $r:ident, $formula:literal,
@@ -182,7 +187,8 @@ macro_rules! define_ops {
                 match self { $(Op::$aop => $aformula,)+ $(Op::$op => $formula,)+ }
             }
 
-            /// Whether the row's derivatives are written over [`Arith`] alone, so that they can be emitted inline.
+            /// Tells whether the row's derivatives are written over [`Arith`] alone, so that they can be emitted
+            /// inline.
             pub const fn is_arithmetic(self) -> bool {
                 match self { $(Op::$aop => true,)+ _ => false }
             }
@@ -210,8 +216,8 @@ macro_rules! define_ops {
                 }
             }
 
-            /// What was rounded off when operands `x` gave `r`. `k` computes in the format of `r`; for [`Op::Narrow`]
-            /// in that of the operand, and `r` is given widened.
+            /// The local rounding error made when operands `x` gave `r`. `k` computes in the format of `r`; for
+            /// [`Op::Narrow`] in that of the operand, and `r` is given widened.
             pub fn residual<K: Arith>(self, k: &K, x: &[K::V], r: K::V) -> Residual<K::V> {
                 match self {
                     $(Op::$aop => {
@@ -222,6 +228,21 @@ macro_rules! define_ops {
                         let ($k, [$($x),+], $r) = (k, operands(x), r);
                         $residual
                     })+
+                }
+            }
+
+            /// The real result at operands `x` + `e`, less the floating-point result `r`, of rows for which the residual
+            /// and first order do not say that: errors of two operands meet, or the function is curved. Good to the
+            /// precision of `k`, which computes in the format of `r`, as far as the residual is.
+            pub fn moved<K: Arith>(self, k: &K, x: &[K::V], e: &[K::V], r: K::V) -> Option<K::V> {
+                match self {
+                    $(Op::$aop => {
+                        let ($ak, [$($ax),+], $ar) = (k, operands(x), r);
+                        let moved: Option<K::V> = None;
+                        $(let $ae = e; let moved = Some($amoved);)?
+                        moved
+                    })+
+                    _ => None,
                 }
             }
 
@@ -248,7 +269,7 @@ impl Op {
         }
     }
 
-    /// How many operands the op has.
+    /// Number of operands the op has.
     #[inline]
     pub const fn arity(self) -> usize {
         self.operands().len()

@@ -1,4 +1,4 @@
-//! What a shadow is asked when operations that translated code has recorded are replayed, many at a time.
+//! Questions that a shadow is asked when operations that translated code has recorded are replayed, many at a time.
 //!
 //! Each result got a ticket when the operation ran, which has moved on since; what it stands for is found now. Lanes are
 //! replayed one by one through the shadow's rule; operations on doubles, which are most, may have a shorter way.
@@ -15,7 +15,7 @@ use crate::step::Predicate;
 pub struct Doubles {
     /// The operands; 1.0 where there is no second one.
     pub x: [f64; 2],
-    /// What is in their cells.
+    /// The operands' cells.
     pub cells: [u64; 2],
     /// The result.
     pub r: f64,
@@ -25,13 +25,13 @@ pub struct Doubles {
 
 /// A shadow of handles whose operations are recorded. `P` is what the processor can do for it: a front end chooses.
 pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule>::Value>> {
-    /// What is remembered of an operation from one of its executions to the next.
+    /// Memory of an operation from one of its executions to the next.
     type Recurring;
 
     /// The operation at `site`, before it was ever executed.
     fn recurring(site: Site) -> Self::Recurring;
 
-    /// Whether [`doubles`](Recorded::doubles) is for operation `op` on such formats.
+    /// Tells whether [`doubles`](Recorded::doubles) is for operation `op` on such formats.
     fn is_usual(_op: Op, _from: Format, _to: Format) -> bool {
         false
     }
@@ -47,7 +47,7 @@ pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule
         unreachable!("{} is usual for no shadow that does not say how", op.name())
     }
 
-    /// Whether a comparison of doubles with these cells was seen to, because it comes out in the shadow as in the
+    /// Tells whether a comparison of doubles with these cells was seen to, because it comes out in the shadow as in the
     /// program.
     fn compares_alike(
         &mut self,

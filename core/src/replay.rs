@@ -11,15 +11,25 @@ use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
 
 mod bitwise;
 
-/// Runs the steps of one executed instruction. `record` is laid out as `lowered` says. Whether an integer operation on a
-/// float with a shadow made something of its digits that has none.
-pub fn replay<S, C>(lowered: &Lowered, site: Site, record: &[u8], shadow: &mut S, cells: &mut C) -> bool
+/// Effects of an instruction on shadows that its results do not show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Digits of a float with a shadow went where none is carried.
+    pub lost: bool,
+    /// Floats were compared of which one has a shadow.
+    pub decided: bool,
+    /// It was asked whether they are equal, and they were.
+    pub equal: bool,
+}
+
+/// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.
+pub fn replay<S, C>(lowered: &Lowered, site: Site, record: &[u8], shadow: &mut S, cells: &mut C) -> Outcome
 where
     S: Rule,
     C: Cells<S::Value>,
 {
     shadow.sums_plainly(lowered.plain_sums);
-    let mut run = Run { site, record, shadow, cells, dropped: false };
+    let mut run = Run { site, record, shadow, cells, outcome: Outcome::default() };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -29,11 +39,14 @@ where
         } else if let Step::UnlessKept { at, bytes, skip: count } = step {
             let location = run.location(*at);
             skip = if run.cells.carries(location, usize::from(*bytes)) == 0 { 0 } else { *count };
+        } else if let Step::UnlessRecognised { format, x, skip: count } = step {
+            let (location, bits) = (run.location(x.place), run.bits(*format, *x));
+            skip = if run.cells.recognised(location, *format, bits).is_none() { 0 } else { *count };
         } else {
             run.step(step);
         }
     }
-    run.dropped
+    run.outcome
 }
 
 struct Run<'a, S, C> {
@@ -41,8 +54,7 @@ struct Run<'a, S, C> {
     record: &'a [u8],
     shadow: &'a mut S,
     cells: &'a mut C,
-    /// Digits of a float with a shadow went where none is carried.
-    dropped: bool,
+    outcome: Outcome,
 }
 
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
@@ -50,7 +62,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         match step {
             Step::Op { op, from, to, x, r } => self.op(*op, *from, *to, &x[..op.arity()], *r),
             Step::Widen { from, to, x, r } => {
-                let shadow = self.get(*from, *x);
+                let shadow = self.get(*from, *x).map(|shadow| self.shadow.widen(shadow, *from, *to));
                 let bits = self.bits(*to, *r);
                 self.cells.set(self.location(r.place), *to, bits, shadow);
             }
@@ -66,7 +78,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 let seen = Seen { format: *format, bits, shadow: shadow.as_ref() };
                 self.shadow.to_integer(self.site, *how, seen);
             }
-            Step::Unless { .. } | Step::UnlessKept { .. } => {}
+            Step::Unless { .. } | Step::UnlessKept { .. } | Step::UnlessRecognised { .. } => {}
         }
     }
 
@@ -91,12 +103,19 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.get(self.location(operand.place), format, bits)
     }
 
+    fn is_any(&mut self, operand: Operand, bytes: usize) -> bool {
+        self.cells.is_any(self.location(operand.place), bytes)
+    }
+
     fn op(&mut self, op: Op, from: Format, to: Format, x: &[Operand], r: Operand) {
         let mut bits = [0; 3];
         let mut shadows: [Option<S::Value>; MAX_OPERANDS] = [None, None, None];
         for (index, &operand) in x.iter().enumerate() {
             bits[index] = self.bits(from, operand);
             shadows[index] = self.get(from, operand);
+            if shadows[index].is_none() && self.is_any(operand, from.bytes().min(8)) {
+                self.shadow.mismatch(self.site);
+            }
         }
         let result = self.bits(to, r);
         let seen = shadows.each_ref().map(Option::as_ref);
@@ -119,6 +138,11 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     fn compare(&mut self, format: Format, predicate: Predicate, x: [Operand; 2]) {
         let bits = x.map(|operand| self.bits(format, operand));
         let shadows = x.map(|operand| self.get(format, operand));
+        // A float that is compared with itself is asked whether it is NaN.
+        if x[0].place != x[1].place && shadows.iter().any(Option::is_some) {
+            self.outcome.decided = true;
+            self.outcome.equal |= predicate.asks_for_equality() && format.are_equal(bits);
+        }
         let seen = |i: usize| Seen { format, bits: bits[i], shadow: shadows[i].as_ref() };
         self.shadow.compare(self.site, predicate, [seen(0), seen(1)]);
     }

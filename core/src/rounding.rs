@@ -1,6 +1,6 @@
-//! How a number becomes an integer: the rounding modes of instructions and of functions.
+//! Rounding of a number to an integer: the modes of instructions and of functions.
 
-/// How a real becomes an integer.
+/// Rounding of a real to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest, ties to even.

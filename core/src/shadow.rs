@@ -5,14 +5,16 @@
 //! seeds, outputs and findings ([`Shadow`]). Moves are the cells' alone ([`Cells`]): no shadow knows of them. Dispatch is
 //! static throughout.
 
-use crate::findings::{self, Coverage, Finding, Said, Value};
+use crate::findings::{self, Answers, Coverage, Finding, Questions, Said, Value};
 use crate::format::Format;
 use crate::ops::Op;
 use crate::rounding::Rounding;
 use crate::site::Site;
 use crate::step::{Predicate, ToInteger};
 use crate::text::Notation;
+use crate::tricks;
 use crate::words::Words;
+use std::path::PathBuf;
 
 /// A resolved place: where a shadow is kept at this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,17 @@ pub struct Lane<'a, V> {
     pub r: u128,
     /// Shadows of the operands, where they have one.
     pub shadows: &'a [Option<&'a V>],
+}
+
+impl<V> Lane<'_, V> {
+    /// Tells whether this is a sum in which a number without a shadow rounds the other terms to integers.
+    pub fn rounds_by_magic(&self) -> bool {
+        let is_magic = |&i: &usize| {
+            let x = self.from.to_f64(self.x[i]);
+            self.shadows[i].is_none() && tricks::rounds(self.to, x, self.to.to_f64(self.r))
+        };
+        self.op.addends().iter().any(is_magic)
+    }
 }
 
 /// A lane that something looks at.
@@ -115,6 +128,15 @@ pub trait Rule {
         self.scale(shadow, format, turned, 0)
     }
 
+    /// The shadow of the same float in a wider format.
+    fn widen(&mut self, shadow: Self::Value, _from: Format, _to: Format) -> Self::Value {
+        shadow
+    }
+
+    /// An operand at `site` has no shadow, though one is kept beside it: of another float, of which a part was changed
+    /// in a way that was not followed.
+    fn mismatch(&mut self, _site: Site) {}
+
     /// A comparison, before the guest acts on it.
     fn compare(&mut self, _site: Site, _predicate: Predicate, _x: [Seen<'_, Self::Value>; 2]) {}
 
@@ -124,6 +146,9 @@ pub trait Rule {
     /// From now on the guest rounds so, where an operation asks for the rounding mode of the moment: x87's instructions,
     /// and all others.
     fn set_rounding(&mut self, _x87: Rounding, _others: Rounding) {}
+
+    /// The thread that is at a stop has raised the exception that says that a result was too small for its format.
+    fn underflowed(&mut self, _site: Site) {}
 
     /// From now on comparisons and conversions are about how a number is written, or are not any more: what digits it has
     /// is asked of the float, and must be.
@@ -154,7 +179,7 @@ pub enum Since {
     Start,
 }
 
-/// What an exchange whose success the program does not ask about does with a shadow that has changed meanwhile.
+/// Treatment of a shadow that has changed meanwhile, by an exchange whose success the program does not ask about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchange {
     /// Nothing: the shadow that the program has computed is put there.
@@ -163,25 +188,49 @@ pub enum Exchange {
     Add,
 }
 
-/// What a front end does for a shadow.
+/// Way in which a shadow knows derivatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivatives {
+    /// Its cells are derivatives, forward: a program which asks for their bytes may have them.
+    InPlace,
+    /// They are found at the end, backwards, from a record of the run.
+    Recorded,
+}
+
+/// Fate of shadows in memory that system calls hand out, where the bytes leave the process as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Nothing is said of it.
+    Unseen,
+    /// Each place where floats leave so is an output, judged by the worst of them.
+    Output,
+    /// Floats that leave so are counted as lost: nobody knows what the worst of them would be.
+    Lost,
+}
+
+/// Services of a front end for a shadow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// From when on code is annotated.
     pub since: Since,
-    /// Whether a result may have a shadow though no operand has one: roundings are born of exact operands.
+    /// True if a result may have a shadow though no operand has one: roundings are born of exact operands.
     pub is_born: bool,
-    /// Whether comparisons are to be seen.
+    /// True if comparisons are to be seen.
     pub comparisons: bool,
-    /// Whether conversions to integers are to be seen.
+    /// True if comparisons of floats with shadows are counted: the shadow knows nothing of the way not taken.
+    pub decisions: bool,
+    /// True if conversions to integers are to be seen.
     pub conversions: bool,
-    /// Whether memory that system calls hand out is to be seen.
-    pub sent: bool,
-    /// Whether a sum that rounds by a magic number has the shadow of that number: it rounds, and is no sum.
+    /// The treatment of memory that system calls hand out.
+    pub sent: Sent,
+    /// True if a sum that rounds by a magic number has the shadow of that number: it rounds, and is no sum.
     pub magic_rounds: bool,
-    /// What an exchange does.
+    /// True if a number in place that is widened is marked as [`WIDENED`](crate::words::WIDENED).
+    pub marks_widened: bool,
+    /// The treatment of shadows by exchanges.
     pub exchange: Exchange,
-    /// Whether cells are derivatives, so that a program which asks for their bytes may have them.
-    pub derivatives: bool,
+    /// The way it knows derivatives, if that is what it is about: what loses one is then a gap.
+    pub derivatives: Option<Derivatives>,
 }
 
 impl Policy {
@@ -190,11 +239,13 @@ impl Policy {
         since: Since::FirstSeed,
         is_born: false,
         comparisons: false,
+        decisions: false,
         conversions: false,
-        sent: false,
+        sent: Sent::Unseen,
         magic_rounds: false,
+        marks_widened: false,
         exchange: Exchange::Replace,
-        derivatives: false,
+        derivatives: None,
     };
 
     /// The policy of a shadow that is born of any operation, and sees all there is.
@@ -203,42 +254,69 @@ impl Policy {
         is_born: true,
         comparisons: true,
         conversions: true,
-        sent: true,
+        sent: Sent::Output,
         ..Policy::SEEDED
     };
 }
 
-/// What a user can set about a shadow.
+/// Seed of an input.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seed {
+    /// Number of the input in the report.
+    pub input: usize,
+    /// Its weight in the direction.
+    pub weight: f64,
+}
+
+/// Settings of a shadow that a user can choose.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Bits of reals, 64…16384.
     pub precision: u32,
     /// Error bits up to which a value, or what an operation introduces, counts as clean.
     pub error_threshold: f64,
-    /// How many operations deep an expression explains a culprit.
+    /// Depth, in operations, of the expression that explains a culprit.
     pub expr_depth: u32,
-    /// Whether fast paths are used; the reference path is left to do all otherwise.
+    /// True if fast paths are used; the reference path is left to do all otherwise.
     pub fast: bool,
-    /// Whether reals that have lost too many bits are found again with more.
+    /// True if reals that have lost too many bits are found again with more.
     pub settles: bool,
+    /// True if better ways are looked for to compute what went wrong.
+    pub remedies: bool,
+    /// True if the record of a whole run holds roundings.
+    pub budget: bool,
+    /// Bytes up to which the record of a whole run stays in memory.
+    pub tape_memory: u64,
+    /// Directory for what of it does not.
+    pub tape_dir: PathBuf,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { precision: 256, error_threshold: 5.0, expr_depth: 5, fast: true, settles: true }
+        Settings {
+            precision: 256,
+            error_threshold: 5.0,
+            expr_depth: 5,
+            fast: true,
+            settles: true,
+            remedies: true,
+            budget: false,
+            tape_memory: u64::MAX,
+            tape_dir: PathBuf::from("/var/tmp"),
+        }
     }
 }
 
-/// Where and how a float leaves the program.
+/// Place and manner in which a float leaves the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaves {
     /// The instruction it leaves at.
     pub site: Site,
     /// Its number among the outputs of the report.
     pub output: u64,
-    /// How it is written, where that is known.
+    /// The notation it is written in, where that is known.
     pub notation: Option<Notation>,
-    /// Whether it leaves in binary form, and not printed or named.
+    /// True if it leaves in binary form, and not printed or named.
     pub written: bool,
 }
 
@@ -250,28 +328,27 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     const SUMMARY: &'static str;
     /// The number that programs are told by client request.
     const NUMBER: u64;
-    /// What a front end does for it.
+    /// The services of a front end for it.
     const POLICY: Policy;
 
-    /// How its rule reaches the guest: one of [`reach`].
+    /// The way in which its rule reaches the guest: one of [`reach`].
     type Reach;
 
-    /// What its cells hold.
+    /// The content of its cells.
     type Words: Words<Value = Self::Value> + Default + Send;
 
     /// A shadow that has seen nothing yet.
     fn new(settings: &Settings) -> Self;
 
     /// The shadow of an input, whose present one is given with it.
-    fn seed(&mut self, x: Seen<'_, Self::Value>, weight: f64) -> Option<Self::Value>;
+    fn seed(&mut self, x: Seen<'_, Self::Value>, seed: Seed) -> Option<Self::Value>;
 
     /// The shadow of a float that is followed from now on although no operation has touched it.
     fn track(&mut self, x: Seen<'_, Self::Value>) -> Option<Self::Value> {
         x.shadow.cloned()
     }
 
-    /// What is said about a float that leaves, and the float as it is reported, in the format it had before any
-    /// promotion.
+    /// Statement about a float that leaves, and the float as it is reported, in the format it had before any promotion.
     fn output(&mut self, leaves: &Leaves, x: Seen<'_, Self::Value>) -> (Value, Said<String>);
 
     /// The derivative that a shadow (or none) stands for; nothing if it stands for none.
@@ -299,6 +376,11 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
         Vec::new()
     }
 
+    /// Answers of the record of the run, at its end; nothing if there is none.
+    fn answers(&mut self, _questions: &Questions) -> Option<Answers> {
+        None
+    }
+
     /// Adds what was watched and what was not.
     fn coverage(&self, _into: &mut Coverage) {}
 
@@ -308,14 +390,20 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     }
 }
 
-/// Where the shadows of one thread's state and of memory are kept.
+/// Store of the shadows of one thread's state and of memory.
 pub trait Cells<V> {
     /// The shadow of the float of `format` and `bits` at `location`.
     fn get(&mut self, location: Location, format: Format, bits: u128) -> Option<V>;
 
-    /// Whether what is kept at `location` is for the eight bytes `bits` as one float, for sure. Where that cannot be told,
-    /// it is not.
+    /// Tells whether what is kept at `location` is for the eight bytes `bits` as one float, for sure. Where that cannot
+    /// be told, it is not.
     fn is_double(&mut self, location: Location, bits: u128) -> bool;
+
+    /// The shadow kept at `location` of a float that is known by its bits, if that is `bits`; nothing where shadows do not
+    /// know their floats.
+    fn recognised(&mut self, _location: Location, _format: Format, _bits: u128) -> Option<V> {
+        None
+    }
 
     /// Sets, or with `None` clears, the shadow of the float of `format` and `bits` at `location`.
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<V>);
@@ -324,12 +412,17 @@ pub trait Cells<V> {
     /// counted from [`crate::step::SECOND_SOURCE`], or from nowhere. Sources may overlap the result.
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]);
 
-    /// What is kept beside `bytes` bytes at the two places, taken as bits, is combined by exclusive disjunction, as the
+    /// Combines the content beside `bytes` bytes at the two places, taken as bits, by exclusive disjunction, as the
     /// bytes themselves are: doing it again undoes both.
     fn combine(&mut self, from: [Location; 2], to: Location, bytes: usize);
 
     /// A bit for each of up to eight bytes at `location` that something is kept beside.
     fn carries(&mut self, location: Location, bytes: usize) -> u8;
+
+    /// Tells whether any of what is kept beside these up to eight bytes means a shadow, be it that of another float.
+    fn is_any(&mut self, location: Location, bytes: usize) -> bool {
+        self.carries(location, bytes) != 0
+    }
 
     /// `bytes` bytes, the upper end of a float or a part within it, were changed on the way; exponent and sign as
     /// [`crate::tricks::exponent_change`] says, the rest such that what is kept beside it stays as it is.

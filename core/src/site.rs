@@ -36,7 +36,7 @@ pub struct ModuleIndex(u32);
 /// A file (or `[vdso]`, `[anon]`: names in brackets, as in `/proc/self/maps`, are no files) that holds guest code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
-    /// Where the file was when it was mapped, absolute.
+    /// Path of the file when it was mapped, absolute.
     pub path: String,
     /// The GNU build id: a report written later can tell that the file has changed since.
     pub build_id: Option<Vec<u8>>,
@@ -120,6 +120,14 @@ impl SiteTable {
         Some((mapped.module, pc.wrapping_sub(mapped.bias)))
     }
 
+    /// An address of the site, if it is mapped.
+    pub fn address(&self, site: Site) -> Option<u64> {
+        let (module, offset) = *self.sites.get((site.0 as usize).checked_sub(1)?)?;
+        let addresses = self.mapped.iter().filter(|mapped| mapped.module == module);
+        let mut addresses = addresses.map(|mapped| (mapped, offset.wrapping_add(mapped.bias)));
+        addresses.find(|(mapped, address)| mapped.range.contains(address)).map(|(_, address)| address)
+    }
+
     /// The site at guest address `pc`; [`Site::NONE`] where no module is mapped.
     pub fn at(&mut self, pc: u64) -> Site {
         match self.locate(pc) {
@@ -144,7 +152,7 @@ impl SiteTable {
     }
 }
 
-/// What a site is called once symbols have been read: SITE of the JSON report. Unknown parts are `None`.
+/// Names of a site once symbols have been read: SITE of the JSON report. Unknown parts are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// Path of the module.

@@ -15,6 +15,7 @@ mod bits;
 mod page;
 
 use crate::format::Format;
+use crate::tricks;
 use std::borrow::Cow;
 
 use page::{PAGE, Page, WORDS, count, page_of};
@@ -22,12 +23,12 @@ use page::{PAGE, Page, WORDS, count, page_of};
 /// The ticket of what has no shadow.
 pub const NO_TICKET: u64 = 0;
 
-/// What is in the cell of a float.
+/// Content of the cell of a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The ticket, or anything else.
     pub ticket: u64,
-    /// Whether the float is minus the one that the ticket stands for.
+    /// True if the float is minus the one that the ticket stands for.
     pub negated: bool,
 }
 
@@ -45,13 +46,18 @@ impl Cell {
     }
 }
 
-/// What a word of a cell may have of a ticket.
+/// Bits of a cell's word that a ticket may have.
 pub const TICKET: u32 = u32::MAX >> 1;
 
 /// A shadow of which another, that of the negative float, can be made.
 pub trait Negated: Clone {
     /// The shadow of −x, of this one of x, a float of `format`.
     fn negated(&self, format: Format) -> Self;
+
+    /// The shadow of ±x·2ᵏ, which was made of x in a way that was not followed; nothing if it is another.
+    fn scaled_unseen(&self, _negate: bool, _power: i32) -> Option<Self> {
+        None
+    }
 }
 
 /// Tickets handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
@@ -100,6 +106,12 @@ impl<V> Slots<V> {
         self.pages.get(page_of(ticket))?.as_ref()?.get(ticket, format, bits)
     }
 
+    /// Tells whether `ticket` stands for a shadow, whichever float it is of. Any number will do as a ticket.
+    #[inline]
+    pub fn stands_for_any(&self, ticket: u64) -> bool {
+        self.pages.get(page_of(ticket)).and_then(Option::as_ref).is_some_and(|page| page.has_any(ticket))
+    }
+
     /// A new ticket for the shadow `value` of the float of `format` and `bits`.
     pub fn insert(&mut self, format: Format, bits: u128, value: V) -> u64 {
         let ticket = self.reserve();
@@ -122,7 +134,7 @@ impl<V> Slots<V> {
         &mut slot.value
     }
 
-    /// What a ticket that was handed out, but not assigned yet, stood for before, should that be of use.
+    /// Takes the shadow that a ticket, handed out but not assigned yet, stood for before, should that be of use.
     #[inline(always)]
     pub fn take(&mut self, ticket: u64) -> Option<V> {
         self.page(ticket).slot(ticket).value.take()
@@ -169,7 +181,7 @@ impl<V> Slots<V> {
         }
     }
 
-    /// How many tickets stand for something.
+    /// Number of tickets that stand for something.
     pub fn live(&self) -> usize {
         self.pages.iter().flatten().map(|page| page.live()).sum()
     }
@@ -226,18 +238,34 @@ impl<V> Slots<V> {
 
 impl<V: Negated> Slots<V> {
     /// The shadow of the float of `format` and `bits` that has this cell; where the float is minus the one that the
-    /// ticket stands for, one that is made for it.
+    /// ticket stands for, one that is made for it. The float's own bits tell, where the cell does not: its sign may have
+    /// been turned over in a byte of its own.
     #[inline(always)]
     pub fn shadow(&self, format: Format, cell: u64, bits: u128) -> Option<Cow<'_, V>> {
-        match Cell::of(format, cell) {
-            Cell { ticket: NO_TICKET, .. } => None,
-            Cell { ticket, negated: false } => self.get(ticket, format, bits).map(Cow::Borrowed),
-            Cell { ticket, negated: true } => self.negated(ticket, format, bits).map(Cow::Owned),
+        let Cell { ticket, negated } = Cell::of(format, cell);
+        if ticket == NO_TICKET {
+            return None;
+        }
+        let found = if negated { None } else { self.get(ticket, format, bits) };
+        match found {
+            Some(shadow) => Some(Cow::Borrowed(shadow)),
+            None => self.related(ticket, format, bits, negated).map(Cow::Owned),
         }
     }
 
-    /// The shadow of the float `bits`, of which `ticket` stands for the negative.
+    /// The shadow of the float `bits`, which is not the one that `ticket` stands for, or not by its cell.
     #[inline(never)]
+    fn related(&self, ticket: u64, format: Format, bits: u128, negated: bool) -> Option<V> {
+        let negative = self.negated(ticket, format, bits);
+        let same = || self.get(ticket, format, bits).filter(|_| negated).cloned();
+        negative.or_else(same).or_else(|| {
+            let (before, shadow) = self.pages.get(page_of(ticket))?.as_ref()?.any(ticket, format)?;
+            let (negate, power) = tricks::power_between(format, before, bits)?;
+            shadow.scaled_unseen(negate, power)
+        })
+    }
+
+    /// The shadow of the float `bits`, of which `ticket` stands for the negative.
     fn negated(&self, ticket: u64, format: Format, bits: u128) -> Option<V> {
         let shadow = self.get(ticket, format, bits ^ 1 << (format.width() - 1))?;
         Some(shadow.negated(format))

@@ -23,13 +23,13 @@ use crate::format::Format;
 pub struct InputSpec {
     /// As it was written, without the weight.
     pub text: String,
-    /// What is seeded.
+    /// The numbers to seed.
     pub target: InputTarget,
-    /// What it is seeded with; 1 unless given.
+    /// The weight of the seed; 1 unless given.
     pub weight: f64,
 }
 
-/// What an `--input` names.
+/// Target of an `--input`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputTarget {
     /// Floats by where the program has them.
@@ -62,8 +62,10 @@ pub enum OutputSpec {
     Named {
         /// As it was written: the label of the output.
         text: String,
-        /// What is sampled.
+        /// The numbers to sample.
         target: Target,
+        /// Its weight in one sum of all outputs; nothing if it has none.
+        weight: Option<f64>,
     },
 }
 
@@ -72,7 +74,7 @@ pub enum OutputSpec {
 pub enum Target {
     /// A global or static variable.
     Variable {
-        /// Which.
+        /// The variable.
         variable: Variable,
         /// `@f`: at each entry of (input) or return from (output) this function, not at the start and end of the run.
         /// Then the variable may be one of the function's parameters.
@@ -82,25 +84,25 @@ pub enum Target {
     Call {
         /// The function.
         function: Callee,
-        /// Which value.
+        /// The value of a call.
         slot: Slot,
-        /// What is chosen from where a pointer leads.
+        /// The selectors of floats in the memory that a pointer leads to.
         selectors: Vec<Selector>,
         /// The format, for functions without debug information.
         format: Option<Format>,
-        /// Which of its calls.
+        /// The calls that are meant.
         calls: Calls,
     },
     /// A local variable, whenever it is assigned.
     Local {
-        /// Where.
+        /// The scope of the variable.
         scope: Scope,
-        /// Which.
+        /// The variable.
         variable: Variable,
     },
 }
 
-/// Where a local variable is assigned.
+/// Place where a local variable is assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// `f:x`: anywhere in the function.
@@ -121,7 +123,7 @@ pub struct Variable {
     pub name: String,
     /// The same, split at `::`: scopes outermost first, the variable itself last.
     pub path: Vec<String>,
-    /// Which part of it, applied left to right.
+    /// Selectors of a part of it, applied left to right.
     pub selectors: Vec<Selector>,
     /// `:float`, `:double`, `:longdouble`: the format, for objects without debug information.
     pub format: Option<Format>,
@@ -152,7 +154,7 @@ pub enum Subscript {
     },
 }
 
-/// Where a range ends.
+/// End of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// `10`: at this index.
@@ -171,6 +173,11 @@ impl OutputSpec {
             _ => None,
         }
     }
+
+    /// The weight that was given.
+    pub fn weight(&self) -> Option<f64> {
+        if let OutputSpec::Named { weight, .. } = self { *weight } else { None }
+    }
 }
 
 impl FromStr for InputSpec {
@@ -179,7 +186,7 @@ impl FromStr for InputSpec {
     fn from_str(spec: &str) -> Result<Self, SpecError> {
         let (text, weight) = split_weight(spec)?;
         let target = target::input(text)?;
-        Ok(InputSpec { text: text.to_owned(), target, weight })
+        Ok(InputSpec { text: text.to_owned(), target, weight: weight.unwrap_or(1.0) })
     }
 }
 
@@ -190,10 +197,8 @@ impl FromStr for OutputSpec {
         if let Some(written) = target::written(spec)? {
             return Ok(written);
         }
-        if let Some(at) = weight_sign(spec) {
-            return Err(SpecError::new(spec, at, Problem::WeightOfOutput));
-        }
-        Ok(OutputSpec::Named { text: spec.to_owned(), target: target::place(spec)? })
+        let (text, weight) = split_weight(spec)?;
+        Ok(OutputSpec::Named { text: text.to_owned(), target: target::place(text)?, weight })
     }
 }
 
@@ -207,10 +212,10 @@ fn weight_sign(spec: &str) -> Option<usize> {
     (!in_name).then_some(at)
 }
 
-fn split_weight(spec: &str) -> Result<(&str, f64), SpecError> {
-    let Some(at) = weight_sign(spec) else { return Ok((spec, 1.0)) };
+fn split_weight(spec: &str) -> Result<(&str, Option<f64>), SpecError> {
+    let Some(at) = weight_sign(spec) else { return Ok((spec, None)) };
     match spec[at + 1..].trim().parse::<f64>() {
-        Ok(weight) if weight.is_finite() => Ok((&spec[..at], weight)),
+        Ok(weight) if weight.is_finite() => Ok((&spec[..at], Some(weight))),
         _ => Err(SpecError::new(spec, at + 1, Problem::Weight)),
     }
 }

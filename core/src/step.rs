@@ -7,14 +7,14 @@
 use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
 
-/// Where a lane is, in terms of the instruction.
+/// Place of a lane, in terms of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Byte offset in the thread's state.
     State(u16),
     /// Byte offset from the address of the instruction's memory operand of this number.
     Memory {
-        /// Which memory operand, from 0.
+        /// Number of the memory operand, from 0.
         operand: u8,
         /// Bytes from its address.
         offset: u16,
@@ -34,7 +34,7 @@ impl Place {
 /// A lane and the captured bytes of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// Where its shadow is.
+    /// The place of its shadow.
     pub place: Place,
     /// Offset of its value in the record.
     pub value: u16,
@@ -62,9 +62,15 @@ impl Predicate {
     pub const UNORDERED: u8 = 8;
     /// Tells all relations apart: a comparison into flags, of which it is not known what is asked.
     pub const ORDER: Predicate = Predicate(0x80);
+
+    /// Tells whether it tells equal floats from all others: == and !=, whatever they say of NaN.
+    pub const fn asks_for_equality(self) -> bool {
+        const OTHERS: u8 = Predicate::LESS | Predicate::GREATER;
+        matches!(self.0 & !Predicate::UNORDERED, Predicate::EQUAL | OTHERS)
+    }
 }
 
-/// How a float becomes an integer.
+/// Conversion of a float to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToInteger {
     /// Towards zero.
@@ -73,7 +79,7 @@ pub enum ToInteger {
     Round,
 }
 
-/// What a logical or integer operation does to bits, as far as that decides which floats may come of it.
+/// Effect of a logical or integer operation on bits, as far as that decides which floats may come of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bitwise {
     /// Conjunction: cuts out, selects.
@@ -94,7 +100,7 @@ pub enum Bitwise {
     Other,
 }
 
-/// Where each byte of a permutation's result comes from.
+/// Origin of each byte of a permutation's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Map {
     /// Known when the instruction was lowered.
@@ -105,7 +111,7 @@ pub enum Map {
 
 /// First index that stands for a byte of the second source in a [`Map`].
 pub const SECOND_SOURCE: u8 = 64;
-/// What stands for "no source" in a [`Map`]: the byte's shadow is cleared.
+/// Mark for "no source" in a [`Map`]: the byte's shadow is cleared.
 pub const NO_SOURCE: u8 = 255;
 
 /// One step. Steps of an instruction run in order; each sees the shadows that those before it left.
@@ -152,7 +158,7 @@ pub enum Step {
         to: Place,
         /// Bytes of the result.
         bytes: u16,
-        /// Which byte goes where.
+        /// The origin of each byte.
         map: Map,
     },
     /// Bytes are overwritten by something that is no float.
@@ -164,7 +170,7 @@ pub enum Step {
     },
     /// A logical or integer operation: a result that is ±x·2ᵏ, bit pattern against bit pattern, keeps x's shadow.
     Bits {
-        /// What it does.
+        /// The operation.
         by: Bitwise,
         /// The operands; one twice if there is no other.
         x: [Operand; 2],
@@ -179,7 +185,7 @@ pub enum Step {
     Compare {
         /// Format of both.
         format: Format,
-        /// What is asked.
+        /// The condition of the comparison.
         predicate: Predicate,
         /// The two.
         x: [Operand; 2],
@@ -188,7 +194,7 @@ pub enum Step {
     Integer {
         /// Its format.
         format: Format,
-        /// How.
+        /// The conversion.
         how: ToInteger,
         /// The float.
         x: Operand,
@@ -199,35 +205,44 @@ pub enum Step {
         at: Place,
         /// so many bytes, at most eight.
         bytes: u16,
-        /// How many steps.
+        /// Number of steps.
+        skip: u8,
+    },
+    /// Skips the next steps if this lane has a shadow that knows it for its own.
+    UnlessRecognised {
+        /// Its format.
+        format: Format,
+        /// The lane.
+        x: Operand,
+        /// Number of steps.
         skip: u8,
     },
     /// Skips the next steps unless the record's byte is non-zero: conditional moves.
     Unless {
         /// Offset in the record.
         flag: u16,
-        /// How many steps.
+        /// Number of steps.
         skip: u8,
     },
 }
 
-/// What must be captured while the instruction runs.
+/// Value that must be captured while the instruction runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capture {
     /// Bytes before the instruction.
     Before {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// How many.
+        /// Size of the value, in bytes.
         bytes: u16,
         /// Offset in the record.
         at: u16,
     },
     /// Bytes after the instruction.
     After {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// How many.
+        /// Size of the value, in bytes.
         bytes: u16,
         /// Offset in the record.
         at: u16,
@@ -255,9 +270,9 @@ pub struct Lowered {
     pub addresses: u8,
     /// Its sums are meant as such, whatever their terms are.
     pub plain_sums: bool,
-    /// What to capture.
+    /// The values to capture.
     pub captures: Vec<Capture>,
-    /// What to do then.
+    /// The steps to do then.
     pub steps: Vec<Step>,
     /// Bytes of the record.
     pub record: u16,

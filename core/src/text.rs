@@ -14,7 +14,7 @@ use crate::format::Format;
 /// More digits than anybody asks for: what has more is not written down.
 pub const MOST: u32 = 5000;
 
-/// How digits are laid out.
+/// Layout of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
     /// C's `%f`.
@@ -29,21 +29,21 @@ pub enum Style {
     Shortest(Format, Plain),
 }
 
-/// When the fewest digits are written without an exponent.
+/// Condition under which the fewest digits are written without an exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Plain {
     /// Always, as Rust's `{}`.
     Always,
     /// Never.
     Never,
-    /// Where the point is within these bounds, counted from before the first digit, both included: Python's `repr`
-    /// has −3 and 16.
+    /// If the point is within these bounds, counted from before the first digit, both included: Python's `repr` has −3
+    /// and 16.
     Between(i16, i16),
-    /// Where that is no longer, as C++'s `to_chars` has it.
+    /// If the text is no longer that way, as C++'s `to_chars` has it.
     WhereShorter,
 }
 
-/// What stands before numbers that are not negative.
+/// Sign of numbers that are not negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sign {
     /// Nothing.
@@ -55,7 +55,7 @@ pub enum Sign {
     Plus,
 }
 
-/// Where a text is filled up to its width.
+/// Side on which a text is filled up to its width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// Before it.
@@ -67,7 +67,7 @@ pub enum Fill {
     Inside,
 }
 
-/// What a number's text is to look like.
+/// Notation of a number's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Notation {
     /// The layout.
@@ -86,11 +86,11 @@ pub struct Notation {
     pub point_zero: bool,
     /// The least number of characters.
     pub width: u32,
-    /// Where those that are missing go.
+    /// The side on which missing characters are added.
     pub fill: Fill,
-    /// What they are.
+    /// The character that is added.
     pub with: char,
-    /// What it is called that is no number, and what is infinite.
+    /// The words for what is no number, and for infinity.
     pub words: [&'static str; 2],
 }
 

@@ -7,7 +7,8 @@
 use crate::format::Format;
 use crate::step::Bitwise;
 
-/// If `after`, made of `before` and `other`, is ±`before`·2ᵏ with the same significand: whether the sign differs, and k.
+/// Relation of `after`, made of `before` and `other`, to `before`: if it is ±`before`·2ᵏ with the same significand,
+/// whether the sign differs, and k.
 ///
 /// A significand cut out with a zero exponent field (as `frexp`-like code does between two instructions) stands for
 /// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it. That of a power of two is all
@@ -34,10 +35,19 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
     Some((x.negative != y.negative, to - from))
 }
 
-/// How a sum or difference of a float `before`, as an integer, and a constant moves with the float: a unit in the last
-/// place of `before` becomes one of `after`. Whether it moves the other way, and the power of two between the units.
-/// `subtracted`: it is the float that is taken from the constant. Zeros, subnormal numbers and significands on their own
-/// count as having exponent 0, as in [`relation`].
+/// Relation of two floats that differ in sign and exponent alone: whether the sign differs, and the power of two between
+/// them. Nothing for zeros, subnormal numbers, infinities and NaN.
+pub fn power_between(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
+    let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
+    let is_normal = |fields: &Fields| (1..fields.largest).contains(&fields.biased);
+    let related = x.significand == y.significand && is_normal(&x) && is_normal(&y);
+    related.then_some((x.negative != y.negative, y.biased - x.biased))
+}
+
+/// Movement of a sum or difference of a float `before`, as an integer, and a constant, with the float: a unit in the
+/// last place of `before` becomes one of `after`. Returns whether it moves the other way, and the power of two between
+/// the units. `subtracted`: it is the float that is taken from the constant. Zeros, subnormal numbers and significands
+/// on their own count as having exponent 0, as in [`relation`].
 pub fn moves_along(format: Format, before: u128, after: u128, subtracted: bool) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
     let exponent = |fields: &Fields| if fields.is_zero() { Some(0) } else { fields.exponent() };
@@ -50,9 +60,9 @@ pub fn moves_along(format: Format, before: u128, after: u128, subtracted: bool) 
     Some(((x.negative != y.negative) != subtracted, exponent(&y)? - exponent(&x)?))
 }
 
-/// What is to be added to the upper end of a shadow, of as many bytes as `before` and `after`, which are the upper end of
-/// a float (its last one, two or four bytes) as an integer operation found and left it, sign aside; and whether the sign
-/// was turned over. Nothing if more than exponent and sign has changed.
+/// Integer to be added to the upper end of a shadow, of as many bytes as `before` and `after`, which are the upper end
+/// of a float (its last one, two or four bytes) as an integer operation found and left it, sign aside; and whether the
+/// sign was turned over. Nothing if more than exponent and sign has changed.
 pub fn exponent_change(bytes: usize, before: u32, after: u32) -> Option<(bool, i32)> {
     /// Bits of sign and exponent of the widest float.
     const UPPER: usize = 12;
@@ -72,8 +82,8 @@ pub fn with_exponent_change(bytes: usize, cell: u32, (turned, by): (bool, i32)) 
     within.then(|| cell & sign ^ if turned { sign } else { 0 } | magnitude.cast_unsigned())
 }
 
-/// Whether `after` has no digit of a float's significand: it is zero, or what is left of one of `before` by a shift to the
-/// right that leaves sign and exponent at most.
+/// Tells whether `after` has no digit of a float's significand: it is zero, or what is left of one of `before` by a
+/// shift to the right that leaves sign and exponent at most.
 pub fn has_no_digits(format: Format, before: [u128; 2], after: u128) -> bool {
     let (width, fraction) = (format.width(), format.precision() - 1);
     // The upper half of a double has fewer.
@@ -91,7 +101,7 @@ fn sign(format: Format) -> u128 {
     1 << (format.width() - 1)
 }
 
-/// Whether an operand, zero or not, can still be there after an operation with `other`.
+/// Tells whether an operand, zero or not, can still be there after an operation with `other`.
 fn may_keep(by: Bitwise, format: Format, is_zero: bool, other: u128) -> bool {
     let (magnitude, fraction) = (sign(format) - 1, (1 << (format.precision() - 1)) - 1);
     match by {
@@ -103,8 +113,8 @@ fn may_keep(by: Bitwise, format: Format, is_zero: bool, other: u128) -> bool {
     }
 }
 
-/// Whether every float would be negative after this, or none: `other` has the bit of the sign alone, or all others.
-/// Nothing where a sign is turned over or kept.
+/// Tells whether every float would be negative after this, or none: `other` has the bit of the sign alone, or all
+/// others. Nothing where a sign is turned over or kept.
 pub fn sets_sign(by: Bitwise, format: Format, other: u128, after: u128) -> Option<bool> {
     let sign = sign(format);
     match by {
@@ -115,15 +125,15 @@ pub fn sets_sign(by: Bitwise, format: Format, other: u128, after: u128) -> Optio
     }
 }
 
-/// Whether `other` has no bit but where `float`, a normal number, has its exponent. By their bytes alone a sum of the two
-/// may look like a float put together from both.
+/// Tells whether `other` has no bit but where `float`, a normal number, has its exponent. By their bytes alone a sum of
+/// the two may look like a float put together from both.
 pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
     let exponent =
         |bits: u128| bits << 1 >> format.precision() & ((1 << (format.width() - format.precision())) - 1);
     exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
 }
 
-/// Whether an operation with `other` cuts out just a significand, perhaps with its sign.
+/// Tells whether an operation with `other` cuts out just a significand, perhaps with its sign.
 fn cuts(by: Bitwise, format: Format, other: u128) -> bool {
     let fraction = format.precision() - 1;
     match by {
@@ -133,7 +143,7 @@ fn cuts(by: Bitwise, format: Format, other: u128) -> bool {
     }
 }
 
-/// Whether adding `magic` to something that small has rounded it to an integer, which then stands in the last digits of
+/// Tells whether adding `magic` to something that small has rounded it to an integer, which then stands in the last digits of
 /// `sum`: those numbers are 1 apart. 2^(p−1) and 1.5·2^(p−1) are taken for magic, of either sign.
 pub fn rounds(format: Format, magic: f64, sum: f64) -> bool {
     let whole = f64::exp2(f64::from(format.precision() - 1));

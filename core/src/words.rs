@@ -5,7 +5,7 @@
 //! means no shadow, for every kind. Knows nothing of where cells are.
 
 use crate::format::Format;
-use crate::slots::{Negated, Slots};
+use crate::slots::{Negated, Slots, TICKET};
 use std::borrow::Cow;
 
 /// The content of cells, and what it means.
@@ -13,7 +13,7 @@ pub trait Words {
     /// The shadow that a cell stands for.
     type Value: Clone;
 
-    /// Whether each byte of a cell belongs to the byte of the float beside it, so that a cell may be split.
+    /// True if each byte of a cell belongs to the byte of the float beside it, so that a cell may be split.
     const BYTEWISE: bool;
 
     /// The shadow that `cell`, which is not zero, says the float of `format` and `bits` has.
@@ -21,6 +21,11 @@ pub trait Words {
 
     /// The cell for `shadow` beside the float of `format` and `bits`; 0 for none.
     fn encode(&mut self, format: Format, bits: u128, shadow: Self::Value) -> u128;
+
+    /// Tells whether four bytes of a cell mean that there is a shadow, be it that of another float.
+    fn is_any(&self, word: u32) -> bool {
+        word != 0
+    }
 }
 
 /// Numbers in place, as floats of the format beside them. Nothing, if the number is +0.
@@ -39,6 +44,11 @@ impl Words for InPlace {
         if number.to_bits() == 0 { 0 } else { format.from_f64(number) }
     }
 }
+
+/// Bits of a number in place beside an `f64` that say that it was one beside an `f32`, where a shadow wants to know: of
+/// the 29 that an `f64` has more, and such that they are rounded off again by a narrowing. No other number has them but by a
+/// chance of one in 2²⁹.
+pub const WIDENED: u64 = 0x0aaa_aaaa;
 
 /// Cells as they are, whatever they mean.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,5 +77,9 @@ impl<V: Negated> Words for Slots<V> {
 
     fn encode(&mut self, format: Format, bits: u128, shadow: V) -> u128 {
         self.insert(format, bits, shadow).into()
+    }
+
+    fn is_any(&self, word: u32) -> bool {
+        self.stands_for_any(u64::from(word & TICKET))
     }
 }

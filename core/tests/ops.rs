@@ -1,4 +1,4 @@
-//! What holds for every row of TABLE 1, whatever it says.
+//! Laws that hold for every row of TABLE 1, whatever it says.
 
 use std::collections::HashSet;
 

@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 
 /// Whoever knows names of places.
 pub trait Symbols {
-    /// What is at `offset` of `module`.
+    /// Names of the site at `offset` of `module`.
     fn place(&mut self, module: &Module, offset: u64) -> Place;
 
     /// The text of a line, if the source is at hand.
@@ -25,7 +25,7 @@ pub struct Document<'a> {
     pub causes: Vec<Cause>,
     /// Outputs, folded; `reached` goes with `causes`.
     pub outputs: Folded,
-    /// What it all comes to.
+    /// The verdict on the program.
     pub verdict: Verdict,
     /// Source lines of causes, by index.
     sources: Vec<Option<String>>,
@@ -45,9 +45,15 @@ impl<'a> Document<'a> {
         for series in &outputs.series {
             places.get(series.site);
         }
+        for share in report.answers.iter().flat_map(|answers| &answers.budget) {
+            places.get(share.site);
+        }
         let coverage = &report.coverage;
         let gaps = coverage.gaps.iter().map(|gap| gap.site);
-        for site in gaps.chain(coverage.exhausted.iter().map(|exhausted| exhausted.site)) {
+        let decisions = coverage.decisions.iter().map(|decided| decided.site);
+        let listed = report.listing.iter().flat_map(|listing| &listing.entries).map(|entry| entry.site);
+        let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
+        for site in gaps.chain(decisions).chain(exhausted).chain(listed) {
             places.get(site);
         }
         let Places { symbols, known, .. } = places;
@@ -56,7 +62,7 @@ impl<'a> Document<'a> {
         Document { report, causes, outputs, verdict, sources, places: known }
     }
 
-    /// What a site of the report is called.
+    /// Names of a site of the report.
     pub fn place(&self, site: Site) -> &Place {
         const NOWHERE: &Place = &Place {
             module: None,
@@ -70,7 +76,7 @@ impl<'a> Document<'a> {
         self.places.get(&site).unwrap_or(NOWHERE)
     }
 
-    /// What there is to say of all floats that output `index` stands for, if there are others.
+    /// Summary of all floats that output `index` stands for, if there are others.
     pub fn written(&self, index: u64) -> Option<&Written> {
         let all = &self.report.written;
         all.binary_search_by_key(&index, |written| written.output).ok().map(|at| &all[at])
@@ -81,7 +87,7 @@ impl<'a> Document<'a> {
         self.sources.get(cause)?.as_deref()
     }
 
-    /// What a cause reached, series by series.
+    /// Outputs that a cause reached, series by series.
     pub fn reached(&self, cause: usize) -> &[Reach] {
         self.outputs.reached.get(cause).map_or(&[], Vec::as_slice)
     }
@@ -91,7 +97,8 @@ impl<'a> Document<'a> {
         (0..self.causes.len()).filter(move |&index| self.section(index) == Some(section))
     }
 
-    /// Where people are to read about a cause. A consequence of another stands there, unless it has a section of its own.
+    /// Section in which people read about a cause. A consequence of another stands there, unless it has a section of
+    /// its own.
     fn section(&self, index: usize) -> Option<Section> {
         let cause = &self.causes[index];
         let topic = |index: usize| self.causes[index].finding.kind.topic();
@@ -112,15 +119,15 @@ impl<'a> Document<'a> {
 /// The sections that causes are told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// What makes outputs wrong, or decisions.
+    /// Causes that make outputs wrong, or decisions.
     Causes,
     /// Decisions that are not those of the reals.
     Decisions,
     /// Decisions of which the reals cannot tell.
     Unsettled,
-    /// Where NaN and infinities are born.
+    /// Births of NaN and infinities.
     Special,
-    /// What made nothing wrong that left the program, or decided anything.
+    /// Causes that made nothing wrong that left the program, and decided nothing.
     Hidden,
 }
 

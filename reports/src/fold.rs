@@ -28,9 +28,9 @@ pub struct Sample {
     pub dot: Option<Value>,
     /// Its error, if the shadow knows one.
     pub error: Option<SampleError>,
-    /// How it was written, if that is known.
+    /// The notation, if that is known.
     pub notation: Option<Notation>,
-    /// What the real would have been written as, if that is another text.
+    /// The text of the real, if that is another one.
     pub exact: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct SampleError {
     pub bits: f64,
     /// Correct decimal digits; NaN where the value has none.
     pub digits: f64,
-    /// How the value is to be taken.
+    /// The judgement on the value.
     pub judgement: Judgement,
 }
 
@@ -59,13 +59,13 @@ pub struct Extremes {
 /// Outputs that left by the same call, as the same argument, under the same label.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// How they left.
+    /// The way by which they left.
     pub kind: OutputKind,
     /// Under which name.
     pub label: Label,
-    /// Where.
+    /// The place at which they left.
     pub site: Site,
-    /// How many.
+    /// Number of outputs.
     pub count: u64,
     /// The first ones: all, if they are [`FEW`]; in a [`SHORT`] run all in any case.
     pub first: Vec<Sample>,
@@ -79,18 +79,18 @@ pub struct Series {
     pub worst: Option<Sample>,
 }
 
-/// What of a series a cause reached.
+/// Outputs of a series that a cause reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
     /// The series, by its number.
     pub series: usize,
-    /// How many of its outputs.
+    /// Number of its outputs.
     pub count: u64,
     /// Correct digits that the worst of them has left.
     pub digits: Option<f64>,
 }
 
-/// How many outputs there are of each kind that a user has to know of.
+/// Number of outputs of each kind that a user has to know of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// Wrong ones, but for those whose causes are all suppressed.
@@ -108,7 +108,7 @@ pub struct Folded {
     pub series: Vec<Series>,
     /// For each set of indices that was given, what it reached.
     pub reached: Vec<Vec<Reach>>,
-    /// How many are to be known of.
+    /// Number of those to be known of.
     pub judged: Judged,
 }
 
@@ -167,7 +167,7 @@ impl Sample {
     }
 }
 
-/// What makes a series.
+/// Key of a series.
 type Key = (Site, Label, OutputKind, u16);
 
 struct Folding<'a> {
@@ -176,9 +176,9 @@ struct Folding<'a> {
     sets: Vec<Box<dyn Iterator<Item = u64> + 'a>>,
     /// The next index of each set, smallest first.
     due: BTreeSet<(u64, usize)>,
-    /// What suppressed causes reached.
+    /// The outputs that suppressed causes reached.
     suppressed: Peekable<Box<dyn Iterator<Item = u64> + 'a>>,
-    /// Where what a set reached of a series is kept.
+    /// The place of what a set reached of a series.
     slot_of: HashMap<(usize, usize), usize>,
     folded: Folded,
 }

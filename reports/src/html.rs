@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use shadowgrind_core::findings::Answers;
+
 use crate::document::{Document, Section};
+use crate::gradients;
 use crate::tables::{self, Cell, Line, Table};
 use crate::words;
 
@@ -22,13 +25,12 @@ pub fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<p>{}</p>\n</header>", escaped(&words::ending(document)))?;
     match report.shadow {
         "none" => {}
-        "dot" => inputs(document, out)?,
+        "dot" | "adjoint" => inputs(document, out)?,
         _ => causes(document, out)?,
     }
-    section(out, "Outputs")?;
-    match report.outputs.is_empty() {
-        true => writeln!(out, "<p>{}</p>", words::NO_OUTPUT)?,
-        false => table(&tables::outputs(document), out)?,
+    match &report.answers {
+        Some(answers) => gradients(document, answers, out)?,
+        None => outputs(document, out)?,
     }
     coverage(document, out)?;
     writeln!(out, "<script>\n{SCRIPT}</script>\n</body>\n</html>")
@@ -44,6 +46,23 @@ fn inputs(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
         true => writeln!(out, "<p>{}</p>", escaped(words::NOTHING_SEEDED)),
         false => table(&tables::inputs(document.report), out),
     }
+}
+
+fn outputs(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+    section(out, "Outputs")?;
+    match document.report.outputs.is_empty() {
+        true => writeln!(out, "<p>{}</p>", words::NO_OUTPUT),
+        false => table(&tables::outputs(document), out),
+    }
+}
+
+fn gradients(document: &Document<'_>, answers: &Answers, out: &mut dyn Write) -> io::Result<()> {
+    section(out, "Gradients")?;
+    if !answers.gradients.is_empty() {
+        table(&gradients::table(document, answers), out)?;
+    }
+    let others = gradients::others(document, answers);
+    others.map_or(Ok(()), |text| writeln!(out, "<p>{}</p>", escaped(&text)))
 }
 
 fn causes(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -123,7 +142,7 @@ fn class(numeric: bool) -> &'static str {
     if numeric { " class=\"n\"" } else { "" }
 }
 
-/// What the cell is sorted by; NaN goes with the texts.
+/// Key that the cell is sorted by; NaN goes with the texts.
 fn key(cell: &Cell) -> String {
     match cell.key {
         Some(key) if !key.is_nan() => format!(" data-key=\"{key:e}\"").replace("inf", "Infinity"),

@@ -3,6 +3,9 @@
 //! Outputs are written one by one as they are read back: a report of a hundred million outputs takes no more memory than
 //! one of three. One record stands on one line, so that line-wise tools find their way too.
 
+mod answers;
+mod layout;
+
 use std::io::{self, Write};
 
 use hashbrown::HashMap;
@@ -10,8 +13,8 @@ use serde::ser::{Error as _, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use shadowgrind_core::findings::{
-    FindingKind, Interval, Judgement, Number, Output, OutputKind, Program, SCHEMA, Said, Spread, Value,
-    VariableRange, Wrapped, Written,
+    Entry, FindingKind, Input, Interval, Judgement, Listing, Number, Output, OutputKind, Program, Remedy,
+    SCHEMA, Said, Spread, Value, VariableRange, Wrapped, Written,
 };
 use shadowgrind_core::site::{Place, Site};
 
@@ -19,6 +22,8 @@ use crate::document::Document;
 use crate::rank::Cause;
 use crate::verdict::Verdict;
 use crate::words;
+use answers::{TapeRecord, budget, directions, gradients};
+use layout::Lines;
 
 /// Writes the whole report.
 pub fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -47,13 +52,50 @@ impl Serialize for Root<'_> {
         if let Some(verdict) = verdict(self.0) {
             root.serialize_field("verdict", &verdict)?;
         }
+        if let Some(listing) = &report.listing {
+            root.serialize_field("listed", &listing.listed)?;
+            root.serialize_field("listing", &entries(self.0, listing))?;
+        }
         root.serialize_field("inputs", &inputs(self.0))?;
         root.serialize_field("outputs", &Outputs(self.0))?;
         root.serialize_field("findings", &findings(self.0))?;
+        if let Some(answers) = &report.answers {
+            root.serialize_field("gradients", &gradients(answers))?;
+            if !answers.directions.is_empty() {
+                root.serialize_field("directions", &directions(answers))?;
+            }
+            if answers.unknown_roundings.is_some() {
+                root.serialize_field("budget", &budget(self.0, answers))?;
+            }
+            root.serialize_field("tape", &TapeRecord::from(answers.tape))?;
+        }
         root.serialize_field("warnings", &self.0.report.warnings)?;
         root.serialize_field("coverage", &coverage(self.0))?;
         root.end()
     }
+}
+
+/// Number that can be named.
+#[derive(Serialize)]
+struct EntryRecord<'a> {
+    spec: &'a str,
+    text: Option<&'a str>,
+    value: Number,
+    with: Option<&'a str>,
+    site: &'a Place,
+    count: u64,
+}
+
+fn entries<'a>(document: &'a Document<'a>, listing: &'a Listing) -> Vec<EntryRecord<'a>> {
+    let record = |entry: &'a Entry| EntryRecord {
+        spec: &entry.spec,
+        text: entry.text.as_deref(),
+        value: Number(entry.value),
+        with: entry.with.as_deref(),
+        site: document.place(entry.site),
+        count: entry.count,
+    };
+    listing.entries.iter().map(record).collect()
 }
 
 #[derive(Serialize)]
@@ -64,7 +106,7 @@ struct Tool {
 
 const TOOL: Tool = Tool { name: "shadowgrind", version: env!("CARGO_PKG_VERSION") };
 
-/// What people read first, and what it is made of.
+/// Verdict that people read first, and the counts it is made of.
 #[derive(Serialize)]
 struct VerdictRecord {
     clean: bool,
@@ -80,7 +122,7 @@ struct VerdictRecord {
 /// Only of shadows that know errors.
 fn verdict(document: &Document<'_>) -> Option<VerdictRecord> {
     let Verdict { judged, decisions, undecided, specials, .. } = document.verdict;
-    (!matches!(document.report.shadow, "none" | "dot")).then(|| VerdictRecord {
+    (!matches!(document.report.shadow, "none" | "dot" | "adjoint")).then(|| VerdictRecord {
         clean: document.verdict.is_clean(),
         text: words::verdict(document),
         wrong_outputs: judged.wrong,
@@ -97,14 +139,22 @@ struct InputRecord<'a> {
     spec: &'a str,
     value: Option<Value>,
     seed: Number,
+    /// Number of its first component.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<u64>,
     count: u64,
 }
 
 fn inputs<'a>(document: &Document<'a>) -> Vec<InputRecord<'a>> {
-    let inputs = document.report.inputs.iter();
-    inputs
-        .map(|i| InputRecord { spec: &i.spec, value: i.value, seed: Number(i.seed), count: i.count })
-        .collect()
+    let answers = document.report.answers.as_ref();
+    let record = |(n, input): (usize, &'a Input)| InputRecord {
+        spec: &input.spec,
+        value: input.value,
+        seed: Number(input.seed),
+        first: answers.map(|answers| answers.first(n)),
+        count: answers.map_or(input.count, |answers| answers.components.get(n).copied().unwrap_or(0)),
+    };
+    document.report.inputs.iter().enumerate().map(record).collect()
 }
 
 /// All outputs, serialised as they are read back.
@@ -134,7 +184,7 @@ struct OutputRecord<'a> {
     /// `null` where nothing is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     wrong_from: Option<Option<usize>>,
-    /// How many floats it stands for, and their mean error, if it does for more than itself.
+    /// Number of floats it stands for, and their mean error, if it does for more than itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,7 +215,7 @@ impl Serialize for Outputs<'_> {
 /// A site as it will stand in its records.
 fn raw(place: &Place) -> serde_json::Result<Box<RawValue>> {
     let mut text = Vec::new();
-    let inside = Lines { depth: Lines::RECORDS + 1 };
+    let inside = Lines::inside_record();
     place.serialize(&mut serde_json::Serializer::with_formatter(&mut text, inside))?;
     RawValue::from_string(String::from_utf8_lossy(&text).into_owned())
 }
@@ -246,6 +296,8 @@ struct FindingRecord<'a> {
     outputs: Indices<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remedies: Vec<RemedyRecord<'a>>,
     /// Rank of the cause this is a consequence of.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<usize>,
@@ -276,10 +328,33 @@ fn findings<'a>(document: &'a Document<'_>) -> Vec<FindingRecord<'a>> {
             ranges: finding.ranges.iter().map(RangeRecord::from).collect(),
             outputs: Indices(&finding.outputs),
             hint: finding.hint.as_deref(),
+            remedies: finding.remedies.iter().map(RemedyRecord::from).collect(),
             cause: cause.cause.map(|cause| document.causes[cause].rank),
         }
     };
     document.causes.iter().map(record).collect()
+}
+
+#[derive(Serialize)]
+struct RemedyRecord<'a> {
+    expression: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fpcore: Option<&'a str>,
+    bits_before: Number,
+    bits_after: Number,
+    samples: usize,
+}
+
+impl<'a> From<&'a Remedy> for RemedyRecord<'a> {
+    fn from(remedy: &'a Remedy) -> Self {
+        RemedyRecord {
+            expression: &remedy.expression,
+            fpcore: remedy.fpcore.as_deref(),
+            bits_before: Number(remedy.bits_before),
+            bits_after: Number(remedy.bits_after),
+            samples: remedy.samples,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -294,7 +369,7 @@ impl From<Spread> for SpreadRecord {
     }
 }
 
-/// Where a variable lay: intervals over all executions and over those with an error.
+/// Range of a variable: intervals over all executions and over those with an error.
 #[derive(Serialize)]
 struct RangeRecord<'a> {
     variable: &'a str,
@@ -336,8 +411,13 @@ struct CoverageRecord<'a> {
     operations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
+    /// Threads whose operations are replayed later, if there is more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording_threads: Option<u32>,
     wrapped: &'a [Wrapped],
     gaps: Vec<GapRecord<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    decisions: Vec<DecidedRecord<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     exhausted: Vec<ExhaustedRecord<'a>>,
 }
@@ -346,6 +426,13 @@ struct CoverageRecord<'a> {
 struct GapRecord<'a> {
     instruction: &'a str,
     count: u64,
+    site: &'a Place,
+}
+
+#[derive(Serialize)]
+struct DecidedRecord<'a> {
+    count: u64,
+    equal: u64,
     site: &'a Place,
 }
 
@@ -368,75 +455,18 @@ fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
         count: exhausted.count,
         site: document.place(exhausted.site),
     });
+    let decisions = coverage.decisions.iter().map(|decided| DecidedRecord {
+        count: decided.count,
+        equal: decided.equal,
+        site: document.place(decided.site),
+    });
     CoverageRecord {
         operations: coverage.operations,
         instructions: coverage.instructions,
+        recording_threads: Some(coverage.recording_threads).filter(|&threads| threads > 1),
         wrapped: &coverage.wrapped,
         gaps: gaps.collect(),
+        decisions: decisions.collect(),
         exhausted: exhausted.collect(),
-    }
-}
-
-/// Breaks lines between the fields of the report and between the records of its lists, nowhere else.
-#[derive(Default)]
-struct Lines {
-    depth: usize,
-}
-
-impl Lines {
-    /// Fields of the report, records of its lists, and fields of records.
-    const FIELDS: usize = 1;
-    const RECORDS: usize = 2;
-
-    fn break_line<W: ?Sized + Write>(&self, out: &mut W, depth: usize) -> io::Result<()> {
-        writeln!(out)?;
-        out.write_all(&b"    "[..2 * depth])
-    }
-
-    fn item<W: ?Sized + Write>(&self, out: &mut W, first: bool, breaks: usize) -> io::Result<()> {
-        if !first {
-            out.write_all(if self.depth == breaks { b"," } else { b", " })?;
-        }
-        if self.depth == breaks { self.break_line(out, self.depth) } else { Ok(()) }
-    }
-
-    fn open<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth += 1;
-        out.write_all(bracket)
-    }
-}
-
-impl serde_json::ser::Formatter for Lines {
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.open(out, b"[")
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        out.write_all(b"]")
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.item(out, first, Lines::RECORDS)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.open(out, b"{")
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        if self.depth == 0 {
-            writeln!(out)?;
-        }
-        out.write_all(b"}")
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.item(out, first, Lines::FIELDS)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b": ")
     }
 }

@@ -8,8 +8,10 @@
 pub mod document;
 pub mod files;
 pub mod fold;
+pub mod gradients;
 pub mod html;
 pub mod json;
+mod matrix;
 pub mod rank;
 pub mod suppress;
 mod tables;
@@ -24,10 +26,10 @@ use document::Document;
 use target::{ReportTarget, TargetError};
 use terminal::Style;
 
-/// Where a report goes.
+/// Destinations of a report.
 #[derive(Clone, Debug)]
 pub struct Destinations {
-    /// How the terminal is written to; nothing with `-q`.
+    /// The style of the terminal; nothing with `-q`.
     pub terminal: Option<Style>,
     /// Files.
     pub files: Vec<ReportTarget>,

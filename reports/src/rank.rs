@@ -17,7 +17,7 @@ pub struct Cause {
     pub rank: usize,
     /// The findings, merged.
     pub finding: Finding,
-    /// Where it is.
+    /// The place of the finding.
     pub place: Place,
     /// The causes that are consequences of this one, by their index in the list.
     pub symptoms: Vec<usize>,
@@ -61,7 +61,7 @@ pub fn rank(findings: &[Finding], mut place: impl FnMut(Site) -> Place) -> Vec<C
     causes
 }
 
-/// What makes two findings one: the same operation of the source. Without a line, an instruction stands for itself.
+/// Identity of a finding: the same operation of the source. Without a line, an instruction stands for itself.
 #[derive(PartialEq, Eq, Hash)]
 struct Operation {
     kind: FindingKind,
@@ -156,7 +156,7 @@ fn reaches_no(from: usize, target: usize, roots: &[Option<usize>]) -> bool {
     true
 }
 
-/// What a finding matters for, the most important first.
+/// Importance of a finding, the most important first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Reaches,

@@ -20,7 +20,7 @@ use shadowgrind_core::site::Place;
 
 use crate::document::Symbols;
 
-/// What a rule can ask for.
+/// Field that a rule can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Kind,
@@ -61,7 +61,7 @@ pub struct Suppressions {
 pub struct SyntaxError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem with the rule.
     pub problem: String,
 }
 
@@ -233,13 +233,13 @@ fn literally(text: &str) -> String {
     text.replace('*', "?")
 }
 
-/// Whether a path, or its last parts, match a pattern.
+/// Tells whether a path, or its last parts, match a pattern.
 fn matches_path(pattern: &str, path: &str) -> bool {
     matches(pattern, path) || path.match_indices('/').any(|(at, _)| matches(pattern, &path[at + 1..]))
 }
 
-/// Whether `text` matches a pattern with `*` and `?`. Backs up to the last star only, which is enough: what an earlier
-/// star could take, the last one can take as well.
+/// Tells whether `text` matches a pattern with `*` and `?`. Backs up to the last star only, which is enough: what an
+/// earlier star could take, the last one can take as well.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);

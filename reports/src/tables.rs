@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use shadowgrind_core::findings::{Judgement, Label, OutputKind, Report, Value};
+use shadowgrind_core::findings::{Judgement, Label, Listed, Listing, OutputKind, Report, Value};
 use shadowgrind_core::text::first_difference;
 
 use crate::document::Document;
@@ -60,7 +60,7 @@ impl Line {
 }
 
 impl Cell {
-    fn text(text: impl Into<String>) -> Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Cell {
         Cell { lines: vec![Line::from(text)], key: None }
     }
 
@@ -69,11 +69,11 @@ impl Cell {
     }
 }
 
-fn columns(titles: &[(&'static str, bool)]) -> Vec<Column> {
+pub(crate) fn columns(titles: &[(&'static str, bool)]) -> Vec<Column> {
     titles.iter().map(|&(title, numeric)| Column { title, numeric }).collect()
 }
 
-/// What was seeded.
+/// Table of inputs.
 pub(crate) fn inputs(report: &Report) -> Table {
     let rows = report.inputs.iter().map(|input| {
         let value = input.value.map_or(Cell::text("never reached"), |v| Cell::number(float(v), v.to_f64()));
@@ -83,6 +83,24 @@ pub(crate) fn inputs(report: &Report) -> Table {
     });
     let columns = columns(&[("input", false), ("value", true), ("seed", true), ("floats", true)]);
     Table { columns, rows: rows.collect() }
+}
+
+/// Table of numbers that can be named.
+pub(crate) fn listing(document: &Document<'_>, listing: &Listing) -> Table {
+    let (name, with) = match listing.listed {
+        Listed::Inputs => ("--input=", "parsed by"),
+        Listed::Outputs => ("--output=", "after"),
+    };
+    let text = |text: &Option<String>| Cell::text(text.as_deref().unwrap_or_default());
+    let rows = listing.entries.iter().map(|entry| {
+        let value = Cell::number(float(entry.value.into()), entry.value);
+        let place = whereabouts(document.place(entry.site)).unwrap_or_default();
+        let count = Cell::number(number(entry.count), entry.count as f64);
+        vec![Cell::text(&entry.spec), text(&entry.text), value, count, text(&entry.with), Cell::text(place)]
+    });
+    let titles =
+        [(name, false), ("text", false), ("value", true), ("times", true), (with, false), ("where", false)];
+    Table { columns: columns(&titles), rows: rows.collect() }
 }
 
 /// Instructions that dropped shadows, each with all places it did so at.
@@ -108,7 +126,7 @@ pub(crate) fn gaps(document: &Document<'_>) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// What left the program, series by series, in the order of their first outputs.
+/// Table of outputs, series by series, in the order of their first outputs.
 pub(crate) fn outputs(document: &Document<'_>) -> Table {
     let shown = Shown::of(&document.outputs.series);
     let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
@@ -127,7 +145,7 @@ pub(crate) fn outputs(document: &Document<'_>) -> Table {
     Table { columns: shown.columns(), rows: rows.into_iter().map(|(_, row)| row).collect() }
 }
 
-/// Which columns there are: those the shadow has something to say about.
+/// Columns that there are: those the shadow has something to say about.
 struct Shown {
     names: bool,
     tags: bool,
@@ -187,7 +205,7 @@ impl Shown {
 /// The column of texts before numbers, which gives way where there is little room.
 pub(crate) const NAMES: &str = "after";
 
-/// Whether somebody has given an output its label, and it is not the text before it.
+/// Tells whether somebody has given an output its label, and it is not the text before it.
 fn is_named(series: &Series) -> bool {
     matches!(series.kind, OutputKind::Spec | OutputKind::Mark)
 }
@@ -276,7 +294,7 @@ impl Lines {
     }
 }
 
-/// How many digits are right; a dash where there are none to be right.
+/// Number of right digits; a dash where there are none to be right.
 fn digits_of(digits: f64) -> String {
     if digits.is_nan() { "–".to_owned() } else { tenth(digits) }
 }

@@ -6,14 +6,19 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use shadowgrind_core::findings::Answers;
+
 use crate::document::Document;
-use crate::{html, json};
+use crate::{gradients, html, json, matrix};
 
 /// Formats of reports in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Json,
     Html,
+    Gradient,
+    Jacobian,
+    Sparsity,
 }
 
 /// One `--report`.
@@ -64,6 +69,42 @@ impl FromStr for ReportTarget {
 }
 
 impl ReportTarget {
+    /// The file for gradients as an array.
+    pub fn gradient(file: &Path) -> Result<Self, TargetError> {
+        ReportTarget::of(Format::Gradient, file)
+    }
+
+    /// The file for the derivatives other than zero.
+    pub fn jacobian(file: &Path) -> Result<Self, TargetError> {
+        ReportTarget::of(Format::Jacobian, file)
+    }
+
+    /// The file that says which derivatives are other than zero.
+    pub fn sparsity(file: &Path) -> Result<Self, TargetError> {
+        ReportTarget::of(Format::Sparsity, file)
+    }
+
+    fn of(format: Format, file: &Path) -> Result<Self, TargetError> {
+        let absolute = std::path::absolute(file);
+        let file = absolute.map_err(|error| TargetError::Unwritable(file.into(), error))?;
+        Ok(ReportTarget { format, file })
+    }
+
+    /// Tells whether it is for derivatives other than zero.
+    pub fn is_jacobian(&self) -> bool {
+        self.format == Format::Jacobian
+    }
+
+    /// Tells whether it says which derivatives are other than zero.
+    pub fn is_sparsity(&self) -> bool {
+        self.format == Format::Sparsity
+    }
+
+    /// Tells whether it is for gradients.
+    pub fn is_gradient(&self) -> bool {
+        self.format == Format::Gradient
+    }
+
     /// The file a process writes: `%p` stands for its id (`%%` for `%`). A child of the first process gets a file of
     /// its own, FILE.PID, if the name does not make the difference.
     pub fn path(&self, pid: u32, forked: bool) -> PathBuf {
@@ -93,7 +134,7 @@ impl ReportTarget {
         if forked && !own { with_pid(&path, pid) } else { path }
     }
 
-    /// Whether the file can be written, asked before the program runs; leaves nothing behind.
+    /// Tells whether the file can be written, asked before the program runs; leaves nothing behind.
     pub fn probe(&self, pid: u32, forked: bool) -> Result<(), TargetError> {
         let path = self.path(pid, forked);
         let existed = path.exists();
@@ -114,11 +155,23 @@ impl ReportTarget {
             match self.format {
                 Format::Json => json::write(document, &mut out)?,
                 Format::Html => html::write(document, &mut out)?,
+                Format::Gradient => {
+                    with_answers(document, |answers| gradients::write_array(answers, &mut out))?
+                }
+                Format::Jacobian => with_answers(document, |answers| matrix::write(answers, true, &mut out))?,
+                Format::Sparsity => {
+                    with_answers(document, |answers| matrix::write(answers, false, &mut out))?
+                }
             }
             out.flush()
         };
         write().map_err(|error| TargetError::Unwritable(path.clone(), error))
     }
+}
+
+/// Writes what there is if the shadow has kept a record.
+fn with_answers(document: &Document<'_>, write: impl FnOnce(&Answers) -> io::Result<()>) -> io::Result<()> {
+    document.report.answers.as_ref().map_or(Ok(()), write)
 }
 
 fn with_pid(path: &Path, pid: u32) -> PathBuf {

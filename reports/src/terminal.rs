@@ -2,9 +2,14 @@
 
 use std::io::{self, Write};
 
+use shadowgrind_core::findings::Answers;
+
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
 
+use shadowgrind_core::findings::{Listed, Listing};
+
 use crate::document::{Document, Section};
+use crate::gradients;
 use crate::tables::{self, Line, Table};
 use crate::words;
 
@@ -26,7 +31,7 @@ const NAME: usize = 16;
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// How the terminal is written to.
+/// Style of text on the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Columns.
@@ -38,7 +43,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// What suits a terminal, or a file, as far as the environment tells: `NO_COLOR`, `TERM`, `COLUMNS`.
+    /// Style that suits a terminal, or a file, as far as the environment tells: `NO_COLOR`, `TERM`, `COLUMNS`.
     pub fn of_environment(is_terminal: bool, verbose: bool) -> Style {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -55,12 +60,18 @@ impl Style {
 pub fn write(document: &Document<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { document, style, out };
     page.head()?;
+    if let Some(listing) = &document.report.listing {
+        return page.listing(listing);
+    }
     match document.report.shadow {
         "none" => {}
-        "dot" => page.inputs()?,
+        "dot" | "adjoint" => page.inputs()?,
         _ => page.causes()?,
     }
-    page.outputs()?;
+    match &document.report.answers {
+        Some(answers) => page.gradients(answers)?,
+        None => page.outputs()?,
+    }
     page.coverage()
 }
 
@@ -74,8 +85,26 @@ impl Page<'_, '_> {
     fn head(&mut self) -> io::Result<()> {
         let report = self.document.report;
         let (command, ending) = (words::command(&report.program), words::ending(self.document));
-        self.heading(&format!("shadowgrind {}: {command}", report.shadow))?;
+        let what = match report.listing.as_ref().map(|listing| listing.listed) {
+            Some(Listed::Inputs) => "inputs",
+            Some(Listed::Outputs) => "outputs",
+            None => report.shadow,
+        };
+        self.heading(&format!("shadowgrind {what}: {command}"))?;
         self.paragraph("", &ending)
+    }
+
+    fn listing(&mut self, listing: &Listing) -> io::Result<()> {
+        let (done, none) = match listing.listed {
+            Listed::Inputs => ("parsed", words::NO_PARSER),
+            Listed::Outputs => ("printed", words::NO_OUTPUT),
+        };
+        self.section(&format!("{} {done}", words::count(listing.entries.len() as u64, "number")))?;
+        if listing.entries.is_empty() {
+            return self.paragraph("  ", none);
+        }
+        self.style.verbose = true;
+        self.table(tables::listing(self.document, listing))
     }
 
     fn inputs(&mut self) -> io::Result<()> {
@@ -98,6 +127,39 @@ impl Page<'_, '_> {
             return self.paragraph("  ", words::NO_OUTPUT);
         }
         self.table(tables::outputs(self.document))
+    }
+
+    fn gradients(&mut self, answers: &Answers) -> io::Result<()> {
+        if let Some(jacobian) = &answers.jacobian {
+            let (entries, rows) =
+                (words::count(jacobian.entries(), "derivative"), jacobian.rows.len() as u64);
+            let of = words::count(rows, "output");
+            self.section(&format!("{entries} other than zero, of {of}, in the file"))?;
+        }
+        let rows = words::count(answers.gradients.len() as u64, "output");
+        if answers.jacobian.is_none() || !answers.gradients.is_empty() {
+            self.section(&format!("Gradients of {rows}"))?;
+        }
+        if answers.gradients.is_empty() && self.document.report.outputs.is_empty() {
+            return self.paragraph("  ", words::NO_OUTPUT);
+        }
+        if !answers.gradients.is_empty() {
+            self.table(gradients::table(self.document, answers))?;
+        }
+        if let Some(text) = gradients::others(self.document, answers) {
+            self.paragraph("  ", &text)?;
+        }
+        if !answers.directions.is_empty() {
+            self.section("Derivatives in the directions given")?;
+            self.table(gradients::directions(answers))?;
+        }
+        if let Some(unknown) = answers.unknown_roundings {
+            self.section("Rounding errors, to first order")?;
+            self.table(gradients::budget(self.document, answers))?;
+            let text = gradients::unknown(answers).filter(|_| unknown > 0);
+            text.map_or(Ok(()), |text| self.paragraph("  ", &text))?;
+        }
+        Ok(())
     }
 
     fn causes(&mut self) -> io::Result<()> {

@@ -9,7 +9,7 @@ use crate::fold::{Folded, Judged};
 use crate::rank::Cause;
 use crate::words::{count, number};
 
-/// What a user may ask to be told of by the exit status.
+/// Concern that a user may ask to be told of by the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {
     /// Outputs that are wrong or unsettled.
@@ -28,9 +28,9 @@ impl Concern {
 /// See the module's description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// How many outputs there are.
+    /// Number of outputs.
     pub outputs: u64,
-    /// How many of them are to be known of.
+    /// Number of those to be known of.
     pub judged: Judged,
     /// Places where the program decided otherwise than the reals.
     pub decisions: u64,
@@ -42,6 +42,8 @@ pub struct Verdict {
     pub lost: u64,
     /// Results that may be right only because the shadow's precision was too low to tell.
     pub exhausted: u64,
+    /// True if a higher precision can be asked for.
+    pub precise: bool,
     /// Operations that were looked at, where they are counted.
     pub operations: Option<u64>,
 }
@@ -60,16 +62,17 @@ impl Verdict {
             specials: places(&|cause| topic(cause) == Topic::Special),
             lost: report.coverage.gaps.iter().map(|gap| gap.count).sum(),
             exhausted: report.coverage.exhausted.iter().map(|exhausted| exhausted.count).sum(),
+            precise: report.settings.precision.is_some(),
             operations: report.coverage.operations,
         }
     }
 
-    /// Whether the program may be called clean.
+    /// Tells whether the program may be called clean.
     pub fn is_clean(&self) -> bool {
         Concern::ALL.into_iter().all(|concern| !self.has(concern)) && self.keeps_from_clean().is_none()
     }
 
-    /// Whether there is anything of that.
+    /// Tells whether there is anything of that.
     pub fn has(&self, concern: Concern) -> bool {
         match concern {
             Concern::Output => self.judged.wrong + self.judged.unsettled > 0,
@@ -78,7 +81,7 @@ impl Verdict {
         }
     }
 
-    /// What is known to be wrong, or not known to be right, each in a few words.
+    /// Problems that are known, or not known to be absent, each in a few words.
     pub(crate) fn problems(&self) -> Vec<String> {
         let Judged { wrong, unsettled, nan } = self.judged;
         let mut problems = Vec::new();
@@ -103,7 +106,7 @@ impl Verdict {
         problems
     }
 
-    /// What keeps a program from being clean in which no problem was seen.
+    /// Reason why a program in which no problem was seen is not clean.
     pub(crate) fn keeps_from_clean(&self) -> Option<String> {
         if self.outputs == 0 {
             return Some("no float left the program in a way that is watched".to_owned());
@@ -121,8 +124,10 @@ impl Verdict {
             ));
         }
         let exhausted = count(self.exhausted, "result");
-        (self.exhausted > 0)
-            .then(|| format!("the reals could not tell {exhausted} from zero: try a higher --precision"))
+        (self.exhausted > 0).then(|| match self.precise {
+            true => format!("the reals could not tell {exhausted} from zero: try a higher --precision"),
+            false => "results underflowed, and how much that took from them is not known".to_owned(),
+        })
     }
 }
 
@@ -138,6 +143,7 @@ mod tests {
         specials: 0,
         lost: 0,
         exhausted: 0,
+        precise: true,
         operations: Some(7),
     };
 

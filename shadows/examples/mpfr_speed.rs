@@ -42,7 +42,7 @@ struct Program {
     operations: u32,
 }
 
-/// How many tickets are handed out before they are needed.
+/// Number of tickets handed out before they are needed.
 const AHEAD: usize = 256;
 
 /// A float and its ticket.

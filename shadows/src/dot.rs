@@ -22,8 +22,9 @@ use shadowgrind_core::findings::{Said, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
-use shadowgrind_core::shadow::{Exchange, Lane, Leaves, Policy, Rule, Seen, Settings, Shadow, reach};
-use shadowgrind_core::tricks;
+use shadowgrind_core::shadow::{
+    Derivatives, Exchange, Lane, Leaves, Policy, Rule, Seed, Seen, Sent, Settings, Shadow, reach,
+};
 use shadowgrind_core::words::InPlace;
 
 /// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`. See [`Inline::eval`].
@@ -97,8 +98,7 @@ impl Rule for Dot {
             dots[i] = shadow.copied().unwrap_or(0.0);
         }
         let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
-        let is_magic = |&i: &usize| lane.shadows[i].is_none() && tricks::rounds(lane.to, x[i], r);
-        if !self.plain_sums && lane.op.addends().iter().any(is_magic) {
+        if !self.plain_sums && lane.rounds_by_magic() {
             return None;
         }
         Some(eval(lane.to, lane.op, &x[..count], r, &dots[..count]))
@@ -128,8 +128,14 @@ impl Shadow for Dot {
     const NAME: &'static str = "dot";
     const SUMMARY: &'static str = "Derivatives with respect to the inputs";
     const NUMBER: u64 = 1;
-    const POLICY: Policy =
-        Policy { magic_rounds: true, exchange: Exchange::Add, derivatives: true, ..Policy::SEEDED };
+    const POLICY: Policy = Policy {
+        decisions: true,
+        sent: Sent::Lost,
+        magic_rounds: true,
+        exchange: Exchange::Add,
+        derivatives: Some(Derivatives::InPlace),
+        ..Policy::SEEDED
+    };
 
     type Reach = reach::Inline;
     type Words = InPlace;
@@ -138,8 +144,8 @@ impl Shadow for Dot {
         Dot::default()
     }
 
-    fn seed(&mut self, _x: Seen<'_, f64>, weight: f64) -> Option<f64> {
-        Some(weight)
+    fn seed(&mut self, _x: Seen<'_, f64>, seed: Seed) -> Option<f64> {
+        Some(seed.weight)
     }
 
     fn output(&mut self, _leaves: &Leaves, x: Seen<'_, f64>) -> (Value, Said<String>) {

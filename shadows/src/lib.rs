@@ -1,13 +1,16 @@
-//! What shadows mean: derivatives, reals, errors.
+//! Shadows and their meaning: derivatives, reals, errors.
 //!
 //! A shadow is a rule on top of TABLE 1 and knows neither instructions nor engines nor report formats.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod adjoint;
 pub mod dot;
+pub mod error;
 pub mod merging;
 pub mod mpfr;
 pub mod none;
+pub mod remedies;
 
 /// GMP, whose memory and code a front end may choose before the first number is made.
 pub use gmp_mpfr_sys::gmp;

@@ -1,4 +1,4 @@
-//! What a processor can do for shadows that keep lists of error terms: merging two lists at once. A front end brings the
+//! Service of a processor for shadows that keep lists of error terms: merging two lists at once. A front end brings the
 //! vector instructions; [`Portable`] is the reference path.
 
 pub use crate::mpfr::{Both, Few, Merging, Portable, Roundings};

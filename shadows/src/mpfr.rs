@@ -17,7 +17,6 @@ mod execute;
 mod expression;
 mod fault;
 mod findings;
-mod hints;
 mod history;
 mod influences;
 mod lean;
@@ -29,6 +28,7 @@ mod ranges;
 pub mod real;
 pub mod reals;
 mod recorded;
+mod remedied;
 mod seam;
 mod settle;
 mod special;
@@ -49,6 +49,7 @@ pub use blame::{Merging, Portable, Roundings};
 use doubts::Doubt;
 use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
+pub(crate) use expression::{function, symbol};
 use fault::{Fault, Kind, Threshold};
 use history::{History, Source};
 use influences::Influences;
@@ -58,9 +59,9 @@ use measure::Measured;
 use number::{Arithmetic, RealNumber};
 use operations::{Id, Operations, What};
 use real::Real;
-pub use spots::{Left, Spot, SpotKind};
+pub use spots::{Left, Spot, SpotKind, verdict};
 
-/// How deep the expression of an operation goes that is not at fault itself.
+/// Depth of the expression of an operation that is not at fault itself.
 const USUAL_DEPTH: u32 = 3;
 
 /// The shadow of one float.
@@ -85,7 +86,7 @@ pub struct MpfrShadow {
     spots: spots::Spots,
     doubts: Vec<Doubt>,
     settling: settle::Settling,
-    /// Whether what is decided now is about how numbers are written.
+    /// True if what is decided now is about how numbers are written.
     ignores_decisions: bool,
 }
 
@@ -96,11 +97,12 @@ impl MpfrShadow {
         let mut operations = Operations::default();
         let negation = |format| operations.at(Site::NONE, What::Op(Op::Neg), (format, format));
         let history = History::new(Format::ALL.map(negation));
+        let threshold = Threshold::new(settings.error_threshold);
         MpfrShadow {
             settings,
             scratch: std::array::from_fn(|_| reals.place()),
             reals,
-            threshold: Threshold::new(settings.error_threshold),
+            threshold,
             rounding: [Rounding::NearestEven; 2],
             parts: Vec::new(),
             influences_apart: None,
@@ -113,23 +115,23 @@ impl MpfrShadow {
         }
     }
 
-    /// What the shadow was told.
-    pub fn settings(&self) -> Settings {
-        self.settings
+    /// Settings of the shadow.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
-    /// How many operations were looked at.
+    /// Number of operations looked at.
     pub fn operations(&self) -> u64 {
         self.operations.iter().filter(|operation| operation.is_row()).map(|operation| operation.count).sum()
     }
 
-    /// How many of those were computed in the reals and left a shadow.
+    /// Number of those that were computed in the reals and left a shadow.
     pub fn shadowed(&self) -> u64 {
         self.operations.iter().map(|operation| operation.error.count).sum()
     }
 
-    /// Whether reals have arithmetic of our own. Of others it is worth keeping a shadow that is of no use any more where
-    /// the next is to be put: its digits' memory is used again.
+    /// Tells whether reals have arithmetic of our own. Of others it is worth keeping a shadow that is of no use any
+    /// more where the next is to be put: its digits' memory is used again.
     #[inline(always)]
     pub fn is_short(&self) -> bool {
         self.reals.short_precision().is_some()
@@ -146,7 +148,7 @@ impl MpfrShadow {
         Real::exactly(RealNumber::from_bits(format, bits), format, bits)
     }
 
-    /// How far a float is from its real.
+    /// Distance of a float from its real.
     pub fn measure(&self, seen: &Seen<'_, Value>) -> Measured {
         measure::measure(seen.format, seen.bits, seen.shadow)
     }
@@ -168,6 +170,13 @@ impl MpfrShadow {
         let known = operation.expression.take();
         let trace = self.trace(id, self.settings.expr_depth, true);
         self.operations[id].expression = fitted(known, trace, operands, fault.power);
+    }
+
+    /// Looks now and then at what an operation that was at fault before computes when it is not.
+    fn note_right(&mut self, id: Id, operands: &[Source]) {
+        let Some(mut expression) = self.operations[id].expression.take() else { return };
+        expression.fit(self.trace(id, self.settings.expr_depth, true), operands);
+        self.operations[id].expression = Some(expression);
     }
 
     /// Now and then looks at what an operation computes, should its roundings turn out to matter.
@@ -198,14 +207,14 @@ impl MpfrShadow {
     }
 }
 
-/// Whether an operation is one of those that [`MpfrShadow::on_doubles`] is for.
+/// Tells whether an operation is one of those that [`MpfrShadow::on_doubles`] is for.
 #[inline(always)]
 pub fn is_lean(op: Op, from: Format, to: Format) -> bool {
     use Op::{Add, Div, Mul, Sqrt, Sub};
     matches!((op, from, to), (Add | Sub | Mul | Div | Sqrt, Format::F64, Format::F64))
 }
 
-/// Whether an operation adds: the only ones that cancel.
+/// Tells whether an operation adds: the only ones that cancel.
 fn is_sum(op: Op) -> bool {
     matches!(op, Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub)
 }

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{Said, Value};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seen, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Settings, Shadow, reach};
 use shadowgrind_core::words::Raw;
 
 /// See the module's description. Whatever is in a cell stays there, where moves are followed all the same.
@@ -34,7 +34,7 @@ impl Shadow for Nothing {
         Nothing
     }
 
-    fn seed(&mut self, _x: Seen<'_, u128>, _weight: f64) -> Option<u128> {
+    fn seed(&mut self, _x: Seen<'_, u128>, _seed: Seed) -> Option<u128> {
         None
     }
 

@@ -69,7 +69,7 @@ fn seen(x: f64, real: &Option<Value>) -> shadowgrind_core::shadow::Seen<'_, Valu
     shadowgrind_core::shadow::Seen { format: Format::F64, bits: x.to_bits().into(), shadow: real.as_ref() }
 }
 
-/// What a live inexact double costs: a million of them.
+/// A live inexact double costs few bytes: a million of them are weighed.
 fn live_floats_are_small() {
     let mut shadow = MpfrShadow::new(Settings::default());
     let mut slots = Slots::new();

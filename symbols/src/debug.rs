@@ -18,7 +18,7 @@ pub(super) type Reader = EndianArcSlice<LittleEndian>;
 /// The sections of a file's debug information.
 pub(super) type Dwarf = gimli::Dwarf<Reader>;
 
-/// Where separate debug files are found.
+/// Directory of separate debug files.
 pub(super) const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 /// The debug information in `elf` itself, if there is any.

@@ -4,7 +4,7 @@
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// What compilers put after the name of a function they cloned or split.
+/// Suffixes that compilers put after the name of a function they cloned or split.
 const CLONES: [&str; 5] = [".constprop.", ".isra.", ".lto_priv.", ".part.", ".cold"];
 
 /// The source language's name of a linker symbol; the symbol itself where none is known.

@@ -13,7 +13,7 @@ use super::debug::{Dwarf, Reader};
 pub(super) type Entry = gimli::DebuggingInformationEntry<Reader>;
 pub(super) type Unit = gimli::Unit<Reader>;
 
-/// How often one DIE may point to the next: a corrupt file may point in circles.
+/// Limit on the steps from one DIE to the next: a corrupt file may point in circles.
 const INDIRECTIONS: u32 = 16;
 
 /// The DIEs of a file.
@@ -28,7 +28,7 @@ pub(super) struct At {
     pub(super) offset: UnitOffset,
 }
 
-/// Where a variable lives, before the file is loaded anywhere.
+/// Storage of a variable, before the file is loaded anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
     /// At this address.
@@ -48,7 +48,7 @@ pub enum Storage {
     Through(Holder),
 }
 
-/// What holds a value that is in no memory, or passed to a function.
+/// Holder of a value that is in no memory, or passed to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     /// The function's parameter of this number, from 0, those the compiler added included.
@@ -174,7 +174,7 @@ impl Dies {
         self.follow(unit, value.or_else(|| entry.attr_value(gimli::DW_AT_abstract_origin)))
     }
 
-    /// Where the variable `entry` lives, if that is one place for the whole run.
+    /// Storage of the variable `entry`, if that is one place for the whole run.
     pub(super) fn storage(&self, unit: &Unit, entry: &Entry) -> Result<Option<Storage>, gimli::Error> {
         let Some(expression) = entry.attr_value(gimli::DW_AT_location).and_then(|v| v.exprloc_value()) else {
             return Ok(None);

@@ -73,14 +73,14 @@ impl Elf {
         self.sections.get(index as usize)
     }
 
-    /// Whether there is code at `address`.
+    /// Tells whether there is code at `address`.
     pub(super) fn is_code(&self, address: u64) -> bool {
         let holds =
             |s: &&Section| s.executable && (s.address..s.address.saturating_add(s.size)).contains(&address);
         self.sections.iter().any(|section| holds(&section))
     }
 
-    /// What the file holds for `section`, decompressed; nothing for `.bss` and its like.
+    /// Bytes of the file for `section`, decompressed; nothing for `.bss` and its like.
     pub(super) fn bytes(&self, section: &Section) -> Result<Vec<u8>, OpenError> {
         self.read_section(section).map_err(|problem| OpenError { path: self.path.clone(), problem })
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with symbols, in one line each.
+//! Errors of symbols, in one line each.
 
 use std::fmt;
 use std::io;
@@ -58,11 +58,11 @@ pub enum LookupError {
         what: &'static str,
         /// The name that was asked for.
         name: String,
-        /// Where.
+        /// The file's path.
         path: PathBuf,
         /// Names like it, nearest first.
         near: Vec<String>,
-        /// What the file lacks that might have held the name.
+        /// The parts that the file lacks and that might have held the name.
         lacks: Lacks,
     },
     /// Several variables have this name.
@@ -92,7 +92,7 @@ pub enum LookupError {
         /// The subscripts given.
         given: usize,
     },
-    /// What is named is no float, complex, or array of those.
+    /// The named thing is no float, complex, or array of those.
     NotFloat {
         /// The variable or part.
         name: String,
@@ -113,7 +113,7 @@ pub enum LookupError {
         /// The variable.
         name: String,
     },
-    /// What is named is no pointer, but was to be followed.
+    /// The named thing is no pointer, but was to be followed.
     NoPointer {
         /// The variable or part.
         name: String,
@@ -135,7 +135,7 @@ pub enum LookupError {
     },
     /// A function has no argument of this number.
     Arguments {
-        /// How many it has.
+        /// Number of arguments.
         count: usize,
     },
     /// The end of a range that is no integer.
@@ -152,7 +152,7 @@ pub enum LookupError {
     Open(OpenError),
 }
 
-/// What a file lacks.
+/// Parts that a file lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lacks {
     /// Nothing: the name is just not there.

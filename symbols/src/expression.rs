@@ -8,7 +8,7 @@ use super::debug::Reader;
 use super::dies::Unit;
 use super::reach::{Expression, Operation};
 
-/// What `value` computes; nothing if it is no expression, or one that needs more than an object.
+/// Computation that `value` describes; nothing if it is no expression, or one that needs more than an object.
 pub(super) fn of(unit: &Unit, value: &Attr<Reader>) -> Result<Option<Expression>, gimli::Error> {
     let Some(expression) = value.exprloc_value() else { return Ok(None) };
     let mut operations = expression.operations(unit.encoding());

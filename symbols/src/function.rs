@@ -37,7 +37,7 @@ pub(super) fn find(file: &SymbolFile, name: &str) -> Result<Vec<Function>, Looku
     Err(file.unknown("function", name, functions()?.map(|s| demangle::demangle(s.name))))
 }
 
-/// Whether `symbol` is a function that begins at `address`.
+/// Tells whether `symbol` is a function that begins at `address`.
 pub(super) fn is_at(symbol: &Symbol<'_>, address: u64) -> bool {
     matches!(symbol.kind, SymbolKind::Function | SymbolKind::Ifunc) && symbol.address == address
 }

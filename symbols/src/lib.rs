@@ -1,4 +1,4 @@
-//! What a module's file says about names and places: functions, variables, lines.
+//! Names and places in a module's file: functions, variables, lines.
 //!
 //! Everything is read when first asked for, and only as much as the question needs: a plain symbol is found without
 //! looking at debug information. All addresses are link-time ones, as `nm` shows them; where a module was loaded is
@@ -121,7 +121,7 @@ impl SymbolFile {
         })
     }
 
-    /// What the function at `address` is given and returns, if debug information has it.
+    /// Signature of the function at `address`, if debug information has it.
     pub fn signature(&self, address: u64) -> Option<Signature> {
         signature::find(self.dies().ok()??, address).ok()?
     }
@@ -131,8 +131,8 @@ impl SymbolFile {
         variable::find(self, wanted, &self.scope(function)?)
     }
 
-    /// What argument `number`, from 1, of the function at `address` points to: the floats that `selectors` choose there.
-    /// Without debug information they are of `format`, doubles if none is given.
+    /// Floats that `selectors` choose where argument `number`, from 1, of the function at `address` points to. Without
+    /// debug information they are of `format`, doubles if none is given.
     pub fn pointee(
         &self,
         address: u64,
@@ -147,7 +147,7 @@ impl SymbolFile {
         function.map_or_else(|| Ok(Scope::none(self)), |address| Scope::function(self, address))
     }
 
-    /// What is known about the instruction at `address`. Corrupt debug information is as good as none: a report with
+    /// Function and line of the instruction at `address`. Corrupt debug information is as good as none: a report with
     /// addresses is worth more than an error.
     pub fn place(&self, address: u64) -> Place {
         let module = Some(self.path().to_string_lossy().into_owned());

@@ -44,7 +44,7 @@ impl Lines {
     }
 }
 
-/// Whether a source file came with the compiler, as GCC and Clang lay out their headers.
+/// Tells whether a source file came with the compiler, as GCC and Clang lay out their headers.
 fn is_of_implementation(file: &str) -> bool {
     ["/include/c++/", "/lib/gcc/", "/lib/clang/"].iter().any(|part| file.contains(part))
 }

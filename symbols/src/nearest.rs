@@ -1,6 +1,6 @@
 //! Names like a name: what somebody may have meant.
 
-/// How many suggestions make a line, not a list.
+/// Number of suggestions that make a line, not a list.
 const MOST: usize = 3;
 
 /// The names nearest to `wanted`, best first: those that hold it, are held by it, or differ by few letters.

@@ -1,4 +1,4 @@
-//! What a function's parameters are called and lead to.
+//! Names of a function's parameters, and the floats they lead to.
 //!
 //! Where the calling convention puts a parameter is not known here: it is told from others by its number.
 
@@ -16,10 +16,10 @@ use super::signature;
 use super::types::Type;
 use super::variable::{self, Variable};
 
-/// Where names of parameters mean something: a function, or nowhere.
+/// Scope in which names of parameters mean something: a function, or nowhere.
 pub(super) struct Scope<'a> {
     file: &'a SymbolFile,
-    /// Whether there is a function.
+    /// True if there is a function.
     is_function: bool,
     parameters: Vec<Parameter<'a>>,
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::Storage;
 
-/// What is computed from an object's address and memory, as debug information says it: a small stack machine.
+/// Computation from an object's address and memory, as debug information says it: a small stack machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Expression(pub(super) Vec<Operation>);
 
@@ -35,7 +35,7 @@ pub(super) enum Operation {
 pub(super) enum Extent {
     /// This number.
     Known(i64),
-    /// What this comes to.
+    /// The result of this computation.
     Computed(Expression),
     /// Nothing says.
     Unknown,
@@ -44,11 +44,11 @@ pub(super) enum Extent {
 /// An integer of the program, which a range ends at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
-    /// Where it is.
+    /// The storage it starts from.
     pub storage: Storage,
     /// Its size.
     pub bytes: u8,
-    /// Whether it may be negative.
+    /// True if it may be negative.
     pub signed: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Step {
     Data(Expression),
     /// To each of `count` elements, `stride` bytes apart.
     Each {
-        /// How many.
+        /// Number of elements.
         count: u64,
         /// Bytes from one to the next.
         stride: u64,
@@ -73,7 +73,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Whether it leads to one place.
+    /// Tells whether it leads to one place.
     pub(super) fn is_single(&self) -> bool {
         match self {
             Step::Offset(_) | Step::Pointer | Step::Data(_) => true,
@@ -186,7 +186,7 @@ pub(super) fn walk(steps: &[Step], start: u64, memory: &dyn Memory) -> Result<Ve
     Ok(reached.into_iter().map(|at| at.address).collect())
 }
 
-/// How far the way has been gone.
+/// Progress along a way.
 #[derive(Clone, Copy)]
 struct Position {
     address: u64,
@@ -234,7 +234,7 @@ fn spread(
 }
 
 impl Elements {
-    /// How many, bytes from one to the next, and bytes to the first.
+    /// Number of elements, bytes from one to the next, and bytes to the first.
     fn resolve(&self, object: u64, memory: &dyn Memory) -> Result<(u64, u64, u64), Unreached> {
         let value = |extent: &Extent| match extent {
             Extent::Known(number) => Some(*number),

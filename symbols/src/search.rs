@@ -15,7 +15,7 @@ pub(super) struct Declared {
     pub(super) path: Vec<String>,
     /// The source file of its unit.
     pub(super) file: String,
-    /// Where it is; declarations and optimised-away variables are nowhere.
+    /// The storage of the variable; declarations and optimised-away variables have none.
     pub(super) storage: Option<Storage>,
     /// The DIE of its type.
     pub(super) kind: Option<At>,
@@ -58,7 +58,7 @@ pub(super) fn names(dies: &Dies) -> Result<Vec<String>, gimli::Error> {
     Ok(names)
 }
 
-/// What has been found so far.
+/// Results of the search so far.
 struct Search<'a> {
     dies: &'a Dies,
     name: &'a str,

@@ -10,19 +10,19 @@ use super::reach::{Extent, Step};
 use super::types::{Array, Dimension, Member, Type};
 use super::way::{Bounds, WHOLE, Way, place};
 
-/// How many wrappers around one member are looked through: a corrupt file may nest types in a circle.
+/// Number of wrappers around one member that are looked through: a corrupt file may nest types in a circle.
 const NESTING: u32 = 64;
 
 /// The floats a SPEC selects from a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Floats {
     pub(super) format: Format,
-    /// Where the way to them begins.
+    /// The storage at which the way to them begins.
     pub(super) storage: Storage,
     pub(super) steps: Vec<Step>,
 }
 
-/// What is known of a variable before its selectors are looked at.
+/// Facts about a variable before its selectors are looked at.
 pub(super) struct Start<'a> {
     pub(super) kind: At,
     pub(super) storage: Storage,
@@ -91,19 +91,19 @@ pub(super) fn untyped(
     Ok(Floats { format, storage: way.storage, steps: way.steps })
 }
 
-/// How far a SPEC has been followed.
+/// Progress through a SPEC.
 struct Cursor<'a> {
     dies: &'a Dies,
     failed: &'a dyn Fn(gimli::Error) -> OpenError,
     bounds: Bounds<'a>,
-    /// What has been followed, as it would be written.
+    /// The part that was followed, as it would be written.
     name: String,
     size: Option<u64>,
     here: Here,
     way: Way,
 }
 
-/// Whether a member is the one that is looked for.
+/// Predicate for the member that is looked for.
 type IsIt<'a> = &'a dyn Fn(&Member) -> Result<bool, LookupError>;
 
 enum Here {
@@ -225,7 +225,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// How many elements there are from here to the end of the variable, if its symbol says how large that is.
+    /// Number of elements from here to the end of the variable, if its symbol says how large that is.
     fn elements(&self, stride: u64) -> Option<u64> {
         self.way.steps.is_empty().then_some(self.size?.saturating_sub(self.way.moved) / stride)
     }

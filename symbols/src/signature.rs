@@ -1,4 +1,4 @@
-//! What a function is given and returns, as far as a calling convention asks.
+//! Parameters and result of a function, as far as a calling convention asks.
 
 use std::rc::Rc;
 
@@ -80,7 +80,7 @@ pub(super) fn subprogram(dies: &Dies, address: u64) -> Result<Option<At>, gimli:
     Ok(None)
 }
 
-/// Whether the compiler added the parameter.
+/// Tells whether the compiler added the parameter.
 pub(super) fn is_artificial(dies: &Dies, function: &At, parameter: &Entry) -> Result<bool, gimli::Error> {
     if parameter.has_attr(gimli::DW_AT_artificial) {
         return Ok(true);
@@ -101,7 +101,7 @@ fn by_reference(given: Passed) -> Passed {
     }
 }
 
-/// Whether the value of a parameter is in a register or the frame itself, and not where that points to: a dummy
+/// Tells whether the value of a parameter is in a register or the frame itself, and not where that points to: a dummy
 /// argument with the `value` attribute, or one whose address is not needed.
 pub(super) fn is_in_register(dies: &Dies, function: &At, parameter: &Entry) -> Result<bool, gimli::Error> {
     let Some(location) = parameter.attr_value(gimli::DW_AT_location) else { return Ok(false) };

@@ -10,7 +10,7 @@ use object::pod;
 use super::elf::Elf;
 use super::error::OpenError;
 
-/// What a symbol stands for.
+/// Kind of thing that a symbol stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A function.
@@ -38,7 +38,7 @@ pub struct Symbol<'a> {
     pub address: u64,
     /// Its size in bytes, 0 where unknown.
     pub size: u64,
-    /// What it stands for.
+    /// The kind of thing it stands for.
     pub kind: SymbolKind,
     /// Visible to other files of the link: not `static`.
     pub global: bool,

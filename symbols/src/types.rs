@@ -9,7 +9,7 @@ use super::dies::{At, Dies, Entry, Unit};
 use super::expression;
 use super::reach::{Expression, Extent};
 
-/// How deep types may nest: a corrupt file may nest them in a circle.
+/// Limit on the nesting of types: a corrupt file may nest them in a circle.
 const NESTING: u32 = 64;
 
 /// A type, one layer of it.
@@ -26,14 +26,14 @@ pub(super) enum Type {
     Pointer(Option<At>),
     /// A reference: another name of what it leads to.
     Reference(At),
-    /// Where the elements are, or how many, is computed while the program runs.
+    /// The place or number of elements is computed while the program runs.
     Dynamic,
     /// Anything else, described for people.
     Other(String),
 }
 
 pub(super) struct Array {
-    /// Where its elements are, if a descriptor says so.
+    /// The place of its elements, if a descriptor says so.
     pub(super) data: Option<Expression>,
     /// In the order of the source's subscripts.
     pub(super) dimensions: Vec<Dimension>,
@@ -85,7 +85,7 @@ impl Dimension {
         Dimension { lower: Extent::Known(lower), upper, stride: None }
     }
 
-    /// How many elements, where that is known.
+    /// Number of elements, where that is known.
     pub(super) fn count(&self) -> Option<u64> {
         match (&self.lower, &self.upper) {
             (Extent::Known(lower), Extent::Known(upper)) => {

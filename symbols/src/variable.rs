@@ -21,7 +21,7 @@ use super::{Lacks, SymbolFile};
 pub struct Variable {
     /// The variable's full name.
     pub name: String,
-    /// Where the way to the floats begins; addresses are link-time ones.
+    /// The storage at which the way to the floats begins; addresses are link-time ones.
     pub storage: Storage,
     /// Their format.
     pub format: Format,
@@ -37,12 +37,12 @@ impl Variable {
         reach::walk(&self.steps, start, memory)
     }
 
-    /// Whether it is one float for sure.
+    /// Tells whether it is one float for sure.
     pub fn is_one(&self) -> bool {
         self.steps.iter().all(Step::is_single)
     }
 
-    /// Whether the way to it is through pointers in memory, which the program sets while it runs.
+    /// Tells whether the way to it is through pointers in memory, which the program sets while it runs.
     pub fn is_through_pointers(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Pointer | Step::Data(_)))
     }
@@ -53,7 +53,7 @@ impl Variable {
     }
 }
 
-/// How well a name fits; the smaller the better.
+/// Quality of a name's fit; the smaller the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// The very name, of a variable all files of the link share.
@@ -214,7 +214,7 @@ impl Names<'_> {
         Names { wanted, fortran, numbered }
     }
 
-    /// How well `symbol` fits, and whether its name takes the first selector.
+    /// Quality of the fit of `symbol`, and whether its name takes the first selector.
     fn fit(&self, symbol: &Symbol<'_>) -> Option<(Fit, bool)> {
         let exact = if symbol.global { Fit::Global } else { Fit::Exact };
         let name = Some(symbol.name);
@@ -301,7 +301,7 @@ fn fit(path: &[String], variable: &Declared, wanted: &Wanted) -> Option<Fit> {
     Some(if whole { Fit::Exact } else { Fit::Inner })
 }
 
-/// Whether `path` ends in `wanted`, and if so, whether it is all of it.
+/// Tells whether `path` ends in `wanted`, and if so, whether it is all of it.
 fn ends_with(path: &[impl AsRef<str>], wanted: &[String], any_case: bool) -> Option<bool> {
     let start = path.len().checked_sub(wanted.len()).filter(|_| !wanted.is_empty())?;
     let same = |(a, b): (&_, &String)| {
@@ -339,7 +339,7 @@ fn unknown(file: &SymbolFile, wanted: &Wanted) -> Result<LookupError, LookupErro
     Ok(file.unknown("variable", &wanted.name, variables.chain(declared)))
 }
 
-/// What `file` lacks to know more names.
+/// Parts that `file` lacks to know more names.
 pub(super) fn lacks(has_debug: bool, has_symbols: bool) -> Lacks {
     match (has_debug, has_symbols) {
         (true, _) => Lacks::Nothing,

@@ -48,7 +48,7 @@ impl Way {
     }
 }
 
-/// What an end of a range stands for, if it is no number.
+/// Meaning of an end of a range that is no number.
 pub(super) type Bounds<'a> = &'a dyn Fn(&End) -> Result<Integer, LookupError>;
 
 /// Goes to the elements of `dimension` that `subscript` chooses: checked at once where all is known, and while the

@@ -1,4 +1,4 @@
-//! What debug information says functions are given and return, in the languages that pass floats differently.
+//! Signatures in debug information, in the languages that pass floats differently.
 
 use std::path::PathBuf;
 use std::process::Command;

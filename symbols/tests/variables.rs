@@ -183,7 +183,7 @@ fn fortran_errors() {
     }
 }
 
-/// What is behind a pointer or a descriptor is found while the program runs.
+/// Places behind a pointer or a descriptor are found while the program runs.
 #[test]
 fn ways_through_pointers() {
     let c = compile("errors-c", "gcc", "variables.c", &["-g"]);

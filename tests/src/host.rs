@@ -1,9 +1,9 @@
-//! What this machine offers to a test: CPU features, installed programs, directories. Knows nothing of the tool.
+//! Offers of this machine to a test: CPU features, installed programs, directories. Knows nothing of the tool.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Whether the CPU has `flag`, spelt as in `/proc/cpuinfo`.
+/// Tells whether the CPU has `flag`, spelt as in `/proc/cpuinfo`.
 pub fn has_cpu_flag(flag: &str) -> bool {
     static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
     let flags = FLAGS.get_or_init(|| {

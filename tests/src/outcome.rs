@@ -1,4 +1,4 @@
-//! What a run left behind: how it ended, what it wrote, which files it made. Knows nothing of who ran it.
+//! Outcome of a run: its end, its output, the files it made. Knows nothing of who ran it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
-/// How a process ended.
+/// End of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// It exited with this status.
@@ -16,7 +16,7 @@ pub enum End {
     Signal {
         /// The signal's number.
         number: i32,
-        /// Whether the wait status says that a core was dumped.
+        /// True if the wait status says that a core was dumped.
         core: bool,
     },
     /// It, or a descendant that held its output open, was still there when its time was up.
@@ -33,7 +33,7 @@ impl From<ExitStatus> for End {
 }
 
 impl End {
-    /// Whether this is what a guest's `exit` directive announced: a status, or a signal's name.
+    /// Tells whether this is what a guest's `exit` directive announced: a status, or a signal's name.
     pub fn is(self, announced: &str) -> bool {
         match self {
             End::Exit(code) => announced.parse() == Ok(code),
@@ -74,17 +74,17 @@ pub enum Left {
 /// All that can be compared between two runs of one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the process ended.
+    /// The end of the process.
     pub end: End,
     /// Its standard output, that of its descendants included.
     pub stdout: Vec<u8>,
     /// Its standard error, likewise.
     pub stderr: Vec<u8>,
-    /// What lies in its working directory afterwards, by relative path.
+    /// The content of its working directory afterwards, by relative path.
     pub files: BTreeMap<String, Left>,
 }
 
-/// What lies below `dir`.
+/// Content of `dir` and all below it.
 pub fn files_below(dir: &Path) -> std::io::Result<BTreeMap<String, Left>> {
     let mut found = BTreeMap::new();
     let mut pending = vec![dir.to_path_buf()];

@@ -48,7 +48,7 @@ const USUAL_TIMEOUT: u64 = 180;
 /// In other configurations than the default, each run has every fourth one.
 const PROGRAM_TURNS: usize = 4;
 
-/// What preparation left behind, shared by the runs of a case.
+/// Files that preparation left behind, shared by the runs of a case.
 type Prepared = Arc<Mutex<Option<Result<Vec<(String, Vec<u8>)>, String>>>>;
 
 /// One test per command of each case and configuration, in turn as far as it is not the default; without the long ones if so

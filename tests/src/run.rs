@@ -20,14 +20,14 @@ pub struct Job {
     pub argv: Vec<OsString>,
     /// The complete environment.
     pub env: BTreeMap<OsString, OsString>,
-    /// What is written to its standard input.
+    /// The bytes of its standard input.
     pub stdin: Vec<u8>,
     /// Its working directory, made anew for each run. Both runs of a pair use the same one, so that a path in a
     /// message is no difference.
     pub dir: PathBuf,
     /// Files put there before the run.
     pub files: Vec<(String, Vec<u8>)>,
-    /// When it counts as hanging.
+    /// The time after which it counts as hanging.
     pub timeout: Duration,
 }
 

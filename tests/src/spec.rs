@@ -1,4 +1,4 @@
-//! What a guest program says about itself: the `//@ key: value` lines at its head.
+//! Statements of a guest program about itself: the `//@ key: value` lines at its head.
 //!
 //! | key | meaning | default |
 //! |---|---|---|
@@ -47,7 +47,7 @@ pub struct Spec {
     pub timeout: u64,
 }
 
-/// How a guest is linked.
+/// Linking of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// Dynamic, position independent.
@@ -88,7 +88,7 @@ pub struct Variant {
     pub cc: String,
     /// Optimisation level.
     pub opt: String,
-    /// How it is linked.
+    /// The way it is linked.
     pub link: Link,
 }
 

@@ -117,7 +117,7 @@ fn broken(native: &Job, outcome: &Outcome, why: &str) -> String {
     )
 }
 
-/// Where the program begins in a job's command: what stands before it (a shell with limits) stays outside the tool.
+/// Mark of the program in a job's command: what stands before it (a shell with limits) stays outside the tool.
 const PROGRAM_MARK: &str = "shadowgrind-program";
 
 fn under_tool(native: &Job, engine: &Engine, options: &[&str]) -> Job {

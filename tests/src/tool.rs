@@ -1,5 +1,5 @@
-//! Where the tool is and how it is called. The configurations of the engine that the suite is run in are listed here
-//! and nowhere else.
+//! The tool's place and its command line. The configurations of the engine that the suite is run in are listed here and
+//! nowhere else.
 
 use crate::host;
 use std::ffi::OsString;
@@ -14,7 +14,8 @@ pub const BIN: &str = "SHADOWGRIND_BIN";
 pub const ENGINE_OPTIONS: &str = "SHADOWGRIND_ENGINE_OPTIONS";
 /// The shadow to run the suite with; programs must not notice those either.
 pub const SHADOW: &str = "SHADOWGRIND_SHADOW";
-/// How often each run under the tool is made; a number above 1 finds what fails now and then.
+/// Variable with the number of runs under the tool of each case; a number above 1 finds failures that come now and
+/// then.
 pub const REPEAT: &str = "SHADOWGRIND_REPEAT";
 /// Multiplies every time limit, for slow machines.
 pub const PATIENCE: &str = "SHADOWGRIND_PATIENCE";
@@ -30,14 +31,14 @@ pub struct Engine {
     pub shadow: Option<&'static str>,
     /// Options on the tool's command line.
     pub options: Vec<String>,
-    /// What time limits are multiplied by.
+    /// Factor of time limits.
     pub slowness: u32,
     /// Another binary than the one under test: what the tests of the drivers themselves use.
     pub stand_in: Option<PathBuf>,
 }
 
-/// What the whole suite must also pass with: a name, the shadow if it is not that of the environment, options, and how much
-/// more time is given.
+/// Configurations that the whole suite must also pass in: a name, the shadow if it is not that of the environment,
+/// options, and the factor of time limits.
 const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 9] = [
     ("hot-1", None, &["--hot-after=1"], 2),
     ("superblock-1", None, &["--superblock-limit=1"], 4),
@@ -88,7 +89,7 @@ impl Engine {
         self.shadow.map_or_else(of_environment, str::to_owned)
     }
 
-    /// What a time limit of `seconds` becomes in this configuration, on this machine.
+    /// Time limit of `seconds` in this configuration, on this machine.
     pub fn time_limit(&self, seconds: u64) -> Duration {
         Duration::from_secs(seconds) * patience() * self.slowness
     }
@@ -119,17 +120,17 @@ impl Engine {
     }
 }
 
-/// How often each run under the tool is made.
+/// Number of runs under the tool of each case.
 pub fn repeat() -> usize {
     number_from_env(REPEAT)
 }
 
-/// Whether every test is to be run in every configuration.
+/// Tells whether every test is to be run in every configuration.
 pub fn is_full_run() -> bool {
     std::env::var(CONFIGURATIONS_RUN).is_ok_and(|value| value == "full")
 }
 
-/// What every time limit is multiplied by.
+/// Factor of every time limit.
 pub fn patience() -> u32 {
     u32::try_from(number_from_env(PATIENCE)).expect("a factor of this size is a mistake")
 }

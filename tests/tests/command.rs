@@ -250,7 +250,7 @@ fn a_script_gets_its_interpreters_argument_in_one_piece() {
     }
 }
 
-/// What the guest that prints CPUID says under these options, started by this shell line (or directly).
+/// Line that the guest which prints CPUID prints under these options, started by this shell line (or directly).
 fn features(options: &[&str], line: Option<&str>) -> Option<String> {
     let exe = guest("isa/aux/features.c")?;
     let exe = exe.to_str().expect("a path one can type").to_owned();

@@ -9,7 +9,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::End;
-use shadowgrind_tests::shadowed::build::{Recipe, client_dir, python_package, python_with};
+use shadowgrind_tests::shadowed::build::{Recipe, built, client_dir, python_package, python_with};
 use shadowgrind_tests::shadowed::differences::{against_argument, numbers};
 use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_for_differences};
 use shadowgrind_tests::shadowed::observe::Case;
@@ -17,7 +17,7 @@ use shadowgrind_tests::shadowed::pairs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What a test does, given its name.
+/// Test of a name: its check.
 type Check = Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
@@ -60,15 +60,6 @@ fn main() -> ExitCode {
 
 fn guests_dir() -> PathBuf {
     host::tests_dir().join("guests/dot")
-}
-
-/// The executable; `None`, with a word of why, without its compiler or libraries.
-fn built(name: &str, recipe: &Recipe) -> Result<Option<PathBuf>, String> {
-    let exe = recipe.build()?;
-    if exe.is_none() {
-        host::skipped(name, &format!("{} is not installed", recipe.compiler));
-    }
-    Ok(exe)
 }
 
 fn check_closed_forms(name: &str, cell: &Cell) -> Result<(), Failed> {
@@ -260,7 +251,7 @@ fn check_requests(name: &str) -> Result<(), Failed> {
 /// Calls of each function of `often.c`.
 const CALLS: usize = 3000;
 
-/// What is sampled at each call of a function is sampled once: SPEC, and its derivative at the n-th call as a multiple of n.
+/// Calls are each sampled once: SPEC, and its derivative at the n-th call as a multiple of n.
 const OFTEN: [(&str, f64); 4] = [("outer#1", 1.0), ("outer#ret", 2.0), ("inner#1", 1.0), ("inner#ret", 2.0)];
 
 fn check_often(name: &str, spec: &str, slope: f64) -> Result<(), Failed> {
@@ -277,8 +268,8 @@ fn check_often(name: &str, spec: &str, slope: f64) -> Result<(), Failed> {
     Err(format!("{} samples, {first:?} is the first wrong one", dots.len()).into())
 }
 
-/// Names that lead nowhere in `refused.c`, and words of which the one line must hold each.
-const REFUSED: [(&str, &[&str]); 10] = [
+/// Inputs that lead nowhere in `refused.c`, or whole options, and words of which the one line must hold each.
+const REFUSED: [(&str, &[&str]); 11] = [
     ("viscosty", &["viscosty", "viscosity"]),
     ("grid[8]", &["grid", "8", "7"]),
     ("grid[2..9]", &["grid", "8", "7"]),
@@ -289,6 +280,7 @@ const REFUSED: [(&str, &[&str]); 10] = [
     ("viscosity@nowhere", &["nowhere"]),
     ("propagte#1", &["propagte", "propagate"]),
     ("grid[0][1]", &["grid"]),
+    ("--output=viscosity=2", &["--output=viscosity", "weights", "dot"]),
 ];
 
 /// The same without symbols: what is missing must be said.
@@ -300,8 +292,8 @@ fn check_refused(name: &str, spec: &str, words: &[&str], flags: &str) -> Result<
     let Some(exe) = built(name, &Recipe::new("gcc", &format!("-O0 {flags}"), &source, ""))? else {
         return Ok(());
     };
-    let input = format!("--input={spec}");
-    let outcome = Case::new("dot", &[&input], &exe).tool(&[])?;
+    let option = if spec.starts_with("--") { spec.to_owned() } else { format!("--input={spec}") };
+    let outcome = Case::new("dot", &[&option], &exe).tool(&[])?;
     let stderr = String::from_utf8_lossy(&outcome.stderr).into_owned();
     let missing = words.iter().find(|word| !stderr.contains(**word));
     if outcome.end != End::Exit(2) || stderr.lines().count() != 1 || missing.is_some() {

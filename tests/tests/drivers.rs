@@ -36,7 +36,7 @@ fn program(line: &str) -> Job {
 
 const PROGRAM: &str = "read x; echo out $x; echo err >&2; cat given > made; exit 3";
 
-/// What the comparison says about the program under this tool; `None` if it finds no difference.
+/// Statement of the comparison about the program under this tool; `None` if it finds no difference.
 fn found(name: &str, rest: &str) -> Option<String> {
     let natively =
         |outcome: &Outcome| if outcome.end == End::Exit(3) { Ok(()) } else { Err("wrong".to_owned()) };

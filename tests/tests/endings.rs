@@ -42,7 +42,7 @@ fn report(outcome: &Outcome, name: &str) -> Report {
     Report::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// What the guest printed first, with what the shadow says about it.
+/// The first output of the guest has what the shadow says about it.
 #[track_caller]
 fn has_first_output(shadow: &str, report: &Report) {
     let first = report.outputs.first().expect("an output");
@@ -182,7 +182,7 @@ fn a_place_that_no_report_can_be_written_to_is_refused_at_once() {
     assert!(outcome.stdout.is_empty());
 }
 
-/// What leaves by `write` and its kin, by line of the guest: one output for each place, which is the worst that left there.
+/// Floats that leave by `write` and its kin are one output for each place, which is the worst that left there.
 #[test]
 fn floats_that_leave_in_binary_form_are_one_output_per_place() {
     let source = host::tests_dir().join("guests/mpfr/written.c");

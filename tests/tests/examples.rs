@@ -96,7 +96,7 @@ fn replay(text: &str, work: &Path) -> Result<String, String> {
     Ok(shown)
 }
 
-/// What a command prints on both streams; names of the scratch directory are left out.
+/// Text that a command prints on both streams; names of the scratch directory are left out.
 fn output_of(command: &str, work: &Path) -> Result<String, String> {
     let path = format!("{}:/usr/bin:/bin", work.join("bin").display());
     let output = Command::new("/bin/sh")

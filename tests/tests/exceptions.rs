@@ -10,7 +10,8 @@ use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::observe::{Case, Observed};
 use std::path::{Path, PathBuf};
 
-/// How each guest is run. The first one is the slow twin; a large program is run in the first few.
+/// Options that each guest is run with. The first are those of the reference path; a large program is run with the
+/// first few.
 const ENGINES: [&[&str]; 7] = [
     &["--slow-twins"],
     &[],

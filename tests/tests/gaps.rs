@@ -1,5 +1,5 @@
-//! What shadows do not follow is said, by name and number, and nothing else is lost over it: single instructions, and
-//! programs that use the registers in which shadows are kept.
+//! Gaps are said, by name and number, and nothing else is lost over them: single instructions, and programs that use
+//! the registers in which shadows are kept.
 
 #![forbid(unsafe_code)]
 
@@ -57,6 +57,59 @@ fn digits_lost_in_integer_arithmetic_are_counted() {
     assert!(gaps.iter().any(|(name, _)| name.to_lowercase().starts_with("lea")), "{gaps:?}");
     let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
     assert_eq!(dots, [Some(0.0), Some(3.0)]);
+}
+
+/// However often they meet such digits, and however they are done then.
+#[test]
+fn digits_that_become_integers_are_counted() {
+    for options in [&[][..], &["--no-avx512"]] {
+        let Some(seen) = observe("dot", "digits.c", "-O1", "sse2", options) else { return };
+        let gaps = gaps(&seen);
+        let names: Vec<&str> = gaps.iter().map(|(name, _)| name.split(' ').next().unwrap_or(name)).collect();
+        assert_eq!(names, ["MOV", "MUL", "PMULUDQ", "PSRLD"], "{options:?}");
+        assert!(gaps.iter().all(|&(_, count)| count == 100), "{options:?}: {gaps:?}");
+    }
+}
+
+/// The fast path and its reference path count the same; how a library prints is its own business.
+#[test]
+fn comparisons_of_floats_with_derivatives_are_counted() {
+    for options in [&[][..], &["--no-avx512"], &["--slow-twins"]] {
+        let Some(seen) = observe("dot", "decided.c", "-O1", "sse2", options) else { return };
+        let decisions = seen.report.document["coverage"]["decisions"].as_array().cloned().unwrap_or_default();
+        let sum = |key: &str| decisions.iter().filter_map(|one| one[key].as_u64()).sum::<u64>();
+        assert_eq!((sum("count"), sum("equal")), (13, 2), "{options:?}: {decisions:?}");
+        assert_eq!(gaps(&seen), [], "{options:?}");
+    }
+}
+
+#[test]
+fn floats_that_leave_in_binary_form_are_counted() {
+    let Some(seen) = observe("dot", "left.c", "-O1", "sse2", &[]) else { return };
+    assert_eq!(gaps(&seen), [("sendto (system call)".to_owned(), 3)]);
+}
+
+/// Derivatives of 4, x², 5, 1/x in order, x² by a child, x + 2 + 1/x, the same with a constant for x, 1/x, 7x and x³ at 3.
+#[test]
+fn what_processes_hand_each_other_is_followed() {
+    let Some(seen) = observe("dot", "handed.c", "-O1", "sse2", &[]) else { return };
+    let ninth = -1.0 / 9.0;
+    let expected = [0.0, 6.0, 0.0, ninth, 6.0, 1.0 + ninth, ninth, ninth, 7.0, 27.0];
+    let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+    let close = dots.iter().zip(expected).all(|(dot, expected)| (dot - expected).abs() < 1e-12);
+    assert!(dots.len() == expected.len() && close, "{dots:?}");
+    assert_eq!(gaps(&seen), []);
+}
+
+/// Derivatives of x² by a child, 9, x² of a file twice, x³, 1/x and 1/x² at 3.
+#[test]
+fn memory_that_processes_share_is_followed() {
+    let Some(seen) = observe("dot", "shared.c", "-O1", "sse2", &[]) else { return };
+    let expected = [6.0, 0.0, 6.0, 6.0, 27.0, -1.0 / 9.0, -2.0 / 27.0];
+    let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+    let close = dots.iter().zip(expected).all(|(dot, expected)| (dot - expected).abs() < 1e-12);
+    assert!(dots.len() == expected.len() && close, "{dots:?}");
+    assert_eq!(gaps(&seen), []);
 }
 
 #[test]

@@ -5,14 +5,14 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
-use shadowgrind_tests::shadowed::build::Recipe;
+use shadowgrind_tests::shadowed::build::{Recipe, built};
 use shadowgrind_tests::shadowed::differences;
 use shadowgrind_tests::shadowed::observe::Case;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::ExitCode;
 
-/// What a test does, given its name.
+/// Test of a name: its check.
 type Check = Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
@@ -34,15 +34,6 @@ fn main() -> ExitCode {
 
 fn guest(file: &str) -> PathBuf {
     host::tests_dir().join("guests/inputs").join(file)
-}
-
-/// The executable; `None`, with a word of why, without its compiler.
-fn built(name: &str, recipe: &Recipe) -> Result<Option<PathBuf>, String> {
-    let exe = recipe.build()?;
-    if exe.is_none() {
-        host::skipped(name, &format!("{} is not installed", recipe.compiler));
-    }
-    Ok(exe)
 }
 
 /// A SPEC, the case of a guest that moves what it names, and how many floats that are.

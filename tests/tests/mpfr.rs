@@ -1,7 +1,7 @@
 //! Reals: the error that `--shadow=mpfr` measures, and the cause that it names, against truth at 3200 bits.
 //!
 //! Cores (`guests/mpfr/cores.fpcore`) are made C programs, whose every printed number must have the error that MPFR finds;
-//! programs in `culprits` mark the line that their first finding must name, programs in `clean` must be called that, with no finding that came to anything.
+//! programs in `culprits` mark the line that their first finding must name, and say what error the best remedy leaves; programs in `clean` must be called that, with no finding that came to anything.
 
 #![forbid(unsafe_code)]
 
@@ -17,10 +17,10 @@ use std::process::ExitCode;
 
 /// Groups of arguments for each core.
 const SAMPLES: usize = 16;
-/// How far a measured error may be from the true one, in bits.
+/// Distance that a measured error may have from the true one, in bits.
 const TOLERANCE: f64 = 0.5;
 
-/// What a test does, given its name.
+/// Test of a name: its check.
 type Check = Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
@@ -151,7 +151,7 @@ fn core_case(name: &str, core: &Core, how: &str) -> Result<Option<Case>, String>
     Ok(Some(case))
 }
 
-/// What the program must print, with the truth.
+/// Numbers that the program must print, with the truth.
 fn truth(core: &Core) -> Vec<Dual> {
     samples(core).iter().map(|sample| fpcore::evaluate(core, sample)).collect()
 }
@@ -188,7 +188,7 @@ fn check_core(name: &str, core: &Core, how: &str) -> Result<(), Failed> {
     if text.is_empty() { Ok(()) } else { Err(text.into()) }
 }
 
-/// What is wrong with the error, or the real, that the tool gives for a number.
+/// Error, or real, of a number that the tool gives wrongly.
 fn disagreement(output: &Output, truth: &Dual, single: bool) -> Option<String> {
     let bits = fpcore::error_bits(truth.float, &truth.real, single);
     let got = output.error_bits.unwrap_or(f64::NAN);
@@ -224,7 +224,24 @@ fn described(findings: &[Finding]) -> String {
 fn check_culprit(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
     let Some(case) = compiled_by(name, how, source)? else { return Ok(()) };
     let report = case.observe()?.report;
-    first_is_marked(&report, source)
+    first_is_marked(&report, source)?;
+    remedy_is_marked(&report, source)
+}
+
+/// Checks that some finding has a remedy that leaves no more bits of error than the source says, and takes away most of
+/// what was there.
+fn remedy_is_marked(report: &Report, source: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(source).unwrap_or_default();
+    let marked = text.lines().find_map(|line| line.strip_prefix("// REMEDY ")?.trim().parse::<f64>().ok());
+    let Some(most) = marked else { return Ok(()) };
+    let findings = report.document["findings"].as_array().into_iter().flatten();
+    let best = findings.filter_map(|finding| finding["remedies"].get(0));
+    let bits = |remedy: &serde_json::Value, name: &str| remedy[name].as_f64().unwrap_or(f64::NAN);
+    let mut all = best.map(|remedy| (bits(remedy, "bits_before"), bits(remedy, "bits_after"), remedy));
+    if all.any(|(before, after, _)| before > 20.0 && after <= most) {
+        return Ok(());
+    }
+    Err(format!("no remedy that leaves {most} bits: {}", report.document["findings"]).into())
 }
 
 fn first_is_marked(report: &Report, source: &Path) -> Result<(), Failed> {
@@ -245,7 +262,7 @@ fn check_clean(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
     if report.is_clean() { Ok(()) } else { Err(format!("{verdict} {}", described(&report.findings)).into()) }
 }
 
-/// What `signs.c` prints as its second line, in the reals.
+/// Second line of `signs.c`, in the reals.
 fn signs_in_truth() -> [rug::Float; 3] {
     let number = |x: f64| rug::Float::with_val(TRUTH_BITS, x);
     let a = |i: usize| number((i % 3) as f64 - 1.0) / (i + 3) as f64;

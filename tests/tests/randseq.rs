@@ -55,7 +55,7 @@ fn under_tool(catalog: &Catalog, profile: &Profile) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is not the same natively twice would say nothing about the tool.
+/// Checks that the same comes out natively twice: otherwise it would say nothing about the tool.
 fn natively(catalog: &Catalog, profile: &Profile) -> Result<(), Failed> {
     if let Some(campaign) = Campaign::new(catalog, profile) {
         campaign.against_itself(FIXED_SEED, 0..profile.cases / 4)?;

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What `--fail-on` may be told.
+/// Concerns that `--fail-on` may be told.
 const CONCERNS: [&str; 3] = ["output", "decision", "nan"];
 /// A status that no guest has.
 const STATUS: i32 = 42;
@@ -60,7 +60,7 @@ fn sources() -> Vec<PathBuf> {
     all
 }
 
-/// What a guest says about itself.
+/// Statements of a guest about itself.
 struct Expected {
     clean: bool,
     fails: Vec<String>,
@@ -164,7 +164,7 @@ fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether an output has this label and these texts, and is taken accordingly.
+/// Tells whether an output has this label and these texts, and is taken accordingly.
 fn judged(
     output: &serde_json::Value,
     label: Option<&str>,
@@ -220,7 +220,7 @@ fn compare(expected: &Expected, report: &Report) -> Result<(), String> {
     if all { Ok(()) } else { Err(format!("errors at {lines:?}")) }
 }
 
-/// Which of its errors people read about, and which only if they ask for more.
+/// Checks which of its errors people read about, and which only if they ask for more.
 fn shown(case: &Case, expected: &Expected) -> Result<(), Failed> {
     for (options, causes, hidden) in [(&[][..], true, false), (&["-v"], true, true)] {
         let text = case.terminal(options)?;

@@ -1,5 +1,5 @@
-//! What makes a report say less than it seems to is said in a line, also under `-q`, and stands in the report; `--strict` makes
-//! it an exit status.
+//! Warnings: a report that says less than it seems to says so in a line, also under `-q`, and among its sections;
+//! `--strict` makes it an exit status.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,12 @@ use std::path::{Path, PathBuf};
 
 /// A guest of `guests/mpfr`, built with these flags; `None`, with a word of why, where that cannot be done.
 fn guest(file: &str, flags: &str) -> Option<PathBuf> {
-    let source = host::tests_dir().join("guests/mpfr").join(file);
+    guest_of("mpfr", file, flags)
+}
+
+/// The same of another folder of guests.
+fn guest_of(folder: &str, file: &str, flags: &str) -> Option<PathBuf> {
+    let source = host::tests_dir().join("guests").join(folder).join(file);
     let exe = Recipe::new("gcc", flags, &source, "-lm").build().unwrap_or_else(|e| panic!("{e}"));
     if exe.is_none() {
         host::skipped(file, "gcc is not installed");
@@ -51,6 +56,25 @@ fn is_warned_of(case: &Case, code: &str, about: &str) {
 fn nothing_was_seeded() {
     let Some(exe) = guest("verdict/right.c", "-O1") else { return };
     is_warned_of(&Case::new("dot", &[], &exe), "nothing-seeded", "every derivative is 0");
+}
+
+#[test]
+fn what_was_seeded_is_overwritten() {
+    let Some(exe) = guest_of("dot", "overwritten.c", "-O1") else { return };
+    is_warned_of(&Case::new("dot", &["--input=x"], &exe), "seed-overwritten", "--input=x");
+}
+
+/// With debug information the same is certain.
+#[test]
+fn arguments_are_guessed() {
+    for (flags, is_known) in [("-O1 -rdynamic -s", false), ("-O1 -g", true)] {
+        let Some(exe) = guest_of("dot", "many.c", flags) else { return };
+        let case = Case::new("dot", &["--input=nine#9"], &exe);
+        match is_known {
+            true => assert_eq!(warnings(&case), (Vec::new(), End::Exit(0))),
+            false => is_warned_of(&case, "arguments-assumed", "nine#9"),
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::text::{Float, Notation, Style};
 /// Significant digits that tell any two 80-bit floats apart: 1 + ⌈64 · log10 2⌉.
 const DIGITS: u32 = 21;
 
-/// What the ten bytes of an 80-bit float say.
+/// The parts of an 80-bit float, from its ten bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
     /// significand · 2^exponent.

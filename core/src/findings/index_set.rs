@@ -61,12 +61,17 @@ impl IndexSet {
         .collect()
     }
 
+    /// The same outputs when only those of `kept`, ascending, are left and numbered anew.
+    pub fn among(&self, kept: &[u64]) -> IndexSet {
+        self.iter().filter_map(|index| kept.binary_search(&index).ok()).map(|index| index as u64).collect()
+    }
+
     /// The indices in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = u64> {
         self.runs.iter().flat_map(|run| run.iter())
     }
 
-    /// How many indices.
+    /// Number of indices.
     pub fn len(&self) -> u64 {
         self.runs.iter().map(|run| run.count).sum()
     }

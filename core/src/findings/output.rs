@@ -8,7 +8,7 @@ use super::value::Value;
 use crate::site::Site;
 use crate::text::{Float, Notation, first_difference};
 
-/// Which way an output left the program.
+/// Way by which an output left the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputKind {
@@ -86,9 +86,9 @@ pub enum Said<T> {
         error_bits: f64,
         /// Decimal digits of the value that are right; NaN where it has none: NaN and infinities.
         correct_digits: f32,
-        /// How it is to be taken.
+        /// The judgement on its text or its bits.
         judgement: Judgement,
-        /// What the real would have been written as in the same notation, where that is known and another text.
+        /// The text of the real in the same notation, where that is known and differs.
         exact: Option<T>,
     },
 }
@@ -108,7 +108,7 @@ impl Said<String> {
 }
 
 impl<T> Said<T> {
-    /// How bad it is: the judgement, then error bits.
+    /// Badness of the output, for ranking: the judgement, then error bits.
     pub fn badness(&self) -> (u8, f64) {
         match *self {
             Said::Error { judgement: Judgement::Right, error_bits, .. } => (0, error_bits),
@@ -127,7 +127,7 @@ impl<T> Said<T> {
 /// One float that left the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Output<'a> {
-    /// How it left.
+    /// The way by which it left.
     pub kind: OutputKind,
     /// Under which name, if it has one.
     pub label: Label,
@@ -135,17 +135,17 @@ pub struct Output<'a> {
     pub value: Value,
     /// The instruction it left at: the call, for printed floats.
     pub site: Site,
-    /// Which of the floats of one call this is, from 0: `printf("%g %g")` has two. Keeps columns of a printed table
-    /// apart when repeated prints are folded.
+    /// Number, from 0, of the float among those of one call: `printf("%g %g")` has two. It keeps columns of a printed
+    /// table apart when repeated prints are folded.
     pub position: u16,
     /// The shadow's word.
     pub said: Said<&'a str>,
-    /// How it was written, where that is known.
+    /// The notation it was written in, where that is known.
     pub notation: Option<Notation>,
 }
 
 impl<'a> Output<'a> {
-    /// What the real would have been written as in the same notation, where that is another text.
+    /// The text of the real in the same notation, where that is another text.
     pub fn exact(&self) -> Option<&'a str> {
         match self.said {
             Said::Error { exact, .. } => exact,

@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use super::output::{Label, Output};
+use super::output::{Label, Output, Said};
 use super::record::{self, RECORD};
 use crate::text::Notation;
 
@@ -58,6 +58,19 @@ impl Outputs {
         self.len - 1
     }
 
+    /// Leaves only the outputs with these indices, which are ascending; they get new ones, from 0.
+    pub fn keep(&mut self, kept: &[u64]) {
+        let old = std::mem::take(self);
+        self.labels = old.labels.clone();
+        self.label_of = old.label_of.clone();
+        let mut kept = kept.iter().peekable();
+        for (index, output) in old.iter() {
+            if kept.next_if_eq(&&index).is_some() {
+                self.push(&output);
+            }
+        }
+    }
+
     /// Puts another output in the place of that at `index`, which there must be.
     pub fn replace(&mut self, index: u64, output: &Output<'_>) {
         let notation = output.notation.map_or(0, |notation| self.notation(notation));
@@ -76,7 +89,12 @@ impl Outputs {
         })
     }
 
-    /// How many there are.
+    /// Tells whether a derivative of any is not 0.
+    pub fn depend_on_inputs(&self) -> bool {
+        self.iter().any(|(_, output)| matches!(output.said, Said::Dot(dot) if dot.to_f64() != 0.0))
+    }
+
+    /// Number of outputs.
     pub fn len(&self) -> u64 {
         self.len
     }

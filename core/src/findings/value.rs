@@ -54,7 +54,7 @@ impl Value {
         }
     }
 
-    /// Whether it is exactly that number.
+    /// Tells whether it is exactly that number.
     pub fn is(&self, x: f64) -> bool {
         let bits = u128::from(x.to_bits());
         let own = self.bits;
@@ -62,7 +62,7 @@ impl Value {
             && self.format.convert(self.format.bits_of(&own), Format::F64) == bits
     }
 
-    /// Whether it is an infinity.
+    /// Tells whether it is an infinity.
     pub fn is_infinite(&self) -> bool {
         match self.format {
             Format::F80 => matches!(decimal::parts(self.bits), decimal::Parts::Infinite { .. }),
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// Whether it is NaN.
+    /// Tells whether it is NaN.
     pub fn is_nan(&self) -> bool {
         self.to_f64().is_nan()
     }

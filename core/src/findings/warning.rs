@@ -1,4 +1,4 @@
-//! What a user must know who reads nothing else: one line each, on standard error whatever else is silenced.
+//! Warnings for a user who reads nothing else: one line each, on standard error whatever else is silenced.
 
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
 //! Floats that left at one place in binary form: one output stands for them all, the worst.
 
-/// What there is to say of all of them.
+/// Summary of all floats that left by one call in binary form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Written {
     /// The index of their output.
     pub output: u64,
-    /// How many floats with a shadow there were.
+    /// Number of floats with a shadow.
     pub count: u64,
     /// The sum of their error bits.
     pub error_bits: f64,

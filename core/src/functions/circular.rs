@@ -24,7 +24,7 @@ const SINE: [f64; 8] = [
     2.72848526429958e-15,
 ];
 
-/// What is added to x/π to leave an integer in the last digits: 1.5 · 2^52.
+/// Number that is added to x/π to leave an integer in the last digits: 1.5 · 2^52.
 const MAGIC: f64 = 6755399441055744.0;
 
 /// |r| + |x| · 2⁻³⁰ is below this where all is well, as is so for all x below 2·10⁷ and none above 2·10⁹.

@@ -49,6 +49,12 @@ pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
     k.select(k.lt(a, b), k.lit(1.0), k.lit(0.0))
 }
 
+/// a / b, but +0 where a is a zero of either sign, whatever b is: an error that is none.
+pub(super) fn quotient<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
+    let zero = k.lit(0.0);
+    k.select(k.eq(a, zero), zero, k.div(a, b))
+}
+
 /// a + b − r for the rounded sum r: TwoSum, which needs no order of a and b (Knuth, TAOCP 2, 4.2.2, Theorem B).
 pub(super) fn sum_error<K: Arith>(k: &K, a: K::V, b: K::V, r: K::V) -> K::V {
     let b_seen = k.sub(r, a);
@@ -56,17 +62,57 @@ pub(super) fn sum_error<K: Arith>(k: &K, a: K::V, b: K::V, r: K::V) -> K::V {
     k.add(k.sub(a, a_seen), k.sub(b, b_seen))
 }
 
-/// a b + c − r for the once-rounded r. The error of an fma is two floats; this is their rounded sum.
+/// a − b − r for the rounded difference r: TwoSum without a change of sign. An exact difference leaves +0.
+pub(super) fn difference_error<K: Arith>(k: &K, a: K::V, b: K::V, r: K::V) -> K::V {
+    let b_seen = k.sub(a, r);
+    let a_seen = k.add(r, b_seen);
+    k.add(k.sub(a, a_seen), k.sub(b_seen, b))
+}
+
+/// Signs of the terms of an fma.
+#[derive(Clone, Copy)]
+pub(super) enum Fused {
+    /// a b + c.
+    Plus,
+    /// a b − c.
+    Minus,
+    /// c − a b.
+    From,
+    /// −(a b) − c.
+    Neither,
+}
+
+/// The real result less the once-rounded r. The error of an fma is two floats; this is their rounded sum.
 ///
-/// Boldo and Muller, "Exact and approximated error of the FMA", IEEE Trans. Computers 60 (2011), algorithm ErrFma.
-pub(super) fn fma_error<K: Arith>(k: &K, a: K::V, b: K::V, c: K::V, r: K::V) -> K::V {
+/// After Boldo and Muller, "Exact and approximated error of the FMA", IEEE Trans. Computers 60 (2011): the product is two
+/// floats, and so is the sum of its high one with c. Where these cancel, their sum is exact, and r is the rounded sum of what
+/// is left; elsewhere r is next to it. TwoSum's differences are exact in both cases.
+pub(super) fn fma_error<K: Arith>(k: &K, fused: Fused, [a, b, c]: [K::V; 3], r: K::V) -> K::V {
     let product = k.mul(a, b);
-    let product_low = k.fma(a, b, k.neg(product));
-    let low = k.add(c, product_low);
-    let low_error = sum_error(k, c, product_low, low);
-    let high = k.add(product, low);
-    let high_error = sum_error(k, product, low, high);
-    k.add(k.add(k.sub(high, r), high_error), low_error)
+    // What is to be taken from the product.
+    let excess = k.fnma(a, b, product);
+    let plus = || {
+        let high = k.add(product, c);
+        (high, sum_error(k, product, c, high))
+    };
+    let minus = |a, b| {
+        let high = k.sub(a, b);
+        (high, difference_error(k, a, b, high))
+    };
+    match fused {
+        Fused::Plus | Fused::Minus => {
+            let (high, low) = if let Fused::Plus = fused { plus() } else { minus(product, c) };
+            k.add(difference_error(k, high, excess, r), low)
+        }
+        Fused::From => {
+            let (high, low) = minus(c, product);
+            k.add(sum_error(k, high, excess, r), low)
+        }
+        Fused::Neither => {
+            let (high, low) = plus();
+            k.sub(difference_error(k, excess, high, r), low)
+        }
+    }
 }
 
 /// 1/√a − r for an estimate r, from e = 1 − a r²: r e / (2 − 3e/2 + O(e²)). Good to some 22 bits of an estimate of 12.

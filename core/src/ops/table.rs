@@ -6,6 +6,7 @@
 //! Op "name" (operands) = result, "formula", |arithmetic, reals| {
 //!     gradient: partial derivatives, from operands and result, over `Arith` (arithmetic rows) or `Functions`
 //!     residual: real result − floating-point result, over `Arith`
+//!     moved:    the same where the operands of the real result are off by `e`, if first order does not do
 //!     real:     the real function, over `Reals`
 //! }
 //! ```
@@ -35,49 +36,71 @@ macro_rules! for_each_op {
             /// a − b.
             Sub "sub" (a, b) = r, "(- a b)", |k, m| {
                 gradient: of([One, MinusOne]),
-                residual: Exact(sum_error(k, a, k.neg(b), r)),
+                residual: Exact(difference_error(k, a, b, r)),
                 real: m.sub(a, b),
             }
             /// a · b.
             Mul "mul" (a, b) = r, "(* a b)", |k, m| {
                 gradient: of([Factor(b), Factor(a)]),
                 residual: Exact(k.fma(a, b, k.neg(r))),
+                moved: |e| k.fma(k.add(a, e[0]), e[1], k.fma(b, e[0], k.fma(a, b, k.neg(r)))),
                 real: m.mul(a, b),
             }
             /// a / b.
             Div "div" (a, b) = r, "(/ a b)", |k, m| {
                 gradient: over(b, [One, Minus(r)]),
                 residual: Rounded(k.over(k.fnma(r, b, a), b)),
+                moved: |e| quotient(k, k.fnma(r, e[1], k.add(k.fnma(r, b, a), e[0])), k.add(b, e[1])),
                 real: m.div(a, b),
             }
             /// √a. At 0, also at √−0 = −0, the one-sided derivative is +∞ and the residual 0.
             Sqrt "sqrt" (a) = r, "(sqrt a)", |k, m| {
                 gradient: over(twice(k, k.abs(r)), [One]),
                 residual: Rounded(k.over(k.fnma(r, r, k.abs(a)), twice(k, r))),
+                moved: |e| {
+                    let a = k.abs(a);
+                    quotient(k, k.add(k.fnma(r, r, a), e[0]), k.add(r, k.sqrt(k.add(a, e[0]))))
+                },
                 real: m.sqrt(a),
             }
             /// a · b + c, rounded once.
             Fmadd "fma" (a, b, c) = r, "(fma a b c)", |k, m| {
                 gradient: of([Factor(b), Factor(a), One]),
-                residual: Rounded(fma_error(k, a, b, c, r)),
+                residual: Rounded(fma_error(k, Fused::Plus, [a, b, c], r)),
+                moved: |e| {
+                    let rest = k.add(fma_error(k, Fused::Plus, [a, b, c], r), e[2]);
+                    k.fma(k.add(a, e[0]), e[1], k.fma(b, e[0], rest))
+                },
                 real: m.fma(a, b, c),
             }
             /// a · b − c, rounded once.
             Fmsub "fmsub" (a, b, c) = r, "(fma a b (- c))", |k, m| {
                 gradient: of([Factor(b), Factor(a), MinusOne]),
-                residual: Rounded(fma_error(k, a, b, k.neg(c), r)),
+                residual: Rounded(fma_error(k, Fused::Minus, [a, b, c], r)),
+                moved: |e| {
+                    let rest = k.sub(fma_error(k, Fused::Minus, [a, b, c], r), e[2]);
+                    k.fma(k.add(a, e[0]), e[1], k.fma(b, e[0], rest))
+                },
                 real: m.fma(a, b, &m.neg(c)),
             }
             /// −(a · b) + c, rounded once.
             Fnmadd "fnmadd" (a, b, c) = r, "(fma (- a) b c)", |k, m| {
                 gradient: of([Minus(b), Minus(a), One]),
-                residual: Rounded(fma_error(k, k.neg(a), b, c, r)),
+                residual: Rounded(fma_error(k, Fused::From, [a, b, c], r)),
+                moved: |e| {
+                    let rest = k.add(fma_error(k, Fused::From, [a, b, c], r), e[2]);
+                    k.fnma(k.add(a, e[0]), e[1], k.fnma(b, e[0], rest))
+                },
                 real: m.fma(&m.neg(a), b, c),
             }
             /// −(a · b) − c, rounded once.
             Fnmsub "fnmsub" (a, b, c) = r, "(- (fma a b c))", |k, m| {
                 gradient: of([Minus(b), Minus(a), MinusOne]),
-                residual: Rounded(fma_error(k, k.neg(a), b, k.neg(c), r)),
+                residual: Rounded(fma_error(k, Fused::Neither, [a, b, c], r)),
+                moved: |e| {
+                    let rest = k.sub(fma_error(k, Fused::Neither, [a, b, c], r), e[2]);
+                    k.fnma(k.add(a, e[0]), e[1], k.fnma(b, e[0], rest))
+                },
                 real: m.neg(&m.fma(a, b, c)),
             }
             /// The smaller as x86 has it: a where a < b, else b; so b when they are equal, zeros, or either is NaN.

@@ -28,7 +28,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// Whether narrow lanes are one wide one: instructions for narrow floats are used on wide ones, too, being shorter.
+    /// Tells whether narrow lanes are one wide one: instructions for narrow floats are used on wide ones, too, being
+    /// shorter.
     fn are_doubles(&mut self, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
         let double = |operand: Operand| {
             let bits = self.bits(Format::F64, operand);
@@ -65,7 +66,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// How many of `bytes` bytes are a part of a float, if there is no more of one in them.
+    /// Number of those of `bytes` bytes that are part of a float, if there is no more of one in them.
     fn part_of(&mut self, x: [Operand; 2], bytes: u16) -> Option<u16> {
         const LEAST: u16 = Format::F32.bytes() as u16;
         let carries = self.carried(x, bytes.into());
@@ -98,9 +99,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.clear(to, bytes);
     }
 
-    /// Whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for sign and
-    /// exponent: what is kept beside them is changed alike then. What is no end but within a float moves along with
-    /// it in a sum.
+    /// Tells whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for
+    /// sign and exponent: what is kept beside them is changed alike then. What is no end but within a float moves along
+    /// with it in a sum.
     fn changes_end(&mut self, by: Bitwise, x: Operand, r: Operand, bytes: usize) -> bool {
         let bits = |operand: Operand| {
             let at = usize::from(operand.value);
@@ -125,7 +126,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         change.is_some()
     }
 
-    /// Whether a float that `bytes` bytes at `location` are a part of, in memory or a register, ends with them.
+    /// Tells whether a float that `bytes` bytes at `location` are a part of, in memory or a register, ends with them.
     fn ends_float(&mut self, location: Location, bytes: usize) -> bool {
         const ALIGNMENT: u64 = Format::F32.bytes() as u64;
         let end = location.plus(bytes as u64);
@@ -135,7 +136,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// Where each byte of the result comes from, if each is one operand's alone and so is what is kept beside it.
+    /// Moves each byte of the result from the operand it comes from, if each is one operand's alone and so is the
+    /// shadow beside it.
     fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
         let byte = |run: &Self, operand: Operand, i| run.record[usize::from(operand.value) + i];
         let carries = self.carried(x, bytes);
@@ -153,8 +155,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.combine(from, self.location(r.place), format.bytes());
     }
 
-    /// Whether a wide result is put together of two narrow floats, one half from each operand and what is kept beside
-    /// them too.
+    /// Tells whether a wide result is put together of two narrow floats, one half from each operand and what is kept
+    /// beside them too.
     fn is_assembled(&mut self, x: [Operand; 2], r: Operand) -> bool {
         let half = |operand: Operand, at| self.bits(Format::F32, operand.plus(at));
         let (low, high) = (half(r, 0), half(r, 4));
@@ -175,7 +177,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         is_free(lower, 4) && is_free(upper, 0)
     }
 
-    /// Whether one operand is a float with a shadow and the other just something for its exponent.
+    /// Tells whether one operand is a float with a shadow and the other just something for its exponent.
     fn adds_exponent(&mut self, x: [Operand; 2], format: Format) -> bool {
         let carries = self.carried(x, format.bytes()).map(|carries| carries != 0);
         let [first, second] = x.map(|operand| self.bits(format, operand));
@@ -186,7 +188,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// Whether one operand sets the sign of the other.
+    /// Tells whether one operand sets the sign of the other.
     fn any_sets_sign(&self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> bool {
         let after = self.bits(format, r);
         x.iter().any(|&other| tricks::sets_sign(by, format, self.bits(format, other), after).is_some())
@@ -200,6 +202,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return self.conjunction(by, x, r, format);
         }
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
+        let whole = self.bits(format, r);
+        if joins && let Some(shadow) = self.put_together(x, whole, format) {
+            return self.cells.set(self.location(r.place), format, whole, Some(shadow));
+        }
         if joins && format == Format::F64 && self.is_assembled(x, r) {
             return self.halves(by, x, r);
         }
@@ -222,11 +228,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
         let made = made.or_else(|| self.displaced(by, x, r, format));
         let result = self.bits(format, r);
-        self.dropped |= made.is_none() && !tricks::has_no_digits(format, [first, second], result);
+        let is_lost = made.is_none() && !tricks::has_no_digits(format, [first, second], result);
+        self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
         self.cells.set(self.location(r.place), format, result, made);
     }
 
-    /// What a mask lets through: by bytes, or of a float.
+    /// Shadow of the part that a mask lets through: by bytes, or of a float.
     fn conjunction(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
         let ones = u128::MAX >> (128 - format.width());
         let carries = self.carried(x, format.bytes());
@@ -248,8 +255,15 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
         let result = self.bits(format, r);
         let fraction = (1 << (format.precision() - 1)) - 1;
-        self.dropped |= made.is_none() && result & fraction != 0;
+        let is_lost = made.is_none() && result & fraction != 0;
+        self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
         self.cells.set(self.location(r.place), format, result, made);
+    }
+
+    /// The shadow of a float that has been taken apart, and is whole again.
+    fn put_together(&mut self, x: [Operand; 2], result: u128, format: Format) -> Option<S::Value> {
+        let places = x.map(|operand| self.location(operand.place));
+        places.into_iter().find_map(|place| self.cells.recognised(place, format, result))
     }
 
     /// The shadow of an operand that is still there, scaled perhaps; `others` says what each was combined with.
@@ -285,8 +299,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// Whether what has been done to a wide lane may have been done to two narrow floats, or to one below zeros: the
-    /// halves of what each was combined with are alike, or upper halves are zero.
+    /// Tells whether what has been done to a wide lane may have been done to two narrow floats, or to one below zeros:
+    /// the halves of what each was combined with are alike, or upper halves are zero.
     fn may_be_two(
         &mut self,
         by: Bitwise,
@@ -311,8 +325,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         may(0) && may(1)
     }
 
-    /// Whether the lane is the upper half of a double, with nothing but another exponent: what is kept beside it then is
-    /// changed alike.
+    /// Tells whether the lane is the upper half of a double, with nothing but another exponent: what is kept beside it
+    /// then is changed alike.
     fn is_upper_half(&mut self, by: Bitwise, x: [Operand; 2], r: Operand) -> bool {
         let bytes = Format::F32.bytes();
         let carries = self.carried(x, bytes);
@@ -348,7 +362,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 }
 
-/// Which bytes of `bytes` a mask lets through, if it does so by whole bytes.
+/// The bytes, of `bytes`, that a mask lets through, if it does so by whole bytes.
 fn bytes_let_through(mask: u128, bytes: usize) -> Option<Vec<u8>> {
     let byte = |i: usize| match mask.to_le_bytes()[i] {
         0 => Some(NO_SOURCE),

@@ -6,12 +6,12 @@ use crate::format::Format;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     low: u64,
-    /// What is above the lowest 64 bits, and the format above that.
+    /// The bits above the lowest 64, and the format above those.
     high: u32,
 }
 
 impl Bits {
-    /// What no float has.
+    /// Bits that no float has.
     pub(super) const NONE: Bits = Bits { low: 0, high: u32::MAX };
 
     /// The bits of `format` of `bits`; those above are ignored.
@@ -24,5 +24,11 @@ impl Bits {
             Format::F80 => (bits as u64, (bits >> 64) as u16 as u32),
         };
         Bits { low, high: (format as u32) << 16 | high }
+    }
+
+    /// The bits, if they are of a float of `format`.
+    pub(super) fn float(self, format: Format) -> Option<u128> {
+        let high = self.high & 0xffff;
+        (self.high >> 16 == format as u32).then_some(u128::from(high) << 64 | u128::from(self.low))
     }
 }

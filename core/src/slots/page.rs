@@ -51,6 +51,19 @@ impl<V> Page<V> {
         if is_known { slot.value.as_ref() } else { None }
     }
 
+    /// Tells whether `ticket` stands for the shadow of some float.
+    #[inline(always)]
+    pub(super) fn has_any(&self, ticket: u64) -> bool {
+        let (word, bit) = place(ticket);
+        self.assigned[word] & bit != 0 && self.slots[ticket as usize % PAGE].value.is_some()
+    }
+
+    /// The float of `format` that `ticket` stands for, and its shadow.
+    pub(super) fn any(&self, ticket: u64, format: Format) -> Option<(u128, &V)> {
+        let slot = &self.slots[ticket as usize % PAGE];
+        Some((slot.bits.float(format)?, slot.value.as_ref().filter(|_| self.has_any(ticket))?))
+    }
+
     /// The slot of `ticket`, which somebody has.
     #[inline(always)]
     pub(super) fn slot(&mut self, ticket: u64) -> &mut Slot<V> {
@@ -75,13 +88,13 @@ impl<V> Page<V> {
         }
     }
 
-    /// How many of its tickets stand for something.
+    /// Number of its tickets that stand for something.
     pub(super) fn live(&self) -> usize {
         count(&self.assigned)
     }
 }
 
-/// How many bits are set.
+/// Number of bits set.
 pub(super) fn count(bits: &[u64; WORDS]) -> usize {
     bits.iter().map(|word| word.count_ones() as usize).sum()
 }

@@ -47,7 +47,7 @@ pub enum Calls {
 }
 
 impl Calls {
-    /// Whether it is one call that is meant.
+    /// Tells whether it is one call that is meant.
     pub fn is_one(&self) -> bool {
         matches!(self, Calls::Numbers(numbers) if numbers.start() == numbers.end())
     }
@@ -66,7 +66,7 @@ pub(super) fn callee(spec: &str, from: usize, to: usize) -> Result<Callee, SpecE
     }
 }
 
-/// What follows the `#` at `sign`: the value and the calls.
+/// Parses the text after the `#` at `sign`: the value and the calls.
 pub(super) fn target(spec: &str, sign: usize) -> Result<Target, SpecError> {
     let function = callee(spec, 0, sign)?;
     let start = sign + 1;

@@ -1,4 +1,4 @@
-//! What can be wrong with a SPEC, in one line each.
+//! Errors of a SPEC, in one line each.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct SpecError {
     problem: Problem,
 }
 
-/// What is wrong with it.
+/// Problem of a SPEC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// No name where a variable was expected.
@@ -53,8 +53,6 @@ pub enum Problem {
     OutputOnly,
     /// After `=` stands no finite number.
     Weight,
-    /// An output has a weight.
-    WeightOfOutput,
     /// Something follows where the SPEC should end.
     Trailing,
 }
@@ -64,12 +62,12 @@ impl SpecError {
         SpecError { spec: spec.to_owned(), at, problem }
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn problem(&self) -> Problem {
         self.problem
     }
 
-    /// Where in the SPEC, in characters from 1.
+    /// Column of the problem in the SPEC, in characters from 1.
     pub fn column(&self) -> usize {
         self.spec[..self.at].chars().count() + 1
     }
@@ -108,7 +106,6 @@ impl fmt::Display for Problem {
             Problem::InputOnly => "only an input can be named so",
             Problem::OutputOnly => "only an output can be named so",
             Problem::Weight => "expected a finite number as weight",
-            Problem::WeightOfOutput => "an output has no weight",
             Problem::Trailing => "expected the end",
         })
     }

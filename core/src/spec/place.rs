@@ -14,7 +14,7 @@ pub struct TextPlace {
 }
 
 /// A text that a program reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TextSource {
     /// `arg:2`: a word of the command line, counted from 1 after PROG.
     Argument(u32),
@@ -29,7 +29,7 @@ pub enum TextSource {
 /// Numbers of what the program writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPlace {
-    /// Where it writes to.
+    /// The stream or file it writes to.
     pub stream: Stream,
     /// Lines of it; all if none are named.
     pub lines: Option<Span>,
@@ -37,7 +37,7 @@ pub struct StreamPlace {
     pub numbers: Option<Span>,
 }
 
-/// Where a program writes to.
+/// Destination of a program's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -58,14 +58,14 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether `number` is one of them.
+    /// Tells whether `number` is one of them.
     pub fn contains(&self, number: u32) -> bool {
         (self.first..=self.last).contains(&number)
     }
 }
 
 impl TextPlace {
-    /// Whether the SPEC reads like one number.
+    /// Tells whether the SPEC reads like one number.
     pub fn is_one(&self) -> bool {
         let one = |span: Option<Span>| span.is_some_and(|span| span.first == span.last);
         match self.source {
@@ -77,16 +77,16 @@ impl TextPlace {
     }
 }
 
-/// What an input of this kind begins with.
+/// First characters of inputs of this kind.
 const TEXTS: [&str; 4] = ["arg:", "env:", "stdin", "file:"];
 
-/// Whether `spec` names numbers of a text.
+/// Tells whether `spec` names numbers of a text.
 pub(super) fn is_text(spec: &str) -> bool {
     TEXTS.iter().any(|start| spec.starts_with(start))
         && (!spec.starts_with("stdin") || is_place_of(spec, "stdin"))
 }
 
-/// Whether `spec` is `stream` or a place in it.
+/// Tells whether `spec` is `stream` or a place in it.
 fn is_place_of(spec: &str, stream: &str) -> bool {
     spec.strip_prefix(stream).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }

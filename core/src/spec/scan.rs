@@ -49,7 +49,7 @@ pub(super) fn find_colon(text: &str, start: usize) -> Option<usize> {
 /// Types that nobody's variable is called.
 const OTHER_TYPES: [&str; 8] = ["bool", "char", "short", "int", "long", "signed", "unsigned", "void"];
 
-/// Whether `text` is the name of a type, of floats or not.
+/// Tells whether `text` is the name of a type, of floats or not.
 pub(super) fn is_type(text: &str) -> bool {
     let text = text.trim();
     ELEMENT_TYPES.iter().any(|(name, _)| *name == text) || OTHER_TYPES.contains(&text)
@@ -123,7 +123,7 @@ impl<'a> Scanner<'a> {
         self.take_while(|c| c.is_ascii_digit()).parse().ok()
     }
 
-    /// Where it is, in bytes from the start of the SPEC.
+    /// Position of the scan, in bytes from the start of the SPEC.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -234,7 +234,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where a range ends, or nothing where it is open.
+    /// Reads the end of a range, or nothing where it is open.
     fn end(&mut self) -> Result<Option<End>, SpecError> {
         self.blanks();
         let end = if self.accept('#') {

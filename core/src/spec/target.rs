@@ -1,9 +1,9 @@
-//! Which form a SPEC has: the signs that tell forms apart, and the words that begin one.
+//! Forms of a SPEC: the signs that tell them apart, and the words that begin one.
 
 use super::scan::{self, Scanner, rfind_outside};
 use super::{Calls, InputTarget, OutputSpec, Problem, Scope, SpecError, Target, call, place};
 
-/// What an input names.
+/// Parses the target of an input.
 pub(super) fn input(spec: &str) -> Result<InputTarget, SpecError> {
     if let Some(text) = place::text(spec)? {
         return Ok(InputTarget::Text(text));

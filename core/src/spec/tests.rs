@@ -236,7 +236,9 @@ fn printed_numbers() {
 fn outputs() {
     assert_eq!("printed".parse(), Ok(OutputSpec::Printed));
     let spec: OutputSpec = "u[1]@f".parse().unwrap();
-    assert!(matches!(spec, OutputSpec::Named { text, target: Target::Variable { .. } } if text == "u[1]@f"));
+    assert!(
+        matches!(spec, OutputSpec::Named { text, target: Target::Variable { .. }, weight: None } if text == "u[1]@f")
+    );
     assert!(
         matches!("printed[0]".parse(), Ok(OutputSpec::Named { .. })),
         "a variable may have this name too"
@@ -301,7 +303,7 @@ fn malformed() {
     }
     let error = "arg:1".parse::<OutputSpec>().unwrap_err();
     assert_eq!(error.to_string(), "`arg:1`: only an input can be named so at `arg:1` (column 1)");
-    let error = "x=2".parse::<OutputSpec>().unwrap_err();
-    assert_eq!(error.to_string(), "`x=2`: an output has no weight at `=2` (column 2)");
-    assert_eq!(error.problem(), Problem::WeightOfOutput);
+    let weighted: OutputSpec = "x=2".parse().unwrap();
+    assert!(matches!(weighted, OutputSpec::Named { text, weight: Some(2.0), .. } if text == "x"));
+    assert_eq!("x=a".parse::<OutputSpec>().unwrap_err().problem(), Problem::Weight);
 }

@@ -4,7 +4,7 @@
 
 use crate::format::{Format, Number};
 
-/// What digits stand for.
+/// Base of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Decimal.
@@ -30,7 +30,7 @@ pub struct Digits {
     pub base: Base,
     /// The digits' values, not their characters.
     pub digits: Vec<u8>,
-    /// Where the point is: so many digits are before it.
+    /// Position of the point: so many digits are before it.
     pub point: i64,
     /// Something that is not zero was cut off.
     pub more: bool,
@@ -67,7 +67,7 @@ impl Digits {
         Digits { base, digits, point: point + i64::from(carries), more: false }
     }
 
-    /// Whether what follows the first `count` digits is more than half of the last, or half and the last is odd.
+    /// Tells whether what follows the first `count` digits is more than half of the last, or half and the last is odd.
     fn rounds_up(&self, count: usize) -> bool {
         let half = self.base.radix() / 2;
         let rest = &self.digits[count + 1..];
@@ -91,7 +91,7 @@ fn increment(digits: &mut [u8], radix: u8) -> bool {
     true
 }
 
-/// What a number is, as far as notation is concerned.
+/// Class of a number, as far as notation is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// No number.
@@ -106,9 +106,9 @@ pub enum Class {
 
 /// A number that can be written down.
 pub trait Expand {
-    /// What it is.
+    /// The class of the number.
     fn class(&self) -> Class;
-    /// Whether its sign is set.
+    /// Tells whether its sign is set.
     fn is_negative(&self) -> bool;
     /// e where its magnitude is in [2^(e−1), 2^e), if it is [`Class::Finite`].
     fn exponent(&self) -> i64;

@@ -18,11 +18,16 @@ shadowgrind_dbi::entry!(run);
 /// Runs the command; the exit status if the program could not be started.
 #[cfg_attr(test, expect(dead_code, reason = "tests have a main of their own"))]
 fn run() -> u8 {
-    let all: Vec<OsString> = std::env::args_os().collect();
+    let mut all: Vec<OsString> = std::env::args_os().collect();
+    name_command(&mut all);
     let cli = match options::Cli::try_parse_from(&all) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if let Err(error) = cli.check() {
+        shadowgrind_dbi::say(None, &error);
+        return WRONG_USAGE;
+    }
     let launch = match cli.launch(all.get(1..).unwrap_or_default()) {
         Ok(launch) => launch,
         Err(error) => {
@@ -34,6 +39,14 @@ fn run() -> u8 {
     let error = shadowgrind_dbi::run(launch);
     shadowgrind_dbi::say(messages, &error.to_string());
     error.exit_status()
+}
+
+/// Turns a command that lists, which stands where PROG might, into its option.
+fn name_command(all: &mut [OsString]) {
+    let Some(first) = all.get_mut(1) else { return };
+    if let Some(command @ ("inputs" | "outputs")) = first.to_str() {
+        *first = format!("--list={command}").into();
+    }
 }
 
 /// Prints the help or version that was asked for, or what is wrong with the command, in one line; the exit status.

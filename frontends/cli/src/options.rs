@@ -1,13 +1,14 @@
-//! What can be typed, and what it means: the options of the command.
+//! Options of the command: those that can be typed, and their meaning.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, ValueEnum, value_parser};
+use shadowgrind_core::findings::Listed;
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_dbi::{IsaLevel, Launch, Options, SessionConfig, ShadowKind};
-use shadowgrind_reports::Destinations;
 use shadowgrind_reports::target::{ReportTarget, TargetError};
 use shadowgrind_reports::terminal::Style;
 use shadowgrind_reports::verdict::Concern;
+use shadowgrind_reports::{Destinations, gradients};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 const INPUTS: &str = "Inputs and outputs";
 const REPORTS: &str = "Reports";
 const REALS: &str = "Reals (--shadow=mpfr)";
+const TAPES: &str = "Gradients (--shadow=adjoint)";
 const ENGINE: &str = "Engine";
 const TESTS: &str = "Engine, for tests";
 
@@ -28,7 +30,13 @@ SPEC names floats of the program:
                                    points to, its result
   f#ret[14], f#ret~2.5             only in some of the calls (from 0), or where it is 2.5
   module+0x1234#ret                a function of a stripped file
-  printed                          every float the program prints (output)
+  arg:2, env:NAME, stdin:12:3      the number that the program reads there (input): a word of the
+  file:in.dat:12-40:2, parsed:7    command line, a variable, lines and numbers of a text, by order
+  printed, last, label:energy      every float the program prints, the last, those after energy=
+  site:main.c:57, stdout:12:1      those that this line prints; where they stand (output)
+
+  shadowgrind inputs PROG, shadowgrind outputs PROG run a program and list what can be named so
+  (a program of that name is ./inputs).
 
 Examples:
   shadowgrind --shadow=dot --input=nu ./burgers 200
@@ -44,7 +52,7 @@ Output and exit status are the program's own. Otherwise: 2 for wrong options or 
 #[derive(Parser)]
 #[command(name = "shadowgrind", bin_name = "shadowgrind", version, about, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
-    /// What to carry beside every float
+    /// Shadow to carry beside every float
     #[arg(long, value_name = "NAME", value_parser = shadows(), default_value = ShadowKind::default().name())]
     shadow: ShadowKind,
 
@@ -76,7 +84,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..=255), help_heading = REPORTS)]
     error_exitcode: Option<i32>,
 
-    /// What --error-exitcode counts: output, decision, nan
+    /// Concerns that --error-exitcode counts: output, decision, nan
     #[arg(long, value_enum, value_name = "WHAT,…", value_delimiter = ',',
         default_value = "output,decision,nan", hide_possible_values = true, help_heading = REPORTS)]
     fail_on: Vec<FailOn>,
@@ -106,6 +114,39 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100),
         help_heading = REALS)]
     expr_depth: u32,
+
+    /// Look for better ways to compute what went wrong, and try them
+    #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "yes", action = ArgAction::Set,
+        hide_default_value = true, help_heading = REALS)]
+    remedies: bool,
+
+    /// Write all gradients to a file for numpy: outputs × components
+    #[arg(long, value_name = "FILE.npy", help_heading = TAPES)]
+    gradient: Option<PathBuf>,
+
+    /// Write the derivatives other than zero to a Matrix Market file: outputs × components
+    #[arg(long, value_name = "FILE.mtx", help_heading = TAPES)]
+    jacobian: Option<PathBuf>,
+
+    /// Write which derivatives are other than zero
+    #[arg(long, value_name = "FILE.mtx", conflicts_with = "jacobian", help_heading = TAPES)]
+    sparsity: Option<PathBuf>,
+
+    /// Report derivatives in the directions that are the columns of this array
+    #[arg(long, value_name = "FILE.npy", help_heading = TAPES)]
+    direction: Option<PathBuf>,
+
+    /// Report how much of each output's rounding error each line has contributed
+    #[arg(long, help_heading = TAPES)]
+    budget: bool,
+
+    /// Memory for the record of the run, e.g. 4G; a quarter of the machine's by default
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = TAPES)]
+    tape_memory: Option<u64>,
+
+    /// Directory for what of the record does not fit; $TMPDIR or /var/tmp by default
+    #[arg(long, value_name = "DIR", help_heading = TAPES)]
+    tape_dir: Option<PathBuf>,
 
     /// Instruction-set level that the program sees
     #[arg(long, value_enum, default_value_t = Isa::V3, help_heading = ENGINE)]
@@ -140,6 +181,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..),
         help_heading = TESTS)]
     hot_after: u32,
+
+    /// List the numbers that can be named, and nothing else: inputs or outputs
+    #[arg(long, value_name = "WHAT", hide = true, value_parser = listed)]
+    list: Option<Listed>,
 
     /// Delay births and deaths of threads at random, by this seed; 0 for not at all
     #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true, help_heading = TESTS)]
@@ -214,6 +259,14 @@ fn shadows() -> impl TypedValueParser<Value = ShadowKind> {
     named.map(|name| *ShadowKind::ALL.iter().find(|kind| kind.name() == name).expect("one of these"))
 }
 
+fn listed(text: &str) -> Result<Listed, String> {
+    match text {
+        "inputs" => Ok(Listed::Inputs),
+        "outputs" => Ok(Listed::Outputs),
+        _ => Err("expected inputs or outputs".into()),
+    }
+}
+
 fn yes_no(text: &str) -> Result<bool, String> {
     match text {
         "yes" => Ok(true),
@@ -222,7 +275,7 @@ fn yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// How many bits reals have.
+/// Number of bits of reals.
 #[derive(Clone, Copy, Debug)]
 struct Precision {
     /// Always so many; or as many as it takes.
@@ -237,17 +290,73 @@ fn precision(text: &str) -> Result<Precision, String> {
     }
 }
 
+/// A number of bytes: `65536`, `512M`, `4G`.
+fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: &str = "KMGT";
+    let unit = text.chars().last().and_then(|last| UNITS.find(last.to_ascii_uppercase()));
+    let digits = if unit.is_some() { &text[..text.len() - 1] } else { text };
+    let shift = unit.map_or(0, |unit| 10 * (unit as u32 + 1));
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    number.ok_or_else(|| "expected a number of bytes, as in 512M or 4G".into())
+}
+
+/// A quarter of the machine's memory.
+fn usual_tape_memory() -> u64 {
+    let kilobytes = || -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.split_whitespace().next()?.parse().ok()
+    };
+    kilobytes().map_or(1 << 30, |kilobytes| kilobytes * 256)
+}
+
+/// The directory for large temporary files.
+fn usual_tape_dir() -> PathBuf {
+    std::env::var_os("TMPDIR").filter(|dir| !dir.is_empty()).map_or("/var/tmp".into(), PathBuf::from)
+}
+
 fn bits(text: &str) -> Result<f64, String> {
     let bits = text.parse().ok().filter(|bits| (0.0..=80.0).contains(bits));
     bits.ok_or_else(|| "expected a number from 0 to 80".into())
 }
 
 impl Cli {
-    /// What is to be run. `all`: the arguments as they were typed, without the command's own name.
-    pub(crate) fn launch(self, all: &[OsString]) -> Result<Launch, TargetError> {
+    /// Refuses options that mean nothing beside the others; the line that says so.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let of_records = [
+            ("--gradient", self.gradient.is_some()),
+            ("--jacobian", self.jacobian.is_some()),
+            ("--sparsity", self.sparsity.is_some()),
+            ("--direction", self.direction.is_some()),
+            ("--budget", self.budget),
+            ("--tape-memory", self.tape_memory.is_some()),
+            ("--tape-dir", self.tape_dir.is_some()),
+        ];
+        let given = of_records.iter().find(|(_, given)| *given);
+        if let Some((option, _)) = given.filter(|_| !self.shadow.keeps_record()) {
+            let with = ShadowKind::ALL.iter().filter(|kind| kind.keeps_record()).map(|kind| kind.name());
+            let with: Vec<&str> = with.collect();
+            return Err(format!("{option} needs --shadow={}", with.join("|")));
+        }
+        self.directions()?;
+        match &self.tape_dir {
+            Some(dir) if !dir.is_dir() => Err(format!("--tape-dir={}: no such directory", dir.display())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Program to be run, with its settings. `all`: the arguments as they were typed, without the command's own name.
+    pub(crate) fn launch(mut self, all: &[OsString]) -> Result<Launch, TargetError> {
+        if self.list.is_some() && !self.shadow.is_carried() {
+            // Calls are only looked at beside a shadow; without a seed the first of them costs nothing.
+            self.shadow = ShadowKind::ALL.iter().copied().find(|kind| kind.is_carried()).unwrap_or_default();
+        }
+        let mut files = self.reports.clone();
+        files.extend(self.gradient.as_deref().map(ReportTarget::gradient).transpose()?);
+        files.extend(self.jacobian.as_deref().map(ReportTarget::jacobian).transpose()?);
+        files.extend(self.sparsity.as_deref().map(ReportTarget::sparsity).transpose()?);
         let reports = Destinations {
             terminal: (self.shadow.is_carried() && !self.quiet).then(|| self.style()),
-            files: self.reports.clone(),
+            files,
             forked: self.first_process.is_some_and(|first| first != std::process::id()),
         };
         for target in &reports.files {
@@ -271,7 +380,7 @@ impl Cli {
         })
     }
 
-    /// How messages are written: for people, if it is people who read them.
+    /// Style of messages: for people, if it is people who read them.
     fn style(&self) -> Style {
         let is_terminal = match self.messages {
             None => std::io::stderr().is_terminal(),
@@ -280,6 +389,20 @@ impl Cli {
             }
         };
         Style::of_environment(is_terminal, self.verbose)
+    }
+
+    /// The directions that were given; the line that says why they cannot be read.
+    fn directions(&self) -> Result<Option<Vec<Vec<f64>>>, String> {
+        let Some(file) = &self.direction else { return Ok(None) };
+        let read = std::fs::read(file).map_err(|error| error.to_string());
+        let columns = read.and_then(|bytes| gradients::read_columns(&bytes).map_err(str::to_owned));
+        columns.map(Some).map_err(|error| format!("--direction={}: {error}", file.display()))
+    }
+
+    /// The directory for what does not fit into memory; absolute, since the program may go elsewhere.
+    fn tape_dir(&self) -> PathBuf {
+        let dir = self.tape_dir.clone().unwrap_or_else(usual_tape_dir);
+        std::path::absolute(&dir).unwrap_or(dir)
     }
 
     fn options(&self, all: &[OsString]) -> Options {
@@ -306,12 +429,18 @@ impl Cli {
             shadow: self.shadow,
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
+            list: self.list,
             reports,
+            directions: self.directions().ok().flatten(),
+            budget: self.budget,
+            tape_memory: self.tape_memory.unwrap_or_else(usual_tape_memory),
+            tape_dir: self.tape_dir(),
             argv: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             precision: self.precision.bits.unwrap_or(256),
             settles: self.precision.bits.is_none(),
             error_threshold: self.error_threshold,
             expression_depth: self.expr_depth,
+            remedies: self.remedies,
             error_exitcode: self.error_exitcode,
             fail_on: self.fail_on.iter().map(|concern| concern.meant()).collect(),
             strict: self.strict,
@@ -380,7 +509,7 @@ mod tests {
             "--report=run.json",
             "--input=u[",
             "--input=u=x",
-            "--output=u=1",
+            "--output=u=x",
             "--gen-suppressions=perhaps",
             "--fail-on=output,nothing",
             "--fail-on=",

@@ -40,7 +40,7 @@ pub(crate) const ZMM: u32 = 6;
 /// Places in [`Context::caught`].
 pub(crate) const CAUGHT_PLACES: usize = 7;
 
-/// Where a thread is, as other threads see it ([`Context::place`]).
+/// State of a thread, as other threads see it ([`Context::place`]).
 pub(crate) mod place {
     /// In the engine: looks at requests before it enters translated code again.
     #[expect(dead_code, reason = "only assembly code stores it, as a zero")]
@@ -73,12 +73,15 @@ pub(crate) struct Caught {
     /// The kernel's signal mask at that moment.
     pub(crate) mask: u64,
     pub(crate) info: [u64; 16],
-    /// What the guest wanted done about it at that moment: `signals::action::Action`, in words.
+    /// The guest's action for the signal at that moment: `signals::action::Action`, in words.
     pub(crate) action: [u64; 4],
 }
 
 /// Functions with a number of their own in [`Context::calls`].
 pub(crate) const FUNCTIONS: usize = 1024;
+
+/// Instructions with a number of their own in [`Context::counts`].
+pub(crate) const COUNTS: usize = 4096;
 
 /// As much of a vector register as such functions are given.
 pub(crate) type CallVector = [u64; 4];
@@ -91,13 +94,14 @@ pub(crate) struct FunctionCall {
     pub(crate) not_stack: u64,
     /// Code to go on at after its return: the return address is in rcx then, and rcx in its slot.
     pub(crate) then: u64,
-    /// Which one it is (`x86::function`), once it has returned; 0 for one whose operands the tool keeps elsewhere.
+    /// Number of the function (`x86::function`), once it has returned; 0 for one whose operands the tool keeps
+    /// elsewhere.
     pub(crate) function: u64,
     /// Operands, in the low bytes; integers as they are.
     pub(crate) x: [CallVector; MAX_OPERANDS],
     /// Their shadows.
     pub(crate) shadows: [CallVector; MAX_OPERANDS],
-    /// Where results go that are not returned.
+    /// Addresses of results that are not returned.
     pub(crate) pointers: [u64; 2],
     /// A result.
     pub(crate) result: CallVector,
@@ -115,7 +119,7 @@ impl FunctionCall {
         !self.not_stack
     }
 
-    /// Whether there is one.
+    /// Tells whether there is one.
     pub(crate) fn is_active(&self) -> bool {
         self.not_stack != 0
     }
@@ -129,11 +133,11 @@ pub(crate) struct Mxcsr {
     pub(crate) hidden: u32,
     /// The guest's as it was when translated code was entered.
     pub(crate) entered: u32,
-    /// What isolated rules run under.
+    /// MXCSR of isolated rules.
     pub(crate) rules: u32,
     /// The flags of which one is set once isolated code can go on without isolation.
     pub(crate) settles: u32,
-    /// How many isolated blocks may still begin until they go on without isolation anyway.
+    /// Number of isolated blocks that may still begin until they go on without isolation anyway.
     pub(crate) patience: u32,
 }
 
@@ -154,7 +158,7 @@ pub(crate) struct Context {
     pub(crate) entry: u64,
     /// The per-thread stub that loads the last register and jumps to `entry`.
     pub(crate) enter_stub: u64,
-    /// Which exit translated code left by.
+    /// Number of the exit by which translated code left.
     pub(crate) exit: u64,
     /// Guest target of a missed indirect branch.
     pub(crate) ib_target: u64,
@@ -170,22 +174,24 @@ pub(crate) struct Context {
     pub(crate) syscall_mode: u64,
     /// The guest's GS base, where GS is taken for the mirror.
     pub(crate) guest_gs: u64,
-    /// Where the next record goes (`x86::mirror::record`).
+    /// Address of the next record (`x86::mirror::record`).
     pub(crate) record: u64,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
     pub(crate) mxcsr: Mxcsr,
     /// The function that runs as one operation.
     pub(crate) call: FunctionCall,
-    /// How often each function was called, by its number, since the tool last looked.
+    /// Number of calls of each function, by its number, since the tool last looked.
     pub(crate) calls: [u64; FUNCTIONS],
+    /// Number of times that something happened at an instruction that its number stands for, since the tool last looked.
+    pub(crate) counts: [u64; COUNTS],
     /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
     pub(crate) quiet: AtomicU32,
     /// One of [`place`].
     pub(crate) place: AtomicU32,
     /// State components to save and restore.
     pub(crate) xsave_mask: u64,
-    /// Whether FS can be read and written by unprivileged instructions.
+    /// 1 if FS can be read and written by unprivileged instructions.
     pub(crate) fsgsbase: u64,
     /// The owning `Thread`, for signal handlers.
     pub(crate) thread: u64,
@@ -203,7 +209,7 @@ pub(crate) struct Context {
 }
 
 /// Places in [`Context::aside`].
-pub(crate) const ASIDE: usize = 8;
+pub(crate) const ASIDE: usize = 13;
 
 /// See [`Context::shadows`].
 #[repr(C, align(64))]
@@ -234,6 +240,7 @@ impl Context {
     pub(crate) const OFFSET_ASIDE: u32 = offset_of!(Context, aside) as u32;
     pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
+    pub(crate) const OFFSET_COUNTS: u32 = offset_of!(Context, counts) as u32;
     pub(crate) const OFFSET_HOST_RSP: u32 = offset_of!(Context, host_rsp) as u32;
     pub(crate) const OFFSET_QUIET: u32 = offset_of!(Context, quiet) as u32;
     pub(crate) const OFFSET_PLACE: u32 = offset_of!(Context, place) as u32;
@@ -241,6 +248,12 @@ impl Context {
     /// Asks the thread to come to the engine at its next exit from translated code.
     pub(crate) fn request(&self) {
         self.quiet.store(0, Ordering::SeqCst);
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn forget_counts(&mut self) {
+        self.calls.fill(0);
+        self.counts.fill(0);
     }
 
     /// The state a process starts with: flags, MXCSR and x87 control word of the System V ABI, all else zero.

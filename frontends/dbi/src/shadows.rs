@@ -4,7 +4,7 @@
 mod count;
 
 use crate::runtime::{Carrier, InlineCode, Reach, carry};
-use shadowgrind_core::shadow::{Policy, Settings, Shadow};
+use shadowgrind_core::shadow::{Derivatives, Policy, Settings, Shadow};
 use std::sync::Arc;
 
 /// Hands all rows to the macro `$consumer`: the name here, and the type that implements [`Shadow`].
@@ -13,6 +13,8 @@ macro_rules! for_each_shadow {
         $consumer! {
             None: shadowgrind_shadows::none::Nothing;
             Dot: shadowgrind_shadows::dot::Dot;
+            Adjoint: shadowgrind_shadows::adjoint::Adjoint;
+            Error: shadowgrind_shadows::error::ErrorShadow;
             Mpfr: shadowgrind_shadows::mpfr::MpfrShadow;
             #[cfg(test)]
             Count: count::Count;
@@ -23,7 +25,7 @@ macro_rules! for_each_shadow {
 /// Makes [`ShadowKind`] from rows.
 macro_rules! define_kinds {
     ($($(#[$attribute:meta])* $name:ident: $shadow:ty;)+) => {
-        /// What is carried beside every float.
+        /// Shadow that is carried beside every float.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum ShadowKind {
             $(#[doc = concat!("`", stringify!($shadow), "`")] $(#[$attribute])* $name,)+
@@ -40,7 +42,7 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// What it is for, in a few words.
+            /// Its purpose, in a few words.
             pub fn summary(self) -> &'static str {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <$shadow>::SUMMARY,)+
@@ -54,7 +56,7 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// What is to be done for it.
+            /// The services that it asks for.
             pub(crate) fn policy(self) -> &'static Policy {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => const { &<$shadow>::POLICY },)+
@@ -68,7 +70,7 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// Whether its operations are recorded.
+            /// Tells whether its operations are recorded.
             pub(crate) fn records(self) -> bool {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::RECORDS,)+
@@ -88,7 +90,12 @@ macro_rules! define_kinds {
 for_each_shadow!(define_kinds);
 
 impl ShadowKind {
-    /// Whether shadows are carried at all.
+    /// Tells whether it keeps a record of the whole run, of which questions are asked at its end.
+    pub fn keeps_record(self) -> bool {
+        self.policy().derivatives == Some(Derivatives::Recorded)
+    }
+
+    /// Tells whether shadows are carried at all.
     pub fn is_carried(self) -> bool {
         self != ShadowKind::None
     }

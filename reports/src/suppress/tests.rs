@@ -38,7 +38,7 @@ fn report() -> Report {
     report
 }
 
-/// How many findings of the report remain under `rules`.
+/// Number of findings of the report that remain under `rules`.
 fn left(rules: &str) -> usize {
     let rules: Suppressions = rules.parse().expect("rules");
     let mut report = report();

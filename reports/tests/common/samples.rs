@@ -1,8 +1,8 @@
 //! Reports made up for tests, with places that need no files.
 
 use shadowgrind_core::findings::{
-    Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, Report, Said, Spread,
-    Value, VariableRange, Witness, Wrapped,
+    Decided, Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, Remedy,
+    Report, Said, Spread, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
@@ -78,7 +78,8 @@ pub(crate) fn wide(low: u8) -> Value {
 /// Three single prints, a loop of a thousand, a named output; gaps and functions taken as one operation.
 pub(crate) fn dot() -> Report {
     let mut report = report("dot");
-    let input = |spec: &str, value, seed, count| Input { spec: spec.into(), value, seed, count };
+    let input =
+        |spec: &str, value, seed, count| Input { spec: spec.into(), value, seed, count, at_once: count };
     report.inputs = vec![
         input("nu@solve", Some(0.01.into()), 1.0, 1),
         input("u[0..100]", Some(1.0f32.into()), -0.5, 100),
@@ -113,6 +114,10 @@ pub(crate) fn dot() -> Report {
     {
         let site = site(&mut report, offset);
         report.coverage.gaps.push(Gap { instruction: instruction.into(), count, site });
+    }
+    for (count, equal, offset) in [(20_000, 0, 0x1010), (12, 2, 0x1015)] {
+        let site = site(&mut report, offset);
+        report.coverage.decisions.push(Decided { count, equal, site });
     }
     report
 }
@@ -210,7 +215,16 @@ pub(crate) fn mpfr() -> Report {
     ];
     cancellation.outputs = (6..40).collect();
     cancellation.contribution = 900.0;
-    cancellation.hint = Some("multiply by the conjugate: x = 2*c / (-b - sqrt(b*b - 4*a*c)) has no difference of near equals when b > 0".into());
+    cancellation.hint = Some("up to 39 leading bits cancel".into());
+    cancellation.remedies = vec![Remedy {
+        expression: "-4.0 * c / (sqrt(b * b - 4.0 * c) + b)".into(),
+        fpcore: Some(
+            "(FPCore (b c) :precision binary64 (/ (* -4 c) (+ (sqrt (- (* b b) (* 4 c))) b)))".into(),
+        ),
+        bits_before: 30.04,
+        bits_after: 0.35,
+        samples: 34,
+    }];
     let mut branch = Finding::new(FindingKind::Branch, "<", sites[1]);
     (branch.count, branch.unsettled, branch.executions) = (3, 1, Some(1100));
     (branch.causes, branch.expression) = (vec![sites[0]], Some("x < 1.0".into()));

@@ -11,9 +11,9 @@ use super::influences::{Both, Few};
 use super::operations::Id;
 use super::unit::Unit;
 
-/// How many roundings a value keeps.
+/// Number of roundings that a value keeps.
 const ROUNDINGS: usize = 3;
-/// How many gains.
+/// Number of gains.
 const GAINS: usize = 2;
 
 /// Part of an error, float less real, in the unit of what it is part of: see [`Unit`].
@@ -21,11 +21,11 @@ const GAINS: usize = 2;
 pub(super) struct Part {
     /// Who made it.
     pub(super) operation: Id,
-    /// How much; infinite where it is beyond measure.
+    /// The size of the rounding; infinite where it is beyond measure.
     pub(super) amount: f64,
 }
 
-/// What is beyond measure stays so: 0 · ∞, ∞ − ∞.
+/// `amount`, or infinity if it is beyond measure and stays so: 0 · ∞, ∞ − ∞.
 #[inline(always)]
 pub(super) fn known(amount: f64) -> f64 {
     if amount.is_nan() { f64::INFINITY } else { amount }
@@ -72,8 +72,8 @@ pub struct Roundings {
     pub amounts: [u32; LANES],
 }
 
-/// How lists of roundings of two operands are merged. Processors have instructions that do it to all places at once;
-/// what comes of it is always what [`Portable`] makes of them.
+/// Merging of the roundings of two operands. Processors have instructions that do it to all places at once; the result
+/// is always that of [`Portable`].
 pub trait Merging {
     /// The three largest of two lists without marks, each times its factor, and of one of `own` more, which is
     /// somebody's. Those of one operation are added up; amounts that agree but for their last four bits are in the order
@@ -157,7 +157,7 @@ impl<const GROUPS: usize> Merged<GROUPS> {
         self.amounts[0][ROUNDINGS] = f32::from_bits(amount.to_bits() & !known);
     }
 
-    /// What is of the same operation in both lists is added up in the first of them.
+    /// Adds up, in the first list, the roundings of an operation that is in both.
     #[inline(always)]
     fn join(&mut self, first: usize, second: usize) {
         let (mine, others) = (self.operations[first], self.operations[second]);
@@ -227,13 +227,14 @@ impl Roundings {
         Roundings { operations, amounts: [a, b, c, unit.mark] }
     }
 
-    /// How much the largest part brings to a result, with that factor, whatever its sign.
+    /// Contribution of the largest part to a result, with that factor, whatever its sign.
     #[inline(always)]
     pub(super) fn brought(&self, factor: f32) -> f32 {
         (f32::from_bits(self.amounts[0]) * factor).abs()
     }
 
-    /// What is beyond measure is not followed: were there any such, it would be the first.
+    /// `self`, unless a part of it is beyond measure, which is not followed: were there any such, it would be the
+    /// first.
     #[inline(always)]
     fn checked(self) -> Roundings {
         if f32::from_bits(self.amounts[0]).is_finite() { self } else { Roundings::NONE }
@@ -245,7 +246,7 @@ impl Roundings {
         self.amounts[ROUNDINGS]
     }
 
-    /// What amounts are in; `x` is the float.
+    /// Unit of the amounts; `x` is the float.
     pub(super) fn unit(&self, x: f64) -> Unit {
         Unit::marked(self.mark(), x)
     }
@@ -283,7 +284,8 @@ pub(super) fn narrow(factor: f64) -> f32 {
     (factor as f32).clamp(f32::MIN, f32::MAX)
 }
 
-/// Where relative error grew most, in bits: signed, as what one turn of a loop gains the next may lose.
+/// Operations at which relative error grew most, in bits: signed, as one turn of a loop may lose what the last has
+/// gained.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gains {
     operations: [Id; GAINS],

@@ -1,4 +1,4 @@
-//! How sure a real is of itself: MPFR's reals are exact, or rounded to so many bits and then wear off.
+//! Certainty of reals: MPFR's reals are exact, or rounded to so many bits and then wear off.
 //!
 //! What a rounded real may be off by is followed like any error, to first order, as a binary logarithm. Signs are lost
 //! on the way, so that a bound grows without need in a long recurrence; but the float beside it is a control: it went
@@ -20,7 +20,7 @@ use super::linear::exponent;
 use super::number::{RealNumber, perturbed};
 use super::reals::Mpfr;
 
-/// What is known of a real.
+/// Bound on the error of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Certainty {
     /// It is the very result, a multiple of 2^last.
@@ -38,9 +38,9 @@ pub(super) enum Certainty {
 #[derive(Clone, Copy)]
 pub(super) struct Reckoned<'a> {
     pub(super) value: &'a RealNumber,
-    /// Whether it may be rounded.
+    /// True if it may be rounded.
     pub(super) is_rounded: bool,
-    /// How many floats the operation's float is away from it.
+    /// Distance of the operation's float from it, in floats.
     pub(super) floats: f64,
 }
 
@@ -54,6 +54,14 @@ impl Certainty {
             _ => i32::MAX / 4,
         };
         Certainty::Exact { last }
+    }
+
+    /// The same of a double, a normal number.
+    #[inline(always)]
+    pub(super) fn of_double(x: f64) -> Certainty {
+        let significand = x.to_bits() & ((1 << 52) - 1) | 1 << 52;
+        let exponent = (x.to_bits() >> 52 & 0x7ff) as i32 - 1075;
+        Certainty::Exact { last: exponent + significand.trailing_zeros() as i32 }
     }
 
     /// Of the real result of an operation.
@@ -83,17 +91,30 @@ impl Certainty {
             || lane.shadows.iter().flatten().any(|shadow| shadow.certainty.is_alone());
         let error = error_bits(floats);
         if !alone && is_ample(error, lane.to, precision) {
-            return Certainty::Below(own + (error + CONTROL) as f32);
+            return Certainty::told(own, error);
         }
         let own = if is_rounded { own } else { f32::NEG_INFINITY };
         let bound = Brought { lane, reals, value, exponent }.noise().fold(own, sum);
-        let control = if alone { f32::INFINITY } else { control(own, floats, lane.to) };
+        Certainty::bounded(bound, own, floats, lane.to, alone)
+    }
+
+    /// Of a result whose float tells that it is good enough: see [`is_ample`].
+    #[inline(always)]
+    pub(super) fn told(own: f32, error: i32) -> Certainty {
+        Certainty::Below(own + (error + CONTROL) as f32)
+    }
+
+    /// Of a result that may be off by 2^bound, and by no more than its float tells, unless it is alone; its own rounding
+    /// is below 2^own.
+    #[inline(always)]
+    pub(super) fn bounded(bound: f32, own: f32, floats: f64, to: Format, alone: bool) -> Certainty {
+        let control = if alone { f32::INFINITY } else { control(own, floats, to) };
         Certainty::off(bound.min(control), alone)
     }
 
     /// Of a real that may be off by 2^noise.
     #[inline(always)]
-    pub(super) fn off(noise: f32, alone: bool) -> Certainty {
+    fn off(noise: f32, alone: bool) -> Certainty {
         if alone { Certainty::Alone(noise) } else { Certainty::Below(noise) }
     }
 
@@ -131,14 +152,14 @@ impl Certainty {
     /// The [kind](Certainty::kind) of what is off by no more than its float tells.
     pub(super) const BELOW: u32 = 1;
 
-    /// Whether its float tells nothing of what it may be off by.
+    /// Tells whether its float tells nothing of what it may be off by.
     #[inline(always)]
     pub(super) fn is_alone(self) -> bool {
         matches!(self, Certainty::Alone(_))
     }
 
-    /// Whether fewer than so many bits of a real with this exponent are sure; of zero, whether it may be what is not zero
-    /// in `format`.
+    /// Tells whether fewer than so many bits of a real with this exponent are sure; of zero, whether it may be what is
+    /// not zero in `format`.
     #[inline(always)]
     pub(super) fn lacks(self, exponent: Option<i32>, format: Format, bits: i32) -> bool {
         match exponent {
@@ -147,7 +168,7 @@ impl Certainty {
         }
     }
 
-    /// Whether nothing of a real with this exponent is sure, not even that it is not zero.
+    /// Tells whether nothing of a real with this exponent is sure, not even that it is not zero.
     #[inline(always)]
     pub(super) fn covers(self, exponent: i32) -> bool {
         self.noise().is_some_and(|noise| covers(noise, exponent))
@@ -162,7 +183,7 @@ impl Certainty {
         }
     }
 
-    /// How many bits are sure of a real with this exponent; all there are where it is exact.
+    /// Number of sure bits of a real with this exponent; all there are where it is exact.
     #[inline(always)]
     pub(super) fn bits_of(self, exponent: i32) -> i32 {
         self.noise().map_or(i32::MAX, |noise| (exponent as f32 - noise) as i32)
@@ -191,12 +212,18 @@ fn least(format: Format) -> i16 {
 /// Leading bits of the terms of a sum of which it is not to be believed that they cancel by chance.
 const NO_CHANCE: i32 = 64;
 
-/// Whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went that it is
-/// zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
+/// Tells whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went
+/// that it is zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
 pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, certainty: Certainty, precision: u32) -> bool {
     let size = |index: usize| exponent_in(lane, index).unwrap_or(i32::MIN / 4);
     let terms = if lane.x.len() == 3 { [size(0) + size(1), size(2)] } else { [size(0), size(1)] };
-    certainty.covers(result) && terms[0].max(terms[1]) - result >= NO_CHANCE.min(precision as i32 / 2)
+    is_noise_of(terms, result, certainty, precision)
+}
+
+/// The same of the sum of two terms with these exponents.
+#[inline(always)]
+pub(super) fn is_noise_of([a, b]: [i32; 2], result: i32, certainty: Certainty, precision: u32) -> bool {
+    certainty.covers(result) && a.max(b) - result >= NO_CHANCE.min(precision as i32 / 2)
 }
 
 /// The exponent of the real of an operand, unless that has none.
@@ -208,7 +235,7 @@ fn exponent_in(lane: &Lane<'_, Value>, index: usize) -> Option<i32> {
     }
 }
 
-/// What the operands of an operation bring into its result.
+/// Contribution of the operands of an operation to the error of its result.
 struct Brought<'a> {
     lane: &'a Lane<'a, Value>,
     reals: &'a Mpfr,
@@ -260,19 +287,19 @@ const CHANCE: i32 = 8;
 pub(super) const NEAR: i32 = 33;
 
 /// Bits by which a real may be worse than its float, beside what it has more.
-pub(super) const CONTROL: i32 = CHANCE + NEAR;
+const CONTROL: i32 = CHANCE + NEAR;
 
-/// What a real has to have at least for its own noise not to matter: twice a double's significand, and some more.
+/// Number of bits that a real must have for its own error not to matter: twice a double's significand, and some more.
 const AMPLE: i32 = 128;
 
-/// Whether what a real may be off by is told by its float, of which so many bits are wrong, and need not be followed: even
-/// so the real is much better than that.
+/// Tells whether what a real may be off by is told by its float, of which so many bits are wrong, and need not be
+/// followed: even so the real is much better than that.
 #[inline(always)]
 pub(super) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
     (error + CHANCE < format.precision() as i32) & (error + CONTROL + AMPLE <= precision as i32)
 }
 
-/// Whether what a number may be off by, two to `noise`, is as much as a number with this exponent.
+/// Tells whether what a number may be off by, two to `noise`, is as much as a number with this exponent.
 #[inline(always)]
 pub(super) fn covers(noise: f32, exponent: i32) -> bool {
     exponent as f32 <= noise + SPARE
@@ -281,9 +308,9 @@ pub(super) fn covers(noise: f32, exponent: i32) -> bool {
 /// Bits to spare for what first order does not see.
 const SPARE: f32 = 2.0;
 
-/// What a real is off by at most, by its float, which is off by so many floats; the real's own rounding is below 2^own.
+/// Bound on the error of a real, by its float, which is off by so many floats; the real's own rounding is below 2^own.
 #[inline(always)]
-pub(super) fn control(own: f32, floats: f64, format: Format) -> f32 {
+fn control(own: f32, floats: f64, format: Format) -> f32 {
     let error = error_bits(floats);
     if error + CHANCE < format.precision() as i32 { own + (error + CONTROL) as f32 } else { f32::INFINITY }
 }

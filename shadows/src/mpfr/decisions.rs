@@ -22,7 +22,7 @@ use super::real::Real;
 use super::special::is_special;
 use super::{MpfrShadow, Value, convert, fitted, measure};
 
-/// How many bits nearer than their nearest doubles two reals may be, and some to spare.
+/// Number of bits by which two reals may be nearer than their nearest doubles, and some to spare.
 const MARGIN: f32 = 4.0;
 
 impl MpfrShadow {
@@ -141,8 +141,8 @@ impl MpfrShadow {
         }
     }
 
-    /// Whether the real becomes the same integer for sure, as is seen from the double that is next to it: where that is
-    /// between the places at which integers change, so is the real.
+    /// Tells whether the real becomes the same integer for sure, as is seen from the double that is next to it: where
+    /// that is between the places at which integers change, so is the real.
     fn converts_alike(&self, how: ToInteger, x: &Seen<'_, Value>, shadow: &Real) -> bool {
         let integer: fn(f64) -> f64 = match (how, self.reals.mpfr.current) {
             (ToInteger::Truncate, _) => f64::trunc,
@@ -226,12 +226,12 @@ fn relation(order: Option<Ordering>) -> u8 {
     }
 }
 
-/// What a comparison says: itself, where all relations are told apart.
+/// Outcome of a comparison: its relation, where all relations are told apart.
 fn decides(predicate: Predicate, relation: u8) -> u8 {
     if predicate == Predicate::ORDER { relation } else { u8::from(predicate.0 & relation != 0) }
 }
 
-/// Whether a difference is no more than the reals' own noise.
+/// Tells whether a difference is no more than the reals' own noise.
 fn within(difference: &Float, noise: f32) -> bool {
     match difference.get_exp() {
         Some(exponent) => certainty::covers(noise, exponent),

@@ -1,4 +1,4 @@
-//! How a real came about, step by step as the history has it, and its value to any number of bits.
+//! Derivation of a real, step by step as the history has it, and its value to any number of bits.
 //!
 //! Knows nothing of when that is worth the time.
 
@@ -16,7 +16,7 @@ use super::history::{History, Serial, Source, Step, UNTRACED};
 use super::operations::{Operations, What};
 use super::reals::Mpfr;
 
-/// What an operand is.
+/// Operand of a step.
 #[derive(Clone, Copy, Debug)]
 enum Operand {
     /// The result of another step, or what it is with the sign turned over.
@@ -56,7 +56,7 @@ impl Bounded {
         self.value.get_exp().map_or(self.noise, |exponent| self.noise.max(f64::from(exponent)))
     }
 
-    /// How many bits of it are sure; nothing of zero.
+    /// Number of its bits that are sure; nothing of zero.
     pub(super) fn sure(&self) -> Option<f64> {
         self.value.get_exp().map(|exponent| f64::from(exponent) - self.noise)
     }
@@ -65,7 +65,7 @@ impl Bounded {
 /// Steps that lead to the operands of an operation, the last first.
 struct Steps {
     found: Vec<(Serial, Step)>,
-    /// Whether others lead to those.
+    /// True if others lead to those.
     is_all: bool,
 }
 
@@ -98,7 +98,7 @@ impl Steps {
 }
 
 impl Derivation {
-    /// How an operation's result came about, from floats that are their own reals; nothing if that takes more than so
+    /// Derivation of an operation's result from floats that are their own reals; nothing if that takes more than so
     /// many steps, or is not known any more.
     pub(super) fn whole(
         history: &History,
@@ -162,7 +162,7 @@ impl Derivation {
         Some(Operand::Given { place })
     }
 
-    /// How many steps it has.
+    /// Number of its steps.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -196,8 +196,8 @@ impl Derivation {
         made.pop()
     }
 
-    /// Whether the result is zero whatever is given: it is so for numbers chosen at random. Only for what is made by
-    /// arithmetic, with no choices. Nothing where that is not so.
+    /// Tells whether the result is zero whatever is given: it is so for numbers chosen at random. Only for what is made
+    /// by arithmetic, with no choices. Nothing where that is not so.
     pub(super) fn is_identically_zero(&self, reals: &Mpfr) -> bool {
         let is_arithmetic = |node: &Node| {
             use Op::{Add, Div, Fmadd, Fmsub, Fnmadd, Fnmsub, Mul, Neg, Sqrt, Sub};
@@ -269,7 +269,7 @@ fn apply(reals: &Mpfr, op: Op, x: &[Bounded]) -> Option<Bounded> {
     Some(Bounded { value, noise })
 }
 
-/// What an operand brings to what the result may be off by.
+/// Contribution of an operand to the bound on the result's error.
 fn brought(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float) -> Option<f64> {
     use Op::{Abs, Add, Div, Fmadd, Fmsub, Fnmadd, Fnmsub, Max, Min, Mul, Narrow, Neg, Sqrt, Sub, Widen};
     let noise = x[index].noise;

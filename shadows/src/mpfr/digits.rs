@@ -26,7 +26,7 @@ const FAR: u32 = 1 << 28;
 /// Exponents below this, either way, are not far out of the range of doubles.
 const NEAR: u32 = 1 << 12;
 
-/// What a number is. As wide as an exponent: numbers are copied in whole words.
+/// Kind of a number. As wide as an exponent: numbers are copied in whole words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum Kind {
@@ -92,13 +92,13 @@ impl Short {
         Short { words: [0, 0, 0, top], exponent: field - 1022, kind: Kind::Finite, negative: bits >> 63 != 0 }
     }
 
-    /// Whether the significand fits a double's.
+    /// Tells whether the significand fits a double's.
     #[inline(always)]
     pub(super) fn is_double(&self) -> bool {
         self.words[0] | self.words[1] | self.words[2] | self.words[3] & 0x7ff == 0
     }
 
-    /// Whether it is as near to its double, a normal number, as [`NEAR`](super::certainty::NEAR) says.
+    /// Tells whether it is as near to its double, a normal number, as [`NEAR`](super::certainty::NEAR) says.
     #[inline(always)]
     pub(super) fn clings(&self) -> bool {
         const REACH: u64 = 1 << (64 - certainty::NEAR);
@@ -109,20 +109,29 @@ impl Short {
 
     /// The same number, of 256 bits at most.
     pub fn from_float(real: &Float) -> Short {
+        if let Some(leading) = Short::leading(real) {
+            return leading;
+        }
         let negative = real.is_sign_negative();
-        let Some(exponent) = real.get_exp() else {
-            let kind = if real.is_nan() { Kind::Nan } else { Kind::Infinite };
-            return if real.is_zero() {
-                Short::zero(negative)
-            } else {
-                Short::special(kind, negative && kind == Kind::Infinite)
-            };
-        };
-        let shifted = Float::with_val(real.prec(), real.abs_ref()) << (BITS as i32 - exponent);
-        let integer = shifted.to_integer().expect("a finite number");
+        match real.is_zero() {
+            true => Short::zero(negative),
+            false if real.is_nan() => Short::special(Kind::Nan, false),
+            false => Short::special(Kind::Infinite, negative),
+        }
+    }
+
+    /// The leading 256 bits of `real`, the last of them set if any below is: what is asked of fewer bits than that, and
+    /// whether there are any more, has the same answer. Nothing of zero, infinities and NaN.
+    #[inline]
+    pub(super) fn leading(real: &Float) -> Option<Short> {
+        let significand = real.get_significand()?;
+        let limbs = significand.as_limbs();
+        let (below, leading) = limbs.split_at(limbs.len().saturating_sub(WORDS));
         let mut words = [0; WORDS];
-        integer.write_digits(&mut words, Order::Lsf);
-        Short { words, exponent, kind: Kind::Finite, negative }
+        words[WORDS - leading.len()..].copy_from_slice(leading);
+        words[0] |= u64::from(below.iter().fold(0, |any, limb| any | limb) != 0);
+        let (exponent, negative) = (real.get_exp()?, real.is_sign_negative());
+        Some(Short { words, exponent, kind: Kind::Finite, negative })
     }
 
     /// The same number as MPFR has it.
@@ -160,13 +169,13 @@ impl Short {
         self.exponent
     }
 
-    /// Whether it is finite, not zero and not far out of the range of doubles.
+    /// Tells whether it is finite, not zero and not far out of the range of doubles.
     #[inline(always)]
     pub(super) fn is_near(&self) -> bool {
         (self.kind == Kind::Finite) & (self.exponent.unsigned_abs() < NEAR)
     }
 
-    /// Whether there is arithmetic for it here.
+    /// Tells whether there is arithmetic for it here.
     #[inline(always)]
     pub(super) fn is_ordinary(&self) -> bool {
         match self.kind {
@@ -249,7 +258,7 @@ impl Short {
         (finished(sum, exponent, negative, precision), near)
     }
 
-    /// What orders numbers by size, but for those that agree in sixty-four bits.
+    /// Key that orders numbers by size, but for those that agree in sixty-four bits.
     #[inline(always)]
     fn magnitude_key(&self) -> u128 {
         u128::from((self.exponent as u32) ^ 1 << 31) << 64 | u128::from(self.words[WORDS - 1])

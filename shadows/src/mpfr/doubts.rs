@@ -18,7 +18,7 @@ const MOST: usize = 256;
 /// Parts of a rounding error that are less than this part of the largest are not looked at.
 const MINOR: f64 = 1e-6;
 
-/// Whether something that an operation rounded off was put back by another.
+/// State of a rounding that a later operation may put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PutBack {
     /// It was not.
@@ -36,16 +36,16 @@ pub(super) struct Doubt {
     pub(super) id: Id,
     /// Whose roundings.
     operations: Vec<Id>,
-    /// Whether nothing that is compared is zero in the reals: what decides is not rounding errors alone.
+    /// True if nothing that is compared is zero in the reals: what decides is not rounding errors alone.
     is_mixed: bool,
-    /// What was compared first.
+    /// The operands of the first comparison.
     operands: Vec<(Format, u128, Option<Real>)>,
-    /// How wrong that was, every time.
+    /// The error of the comparison, every time.
     pub(super) error: ErrorTally,
 }
 
 impl Doubt {
-    /// What was compared first.
+    /// The operands of the first comparison.
     pub(super) fn seen(&self) -> Vec<Seen<'_, Value>> {
         let operands = self.operands.iter();
         operands.map(|&(format, bits, ref shadow)| Seen { format, bits, shadow: shadow.as_ref() }).collect()

@@ -11,25 +11,25 @@ pub trait Elementary: Copy {
     /// Its row of TABLE 1.
     fn op(self) -> Op;
 
-    /// How many operands it has.
+    /// Number of its operands.
     #[inline(always)]
     fn arity(self) -> usize {
         self.op().arity()
     }
 
-    /// Whether it adds: the only ones that cancel.
+    /// Tells whether it adds: the only ones that cancel.
     #[inline(always)]
     fn is_sum(self) -> bool {
         is_sum(self.op())
     }
 
-    /// Whether relative errors of operands grow or shrink in it.
+    /// Tells whether relative errors of operands grow or shrink in it.
     #[inline(always)]
     fn is_conditioned(self) -> bool {
         !matches!(self.op(), Op::Mul | Op::Div)
     }
 
-    /// What the operation's own rounding adds to the error of `r`, its result for moderate numbers.
+    /// Contribution of the operation's own rounding to the error of `r`, its result for moderate numbers.
     fn own(self, a: f64, b: f64, r: f64) -> f64;
 
     /// Its derivatives.
@@ -38,15 +38,15 @@ pub trait Elementary: Copy {
     /// The same of relative errors.
     fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2];
 
-    /// What it is on numbers that are not zero; of which it is said whether they are doubles; and whether
-    /// that is so, which is not where it would take long.
+    /// Result on numbers that are not zero, of which it is said whether they are doubles; and whether the result is
+    /// one, which is denied where finding out would take long.
     fn short(self, a: (&Short, bool), b: (&Short, bool), precision: u32) -> (Short, bool);
 }
 
 /// `a ± b`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
-    /// Whether it is a difference.
+    /// True if it is a difference.
     pub subtract: bool,
 }
 

@@ -1,4 +1,4 @@
-//! When TABLE 1's residuals tell what an operation rounds off, without asking MPFR.
+//! Conditions under which TABLE 1's residuals tell what an operation rounds off, without asking MPFR.
 
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
@@ -12,8 +12,8 @@ pub fn residual_host<V>(lane: &Lane<'_, V>) -> Host {
     Host::new(if lane.op == Op::Narrow { lane.from } else { lane.to })
 }
 
-/// Whether residuals of operands `x` and result `r` are to be had: in the two narrower formats, where nothing comes
-/// near the ends of the range.
+/// Tells whether residuals of operands `x` and result `r` are to be had: in the two narrower formats, where nothing
+/// comes near the ends of the range.
 #[inline(always)]
 pub fn residuals_hold(from: Format, to: Format, x: &[f64], r: f64) -> bool {
     let bound = match (from, to) {

@@ -15,7 +15,7 @@ use super::real::Real;
 use super::unit::Unit;
 use super::{MpfrShadow, Value, exact, is_sum, measure, settle};
 
-/// How many floats away no more than one rounding explains.
+/// Distance, in floats, that one rounding explains.
 pub(super) const ONE_ROUNDING: f64 = 1.0;
 
 /// A result in the reals and how far the float is from it.
@@ -23,7 +23,7 @@ struct Result {
     value: RealNumber,
     /// The value as a float.
     rounded: u128,
-    /// How far the float is from that.
+    /// The distance of the float from that, in floats.
     floats: f64,
     certainty: Certainty,
 }
@@ -139,7 +139,7 @@ impl MpfrShadow {
         Some(Result { value: self.reals.zero(), rounded: 0, floats, certainty })
     }
 
-    /// Whether the real of a result is all there is to it: nothing was ever rounded off.
+    /// Tells whether the real of a result is all there is to it: nothing was ever rounded off.
     fn is_all(&mut self, lane: &Lane<'_, Value>) -> bool {
         if lane.shadows.iter().flatten().any(|shadow| shadow.noise() > f32::NEG_INFINITY) {
             return false;
@@ -199,7 +199,7 @@ impl MpfrShadow {
         }
         real.serial = self.history.push(id, lane);
         self.note(id, lane, linear, floats, &real);
-        if fault.is_some() || self.operations[id].error.count.is_power_of_two() {
+        if fault.is_some() || is_looked_at(self.operations[id].error.count) {
             self.explain_now(id, lane, fault, floats);
         }
         real
@@ -231,7 +231,7 @@ impl MpfrShadow {
         unit
     }
 
-    /// What an operation without a residual rounds off: the error that its operands' errors do not explain, as far as
+    /// Local error of an operation without a residual: the error that its operands' errors do not explain, as far as
     /// rounding can be its cause.
     fn own_rounding(&self, linear: &Linear, lane: &Lane<'_, Value>, value: &RealNumber) -> f64 {
         let mut own = value.taken_from(lane.to, lane.r);
@@ -263,9 +263,9 @@ impl MpfrShadow {
         Influences::combine(operands, own, &mut self.parts)
     }
 
-    /// Which operand a compensating operation corrects: a sum that in the reals is one of its operands, because the
-    /// other is zero there, and is nearer to its real than that operand was (Herbgrind's rule). What the correction
-    /// was computed with is not to blame.
+    /// Operand that a compensating operation corrects: a sum that in the reals is one of its operands, because the
+    /// other is zero there, and is nearer to its real than that operand was (Herbgrind's rule). The operations that
+    /// computed the correction are not to blame.
     fn compensated(&self, lane: &Lane<'_, Value>, value: &RealNumber) -> Option<usize> {
         let (&[Some(a), Some(b)], Op::Add | Op::Sub) = (lane.shadows, lane.op) else { return None };
         let sure = self.settings.precision as i32 / 2;
@@ -300,6 +300,9 @@ impl MpfrShadow {
         if self.operations[id].error.count.is_power_of_two() {
             self.note_usual(id, sources);
         }
+        if fault.is_none() {
+            self.note_right(id, sources);
+        }
         if let Some(fault) = fault {
             self.note_fault(id, sources, &fault, measure::error_power(lane.to, floats));
             self.note_causes(id, lane, &fault);
@@ -307,7 +310,14 @@ impl MpfrShadow {
     }
 }
 
-/// Whether an operation may be done without MPFR, which would tell what it rounds.
+/// Tells whether what an operation computes is looked at, at the latest of so many executions with a shadow, though it is
+/// not at fault.
+#[inline(always)]
+pub(super) fn is_looked_at(count: u64) -> bool {
+    (count < 64) | count.is_multiple_of(256)
+}
+
+/// Tells whether an operation may be done without MPFR, which would tell what it rounds.
 fn is_short(op: Op) -> bool {
     matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt)
 }
@@ -322,8 +332,8 @@ fn largest(linear: &Linear, lane: &Lane<'_, Value>) -> f64 {
     largest
 }
 
-/// Whether the reals know no more of a sum that is zero to them than the floats do: these have errors, and none that the
-/// reals would see.
+/// Tells whether the reals know no more of a sum that is zero to them than the floats do: these have errors, and none
+/// that the reals would see.
 fn is_exhausted(lane: &Lane<'_, Value>, linear: &Linear) -> bool {
     let noises = lane.shadows.iter().zip(&linear.partials);
     let noises =

@@ -1,10 +1,12 @@
-//! What an operation at fault computes: one expression for all its executions.
+//! Expression of an operation at fault: one for all its executions.
 //!
 //! An expression starts as what was computed the first time and is generalised to fit what is computed later
 //! (anti-unification, Plotkin 1970): constants that were always the same stay, what differed becomes a variable, and
 //! what was equal in every execution is the same variable.
 
+mod negatives;
 mod print;
+mod samples;
 
 use shadowgrind_core::findings::VariableRange;
 use shadowgrind_core::format::Format;
@@ -13,7 +15,8 @@ use super::exact::to_f64;
 use super::history::{History, Made, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
-pub(super) use print::{function, symbol};
+pub(crate) use print::{function, symbol};
+use samples::Samples;
 
 /// Part of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,8 @@ pub(super) enum Term {
     },
     /// A float that was not: its number.
     Variable(usize),
+    /// The first where a variable is below a bound, else the second: what a remedy may be, but no program's expression.
+    Below(usize, f64, Box<[Term; 2]>),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -48,7 +53,7 @@ struct Variable {
     now: Option<Source>,
 }
 
-/// What an operation computes.
+/// Formula that an operation computes.
 #[derive(Clone, Debug)]
 pub(super) struct Expression {
     root: Term,
@@ -57,19 +62,20 @@ pub(super) struct Expression {
     worst: f64,
     /// Operations it may still get.
     left: u32,
+    samples: Samples,
 }
 
-/// Where executions are looked up.
+/// Context in which executions are looked up.
 #[derive(Clone, Copy)]
 pub(super) struct Trace<'a> {
-    /// What made the operands.
+    /// The history, which knows the operations that made operands.
     pub(super) history: &'a History,
-    /// What those operations are.
+    /// The operations by number.
     pub(super) operations: &'a Operations,
-    /// How deep.
+    /// The depth of the expression, in operations.
     pub(super) depth: u32,
-    /// Whether what a loop carries is followed into the turns before: an operand that an operation made which is on
-    /// the way to it already.
+    /// True if what a loop carries is followed into the turns before: an operand that an operation made which is on the
+    /// way to it already.
     pub(super) loops: bool,
     /// The root.
     pub(super) root: Id,
@@ -82,7 +88,7 @@ const LARGEST: u32 = 500;
 struct Path<'a> {
     operation: Id,
     above: Option<&'a Path<'a>>,
-    /// How many they are.
+    /// Number of variables.
     length: u32,
 }
 
@@ -101,7 +107,7 @@ impl<'a> Path<'a> {
 }
 
 impl Trace<'_> {
-    /// Whether an expression goes on with `operation` at the end of `path`.
+    /// Tells whether an expression goes on with `operation` at the end of `path`.
     fn follows(&self, path: &Path<'_>, operation: Id) -> bool {
         path.length < self.depth && (self.loops || !path.contains(operation))
     }
@@ -133,21 +139,17 @@ impl Builder<'_> {
 }
 
 impl Expression {
-    /// What the trace's root computed from `operands` this once, with error of so many bits, as a power of two.
+    /// Expression of one execution: the trace's root computed it from `operands`, with error of so many bits, as a
+    /// power of two.
     pub(super) fn new(trace: Trace<'_>, operands: &[Source], power: f64) -> Expression {
         let mut builder = Builder { trace, left: LARGEST };
         let root = builder.term(&Path::root(trace.root), operands);
-        Expression { root, variables: Vec::new(), worst: power, left: builder.left }
+        Expression { root, variables: Vec::new(), worst: power, left: builder.left, samples: Samples::one() }
     }
 
     /// Makes it fit another execution.
     pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], power: f64) {
-        let (variables, left) = (&mut self.variables, &mut self.left);
-        let mut walk = Walk { trace, variables, changed: Vec::new(), left };
-        walk.variables.iter_mut().for_each(|variable| variable.now = None);
-        if let Term::Op { args, .. } = &mut self.root {
-            walk.all(&Path::root(trace.root), args, operands);
-        }
+        self.fit(trace, operands);
         let worst = power > self.worst;
         for variable in &mut self.variables {
             let Some(now) = variable.now else { continue };
@@ -160,9 +162,27 @@ impl Expression {
         self.worst = self.worst.max(power);
     }
 
+    /// The same without counting it as erroneous.
+    pub(super) fn fit(&mut self, trace: Trace<'_>, operands: &[Source]) {
+        let (variables, left) = (&mut self.variables, &mut self.left);
+        let mut walk = Walk { trace, variables, changed: Vec::new(), left };
+        walk.variables.iter_mut().for_each(|variable| variable.now = None);
+        if let Term::Op { args, .. } = &mut self.root {
+            walk.all(&Path::root(trace.root), args, operands);
+        }
+        let changed = walk.changed;
+        self.samples.extend(&changed);
+        self.samples.add(&self.variables);
+    }
+
     /// The expression itself.
     pub(super) fn root(&self) -> &Term {
         &self.root
+    }
+
+    /// Values of the variables in some executions, by number.
+    pub(super) fn samples(&self) -> &[Vec<f64>] {
+        self.samples.kept()
     }
 
     /// Numbers of the variables in the order in which they appear.
@@ -175,7 +195,7 @@ impl Expression {
         order
     }
 
-    /// Where the variables lay; if the executions it was made from were at fault, also where they lay then.
+    /// Ranges of the variables; if the executions it was made from were at fault, also the ranges at fault.
     pub(super) fn ranges(&self, operations: &Operations, at_fault: bool) -> Vec<VariableRange> {
         let range = |(place, number): (usize, usize)| {
             let variable = &self.variables[number];
@@ -218,7 +238,7 @@ impl Term {
 struct Walk<'a> {
     trace: Trace<'a>,
     variables: &'a mut Vec<Variable>,
-    /// What was replaced, the value it had in this execution, and the variable it became.
+    /// The terms that were replaced, the value each had in this execution, and the variable it became.
     changed: Vec<(Term, u128, usize)>,
     /// Operations the expression may still get.
     left: &'a mut u32,
@@ -246,7 +266,7 @@ impl Walk<'_> {
                 let now = &mut self.variables[*number].now;
                 now.get_or_insert(source).bits == source.bits
             }
-            Term::Constant { .. } => false,
+            Term::Constant { .. } | Term::Below(..) => false,
             Term::Op { operation, what, format, args } => match self.made_by(source, *what, *format) {
                 Some(made) => {
                     self.all(&path.then(*operation), args, made.operands());
@@ -271,8 +291,8 @@ impl Walk<'_> {
         history.made(source).filter(fits).or_else(|| guess().filter(fits))
     }
 
-    /// What made the constant `known`, if that is the same kind of operation as now made `source`: the first time, its
-    /// result just happened to be exact.
+    /// Operation that made the constant `known`, if that is of the same kind as the one that now made `source`: the
+    /// first time, its result just happened to be exact.
     fn made_alike(&mut self, path: &Path<'_>, known: Source, source: Source) -> Option<Term> {
         let now = self.trace.history.made(source).filter(|now| self.trace.follows(path, now.operation))?;
         let record = &self.trace.operations[now.operation];

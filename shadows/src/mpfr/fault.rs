@@ -1,4 +1,4 @@
-//! Whether an operation is at fault: what it gets wrong although its operands are as right as floats can be.
+//! Faults of operations: errors that an operation makes although its operands are as right as floats can be.
 //!
 //! *Local error* is Herbgrind's (Sanchez-Stern, Panchekha, Lerner and Tatlock, "Finding root causes of floating point
 //! error", PLDI 2018): the error of the operation done in floats on the correctly rounded reals of its operands,
@@ -48,7 +48,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Whether anything is off: NaN and infinities may be what the reals have, too.
+    /// Tells whether anything is off: NaN and infinities may be what the reals have, too.
     pub(super) fn is_error(&self) -> bool {
         self.power > 1.0
     }
@@ -95,13 +95,13 @@ pub(super) struct Outcome<'a> {
     pub(super) value: &'a RealNumber,
     /// … and that rounded to the result's format.
     pub(super) rounded: u128,
-    /// How many floats the result is away from that.
+    /// Distance of the result from that, in floats.
     pub(super) floats: f64,
 }
 
 impl Outcome<'_> {
-    /// What the operation is guilty of, if its local error, and that of its result, is above `threshold` bits, or if
-    /// it left the format's range.
+    /// Fault of the operation, if its local error, and that of its result, is above `threshold` bits, or if it left the
+    /// format's range.
     #[inline(always)]
     pub(super) fn fault(&self, reals: &Mpfr, threshold: Threshold) -> Option<Fault> {
         // What most executions are: a normal number of little error.
@@ -215,7 +215,7 @@ impl Outcome<'_> {
         Kind::Cancellation(f64::from(before.saturating_sub(after).clamp(0, most)))
     }
 
-    /// What an underflow introduces: no less than the least double, where there is no other measure.
+    /// Error that an underflow introduces: no less than the least double, where there is no other measure.
     fn lost_below(&self) -> f64 {
         const LEAST: f64 = f64::from_bits(1);
         let amount = self.amount(self.lane.r);

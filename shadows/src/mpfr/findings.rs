@@ -5,30 +5,42 @@ use shadowgrind_core::findings::{Exhausted, Finding, FindingKind};
 use shadowgrind_core::ops::Op;
 
 use super::expression::{Expression, function, symbol};
-use super::hints::hint;
 use super::operations::{Operation, Reach, What};
-use super::{MpfrShadow, is_sum};
+use super::{MpfrShadow, is_sum, remedied};
 
 /// Reals with fewer sure bits than this are not much better than floats.
 const SURE_BITS: i32 = 64;
 
 impl Operation {
-    /// Whether it is a sum in which, more often than not, an addend leaves no trace.
+    /// Tells whether it is a sum in which, more often than not, an addend leaves no trace.
     pub(super) fn absorbs(&self) -> bool {
         2 * self.absorbed > self.error.count
     }
 }
 
 impl MpfrShadow {
-    /// What came of errors and what caused them, decisions, NaN and infinities, in the order in which operations first ran.
+    /// Findings: outcomes of errors and their causes, decisions, NaN and infinities, in the order in which operations
+    /// first ran.
     pub fn findings(&mut self) -> Vec<Finding> {
         self.settle();
+        let negations = self.history.negations();
+        for operation in self.operations.iter_mut() {
+            let both = [&mut operation.expression, &mut operation.usual].into_iter().flatten();
+            both.for_each(|expression| expression.join_negatives(negations));
+        }
         let each = |operation| {
             let (culprit, amplifier) = (self.culprit(operation), self.amplifier(operation));
             let (accumulation, decision) = (self.accumulation(operation), self.decision(operation));
-            [culprit, amplifier, accumulation, decision, self.birth(operation)]
+            let explained = |finding: Option<Finding>| Some((finding?, operation.expression.as_deref()));
+            let usual = |finding: Option<Finding>| Some((finding?, operation.usual.as_deref()));
+            let [culprit, decision, birth] = [culprit, decision, self.birth(operation)].map(explained);
+            [culprit, usual(amplifier), usual(accumulation), decision, birth]
         };
-        self.operations.iter().flat_map(each).flatten().collect()
+        let mut findings: Vec<_> = self.operations.iter().flat_map(each).flatten().collect();
+        if self.settings.remedies {
+            remedied::find(&mut findings);
+        }
+        findings.into_iter().map(|(finding, _)| finding).collect()
     }
 
     /// Operations at fault that nothing has answered for, because nothing came of it, or nothing that is watched.
@@ -123,7 +135,6 @@ impl MpfrShadow {
             finding.expression = Some(expression.infix());
             finding.fpcore = expression.fpcore(name, &ranges);
             finding.ranges = ranges;
-            finding.hint = hint(finding.kind, expression.root()).map(str::to_owned);
         }
         let sure = operation.least_significant;
         if sure < SURE_BITS {
@@ -152,7 +163,7 @@ impl MpfrShadow {
         Some(finding)
     }
 
-    /// Where NaN or infinities were born.
+    /// Birth of NaN or infinities at an operation.
     fn birth(&self, operation: &Operation) -> Option<Finding> {
         let What::Op(op) = operation.what else { return None };
         let births = &operation.births;

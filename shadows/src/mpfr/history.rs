@@ -44,12 +44,12 @@ impl Source {
         Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
     }
 
-    /// What was looked at.
+    /// Source of a float that was looked at.
     pub(super) fn of_seen(seen: &Seen<'_, Real>) -> Source {
         Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
     }
 
-    /// Whether two floats are known to be one, with one real.
+    /// Tells whether two floats are known to be one, with one real.
     #[inline(always)]
     pub(super) fn is_same(&self, other: &Source) -> bool {
         self == other && self.serial != UNTRACED
@@ -86,7 +86,7 @@ pub(super) struct History {
     negations: [Id; Format::ALL.len()],
 }
 
-/// What made a float.
+/// Operation that made a float.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
     /// The operation.
@@ -131,7 +131,7 @@ impl Step {
         self.operands().iter().map(|operand| operand.serial).filter(|&serial| serial != 0)
     }
 
-    /// Whether a float that has its real is its result with the sign turned over; nothing if it is another float.
+    /// Tells whether a float that has its real is its result with the sign turned over; nothing if it is another float.
     pub(super) fn turned(&self, source: Source) -> Option<bool> {
         let (format, bits) = self.result;
         let bits = if format == source.format { bits } else { format.convert(bits, source.format) };
@@ -158,6 +158,11 @@ impl History {
     /// Nothing yet. `negations` are the operations that turn a sign over, by format.
     pub(super) fn new(negations: [Id; Format::ALL.len()]) -> History {
         History { ring: Vec::new(), next: 1, exact: vec![0; EXACT], negations }
+    }
+
+    /// The operations that turn a sign over, by format.
+    pub(super) fn negations(&self) -> [Id; Format::ALL.len()] {
+        self.negations
     }
 
     /// Remembers an operation whose result is exact and has no shadow. It is found again by its bits, unless an operand
@@ -241,7 +246,7 @@ impl History {
         self.ring.get(at).filter(|entry| entry.serial == serial)
     }
 
-    /// How many operations were remembered; from the beginning again where serials are.
+    /// Number of operations remembered; from the beginning again where serials are.
     pub(super) fn count(&self) -> Serial {
         self.next - 1
     }
@@ -259,8 +264,8 @@ impl History {
         })
     }
 
-    /// What made `source`, if that is still known. A float that was widened since is the one it was. One without a
-    /// shadow is known by its bits, if these are so many that no other float will have them.
+    /// Operation that made `source`, if that is still known. A float that was widened since is the one it was. One
+    /// without a shadow is known by its bits, if these are so many that no other float will have them.
     pub(super) fn made(&self, source: Source) -> Option<Made> {
         match source.serial {
             0 if (source.bits as u64) << (64 - telling(source.format)) == 0 => None,
@@ -301,7 +306,7 @@ fn telling(format: Format) -> u32 {
     format.precision() - TELLING_BITS
 }
 
-/// Where the serial of an exact float is kept.
+/// Index at which the serial of an exact float is kept.
 fn place(bits: u128) -> usize {
     // Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
     ((bits as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - EXACT.trailing_zeros())) as usize

@@ -8,9 +8,9 @@ use triomphe::ThinArc;
 
 use super::blame::{Merging, Part, Portable, compare, known, measurable, narrow, put_all};
 
-/// How many are few.
+/// Number of influences that count as few.
 const FEW: usize = 3;
-/// How many are kept; beyond that the least are given up.
+/// Number of influences kept; beyond that the least are given up.
 const MOST: usize = 32;
 
 /// See the module's description.
@@ -116,7 +116,7 @@ impl Influences {
         M::join([(&a.0.few, a.1), (&b.0.few, b.1)])
     }
 
-    /// Whether there are any.
+    /// Tells whether there are any.
     #[inline(always)]
     pub(super) fn are_any(&self) -> bool {
         self.few.count() != 0 || self.many.is_some()
@@ -214,7 +214,7 @@ impl Few {
     }
 }
 
-/// What is beyond measure stays so: 0 · ∞.
+/// Parts, scaled by `factor`; those beyond measure stay so: 0 · ∞.
 fn scaled_parts(parts: impl Iterator<Item = Part>, factor: f64) -> impl Iterator<Item = Part> {
     parts.map(move |Part { operation, amount }| {
         let scaled = if amount.is_infinite() { f64::INFINITY } else { measurable(amount * factor) };
@@ -227,7 +227,7 @@ fn list(parts: &ThinArc<(), Part>, factor: f64) -> impl Iterator<Item = Part> {
     scaled_parts(parts.slice.iter().copied(), factor)
 }
 
-/// Whether both are the same list.
+/// Tells whether both are the same list.
 fn shares(a: &ThinArc<(), Part>, b: &ThinArc<(), Part>) -> bool {
     std::ptr::eq(&raw const **a, &raw const **b)
 }

@@ -4,6 +4,7 @@
 //! twin of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
 
 mod binary;
+mod certain;
 mod faults;
 mod made;
 #[cfg(test)]
@@ -16,10 +17,11 @@ use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
 use super::blame::Merging;
-use super::certainty::{self, Certainty, Reckoned};
+use super::certainty::{self, Certainty};
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
 use super::exact;
+use super::execute::is_looked_at;
 use super::fault::Fault;
 use super::number::RealNumber;
 use super::operations::{Id, What};
@@ -34,7 +36,7 @@ const MODERATE: u64 = 480;
 /// The exponent field of 2^52, the larger addend of sums that are meant as roundings.
 const ROUNDING_FIELD: u64 = 1023 + 52;
 
-/// What stands for an operand without a shadow, but for its value.
+/// Stand-in for an operand without a shadow, but for its value.
 const NOTHING: &Real = &Real::NOTHING;
 
 /// An instruction that is executed again and again.
@@ -51,7 +53,7 @@ impl Recurring {
         Recurring { site, id: None }
     }
 
-    /// Where it is.
+    /// The site of the operation.
     pub fn site(&self) -> Site {
         self.site
     }
@@ -76,7 +78,7 @@ struct Binary<'a, E> {
     shadows: [Option<&'a Real>; 2],
     /// The shadows, or what stands for them.
     reals: [&'a Real; 2],
-    /// What the operation's own rounding adds to the error.
+    /// The contribution of the operation's own rounding to the error.
     own: f64,
 }
 
@@ -84,25 +86,27 @@ struct Binary<'a, E> {
 #[derive(Clone, Copy)]
 struct Found {
     exponent: i32,
-    /// The value as a double, and whether it is just that.
+    /// The value as a double, whether it is just that, and whether it is [next to it](RealNumber::clings).
     rounded: u64,
     is_double: bool,
+    clings: bool,
+}
+
+impl Found {
+    /// Facts to be found of `value`, or of its [leading](Short::leading) bits.
+    #[inline(always)]
+    fn of(value: &Short) -> Option<Found> {
+        let (exponent, rounded) = (value.exponent()?, value.double()?);
+        Some(Found { exponent, rounded, is_double: value.is_double(), clings: value.clings() })
+    }
 }
 
 /// The result itself, to be looked at where that is rarely needed.
 trait Value {
-    /// Whether it is next to the nearest double, `bits`: see [`RealNumber::clings`].
-    fn clings(&self, bits: u64) -> bool;
-
     fn look<T>(&self, at: impl FnOnce(&RealNumber) -> T) -> T;
 }
 
 impl Value for Short {
-    #[inline(always)]
-    fn clings(&self, _bits: u64) -> bool {
-        self.clings()
-    }
-
     #[inline(always)]
     fn look<T>(&self, at: impl FnOnce(&RealNumber) -> T) -> T {
         at(&RealNumber::Short(*self))
@@ -110,11 +114,6 @@ impl Value for Short {
 }
 
 impl Value for RealNumber {
-    #[inline(always)]
-    fn clings(&self, bits: u64) -> bool {
-        self.clings(F64, bits.into())
-    }
-
     #[inline(always)]
     fn look<T>(&self, at: impl FnOnce(&RealNumber) -> T) -> T {
         at(self)
@@ -185,7 +184,7 @@ impl MpfrShadow {
             Ok(binary) => binary,
             Err(became) => return (became, None),
         };
-        let Some((value, found)) = self.long_found(row.op(), x, r, shadows, left) else {
+        let Some((value, found)) = self.long_found(row.op(), x, shadows, left) else {
             return (Became::Odd, None);
         };
         let mut made = Made::NOTHING;
@@ -253,7 +252,6 @@ impl MpfrShadow {
         &mut self,
         op: Op,
         x: [f64; 2],
-        r: f64,
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
     ) -> Option<(RealNumber, Found)> {
@@ -267,10 +265,8 @@ impl MpfrShadow {
         }
         let operand = |n: usize| shadows[n].map_or(&self.scratch[n], Real::value);
         let value = self.reals.long_binary(op, [operand(0), operand(1)], left.map(Real::into_value))?;
-        let exponent = value.get_exp().filter(|exponent| exponent.unsigned_abs() < 1020)?;
-        let rounded = value.round(F64) as u64;
-        let is_double = rounded == r.to_bits() && value.is_exactly(F64, r.to_bits().into());
-        Some((value, Found { exponent, rounded, is_double }))
+        let found = Found::of(&value.leading()?)?;
+        Some((value, found))
     }
 
     #[inline(always)]
@@ -306,15 +302,16 @@ impl MpfrShadow {
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
         let error = certainty::error_bits(apart);
-        let clings = (floats == 0) & value.clings(r);
-        let vouched = (kinds == Certainty::BELOW) & !clings & certainty::is_ample(error, F64, precision);
+        let alone = (floats == 0) & found.clings | (kinds > Certainty::BELOW);
+        let vouched = (kinds != 0) & !alone & certainty::is_ample(error, F64, precision);
         made.certainty = if vouched {
-            let noise = (found.exponent - precision as i32 + error + certainty::CONTROL) as f32;
-            Certainty::Below(noise)
+            Certainty::told((found.exponent - precision as i32) as f32, error)
         } else {
-            let alone = clings | (kinds > Certainty::BELOW);
-            let certainty = value.look(|value| self.lean_certainty(binary, value, found, floats, alone));
-            if settle::is_short(certainty, Some(found.exponent), F64) {
+            let certainty = binary.certainty(&found, apart, alone, precision);
+            if settle::is_short(certainty, Some(found.exponent), F64)
+                && (self.may_settle(F64, binary.shadows.into_iter().flatten())
+                    || binary.is_noise(&found, certainty, precision))
+            {
                 return Became::Odd;
             }
             certainty
@@ -335,7 +332,7 @@ impl MpfrShadow {
             let [a, b, r] = [binary.x[0].abs(), binary.x[1].abs(), binary.r.abs()];
             operation.absorbed += u64::from((r == a) | (r == b));
         }
-        if fault.is_some() | operation.error.count.is_power_of_two() {
+        if fault.is_some() | is_looked_at(operation.error.count) {
             self.lean_explained(binary, id, fault, floats);
         }
         Became::Shadow
@@ -368,33 +365,5 @@ impl MpfrShadow {
     #[inline(never)]
     fn looked_up(&mut self, site: Site, op: Op) -> Id {
         self.operations.at(site, What::Op(op), (F64, F64))
-    }
-
-    /// How sure the real is: see [`Certainty::of_result`].
-    #[inline(never)]
-    fn lean_certainty<E: Elementary>(
-        &self,
-        binary: Binary<'_, E>,
-        value: &RealNumber,
-        found: Found,
-        floats: u64,
-        alone: bool,
-    ) -> Certainty {
-        let precision = self.settings.precision;
-        if !(binary.reals[0].is_noisy() | binary.reals[1].is_noisy()) {
-            return binary.with_lane(|lane| {
-                let reckoned = Reckoned { value, is_rounded: true, floats: floats as f64 };
-                Certainty::of_result(lane, &self.reals.mpfr, reckoned)
-            });
-        }
-        let exponent = found.exponent as f32;
-        let own = exponent - precision as f32;
-        let relative = !binary.row.is_sum();
-        let [first, second] =
-            binary.exponents().map(|before| if relative { exponent - before as f32 } else { 0.0 });
-        let (a, b) = (binary.reals[0].noise(), binary.reals[1].noise());
-        let bound = certainty::sum(certainty::sum(own, a + first), b + second);
-        let control = if alone { f32::INFINITY } else { certainty::control(own, floats as f64, F64) };
-        Certainty::off(bound.min(control), alone)
     }
 }

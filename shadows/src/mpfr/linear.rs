@@ -17,7 +17,7 @@ pub(super) struct Linear {
     pub(super) r: f64,
     /// The derivative with respect to each operand that has a shadow.
     pub(super) partials: [f64; MAX_OPERANDS],
-    /// What the operation's own rounding adds to the error, where TABLE 1's residual tells.
+    /// The contribution of the operation's own rounding to the error, where TABLE 1's residual tells.
     pub(super) own: Option<f64>,
 }
 
@@ -66,13 +66,13 @@ impl Linear {
         }
     }
 
-    /// What makes amounts of operand `index`, in its unit, amounts of the result in that of the result.
+    /// Factor that makes amounts of operand `index`, in its unit, amounts of the result in that of the result.
     #[inline(always)]
     pub(super) fn factor(&self, index: usize, from: Unit, to: Unit) -> f64 {
         self.partials[index] * from.size / to.size
     }
 
-    /// How much a relative error of operand `index` grows: log₂ of the operation's condition number.
+    /// Growth of a relative error of operand `index`: log₂ of the operation's condition number.
     #[inline(always)]
     pub(super) fn gain(&self, index: usize) -> f64 {
         log2(self.partials[index] * self.x[index]) - log2(self.r)

@@ -1,4 +1,4 @@
-//! How far a float is from its real: error bits, correct digits, decimal notation.
+//! Distance of a float from its real: error bits, correct digits, decimal notation.
 
 use rug::Float;
 use shadowgrind_core::format::Format;
@@ -9,9 +9,9 @@ use super::real::Real;
 use super::special::is_special;
 
 /// Digits of a real worth showing: those of the widest format and a few that it lacks.
-const DIGITS: usize = 25;
+pub const DIGITS: usize = 25;
 
-/// What there is to say about a float that left the program.
+/// Measures of a float that left the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Error bits of the value, in its own format.
@@ -32,12 +32,12 @@ pub fn round(format: Format, real: &Float) -> u128 {
     }
 }
 
-/// Whether two floats are equally far from anything: the same number, zeros of either sign, any two NaN.
+/// Tells whether two floats are equally far from anything: the same number, zeros of either sign, any two NaN.
 pub fn same(format: Format, a: u128, b: u128) -> bool {
     a == b || floats_between(format, a, b) == 0.0
 }
 
-/// How many floats lie from one float to another; infinitely many where one side only is NaN.
+/// Number of floats from one float to another; infinitely many where one side only is NaN.
 #[inline(always)]
 pub fn floats_between(format: Format, a: u128, b: u128) -> f64 {
     if format == Format::F64 && a >> 63 == b >> 63 {
@@ -79,7 +79,7 @@ pub(super) fn bits_of(format: Format, shadow: &Real, amount: f64) -> f64 {
     error_bits(format, floats_between(format, round(format, &off), shadow.rounded(format)))
 }
 
-/// Whether `real` is the float `bits` itself, not merely near it. Both NaN counts.
+/// Tells whether `real` is the float `bits` itself, not merely near it. Both NaN counts.
 pub fn is_exactly(real: &Float, format: Format, bits: u128) -> bool {
     match format {
         Format::F32 | Format::F64 => {

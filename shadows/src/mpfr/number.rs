@@ -71,7 +71,7 @@ impl RealNumber {
         !self.is_nan() && !self.is_infinite()
     }
 
-    /// Whether it has a sign, be it that of a zero.
+    /// Tells whether it has a sign, be it that of a zero.
     pub(super) fn is_negative(&self) -> bool {
         match self {
             Brief(short) => short.is_negative(),
@@ -104,7 +104,7 @@ impl RealNumber {
         }
     }
 
-    /// Whether it is the float `bits` itself, not merely near it. Both NaN counts.
+    /// Tells whether it is the float `bits` itself, not merely near it. Both NaN counts.
     pub(super) fn is_exactly(&self, format: Format, bits: u128) -> bool {
         match self {
             Brief(short) => {
@@ -124,11 +124,20 @@ impl RealNumber {
         }
     }
 
-    /// Whether the nearest float of `format`, `bits`, is nearer than [`NEAR`](super::certainty::NEAR) says.
+    /// Its [leading](Short::leading) bits, unless it is long and zero, infinite or NaN.
+    #[inline(always)]
+    pub(super) fn leading(&self) -> Option<Short> {
+        match self {
+            Brief(short) => Some(*short),
+            Long(float) => Short::leading(float),
+        }
+    }
+
+    /// Tells whether the nearest float of `format`, `bits`, is nearer than [`NEAR`](super::certainty::NEAR) says.
     #[inline(always)]
     pub(super) fn clings(&self, format: Format, bits: u128) -> bool {
-        match self {
-            Brief(short) if format == Format::F64 && short.double().is_some() => short.clings(),
+        match self.leading() {
+            Some(short) if format == Format::F64 && short.double().is_some() => short.clings(),
             _ => clings(&self.float(), format, bits),
         }
     }
@@ -209,7 +218,7 @@ pub(super) fn perturbed(
 #[derive(Clone, Debug)]
 pub(super) struct Arithmetic {
     pub(super) mpfr: Mpfr,
-    /// Whether numbers are short.
+    /// True if numbers are short.
     short: bool,
 }
 
@@ -248,7 +257,7 @@ impl Arithmetic {
         if self.short { Brief(Short::from_float(&float)) } else { Long(float) }
     }
 
-    /// What an operation is in the reals, by MPFR.
+    /// Result of an operation in the reals, by MPFR.
     pub(super) fn long_result(&self, op: Op, x: &[&RealNumber]) -> RealNumber {
         let last = x.len() - 1;
         let long = |index: usize| match x[index.min(last)] {
@@ -288,7 +297,7 @@ impl Arithmetic {
         Some(Long(result))
     }
 
-    /// What the commonest operations are on short numbers, where those are ordinary.
+    /// Result of one of the commonest operations on short numbers, where those are ordinary.
     pub(super) fn short_result(&self, lane: &Lane<'_, Real>) -> Option<Short> {
         if !self.short {
             return None;

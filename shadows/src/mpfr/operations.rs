@@ -1,4 +1,4 @@
-//! What is remembered of each operation of the program: one record per instruction and op, however often it ran.
+//! Records of the program's operations: one per instruction and op, however often it ran.
 
 use shadowgrind_core::findings::{FindingKind, IndexSet, Spread};
 use shadowgrind_core::format::Format;
@@ -11,7 +11,7 @@ use super::expression::Expression;
 use super::ranges::Ranges;
 use super::special::Births;
 
-/// What an instruction does.
+/// Operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// A row of TABLE 1.
@@ -36,7 +36,7 @@ const CAUSES: usize = 16;
 pub(super) struct Tally {
     sum: f64,
     max: f64,
-    /// How many were added.
+    /// Number of additions.
     pub(super) count: u64,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct ErrorTally {
     product: f64,
     exponent: i64,
     most: f64,
-    /// How many were counted.
+    /// Number of executions counted.
     pub(super) count: u64,
 }
 
@@ -98,7 +98,7 @@ impl ErrorTally {
     }
 }
 
-/// What an operation did to spots, in one role.
+/// Effects of an operation on spots, in one role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
     /// Bits of error of spots it accounts for, added up.
@@ -119,13 +119,13 @@ impl Reach {
         }
     }
 
-    /// Whether it mattered anywhere.
+    /// Tells whether it mattered anywhere.
     pub(super) fn is_empty(&self) -> bool {
         self.share.count == 0
     }
 }
 
-/// How often an operation introduced error, and of which kind.
+/// Numbers of times that an operation introduced error, by kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     /// A difference uncovered the rounding of its operands.
@@ -161,34 +161,34 @@ impl Faults {
 pub(super) struct Operation {
     /// The instruction.
     pub(super) site: Site,
-    /// What it does.
+    /// The operation.
     pub(super) what: What,
     /// Format of operands and result.
     pub(super) formats: (Format, Format),
     next: Id,
     /// Executions, those without shadows included.
     pub(super) count: u64,
-    /// Where operands lay in all executions.
+    /// The ranges of operands in all executions.
     pub(super) operands: [Ranges; MAX_OPERANDS],
     /// Error of results, where there was a shadow.
     pub(super) error: ErrorTally,
     /// Error of results where the operation itself was at fault.
     pub(super) fault_error: ErrorTally,
-    /// What it introduced itself.
+    /// The error it introduced itself.
     pub(super) local_error: ErrorTally,
     /// Of which kind.
     pub(super) faults: Faults,
-    /// How many of those with a shadow were sums in which an addend left no trace.
+    /// Number of those with a shadow that were sums in which an addend left no trace.
     pub(super) absorbed: u64,
     /// Fewest significant bits that a real had left.
     pub(super) least_significant: i32,
     /// Results of which the reals could not tell whether they are zero, though the floats have errors that small.
     pub(super) exhausted: u64,
-    /// Whether something that it rounded off was put back by another.
+    /// The state of roundings that others may have put back.
     pub(super) put_back: PutBack,
-    /// What it computes when it is at fault.
+    /// The formula that it computes when it is at fault.
     pub(super) expression: Option<Box<Expression>>,
-    /// What it usually computes, from a few executions that left a shadow.
+    /// The formula that it usually computes, from a few executions that left a shadow.
     pub(super) usual: Option<Box<Expression>>,
     /// NaN and infinities that it bore …
     pub(super) births: Births,
@@ -204,7 +204,7 @@ pub(super) struct Operation {
     pub(super) flips: u64,
     /// See `flips`.
     pub(super) unsettled: u64,
-    /// What made a comparison flip, or an operand leave the domain.
+    /// The sites that made a comparison flip, or an operand leave the domain.
     pub(super) causes: Vec<Site>,
 }
 
@@ -250,7 +250,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is of TABLE 1, and no decision.
+    /// Tells whether it is of TABLE 1, and no decision.
     pub(super) fn is_row(&self) -> bool {
         matches!(self.what, What::Op(_))
     }
@@ -290,6 +290,11 @@ impl Operations {
         self.all.push(Operation::new(site, what, formats, self.by_site[index]));
         self.by_site[index] = new;
         new
+    }
+
+    /// All of them, to be changed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Operation> {
+        self.all.iter_mut()
     }
 
     /// All of them.

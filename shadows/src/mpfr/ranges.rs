@@ -1,4 +1,4 @@
-//! Where values lay, split by sign.
+//! Ranges of values, split by sign.
 
 use shadowgrind_core::findings::Interval;
 

@@ -1,5 +1,6 @@
-//! What is kept beside one float.
+//! Content of a slot: the real beside one float.
 
+use rug::Float;
 use shadowgrind_core::format::Format;
 
 use super::blame::{Gains, Roundings};
@@ -17,7 +18,7 @@ pub struct Real {
     value: RealNumber,
     format: Format,
     pub(super) certainty: Certainty,
-    /// Where the history has what made it.
+    /// Serial, in the history, of the operation that made it.
     pub(super) serial: Serial,
     pub(super) roundings: Roundings,
     pub(super) gains: Gains,
@@ -38,6 +39,11 @@ impl Real {
             gains: Gains::NONE,
             influences: Influences::NONE,
         }
+    }
+
+    /// `value`, which may be off by two to `noise`, for a float of `format`, as another shadow knows it.
+    pub fn about(value: Float, format: Format, noise: f32) -> Real {
+        Real::new(RealNumber::Long(value), format, Certainty::Below(noise))
     }
 
     /// All of it.
@@ -91,19 +97,19 @@ impl Real {
         self.value.round(format)
     }
 
-    /// How many bits of the real are sure; all there are where it is exact, or as good as zero: more precision would
+    /// Number of sure bits of the real; all there are where it is exact, or as good as zero: more precision would
     /// most likely find the same zero.
     #[inline(always)]
     pub fn significant_bits(&self) -> i32 {
         self.value.get_exp().map_or(i32::MAX, |exponent| self.certainty.bits_of(exponent))
     }
 
-    /// Whether more bits of it are sure than a float of `format` has.
+    /// Tells whether more bits of it are sure than a float of `format` has.
     pub(super) fn is_settled(&self, format: Format) -> bool {
         !self.certainty.lacks(self.value.get_exp(), format, format.precision() as i32)
     }
 
-    /// Whether its float `bits` is off by more than it may be itself.
+    /// Tells whether its float `bits` is off by more than it may be itself.
     pub(super) fn is_surely_off(&self, format: Format, bits: u128) -> bool {
         let error = self.error_of(format, bits);
         !error.is_finite() || !certainty::covers(self.noise(), exponent(error) + 1)
@@ -111,11 +117,11 @@ impl Real {
 
     /// log₂ of what it may be off by: −∞ if it is exact.
     #[inline(always)]
-    pub(super) fn noise(&self) -> f32 {
+    pub fn noise(&self) -> f32 {
         self.certainty.noise().unwrap_or(f32::NEG_INFINITY)
     }
 
-    /// Whether it is rounded itself.
+    /// Tells whether it is rounded itself.
     #[inline(always)]
     pub(super) fn is_noisy(&self) -> bool {
         !matches!(self.certainty, Certainty::Exact { .. })
@@ -145,7 +151,7 @@ impl Real {
         Real { serial: UNTRACED, ..self }
     }
 
-    /// What the parts of its error are counted in; `x` is its float.
+    /// Unit of the parts of its error; `x` is its float.
     pub(super) fn unit(&self, x: f64) -> Unit {
         self.roundings.unit(x)
     }
@@ -155,7 +161,7 @@ impl Real {
         (f64::from(self.roundings.brought(1.0)) * self.unit(x).size).abs()
     }
 
-    /// Whether it depends on operations at fault.
+    /// Tells whether it depends on operations at fault.
     #[inline(always)]
     pub(super) fn is_influenced(&self) -> bool {
         self.influences.are_any()

@@ -17,9 +17,9 @@ use shadowgrind_core::rounding::Rounding;
 pub struct Mpfr {
     /// Bits of every result.
     pub precision: u32,
-    /// What [`Rounding::Current`] means: the guest's rounding mode.
+    /// Meaning of [`Rounding::Current`]: the guest's rounding mode.
     pub current: Rounding,
-    /// Whether any result was rounded since this was cleared; integers that are asked for are not.
+    /// True if any result was rounded since this was cleared; integers that are asked for are not.
     pub rounded: Cell<bool>,
 }
 
@@ -51,8 +51,8 @@ impl Mpfr {
         computation.complete_round(self.precision, Round::Nearest).0
     }
 
-    /// Whether `a`, if finite, is within the range of floats, or near it: to reduce 2^(10^9) by 2π, MPFR would take
-    /// 10⁹ bits of π.
+    /// Tells whether `a`, if finite, is within the range of floats, or near it: to reduce 2^(10^9) by 2π, MPFR would
+    /// take 10⁹ bits of π.
     fn has_phase(&self, a: &Float) -> bool {
         a.get_exp().is_none_or(|exponent| exponent <= 1 << 16)
     }

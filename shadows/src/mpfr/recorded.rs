@@ -137,7 +137,7 @@ fn shadow_of_double(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value>
     if ticket == NO_TICKET { None } else { slots.get(ticket, F64, x.to_bits().into()) }
 }
 
-/// Whether an operand is minus the float that its ticket stands for.
+/// Tells whether an operand is minus the float that its ticket stands for.
 #[inline(always)]
 fn any_negated(cells: [u64; 2]) -> bool {
     (cells[0] | cells[1]) >> 63 != 0

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{self, Coverage, Finding, Said};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Leaves, Policy, Seen, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Leaves, Policy, Seed, Seen, Settings, Shadow, reach};
 use shadowgrind_core::slots::{Negated, Slots};
 
 use super::measure;
@@ -26,10 +26,10 @@ impl Shadow for MpfrShadow {
     type Words = Slots<Value>;
 
     fn new(settings: &Settings) -> Self {
-        MpfrShadow::new(*settings)
+        MpfrShadow::new(settings.clone())
     }
 
-    fn seed(&mut self, x: Seen<'_, Value>, _weight: f64) -> Option<Value> {
+    fn seed(&mut self, x: Seen<'_, Value>, _seed: Seed) -> Option<Value> {
         self.track(x)
     }
 
@@ -44,7 +44,7 @@ impl Shadow for MpfrShadow {
             _ => (x.format, x.bits),
         };
         let notation = leaves.notation.as_ref();
-        let Left { measured, judgement, exact } =
+        let Left { measured, judgement, exact, .. } =
             self.leaves(kind, leaves.site, Some(leaves.output), x, notation);
         let said = Said::Error {
             real: Some(measured.real),

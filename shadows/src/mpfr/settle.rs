@@ -38,16 +38,16 @@ const ENOUGH: f64 = 80.0;
 /// Two to this is far below all products of doubles: what is no more than that is zero.
 const NOTHING: f64 = -2300.0;
 
-/// What finding reals again has cost so far, and what was learnt.
+/// Cost, so far, of finding reals again, and the lessons learnt.
 #[derive(Debug, Default)]
 pub(super) struct Settling {
     /// Steps computed.
     spent: u64,
-    /// Whether a [shape](Derivation::shape) is zero whatever it begins with.
+    /// By [shape](Derivation::shape), true if it is zero whatever it begins with.
     zeros: HashMap<u64, bool>,
 }
 
-/// Whether so little of a real is sure that it should be found again.
+/// Tells whether so little of a real is sure that it should be found again.
 #[inline(always)]
 pub(super) fn is_short(certainty: Certainty, exponent: Option<i32>, format: Format) -> bool {
     match exponent {
@@ -66,8 +66,7 @@ impl MpfrShadow {
         value: &RealNumber,
         certainty: Certainty,
     ) -> Option<(RealNumber, Option<f32>)> {
-        let gave_up = |shadow: &&Value| is_short(shadow.certainty, shadow.value().get_exp(), lane.from);
-        if !self.settings.settles || lane.shadows.iter().flatten().any(gave_up) {
+        if !self.may_settle(lane.from, lane.shadows.iter().flatten().copied()) {
             return None;
         }
         let may_be_zero = value.get_exp().is_none_or(|exponent| certainty.covers(exponent));
@@ -81,6 +80,13 @@ impl MpfrShadow {
         Some((self.reals.of_float(Float::with_val(precision, &found.value)), Some(noise)))
     }
 
+    /// Tells whether the result of an operation might be found again: not where that was to no avail for an operand,
+    /// which is of this format.
+    pub(super) fn may_settle<'a>(&self, from: Format, operands: impl IntoIterator<Item = &'a Value>) -> bool {
+        let gave_up = |operand: &Value| is_short(operand.certainty, operand.value().get_exp(), from);
+        self.settings.settles && !operands.into_iter().any(gave_up)
+    }
+
     /// The result of an operation as its operands' derivations have it.
     fn found(&mut self, lane: &Lane<'_, Value>) -> Option<Bounded> {
         let allowed = FUEL + u64::from(self.history.count()) / OPERATIONS_PER_STEP;
@@ -91,7 +97,7 @@ impl MpfrShadow {
         self.found_again(&derivation?)
     }
 
-    /// How the reals of two floats of one format compare that are as near to each other as makes no difference to them:
+    /// Order of the reals of two floats of one format that are as near to each other as makes no difference to them:
     /// equal, if they are so whatever they are made of; nothing if it is only that they cannot be told apart.
     pub(super) fn told_apart(&mut self, [a, b]: &[Seen<'_, Value>; 2]) -> Option<Ordering> {
         if Source::of_seen(a).is_same(&Source::of_seen(b)) {

@@ -20,18 +20,18 @@ use super::{MpfrShadow, Value};
 /// NaN and infinities that an operation bore.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Births {
-    /// How many.
+    /// Number of births.
     pub(super) count: u64,
     /// The first.
     pub(super) witness: Option<Box<Witness>>,
 }
 
-/// Whether a float is NaN or infinite.
+/// Tells whether a float is NaN or infinite.
 pub(super) fn is_special(format: Format, bits: u128) -> bool {
     !matches!(format.decode(bits), Number::Finite { .. })
 }
 
-/// Whether a float is infinite. Numbers of 80 bits may be where a double is.
+/// Tells whether a float is infinite. Numbers of 80 bits may be where a double is.
 #[inline(always)]
 pub(super) fn is_infinite(format: Format, bits: u128) -> bool {
     match format {
@@ -44,12 +44,12 @@ fn is_nan(format: Format, bits: u128) -> bool {
     matches!(format.decode(bits), Number::Nan { .. })
 }
 
-/// Whether a result is, of operands none of which is.
+/// Tells whether a result is, of operands none of which is.
 fn is_first(lane: &Lane<'_, Value>, is: fn(Format, u128) -> bool) -> bool {
     is(lane.to, lane.r) && !lane.x.iter().any(|&x| is(lane.from, x))
 }
 
-/// Whether a result is NaN of operands that are not.
+/// Tells whether a result is NaN of operands that are not.
 pub(super) fn is_nan_born(lane: &Lane<'_, Value>) -> bool {
     is_first(lane, is_nan)
 }

@@ -20,10 +20,10 @@ use super::special::is_special;
 use super::text::Compared;
 use super::{MpfrShadow, Value};
 
-/// What share of an error an operation must have to be worth a word.
+/// Share of an error that an operation must have to be worth a word.
 const WORTH_NAMING: f64 = 0.02;
 
-/// Which way floats leave.
+/// Way by which floats leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SpotKind {
     /// Printed, or named as output.
@@ -37,19 +37,19 @@ pub enum SpotKind {
 /// Everything that left at one place one way.
 #[derive(Clone, Debug)]
 pub struct Spot {
-    /// Which way.
+    /// The way by which it leaves.
     pub kind: SpotKind,
-    /// Where.
+    /// The site at which it leaves.
     pub site: Site,
     pub(super) error: Tally,
-    /// How many were above the threshold.
+    /// Number of those above the threshold.
     pub erroneous: u64,
     /// The worst float and what it should have been.
     pub worst: Option<(Format, u128, Measured)>,
 }
 
 impl Spot {
-    /// How many floats left here.
+    /// Number of floats that left here.
     pub fn count(&self) -> u64 {
         self.error.count
     }
@@ -60,15 +60,42 @@ impl Spot {
     }
 }
 
-/// What there is to say about a float that left.
+/// Statement about a float that left.
 #[derive(Clone, Debug)]
 pub struct Left {
-    /// How far from its real it is.
+    /// The distance from its real.
     pub measured: Measured,
-    /// How it is to be taken.
+    /// The judgement on it.
     pub judgement: Judgement,
-    /// What the real would have been printed as, if that is another text than the float's.
+    /// The text of the real, if that is another than the float's.
     pub exact: Option<String>,
+    /// True if it is that text whatever the real may be off by.
+    pub is_known: bool,
+}
+
+/// Statement about a float that leaves as text in this notation, if that is known; it is wrong if it is off by more than
+/// `threshold` bits.
+pub fn verdict(seen: &Seen<'_, Value>, notation: Option<&Notation>, threshold: f64) -> Left {
+    let measured = measure::measure(seen.format, seen.bits, seen.shadow);
+    let text = notation.map(|notation| Compared::of(seen, notation));
+    let judgement = judged(seen, measured.error_bits > threshold, text.as_ref());
+    let is_known = text.as_ref().is_some_and(|text| text.is_known);
+    Left { measured, judgement, exact: text.and_then(|text| text.exact), is_known }
+}
+
+/// Judgement on a float, of which its text shows what that says; `is_off`: it is off by more than it may be.
+fn judged(seen: &Seen<'_, Value>, is_off: bool, text: Option<&Compared>) -> Judgement {
+    let Some(shadow) = seen.shadow else { return Judgement::Right };
+    let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
+    let (format, bits) = measure::own_format(seen.format, seen.bits, shadow);
+    let is_wrong = overflowed || is_off;
+    match text {
+        Some(text) if text.exact.is_none() && (text.is_sure || shadow.is_settled(format)) => Judgement::Right,
+        Some(Compared { exact: None, .. }) => Judgement::Unsettled,
+        _ if is_wrong && shadow.is_surely_off(format, bits) => Judgement::Wrong,
+        _ if is_wrong || !shadow.is_settled(format) => Judgement::Unsettled,
+        _ => Judgement::Right,
+    }
 }
 
 /// All spots of a run.
@@ -88,13 +115,12 @@ impl MpfrShadow {
         seen: Seen<'_, Value>,
         notation: Option<&Notation>,
     ) -> Left {
-        let measured = self.measure(&seen);
+        let left = verdict(&seen, notation, self.settings.error_threshold);
+        let Left { measured, judgement, .. } = &left;
         // By definition no error: the real is NaN or rounds to infinity too. Somebody has to answer for it all the same.
         let special = seen.shadow.is_some() && is_special(seen.format, seen.bits);
         let bits = if special { seen.format.width().into() } else { measured.error_bits };
-        let text = notation.map(|notation| Compared::of(&seen, notation));
-        let judgement = self.judged(&seen, measured.error_bits, text.as_ref());
-        let erroneous = special || judgement == Judgement::Wrong;
+        let erroneous = special || *judgement == Judgement::Wrong;
         let spot = self.spots.by_site.entry((site, kind)).or_insert_with(|| Spot {
             kind,
             site,
@@ -110,24 +136,7 @@ impl MpfrShadow {
         if let (true, Some(shadow)) = (erroneous, seen.shadow) {
             self.blame(shadow, &seen, bits, output);
         }
-        Left { measured, judgement, exact: text.and_then(|text| text.exact) }
-    }
-
-    /// How a float with so many error bits is to be taken, of which its text shows what that says.
-    fn judged(&self, seen: &Seen<'_, Value>, error_bits: f64, text: Option<&Compared>) -> Judgement {
-        let Some(shadow) = seen.shadow else { return Judgement::Right };
-        let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
-        let (format, bits) = measure::own_format(seen.format, seen.bits, shadow);
-        let is_wrong = overflowed || error_bits > self.settings.error_threshold;
-        match text {
-            Some(text) if text.exact.is_none() && (text.is_sure || shadow.is_settled(format)) => {
-                Judgement::Right
-            }
-            Some(Compared { exact: None, .. }) => Judgement::Unsettled,
-            _ if is_wrong && shadow.is_surely_off(format, bits) => Judgement::Wrong,
-            _ if is_wrong || !shadow.is_settled(format) => Judgement::Unsettled,
-            _ => Judgement::Right,
-        }
+        left
     }
 
     /// The places where floats left, by site.

@@ -9,18 +9,20 @@ use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_
 use super::Value;
 use super::measure;
 
-/// What a real's text says of its float's.
+/// Comparison of a real's text with that of its float.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Compared {
     /// The real's text, if it is another.
     pub(super) exact: Option<String>,
-    /// Whatever the real may be off by, its text is the same.
+    /// Whatever the real may be off by, its text is another or not.
     pub(super) is_sure: bool,
+    /// Whatever the real may be off by, its text is the same.
+    pub(super) is_known: bool,
 }
 
 impl Compared {
     /// A float without another real.
-    const SAME: Compared = Compared { exact: None, is_sure: true };
+    const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
 
     /// Compares the text of a float with that of its real.
     pub(super) fn of(seen: &Seen<'_, Value>, notation: &Notation) -> Compared {
@@ -35,17 +37,20 @@ impl Compared {
         let differs = |text: &String| first_difference(&printed, text).is_some();
         // NaN has a sign in floats only.
         let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
-        let exact = Some(written(&real)).filter(|text| !both_nan && differs(text));
-        let is_sure = match shadow.noise() {
+        let text = written(&real);
+        let exact = Some(text.clone()).filter(|text| !both_nan && differs(text));
+        let (is_sure, is_known) = match shadow.noise() {
             noise if noise.is_finite() && real.is_finite() => {
                 let noise = Float::with_val(64, 1) << noise.ceil() as i32;
                 let bits = real.prec() + 2;
                 let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
-                ends.iter().all(|end| differs(&written(end)) == exact.is_some())
+                let ends = ends.map(|end| written(&end));
+                let is_sure = ends.iter().all(|end| differs(end) == exact.is_some());
+                (is_sure, ends.iter().all(|end| *end == text))
             }
-            noise => noise == f32::NEG_INFINITY,
+            noise => (noise == f32::NEG_INFINITY, noise == f32::NEG_INFINITY),
         };
-        Compared { exact, is_sure }
+        Compared { exact, is_sure, is_known }
     }
 }
 

@@ -1,12 +1,12 @@
-//! What the parts of a value's error are counted in.
+//! Units of the parts of a value's error.
 //!
 //! A share of the float they are part of the error of: what is relative passes through products, quotients and roots
 //! as it is. Knows nothing of who made the parts.
 
 use super::linear::exponent;
 
-/// What the parts of a value's error are counted in: a fixed share of its float. Of a float that is zero or near the ends
-/// of the range, or where that is no measure, a power of two.
+/// Unit of the parts of a value's error: a fixed share of its float. Of a float that is zero or near the ends of the
+/// range, or where that is no measure, a power of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     /// The unit itself.
@@ -24,9 +24,9 @@ const ONE: i32 = 1 << 16;
 const FAR: i32 = 1000;
 
 impl Unit {
-    /// Where the largest amount is less, a share of the float is no measure: others would not be told as an `f32`.
+    /// Largest amount below which a share of the float is no measure: others would not be told as an `f32`.
     pub(super) const LEAST: f32 = 1e-30;
-    /// Where it is more, the error is beyond measure: the float is nothing beside it.
+    /// Largest amount above which the error is beyond measure: the float is nothing beside it.
     pub(super) const MOST: f32 = 1e37;
 
     /// A share of the float `x`, if it has one.
@@ -59,7 +59,7 @@ impl Unit {
         (mark as i32 + power).clamp(ONE - FAR, ONE + FAR) as u32
     }
 
-    /// Whether the largest amount, by its bits, shows that a share of the float is a measure.
+    /// Tells whether the largest amount, by its bits, shows that a share of the float is a measure.
     #[inline(always)]
     pub(super) fn measures(largest: u32) -> bool {
         const LEAST: u32 = Unit::LEAST.to_bits();

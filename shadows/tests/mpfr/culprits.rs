@@ -132,8 +132,9 @@ fn squares_that_cancel() {
         m.sub(3, &a, &b)
     };
     blames(Cancellation, 3, &[1.1, 2.3, 1e5 / 3.0], program);
-    let hint = run(&[1.1, 2.3], program).finding(3).hint;
-    assert!(hint.clone().is_some_and(|hint| hint.contains("(x - y)*(x + y)")), "{hint:?}");
+    let remedies = run(&[1.1, 2.3], program).finding(3).remedies;
+    assert_eq!(remedies[0].expression, "(x - y) * (x + y)");
+    assert!(remedies[0].bits_before > 20.0 && remedies[0].bits_after < 1.6, "{remedies:?}");
     clean(&[1.1, 2.3, 1e5 / 3.0], |m, x| {
         let y = m.f64(x.float() * (1.0 + 1e-9));
         let (a, b) = (m.sub(1, x, &y), m.add(2, x, &y));
@@ -201,7 +202,6 @@ fn naive_sums_accumulate() {
     let m = run(&[1.0], sum(7, 0.0, 0.1));
     let finding = m.finding(7);
     assert!(finding.share.is_some_and(|share| share > 0.99), "{:?}", finding.share);
-    assert!(finding.hint.is_some_and(|hint| hint.contains("Kahan")));
     assert_eq!(finding.expression.as_deref(), Some("x + 0.1"));
     assert!(finding.fpcore.is_some_and(|core| core.ends_with("(+ x 0.1))")));
 }
@@ -281,7 +281,7 @@ fn two_sum(m: &Machine, line: u32, a: &Tracked, b: &Tracked) -> (Tracked, Tracke
     (s, m.add(line + 5, &a_lost, &b_lost))
 }
 
-/// What a compensated value later suffers is not blamed on the compensation.
+/// Compensation is not blamed for what a compensated value suffers later.
 #[test]
 fn compensation_is_not_blamed_for_what_comes_after() {
     blames(Cancellation, 30, &[1.0], |m, _| {
@@ -391,7 +391,7 @@ fn infinity_that_reals_do_not_share() {
     blames(Overflow, 1, &[3550.1], |m, x| m.op(1, Op::Exp, &[x]));
 }
 
-/// What the reals have as well is no error, but it was born somewhere.
+/// An infinity that the reals have as well is no error, but it was born somewhere.
 #[test]
 fn what_is_infinite_in_the_reals_too_has_a_birthplace() {
     let m = run(&[1.0], |m, x| m.div(1, x, &m.f64(0.0)));
@@ -429,7 +429,7 @@ fn constants_are_not_born_and_what_is_lost_reaches_nothing() {
     assert_eq!(m.ranked().len(), 1);
 }
 
-/// What underflows is of no account where it is added to what is far larger.
+/// An underflow is of no account where it is added to something far larger.
 #[test]
 fn an_underflow_that_adds_nothing_is_not_named() {
     let m = Machine::new();

@@ -100,7 +100,7 @@ fn exact_reals_decide_even_when_they_are_equal() {
     assert!(m.ranked().contains(&(Branch, 50)), "{:?}", m.ranked());
 }
 
-/// What `a + b`, on that line, rounds off: the sum and the rest, which is zero in the reals.
+/// Part of `a + b`, on that line, that is rounded off: the sum and the rest, which is zero in the reals.
 fn rounded_off(m: &Machine, line: u32, a: &Tracked, b: &Tracked) -> (Tracked, Tracked) {
     let sum = m.add(line, a, b);
     let rest = m.sub(line + 2, b, &m.sub(line + 1, &sum, a));

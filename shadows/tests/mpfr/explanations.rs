@@ -4,6 +4,8 @@ use shadowgrind_core::findings::{Finding, Interval};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
+use shadowgrind_shadows::mpfr::Settings;
+
 use crate::machine::Machine;
 
 /// sqrt(x + 1) − sqrt(x) at each input.
@@ -65,7 +67,46 @@ fn ranges_are_split_by_sign_and_differing_values_are_different_variables() {
     let finding = m.finding(2);
     assert_eq!(finding.expression.as_deref(), Some("x + y - x"));
     assert_eq!(finding.ranges[0].erroneous.len(), 2);
-    assert!(finding.hint.is_some_and(|hint| hint.contains("lost")));
+    assert_eq!(finding.remedies[0].expression, "y");
+    assert_eq!(finding.remedies[0].bits_after, 0.0);
+}
+
+/// A sign that is turned over unseen makes no other variable.
+#[test]
+fn negatives_are_one_variable() {
+    let m = Machine::new();
+    for x in [1e-5 / 3.0, -2e-7 / 3.0, 1e-3 / 7.0] {
+        let (x, minus) = (m.f64(x), m.f64(-x));
+        let (up, down) = (m.op(1, Op::Exp, &[&x]), m.op(2, Op::Exp, &[&minus]));
+        let result = m.sub(3, &up, &down);
+        m.print(100, &result);
+    }
+    let finding = m.finding(3);
+    assert_eq!(finding.expression.as_deref(), Some("exp(x) - exp(-x)"));
+    assert_eq!(finding.remedies[0].expression, "2.0 * sinh(x)");
+    assert_eq!(finding.ranges.len(), 1);
+}
+
+/// A remedy that is right for one sign only is no remedy where the program has both: √(x² − 4) − x cancels for positive
+/// numbers, its conjugate for negative ones. Executions that go right are recorded as well.
+#[test]
+fn remedies_are_tried_on_what_goes_right_too() {
+    let program = |settings: Settings| {
+        let m = Machine::with(settings);
+        for x in [1e7, -1e7, 3e8, -3e8, 2.5e5, -2.5e5, 7e6, -7e6] {
+            let (x, four) = (m.f64(x / 3.0), m.f64(4.0));
+            let square = m.mul(1, &x, &x);
+            let root = m.sqrt(2, &m.sub(3, &square, &four));
+            let result = m.sub(4, &root, &x);
+            m.print(100, &result);
+        }
+        m.finding(4)
+    };
+    let remedy = &program(Settings::default()).remedies[0];
+    assert!(remedy.expression.starts_with("x < 0.0 ? sqrt("), "{remedy:?}");
+    assert!(remedy.fpcore.as_ref().is_some_and(|core| core.contains("(if (< x 0.0) ")), "{remedy:?}");
+    assert!(remedy.samples == 8 && remedy.bits_before > 15.0 && remedy.bits_after < 1.5, "{remedy:?}");
+    assert!(program(Settings { remedies: false, ..Settings::default() }).remedies.is_empty());
 }
 
 #[test]

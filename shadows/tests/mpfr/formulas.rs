@@ -12,7 +12,7 @@ use crate::machine::{Machine, Tracked};
 #[derive(Clone)]
 pub(crate) struct Number<'m>(pub(crate) &'m Machine, pub(crate) Tracked);
 
-/// What an operator takes on its right: a number, or a literal of the format of what is on its left.
+/// Right operand of an operator: a number, or a literal of the format of the left one.
 pub(crate) trait Operand {
     fn beside(self, other: &Number<'_>) -> Tracked;
 }

@@ -75,7 +75,7 @@ fn series_and_populations() {
     });
 }
 
-/// Where cancellation is the point.
+/// Formulas near points where cancellation matters.
 #[test]
 fn near_critical_points() {
     measured([(1e5, 1e15)], |[x]| (x + 1.0).sqrt() - x.sqrt());

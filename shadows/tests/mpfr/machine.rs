@@ -66,8 +66,8 @@ impl Tracked {
     }
 }
 
-/// How many 80-bit floats lie between zero and the one nearest to `x`, which is zero or normal: 2⁶³ in each binade from
-/// 2⁻¹⁶³⁸² up, and as many below.
+/// Number of 80-bit floats between zero and the one nearest to `x`, which is zero or normal: 2⁶³ in each binade
+/// from 2⁻¹⁶³⁸² up, and as many below.
 fn number80(x: &Float) -> i128 {
     let rounded = Float::with_val(64, x.abs_ref());
     let Some(exponent) = rounded.get_exp() else { return 0 };

@@ -1,4 +1,4 @@
-//! Where the reals themselves run out of bits: what they still know is right, and what they cannot know is told.
+//! Reals that run out of bits: the digits they still give are right, and their lack is told.
 
 use shadowgrind_core::ops::Op;
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings};

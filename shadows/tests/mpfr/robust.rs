@@ -111,7 +111,7 @@ impl Program {
     }
 }
 
-/// What integer code does to a float: flips its sign, or scales it.
+/// Effect of integer code on a float: it flips its sign, or scales it.
 trait ScaleOf {
     fn scale_of(&mut self, format: Format, shadow: Option<&Value>) -> Option<Value>;
 }

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 
 /// Samples of each formula.
 const SAMPLES: u32 = 200;
-/// How far a measured error may be from the true one, in bits.
+/// Distance that a measured error may have from the true one, in bits.
 const TOLERANCE: f64 = 0.5;
 
 type Formula = for<'m> fn(&[Number<'m>; 3]) -> Number<'m>;
@@ -57,13 +57,13 @@ impl Doubles {
     }
 }
 
-/// How many samples of a formula there are, how many of these agree with the truth, and which of the others were called
-/// right, or wrong without being it.
+/// Number of samples of a formula, how many of these agree with the truth, and which of the others were
+/// called right, or wrong without being it.
 fn judged(formula: Formula, settings: Settings) -> (u32, u32, Vec<String>) {
     let mut next = Doubles(11);
     let (mut count, mut right, mut wrong) = (0, 0, Vec::new());
     for _ in 0..SAMPLES {
-        let machine = Machine::with(settings);
+        let machine = Machine::with(settings.clone());
         let x = std::array::from_fn(|_| machine.number(Format::F64, next.next()));
         let result = formula(&x).1;
         let site = Site::from_bits(1);
@@ -93,7 +93,7 @@ fn what_is_not_known_is_not_called_right() {
     for precision in [256, 128, 300] {
         let settings = Settings { precision, settles: false, ..Settings::default() };
         for (name, formula) in FORMULAS {
-            let (_, _, wrong) = judged(*formula, settings);
+            let (_, _, wrong) = judged(*formula, settings.clone());
             let said = wrong
                 .first()
                 .map(|first| format!("{name}, {precision} bits, {} times: {first}", wrong.len()));

@@ -31,7 +31,7 @@ fn difference_quotient(op: Op, x: &[Float], i: usize) -> Option<Float> {
     (!step.is_zero() && slope.is_finite() && smooth).then_some(slope)
 }
 
-/// Whether a derivative of this size has all the bits of `format`, with some room for what it is computed from.
+/// Tells whether a derivative of this size has all the bits of `format`, with some room for what it is computed from.
 fn representable(format: Format, slope: &Float) -> bool {
     let limit = if format == Format::F32 { 100 } else { 1000 };
     slope.get_exp().is_none_or(|exponent| exponent.abs() < limit)

@@ -63,7 +63,7 @@ fn single_precision_results_are_single() {
     }
 }
 
-/// What mulss, addss and their kin make of the rule, written out by hand.
+/// Single precision rounds every step, as mulss, addss and their kin do, written out by hand.
 #[test]
 fn single_precision_rounds_every_step() {
     let mut random = Random::new(0);

@@ -19,7 +19,7 @@ fn source(op: Op, result: Format) -> Format {
     }
 }
 
-/// What the processor makes of `real`: estimates have twelve good bits, all else is rounded to nearest.
+/// Result that the processor makes of `real`: estimates have twelve good bits, all else is rounded to nearest.
 fn result(op: Op, format: Format, real: &Float) -> f64 {
     match op {
         Op::Rcp | Op::Rsqrt => nearest(format, &Float::with_val(12, real)),
@@ -33,7 +33,7 @@ fn in_range(format: Format, real: &Float) -> bool {
     real.is_zero() || real.get_exp().is_some_and(|exponent| exponent.abs() < limit)
 }
 
-/// How far a rounded residual may be off, relatively: its formula's own roundings, or the terms it leaves out.
+/// Relative error that a rounded residual may have: its formula's own roundings, or the terms it leaves out.
 fn tolerance(op: Op, format: Format) -> f64 {
     match op {
         Op::Rsqrt => (-20f64).exp2(),

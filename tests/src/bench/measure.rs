@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What some runs of a command used, per run.
+/// Resources that some runs of a command used, per run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Usage {
     /// User and system time of the process tree, in seconds.
@@ -135,9 +135,9 @@ fn input(name: &str, size: usize) -> Result<PathBuf, String> {
 /// One pair: the row's figure under the tool, and under Valgrind if that is wanted, and the native run's use.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Pair {
-    /// What the native run used.
+    /// The resources of the native run.
     pub native: Usage,
-    /// What the run under the tool used.
+    /// The resources of the run under the tool.
     pub tool: Usage,
     /// The row's figure for the tool.
     pub figure: f64,

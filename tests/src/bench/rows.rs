@@ -1,6 +1,6 @@
 //! The rows of the benchmark: which program, what is measured, and which figure it must and should reach.
 
-/// What a row's figure is.
+/// Meaning of a row's figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     /// Ratio of CPU times.
@@ -27,7 +27,7 @@ impl Figure {
     }
 }
 
-/// What is run.
+/// Program of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Program {
     /// A source in `guests/bench`, compiled with these flags.
@@ -43,7 +43,7 @@ pub enum Program {
 pub struct Row {
     /// Its name, for the table and `--filter`.
     pub name: &'static str,
-    /// What is run.
+    /// The program that is run.
     pub program: Program,
     /// Its arguments; `{gzip}` and `{xz}` are the prepared inputs.
     pub args: &'static [&'static str],
@@ -51,9 +51,9 @@ pub struct Row {
     pub start: &'static [&'static str],
     /// Options of the tool: what is seeded, how precise.
     pub options: &'static [&'static str],
-    /// How many native runs make one sample, where one would be too short to measure.
+    /// Number of native runs that make one sample, where one would be too short to measure.
     pub repeat: u32,
-    /// What the figure is.
+    /// The meaning of the figure.
     pub figure: Figure,
     /// The limit that must hold, with AVX-512 and without.
     pub must: [f64; 2],
@@ -226,11 +226,32 @@ const MPFR: &[Row] = &[
     guest("resident over native: PID", "pid.c", O2, &["500000"]).figure(Figure::Megabytes).must(100.0),
 ];
 
+const ERROR: &[Row] = &[
+    guest("burgers -O3", "burgers.cpp", O3, &["200", "600"]).limits([10.0, 14.0], 6.0),
+    guest("burgers -O0", "burgers.cpp", O0, &["200", "100"]).must(8.0),
+    guest("n-body", "nbody.c", O2, &["2000000"]).limits([10.0, 14.0], 6.0),
+    guest("LU", "lu.c", O2, &["2500"]).limits([10.0, 14.0], 6.0),
+    guest("Gram-Schmidt", "gram_schmidt.c", O2, &["2000"]).limits([10.0, 14.0], 6.0),
+    guest("mandelbrot", "mandelbrot.c", O2, &["900"]).limits([10.0, 14.0], 6.0),
+    guest("sums", "sums.c", O2, &["20000"]).limits([10.0, 14.0], 6.0),
+    guest("sums float", "sums.c", O2_FLOAT, &["20000"]).must(10.0),
+    guest("sums float, vectorised", "sums.c", O3_FLOAT, &["100000"]).must(10.0),
+    python("CPython float loop, start subtracted", "float_loop.py", &["3000000"], &["1"]).must(6.0),
+    guest("libm-heavy loop", "libm.c", O2, &["20000"]).times(20).must(10.0),
+    installed("no floats: gzip", "gzip", &["-6", "-c", "{gzip}"]).must(2.0),
+    installed("no floats: xz", "xz", &["-0", "-c", "{xz}"]).must(2.0),
+    python("no floats: CPython", "integer_loop.py", &["2000000"], &["1"]).must(2.0),
+    installed("/bin/true over native", "/bin/true", &[]).times(20).figure(Figure::Milliseconds).must(40.0),
+    guest("resident over native: burgers", "burgers.cpp", O3, &["1000", "3"])
+        .figure(Figure::Megabytes)
+        .must(60.0 + 1.1 * 34.0),
+];
+
 /// The shadows that have rows.
-pub const SHADOWS: [&str; 3] = ["none", "dot", "mpfr"];
+pub const SHADOWS: [&str; 4] = ["none", "dot", "error", "mpfr"];
 
 /// The rows of a shadow.
 pub fn rows(shadow: &str) -> Option<&'static [Row]> {
-    let all = [NONE, DOT, MPFR];
+    let all = [NONE, DOT, ERROR, MPFR];
     SHADOWS.iter().position(|s| *s == shadow).map(|at| all[at])
 }

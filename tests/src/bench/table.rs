@@ -26,7 +26,7 @@ pub struct Result {
     pub must: f64,
     /// The figure to aim at.
     pub want: Option<f64>,
-    /// Whether the median is within the limit.
+    /// True if the median is within the limit.
     pub holds: bool,
     /// Every pair.
     pub pairs: Vec<Pair>,

@@ -29,7 +29,7 @@ struct Options {
     /// Measure `valgrind --tool=none` in the same run, in so many of the pairs: it takes up to 200 times as long as native
     #[arg(long, value_name = "PAIRS", default_value_t = 0, default_missing_value = "1", num_args = 0..=1, require_equals = true)]
     valgrind: u32,
-    /// Where to write the JSON file (default: bench-SHADOW.json in cargo's target directory)
+    /// JSON file to write (default: bench-SHADOW.json in cargo's target directory)
     #[arg(long)]
     json: Option<PathBuf>,
     /// End with status 1 if a limit is missed

@@ -22,7 +22,7 @@ pub struct Campaign {
     runner: Runner,
 }
 
-/// What a successful campaign says about itself.
+/// Summary of a successful campaign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub cases: u64,
@@ -163,7 +163,7 @@ impl Campaign {
         format!("{}\n{kept}", self.describe(&note, &small, &small_code, &what))
     }
 
-    /// How many of the cases before it a difference needs.
+    /// Number of the cases before it that a difference needs.
     fn history(&self, how: How, batch: &Batch, at: usize) -> Option<usize> {
         let needs = |n: usize| self.differs(how, &batch[at - n..at], &batch[at].0).is_some();
         let mut n = 0;
@@ -181,7 +181,7 @@ impl Campaign {
         Some(before.iter().cloned().chain([(case.clone(), code)]).collect())
     }
 
-    /// Whether the last of these cases differs, natively being as sound as the profile demands.
+    /// Tells whether the last of these cases differs, natively being as sound as the profile demands.
     fn differs(&self, how: How, before: &[(Case, Assembled)], case: &Case) -> Option<Finding> {
         let batch = self.with(before, case)?;
         let native = self.run(How::Native, &batch);

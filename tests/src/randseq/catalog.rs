@@ -23,7 +23,7 @@ impl Family {
         [Family::Integer, Family::Mmx, Family::X87, Family::Sse, Family::Avx, Family::Avx512];
 }
 
-/// How far the vector registers of a case reach, and with them which instructions it has.
+/// Extent of the vector registers of a case, and with it the instructions that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     Sse,

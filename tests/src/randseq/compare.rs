@@ -1,4 +1,4 @@
-//! What differs between two records of one case, by the names a programmer knows.
+//! Differences between two records of one case, by the names a programmer knows.
 
 use super::layout::REGIONS;
 use super::state::{FS_BASE, FX, FX_MXCSR, FX_ST, GS_BASE, K, RFLAGS, State, ZMM};

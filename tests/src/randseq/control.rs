@@ -37,7 +37,7 @@ const LOOPS: [Code; 6] = [
     Code::Loopne_rel8_64_ECX,
 ];
 
-/// What fits between an 8-bit branch and its target, with room for the branch itself.
+/// Distance that fits between an 8-bit branch and its target, with room for the branch itself.
 const SHORT: usize = 110;
 
 impl Gen<'_> {

@@ -1,4 +1,4 @@
-//! Which of iced's instructions really occur in generated cases, and a statement of what does not.
+//! Coverage: which of iced's instructions really occur in generated cases, and a statement of those that do not.
 
 use super::campaign::build;
 use super::catalog::{Catalog, Isa};

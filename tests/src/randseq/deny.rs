@@ -1,5 +1,5 @@
-//! What is never generated, and why; and what only hand-written idioms generate, because its operands or its
-//! consequences need arranging. A gap is a row here.
+//! Instructions that are never generated, and why; and those that only hand-written idioms generate, because their
+//! operands or their consequences need arranging. A gap is a row here.
 
 use iced_x86::{CpuidFeature as F, Mnemonic as M};
 

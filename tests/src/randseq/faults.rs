@@ -49,7 +49,7 @@ impl Gen<'_> {
         }
     }
 
-    /// What `f` emits may raise a signal; the handler continues behind it.
+    /// Emits code by `f` that may raise a signal; the handler continues behind it.
     fn resumable(&mut self, f: impl FnOnce(&mut Self)) {
         let (before, after) = (self.new_label(), self.new_label());
         self.place(before);

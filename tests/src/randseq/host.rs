@@ -1,4 +1,4 @@
-//! Which instructions this machine can execute: iced's CPUID features against the kernel's list.
+//! Instructions that this machine can execute: iced's CPUID features against the kernel's list.
 //!
 //! The kernel's list and not CPUID itself, since it leaves out what the kernel has not enabled (FSGSBASE, AVX-512 state).
 
@@ -10,7 +10,7 @@ pub struct Host {
     flags: HashSet<String>,
 }
 
-/// What every x86-64 processor has, under iced's names.
+/// Features of every x86-64 processor, under iced's names.
 const BASELINE: &[&str] = &[
     "INTEL8086",
     "INTEL186",

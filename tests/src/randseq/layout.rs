@@ -1,4 +1,4 @@
-//! Where things are in a sequence's address space, natively and under the tool alike.
+//! Layout of a sequence's address space, natively and under the tool alike.
 //!
 //! All addresses are fixed, so that pointers, return addresses and fault addresses can be compared as they are. The
 //! tool keeps guests below 2^45 and wants 1 … 2 GB for itself; natively all of these ranges are free.
@@ -55,7 +55,7 @@ pub const UNMAPPED: u64 = 0x0700_0000_0000;
 /// Second mapping of the code for the mode that writes through an alias.
 pub const ALIAS_BASE: u64 = 0x0480_0000_0000;
 
-/// Where code lies, which decides what rip-relative operands reach and how the engine has to treat them.
+/// Place of code, which decides what rip-relative operands reach and how the engine has to treat them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the first gigabyte, where the tool puts code itself.

@@ -13,7 +13,7 @@ enum Form {
     Segment(Register),
 }
 
-/// How an effective address is put together; the displacement is what remains.
+/// Parts of an effective address; the displacement is what remains.
 struct Parts {
     base: Register,
     index: Register,
@@ -76,7 +76,7 @@ impl Gen<'_> {
         Some(MemoryOperand::with_base_displ_size(base, target as i64, if addr32 { 4 } else { 8 }))
     }
 
-    /// What absolute operands and small indices reach.
+    /// Window that absolute operands and small indices reach.
     fn low_window(&mut self, addr32: bool) -> Window {
         let region = if addr32 && self.rng.one_in(2) { layout::LOW } else { layout::NEAR };
         Window::of(region)

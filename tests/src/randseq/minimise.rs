@@ -26,7 +26,7 @@ pub fn minimise(case: &Case, mut differs: impl FnMut(&Case) -> bool, budget: usi
     best
 }
 
-/// What can be removed on its own; the frame of an item (unit 0) only goes with the whole item.
+/// Parts that can be removed on their own; the frame of an item (unit 0) only goes with the whole item.
 fn parts(case: &Case, part: impl Fn(&Op) -> (u32, u32)) -> Vec<(u32, u32)> {
     let mut all: Vec<_> = case.ops.iter().map(&part).collect();
     let by_unit = case.ops.iter().any(|op| part(op).1 != 0);

@@ -31,7 +31,7 @@ pub enum Piece {
     Pointer(Label),
 }
 
-/// What in an instruction depends on where a label ends up.
+/// Part of an instruction that depends on where a label ends up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fix {
     None,
@@ -62,7 +62,7 @@ pub struct Case {
     pub mem_seed: u64,
     pub state: State,
     pub ops: Vec<Op>,
-    /// Where a signal at the first label continues.
+    /// Pairs of labels: a signal at the first continues at the second.
     pub resumes: Vec<(Label, Label)>,
     /// The handler changes registers before it continues.
     pub edit_context: bool,
@@ -89,7 +89,7 @@ impl Case {
         Ok(Assembled { bytes, resumes, data })
     }
 
-    /// How many instructions the case has, helpers included.
+    /// Number of the case's instructions, helpers included.
     pub fn instructions(&self) -> usize {
         self.ops.iter().filter(|op| matches!(op.piece, Piece::Instr(..))).count()
     }

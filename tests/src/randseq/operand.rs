@@ -313,7 +313,7 @@ fn is_bit_string(mnemonic: M) -> bool {
     matches!(mnemonic, M::Bt | M::Bts | M::Btr | M::Btc)
 }
 
-/// Where an instruction refuses a register that occurs twice.
+/// True of instructions that refuse a register that occurs twice.
 fn registers_differ(instr: &Instruction) -> bool {
     let is_register = |i: &u32| instr.op_kind(*i) == OpKind::Register;
     let first = instr.op_register(0).number();

@@ -3,7 +3,7 @@
 use super::catalog::Isa;
 use super::layout::Place;
 
-/// How the harness makes code executable; the numbers are those of enum code_mode in wire.h.
+/// Way in which the harness makes code executable; the numbers are those of enum code_mode in wire.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Each case at an address of its own, all in place before the first runs.

@@ -17,7 +17,7 @@ use iced_x86::{Encoder, Instruction, InstructionInfoFactory, OpAccess, Register}
 pub(super) struct Pin {
     pub(super) reg: Register,
     pub(super) value: u64,
-    /// What it points into; `None` for an index.
+    /// The window it points into; `None` for an index.
     pub(super) window: Option<Window>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// What sets the profile apart.
+    /// Generates what sets the profile apart.
     fn special(&mut self) {
         if self.profile.faults {
             self.fault();
@@ -238,7 +238,7 @@ impl<'a> Gen<'a> {
         self.ops.push(Op { piece, fix, item: self.item, unit: self.unit, section: self.section });
     }
 
-    /// What `f` emits goes behind the end of the sequence.
+    /// Puts the code that `f` emits behind the end of the sequence.
     pub(super) fn in_tail(&mut self, f: impl FnOnce(&mut Self)) {
         self.sections += 1;
         let outer = std::mem::replace(&mut self.section, self.sections);

@@ -25,7 +25,7 @@ pub const CASE_ROOM: u64 = 0x1000;
 const STRIDE: u64 = 0x2000;
 const REUSED_SIZE: u64 = 0x4000;
 
-/// Where case `index` lies: an address of its own, or one of a few that are used again and again.
+/// Address of case `index`: one of its own, or one of a few that are used again and again.
 pub fn case_address(profile: &Profile, seed: u64, index: u64) -> u64 {
     let mut rng = super::rng::Rng::for_case(!seed, index);
     let base = profile.place.code_base();
@@ -86,7 +86,7 @@ pub fn output_size(cases: usize, dump: bool) -> usize {
     OUT_HEADER + cases * RECORD_SIZE + if dump { regions as usize } else { 0 }
 }
 
-/// What the harness wrote, complete or not.
+/// Output of the harness, complete or not.
 #[derive(Clone, Debug)]
 pub struct Output {
     pub started: usize,

@@ -76,6 +76,15 @@ impl Recipe {
     }
 }
 
+/// The executable of `recipe` for the test `name`; `None`, with a word of why, without its compiler.
+pub fn built(name: &str, recipe: &Recipe) -> Result<Option<PathBuf>, String> {
+    let exe = recipe.build()?;
+    if exe.is_none() {
+        host::skipped(name, &format!("{} is not installed", recipe.compiler));
+    }
+    Ok(exe)
+}
+
 /// Directory of the client headers and bindings.
 pub fn client_dir() -> PathBuf {
     host::workspace_dir().join("frontends/client")

@@ -46,10 +46,10 @@ pub struct Core {
     pub name: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Whether `:precision` is binary32; else it is binary64.
+    /// True if `:precision` is binary32; else it is binary64.
     pub single: bool,
     /// Its `:pre`.
     pub pre: Option<Expression>,
-    /// What it computes.
+    /// The body, which says what it computes.
     pub body: Expression,
 }

@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 15] = [
+const GUESTS: [Guest; 16] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -30,6 +30,7 @@ const GUESTS: [Guest; 15] = [
     Guest { file: "memory.c",        languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "registers.c",     languages: &["c"],       kinds: &[8],      flags: "-mcx16 -pthread", libs: "-lm" },
     Guest { file: "tricks.c",        languages: BOTH,         kinds: &[4, 8],   flags: "", libs: "-lm" },
+    Guest { file: "addends.c",       languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "identities.c",    languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "lanes.c",         languages: BOTH,         kinds: &[8],      flags: "-mavx2 -mfma -mf16c", libs: "-lm" },
     Guest { file: "half.c",          languages: &["c"],       kinds: &[4],      flags: "-mavx2 -mf16c", libs: "-lm" },
@@ -61,7 +62,7 @@ const LEVELS: [(&str, &str); 5] = [
 pub struct Cell {
     /// `functions/c-gcc/double/O3`.
     pub name: String,
-    /// How it is compiled.
+    /// The recipe by which it is compiled.
     pub recipe: Recipe,
     /// 4, 8 or 10.
     pub kind: u32,
@@ -70,7 +71,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// How far, relatively, a derivative may be from its closed form.
+    /// Relative distance that a derivative may have from its closed form.
     pub fn tolerance(&self) -> f64 {
         if self.kind == 4 { 1e-6 } else { 1e-14 }
     }
@@ -97,15 +98,15 @@ pub fn cells() -> Vec<Cell> {
     cells
 }
 
-/// Whether a combination can be built: LLVM's OpenMP library has no static form, and a static Fortran program with
-/// OpenMP crashes natively.
+/// Tells whether a combination can be built: LLVM's OpenMP library has no static form, and a static Fortran program
+/// with OpenMP crashes natively.
 fn exists(guest: &Guest, compiler: &str, level: &str) -> bool {
     !(guest.flags.contains("-fopenmp")
         && level == "static"
         && (compiler.contains("clang") || compiler == "fortran"))
 }
 
-/// What the closed forms themselves are checked with: one cell for each guest, in double and long double.
+/// Cells by which the closed forms themselves are checked: one for each guest, in double and long double.
 pub fn cells_for_differences() -> Vec<Cell> {
     let mut cells = Vec::new();
     for guest in &GUESTS {

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// Where the tool is told to write; part of no outcome.
+/// File that the tool is told to write; part of no outcome.
 const REPORT: &str = "shadowgrind-report.json";
 
 /// A program and how it is run.
@@ -25,18 +25,20 @@ pub struct Case {
     pub argv: Vec<OsString>,
     /// Additions to the environment.
     pub env: Vec<(String, String)>,
+    /// The bytes of its standard input.
+    pub stdin: Vec<u8>,
     /// Files in its working directory.
     pub files: Vec<(String, Vec<u8>)>,
     /// The status it ends with natively.
     pub exit: i32,
 }
 
-/// What was seen.
+/// Observation of one run.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// The native run; the one under the tool was the same.
     pub outcome: Outcome,
-    /// What the shadow says.
+    /// The shadow's report.
     pub report: Report,
 }
 
@@ -48,6 +50,7 @@ impl Case {
             options: options.iter().map(|o| (*o).to_owned()).collect(),
             argv: vec![program.into()],
             env: Vec::new(),
+            stdin: Vec::new(),
             files: Vec::new(),
             exit: 0,
         }
@@ -86,7 +89,7 @@ impl Case {
         job.run().map_err(|e| format!("{}: {e}", job.display()))
     }
 
-    /// What people read on the terminal when it is run under the tool, standard error of the program included.
+    /// Text that people read on the terminal when it is run under the tool, standard error of the program included.
     pub fn terminal(&self, extra: &[&str]) -> Result<String, String> {
         let engine = Engine::from_env();
         let mut job = self.job(&engine);
@@ -124,7 +127,7 @@ impl Case {
         Job {
             argv: self.argv.clone(),
             env,
-            stdin: Vec::new(),
+            stdin: self.stdin.clone(),
             dir: host::fresh_work_dir(),
             files: self.files.clone(),
             timeout: Duration::from_secs(120) * tool::patience(),

@@ -9,15 +9,15 @@ use std::fmt::Write;
 /// A line of a guest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// What was computed, without its suffixes.
+    /// The name of the number, without its suffixes.
     pub name: String,
-    /// How many times the usual error it may have.
+    /// Multiple of the usual error that it may have.
     pub factor: f64,
-    /// Whether it can be checked by differences.
+    /// True if it can be checked by differences.
     pub smooth: bool,
     /// The value.
     pub value: f64,
-    /// What its derivative must be.
+    /// The derivative that it must have.
     pub derivative: f64,
 }
 
@@ -46,26 +46,27 @@ fn pair(line: &str) -> Result<Pair, String> {
 /// Compares the derivatives that the tool reports with the closed forms; `None` if all are within `tolerance`,
 /// relative. A line is two outputs, in this order: the value, and the derivative it must have.
 pub fn disagreements(pairs: &[Pair], report: &Report, tolerance: f64) -> Option<String> {
-    let numbers: Vec<f64> = pairs.iter().flat_map(|pair| [pair.value, pair.derivative]).collect();
-    let outputs = match aligned(&numbers, report) {
-        Ok(outputs) => outputs,
+    let wrong = match wrong(pairs, report, tolerance) {
+        Ok(wrong) => wrong,
         Err(text) => return Some(text),
     };
     let mut text = String::new();
-    let mut wrong = 0;
-    for (pair, output) in pairs.iter().zip(outputs.iter().step_by(2)) {
-        let dot = output.dot.unwrap_or(f64::NAN);
-        let allowed = tolerance * pair.factor * pair.derivative.abs();
-        if (dot - pair.derivative).abs() <= allowed {
-            continue;
-        }
-        wrong += 1;
-        if wrong <= 12 {
-            let Pair { name, value, derivative, .. } = pair;
-            writeln!(text, "{name}: value {value}, dot {dot:e}, must be {derivative:e}").ok();
-        }
+    for (Pair { name, value, derivative, .. }, dot) in wrong.iter().take(12) {
+        writeln!(text, "{name}: value {value}, dot {dot:e}, must be {derivative:e}").ok();
     }
-    (wrong > 0).then(|| format!("{wrong} of {} wrong\n{text}", pairs.len()))
+    (!wrong.is_empty()).then(|| format!("{} of {} wrong\n{text}", wrong.len(), pairs.len()))
+}
+
+/// The pairs whose derivative in the report is not within `tolerance`, relative, of the closed form, each with that.
+pub fn wrong<'a>(pairs: &'a [Pair], report: &Report, tolerance: f64) -> Result<Vec<(&'a Pair, f64)>, String> {
+    let numbers: Vec<f64> = pairs.iter().flat_map(|pair| [pair.value, pair.derivative]).collect();
+    let outputs = aligned(&numbers, report)?;
+    let each = pairs.iter().zip(outputs.iter().step_by(2));
+    let each = each.map(|(pair, output)| (pair, output.dot.unwrap_or(f64::NAN)));
+    let is_right = |pair: &Pair, dot: f64| {
+        (dot - pair.derivative).abs() <= tolerance * pair.factor * pair.derivative.abs()
+    };
+    Ok(each.filter(|&(pair, dot)| !is_right(pair, dot)).collect())
 }
 
 /// The outputs that are these printed numbers. A library may format numbers of its own in between: those are passed

@@ -22,13 +22,15 @@ pub struct Output {
     pub label: Option<String>,
     /// The float; an 80-bit one is rounded.
     pub value: f64,
-    /// Its derivative.
+    /// Its derivative; of one with a gradient, in the direction of all inputs.
     pub dot: Option<f64>,
+    /// Its derivatives by each component.
+    pub gradient: Vec<f64>,
     /// The real it stands for, in decimal.
     pub real: Option<String>,
     /// Its error.
     pub error_bits: Option<f64>,
-    /// Where it was made.
+    /// The site at which it was made.
     pub site: Site,
 }
 
@@ -39,15 +41,15 @@ pub struct Finding {
     pub kind: String,
     /// The operation's name.
     pub operation: String,
-    /// Where it is.
+    /// The site of the comparison.
     pub site: Site,
-    /// How often it went wrong.
+    /// Number of times it went wrong.
     pub count: u64,
-    /// How often it ran; 0 where that is not said.
+    /// Number of times it ran; 0 where that is not said.
     pub executions: u64,
-    /// How often it could not be told.
+    /// Number of times it could not be told.
     pub unsettled: u64,
-    /// Which outputs it reaches.
+    /// The outputs that it reaches.
     pub outputs: Vec<u64>,
     /// The expression as FPCore.
     pub fpcore: Option<String>,
@@ -67,7 +69,7 @@ pub struct Site {
 }
 
 impl Report {
-    /// Whether its verdict is "clean", and no finding says otherwise.
+    /// Tells whether its verdict is "clean", and no finding says otherwise.
     pub fn is_clean(&self) -> bool {
         let matters = |finding: &Finding| {
             !finding.outputs.is_empty()
@@ -84,7 +86,16 @@ impl Report {
             return Err(format!("schema {schema}"));
         }
         let list = |key: &str| document[key].as_array().cloned().ok_or_else(|| format!("no {key}"));
-        let outputs = list("outputs")?.iter().map(output).collect::<Result<_, _>>()?;
+        let mut outputs: Vec<Output> = list("outputs")?.iter().map(output).collect::<Result<_, _>>()?;
+        for gradient in document["gradients"].as_array().into_iter().flatten() {
+            let output = gradient["output"].as_u64().and_then(|index| outputs.get_mut(index as usize));
+            let values = gradient["values"].as_array().into_iter().flatten();
+            let values: Option<Vec<f64>> = values.map(number).collect();
+            if let (Some(output), Some(values)) = (output, values) {
+                output.dot = Some(values.iter().sum());
+                output.gradient = values;
+            }
+        }
         let findings = list("findings")?.iter().map(finding).collect();
         Ok(Report { outputs, findings, document })
     }
@@ -96,6 +107,7 @@ fn output(record: &Value) -> Result<Output, String> {
         label: record["label"].as_str().map(str::to_owned),
         value: number(&record["value"]).ok_or_else(|| format!("no value in {record}"))?,
         dot: number(&record["dot"]),
+        gradient: Vec::new(),
         real: record["real"].as_str().map(str::to_owned),
         error_bits: number(&record["error_bits"]),
         site: site(&record["site"]),

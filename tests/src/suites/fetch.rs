@@ -4,7 +4,7 @@ use crate::host;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where fetched packages and their unpacked parts are kept.
+/// Directory of fetched packages and their unpacked parts.
 pub fn suites_dir() -> PathBuf {
     host::target_dir().join("suites")
 }

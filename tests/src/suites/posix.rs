@@ -33,7 +33,7 @@ fn collect(dir: &Path, sources: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a program sets the machine's clock: nobody else on the machine could rely on it meanwhile.
+/// Tells whether a program sets the machine's clock: nobody else on the machine could rely on it meanwhile.
 fn sets_the_clock(source: &Path) -> bool {
     let text = std::fs::read(source).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

@@ -27,7 +27,7 @@ pub struct Item {
     pub args: Vec<String>,
 }
 
-/// How an item went.
+/// Verdict on an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The compiler refuses it here.

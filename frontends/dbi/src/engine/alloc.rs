@@ -101,8 +101,8 @@ struct Kept {
 }
 
 thread_local! {
-    /// What this thread keeps, by class. Nothing of it is ever dropped: the engine's threads have no destructors, and a
-    /// later thread on the same carrier goes on with it.
+    /// Spare memory of this thread, by class. Nothing of it is ever dropped: the engine's threads have no destructors,
+    /// and a later thread on the same carrier goes on with it.
     static SPARES: [Kept; CLASSES] =
         const { [const { Kept { first: Cell::new(std::ptr::null_mut()), count: Cell::new(0) } }; CLASSES] };
 }

@@ -9,9 +9,9 @@ use super::lock::Lock;
 use super::sys;
 use std::ops::Range;
 
-/// Where to try next. Held while something is given out.
+/// Address to try next. Held while something is given out.
 static NEXT: Lock<u64> = Lock::new(ENGINE_START);
-/// What has been given out, ascending and apart.
+/// Ranges given out, ascending and apart.
 static GIVEN: Lock<Vec<Range<u64>>> = Lock::new(Vec::new());
 
 /// The engine's gigabyte is used up, or a limit on address space refuses it.
@@ -35,7 +35,7 @@ pub(crate) fn take(len: u64, prot: i32) -> Result<u64, Exhausted> {
 
 /// The same, mapped by `map`, which must fail with `EEXIST` rather than replace anything.
 pub(crate) fn take_by(len: u64, map: impl Fn(u64, u64) -> Result<(), i32>) -> Result<u64, Exhausted> {
-    /// How far to go on where the guest has something.
+    /// Distance to go on by where the guest has something, bytes.
     const STEP: u64 = 1 << 20;
     let mut next = NEXT.lock();
     let len = page_ceil(len);
@@ -62,7 +62,7 @@ fn note(range: Range<u64>) {
     }
 }
 
-/// Whether anything in `start..end` has been given out.
+/// Tells whether anything in `start..end` has been given out.
 pub(crate) fn overlaps(start: u64, end: u64) -> bool {
     start < ENGINE_END
         && end > ENGINE_START

@@ -12,23 +12,23 @@ use crate::x86::mode::{Mode, TABLES};
 use hashbrown::{HashMap, HashTable};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
-/// Where blocks begin for direct jumps, and so most loops, bytes.
+/// Alignment of blocks for direct jumps, and so of most loops, bytes.
 const ENTRY_ALIGNMENT: u64 = 64;
 
 const NONE: u32 = u32::MAX;
 
-/// What a block was made of; enough to make it again.
+/// Origin of a block; enough to make it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MadeOf {
     /// Guest address.
     pub(crate) pc: u64,
-    /// What its code takes for granted.
+    /// The mode that its code takes for granted.
     pub(crate) mode: Mode,
     /// Number of guest instructions.
     pub(crate) instructions: usize,
-    /// Whether it compares its guest bytes each time it runs.
+    /// True if it compares its guest bytes each time it runs.
     pub(crate) compare: bool,
-    /// Whether it has proved worth more effort.
+    /// True if it has proved worth more effort.
     pub(crate) hot: bool,
     /// The return address that it expects on the stack: the one that was there when it was made hot.
     pub(crate) back: Option<u64>,
@@ -176,7 +176,7 @@ impl Cache {
         &self.blocks[id as usize]
     }
 
-    /// What exit `id` means.
+    /// Meaning of exit `id`.
     pub(crate) fn exit_kind(&self, id: ExitId) -> ExitKind {
         self.exits[(id - FIRST_EXIT) as usize].site.kind
     }
@@ -186,7 +186,7 @@ impl Cache {
         self.exits[(id - FIRST_EXIT) as usize].site.mode
     }
 
-    /// Where the next block will be placed.
+    /// Place of the next block.
     pub(crate) fn placement(&self) -> Placement {
         Placement {
             hot: self.hot.position.next_multiple_of(ENTRY_ALIGNMENT) + ENTRY_ALIGNMENT
@@ -202,8 +202,8 @@ impl Cache {
         self.runs.take(enough)
     }
 
-    /// Whether code emitted for [`Cache::placement`] fits there; if not, room is made at another place, for which it
-    /// must be emitted again.
+    /// Tells whether code emitted for [`Cache::placement`] fits there; if not, room is made at another place, for which
+    /// it must be emitted again.
     pub(crate) fn make_room(&mut self, emitted: &Emitted) -> Result<bool, Exhausted> {
         let next = self.blocks.len() as BlockId;
         let hot = self.hot.ensure(emitted.hot.here(), emitted.hot.code().len(), next)?;
@@ -323,12 +323,12 @@ impl Cache {
         found.map(|_| (ids.start + index) as BlockId)
     }
 
-    /// Whether host address `pc` is in this cache's code space.
+    /// Tells whether host address `pc` is in this cache's code space.
     pub(crate) fn contains(&self, pc: u64) -> bool {
         self.hot.contains(pc) || self.cold.contains(pc)
     }
 
-    /// Whether host address `pc` is in the code that belongs to no block.
+    /// Tells whether host address `pc` is in the code that belongs to no block.
     pub(crate) fn is_stub(&self, pc: u64) -> bool {
         (self.cold.start()..self.stubs.end).contains(&pc)
     }
@@ -469,7 +469,7 @@ fn table_get(frame: &Frame, table: usize, pc: u64) -> u64 {
     u64::from(unsafe { entry.read() })
 }
 
-/// What a block is found by. User addresses leave the upper bits to the mode but for some.
+/// Hash that a block is found by. User addresses leave the upper bits to the mode but for some.
 fn hash(pc: u64, mode: Mode) -> u64 {
     BuildHasherDefault::<AddressHasher>::default()
         .hash_one(pc ^ u64::from(mode.bits()) << (u64::BITS - Mode::BITS))

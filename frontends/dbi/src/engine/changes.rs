@@ -13,7 +13,7 @@ use super::sys;
 use hashbrown::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a page that code was made from is watched.
+/// Watch over a page that code was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
     /// Not writable by the guest: only system calls change it.
@@ -42,7 +42,7 @@ struct State {
     log: std::collections::VecDeque<(u64, u64)>,
 }
 
-/// What a thread has to forget.
+/// Translations that a thread has to forget.
 pub(crate) enum Forget {
     Nothing,
     Ranges(Vec<(u64, u64)>),
@@ -90,7 +90,7 @@ impl Changes {
         *entry
     }
 
-    /// Whether code was made from any page of the range.
+    /// Tells whether code was made from any page of the range.
     pub(crate) fn concerns(&self, start: u64, end: u64) -> bool {
         let state = self.state.lock();
         if state.pages.len() as u64 <= (end - start) / PAGE {
@@ -145,8 +145,8 @@ impl Changes {
         true
     }
 
-    /// Whether the page at `address` is one of ours that is writable at the moment: a write fault on it was overtaken
-    /// by another thread's.
+    /// Tells whether the page at `address` is one of ours that is writable at the moment: a write fault on it was
+    /// overtaken by another thread's.
     pub(crate) fn was_released(&self, address: u64) -> bool {
         let watch = self.state.lock().pages.get(&page_floor(address)).copied();
         matches!(watch, Some(Watch::Faults { guarded: false, .. } | Watch::Compare))
@@ -170,7 +170,7 @@ impl Changes {
         !guarded.is_empty()
     }
 
-    /// What a thread that has seen `seen` changes has to forget, and how many it has seen then.
+    /// Translations that a thread which has seen `seen` changes has to forget, and the number of changes seen then.
     pub(crate) fn since(&self, seen: u64) -> (Forget, u64) {
         let state = self.state.lock();
         let latest = self.latest();

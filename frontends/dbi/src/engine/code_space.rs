@@ -17,8 +17,8 @@ const RW: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
 const RX: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
 const MOVE_TO: u64 = (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED) as u64;
 
-/// What is copied at once, bytes. Writes after a fork are few and scattered; measured with a shell that forks 300 times,
-/// pieces of 64 KiB cost 0.6 ms more a fork than these.
+/// Size of a piece that is copied at once, bytes. Writes after a fork are few and scattered; measured with a shell that
+/// forks 300 times, pieces of 64 KiB cost 0.6 ms more a fork than these.
 const PIECE: u64 = 16 << 10;
 
 /// A range of code space, written by one thread only.
@@ -54,7 +54,7 @@ impl Chunk {
         self.shared.resize(self.bytes().div_ceil(PIECE) as usize, true);
     }
 
-    /// Whether writing at `at` takes a copy first.
+    /// Tells whether writing at `at` takes a copy first.
     pub(super) fn is_shared(&self, at: u64) -> bool {
         self.shared.get(((at - self.start) / PIECE) as usize).is_some_and(|&shared| shared)
     }

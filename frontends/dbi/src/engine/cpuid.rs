@@ -72,7 +72,7 @@ const HIDDEN: &[Hidden] = &[
 const TRANSACTIONS: Hidden =
     Hidden { leaf: 7, subleaf: 0, register: EBX, bits: bits(&[4, 11]), below: IsaLevel::Native };
 
-/// What `cpuid` with these inputs gives the guest.
+/// Answer of `cpuid` with these inputs to the guest.
 ///
 /// Leaf 0xd, the layout of XSAVE, stays true: the XSAVE instructions run as they are and follow the hardware.
 pub(crate) fn cpuid(leaf: u32, subleaf: u32, level: IsaLevel) -> Leaf {
@@ -87,7 +87,7 @@ pub(crate) fn cpuid(leaf: u32, subleaf: u32, level: IsaLevel) -> Leaf {
     answer
 }
 
-/// What `xgetbv` with this register number gives the guest; `None` if there is no such register.
+/// Answer of `xgetbv` with this register number to the guest; `None` if there is no such register.
 pub(crate) fn xgetbv(register: u32, level: IsaLevel) -> Option<u64> {
     const X87_SSE: u64 = 3;
     const AVX: u64 = 1 << 2;

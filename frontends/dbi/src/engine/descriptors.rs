@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-/// What the engine has descriptors for.
+/// Purpose of a descriptor of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// The standard error that the tool was started with: messages and reports.
     Messages,
-    /// What the processes of the tree write for each other.
+    /// The file that the processes of the tree write for each other.
     Book,
 }
 
-/// How many uses there are.
+/// Number of uses.
 const USES: usize = 2;
 
 /// By [`Use`]: the descriptor, or [`CLOSED`].
@@ -98,7 +98,7 @@ impl Table {
         hidden
     }
 
-    /// Whether `number` is one of the engine's own descriptors.
+    /// Tells whether `number` is one of the engine's own descriptors.
     pub(crate) fn hides(&self, number: i32) -> bool {
         number > STDERR && self.slots().iter().any(|slot| slot.load(Ordering::SeqCst) == number)
     }
@@ -133,7 +133,7 @@ impl Table {
         }
     }
 
-    /// How the tool is told of these descriptors when it is executed: its arguments.
+    /// Arguments by which the tool is told of these descriptors when it is executed.
     pub(crate) fn arguments(&self) -> Vec<CString> {
         let (messages, book) = (self.get(Use::Messages), self.get(Use::Book));
         let messages = (messages != STDERR).then(|| format!("--messages={messages}"));
@@ -179,7 +179,14 @@ fn map_slots() -> Option<*const Slots> {
     Some(page as *const Slots)
 }
 
-/// What fcntl(2) says of `descriptor` by F_GETFD; `None` if it is not open.
+/// The file offset that `descriptor` is at; `None` for what has none, such as a pipe.
+pub(crate) fn offset(descriptor: u64) -> Option<u64> {
+    let args = [descriptor, 0, libc::SEEK_CUR as u64, 0, 0, 0];
+    // SAFETY: asks only.
+    sys::check(unsafe { sys::syscall(libc::SYS_lseek as u64, args) }).ok()
+}
+
+/// Flags of `descriptor` as fcntl(2) gives them by F_GETFD; `None` if it is not open.
 pub(crate) fn flags(descriptor: i32) -> Option<i32> {
     let args = [descriptor as u64, libc::F_GETFD as u64, 0, 0, 0, 0];
     // SAFETY: asks only.

@@ -14,7 +14,7 @@ impl Thread {
         say(self.descriptors.get(Use::Messages), line);
     }
 
-    /// Where messages go, as something to write to.
+    /// Terminal that messages go to.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal { descriptor: self.descriptors.get(Use::Messages), text: Vec::new() }
     }
@@ -28,7 +28,7 @@ pub(crate) fn say(descriptor: i32, line: &str) {
     sys::write_all(descriptor, format!("shadowgrind: {line}\n").as_bytes());
 }
 
-/// Where messages go, as something to write to. What is written comes out when it is flushed, in one piece: other processes
+/// Destination of messages, as something to write to. Text comes out when it is flushed, in one piece: other processes
 /// may write there as well.
 pub(crate) struct Terminal {
     descriptor: i32,

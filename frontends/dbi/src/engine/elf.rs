@@ -27,10 +27,10 @@ pub(crate) struct Segment {
     pub(crate) prot: i32,
 }
 
-/// What the loader needs to know of an ELF file.
+/// Facts about an ELF file that the loader needs.
 #[derive(Debug)]
 pub(crate) struct Image {
-    /// Whether the file can be placed anywhere (`ET_DYN`).
+    /// True if the file can be placed anywhere (`ET_DYN`).
     pub(crate) relocatable: bool,
     pub(crate) entry: u64,
     pub(crate) segments: Vec<Segment>,
@@ -62,7 +62,7 @@ pub enum ElfError {
 }
 
 impl ElfError {
-    /// Whether the kernel may well be able to run the file.
+    /// Tells whether the kernel may well be able to run the file.
     pub(crate) fn is_foreign(&self) -> bool {
         matches!(self, ElfError::Bits32(_) | ElfError::ForeignMachine(_))
     }

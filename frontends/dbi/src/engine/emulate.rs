@@ -147,7 +147,7 @@ fn memory_index(insn: &Instruction) -> u32 {
     (0..insn.op_count()).find(|&index| insn.op_kind(index) == iced_x86::OpKind::Memory).unwrap_or(0)
 }
 
-/// What the instruction at `pc`, which has just run, left of the engine is replaced by what is the guest's.
+/// Replaces the engine's values that the instruction at `pc`, which has just run, left behind by the guest's.
 pub(crate) fn after(thread: &mut Thread, pc: u64) -> Next {
     let Some(insn) = decode(thread, pc) else { return Next::Run };
     thread.pc = insn.next_ip();

@@ -11,6 +11,8 @@ use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
 use super::thread::Thread;
 use super::{descriptors, guest, loader, stack_limit, sys};
+use crate::runtime::handed::Handed;
+use crate::runtime::shadowed;
 use crate::session;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -18,11 +20,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What is needed to execute a program.
+/// Request to execute a program.
 struct Request {
-    /// What it is executed by, as the kernel would name it.
+    /// The path it is executed by, as the kernel would name it.
     path: PathBuf,
-    /// Where its file is, if it is named by a descriptor.
+    /// The file's place, if it is named by a descriptor.
     place: Option<PathBuf>,
     /// That descriptor will be closed when the program starts.
     closes: bool,
@@ -186,7 +188,8 @@ fn note_unfollowed(thread: &Thread, request: &Request) {
     }
 }
 
-fn exec_kernel(_thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {
+fn exec_kernel(thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {
+    shadowed::handed(thread.process).into_iter().for_each(Handed::leave);
     let pointers =
         |strings: &[CString]| -> Vec<u64> { strings.iter().map(|s| s.as_ptr() as u64).chain([0]).collect() };
     let (argv, environment) = (pointers(argv), pointers(environment));

@@ -7,18 +7,21 @@ use super::changes::Watch;
 use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::process::Process;
+use crate::runtime::asked;
 use crate::x86::discover::CodeSource;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
+use crate::x86::superblock::Comparison;
+use shadowgrind_core::step::Predicate;
 
 /// Reads guest code as the guest could execute it, and has its pages watched.
 pub(crate) struct GuestCode {
     process: &'static Process,
     /// End of the pages that the block's first instruction may touch.
     first_pages_end: u64,
-    /// Whether the block must compare its bytes each time it runs.
+    /// True if the block must compare its bytes each time it runs.
     pub(crate) compare: bool,
-    /// Whether it is for one instruction that the tool has seen to.
+    /// True if it is for one instruction that the tool has seen to.
     pub(crate) solo: bool,
 }
 
@@ -85,6 +88,15 @@ impl CodeSource for GuestCode {
     fn rounds(&self, pc: u64) -> Rounding {
         let tool = self.process.tool.as_ref().filter(|_| self.process.is_annotating());
         tool.map_or(Rounding::default(), |tool| tool.session.rounding(pc))
+    }
+
+    fn comparison(&self, pc: u64) -> Option<Comparison> {
+        let tool = self.process.tool.as_ref().filter(|_| self.process.is_annotating())?;
+        if !tool.session.counts_comparison(pc) {
+            return None;
+        }
+        let for_equality = asked(Predicate::ORDER, pc).asks_for_equality();
+        Some(Comparison { pc, number: tool.session.number_of_comparison(pc), for_equality })
     }
 
     fn answers_requests(&self) -> bool {

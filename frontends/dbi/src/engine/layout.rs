@@ -7,7 +7,7 @@
 /// Size of a page, bytes.
 pub(crate) const PAGE: u64 = 4096;
 
-/// Where executables, libraries and the copy of the vDSO are placed, first fit upwards.
+/// Start of the range of executables, libraries and the copy of the vDSO, placed first fit upwards.
 pub(crate) const IMAGES_START: u64 = 0x1000_0000;
 /// Start of the engine's own gigabyte: contexts, branch tables and translated code.
 ///

@@ -37,7 +37,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Whether a file is missing, as far as the kernel is concerned: then it says so of the program.
+    /// Tells whether a file is missing, as far as the kernel is concerned: then it says so of the program.
     pub(crate) fn is_missing_file(&self) -> bool {
         matches!(self, LoadError::Interpreter(_, ElfError::Io(error)) if error.kind() == io::ErrorKind::NotFound)
     }
@@ -117,7 +117,7 @@ impl Vdso {
     }
 }
 
-/// What the new program is told about itself.
+/// Arguments, environment and facts that the new program is given.
 pub(crate) struct Arguments {
     pub(crate) argv: Vec<CString>,
     pub(crate) environment: Vec<CString>,
@@ -177,8 +177,8 @@ pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Res
     })
 }
 
-/// Whether the program's dynamic symbol names include AddressSanitizer's entry: such a program would only find out at
-/// run time, in many words, that its shadow memory is taken.
+/// Tells whether the program's dynamic symbol names include AddressSanitizer's entry: such a program would only find
+/// out at run time, in many words, that its shadow memory is taken.
 fn names_sanitizer(image: &Image, program: &Mapped) -> bool {
     const DT_STRTAB: u64 = 5;
     const DT_STRSZ: u64 = 10;

@@ -1,4 +1,4 @@
-//! What the user can set about the engine itself.
+//! Options of the engine itself.
 
 use super::cpuid::IsaLevel;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ pub struct Options {
     pub isa: IsaLevel,
     /// Guest instructions per superblock, at least 1.
     pub superblock_limit: usize,
-    /// Whether blocks jump to each other without asking the engine.
+    /// True if blocks jump to each other without asking the engine.
     pub link: bool,
     /// Flush the code cache after this many translated blocks.
     pub flush_every: Option<usize>,

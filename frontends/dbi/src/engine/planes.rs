@@ -4,7 +4,7 @@
 //! what they mean is the tool's business.
 
 use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
-use super::sys;
+use super::{shared_planes, sys};
 use crate::x86::vector::MIRROR_SHIFT;
 
 /// Distance from a guest address to its mirror.
@@ -23,25 +23,30 @@ pub(crate) const GS_BASE: u64 = PLANE - MIRROR_SHIFT as u64;
 pub(crate) fn map() -> Result<(), i32> {
     sys::map_at(GUEST_END, PLANE - PAGE - GUEST_END, libc::PROT_NONE)?;
     // One page more: where an address of 32 bits ends, the shift makes it begin again, a little below the plane.
-    let flags = libc::MAP_PRIVATE
-        | libc::MAP_ANONYMOUS
-        | libc::MAP_NORESERVE
-        | libc::MAP_FIXED_NOREPLACE
-        | libc::MAP_GROWSDOWN;
+    map_from(PLANE - PAGE, PAGE + GUEST_END, libc::MAP_FIXED_NOREPLACE)
+}
+
+/// Makes the mirror of a guest range private, empty memory.
+pub(super) fn map_private(start: u64, end: u64) {
+    // Without memory for another mapping it stays what it is; a core dump tells nothing else.
+    let _ = map_from(PLANE + start, end - start, libc::MAP_FIXED);
+}
+
+fn map_from(start: u64, len: u64, fixed: i32) -> Result<(), i32> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_GROWSDOWN | fixed;
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: NOREPLACE refuses to touch existing mappings.
-    let got = unsafe { sys::mmap(PLANE - PAGE, PAGE + GUEST_END, access, flags, -1, 0) }?;
-    if got != PLANE - PAGE {
+    // SAFETY: NOREPLACE refuses to touch existing mappings, and what is replaced otherwise lies in the plane, which holds no
+    // Rust object.
+    let got = unsafe { sys::mmap(start, len, access, flags, -1, 0) }?;
+    if got != start {
         return Err(libc::EEXIST);
     }
     // SAFETY: the plane holds no Rust object. A core dump of it would be as large as the address space.
-    unsafe {
-        sys::syscall(libc::SYS_madvise as u64, [PLANE, GUEST_END, libc::MADV_DONTDUMP as u64, 0, 0, 0])
-    };
+    unsafe { sys::syscall(libc::SYS_madvise as u64, [start, len, libc::MADV_DONTDUMP as u64, 0, 0, 0]) };
     Ok(())
 }
 
-/// Whether the guest range has a mirror.
+/// Tells whether the guest range has a mirror.
 pub(crate) fn has(address: u64, len: u64) -> bool {
     address.checked_add(len).is_some_and(|end| end <= GUEST_END)
 }
@@ -50,6 +55,7 @@ pub(crate) fn has(address: u64, len: u64) -> bool {
 pub(crate) fn discard(start: u64, len: u64) {
     let (start, end) = (page_floor(start), page_ceil(start.saturating_add(len)));
     if has(start, end.saturating_sub(start)) && end > start {
+        shared_planes::make_private(start, end - start);
         let args = [PLANE + start, end - start, libc::MADV_DONTNEED as u64, 0, 0, 0];
         // SAFETY: the range lies in the plane, which holds no Rust object.
         unsafe { sys::syscall(libc::SYS_madvise as u64, args) };
@@ -81,7 +87,7 @@ pub(crate) fn write(address: u64, bytes: &[u8]) {
     }
 }
 
-/// Whether any byte of the mirror of a guest range is set.
+/// Tells whether any byte of the mirror of a guest range is set.
 pub(crate) fn any(address: u64, len: u64) -> bool {
     let mut chunk = [0_u8; 4096];
     let mut at = address;
@@ -95,6 +101,21 @@ pub(crate) fn any(address: u64, len: u64) -> bool {
         at += part as u64;
     }
     false
+}
+
+/// Number of floats of a guest range that have shadows: as many as there are words of eight bytes with one, since two narrow
+/// floats with shadows cannot be told from a wide one.
+pub(crate) fn count(address: u64, len: u64) -> u64 {
+    const WORD: u64 = 8;
+    let end = address.saturating_add(len);
+    let mut floats = 0;
+    let mut at = address;
+    while at < end {
+        let next = (at / WORD + 1) * WORD;
+        floats += u64::from(any(at, next.min(end) - at));
+        at = next;
+    }
+    floats
 }
 
 /// Clears the mirror of a guest range; pages that are clear are not touched.
@@ -129,13 +150,18 @@ pub(crate) fn copy(from: u64, to: u64, len: u64) {
 
 /// Guest memory was moved by `mremap`: its mirror follows.
 pub(crate) fn move_mirror(old: u64, old_len: u64, new: u64, new_len: u64) {
+    if old != new {
+        discard(new, new_len);
+    }
+    if shared_planes::moved(old, old_len, new, new_len) {
+        return;
+    }
     if old == new {
         if new_len < old_len {
             discard(old + new_len, old_len - new_len);
         }
         return;
     }
-    discard(new, new_len);
     copy(old, new, old_len.min(new_len));
     discard(old, old_len);
 }

@@ -35,11 +35,11 @@ pub(crate) struct Process {
     pub(crate) plain_calls: u64,
     /// The processes that come of one command, this one among them.
     pub(crate) tree: Tree,
-    /// Whether this process was forked from the one the user started.
+    /// True if this process was forked from the one the user started.
     pub(crate) forked: AtomicBool,
-    /// Whether the guest asked for barriers among its threads; the engine always has.
+    /// True if the guest asked for barriers among its threads; the engine always has.
     pub(crate) asked_for_barriers: AtomicBool,
-    /// What the program is run for, besides running it.
+    /// The tool that the program is run for, if any.
     pub(crate) tool: Option<Tool>,
 }
 
@@ -50,17 +50,17 @@ pub(crate) struct Heap {
 }
 
 impl Process {
-    /// Whether something is to be said when the process ends.
+    /// Tells whether something is to be said when the process ends.
     pub(crate) fn wants_last_word(&self) -> bool {
         self.options.stats || self.tool.is_some()
     }
 
-    /// Whether there is a mirror of guest memory.
+    /// Tells whether there is a mirror of guest memory.
     pub(crate) fn has_mirror(&self) -> bool {
         self.tool.as_ref().is_some_and(Tool::has_mirror)
     }
 
-    /// Whether code is annotated now.
+    /// Tells whether code is annotated now.
     pub(crate) fn is_annotating(&self) -> bool {
         self.tool.as_ref().is_some_and(Tool::is_awake)
     }
@@ -79,7 +79,7 @@ impl Process {
         }
     }
 
-    /// Whether a program executed by this process stays under the tool.
+    /// Tells whether a program executed by this process stays under the tool.
     pub(crate) fn follows_exec(&self) -> bool {
         self.options.trace_children || !self.forked.load(std::sync::atomic::Ordering::Relaxed)
     }

@@ -83,7 +83,7 @@ impl ProgramError {
 }
 
 impl ProgramError {
-    /// Whether it, or what is to interpret it, is not there.
+    /// Tells whether it, or what is to interpret it, is not there.
     pub(crate) fn is_missing_file(&self) -> bool {
         match self {
             ProgramError::NotFound => true,
@@ -179,8 +179,8 @@ fn open_executable(path: &Path) -> Result<File, ProgramError> {
     Ok(file)
 }
 
-/// Whether somebody has the file open for writing, in which case the kernel does not execute it. Asked by trying to
-/// lease it, which is refused for that reason; where leases are not to be had, the answer is no.
+/// Tells whether somebody has the file open for writing, in which case the kernel does not execute it. Asked by trying
+/// to lease it, which is refused for that reason; where leases are not to be had, the answer is no.
 fn is_being_written(file: &File) -> bool {
     // SAFETY: takes a lease on our own descriptor, no more.
     let refused = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) } != 0;
@@ -198,8 +198,8 @@ fn may_execute(path: &Path) -> bool {
     unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
 }
 
-/// Whether executing the file natively gives it its owner's rights. Also for the owner: what a program can do should
-/// not depend on who watches it.
+/// Tells whether executing the file natively gives it its owner's rights. Also for the owner: what a program can do
+/// should not depend on who watches it.
 fn changes_identity(meta: &std::fs::Metadata) -> bool {
     const SET_UID: u32 = 0o4000;
     // Without the group's execute bit, set-group-ID means mandatory locking.
@@ -222,7 +222,7 @@ fn read_head(file: &mut File, head: &mut [u8]) -> io::Result<usize> {
 /// Interpreter and optional argument of a `#!` line.
 type ScriptLine = (Vec<u8>, Option<Vec<u8>>);
 
-/// What a file that begins with `head` names as its interpreter; `None` unless it is a script.
+/// Interpreter that a file beginning with `head` names; `None` unless it is a script.
 fn script_line(head: &[u8]) -> Result<Option<ScriptLine>, ProgramError> {
     let Some(rest) = head.strip_prefix(b"#!") else { return Ok(None) };
     let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();

@@ -17,7 +17,7 @@ pub(super) struct Region {
     chunks: Vec<Chunk>,
     /// For each chunk in use, the first block installed in it.
     first_blocks: Vec<BlockId>,
-    /// Where the next block goes.
+    /// Address of the next block.
     pub(super) position: u64,
 }
 
@@ -36,8 +36,8 @@ impl Region {
         &self.chunks[self.first_blocks.len() - 1]
     }
 
-    /// Whether `len` bytes that end at `end` lie in the current chunk; if not, moves on to a chunk with room, which
-    /// block `next` will be the first in.
+    /// Tells whether `len` bytes that end at `end` lie in the current chunk; if not, moves on to a chunk with room,
+    /// which block `next` will be the first in.
     pub(super) fn ensure(&mut self, end: u64, len: usize, next: BlockId) -> Result<bool, Exhausted> {
         const ALIGNMENT_SLACK: u64 = 64;
         if end <= self.current().end {
@@ -72,7 +72,8 @@ impl Region {
         self.chunks[chunk].store(at, bytes);
     }
 
-    /// Whether writing at `at`, an address in one of its chunks, takes a copy of what a forked process has as well.
+    /// Tells whether writing at `at`, an address in one of its chunks, takes a copy of what a forked process has as
+    /// well.
     pub(super) fn is_shared(&self, at: u64) -> bool {
         self.chunk_of(at).is_some_and(|chunk| self.chunks[chunk].is_shared(at))
     }

@@ -19,6 +19,7 @@ use super::{arena, chaos, descriptors, diagnose, planes, spawn, stack_limit, sys
 use crate::context::reg;
 use crate::runtime::{self, Tool};
 use crate::session::{Session, SessionConfig, SpecFailure};
+use shadowgrind_core::shadow::Sent;
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::fd::RawFd;
@@ -27,18 +28,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What to run.
+/// Program to run, and the settings to run it with.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The command as the user named it.
     pub program: OsString,
     /// Its arguments, without the command itself.
     pub arguments: Vec<OsString>,
-    /// What the program is told its name is; the command by default.
+    /// The name that the program is told; the command by default.
     pub argv0: Option<OsString>,
     /// The program's file, open, if that is all there is: `program` is then only its name. Closed when it is loaded.
     pub descriptor: Option<RawFd>,
-    /// Where messages go, if not to standard error: to what that was for the first program.
+    /// The descriptor of messages, if not standard error of the first program.
     pub messages: Option<RawFd>,
     /// The descriptor of the book that the processes of the tree share, if there is one.
     pub book: Option<RawFd>,
@@ -48,7 +49,7 @@ pub struct Launch {
     pub stack_limit: Option<u64>,
     /// Settings of the engine.
     pub options: Options,
-    /// What is carried beside floats, and what becomes of it.
+    /// The shadow, and the inputs, outputs and reports of the run.
     pub session: SessionConfig,
 }
 
@@ -174,7 +175,12 @@ fn process(
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
         let mirror = tool.as_ref().is_some_and(Tool::has_mirror);
-        table::fill_plain(plain, mirror, tool.as_ref().is_some_and(|tool| tool.policy().sent));
+        table::fill_plain(
+            plain,
+            mirror,
+            tool.as_ref()
+                .is_some_and(|tool| tool.policy().sent != Sent::Unseen || tool.session.wants_written()),
+        );
     }
     chaos::begin(launch.options.chaos);
     set_name(&found.name);
@@ -238,7 +244,7 @@ fn map_mirror(anew: bool) -> Result<(), StartError> {
     Err(StartError::Host(why_no_mirror(errno)))
 }
 
-/// What keeps the mirror from being mapped.
+/// Reason why the mirror cannot be mapped.
 fn why_no_mirror(errno: i32) -> &'static str {
     let mut space = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid for writing.

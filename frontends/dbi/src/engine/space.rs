@@ -10,7 +10,7 @@ use super::layout::{
 };
 use std::collections::BTreeMap;
 
-/// What the guest was promised about a range of pages.
+/// Promise to the guest about a range of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     /// `PROT_*` bits as the guest set them.
@@ -33,7 +33,7 @@ impl Region {
     }
 }
 
-/// What a mapping whose address is open will be used for.
+/// Use of a mapping whose address is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// May hold code: close to the code cache.
@@ -51,8 +51,8 @@ pub(crate) struct Space {
     searched: Searched,
 }
 
-/// What the last search of the data range has seen, so that the next one need not begin at the top: programs may have
-/// tens of thousands of mappings.
+/// Result of the last search of the data range, so that the next one need not begin at the top: programs may have tens
+/// of thousands of mappings.
 struct Searched {
     /// From here up,
     floor: u64,
@@ -137,7 +137,7 @@ impl Space {
         (region.grows_down && start.checked_sub(below)? >= GAP).then_some((start, end, region))
     }
 
-    /// Whether the guest could map `start..end` without replacing anything.
+    /// Tells whether the guest could map `start..end` without replacing anything.
     pub(crate) fn is_free(&self, start: u64, end: u64) -> bool {
         start < end
             && end <= GUEST_END

@@ -14,8 +14,9 @@ use super::syscalls::{Answer, fail, signal_waits};
 use super::thread::{self, Thread};
 use super::threads::Handle;
 use super::translate::Translator;
-use super::{alloc, arena, cache, chaos, stats, sys, tls};
+use super::{alloc, arena, cache, chaos, shared_planes, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
+use crate::runtime::handed::Handed;
 use crate::runtime::shadowed::Shadowed;
 use crate::runtime::visit;
 use crate::x86::mode::Mode;
@@ -85,7 +86,7 @@ pub(crate) struct CloneArgs {
     pub(crate) parent_tid: u64,
     pub(crate) child_tid: u64,
     pub(crate) tls: u64,
-    /// What only `clone3` can say.
+    /// The arguments that only `clone3` has.
     pub(crate) extended: Option<Extended>,
 }
 
@@ -108,7 +109,7 @@ impl CloneArgs {
     }
 }
 
-/// What a thread that shares the guest's memory runs on.
+/// Kernel thread on which a thread that shares the guest's memory runs.
 pub(crate) struct Carrier {
     /// Top of the engine stack.
     stack_top: u64,
@@ -338,7 +339,7 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     child.context.request();
 }
 
-/// Where a new thread starts, on its engine stack, with all signals blocked.
+/// Entry point of a new thread, on its engine stack, with all signals blocked.
 extern "C" fn thread_main(thread: *mut Thread) -> ! {
     // SAFETY: the parent made or adopted the thread for this kernel thread alone.
     let thread = unsafe { &mut *thread };
@@ -361,8 +362,8 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     block_faults_too();
     chaos::point();
     let process = thread.process;
-    visit::count_calls(process, thread.context);
-    thread.context.calls.fill(0);
+    visit::count(process, thread.context);
+    thread.context.forget_counts();
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
         // The last thread takes the process with it, which may still read the guest's memory.
         block_all();
@@ -429,25 +430,32 @@ fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
 /// Every lock of the engine, so that a forked child finds nothing half done by a thread it does not have. In the
 /// order in which they are nested elsewhere.
 fn hold_all_locks(process: &Process) -> impl Sized {
-    let session =
-        process.tool.as_ref().map(|tool| (tool.observer.lock(), tool.session.hold(), tool.carrier.hold()));
+    let session = process.tool.as_ref().map(|tool| {
+        (
+            tool.observer.lock(),
+            tool.session.hold(),
+            tool.carrier.hold(),
+            tool.handed.as_ref().map(Handed::hold),
+        )
+    });
     let heap = process.heap.lock();
     let space = process.space.lock();
     let changes = process.changes.hold();
     let threads = process.threads.hold();
     let retired = RETIRED.lock();
     let stats = stats::hold();
+    let shared = shared_planes::hold();
     let arena = arena::hold();
     // Last: everything above may allocate.
     let allocator = alloc::hold_for_fork();
-    (allocator, arena, stats, retired, threads, changes, space, heap, session)
+    (allocator, arena, shared, stats, retired, threads, changes, space, heap, session)
 }
 
 fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.process.forked.store(true, Ordering::SeqCst);
     if let Some(tool) = &thread.process.tool {
         tool.session.forked();
-        thread.context.calls.fill(0);
+        thread.context.forget_counts();
         tool.forked();
     }
     thread.process.threads.keep_only(&thread.handle);

@@ -16,7 +16,7 @@ pub(crate) const TRAP_FLAG: u64 = 0x100;
 const TRAP_DEBUG: u64 = 1;
 const TRAP_TRACE: u32 = 2;
 
-/// Whether a fault is the trap after an instruction that ran with the trap flag set.
+/// Tells whether a fault is the trap after an instruction that ran with the trap flag set.
 pub(crate) fn is_step(fault: &Fault) -> bool {
     is_step_trap(fault.signal as i32, fault.info[1], fault.trap, fault.eflags)
 }
@@ -29,14 +29,14 @@ pub(crate) fn is_step_trap(signal: i32, code: u64, trap: u64, eflags: u64) -> bo
     signal == libc::SIGTRAP && trap == TRAP_DEBUG && (code as u32 == TRAP_TRACE || unexplained)
 }
 
-/// Whether a fault is the last step: the trap after the guest instruction that cleared the flag. It stands behind that
-/// instruction's copy, which need not be where another one begins.
+/// Tells whether a fault is the last step: the trap after the guest instruction that cleared the flag. It stands behind
+/// that instruction's copy, which need not be where another one begins.
 pub(crate) fn is_last_step(fault: &Fault) -> bool {
     is_step(fault) && fault.eflags & TRAP_FLAG == 0
 }
 
-/// Whether the fault just taken is a step that the guest is not to see, so that translated code goes on: within a guest
-/// instruction, or before the first one has `begun`.
+/// Tells whether the fault just taken is a step that the guest is not to see, so that translated code goes on: within a
+/// guest instruction, or before the first one has `begun`.
 pub(crate) fn goes_on(thread: &mut Thread, begun: &mut bool) -> bool {
     let fault = thread.context.fault;
     if !is_step(&fault) || is_last_step(&fault) {
@@ -45,7 +45,7 @@ pub(crate) fn goes_on(thread: &mut Thread, begun: &mut bool) -> bool {
     !is_boundary(thread, fault.host_pc) || !std::mem::replace(begun, true)
 }
 
-/// Whether a guest instruction begins at host address `pc`.
+/// Tells whether a guest instruction begins at host address `pc`.
 pub(crate) fn is_boundary(thread: &mut Thread, pc: u64) -> bool {
     let Some(id) = thread.cache.block_at(pc) else { return false };
     let mut source = GuestCode::new(thread.process, thread.cache.block(id).made_of.pc);

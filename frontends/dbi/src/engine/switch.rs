@@ -171,7 +171,7 @@ unsafe extern "C" {
 /// [`Context::exit`] after an entry that did not take place.
 pub(crate) const EXIT_ABORTED: i32 = 0;
 
-/// What [`guest_syscall`] returns when it did not reach the kernel; no system call has this result.
+/// Result of [`guest_syscall`] when it did not reach the kernel; no system call has this result.
 pub(crate) const NOT_MADE: u64 = -4096_i64 as u64;
 
 /// Runs translated code at `context.entry` until it exits; which exit is then in `context.exit`.
@@ -207,7 +207,8 @@ pub(crate) unsafe fn guarded_copy(to: *mut u8, from: *const u8, len: usize) -> u
     unsafe { shadowgrind_guarded_copy(to, from, len) }
 }
 
-/// Where to resume when a signal hits at `pc`, if `pc` is inside a sequence that a request must not slip through.
+/// Address at which to resume when a signal hits at `pc`, if `pc` is inside a sequence that a request must not slip
+/// through.
 pub(crate) enum Rewind {
     /// Resume there with rdi = context: the entry into translated code is abandoned.
     Entry(u64),
@@ -232,7 +233,7 @@ pub(crate) fn entry_abort() -> u64 {
     address(shadowgrind_enter_abort)
 }
 
-/// Where to resume when an access fault hits at `pc`, if `pc` is the guarded copy's.
+/// Address at which to resume when an access fault hits at `pc`, if `pc` is the guarded copy's.
 pub(crate) fn guarded_copy_recovery(pc: u64) -> Option<u64> {
     (pc == address(shadowgrind_guarded_copy_access)).then(|| address(shadowgrind_guarded_copy_done))
 }

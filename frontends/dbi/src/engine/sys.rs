@@ -9,7 +9,7 @@ pub(crate) const fn errno(code: i32) -> u64 {
     (-(code as i64)) as u64
 }
 
-/// Whether a system call's result is an error, and which.
+/// Tells whether a system call's result is an error, and which.
 pub(crate) fn error_of(result: u64) -> Option<i32> {
     let value = result as i64;
     (-4095..0).contains(&value).then_some(-value as i32)

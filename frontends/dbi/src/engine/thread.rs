@@ -42,25 +42,25 @@ pub(crate) struct Thread {
     pub(crate) descriptors: Arc<Table>,
     /// Guest address to go on at.
     pub(crate) pc: u64,
-    /// What the code there may take for granted.
+    /// The mode that the code there may take for granted.
     pub(crate) mode: Mode,
-    /// What the tool keeps for this thread; nothing under `none`.
+    /// The tool's state of this thread; nothing under `none`.
     pub(crate) shadowed: Option<Box<Shadowed>>,
     /// Host address at which a signal diverted the block it interrupted; 0 for none.
     pub(crate) diverted: u64,
-    /// Whether a single step has reached the code that was entered.
+    /// True if a single step has reached the code that was entered.
     pub(crate) arrived: bool,
     pub(crate) counters: Counters,
     pub(crate) carrier: Carrier,
-    /// Whether the thread shares the guest's memory but is a process of its own.
+    /// True if the thread shares the guest's memory but is a process of its own.
     pub(crate) own_process: bool,
-    /// Whether it starts by resetting its signal handlers.
+    /// True if it starts by resetting its signal handlers.
     pub(crate) clears_handlers: bool,
-    /// Which of its system calls become signals.
+    /// The system calls that become signals.
     pub(crate) user_dispatch: Option<UserDispatch>,
 }
 
-/// What `--stats` shows, per thread.
+/// Counters of a thread, as `--stats` shows them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counters {
     pub(crate) entries: u64,
@@ -87,7 +87,7 @@ impl Counters {
     }
 }
 
-/// What a step of the dispatcher decides about the thread.
+/// Decision of the dispatcher's step about the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Go on at `Thread::pc`.
@@ -228,8 +228,8 @@ impl Thread {
         next
     }
 
-    /// Whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the engine
-    /// has acted.
+    /// Tells whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the
+    /// engine has acted.
     fn completes_instruction(&self, exit: ExitId) -> bool {
         match exit {
             stubs::EXIT_FAULT => false,

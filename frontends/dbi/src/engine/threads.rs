@@ -10,14 +10,14 @@ use crate::context::{Context, place};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// What other threads may know of a thread.
+/// Facts about a thread that other threads may know.
 pub(crate) struct Handle {
     /// Kernel thread and process identifiers; 0 until the thread runs. A thread that shares the guest's memory may be
     /// a process of its own.
     tid: AtomicU32,
     pid: AtomicU32,
     context: *const Context,
-    /// How many code changes it has acted upon.
+    /// Number of code changes it has acted upon.
     pub(crate) seen: AtomicU64,
 }
 
@@ -90,7 +90,7 @@ impl Threads {
         *self.live.lock() = vec![handle.clone()];
     }
 
-    /// How many there are.
+    /// Number of threads.
     pub(crate) fn count(&self) -> usize {
         self.live.lock().len()
     }

@@ -46,9 +46,9 @@ pub(crate) struct Translator {
 pub(crate) struct Wanted {
     pub(crate) pc: u64,
     pub(crate) mode: Mode,
-    /// Whether it has to compare its guest bytes each time it runs.
+    /// True if it has to compare its guest bytes each time it runs.
     pub(crate) compare: bool,
-    /// Whether it has run often: calls are followed, and a return to where it would go now.
+    /// True if it has run often: calls are followed, and a return to where it would go now.
     pub(crate) hot: bool,
 }
 
@@ -74,13 +74,13 @@ impl From<Exhausted> for NoBlock {
 /// A place in a rule's code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulePlace {
-    /// Which of its block's rules it is.
+    /// The number of the rule in its block.
     pub(crate) number: usize,
     /// Bytes from the rule's start.
     pub(crate) offset: u64,
 }
 
-/// What an address in translated code stands for.
+/// Meaning of an address in translated code.
 pub(crate) struct Located {
     /// The guest instruction.
     pub(crate) insn: Insn,
@@ -103,20 +103,20 @@ impl Translator {
         }
     }
 
-    /// How annotated code is annotated.
+    /// Annotator of annotated code.
     pub(crate) fn mirror(&self) -> Option<&Mirror> {
         self.emitter.mirror.as_ref()
     }
 
     /// The instruction at guest address `pc` is to be annotated at length ([`Mirror::meets`]). Its blocks are to be forgotten.
-    pub(crate) fn meets(&mut self, pc: u64) {
+    pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {
         if let Some(mirror) = &mut self.emitter.mirror {
-            mirror.meets(pc);
+            mirror.meets(pc, number);
         }
     }
 
-    /// Whether the instruction at guest address `pc` is a sum that does not round, as far as was seen when its block was
-    /// made last.
+    /// Tells whether the instruction at guest address `pc` is a sum that does not round, as far as was seen when its
+    /// block was made last.
     pub(crate) fn is_plain_sum(&self, pc: u64) -> bool {
         self.plain_sums.contains(&pc)
     }
@@ -128,7 +128,7 @@ impl Translator {
         self.plain_sums.extend(&self.block.plain_sums);
     }
 
-    /// Whether the processor's MXCSR is not the guest's in code that may have rules.
+    /// Tells whether the processor's MXCSR is not the guest's in code that may have rules.
     pub(crate) fn hides_mxcsr(&self) -> bool {
         self.emitter.hides_mxcsr()
     }
@@ -214,8 +214,8 @@ impl Translator {
         guest::read(address).ok().filter(|&back| is_comparable(back))
     }
 
-    /// Whether the block just discovered would gain by more effort, once it has proved worth it: only then are calls and
-    /// returns followed, because code that runs once would be translated over and over.
+    /// Tells whether the block just discovered would gain by more effort, once it has proved worth it: only then are
+    /// calls and returns followed, because code that runs once would be translated over and over.
     fn counts_runs(&self, &MadeOf { mode, compare, hot, .. }: &MadeOf) -> bool {
         let gains = self.block.insns.last().is_some_and(|insn| {
             let flow = insn.decoded.flow_control();
@@ -242,7 +242,7 @@ impl Translator {
         }
     }
 
-    /// Whether host address `pc`, inside block `id`, is where a guest instruction begins.
+    /// Tells whether host address `pc`, inside block `id`, is where a guest instruction begins.
     pub(crate) fn is_boundary(
         &mut self,
         cache: &Cache,
@@ -324,7 +324,8 @@ impl Translator {
     }
 }
 
-/// Whether an instruction knows of what AVX-512 added: registers zmm16–31, upper halves of zmm0–15, mask registers.
+/// Tells whether an instruction knows of what AVX-512 added: registers zmm16–31, upper halves of zmm0–15, mask
+/// registers.
 fn uses_upper_registers(insn: &Instruction) -> bool {
     let masks =
         || (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_k());

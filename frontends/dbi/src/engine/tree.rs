@@ -12,7 +12,7 @@ use crate::session;
 pub(crate) struct Tree {
     /// The process that the user started.
     pub(crate) first: u32,
-    /// Whether the program was executed by another of the tree.
+    /// True if the program was executed by another of the tree.
     pub(crate) executed: bool,
 }
 

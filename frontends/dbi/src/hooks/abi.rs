@@ -1,4 +1,4 @@
-//! Where the System V calling convention for x86-64 puts arguments (psABI, section 3.2.3), fixed and variable.
+//! Places of arguments, fixed and variable, in the System V calling convention for x86-64 (psABI, section 3.2.3).
 //!
 //! Everything is read at a function's first instruction, when the return address is on top of the stack. Knows the
 //! convention, not what any function does.
@@ -12,6 +12,7 @@ use shadowgrind_core::shadow::Location;
 /// Hardware numbers of general registers that have a role in calls.
 pub(crate) const RAX: usize = 0;
 pub(crate) const RDX: usize = 2;
+pub(crate) const RBX: usize = 3;
 pub(crate) const RSP: usize = 4;
 
 /// The registers of the first six integer arguments: rdi, rsi, rdx, rcx, r8, r9.
@@ -67,7 +68,7 @@ pub(crate) fn memory(m: &dyn Machine, address: u64, format: Format) -> Result<Fl
     Ok(Float { location: Location::Memory(address), format, bits: format.bits_of(&bytes) })
 }
 
-/// What is on top of the x87 stack.
+/// Float on top of the x87 stack.
 pub(crate) fn x87_top(m: &dyn Machine) -> Float {
     let location = Location::State(state::x87(m.x87_top(), 0));
     Float { location, format: Format::F80, bits: Format::F80.bits_of(&m.x87(0)) }
@@ -97,7 +98,7 @@ pub(crate) struct Varargs {
     vectors: usize,
     /// The next argument on the stack.
     overflow: u64,
-    /// Where the registers were saved, if this is a `va_list`.
+    /// Address at which the registers were saved, if this is a `va_list`.
     saved: Option<u64>,
 }
 

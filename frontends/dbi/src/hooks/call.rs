@@ -5,7 +5,7 @@
 use super::abi::Float;
 use shadowgrind_core::ops::Op;
 
-/// What an operation is given.
+/// Operand of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Argument {
     Float(Float),
@@ -13,7 +13,7 @@ pub(crate) enum Argument {
     Integer(i64),
 }
 
-/// What a call was given, kept until it returns.
+/// Operands of a call, kept until it returns.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     /// The operands.
@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
     pub(crate) op: Op,
     /// Number of its first operand among the call's.
     pub(crate) first: usize,
-    /// How many operands of the call are its.
+    /// Number of the call's operands that are its.
     pub(crate) count: usize,
     /// One more operand, known only now.
     pub(crate) integer: Option<i64>,

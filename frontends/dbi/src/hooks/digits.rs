@@ -9,7 +9,7 @@ const CONVERSIONS: &[&str] =
 /// CPython's hash of a float: the same for equal floats, whatever they stand for.
 const HASHES: &[&str] = &["_Py_HashDouble", "Py_HashDouble"];
 
-/// Whether the function of this name is one of them.
+/// Tells whether the function of this name is one of them.
 pub(super) fn is_conversion(symbol: &str) -> bool {
     CONVERSIONS.contains(&symbol) || HASHES.contains(&symbol)
 }

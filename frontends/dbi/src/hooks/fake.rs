@@ -17,7 +17,7 @@ pub(crate) struct Fake {
     pub(crate) top: u8,
     pub(crate) thread_pointer: u64,
     memory: HashMap<u64, u8>,
-    /// What is kept beside the bytes of memory and, by the first field, of the thread's state.
+    /// Mirror bytes beside memory and, by the first field, the thread's state.
     mirror: HashMap<(bool, u64), u8>,
 }
 
@@ -111,6 +111,10 @@ impl Machine for Fake {
 
     fn rounding(&self) -> [Rounding; 2] {
         [Rounding::NearestEven; 2]
+    }
+
+    fn has_underflowed(&self) -> bool {
+        false
     }
 
     fn x87_top(&self) -> u8 {

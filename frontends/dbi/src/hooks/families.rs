@@ -12,7 +12,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::text::Notation;
 use shadowgrind_symbols::Symbol;
 
-/// How a function takes the floats it formats.
+/// Manner in which a function takes the floats it formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     /// As arguments named by a format string.
@@ -37,7 +37,7 @@ pub(crate) enum Family {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Formatted {
     pub(crate) float: Float,
-    /// What it is to look like, where that is known.
+    /// The notation, where that is known.
     pub(crate) notation: Option<Notation>,
     /// The text before it, where that is known.
     pub(crate) label: Option<String>,
@@ -130,8 +130,8 @@ fn to_chars(symbol: &str) -> Option<Family> {
     Some(Family::ToChars(format_of(kind)?, chosen))
 }
 
-/// The format of a C++ type, mangled.
-fn format_of(kind: &str) -> Option<Format> {
+/// The format of a type of C++ or Rust, mangled.
+pub(super) fn format_of(kind: &str) -> Option<Format> {
     match kind {
         "f" => Some(Format::F32),
         "d" => Some(Format::F64),
@@ -216,7 +216,7 @@ pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<Vec<Formatted>, 
     Ok(vec![Formatted { float, notation, label: None }])
 }
 
-/// What the first argument points to.
+/// Float that the first argument points to.
 fn pointee(m: &dyn Machine, format: Format) -> Result<Float, Unmapped> {
     abi::memory(m, abi::integer(m, 0)?, format)
 }

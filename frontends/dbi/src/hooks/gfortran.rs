@@ -6,7 +6,7 @@ use super::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped, read_bytes, read_u64};
 use shadowgrind_core::format::Format;
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     Real,

@@ -23,7 +23,7 @@ pub(crate) struct Math {
     shape: Shape,
 }
 
-/// How operands and results are passed.
+/// Passing of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// This many floats; the result is returned.
@@ -179,7 +179,7 @@ impl Math {
         Some(Function { op, format, width: width.unwrap_or(format.bytes() as u8), shape })
     }
 
-    /// How many operands it is given in vector registers, if it is given nothing else but on the stack.
+    /// Number of operands it is given in vector registers, if it is given nothing else but on the stack.
     pub(crate) fn vector_operands(self) -> Option<u32> {
         match self.shape {
             Shape::Floats(_) if self.format == Format::F80 => Some(0),

@@ -9,7 +9,7 @@ use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
-/// How a vector variant is called.
+/// Calling convention of a vector variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Vectors {
     /// Bytes of a register: 16, 32, 64.
@@ -23,7 +23,7 @@ pub(super) struct Vectors {
     pointers: bool,
 }
 
-/// What the name says, and the name of the function it is a variant of.
+/// The calling convention that the name says, and the name of the function it is a variant of.
 pub(super) fn of(symbol: &str) -> Option<(Vectors, &str)> {
     let rest = symbol.strip_prefix("_ZGV")?;
     let (isa, rest) = rest.split_at_checked(1)?;
@@ -76,7 +76,7 @@ impl Vectors {
         abi::lane(m, register, number % in_register, Format::F64).bits as u64
     }
 
-    /// How many results there are.
+    /// Number of results.
     fn results(&self) -> usize {
         usize::from(self.lanes) * if self.pointers { 2 } else { 1 }
     }

@@ -1,4 +1,4 @@
-//! Which file a symbol is in, as far as that decides whether its name can be believed.
+//! Kinds of the files that symbols are in, as far as that decides whether a name can be believed.
 //!
 //! `y0`, `error` and `round` are good names for functions of a program's own. They mean the C library's only in the C
 //! library, or in a program that is linked statically with it.
@@ -6,7 +6,7 @@
 use hashbrown::HashSet;
 use shadowgrind_symbols::{OpenError, Symbol, SymbolFile};
 
-/// What a file is to the hooks.
+/// Kind of a file, for the hooks.
 #[derive(Debug, Default)]
 pub(crate) struct Library {
     /// The C library itself.
@@ -29,7 +29,7 @@ const C: [&str; 4] = ["libc.so", "libc-", "libc.musl-", "ld-musl-"];
 const MUSL: &str = "__init_libc";
 
 impl Library {
-    /// What `file` is; `is_static`: a program that is loaded without an interpreter.
+    /// Kind of `file`; `is_static`: a program that is loaded without an interpreter.
     pub(crate) fn of(file: &SymbolFile, is_static: bool) -> Result<Library, OpenError> {
         let name = file.path().file_name().unwrap_or_default().to_string_lossy();
         let named = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
@@ -45,13 +45,13 @@ impl Library {
         Ok(Library { c: named(&C), math: named(&MATH), aliased })
     }
 
-    /// Whether `symbol`, named like a function of the C library, is that.
+    /// Tells whether `symbol`, named like a function of the C library, is that.
     pub(super) fn is_c(&self, symbol: &Symbol<'_>) -> bool {
         self.c || self.aliased.contains(&symbol.address)
     }
 
-    /// Whether `symbol`, named like a function of the mathematical library, is that. The C library has some of them
-    /// too: `frexp`, `copysign`.
+    /// Tells whether `symbol`, named like a function of the mathematical library, is that. The C library has some of
+    /// them too: `frexp`, `copysign`.
     pub(super) fn is_math(&self, symbol: &Symbol<'_>) -> bool {
         self.math || self.c || self.aliased.contains(&symbol.address)
     }

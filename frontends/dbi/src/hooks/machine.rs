@@ -23,8 +23,10 @@ pub(crate) trait Machine {
     fn vector(&self, number: usize) -> [u8; 64];
     /// The x87 register `index` below the top: 80 bits, little endian.
     fn x87(&self, index: usize) -> [u8; 10];
-    /// How x87's instructions round at the moment, and how all others do.
+    /// Present rounding modes of x87's instructions, and of all others.
     fn rounding(&self) -> [Rounding; 2];
+    /// Tells whether it has raised the underflow exception, since it last cleared that.
+    fn has_underflowed(&self) -> bool;
     /// Number of the physical x87 register on top.
     fn x87_top(&self) -> u8;
     /// Base address of FS: the thread pointer.

@@ -1,4 +1,5 @@
-//! Functions of the program whose calls mean something: those that print floats, those of the mathematical library.
+//! Functions of the program whose calls mean something: those that print or parse floats, those of the mathematical
+//! library.
 //!
 //! Each family is a table from symbol names to what a call means, and the code that reads a call's arguments by the
 //! System V calling convention. Knows neither shadows nor reports; a session does.
@@ -15,6 +16,7 @@ mod libmvec;
 mod library;
 pub(crate) mod machine;
 mod notations;
+mod parsers;
 mod placement;
 mod printf;
 
@@ -22,12 +24,13 @@ pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, floats};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
+pub(crate) use parsers::{Parse, Parser};
 pub(crate) use placement::{NoSpot, Spot, Word, parameter, spots, word};
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_symbols::Symbol;
 
-/// What a call of a function means.
+/// Meaning of a call of a function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Hook {
     /// Formats floats.
@@ -38,12 +41,22 @@ pub(crate) enum Hook {
     Math(Math),
     /// Turns text into a float, or the other way: whatever floats it estimates digits with, integers correct them.
     Digits,
+    /// Turns a text into a float.
+    Parses(Parser),
+    /// Has a text turned into a float that the program was given, not one that it is written in.
+    ParsesData,
 }
 
 /// The meaning of the function `symbol` of `library`, if it has one.
 pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     if digits::is_conversion(symbol.name) {
         return Some(Hook::Digits);
+    }
+    if parsers::parses_data(symbol.name) {
+        return Some(Hook::ParsesData);
+    }
+    if let Some(parser) = parsers::of(symbol.name) {
+        return Some(Hook::Parses(parser));
     }
     families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
 }

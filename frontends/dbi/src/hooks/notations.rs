@@ -1,5 +1,5 @@
-//! How functions other than C's are told what a float is to look like: C++'s streams and `to_chars`, Python's one function
-//! for all of them, Rust's formatters.
+//! Notations that functions other than C's are given: C++'s streams and `to_chars`, Python's one function for all of
+//! them, Rust's formatters.
 //!
 //! Layouts are those of libstdc++ since GCC 5 (`ios_base`, `basic_ios`) and of Rust's library since 1.87
 //! (`FormattingOptions`). Where something is not as expected, nothing is known.
@@ -20,7 +20,7 @@ mod flags {
     pub(super) const UPPER: u32 = 1 << 14;
 }
 
-/// What libstdc++'s stream at the first argument makes of a float of `format`.
+/// Notation in which libstdc++'s stream at the first argument writes a float of `format`.
 pub(super) fn stream(m: &dyn Machine, format: Format) -> Result<Option<Notation>, Unmapped> {
     let stream = abi::integer(m, 0)?;
     // The virtual base's offset is the third word before the table of virtual functions.
@@ -54,7 +54,7 @@ pub(super) fn stream(m: &dyn Machine, format: Format) -> Result<Option<Notation>
     Ok(readable(notation))
 }
 
-/// What `std::to_chars` makes of a float of `format`, with what follows it in the parameter list, mangled.
+/// Notation in which `std::to_chars` writes a float of `format`, with what follows it in the parameter list, mangled.
 pub(super) fn to_chars(
     m: &dyn Machine,
     format: Format,
@@ -76,7 +76,7 @@ pub(super) fn to_chars(
     Ok(readable(notation).filter(|_| format != Format::F80 || chosen == Chosen::Precision))
 }
 
-/// What a caller of `std::to_chars` says of the layout.
+/// Layout that a caller of `std::to_chars` chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chosen {
     Nothing,
@@ -84,7 +84,7 @@ pub(crate) enum Chosen {
     Precision,
 }
 
-/// What `PyOS_double_to_string` is told: a letter, a precision, flags. Width and alignment come later.
+/// Notation that `PyOS_double_to_string` is given: a letter, a precision, flags. Width and alignment come later.
 pub(super) fn python(m: &dyn Machine) -> Result<Option<Notation>, Unmapped> {
     const SIGN: u64 = 1;
     const POINT_ZERO: u64 = 2;
@@ -117,7 +117,7 @@ pub(crate) enum Trait {
     UpperExp,
 }
 
-/// What Rust's formatter at the second argument is told.
+/// Notation that Rust's formatter at the second argument is given.
 pub(super) fn rust(m: &dyn Machine, format: Format, how: Trait) -> Result<Option<Notation>, Unmapped> {
     const PLUS: u32 = 1 << 21;
     const ZEROS: u32 = 1 << 24;

@@ -1,4 +1,4 @@
-//! Where the System V calling convention puts the arguments and the result of a function of known signature (psABI,
+//! Places of the arguments and the result of a function of known signature in the System V calling convention (psABI,
 //! section 3.2.3), or of any function if nothing is known but that floats are doubles.
 
 use super::abi::{self, Float};
@@ -26,7 +26,14 @@ enum Place {
     X87(u8),
 }
 
-/// Where an integer or a pointer is that crosses a function's boundary.
+impl Spot {
+    /// Tells whether it is passed in memory.
+    pub(crate) fn is_on_stack(self) -> bool {
+        matches!(self.place, Place::Stack(_))
+    }
+}
+
+/// Place of an integer or a pointer that crosses a function's boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// Integer argument of this number, from 0.
@@ -106,7 +113,7 @@ pub(crate) fn parameter(signature: Option<&Signature>, number: usize) -> Result<
     passed_in(passed, assigned)
 }
 
-/// Where the integer or pointer is that parameter `number`, from 0, is. Without a signature all are taken for such.
+/// Place of the integer or pointer that parameter `number`, from 0, is. Without a signature all are taken for such.
 pub(crate) fn word(signature: Option<&Signature>, number: usize) -> Result<Word, NoSpot> {
     let Some(signature) = signature else {
         return Ok(match u8::try_from(number) {
@@ -144,7 +151,7 @@ fn result(signature: &Signature) -> Result<Vec<Spot>, NoSpot> {
     })
 }
 
-/// Where an argument was put.
+/// Place that an argument was assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Assigned {
     General(u8),

@@ -8,14 +8,14 @@ use super::families::Formatted;
 use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::text::{Fill, MOST, Notation, Sign, Style};
 
-/// How a function of the family takes its format and arguments.
+/// Order in which a function of the family takes its format and arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Printf {
     /// Number of the argument, from 0, that is the format; what is formatted follows.
     format: u8,
     /// The format consists of `wchar_t`.
     wide: bool,
-    /// What follows is a `va_list`.
+    /// True if a `va_list` follows.
     list: bool,
     /// Digits are reckoned and limited in a way of its own.
     own_digits: bool,
@@ -110,7 +110,7 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
     Ok(floats)
 }
 
-/// What a float is called that is printed after this text: its last line, without what separates it from what is before.
+/// Label of a float that is printed after this text: its last line, without what separates it from what is before.
 fn label(text: &[u8]) -> Option<String> {
     let line = text.rsplit(|&c| c == b'\n').next().unwrap_or_default();
     let text = String::from_utf8_lossy(line);
@@ -118,7 +118,7 @@ fn label(text: &[u8]) -> Option<String> {
     text.contains(char::is_alphanumeric).then(|| text.replace("%%", "%"))
 }
 
-/// What an argument is.
+/// Kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Anything in a general register.
@@ -167,7 +167,7 @@ impl Field {
 /// A conversion with all that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Directive<'a> {
-    /// Where it begins and ends in the format.
+    /// Index at which it begins in the format.
     start: usize,
     end: usize,
     flags: &'a [u8],
@@ -197,7 +197,7 @@ impl Directive<'_> {
         [self.width.conversion(), self.precision.conversion(), self.value]
     }
 
-    /// How the float is written (C17 7.21.6.1); nothing if it has more digits than anybody reads.
+    /// Notation of the float (C17 7.21.6.1); nothing if it has more digits than anybody reads.
     fn notation(&self, width: Option<Taken>, precision: Option<Taken>, float: Float) -> Option<Notation> {
         let has = |flag| self.flags.contains(&flag);
         let width = self.width.value(width).unwrap_or(0);
@@ -227,7 +227,7 @@ impl Directive<'_> {
     }
 }
 
-/// What each directive takes.
+/// Arguments that each directive takes.
 type Arguments = Vec<[Option<Taken>; 3]>;
 
 fn in_order(m: &dyn Machine, all: &[Directive<'_>], mut from: Varargs) -> Result<Arguments, Unmapped> {
@@ -425,8 +425,8 @@ mod tests {
         Location::State(crate::x86::state::vector(number))
     }
 
-    /// What gcc does with `fprintf(f, TEXT, a…)`: vector registers first, then the stack, eight bytes each, `long double`
-    /// aligned to sixteen; integers have registers of their own.
+    /// Arguments as gcc passes them for `fprintf(f, TEXT, a…)`: vector registers first, then the stack, eight bytes
+    /// each, `long double` aligned to sixteen; integers have registers of their own.
     fn call(format: &str) -> Fake {
         let mut m = Fake::called(0x1234);
         m.poke(TEXT, format.as_bytes());

@@ -1,4 +1,4 @@
-//! What a program asks of a comparison that sets flags: the instructions that follow read them.
+//! Conditions that a program asks of a comparison that sets flags: the instructions that follow read them.
 //!
 //! The processor tells less, equal, greater and unordered apart, a branch on `>=` does not: a float that is equal, for a
 //! real that is greater, takes the same way. Looks along the way on which no branch is taken; knows no shadow.
@@ -14,8 +14,8 @@ const LONGEST: usize = 15;
 /// The flags that tell relations apart.
 const RELATION: u32 = RflagsBits::CF | RflagsBits::PF | RflagsBits::ZF;
 
-/// What is asked of the comparison at `pc`, which may say so itself; its order where that is not seen.
-pub(super) fn asked(predicate: Predicate, pc: u64) -> Predicate {
+/// Condition asked of the comparison at `pc`, which may say so itself; its order where that is not seen.
+pub(crate) fn asked(predicate: Predicate, pc: u64) -> Predicate {
     if predicate != Predicate::ORDER {
         return predicate;
     }

@@ -15,19 +15,21 @@ use crate::session::Observer;
 use crate::x86::rules::InlineRule;
 use shadowgrind_core::inline::Inline;
 use shadowgrind_core::recorded::Recorded;
-use shadowgrind_core::replay;
+use shadowgrind_core::replay::{self, Outcome};
 use shadowgrind_core::shadow::{Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
 use shadowgrind_core::words::Words;
 #[cfg(test)]
-use shadowgrind_core::{format::Format, inline::Given, ops::Op};
+use shadowgrind_core::{arith::Host, format::Format, inline::Given, ops::Op};
 use std::sync::Arc;
 
 /// See the module's description.
 pub(crate) struct Carried<S: Shadow> {
     pub(crate) shadow: S,
     pub(crate) words: S::Words,
+    /// Number of threads whose operations were recorded, to be replayed later.
+    pub(crate) recording: u32,
 }
 
 /// One [`Carried`] of all threads.
@@ -35,11 +37,11 @@ pub(crate) type Shared<S> = Arc<Lock<Carried<S>>>;
 
 /// A shadow that a process carries, whichever it is.
 pub(crate) trait Carrier: Send + Sync {
-    /// What a session sees of it.
+    /// The observer through which a session sees the shadow.
     fn observer(&self) -> Box<dyn Observer + Send>;
 
     /// Runs the steps of an instruction that has run; `is_formatting` says whether it was on the way to printing a
-    /// number. Whether it lost a shadow, other than by printing.
+    /// number: what is lost or decided by printing does not count.
     fn replay(
         &self,
         lowered: &Lowered,
@@ -47,12 +49,12 @@ pub(crate) trait Carrier: Send + Sync {
         record: &[u8],
         registers: &mut RegisterShadows<'_>,
         is_formatting: bool,
-    ) -> bool;
+    ) -> Outcome;
 
-    /// Whether a cell may be split into bytes.
+    /// Tells whether a cell may be split into bytes.
     fn is_bytewise(&self) -> bool;
 
-    /// What replays a thread's records; nothing if operations are not recorded.
+    /// The replay of a thread's records; nothing if operations are not recorded.
     fn batches(&self) -> Option<Box<dyn Batches>>;
 
     /// Frees what is not among `marked`; finding that took as long as handing out `cost` tickets.
@@ -75,7 +77,7 @@ pub(crate) fn carry<S: Shadow<Reach: Reach<S>>>(settings: &Settings) -> Arc<dyn 
 pub(crate) fn share<S: Shadow>(settings: &Settings) -> Shared<S> {
     super::gmp_setup::use_engine_heap();
     super::gmp_setup::use_fast_loops();
-    Arc::new(Lock::new(Carried { shadow: S::new(settings), words: S::Words::default() }))
+    Arc::new(Lock::new(Carried { shadow: S::new(settings), words: S::Words::default(), recording: 0 }))
 }
 
 struct Carrying<S: Shadow>(Shared<S>);
@@ -92,13 +94,19 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         record: &[u8],
         registers: &mut RegisterShadows<'_>,
         is_formatting: bool,
-    ) -> bool {
-        let Carried { shadow, words } = &mut *self.0.lock();
+    ) -> Outcome {
+        let Carried { shadow, words, .. } = &mut *self.0.lock();
         let [x87, others] = registers::rounding(registers.context);
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
-        let lost = replay::replay(lowered, site, record, shadow, &mut MirrorCells { registers, words });
-        lost && !is_formatting && S::POLICY.derivatives
+        let mut cells = MirrorCells { registers, words };
+        let Outcome { lost, decided, equal } = replay::replay(lowered, site, record, shadow, &mut cells);
+        let decides = S::POLICY.decisions && !is_formatting;
+        Outcome {
+            lost: lost && !is_formatting && S::POLICY.derivatives.is_some(),
+            decided: decided && decides,
+            equal: equal && decides,
+        }
     }
 
     fn is_bytewise(&self) -> bool {
@@ -122,18 +130,23 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InlineCode {
     pub(crate) rule: InlineRule,
+    /// The question asked beside comparisons, as a rule of differences.
+    pub(crate) doubt: InlineRule,
     /// Computes the shadow of a function's result where that takes more than arithmetic: called by translated code.
     pub(crate) evaluate: extern "C" fn(&mut FunctionCall),
     /// The rule as a number: the oracle of emitted code.
     #[cfg(test)]
     pub(crate) eval: fn(Format, Op, Given<'_, f64>) -> f64,
+    /// The same of what is asked beside comparisons.
+    #[cfg(test)]
+    pub(crate) eval_doubt: fn(Format, Op, Given<'_, f64>) -> f64,
 }
 
-/// What the run time does for shadows whose rule reaches the guest in one way.
+/// Services of the run time for shadows whose rule reaches the guest in one way.
 pub(crate) trait Reach<S: Shadow> {
     /// The rule, if it is machine code beside the guest's.
     const INLINE: Option<InlineCode> = None;
-    /// Whether operations are recorded.
+    /// True if operations are recorded.
     const RECORDS: bool = false;
 
     /// See [`Carrier::batches`].
@@ -150,9 +163,12 @@ impl<S: Shadow> Reach<S> for reach::Nowhere {}
 impl<S: Inline> Reach<S> for reach::Inline {
     const INLINE: Option<InlineCode> = Some(InlineCode {
         rule: InlineRule::of::<S>(),
+        doubt: InlineRule::of_doubt::<S>(),
         evaluate: evaluate::<S>,
         #[cfg(test)]
         eval: S::eval,
+        #[cfg(test)]
+        eval_doubt: |format, _, given| S::doubt(&Host::new(format), given),
     });
 }
 

@@ -45,6 +45,10 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         !W::BYTEWISE && self.get(location, Format::F64, bits).is_some()
     }
 
+    fn recognised(&mut self, location: Location, format: Format, bits: u128) -> Option<W::Value> {
+        if W::BYTEWISE { None } else { self.get(location, format, bits) }
+    }
+
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<W::Value>) {
         let cell = shadow.map_or(0, |shadow| self.words.encode(format, bits, shadow));
         self.write(location, &cell.to_le_bytes()[..format.bytes()]);
@@ -86,6 +90,13 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         self.read(location, &mut cell[..bytes]);
         let mask = cell.iter().enumerate().fold(0, |mask, (i, &byte)| mask | u8::from(byte != 0) << i);
         if W::BYTEWISE || mask == 0 { mask } else { u8::MAX }
+    }
+
+    fn is_any(&mut self, location: Location, bytes: usize) -> bool {
+        let mut cell = [0; 8];
+        self.read(location, &mut cell[..bytes]);
+        let words = cell.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
+        words.into_iter().any(|word| word != 0 && self.words.is_any(word))
     }
 
     fn change_end(&mut self, from: Location, to: Location, bytes: usize, change: (bool, i32)) {

@@ -36,26 +36,26 @@ const MASKS: u32 = FLAGS << MASKS_AT;
 /// The flag *inexact*.
 const INEXACT: u32 = 0x20;
 
-/// How often *inexact* comes as a trap until that is avoided.
+/// Number of traps by *inexact* until they are avoided.
 const MANY_TRAPS: u32 = 16;
 
 /// Isolated blocks that may begin before code goes on without isolation: at first, and at most.
 const PATIENCE: std::ops::RangeInclusive<u32> = 256..=1 << 20;
 
-/// What is known of the exceptions of a thread's rules.
+/// Exceptions of a thread's rules, as far as they are known.
 #[derive(Debug)]
 pub(super) struct Raised {
-    /// Whether code is isolated.
+    /// True if code is isolated.
     isolated: bool,
-    /// Whether that ends when the guest has raised *inexact*.
+    /// True if that ends when the guest has raised *inexact*.
     until_inexact: bool,
-    /// Whether the guest had raised that when it was last looked at.
+    /// True if the guest had raised that when it was last looked at.
     had_inexact: bool,
-    /// How often that came as a trap.
+    /// Number of times that came as a trap.
     traps: u32,
     /// Blocks that may begin isolated.
     patience: u32,
-    /// When isolation last began or ended, and how long the last one took, in cycles of the processor's clock.
+    /// Time when isolation last began or ended, and the time the last one took, in cycles of the processor's clock.
     changed: u64,
     took: u64,
 }
@@ -109,7 +109,7 @@ fn hidden(guest: u32) -> u32 {
     guest & MASKS & !(guest << MASKS_AT)
 }
 
-/// Whether rules and the guest's arithmetic share an MXCSR in code of this mode.
+/// Tells whether rules and the guest's arithmetic share an MXCSR in code of this mode.
 fn shares(thread: &Thread, mode: Mode) -> bool {
     (mode.is_annotated() || mode.is_wrapped()) && thread.translator.hides_mxcsr()
 }
@@ -187,7 +187,7 @@ fn is_arithmetic(fault: &Fault) -> bool {
     fault.signal == libc::SIGFPE as u64 && fault.trap == TRAP_VECTOR_ARITHMETIC
 }
 
-/// Whether a fault at a guest instruction may be none of the guest's: it is to run out of line.
+/// Tells whether a fault at a guest instruction may be none of the guest's: it is to run out of line.
 pub(crate) fn may_be_ours(thread: &mut Thread, fault: &Fault) -> bool {
     let ours = is_arithmetic(fault) && thread.context.mxcsr.hidden != 0;
     if ours && let Some(shadowed) = thread.shadowed.as_deref_mut() {

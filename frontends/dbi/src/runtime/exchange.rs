@@ -70,7 +70,7 @@ fn expected(insn: &Instruction) -> Option<(&'static [usize], usize)> {
     }
 }
 
-/// How a program finds out whether its exchange has succeeded.
+/// Question by which a program finds out whether its exchange has succeeded.
 #[derive(Debug, PartialEq, Eq)]
 enum Question {
     /// By the zero flag.
@@ -82,16 +82,16 @@ enum Question {
     Unasked,
 }
 
-/// What an instruction does to a general register.
+/// Effect of an instruction on a general register.
 #[derive(Debug, PartialEq, Eq)]
 enum Effect {
     /// It becomes another.
     Move(Register, Register),
     /// It becomes a number.
     Constant(Register, u64),
-    /// What differs from another is left of it.
+    /// The bits that differ from another register's are left of it.
     Xor(Register, Register),
-    /// What is in another is put to it.
+    /// The bits of another register are added to it.
     Or(Register, Register),
 }
 
@@ -191,7 +191,7 @@ fn moved(insn: &Instruction) -> Option<(Register, Register)> {
     moves.then_some((to, from))
 }
 
-/// Whether one side is the value that was found, of `bytes` bytes, and the other side is not.
+/// Tells whether one side is the value that was found, of `bytes` bytes, and the other side is not.
 fn compares(insn: &Instruction, got: u16, bytes: Option<usize>) -> bool {
     let whole = |n| match insn.op_kind(n) {
         OpKind::Memory => Some(insn.memory_size().size()) == bytes,
@@ -236,7 +236,7 @@ impl Effect {
     }
 }
 
-/// What moving `from` to `to` does, to values and to shadows: 4 bytes clear the upper half.
+/// Effect of moving `from` to `to`, on values and on shadows: 4 bytes clear the upper half.
 fn copy(shadowed: &mut Shadowed, context: &mut Context, to: Register, from: Register) {
     let bytes = to.size();
     let [to, from] = [to, from].map(|register| register.full_register().number());

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 
 /// A function on limbs. They have various signatures, of which nothing is known here: they are not called.
 type Function = unsafe extern "C" fn();
-/// How many functions GMP 6.3 chooses by processor: that many pointers are at the beginning of its table.
+/// Number of functions GMP 6.3 chooses by processor: that many pointers are at the beginning of its table.
 const FUNCTIONS: usize = 37;
 
 macro_rules! functions {
@@ -23,7 +23,7 @@ macro_rules! functions {
             fn __gmpn_cpuvec_init();
             static mut __gmpn_cpuvec: [Option<Function>; FUNCTIONS];
         }
-        /// What GMP has for any processor, and the same for Broadwell.
+        /// GMP's functions for any processor, and the same for Broadwell.
         const FASTER: &[(Function, Function)] = &[$(($any, $broadwell)),+];
     };
 }

@@ -1,10 +1,10 @@
-//! What shadows need of the processor, and the constants their code uses.
+//! Demands of shadows on the processor, and the constants their code uses.
 
 use crate::engine::arena::{self, Exhausted};
 use crate::x86::rules::constant_bytes;
 use std::arch::is_x86_feature_detected;
 
-/// Whether shadows can be kept in zmm16–31.
+/// Tells whether shadows can be kept in zmm16–31.
 pub(crate) fn has_upper_registers() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512vl")
@@ -12,7 +12,7 @@ pub(crate) fn has_upper_registers() -> bool {
         && is_x86_feature_detected!("avx512bw")
 }
 
-/// Whether shadows can be carried at all; what is missing if not.
+/// Tells whether shadows can be carried at all; what is missing if not.
 pub(crate) fn check_host() -> Result<(), &'static str> {
     let vectors = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");

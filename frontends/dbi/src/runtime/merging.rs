@@ -57,7 +57,7 @@ fn dropped(amounts: __m128, mask: __m128i) -> __m128 {
     _mm_andnot_ps(_mm_castsi128_ps(mask), amounts)
 }
 
-/// What orders amounts by size, and then by place.
+/// Keys that order amounts by size, and then by place.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn keys(amounts: __m128, first: i32) -> __m128i {
@@ -147,7 +147,8 @@ fn list(operations: __m128i, amounts: __m128i) -> Roundings {
     Roundings { operations: words(operations), amounts: words(amounts) }
 }
 
-/// Whether the largest comes first as it is, and a new amount is not larger than the last; unless it is among these.
+/// Tells whether the largest comes first as it is, and a new amount is not larger than the last; unless it is among
+/// these.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn is_ordered(sums: __m128, new: __m128, among: __m128i) -> bool {

@@ -8,6 +8,7 @@ mod evaluate;
 pub(crate) mod exceptions;
 mod exchange;
 mod gmp_setup;
+pub(crate) mod handed;
 mod host;
 mod merging;
 mod observing;
@@ -19,6 +20,7 @@ mod sweep;
 mod tool;
 pub(crate) mod visit;
 
+pub(crate) use asked::asked;
 pub(crate) use carrier::{Carrier, InlineCode, Reach, carry};
 pub(crate) use host::{check_host, constants, has_upper_registers};
 pub(crate) use tool::Tool;

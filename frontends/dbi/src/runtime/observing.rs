@@ -1,12 +1,12 @@
-//! What any shadow makes of inputs, outputs and mathematical functions: its rule and words, met with a stopped thread.
+//! Inputs, outputs and mathematical functions under any shadow: its rule and words, met with a stopped thread.
 
 use super::carrier::Shared;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::Machine;
 use crate::session::observer::{Applied, Kept, Observer};
-use shadowgrind_core::findings::{self, Coverage, Finding, Said};
+use shadowgrind_core::findings::{self, Answers, Coverage, Finding, Questions, Said};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Seen, Shadow};
+use shadowgrind_core::shadow::{Lane, Leaves, Seed, Seen, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::words::Words;
 
@@ -70,7 +70,17 @@ fn seen<V>(x: Float, shadow: Option<&V>) -> Seen<'_, V> {
 impl<S: Shadow> Observer for Observing<S> {
     fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (findings::Value, Said<String>) {
         let shadow = self.shadow(m, x);
-        self.carried.lock().shadow.output(leaves, seen(x, shadow.as_ref()))
+        let carried = &mut *self.carried.lock();
+        if m.has_underflowed() {
+            carried.shadow.underflowed(leaves.site);
+        }
+        if shadow.is_none() {
+            let cell = m.cell(x.location, x.format.bytes());
+            if cell != 0 && carried.words.is_any(cell as u32) {
+                carried.shadow.mismatch(leaves.site);
+            }
+        }
+        carried.shadow.output(leaves, seen(x, shadow.as_ref()))
     }
 
     fn sent(
@@ -86,8 +96,8 @@ impl<S: Shadow> Observer for Observing<S> {
         Some((x, said))
     }
 
-    fn seed(&mut self, m: &mut dyn Machine, x: Float, weight: f64) {
-        self.replace(m, x, |shadow, x| shadow.seed(x, weight));
+    fn seed(&mut self, m: &mut dyn Machine, x: Float, seed: Seed) {
+        self.replace(m, x, |shadow, x| shadow.seed(x, seed));
     }
 
     fn keep(&mut self, m: &mut dyn Machine, x: Float) -> Kept {
@@ -175,8 +185,14 @@ impl<S: Shadow> Observer for Observing<S> {
         self.carried.lock().shadow.findings()
     }
 
+    fn answers(&mut self, questions: &Questions) -> Option<Answers> {
+        self.carried.lock().shadow.answers(questions)
+    }
+
     fn coverage(&mut self, into: &mut Coverage) {
-        self.carried.lock().shadow.coverage(into);
+        let carried = self.carried.lock();
+        carried.shadow.coverage(into);
+        into.recording_threads = carried.recording;
     }
 
     fn settings(&self) -> findings::Settings {

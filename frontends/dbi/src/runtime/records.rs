@@ -12,7 +12,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::recorded::{Doubles, Recorded};
 use shadowgrind_core::shadow::{Lane, Seen, Shadow};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::{NO_TICKET, Slots};
+use shadowgrind_core::slots::{Cell, NO_TICKET, Slots};
 use std::ops::Range;
 
 /// One record, as translated code leaves it: words, of which floats of four bytes are halves.
@@ -20,7 +20,7 @@ type Record = [u64; STRIDE as usize / 8];
 /// The tickets for results of several lanes that belong to a record: first those of eight bytes.
 type Tickets = [u64; 2 * LANES as usize / 8];
 
-/// What is recorded, as replaying needs it.
+/// Recorded operation, as replaying needs it.
 struct Known<R> {
     recorded: record::Recorded,
     operands: [u8; MAX_OPERANDS],
@@ -30,11 +30,11 @@ struct Known<R> {
     /// One of the usual operations on doubles.
     usual: Option<Op>,
     site: Site,
-    /// What the shadow remembers of it.
+    /// The shadow's memory of it.
     at: R,
 }
 
-/// Where doubles and their tickets are, in words.
+/// Places of doubles and their tickets, in words.
 #[derive(Clone, Copy, Debug)]
 struct Words {
     operands: [u8; 2],
@@ -118,7 +118,7 @@ pub(super) fn replay(thread: &mut Thread) {
     }
 }
 
-/// What replays the records of one thread.
+/// Replay of one thread's records.
 pub(crate) trait Batches {
     /// Fills records that nobody has used yet with the tickets that results will get.
     ///
@@ -127,7 +127,7 @@ pub(crate) trait Batches {
     /// does not run.
     unsafe fn fill(&mut self, records: Range<u64>);
 
-    /// How much of what is recorded is known.
+    /// Number of recorded operations that are known.
     fn known(&self) -> usize;
 
     /// The next of what is recorded is this, at `site`.
@@ -144,11 +144,13 @@ pub(crate) trait Batches {
 pub(super) struct Batch<S: Recorded<Vectors>> {
     carried: Shared<S>,
     known: Vec<Known<S::Recurring>>,
+    /// True once the thread has had something replayed.
+    has_replayed: bool,
 }
 
 impl<S: Recorded<Vectors>> Batch<S> {
     pub(super) fn new(carried: Shared<S>) -> Self {
-        Batch { carried, known: Vec::new() }
+        Batch { carried, known: Vec::new(), has_replayed: false }
     }
 }
 
@@ -175,6 +177,7 @@ impl<S: Recorded<Vectors>> Batches for Batch<S> {
 
     unsafe fn replay(&mut self, records: Range<u64>, is_formatting: bool) -> bool {
         let mut carried = self.carried.lock();
+        carried.recording += u32::from(!std::mem::replace(&mut self.has_replayed, true));
         carried.shadow.ignore_decisions(is_formatting);
         let mut replay = Replay { carried: &mut *carried };
         // SAFETY: the caller's obligation.
@@ -232,6 +235,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             // SAFETY: the caller's obligation.
             let (record, tickets) = unsafe { record(at) };
             let known = &mut known[number(record, ID as usize, 4) as usize];
+            self.carried.shadow.sums_plainly(known.recorded.plain_sum);
             for lane in 0..usize::from(known.recorded.lanes) {
                 match known.usual {
                     Some(op) => self.doubles(record, tickets, known, lane, op),
@@ -251,7 +255,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         lane: usize,
         op: Op,
     ) {
-        let Carried { shadow, words: slots } = &mut *self.carried;
+        let Carried { shadow, words: slots, .. } = &mut *self.carried;
         let Known { words, recorded, at, .. } = known;
         shadow.doubles(slots, (at, op), |slots, arity| {
             let place = match recorded.lanes {
@@ -270,7 +274,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         if known.recorded.from != Format::F64 {
             return false;
         }
-        let Carried { shadow, words: slots } = &mut *self.carried;
+        let Carried { shadow, words: slots, .. } = &mut *self.carried;
         let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_TICKET);
         shadow.compares_alike(slots, (&mut known.at, predicate), x, cells)
     }
@@ -290,11 +294,14 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
         let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
-        let Carried { shadow, words: slots } = &mut *self.carried;
+        let Carried { shadow, words: slots, .. } = &mut *self.carried;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
             let cell = number(record, usize::from(known.tickets[n]) + lane * width, width);
             found[n] = slots.shadow(recorded.from, cell, x[n]);
+            if found[n].is_none() && slots.stands_for_any(Cell::of(recorded.from, cell).ticket) {
+                shadow.mismatch(site);
+            }
         }
         let shadows = found.each_ref().map(Option::as_deref);
         let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };

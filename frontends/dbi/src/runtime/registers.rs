@@ -16,6 +16,7 @@ pub(crate) const IN_REGISTERS: usize = 14;
 const XMM: usize = 160;
 const MXCSR: usize = 24;
 const FCW: usize = 0;
+const FSW: usize = 2;
 const ST: usize = 32;
 const STATUS_WORD: usize = 2;
 const XSTATE_BV: usize = 512;
@@ -102,7 +103,7 @@ pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
     if present >> UPPER & 1 == 1 && upper != 0 { &image[upper..upper + 1024] } else { &[] }
 }
 
-/// How x87's instructions round, and how all others do. The image must be complete.
+/// Rounding modes of x87's instructions, and of all others. The image must be complete.
 pub(crate) fn rounding(context: &Context) -> [Rounding; 2] {
     let half = |at: usize| u16::from_le_bytes([context.xsave.0[at], context.xsave.0[at + 1]]);
     let mode = |control: u16| match control & 3 {
@@ -113,6 +114,14 @@ pub(crate) fn rounding(context: &Context) -> [Rounding; 2] {
     };
     // Intel's manual, volume 1, 8.1.5 and 10.2.3: bits 10 and 11 of the control word, 13 and 14 of MXCSR.
     [mode(half(FCW) >> 10), mode(half(MXCSR) >> 13)]
+}
+
+/// Tells whether the underflow exception is noted, by x87 or others. The image must be complete.
+pub(crate) fn has_underflowed(context: &Context) -> bool {
+    /// Bit 4 of either status (Intel's manual, volume 1, 8.1.3 and 10.2.3).
+    const UNDERFLOW: u32 = 1 << 4;
+    let status = u32::from(context.xsave.0[FSW]);
+    (status | mxcsr(context)) & UNDERFLOW != 0
 }
 
 /// MXCSR.
@@ -195,7 +204,7 @@ pub(crate) fn read_value(context: &Context, at: u16, into: &mut [u8]) {
     });
 }
 
-/// Where the shadow of the state byte at `at` is: in the XSAVE image or in the context's own array.
+/// Shadow of the state bytes from `at` on: in the XSAVE image or in the context's own array.
 fn shadow_slice(context: &mut Context, upper_registers: bool, at: usize, len: usize) -> &mut [u8] {
     let vector = usize::from(state::VECTOR);
     let in_registers = upper_registers && (vector..vector + 64 * IN_REGISTERS).contains(&at);
@@ -210,7 +219,7 @@ fn shadow_slice(context: &mut Context, upper_registers: bool, at: usize, len: us
 /// Shadows of a stopped thread's registers.
 pub(crate) struct RegisterShadows<'a> {
     pub(crate) context: &'a mut Context,
-    /// Whether those of the first [`IN_REGISTERS`] vector registers are in the upper vector registers.
+    /// True if those of the first [`IN_REGISTERS`] vector registers are in the upper vector registers.
     pub(crate) upper_registers: bool,
 }
 
@@ -226,7 +235,8 @@ impl RegisterShadows<'_> {
         cells.enumerate().fold(0, |mask, (n, cell)| mask | u16::from(cell.iter().any(|&b| b != 0)) << n)
     }
 
-    /// Whether vector registers 0 to 15 and their shadows, which are not in registers, are zero above their low 16 bytes.
+    /// Tells whether vector registers 0 to 15 and their shadows, which are not in registers, are zero above their low
+    /// 16 bytes.
     pub(crate) fn are_narrow(&self) -> bool {
         let Layout { ymm, zmm, .. } = layout();
         let image = &self.context.xsave.0;
@@ -241,7 +251,7 @@ impl RegisterShadows<'_> {
             && shadows.as_chunks::<64>().0.iter().all(|shadow| shadow[16..] == [0; 48])
     }
 
-    /// Whether an x87 register carries a shadow.
+    /// Tells whether an x87 register carries a shadow.
     pub(crate) fn x87(&self) -> bool {
         self.context.shadows.0[usize::from(state::X87)..].iter().any(|&byte| byte != 0)
     }

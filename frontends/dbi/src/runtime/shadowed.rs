@@ -5,6 +5,7 @@
 
 use super::cells::MirrorCells;
 use super::exceptions::Raised;
+use super::handed::{Begun, Handed, Lost, Writing};
 use super::registers::RegisterShadows;
 use super::solo::{self, Solos};
 use super::{Tool, records, visit};
@@ -16,21 +17,22 @@ use crate::session::Calls;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashSet;
-use shadowgrind_core::replay;
+use shadowgrind_core::replay::{self, Outcome};
+use shadowgrind_core::shadow::Sent;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
 use shadowgrind_core::words::Raw;
 use shadowgrind_shadows::none::Nothing;
 
-/// What is kept for a thread.
+/// State that is kept for a thread.
 pub(crate) struct Shadowed {
     pub(super) upper_registers: bool,
     pub(super) solos: Solos,
-    /// What signal handlers interrupted, by the address of the handler's frame.
+    /// The states that signal handlers interrupted, by the address of the handler's frame.
     pub(super) interrupted: Vec<(u64, Interrupted)>,
     /// Start of the buffer of records; 0 without one.
     pub(super) buffer: u64,
-    /// What replays them.
+    /// The replay of the thread's records.
     pub(super) batches: Option<Box<dyn records::Batches>>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
@@ -39,7 +41,7 @@ pub(crate) struct Shadowed {
     pub(super) watched: HashSet<u64>,
 }
 
-/// What a signal handler has interrupted.
+/// State that a signal handler has interrupted.
 pub(crate) struct Interrupted {
     /// Shadows of registers.
     pub(super) shadows: Box<[u8; state::BYTES as usize]>,
@@ -132,7 +134,7 @@ pub(crate) fn translated(thread: &Thread) {
 }
 
 /// Runs the steps of an instruction, which has run during `calls`, on what the process's tool carries. If shadowing is
-/// switched off, moves are followed, but results carry nothing. Whether a shadow was lost.
+/// switched off, moves are followed, but results carry nothing.
 pub(super) fn replay(
     process: &Process,
     lowered: &Lowered,
@@ -140,12 +142,14 @@ pub(super) fn replay(
     record: &[u8],
     registers: &mut RegisterShadows<'_>,
     calls: &Calls,
-) -> bool {
-    let Some(tool) = process.tool.as_ref().filter(|tool| tool.has_mirror()) else { return false };
+) -> Outcome {
+    let Some(tool) = process.tool.as_ref().filter(|tool| tool.has_mirror()) else {
+        return Outcome::default();
+    };
     if calls.is_disabled() {
         let mut cells = MirrorCells { registers, words: &mut Raw };
         replay::replay(lowered, site, record, &mut Nothing, &mut cells);
-        false
+        Outcome::default()
     } else {
         tool.carrier.replay(lowered, site, record, registers, calls.is_formatting())
     }
@@ -161,7 +165,19 @@ pub(crate) fn replay_records(thread: &mut Thread) {
 /// A gap met a shadow.
 pub(super) fn met_gap(process: &Process, site: Site, insn: &iced_x86::Instruction) {
     if let Some(tool) = &process.tool {
-        tool.session.gap(site, insn.code() as usize, || insn.op_code().instruction_string().to_owned());
+        tool.session.gap(site, insn.code() as usize, || name(insn));
+    }
+}
+
+/// Name of an instruction that drops shadows, for reports.
+pub(super) fn name(insn: &iced_x86::Instruction) -> String {
+    insn.op_code().instruction_string().to_owned()
+}
+
+/// The comparison at `pc` met shadows.
+pub(super) fn decided(process: &Process, pc: u64, site: Site, is_equal: bool) {
+    if let Some(tool) = &process.tool {
+        tool.session.decided(pc, site, is_equal);
     }
 }
 
@@ -311,10 +327,63 @@ pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
     }
 }
 
-/// The system call at `pc` has handed out these pieces of guest memory: address and length.
-pub(crate) fn sent(thread: &mut Thread, pc: u64, pieces: &[(u64, u64)]) {
-    if thread.process.tool.as_ref().is_some_and(|tool| tool.policy().sent) {
-        let shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
-        pieces.iter().filter(shadowed).for_each(|&(at, len)| visit::sent(thread, pc, at, len));
+/// Tells whether the session wants to see what the program reads.
+pub(crate) fn wants_texts(thread: &Thread) -> bool {
+    thread.process.tool.as_ref().is_some_and(|tool| tool.session.wants_texts())
+}
+
+/// Tells whether the session wants to see what the program writes.
+pub(crate) fn wants_written(thread: &Thread) -> bool {
+    thread.process.tool.as_ref().is_some_and(|tool| tool.session.wants_written())
+}
+
+/// The program has written these pieces: see [`Session::wrote`](crate::session::Session::wrote).
+pub(crate) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {
+    visit::wrote(thread, descriptor, path, pieces);
+}
+
+/// The program has read these pieces: address and length. See [`Session::read`](crate::session::Session::read).
+pub(crate) fn read(thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
+    visit::read(thread, path, offset, pieces);
+}
+
+/// Bytes that processes of the tree hand each other, if those are followed.
+pub(crate) fn handed(process: &Process) -> Option<&Handed> {
+    process.tool.as_ref()?.handed.as_ref()
+}
+
+/// The system call at `pc`, of this number and name, which was `begun`, has handed out guest memory.
+pub(crate) fn sent(
+    thread: &mut Thread,
+    pc: u64,
+    call: (u64, &'static str),
+    begun: &Begun,
+    writing: Writing<'_>,
+) {
+    let process = thread.process;
+    let how = process.tool.as_ref().map_or(Sent::Unseen, |tool| tool.policy().sent);
+    let is_shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
+    let pieces = writing.pieces.iter().filter(is_shadowed);
+    match how {
+        Sent::Unseen => {}
+        Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
+        Sent::Lost => {
+            let floats: u64 = pieces.map(|&(at, len)| planes::count(at, len)).sum();
+            let site = if floats > 0 { visit::call_site(thread, pc) } else { None };
+            let lost = site.map(|site| Lost { site, call, floats });
+            let lost = match handed(process) {
+                Some(handed) => handed.end(begun, writing, lost),
+                None => lost,
+            };
+            lost.into_iter().for_each(|lost| left(process, lost));
+        }
+    }
+}
+
+/// Floats with shadows have left the tree of processes.
+pub(super) fn left(process: &Process, lost: Lost) {
+    let Lost { site, call: (number, name), floats } = lost;
+    if let Some(tool) = &process.tool {
+        tool.session.left(site, (number, name), floats);
     }
 }

@@ -20,11 +20,12 @@ use crate::x86::discover;
 use crate::x86::lower::{
     AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
 };
-use crate::x86::mirror::may_scale;
+use crate::x86::mirror::{address_registers, may_scale};
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::shadow::Exchange;
 use shadowgrind_core::site::Site;
@@ -44,7 +45,7 @@ pub(super) struct Entry {
     /// It is a sum that does not round.
     plain_sum: bool,
     site: Site,
-    /// How often it has run.
+    /// Number of times it has run.
     runs: Cell<u32>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Solos {
     pending: Option<Pending>,
     /// Kept from one instruction to the next.
     pub(super) record: Vec<u8>,
-    /// How often in a row a compare-and-exchange was refused for its shadow.
+    /// Number of times in a row that a compare-and-exchange was refused for its shadow.
     pub(super) refused: u32,
 }
 
@@ -65,13 +66,13 @@ struct Pending {
     mode: Mode,
     /// Physical x87 register on top.
     top: u8,
-    /// Whether GS is the guest's meanwhile.
+    /// True if GS is the guest's meanwhile.
     guest_gs: bool,
-    /// Whether it holds the tool's lock: no other thread's atomic instruction runs meanwhile.
+    /// True if it holds the tool's lock: no other thread's atomic instruction runs meanwhile.
     locked: bool,
     /// rcx, rsi, rdi before a string instruction, or the image's address of one that saves state.
     before: [u64; 3],
-    /// A gap met a shadow.
+    /// A gap met a shadow, or an address was made of what has one.
     met: bool,
 }
 
@@ -159,17 +160,22 @@ pub(super) fn begin(thread: &mut Thread) {
         sys::set_gs_base(gs);
     }
     let often = is_inline && shadowed.upper_registers && runs_often(&pending.entry);
-    let end = pending.entry.insn.next_ip() - 1;
+    let entry = pending.entry.clone();
+    let end = entry.insn.next_ip() - 1;
     shadowed.solos.pending = Some(pending);
     if often {
-        thread.translator.meets(pc);
+        let insn = &entry.insn;
+        let number = tool.and_then(|tool| {
+            tool.session.number_of_gap(entry.site, insn.code() as usize, || shadowed::name(insn))
+        });
+        thread.translator.meets(pc, number);
         for at in [pc, end] {
             thread.cache.invalidate_page(page_floor(at));
         }
     }
 }
 
-/// Whether the instruction is worth longer code than it has, for the first time.
+/// Tells whether the instruction is worth longer code than it has, for the first time.
 fn runs_often(entry: &Entry) -> bool {
     const OFTEN: u32 = 32;
     let runs = entry.runs.get() + 1;
@@ -185,6 +191,10 @@ fn is_atomic(insn: &Instruction) -> bool {
 /// Captures what is asked for before the instruction.
 fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mut Pending) {
     let entry = pending.entry.clone();
+    pending.met = address_registers(&entry.insn).any(|register| {
+        let mut registers = RegisterShadows { context, upper_registers: shadowed.upper_registers };
+        registers.bytes(state::general(register.number()), 8).iter().any(|&byte| byte != 0)
+    });
     match &entry.lowering {
         Lowering::Nothing => {}
         Lowering::Steps(steps) => capture_before(shadowed, context, gs, steps),
@@ -197,7 +207,7 @@ fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mu
                 gap.addresses.iter().map(|recipe| address_of(context, gs, recipe)).collect();
             shadowed.solos.record.clear();
             addresses.iter().for_each(|address| shadowed.solos.record.extend(address.to_le_bytes()));
-            pending.met = gap.reads.iter().any(|&(place, bytes)| {
+            pending.met |= gap.reads.iter().any(|&(place, bytes)| {
                 let mut registers = RegisterShadows { context, upper_registers: shadowed.upper_registers };
                 carries(&mut registers, &addresses, place, bytes)
             });
@@ -246,7 +256,7 @@ fn take(context: &Context, record: &mut [u8], place: Place, bytes: u16, at: u16)
     }
 }
 
-/// Whether the processor's condition number `condition` holds (Intel SDM vol. 1, appendix B).
+/// Tells whether the processor's condition number `condition` holds (Intel SDM vol. 1, appendix B).
 fn holds(condition: u8, flags: u64) -> bool {
     let flag = |bit: u32| flags >> bit & 1 == 1;
     let (cf, pf, zf, sf, of) = (flag(0), flag(2), flag(6), flag(7), flag(11));
@@ -273,19 +283,25 @@ pub(super) fn finish(thread: &mut Thread) {
         return;
     };
     let entry = &pending.entry;
-    let mut lost = pending.met && matches!(entry.lowering, Lowering::Gap(_));
+    let mut outcome = Outcome::default();
     match &entry.lowering {
         Lowering::Nothing => {}
         Lowering::Steps(steps) => {
-            lost = replay(shadowed, thread.process, thread.context, steps, entry.site);
+            outcome = replay(shadowed, thread.process, thread.context, steps, entry.site);
         }
         Lowering::String(op) => string(shadowed, thread.context, gs, op, &pending),
         Lowering::State(op) => state_image(shadowed, thread.context, op, &pending),
         Lowering::Gap(gap) => overwrite(shadowed, thread.context, gap),
     }
     shadowed.registers(thread.context).note_x87();
-    if lost {
+    // An address made of a float matters to derivatives alone.
+    let derivatives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
+    let met = pending.met && (derivatives || matches!(entry.lowering, Lowering::Gap(_)));
+    if outcome.lost || met && !shadowed.calls.is_formatting() {
         shadowed::met_gap(thread.process, entry.site, &entry.insn);
+    }
+    if outcome.decided {
+        shadowed::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
     }
     release(thread, &pending);
     thread.mode = shadowed::mode(thread);
@@ -297,7 +313,7 @@ fn replay(
     context: &mut Context,
     steps: &LoweredInsn,
     site: Site,
-) -> bool {
+) -> Outcome {
     let mut record = std::mem::take(&mut shadowed.solos.record);
     for capture in &steps.lowered.captures {
         if let Capture::After { place, bytes, at } = *capture {
@@ -306,12 +322,12 @@ fn replay(
     }
     shadowed.solos.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
-    let lost = shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
+    let outcome = shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
     shadowed.solos.record = record;
-    lost
+    outcome
 }
 
-/// What a gap writes carries no shadow any more.
+/// Clears the shadow of the bytes that a gap writes.
 fn overwrite(shadowed: &mut Shadowed, context: &mut Context, gap: &Gap) {
     let record = std::mem::take(&mut shadowed.solos.record);
     let mut registers = shadowed.registers(context);
@@ -367,7 +383,7 @@ fn string(shadowed: &mut Shadowed, context: &mut Context, gs: u64, op: &StringOp
     }
 }
 
-/// Whether copying `bytes` bytes upwards, or downwards, overwrites what is read later.
+/// Tells whether copying `bytes` bytes upwards, or downwards, overwrites what is read later.
 fn repeats(from: u64, to: u64, bytes: u64, upwards: bool) -> bool {
     let distance = if upwards { to.wrapping_sub(from) } else { from.wrapping_sub(to) };
     (1..bytes).contains(&distance)

@@ -11,7 +11,7 @@ use crate::engine::sys;
 use crate::engine::thread::Thread;
 use shadowgrind_core::slots::TICKET;
 
-/// How many tickets can be handed out, and what they are for be computed, while a page is read.
+/// Number of tickets that can be handed out, and their shadows computed, while a page is read.
 const TICKETS_PER_PAGE: u64 = 4;
 
 /// Bytes of the mirror asked about at once.

@@ -1,13 +1,14 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
 use super::carrier::{Carrier, InlineCode};
+use super::handed::Handed;
 use super::registers::IN_REGISTERS;
 use crate::engine::Lock;
 use crate::engine::layout::GUEST_END;
 use crate::session::{Observer, Session};
 use crate::shadows::ShadowKind;
 use crate::x86::mirror::{Mirror, Settings};
-use shadowgrind_core::shadow::{Policy, Since};
+use shadowgrind_core::shadow::{Derivatives, Policy, Sent, Since};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,18 +16,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Tool {
     kind: ShadowKind,
     pub(crate) carrier: Arc<dyn Carrier>,
-    /// Whether threads begin with the shadows of vector registers in the upper vector registers.
+    /// True if threads begin with the shadows of vector registers in the upper vector registers.
     pub(crate) upper_registers: bool,
     pub(crate) session: Session,
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
     /// The program's first instruction.
     entry: u64,
-    /// Whether code is annotated: from the first shadow on.
+    /// True if code is annotated: from the first shadow on.
     awake: AtomicBool,
     /// Address of the constants that annotations use.
     constants: u64,
-    /// Whether a thread runs an atomic instruction between two stops.
+    /// True if a thread runs an atomic instruction between two stops.
     atomics: AtomicBool,
+    /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
+    pub(crate) handed: Option<Handed>,
 }
 
 impl Tool {
@@ -36,6 +39,9 @@ impl Tool {
         let kind = session.shadow();
         let carrier = kind.carry(&session.settings());
         let observer = carrier.observer();
+        // Cells that mean something in one process only cannot be handed on.
+        let Policy { sent, derivatives, .. } = *kind.policy();
+        let shares = sent == Sent::Lost && derivatives == Some(Derivatives::InPlace);
         Tool {
             kind,
             carrier,
@@ -46,15 +52,16 @@ impl Tool {
             awake: AtomicBool::new(false),
             constants,
             atomics: AtomicBool::new(false),
+            handed: if shares { Handed::new() } else { None },
         }
     }
 
-    /// Whether shadows are carried at all, in a mirror.
+    /// Tells whether shadows are carried at all, in a mirror.
     pub(crate) fn has_mirror(&self) -> bool {
         self.kind.is_carried()
     }
 
-    /// Whether translated code records operations, which are replayed later.
+    /// Tells whether translated code records operations, which are replayed later.
     pub(crate) fn records(&self) -> bool {
         self.kind.records()
     }
@@ -64,7 +71,7 @@ impl Tool {
         self.kind.inline()
     }
 
-    /// What is to be done for the shadow.
+    /// The services that the shadow asks for.
     pub(crate) fn policy(&self) -> &'static Policy {
         self.kind.policy()
     }
@@ -78,28 +85,29 @@ impl Tool {
         !self.awake.swap(true, Ordering::SeqCst)
     }
 
-    /// Whether the shadow begins with the program, not with the first seed.
+    /// Tells whether the shadow begins with the program, not with the first seed.
     pub(super) fn starts_awake(&self) -> bool {
         self.policy().since == Since::Start || self.session.annotates()
     }
 
-    /// Whether every system call comes to the engine: what was recorded is replayed before one, so that what is handed
-    /// to another thread arrives with its shadow.
+    /// Tells whether every system call comes to the engine: what was recorded is replayed before one, so that what is
+    /// handed to another thread arrives with its shadow.
     pub(crate) fn sees_all_calls(&self) -> bool {
         self.records()
     }
 
-    /// Whether the program begins at `pc`.
+    /// Tells whether the program begins at `pc`.
     pub(super) fn begins_at(&self, pc: u64) -> bool {
         pc == self.entry
     }
 
-    /// What translators need to know; `vdso` is where the guest's copy of the vDSO is.
+    /// Annotator for translators; `vdso` is the place of the guest's copy of the vDSO.
     pub(crate) fn mirror(&self, vdso: (u64, u64)) -> Mirror {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.records(),
             rule: self.inline().map(|inline| inline.rule),
+            doubt: self.inline().filter(|_| self.policy().comparisons).map(|inline| inline.doubt),
             policy: self.policy(),
             slow: self.session.is_slow(),
             constants: self.constants,
@@ -120,13 +128,14 @@ impl Tool {
     /// This is a forked child, in which the thread that may have held the lock does not exist.
     pub(crate) fn forked(&self) {
         self.unlock_atomics();
+        self.handed.iter().for_each(Handed::forked);
     }
 
     pub(super) fn unlock_atomics(&self) {
         self.atomics.store(false, Ordering::Release);
     }
 
-    /// Whether something is to happen before the instruction at `pc`.
+    /// Tells whether something is to happen before the instruction at `pc`.
     pub(crate) fn is_hooked(&self, pc: u64) -> bool {
         pc == self.entry || self.session.is_hooked(pc)
     }

@@ -2,10 +2,12 @@
 
 use super::Tool;
 use super::cells::MirrorCells;
+use super::handed::Lost;
 use super::registers::{self, RegisterShadows};
 use super::shadowed;
 use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::engine::process::Process;
+use crate::engine::syscalls::table;
 use crate::engine::thread::Thread;
 use crate::engine::{guest, planes};
 use crate::hooks::machine::{Machine, Unmapped};
@@ -16,6 +18,7 @@ use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
+use shadowgrind_core::site::Site;
 use shadowgrind_core::words::Raw;
 
 /// A stopped thread, as hooks see it.
@@ -56,6 +59,10 @@ impl Machine for Stopped<'_> {
 
     fn rounding(&self) -> [Rounding; 2] {
         registers::rounding(self.context)
+    }
+
+    fn has_underflowed(&self) -> bool {
+        registers::has_underflowed(self.context)
     }
 
     fn x87_top(&self) -> u8 {
@@ -169,7 +176,8 @@ fn watch(thread: &mut Thread, address: u64) {
     thread.context.request();
 }
 
-/// Whether the function that runs as one operation is no longer under way: its frame was left by a jump or an exception.
+/// Tells whether the function that runs as one operation is no longer under way: its frame was left by a jump or an
+/// exception.
 pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
     let call = thread.context.call;
     if call.is_active() && thread.context.regs[reg::RSP] <= call.stack() {
@@ -260,18 +268,47 @@ pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
     });
 }
 
-/// Has the session count the calls of functions that translated code has seen to, in a thread that has ended or is stopped.
-pub(crate) fn count_calls(process: &Process, context: &Context) {
+/// The site of the system call at `pc`; nothing while shadowing is switched off.
+pub(super) fn call_site(thread: &mut Thread, pc: u64) -> Option<Site> {
+    visit(thread, |session, calls, _, machine| session.system_call(pc, calls, machine)).flatten()
+}
+
+/// Has the session count what translated code has seen to, in a thread that has ended or is stopped.
+pub(crate) fn count(process: &Process, context: &Context) {
     if let Some(tool) = &process.tool {
         tool.session.count_calls(&context.calls);
+        tool.session.count(&context.counts);
     }
+}
+
+/// The program has read these pieces of a file or pipe.
+pub(super) fn read(thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
+    visit(thread, |session, _, _, machine| session.read(path, offset, pieces, machine));
+}
+
+/// The program has written these pieces to a descriptor.
+pub(super) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {
+    visit(thread, |session, _, _, machine| session.wrote(descriptor, path, pieces, machine));
+}
+
+/// Has the session count what was handed on and not read.
+fn count_unread(process: &Process) {
+    let (Some(tool), Some(handed)) = (&process.tool, shadowed::handed(process)) else { return };
+    let address = |site| tool.session.address(site).unwrap_or(0);
+    let lost = |[address, number, floats]: [u64; 3]| {
+        let name = table::row_of(number)?.name;
+        Some(Lost { site: tool.session.site(address), call: (number, name), floats })
+    };
+    let unread = handed.unread(address, lost);
+    unread.into_iter().for_each(|lost| shadowed::left(process, lost));
 }
 
 /// The program has ended; the exit status to be given instead of its own, if there is one.
 pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     let process = thread.process;
-    count_calls(process, thread.context);
-    process.threads.for_others(&thread.handle, |context| count_calls(process, context));
+    count(process, thread.context);
+    process.threads.for_others(&thread.handle, |context| count(process, context));
+    count_unread(process);
     let mut terminal = thread.terminal();
     visit(thread, |session, _, observer, machine| session.finish(end, observer, Some(machine), &mut terminal))
         .flatten()

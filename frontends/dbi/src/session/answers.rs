@@ -1,4 +1,4 @@
-//! What is done about requests; the table of them is in `requests`.
+//! Answers to requests; the table of them is in `requests`.
 
 use super::calls::Calls;
 use super::observer::Observer;
@@ -9,6 +9,7 @@ use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped, read_u64};
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Derivatives;
 use shadowgrind_core::site::Site;
 
 /// Version of the table of requests.
@@ -68,6 +69,7 @@ impl Asked<'_> {
     fn answer(&mut self, request: Request, default: u64) -> Result<u64, Unmapped> {
         let [_, a, b, c, d, e] = self.words;
         let shadow = self.session.config.shadow;
+        let derivatives = shadow.policy().derivatives;
         let compat = self.session.config.valgrind_compat;
         Ok(match request {
             Request::Version => VERSION,
@@ -88,11 +90,16 @@ impl Asked<'_> {
                 let floats = floats(self.m, a)?;
                 self.track(&floats)
             }
-            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode if !shadow.policy().derivatives => {
+            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode
+                if derivatives != Some(Derivatives::InPlace) =>
+            {
                 default
             }
             Request::DgGetDot => self.copy_dots(a, b, c, false)?,
-            Request::DgSetDot => self.copy_dots(a, b, c, true)?,
+            Request::DgSetDot => {
+                self.state.sets_shadows = true;
+                self.copy_dots(a, b, c, true)?
+            }
             Request::DgDisable => {
                 self.calls.disable(a.wrapping_sub(b) as i64);
                 1
@@ -128,6 +135,7 @@ impl Asked<'_> {
     }
 
     fn set_dots(&mut self, at: u64, from: u64) -> Result<u64, Unmapped> {
+        self.state.sets_shadows = true;
         let floats = floats(self.m, at)?;
         for (i, &x) in floats.iter().enumerate() {
             let derivative = f64::from_bits(read_u64(self.m, from.wrapping_add(8 * i as u64))?);

@@ -8,11 +8,11 @@ use super::seeds::When;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Argument, Family, Hook, abi};
+use crate::hooks::{self, Argument, Family, Hook, Parser, abi};
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::site::Site;
 
-/// What becomes of a thread that arrived at a hooked address.
+/// Outcome for a thread that arrived at a hooked address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// It goes on.
@@ -84,7 +84,10 @@ impl Session {
         while let Some(then) = calls.returned(pc, stack) {
             let mut state = self.state.lock();
             match then {
-                Then::Formatted | Then::Prints(_) | Then::Digits => {}
+                Then::Formatted | Then::Prints(_) | Then::Digits | Then::Data | Then::Parsed(None, _) => {}
+                Then::Parsed(Some(parsing), function) => {
+                    state.end_parsing(&parsing, function, observer, m);
+                }
                 Then::Resolved(meaning) => {
                     let implementation = m.general(abi::RAX);
                     state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
@@ -112,7 +115,7 @@ struct Frame<'a> {
     calls: &'a mut Calls,
     observer: &'a mut dyn Observer,
     m: &'a mut dyn Machine,
-    /// Where the function begins.
+    /// The address at which the function begins.
     pc: u64,
     /// The return address.
     at: u64,
@@ -126,7 +129,7 @@ impl Frame<'_> {
     }
 }
 
-/// What a function's entry comes to.
+/// Outcome of a function's entry.
 enum Entered {
     Go,
     Watch,
@@ -156,7 +159,25 @@ impl State {
                 Entered::Wrap
             }
             Hook::Digits => Entered::Go,
+            Hook::Parses(parser) => self.enter_parser(parser, hooked.meaning.name, frame),
+            Hook::ParsesData => {
+                frame.wait(Then::Data);
+                Entered::Watch
+            }
         }
+    }
+
+    fn enter_parser(&mut self, parser: Parser, name: usize, frame: &mut Frame<'_>) -> Entered {
+        if frame.calls.is_parsing() {
+            return Entered::Go;
+        }
+        let of = |state: &State, pc| state.file_at(pc).map(|file| file.canonical.clone());
+        let is_literal =
+            parser.reads_literals && !frame.calls.is_data() && of(self, frame.at) == of(self, frame.pc);
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+        let parsing = self.begin_parsing(parser, (!is_literal, site), frame.m);
+        frame.wait(Then::Parsed(parsing.map(Box::new), name));
+        Entered::Watch
     }
 
     fn enter_math(&mut self, math: hooks::Math, name: usize, frame: &mut Frame<'_>) -> Entered {

@@ -1,4 +1,4 @@
-//! Which call returns to an address: x86 instructions cannot be read backwards, but calls have few forms.
+//! Calls that return to an address: x86 instructions cannot be read backwards, but calls have few forms.
 
 use crate::hooks::machine::{Machine, read_bytes};
 

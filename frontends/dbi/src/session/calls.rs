@@ -5,6 +5,7 @@
 
 use super::modules::Meaning;
 use super::observer::Kept;
+use super::parsed::Parsing;
 use super::places;
 use crate::hooks::{Given, Math};
 use shadowgrind_core::site::Site;
@@ -13,7 +14,7 @@ use shadowgrind_core::site::Site;
 /// coroutine's). In bytes, the usual size of a stack.
 const SAME_STACK: u64 = 8 << 20;
 
-/// What a call is waited for.
+/// Purpose for which the end of a call is waited for.
 #[derive(Debug)]
 pub(crate) enum Then {
     /// A function that formats floats: what it calls to that end is its own business.
@@ -26,6 +27,11 @@ pub(crate) enum Then {
     Applied(Call),
     /// A function whose own floats are of no consequence.
     Digits,
+    /// A function that parses a number, if it was given one, and the number of its name: what it calls to that end is its
+    /// own business.
+    Parsed(Option<Box<Parsing>>, usize),
+    /// A function that has data parsed, not literals of a script.
+    Data,
     /// A function named by a SPEC: the number of what is to be done, and what it was given.
     Named(usize, places::Given),
 }
@@ -70,17 +76,21 @@ struct Pending {
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pending: Vec<Pending>,
-    /// How many of these run without shadows.
+    /// Number of these that run without shadows.
     wrapped: usize,
-    /// How many format floats.
+    /// Number of those that format floats.
     formatting: usize,
-    /// Where those that print by way of others were called.
+    /// Number of those that parse numbers.
+    parsing: usize,
+    /// Number of those that have data parsed.
+    data: usize,
+    /// The call sites of functions that print by way of others.
     prints: Vec<Site>,
-    /// How often the program has switched shadowing off for this thread.
+    /// Number of times that the program has switched shadowing off for this thread.
     disabled: u64,
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
-    /// What was kept for calls that never returned.
+    /// Operands that were kept for calls that never returned.
     lost: Vec<Kept>,
 }
 
@@ -90,12 +100,12 @@ impl Calls {
         Calls::default()
     }
 
-    /// Whether a function that is taken as a whole is under way: what runs now carries no shadows.
+    /// Tells whether a function that is taken as a whole is under way: what runs now carries no shadows.
     pub(crate) fn wrapped(&self) -> bool {
         self.wrapped > 0
     }
 
-    /// Whether the program has switched shadowing off.
+    /// Tells whether the program has switched shadowing off.
     pub(crate) fn is_disabled(&self) -> bool {
         self.disabled > 0
     }
@@ -106,9 +116,19 @@ impl Calls {
         self.disabled
     }
 
-    /// Whether what is called now is inside a function that formats floats.
+    /// Tells whether what is called now is inside a function that formats floats.
     pub(crate) fn is_formatting(&self) -> bool {
         self.formatting > 0
+    }
+
+    /// Tells whether what is called now is inside a function that parses a number.
+    pub(super) fn is_parsing(&self) -> bool {
+        self.parsing > 0
+    }
+
+    /// Tells whether what is called now is inside a function that has data parsed.
+    pub(super) fn is_data(&self) -> bool {
+        self.data > 0
     }
 
     /// The outermost site that prints by way of what is called now.
@@ -122,6 +142,8 @@ impl Calls {
             Then::Applied(_) | Then::Digits => self.wrapped += 1,
             Then::Formatted => self.formatting += 1,
             Then::Prints(site) => self.prints.push(site),
+            Then::Parsed(..) => self.parsing += 1,
+            Then::Data => self.data += 1,
             Then::Resolved(_) | Then::Named(..) => {}
         }
         self.pending.push(Pending { at, stack, then });
@@ -133,13 +155,15 @@ impl Calls {
             Then::Applied(_) | Then::Digits => self.wrapped -= 1,
             Then::Formatted => self.formatting -= 1,
             Then::Prints(_) => drop(self.prints.pop()),
+            Then::Parsed(..) => self.parsing -= 1,
+            Then::Data => self.data -= 1,
             Then::Resolved(_) | Then::Named(..) => {}
         }
         Some(then)
     }
 
-    /// What was waited for at `at`, where the thread has come with this stack pointer. To be asked until there is no
-    /// more: a function may end by jumping to another, which then returns for both.
+    /// The purpose for which `at` was waited for, where the thread has come with this stack pointer. To be asked until
+    /// there is no more: a function may end by jumping to another, which then returns for both.
     pub(super) fn returned(&mut self, at: u64, stack: u64) -> Option<Then> {
         let found = self.pending.iter().rposition(|call| call.at == at && call.stack == stack)?;
         while self.pending.len() > found + 1 {
@@ -180,7 +204,7 @@ impl Calls {
         self.spare.push(operands);
     }
 
-    /// What was kept for calls that will not return.
+    /// Operands that were kept for calls that will not return.
     pub(super) fn lost(&mut self) -> Vec<Kept> {
         std::mem::take(&mut self.lost)
     }

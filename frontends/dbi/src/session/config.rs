@@ -1,6 +1,7 @@
-//! What the user asks of a session.
+//! A user's wishes for a session.
 
 use crate::shadows::ShadowKind;
+use shadowgrind_core::findings::Listed;
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_reports::Destinations;
 use shadowgrind_reports::verdict::Concern;
@@ -9,41 +10,53 @@ use std::path::PathBuf;
 /// Everything about a run but the engine's own settings.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// What is carried.
+    /// The shadow that is carried.
     pub shadow: ShadowKind,
-    /// What is seeded.
+    /// The numbers to seed.
     pub inputs: Vec<InputSpec>,
-    /// What is sampled; if nothing, every float the program prints.
+    /// The numbers to sample; if none, every float the program prints.
     pub outputs: Vec<OutputSpec>,
-    /// Where reports go.
+    /// The numbers to list, if that is all that is wanted.
+    pub list: Option<Listed>,
+    /// The destinations of reports.
     pub reports: Destinations,
+    /// Directions that derivatives are wanted in, as columns of numbers.
+    pub directions: Option<Vec<Vec<f64>>>,
+    /// True if contributions to rounding errors are wanted.
+    pub budget: bool,
+    /// Bytes up to which the record of a whole run stays in memory.
+    pub tape_memory: u64,
+    /// Directory for what of it does not.
+    pub tape_dir: PathBuf,
     /// The command, as it is to be shown.
     pub argv: Vec<String>,
     /// Precision of high-precision shadows, in bits.
     pub precision: u32,
-    /// Whether numbers for which that is not enough are found with more.
+    /// True if numbers for which that is not enough are found with more.
     pub settles: bool,
     /// Error bits up to which a value or an operation counts as clean.
     pub error_threshold: f64,
     /// Depth of the expressions kept for explanations.
     pub expression_depth: u32,
+    /// True if better ways are looked for to compute what went wrong.
+    pub remedies: bool,
     /// The exit status where any of that was found which the run may fail on.
     pub error_exitcode: Option<i32>,
     /// See `error_exitcode`.
     pub fail_on: Vec<Concern>,
-    /// Whether a warning decides the exit status.
+    /// True if a warning decides the exit status.
     pub strict: bool,
     /// Files of findings that are not to be reported.
     pub suppressions: Vec<PathBuf>,
-    /// Whether the report is followed by suppressions for what it reports.
+    /// True if the report is followed by suppressions for what it reports.
     pub gen_suppressions: bool,
-    /// Whether the program is told that it runs under Valgrind, if it asks.
+    /// True if the program is told that it runs under Valgrind, if it asks.
     pub valgrind_compat: bool,
-    /// Whether shadows use AVX-512 where the processor has it.
+    /// True if shadows use AVX-512 where the processor has it.
     pub avx512: bool,
-    /// Whether shadows are carried before there is a seed.
+    /// True if shadows are carried before there is a seed.
     pub annotate: bool,
-    /// Whether every instruction that meets a shadow is left to the engine: for tests.
+    /// True if every instruction that meets a shadow is left to the engine: for tests.
     pub slow: bool,
 }
 
@@ -53,12 +66,18 @@ impl Default for SessionConfig {
             shadow: ShadowKind::default(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            list: None,
             reports: Destinations { terminal: None, files: Vec::new(), forked: false },
+            directions: None,
+            budget: false,
+            tape_memory: u64::MAX,
+            tape_dir: PathBuf::new(),
             argv: Vec::new(),
             precision: 256,
             settles: true,
             error_threshold: 5.0,
             expression_depth: 5,
+            remedies: true,
             error_exitcode: None,
             fail_on: Concern::ALL.to_vec(),
             strict: false,
@@ -73,7 +92,7 @@ impl Default for SessionConfig {
 }
 
 impl SessionConfig {
-    /// Whether there is anything to do for a session.
+    /// Tells whether there is anything to do for a session.
     pub fn is_active(&self) -> bool {
         self.shadow.is_carried() || !self.reports.files.is_empty()
     }

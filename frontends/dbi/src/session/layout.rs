@@ -20,7 +20,7 @@ struct Segment {
     executable: bool,
 }
 
-/// What the program headers say.
+/// Layout of a file in memory, from its program headers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     segments: Vec<Segment>,
@@ -69,13 +69,13 @@ impl Layout {
         }
     }
 
-    /// Where in the file the byte at link-time address `address` is.
+    /// Offset in the file of the byte at link-time address `address`.
     pub(super) fn offset(&self, address: u64) -> Option<u64> {
         let holds = |s: &&Segment| address.checked_sub(s.address).is_some_and(|at| at < s.size);
         self.segments.iter().find(holds).map(|s| s.offset + (address - s.address))
     }
 
-    /// Which magic numbers are in the file at `path`.
+    /// Magic numbers in the file at `path`.
     pub(super) fn search(&self, path: &Path) -> Option<Rounding> {
         let file = File::open(path).ok()?;
         let mut found = Rounding::default();
@@ -89,7 +89,7 @@ impl Layout {
         (!self.segments.is_empty()).then_some(found)
     }
 
-    /// How far above its link-time addresses the file is, if `file_offset` of its code is at `start`.
+    /// Distance of the file's addresses from its link-time addresses, if `file_offset` of its code is at `start`.
     pub(super) fn bias(&self, file_offset: u64, start: u64) -> Option<u64> {
         let floor = |x: u64| x - x % PAGE;
         let holds = |s: &&Segment| {

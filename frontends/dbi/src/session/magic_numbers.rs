@@ -33,7 +33,7 @@ pub(super) fn search(bytes: &[u8], executable: bool) -> Rounding {
     found
 }
 
-/// Whether `before` ends as a move of an immediate operand begins. Three zeros and a prefix are common in code.
+/// Tells whether `before` ends as a move of an immediate operand begins. Three zeros and a prefix are common in code.
 fn is_moved(before: &[u8]) -> bool {
     const TO_REGISTER: std::ops::RangeInclusive<u8> = 0xb8..=0xbf;
     const TO_MEMORY: u8 = 0xc7;

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What a hooked function means.
+/// Meaning of a hooked function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Meaning {
     pub(crate) hook: Hook,
@@ -30,7 +30,7 @@ pub(super) struct Hooked {
     pub(super) is_ifunc: bool,
 }
 
-/// What the session knows about a file.
+/// Facts about a file that the session knows.
 #[derive(Debug)]
 pub(super) struct ModuleFile {
     /// Its path without symbolic links.
@@ -89,9 +89,10 @@ impl ModuleFile {
         file
     }
 
-    /// Whether it is a library some of whose functions mean something as a whole.
+    /// Tells whether it is a library some of whose functions mean something as a whole.
     pub(super) fn is_taken_as_whole(&self) -> bool {
-        !self.is_program && !self.hooked.is_empty()
+        let is_whole = |function: &Hooked| !matches!(function.hook, Hook::Parses(_) | Hook::ParsesData);
+        !self.is_program && self.hooked.iter().any(is_whole)
     }
 
     /// For which formats its code may round by a magic number: any, if it cannot be read any more.
@@ -113,8 +114,8 @@ fn hooked(file: &SymbolFile, is_static: bool) -> Result<Vec<Hooked>, OpenError> 
             found.push(Hooked { address: symbol.address, hook, symbol: symbol_name, is_ifunc });
         }
     }
-    // Of several names, the one without underscores is what people know.
-    found.sort_by_key(|function| (function.address, function.symbol.starts_with('_')));
+    // Of several names, people know the short one without underscores.
+    found.sort_by_key(|function| (function.address, function.symbol.starts_with('_'), function.symbol.len()));
     found.dedup_by_key(|h| h.address);
     Ok(found)
 }

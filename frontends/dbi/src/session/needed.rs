@@ -11,17 +11,17 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What a program is loaded with.
+/// Files that a program is loaded with.
 #[derive(Default)]
 pub(super) struct Needed {
     /// The files of all libraries that it needs, by itself or through others, nearest first.
     pub(super) files: Vec<SymbolFile>,
-    /// Whether it may load modules or execute programs beyond these.
+    /// True if it may load modules or execute programs beyond these.
     pub(super) more_may_come: bool,
 }
 
 impl Needed {
-    /// What `program` needs.
+    /// Files that `program` needs.
     pub(super) fn by(program: &Path) -> Needed {
         let (paths, more_may_come) = libraries(program);
         let files = paths.iter().filter_map(|path| SymbolFile::open(path).ok()).collect();
@@ -74,7 +74,7 @@ fn libraries(program: &Path) -> (Vec<PathBuf>, bool) {
     }
 }
 
-/// What a file says about the libraries it needs.
+/// Statements of a file about the libraries it needs.
 #[derive(Default)]
 struct Dynamic {
     needed: Vec<Vec<u8>>,
@@ -108,7 +108,7 @@ impl Dynamic {
     }
 }
 
-/// Whether a file has others give it one of those functions.
+/// Tells whether a file has others give it one of those functions.
 fn brings_more(sections: &SectionTable<'_, FileHeader64<LE>>, data: &[u8]) -> Option<bool> {
     let symbols = sections.symbols(LE, data, SHT_DYNSYM).ok()?;
     let uses = |name: &[u8]| BRINGS_MORE.contains(&name);
@@ -116,7 +116,7 @@ fn brings_more(sections: &SectionTable<'_, FileHeader64<LE>>, data: &[u8]) -> Op
     Some(undefined.any(|symbol| symbol.name(LE, symbols.strings()).is_ok_and(uses)))
 }
 
-/// Where distributions have libraries that are in no cache.
+/// Directories in which distributions have libraries that are in no cache.
 const USUAL: [&str; 6] =
     ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 

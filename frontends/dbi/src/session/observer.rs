@@ -1,10 +1,10 @@
-//! What a shadow does with what a session finds.
+//! Reactions of a shadow to the things that a session finds.
 
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::{Coverage, Finding, Said, Settings, Value};
+use shadowgrind_core::findings::{Answers, Coverage, Finding, Questions, Said, Settings, Value};
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::Leaves;
+use shadowgrind_core::shadow::{Leaves, Seed};
 use shadowgrind_core::site::Site;
 
 /// The shadow of an operand, kept while a function runs: whatever 64 bits mean to the observer that made it.
@@ -32,12 +32,12 @@ pub(crate) struct Applied<'a> {
 
 /// A shadow, as a session sees it.
 pub(crate) trait Observer {
-    /// What is to be said about a float that leaves, and the value as it is to be reported: one that was promoted to
-    /// double for a call is reported as it was before, where the shadow can tell.
+    /// Statement about a float that leaves, and the value as it is to be reported: one that was promoted to double for
+    /// a call is reported as it was before, where the shadow can tell.
     fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (Value, Said<String>);
 
-    /// What is to be said about the float at `address`, which left in binary form as part of output `index`; nothing if
-    /// there is none with a shadow.
+    /// Statement about the float at `address`, which left in binary form as part of output `index`; nothing if there is
+    /// none with a shadow.
     fn sent(
         &mut self,
         m: &mut dyn Machine,
@@ -47,20 +47,20 @@ pub(crate) trait Observer {
     ) -> Option<(Float, Said<String>)>;
 
     /// Gives `x` its seed.
-    fn seed(&mut self, m: &mut dyn Machine, x: Float, weight: f64);
+    fn seed(&mut self, m: &mut dyn Machine, x: Float, seed: Seed);
 
     /// The shadow of an operand of a function that is entered.
     fn keep(&mut self, m: &mut dyn Machine, x: Float) -> Kept;
 
-    /// Whether a function with these operands must be taken as one operation. If not, it runs like any other code, which
-    /// then must come to the same.
+    /// Tells whether a function with these operands must be taken as one operation. If not, it runs like any other
+    /// code, which then must come to the same.
     fn wraps(&mut self, kept: &[Kept]) -> bool;
 
     /// A function returned: gives its result its shadow. Only `Applied::kept` says what operands had: the function
     /// may have overwritten all else.
     fn function(&mut self, m: &mut dyn Machine, applied: &Applied<'_>);
 
-    /// What was kept for a call is not needed any more.
+    /// Releases operands that were kept for a call and are not needed any more.
     fn release(&mut self, kept: &[Kept]);
 
     /// Shadows `x` from now on although no operation has touched it.
@@ -78,11 +78,14 @@ pub(crate) trait Observer {
     /// Error bits of `x`; nothing if this shadow has no errors.
     fn error_bits(&mut self, m: &mut dyn Machine, x: Float) -> Option<f64>;
 
-    /// Whether `x` carries a shadow.
+    /// Tells whether `x` carries a shadow.
     fn is_shadowed(&mut self, m: &mut dyn Machine, x: Float) -> bool;
 
     /// Everything found so far, at the end of the run.
     fn findings(&mut self) -> Vec<Finding>;
+
+    /// Answers of the record of the run, at its end; nothing if there is none.
+    fn answers(&mut self, questions: &Questions) -> Option<Answers>;
 
     /// Adds what was watched and what was not.
     fn coverage(&mut self, into: &mut Coverage);

@@ -6,18 +6,18 @@ use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Value};
-use shadowgrind_core::shadow::Leaves;
+use shadowgrind_core::shadow::{Leaves, Seed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::Calls;
 use shadowgrind_core::text::Notation;
 
-/// What an output is called and where it left.
+/// Label of an output, and the place where it left.
 #[derive(Clone, Copy)]
 pub(super) struct Leaving {
     pub(super) kind: OutputKind,
     pub(super) label: Label,
     pub(super) site: Site,
-    /// What it looks like, where that is known.
+    /// The notation, where that is known.
     pub(super) notation: Option<Notation>,
 }
 
@@ -30,7 +30,7 @@ impl Leaving {
 
 /// An input of which nothing has been seen yet.
 pub(super) fn unseeded(spec: &str, seed: f64) -> Input {
-    Input { spec: spec.to_owned(), value: None, seed, count: 0 }
+    Input { spec: spec.to_owned(), value: None, seed, count: 0, at_once: 0 }
 }
 
 impl State {
@@ -92,8 +92,8 @@ impl State {
         }
         match purpose {
             Purpose::Seed(input, weight) => {
-                let input = &mut self.report.inputs[input];
-                seed(input, &floats, weight, observer, m);
+                let seed = Seed { input, weight };
+                seed_all(&mut self.report.inputs[input], &floats, seed, observer, m);
             }
             Purpose::Sample(spec) => {
                 let leaving = Leaving::new(OutputKind::Spec, self.labels[spec], site);
@@ -119,19 +119,27 @@ impl State {
             inputs.push(unseeded(name, weight));
             inputs.len() - 1
         });
-        seed(&mut inputs[number], floats, weight, observer, m);
+        seed_all(&mut inputs[number], floats, Seed { input: number, weight }, observer, m);
     }
 }
 
-fn seed(input: &mut Input, floats: &[Float], weight: f64, observer: &mut dyn Observer, m: &mut dyn Machine) {
+/// Gives `floats`, numbers of `input`, their seeds.
+pub(super) fn seed_all(
+    input: &mut Input,
+    floats: &[Float],
+    seed: Seed,
+    observer: &mut dyn Observer,
+    m: &mut dyn Machine,
+) {
+    input.at_once = floats.len() as u64;
     for &x in floats {
         input.value.get_or_insert(Value::new(x.format, &x.bits.to_le_bytes()));
         input.count += 1;
-        observer.seed(m, x, weight);
+        observer.seed(m, x, seed);
     }
 }
 
-/// Whether `x` is the number `value`, as far as its format has it.
+/// Tells whether `x` is the number `value`, as far as its format has it.
 fn is_alike(x: Float, value: f64) -> bool {
     let number = x.format.to_f64(x.bits);
     number == x.format.to_f64(x.format.from_f64(value)) || number.is_nan() && value.is_nan()

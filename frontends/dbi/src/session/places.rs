@@ -1,4 +1,4 @@
-//! Where the floats that a SPEC names are in the running program: found in its memory and registers when the time has
+//! Places, in the running program, of the floats that a SPEC names: found in its memory and registers when the time has
 //! come.
 
 use super::seeds::{Files, SpecFailure};
@@ -10,10 +10,10 @@ use shadowgrind_core::spec::{Slot, Target};
 use shadowgrind_symbols::{Holder, Integer, LookupError, Memory, Signature, Storage, Unreached, Variable};
 use std::fmt;
 
-/// What a SPEC names.
+/// Floats that a SPEC names.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// What a call passes by value.
+    /// The floats that a call passes by value.
     Spots(Vec<Spot>),
     /// In memory.
     Memory {
@@ -68,7 +68,7 @@ impl NoPlace {
 }
 
 impl Files {
-    /// Where `target` is: for the function it is looked at in, if it is.
+    /// Place of `target`: for the function it is looked at in, if it is.
     pub(super) fn place(&mut self, target: &Target, whence: Option<Whence>) -> Result<Place, NoPlace> {
         match (target, whence) {
             (Target::Variable { variable, .. }, whence) => {
@@ -126,7 +126,7 @@ fn parameters(
     numbers.map(|number| hooks::word(signature, number).map(|word| (number, word))).collect()
 }
 
-/// What the parameters of a call held when it was entered, by their numbers.
+/// Values of a call's parameters when it was entered, by their numbers.
 pub(crate) type Given = Vec<(usize, u64)>;
 
 /// Why floats cannot be reached.
@@ -154,12 +154,17 @@ impl fmt::Display for Missed {
 }
 
 impl Place {
-    /// Whether the way to it is through pointers in memory.
+    /// Tells whether the way to it is through pointers in memory.
     pub(super) fn is_through_pointers(&self) -> bool {
         matches!(self, Place::Memory { variable, .. } if variable.is_through_pointers())
     }
 
-    /// What a call passes by which the floats are found: to be asked for where the function is entered.
+    /// Tells whether it is an argument that is passed in memory.
+    pub(super) fn is_on_stack(&self) -> bool {
+        matches!(self, Place::Spots(spots) if spots.iter().any(|spot| spot.is_on_stack()))
+    }
+
+    /// Values that a call passes by which the floats are found: to be asked for where the function is entered.
     pub(super) fn given(&self, m: &dyn Machine) -> Given {
         match self {
             Place::Spots(_) => Given::new(),

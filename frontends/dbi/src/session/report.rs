@@ -7,6 +7,7 @@ use super::tree;
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Gap, Wrapped};
+use shadowgrind_core::shadow::Derivatives;
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::{Document, Symbols};
 use shadowgrind_reports::suppress;
@@ -37,6 +38,9 @@ impl Session {
         }
         if let Some(m) = m {
             state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
+            if self.config.shadow.policy().derivatives == Some(Derivatives::InPlace) {
+                state.warn_of_overwritten_inputs(observer, m);
+            }
         }
         let is_concerned = self.is_concerned(&state);
         self.warn_at_end(&mut state, is_concerned);
@@ -52,6 +56,9 @@ impl Session {
             }
         }
         let mut symbols = Files::default();
+        state.list_outputs();
+        let outputs = state.choose_outputs(&self.config.outputs, &mut symbols);
+        state.ask(&self.config, outputs, observer);
         let State { suppressions, report, .. } = &mut *state;
         suppressions.apply(report, &mut symbols);
         state.warn_of_suppressed();
@@ -87,7 +94,7 @@ impl Session {
 }
 
 impl Session {
-    /// What SPECs no program of the tree has, in the process that speaks for all.
+    /// SPECs that no program of the tree has, in the process that speaks for all.
     fn not_found(&self, state: &State) -> Vec<String> {
         if self.tree.is_first_process() {
             tree::not_found(&*self.tree, &state.jobs.missing)
@@ -96,7 +103,7 @@ impl Session {
         }
     }
 
-    /// Whether the program has anything to do with what was asked for.
+    /// Tells whether the program has anything to do with what was asked for.
     fn is_concerned(&self, state: &State) -> bool {
         let asked = !state.jobs.missing.is_empty();
         !asked || !state.jobs.all.is_empty() || state.report.inputs.iter().any(|input| input.count > 0)
@@ -110,13 +117,18 @@ impl State {
         self.report.settings = observer.settings();
         observer.coverage(&mut self.report.coverage);
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
-        let gaps =
-            self.gaps.drain().map(|((site, _), (instruction, count))| Gap { instruction, count, site });
+        let met = self.gaps.drain().filter(|(_, (_, count))| *count > 0);
+        let gaps = met.map(|((site, _), (instruction, count))| Gap { instruction, count, site });
         self.report.coverage.gaps.extend(gaps);
         self.report
             .coverage
             .gaps
             .sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
+        self.report.coverage.decisions.extend(self.decisions.drain().map(|(_, decided)| decided));
+        self.report
+            .coverage
+            .decisions
+            .sort_by_key(|decided| (std::cmp::Reverse(decided.count), decided.site));
         let called = self.names.iter().filter(|(_, calls)| *calls > 0);
         let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
         self.report.coverage.wrapped.extend(wrapped);

@@ -35,7 +35,7 @@ const fn base(name: &[u8; 2]) -> u64 {
 /// Makes [`Request`] and its codes from rows: name, code, arguments, answer.
 macro_rules! requests {
     ($($name:ident = $code:expr, $arguments:literal, $answer:literal;)+) => {
-        /// What a program can ask for.
+        /// Request of a program.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Request {
             $(#[doc = concat!("(", $arguments, ") → ", $answer)] $name,)+

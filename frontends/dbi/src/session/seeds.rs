@@ -1,4 +1,4 @@
-//! What `--input` and `--output` name: resolved against the files of the program.
+//! Targets of `--input` and `--output`, resolved against the files of the program.
 //!
 //! The program's own file and the libraries it needs are looked at before anything runs; what is not there may be in a
 //! module that is loaded later, or in another program that is executed. Where the floats then are in a running program,
@@ -19,7 +19,7 @@ pub enum SpecFailure {
     Lookup {
         /// The option and its SPEC.
         option: String,
-        /// What is wrong with it.
+        /// The error of the look-up.
         error: LookupError,
     },
     /// A SPEC that cannot be followed although what it names is known.
@@ -49,12 +49,12 @@ impl fmt::Display for SpecFailure {
 impl std::error::Error for SpecFailure {}
 
 impl SpecFailure {
-    /// Whether another file may have what this one does not.
+    /// Tells whether another file may have what this one does not.
     pub(super) fn may_pass(&self) -> bool {
         matches!(self, SpecFailure::Lookup { error: LookupError::Unknown { .. }, .. })
     }
 
-    /// Whether it names what the user may have meant.
+    /// Tells whether it names what the user may have meant.
     pub(super) fn helps(&self) -> bool {
         match self {
             SpecFailure::Lookup { error: LookupError::Unknown { near, .. }, .. } => !near.is_empty(),
@@ -64,7 +64,7 @@ impl SpecFailure {
     }
 }
 
-/// Whether floats are seeded or sampled.
+/// Purpose of a target: its floats are seeded or sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Purpose {
     /// Number of the input.
@@ -73,7 +73,7 @@ pub(super) enum Purpose {
     Sample(usize),
 }
 
-/// When it is looked at.
+/// Moment at which it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// At the start of the program, or, for an output, its end.
@@ -88,19 +88,19 @@ pub(super) struct Job {
     pub(super) purpose: Purpose,
     pub(super) place: Place,
     pub(super) when: When,
-    /// Which times it is to be done.
+    /// The calls at which it is to be done.
     pub(super) calls: Calls,
-    /// How often that might have been so far.
+    /// Number of calls so far at which that might have been.
     pub(super) met: u64,
 }
 
 impl Job {
-    /// Whether it seeds.
+    /// Tells whether it seeds.
     pub(super) fn is_seed(&self) -> bool {
         matches!(self.purpose, Purpose::Seed(..))
     }
 
-    /// Whether it is about a variable of the file of this number.
+    /// Tells whether it is about a variable of the file of this number.
     pub(super) fn is_of(&self, number: usize) -> bool {
         matches!(self.place, Place::Memory { file, .. } if file == number)
     }
@@ -135,6 +135,8 @@ pub(super) struct Missing {
 /// All SPECs of a run, as far as they are resolved.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
+    /// Options about arguments of functions of which nothing is known but the machine code, and that are on the stack.
+    pub(super) assumed: Vec<String>,
     pub(super) all: Vec<Job>,
     pub(super) functions: Vec<Awaited>,
     /// The files that were looked at for SPECs, by their canonical paths; the program is the first.
@@ -158,7 +160,7 @@ fn wanted(config: &SessionConfig) -> Vec<Wanted> {
         InputTarget::Parsed(_) | InputTarget::Text(_) => None,
     });
     let named = config.outputs.iter().filter_map(|output| match output {
-        OutputSpec::Named { text, target } => Some((text, target)),
+        OutputSpec::Named { text, target, .. } => Some((text, target)),
         _ => None,
     });
     let outputs = named.enumerate().map(|(number, (text, target))| Wanted {
@@ -173,6 +175,7 @@ fn wanted(config: &SessionConfig) -> Vec<Wanted> {
 /// with what may turn up later, only if `insists`, as on a program that was executed by another it does not.
 pub(super) fn resolve(config: &SessionConfig, program: &Path, insists: bool) -> Result<Jobs, SpecFailure> {
     let mut jobs = Jobs { files: vec![program.to_owned()], ..Jobs::default() };
+    refuse_weights(config)?;
     jobs.labels = config.outputs.iter().filter_map(OutputSpec::text).map(str::to_owned).collect();
     let wanted = wanted(config);
     if wanted.is_empty() {
@@ -198,8 +201,20 @@ pub(super) fn resolve(config: &SessionConfig, program: &Path, insists: bool) -> 
     Ok(jobs)
 }
 
+/// Refuses weights of outputs where there is no sum of them.
+fn refuse_weights(config: &SessionConfig) -> Result<(), SpecFailure> {
+    let sums = config.shadow.keeps_record();
+    let weighted = config.outputs.iter().find(|output| output.weight().is_some());
+    let Some(output) = weighted.filter(|_| !sums) else { return Ok(()) };
+    let text = output.text().unwrap_or_default();
+    Err(SpecFailure::Unsupported {
+        option: format!("--output={text}"),
+        why: format!("outputs have no weights under --shadow={}", config.shadow.name()),
+    })
+}
+
 impl Jobs {
-    /// Whether variables of the file of this number are seeded once, when it is loaded.
+    /// Tells whether variables of the file of this number are seeded once, when it is loaded.
     pub(super) fn seeds(&self, number: usize) -> bool {
         self.all.iter().any(|job| job.when == When::Once && job.is_seed() && job.is_of(number))
     }
@@ -261,6 +276,9 @@ impl Jobs {
             let place = files.place(target, Some(Whence { file, address: found.address }));
             places.push((found.address, place.map_err(|error| error.into_failure(option))?));
         }
+        if places.iter().any(|(_, place)| place.is_on_stack()) && !files.knows(file, &places) {
+            self.assumed.push(option.clone());
+        }
         for (address, place) in places {
             self.functions.push(Awaited { file, address, job: self.all.len() });
             self.all.push(job(place, when, calls));
@@ -286,11 +304,16 @@ impl Files {
         Ok(Files { first: SymbolFile::open(module)?, number, needed: Some(Needed::default()) })
     }
 
+    /// Tells whether there is debug information of all these functions of a file.
+    fn knows(&self, file: usize, functions: &[(u64, Place)]) -> bool {
+        functions.iter().all(|&(address, _)| self.get(file).signature(address).is_some())
+    }
+
     fn needed(&mut self) -> &Needed {
         self.needed.get_or_insert_with(|| Needed::by(self.first.path()))
     }
 
-    /// Whether modules or programs may come that the program does not need to start.
+    /// Tells whether modules or programs may come that the program does not need to start.
     fn more_may_come(&mut self) -> bool {
         self.needed().more_may_come
     }
@@ -307,7 +330,7 @@ impl Files {
         }
     }
 
-    /// What `look_up` finds in a file of this number, and the number; failures are the first file's.
+    /// Result of `look_up` in a file of this number, and the number; failures are the first file's.
     pub(super) fn find<T>(
         &mut self,
         look_up: impl Fn(usize, &SymbolFile) -> Result<T, LookupError>,
@@ -345,7 +368,7 @@ impl Files {
     }
 }
 
-/// When a slot of a call is looked at: what a pointer leads to is a result where it is an output.
+/// Moment at which a slot of a call is looked at: a float that a pointer leads to is a result where it is an output.
 fn moment(slot: Slot, is_seed: bool) -> When {
     match slot {
         Slot::Argument(_) => When::Entry,

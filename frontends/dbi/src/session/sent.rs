@@ -5,12 +5,13 @@ use super::observer::Observer;
 use super::state::{Session, State};
 use crate::hooks::machine::{Machine, read_u64};
 use shadowgrind_core::findings::{Label, Output, OutputKind, Written};
+use shadowgrind_core::site::Site;
 use std::ops::Range;
 
 /// Floats are looked for at addresses divisible by this.
 const ALIGNMENT: u64 = 4;
 
-/// How bad what is said of a float is: more in the order of tuples.
+/// Badness of the statement about a float: more in the order of tuples.
 pub(super) type Badness = (u8, f64);
 
 impl Session {
@@ -27,12 +28,7 @@ impl Session {
             return;
         }
         let mut state = self.state.lock();
-        // The call of the C library's function, if that keeps no frame, says more than its own instruction.
-        let caller = read_u64(m, m.general(crate::hooks::abi::RSP)).ok();
-        let site = match caller.filter(|&at| state.report.sites.locate(at).is_some()) {
-            Some(at) => state.call_site(at, None, m),
-            None => state.report.sites.at(pc),
-        };
+        let site = state.system_call(pc, m);
         let mut address = memory.start.next_multiple_of(ALIGNMENT);
         while address + ALIGNMENT <= memory.end {
             let mut cell = [0; ALIGNMENT as usize];
@@ -58,7 +54,33 @@ impl Session {
     }
 }
 
+impl Session {
+    /// The site of the system call at `pc`; nothing while shadowing is switched off.
+    pub(crate) fn system_call(&self, pc: u64, calls: &Calls, m: &mut dyn Machine) -> Option<Site> {
+        (!calls.is_disabled()).then(|| self.state.lock().system_call(pc, m))
+    }
+
+    /// The system call at `site`, of this number and name, has taken so many floats with shadows where none is followed.
+    pub(crate) fn left(&self, site: Site, (number, name): (u64, &str), floats: u64) {
+        /// Beyond the numbers of instructions in the decoder.
+        const SYSTEM_CALLS: usize = 1 << 16;
+        let mut state = self.state.lock();
+        let of = (site, SYSTEM_CALLS + number as usize);
+        state.gaps.entry(of).or_insert_with(|| (format!("{name} (system call)"), 0)).1 += floats;
+    }
+}
+
 impl State {
+    /// The site of a system call. The call of the C library's function, if that keeps no frame, says more than its own
+    /// instruction.
+    fn system_call(&mut self, pc: u64, m: &mut dyn Machine) -> Site {
+        let caller = read_u64(m, m.general(crate::hooks::abi::RSP)).ok();
+        match caller.filter(|&at| self.report.sites.locate(at).is_some()) {
+            Some(at) => self.call_site(at, None, m),
+            None => self.report.sites.at(pc),
+        }
+    }
+
     /// The first float leaves at a place.
     fn sent_first(&mut self, badness: Badness, output: &Output<'_>) {
         let index = self.report.outputs.push(output);

@@ -4,10 +4,12 @@ use super::config::SessionConfig;
 use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
+use super::parsed::{self, ParsedInputs};
 use super::seeds::{self, Jobs, SpecFailure};
+use super::selection::WrittenTexts;
 use super::sent::Badness;
 use super::tree::{self, Tree};
-use crate::context::FUNCTIONS;
+use crate::context::{COUNTS, FUNCTIONS};
 use crate::engine::Lock;
 use crate::hooks::Hook;
 use crate::hooks::machine::Machine;
@@ -15,7 +17,7 @@ use crate::shadows::ShadowKind;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use hashbrown::{HashMap, HashSet};
-use shadowgrind_core::findings::{Label, Report};
+use shadowgrind_core::findings::{Decided, Label, Listed, Listing, Report};
 use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::OutputSpec;
@@ -26,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How the program, or this image of it, ended.
+/// End of the program, or of this image of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramEnd {
     /// By its own exit, with this status.
@@ -42,21 +44,25 @@ pub(crate) struct Session {
     pub(super) config: SessionConfig,
     program: PathBuf,
     pub(super) tree: Box<dyn Tree>,
-    /// Whether a module is loaded whose variables are to be seeded before any of its code runs.
+    /// True if a module is loaded whose variables are to be seeded before any of its code runs.
     awaits_code: AtomicBool,
+    /// True if an input names numbers that the program parses.
+    pub(super) parses: bool,
     /// Bit h(address) is set if the address may be hooked. Asked for each instruction that is translated, without a lock.
     filter: Box<[AtomicU64; FILTER]>,
     pub(super) state: Lock<State>,
 }
 
-/// What changes while the program runs.
+/// State that changes while the program runs.
 pub(crate) struct State {
     pub(super) report: Report,
     pub(super) destinations: Destinations,
     pub(super) suppressions: Suppressions,
     pub(super) jobs: Jobs,
+    pub(super) parsed: Option<ParsedInputs>,
+    pub(super) written_texts: WrittenTexts,
     pub(super) labels: Vec<Label>,
-    /// Whether printed floats are outputs.
+    /// True if printed floats are outputs.
     printed: bool,
     pub(super) files: HashMap<PathBuf, Arc<ModuleFile>>,
     /// Whose code is where.
@@ -74,13 +80,20 @@ pub(crate) struct State {
     name_of: HashMap<String, usize>,
     /// The places where floats left in binary form, by their numbers among those of the report.
     pub(super) sent: HashMap<Site, usize>,
-    /// How bad the worst is that left there.
+    /// The badness of the worst float that left at each site.
     pub(super) worst_sent: Vec<Badness>,
     /// Addresses of instructions that compute with floats and have been given code for their shadows.
     pub(super) shadowed: HashSet<u64>,
     /// Instructions that dropped shadows, by site and the instruction's number in the decoder, and how often.
     pub(super) gaps: HashMap<(Site, usize), (String, u64)>,
-    /// Where the files are that SPECs are about, by their numbers.
+    /// Comparisons of floats, and how often one met a shadow.
+    pub(super) decisions: HashMap<Site, Decided>,
+    /// The program has set shadows itself.
+    pub(super) sets_shadows: bool,
+    /// Events that translated code counts, by number, and those numbers.
+    numbered: Vec<Numbered>,
+    number_of: HashMap<Numbered, u16>,
+    /// The places of the files that SPECs are about, by their numbers.
     pub(super) loaded: Vec<Option<Loaded>>,
     /// Code of modules with variables to be seeded, of which nothing has run, and the number of their files.
     unrun: Vec<(Range<u64>, usize)>,
@@ -88,12 +101,21 @@ pub(crate) struct State {
     seeded: Vec<usize>,
 }
 
-/// Where a module's floats are in this process.
+/// Places of a module's floats in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loaded {
     pub(super) bias: u64,
     /// Size of its thread-local block, which ends at the thread pointer.
     pub(super) tls_size: Option<u64>,
+}
+
+/// Events that translated code counts by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Numbered {
+    /// A comparison that met a shadow.
+    Comparison(Site),
+    /// An instruction that dropped one, as [`State::gaps`] has it.
+    Gap(Site, usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +132,9 @@ impl Session {
         tree: Box<dyn Tree>,
     ) -> Result<Session, SpecFailure> {
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        if tree.is_first_program() {
+            parsed::check(&config.inputs, &config.argv)?;
+        }
         let jobs = seeds::resolve(&config, &program, tree.is_first_program())?;
         if !tree.is_first_program() || !jobs.missing.is_empty() {
             tree::note(&*tree, &jobs.found, &jobs.missing);
@@ -119,12 +144,18 @@ impl Session {
         report.inputs =
             config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
         let labels = jobs.labels.iter().map(|label| report.outputs.label(label)).collect();
-        let printed = config.outputs.is_empty() || config.outputs.contains(&OutputSpec::Printed);
+        let is_named = |output: &OutputSpec| matches!(output, OutputSpec::Named { .. });
+        let printed = config.outputs.is_empty() || !config.outputs.iter().all(is_named);
+        report.listing = config.list.map(Listing::new);
+        let parsed = ParsedInputs::of(&config.inputs, config.list == Some(Listed::Inputs));
+        let parses = parsed.is_some();
         let state = State {
             report,
             destinations: config.reports.clone(),
             suppressions,
             jobs,
+            parsed,
+            written_texts: WrittenTexts::default(),
             labels,
             printed,
             files: HashMap::new(),
@@ -139,13 +170,17 @@ impl Session {
             worst_sent: Vec::new(),
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
+            decisions: HashMap::new(),
+            sets_shadows: false,
+            numbered: Vec::new(),
+            number_of: HashMap::new(),
             loaded: Vec::new(),
             unrun: Vec::new(),
             seeded: Vec::new(),
         };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
         let awaits_code = AtomicBool::new(false);
-        Ok(Session { config, program, tree, awaits_code, filter, state: Lock::new(state) })
+        Ok(Session { config, program, tree, awaits_code, parses, filter, state: Lock::new(state) })
     }
 
     /// The file `path`, from `file_offset` on, was mapped executable at `start..end`: the addresses there that are
@@ -195,6 +230,7 @@ impl Session {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
             Hook::Math(_) | Hook::Digits => self.config.shadow.is_carried(),
+            Hook::Parses(_) | Hook::ParsesData => self.parses,
         }
     }
 
@@ -205,7 +241,7 @@ impl Session {
         state.report.sites.unmap(start..end);
     }
 
-    /// Whether a thread that comes to `pc` is to be reported by [`Session::arrived`].
+    /// Tells whether a thread that comes to `pc` is to be reported by [`Session::arrived`].
     pub(crate) fn is_hooked(&self, pc: u64) -> bool {
         let (word, bit) = filter_bit(pc);
         if self.filter[word].load(Ordering::Relaxed) & bit == 0 {
@@ -215,7 +251,8 @@ impl Session {
         state.hooked.contains_key(&pc) || state.named.contains_key(&pc) || state.returns.contains(&pc)
     }
 
-    /// Whether the code at `pc` is of a module that is to be reported by [`Session::first_run`] before any of it runs.
+    /// Tells whether the code at `pc` is of a module that is to be reported by [`Session::first_run`] before any of it
+    /// runs.
     pub(crate) fn awaits_run(&self, pc: u64) -> bool {
         self.awaits_code.load(Ordering::Relaxed)
             && self.state.lock().unrun.iter().any(|(range, _)| range.contains(&pc))
@@ -231,7 +268,7 @@ impl Session {
         state.do_all(|job| job.is_seed() && job.is_of(number), observer, m);
     }
 
-    /// What is known of the function at `pc`, if it is hooked for that alone and simple.
+    /// The function at `pc`, if it is hooked for that alone and simple.
     pub(crate) fn function(&self, pc: u64) -> Option<Counted> {
         let state = self.state.lock();
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
@@ -256,7 +293,7 @@ impl Session {
         state.names.iter_mut().zip(calls).for_each(|((_, total), calls)| *total += calls);
     }
 
-    /// What the user has set about the shadow.
+    /// The user's settings of the shadow.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             precision: self.config.precision,
@@ -264,25 +301,29 @@ impl Session {
             expr_depth: self.config.expression_depth,
             fast: !self.config.slow,
             settles: self.config.settles,
+            remedies: self.config.remedies,
+            budget: self.config.budget,
+            tape_memory: self.config.tape_memory,
+            tape_dir: self.config.tape_dir.clone(),
         }
     }
 
-    /// Whether shadows are carried before there is a seed.
+    /// Tells whether shadows are carried before there is a seed.
     pub(crate) fn annotates(&self) -> bool {
         self.config.annotate
     }
 
-    /// Whether the tool may use AVX-512.
+    /// Tells whether the tool may use AVX-512.
     pub(crate) fn may_use_avx512(&self) -> bool {
         self.config.avx512
     }
 
-    /// Whether all that meets a shadow is left to the engine.
+    /// Tells whether all that meets a shadow is left to the engine.
     pub(crate) fn is_slow(&self) -> bool {
         self.config.slow
     }
 
-    /// What is carried.
+    /// The shadow that is carried.
     pub(crate) fn shadow(&self) -> ShadowKind {
         self.config.shadow
     }
@@ -290,6 +331,11 @@ impl Session {
     /// The site of the instruction at `pc`.
     pub(crate) fn site(&self, pc: u64) -> Site {
         self.state.lock().report.sites.at(pc)
+    }
+
+    /// An address of the site in this process, if its module is there.
+    pub(crate) fn address(&self, site: Site) -> Option<u64> {
+        self.state.lock().report.sites.address(site)
     }
 
     /// Code was made for the shadows of these instructions, which compute with floats.
@@ -306,9 +352,60 @@ impl Session {
         state.gaps.entry((site, code)).or_insert_with(|| (instruction(), 0)).1 += 1;
     }
 
+    /// Tells whether the comparison at `pc` is counted. How the C library goes about what it does is its own business.
+    pub(crate) fn counts_comparison(&self, pc: u64) -> bool {
+        let counts = self.config.shadow.policy().decisions;
+        counts && !self.state.lock().file_at(pc).is_some_and(|file| file.is_taken_as_whole())
+    }
+
+    /// The number under which translated code counts the comparison at `pc`, as long as there are numbers.
+    pub(crate) fn number_of_comparison(&self, pc: u64) -> Option<u16> {
+        let mut state = self.state.lock();
+        let site = state.report.sites.at(pc);
+        state.number(Numbered::Comparison(site))
+    }
+
+    /// The number under which translated code counts what [`Session::gap`] does otherwise.
+    pub(crate) fn number_of_gap(
+        &self,
+        site: Site,
+        code: usize,
+        name: impl FnOnce() -> String,
+    ) -> Option<u16> {
+        let mut state = self.state.lock();
+        state.gaps.entry((site, code)).or_insert_with(|| (name(), 0));
+        state.number(Numbered::Gap(site, code))
+    }
+
+    /// The comparison at `pc` met a shadow; `is_equal`: it was asked for equality, and found it.
+    pub(crate) fn decided(&self, pc: u64, site: Site, is_equal: bool) {
+        if !self.counts_comparison(pc) {
+            return;
+        }
+        let mut state = self.state.lock();
+        let decided = state.decided(site);
+        decided.count += 1;
+        decided.equal += u64::from(is_equal);
+    }
+
+    /// Translated code has counted this, by number.
+    pub(crate) fn count(&self, counts: &[u64]) {
+        let mut state = self.state.lock();
+        for (&what, &count) in state.numbered.clone().iter().zip(counts) {
+            match (what, count) {
+                (_, 0) => {}
+                (Numbered::Comparison(site), count) => state.decided(site).count += count,
+                (Numbered::Gap(site, code), count) => {
+                    state.gaps.entry((site, code)).and_modify(|(_, total)| *total += count);
+                }
+            }
+        }
+    }
+
     /// The program's first instruction is about to run: seeds what is there from the start.
     pub(crate) fn begin(&self, observer: &mut dyn Observer, m: &mut dyn Machine) {
         let mut state = self.state.lock();
+        state.note_arguments(self.config.argv.len(), m);
         let seeded = std::mem::take(&mut state.seeded);
         // The code of a library may never run.
         state.unrun.clear();
@@ -326,7 +423,8 @@ impl Session {
         let labels: Vec<String> = state.jobs.labels.clone();
         state.labels = labels.iter().map(|label| state.report.outputs.label(label)).collect();
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
-        state.gaps.clear();
+        state.gaps.values_mut().for_each(|(_, count)| *count = 0);
+        state.decisions.clear();
         state.sent.clear();
         state.worst_sent.clear();
         state.destinations.forked = true;
@@ -388,6 +486,21 @@ impl State {
         self.named.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));
         self.call_sites.retain(|&(at, entered), _| outside(at) && entered.is_none_or(outside));
+    }
+
+    /// The number of what translated code is to count, as long as there are numbers.
+    fn number(&mut self, what: Numbered) -> Option<u16> {
+        if let Some(&number) = self.number_of.get(&what) {
+            return Some(number);
+        }
+        let number = u16::try_from(self.numbered.len()).ok().filter(|&n| usize::from(n) < COUNTS)?;
+        self.numbered.push(what);
+        self.number_of.insert(what, number);
+        Some(number)
+    }
+
+    fn decided(&mut self, site: Site) -> &mut Decided {
+        self.decisions.entry(site).or_insert(Decided { count: 0, equal: 0, site })
     }
 
     fn name(&mut self, symbol: &str) -> usize {

@@ -43,7 +43,7 @@ pub(super) fn jump_to(m: &dyn Machine, call: u64, entered: u64) -> Option<u64> {
     jumps.into_iter().min()
 }
 
-/// Where a call or jump leads, if it says so itself or in memory that it names.
+/// Destination of a call or jump, if it says so itself or in memory that it names.
 fn called(m: &dyn Machine, instruction: &Instruction) -> Option<u64> {
     if instruction.op0_kind() == OpKind::NearBranch64 {
         Some(instruction.near_branch_target())
@@ -54,7 +54,8 @@ fn called(m: &dyn Machine, instruction: &Instruction) -> Option<u64> {
     }
 }
 
-/// Where code at `pc` leads if it does nothing but jump on, by an address in a table: what linkers put between modules.
+/// Destination of code at `pc` if it does nothing but jump on, by an address in a table, as linkers put it between
+/// modules.
 fn through_table(m: &dyn Machine, pc: u64) -> u64 {
     let slot = code(m, pc).and_then(|bytes| slot(&bytes, pc));
     slot.and_then(|slot| read_u64(m, slot).ok()).unwrap_or(pc)

@@ -6,7 +6,7 @@ use crate::hooks::machine::Machine;
 use crate::shadows::ShadowKind;
 use shadowgrind_core::findings::{OutputKind, Value};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Location, Settings};
+use shadowgrind_core::shadow::{Derivatives, Location, Settings};
 use shadowgrind_core::site::Site;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,7 +100,7 @@ fn config(inputs: &[&str], outputs: &[&str]) -> SessionConfig {
 
 /// The shadow that is a derivative.
 fn derivatives() -> ShadowKind {
-    *ShadowKind::ALL.iter().find(|kind| kind.policy().derivatives).unwrap()
+    *ShadowKind::ALL.iter().find(|kind| kind.policy().derivatives == Some(Derivatives::InPlace)).unwrap()
 }
 
 /// The observer of a run that carries derivatives.

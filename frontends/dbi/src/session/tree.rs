@@ -7,12 +7,12 @@ use super::seeds::Missing;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What the processes of a tree write for each other.
+/// The file that the processes of a tree write for each other.
 pub(crate) trait Tree: Send + Sync {
-    /// Whether this is the program that the user named, and not one that it executed.
+    /// Tells whether this is the program that the user named, and not one that it executed.
     fn is_first_program(&self) -> bool;
 
-    /// Whether this is the process that the user started: it speaks for all.
+    /// Tells whether this is the process that the user started: it speaks for all.
     fn is_first_process(&self) -> bool;
 
     /// Adds a line to the book that all processes share. The first program opens the book, so that there is none if it had

@@ -1,15 +1,27 @@
-//! What a session warns of: whatever makes its report say less than a reader may think.
+//! Warnings of a session: whatever makes its report say less than a reader may think.
 
+use super::observer::Observer;
 use super::places::Missed;
-use super::seeds::{Job, Purpose};
+use super::seeds::{Job, Purpose, When};
 use super::state::{Session, State};
 use super::tree;
+use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::Warning;
 
 /// An input was never reached.
 const NEVER_REACHED: &str = "input-never-reached";
+/// An input that reads like one number was reached more than once.
+const REACHED_AGAIN: &str = "input-reached-again";
+/// A parsed number may be one that an input names, or another.
+const AMBIGUOUS: &str = "input-ambiguous";
+/// No printed float is one that an output names.
+const NEVER_PRINTED: &str = "output-never-printed";
 /// The way to what a SPEC names led nowhere.
 const MISSED: &str = "spec-missed";
+/// The place of an argument was guessed.
+const ASSUMED: &str = "arguments-assumed";
+/// A seed was overwritten.
+const OVERWRITTEN: &str = "seed-overwritten";
 /// No program of the tree has what a SPEC names.
 const NOT_FOUND: &str = "spec-not-found";
 /// A derivative was asked for, and no input.
@@ -21,6 +33,11 @@ const SUPPRESSED: &str = "findings-suppressed";
 /// A static program without symbols: nobody can tell where it prints.
 const NAMELESS: &str = "functions-unknown";
 
+/// The record of the run could not be kept to its end.
+const RECORD_ENDS: &str = "record-incomplete";
+/// There are more gradients than were found, or shown.
+const LEFT_OUT: &str = "gradients-left-out";
+
 /// Programs listed before "and so on".
 const MOST: usize = 3;
 
@@ -31,12 +48,21 @@ impl Session {
             return;
         }
         state.warn_of_unreached_inputs();
+        for option in state.jobs.assumed.clone() {
+            let text = format!(
+                "{option}: without debug information all arguments of the function are taken for scalars; \
+                 a structure that is passed by value before this one would move it"
+            );
+            state.warn(ASSUMED, text);
+        }
         if !is_concerned {
             return;
         }
-        if self.config.shadow.policy().derivatives
+        if self.config.shadow.policy().derivatives.is_some()
             && state.report.inputs.is_empty()
+            && state.report.listing.is_none()
             && state.shadowed.is_empty()
+            && !state.sets_shadows
         {
             state.warn(NOTHING_SEEDED, "nothing was seeded: every derivative is 0".to_owned());
         }
@@ -68,7 +94,7 @@ impl Session {
         state.warn(NOT_FOLLOWED, text);
     }
 
-    /// Whether anybody reads what is said: a run without any report is quiet.
+    /// Tells whether anybody reads what is said: a run without any report is quiet.
     pub(super) fn has_reader(&self, state: &State) -> bool {
         let to = &state.destinations;
         let is_asked = self.config.error_exitcode.is_some() || self.config.strict;
@@ -99,6 +125,51 @@ impl State {
             let spec = self.report.inputs[input].spec.clone();
             self.warn(NEVER_REACHED, format!("--input={spec} was never reached: nothing was seeded"));
         }
+        for (spec, why) in self.unreached_texts() {
+            self.warn(NEVER_REACHED, format!("--input={spec} was never reached: {why}"));
+        }
+        for text in self.reached_again() {
+            self.warn(REACHED_AGAIN, text);
+        }
+    }
+
+    /// Says that a number which `spec` names cannot be told from that of the SPEC `other`.
+    pub(super) fn warn_of_doubt(&mut self, spec: &str, other: &str) {
+        let text =
+            format!("--input={spec} cannot be told from {other}, which is the same number: not seeded");
+        self.warn(AMBIGUOUS, text);
+    }
+
+    /// Says that no printed float is one that `spec` names.
+    pub(super) fn warn_of_unprinted(&mut self, spec: &str) {
+        self.warn(NEVER_PRINTED, format!("--output={spec}: no such float was printed"));
+    }
+
+    /// Variables that were seeded at the start, carry nothing at the end, and no output depends on any input: as a rule the
+    /// program has set them first.
+    pub(super) fn warn_of_overwritten_inputs(&mut self, observer: &mut dyn Observer, m: &mut dyn Machine) {
+        if self.report.outputs.depend_on_inputs() {
+            return;
+        }
+        let mut overwritten = Vec::new();
+        for job in self.jobs.all.iter().filter(|job| job.when == When::Once) {
+            let (Purpose::Seed(input, _), Ok(floats)) = (job.purpose, job.place.floats(m, &self.loaded, &[]))
+            else {
+                continue;
+            };
+            if self.report.inputs[input].count > 0 && !floats.iter().any(|&x| observer.is_shadowed(m, x)) {
+                overwritten.push(input);
+            }
+        }
+        overwritten.dedup();
+        for input in overwritten {
+            let spec = &self.report.inputs[input].spec;
+            let text = format!(
+                "--input={spec}: the program has overwritten what was seeded, and no output depends on it; \
+                 {spec}@f seeds when f is entered"
+            );
+            self.warn(OVERWRITTEN, text);
+        }
     }
 
     /// Says that findings were left out.
@@ -111,14 +182,24 @@ impl State {
         self.warn(SUPPRESSED, text);
     }
 
+    /// Says that a record ends early.
+    pub(super) fn warn_of_record(&mut self, text: String) {
+        self.warn(RECORD_ENDS, text);
+    }
+
+    /// Says that not all gradients are there.
+    pub(super) fn warn_of_left_out(&mut self, text: String) {
+        self.warn(LEFT_OUT, text);
+    }
+
     /// Says that a SPEC names nothing.
     pub(super) fn warn_of_not_found(&mut self, text: &str) {
         self.warn(NOT_FOUND, text.to_owned());
     }
 
-    /// Whether a warning is said even if no report is written: it is about a SPEC.
+    /// Tells whether a warning is said even if no report is written: it is about a SPEC.
     pub(super) fn is_always_said(code: &str) -> bool {
-        [NEVER_REACHED, MISSED].contains(&code)
+        [NEVER_REACHED, REACHED_AGAIN, AMBIGUOUS, NEVER_PRINTED, MISSED].contains(&code)
     }
 
     fn warn(&mut self, code: &'static str, message: String) {

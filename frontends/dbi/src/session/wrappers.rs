@@ -12,7 +12,7 @@ use iced_x86::{
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// What a wrapper jumps to.
+/// Function that a wrapper jumps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wrapped {
     /// Link-time address.
@@ -29,7 +29,7 @@ pub(super) struct Code<'a> {
     choices: HashMap<u64, u64>,
 }
 
-/// How far into a function its jump is looked for.
+/// Length, in bytes, of the beginning of a function in which its jump is looked for.
 const WINDOW: usize = 64;
 
 impl<'a> Code<'a> {
@@ -75,7 +75,7 @@ impl<'a> Code<'a> {
         Some(choices)
     }
 
-    /// What the function at `address` jumps to, with its stack and its `operands` in vector registers as they were.
+    /// Function that the one at `address` jumps to, with its stack and its `operands` in vector registers as they were.
     pub(super) fn wrapped(&self, address: u64, operands: u32) -> Option<Wrapped> {
         let target = tail_jump(&self.bytes::<WINDOW>(address)?, address, operands)?;
         let through = self.bytes::<16>(target).and_then(|bytes| slot(&bytes, target));
@@ -89,8 +89,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Where the code of a function that begins with `bytes` jumps out of it, if nothing but branches, comparisons and
-/// constants comes before.
+/// Target of the jump out of a function that begins with `bytes`, if nothing but branches, comparisons and constants
+/// comes before.
 fn tail_jump(bytes: &[u8], address: u64, operands: u32) -> Option<u64> {
     let mut facts = InstructionInfoFactory::new();
     let own = address..address + bytes.len() as u64;
@@ -110,7 +110,7 @@ fn tail_jump(bytes: &[u8], address: u64, operands: u32) -> Option<u64> {
     None
 }
 
-/// Whether the instruction writes memory, the stack pointer or an operand.
+/// Tells whether the instruction writes memory, the stack pointer or an operand.
 fn disturbs(insn: &Instruction, operands: u32, facts: &mut InstructionInfoFactory) -> bool {
     let writes = |access| {
         !matches!(access, OpAccess::None | OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess)

@@ -5,7 +5,7 @@ use shadowgrind_core::findings::{Finding, FindingKind, Said, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::recorded::Recorded;
-use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seen, Settings, Shadow, Since, reach};
+use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Settings, Shadow, Since, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
@@ -14,7 +14,7 @@ pub(super) struct Count {
     performed: HashMap<(Site, Op), u64>,
 }
 
-/// What is carried: nothing, as no float ever gets it.
+/// The shadow of a float: none, as no float ever gets it.
 #[derive(Clone)]
 pub(super) struct Nobody;
 
@@ -50,7 +50,7 @@ impl Shadow for Count {
         Count { performed: HashMap::new() }
     }
 
-    fn seed(&mut self, _: Seen<'_, Nobody>, _weight: f64) -> Option<Nobody> {
+    fn seed(&mut self, _: Seen<'_, Nobody>, _: Seed) -> Option<Nobody> {
         None
     }
 

@@ -1,5 +1,5 @@
-//! What an instruction gets at: does it read an operand, does it write it, perhaps or certainly? And does it know of more
-//! than SSE does?
+//! Accesses of an instruction: does it read an operand, does it write it, perhaps or certainly? And does it know of
+//! more than SSE does?
 
 use iced_x86::{EncodingKind, Instruction, OpAccess, OpKind, Register};
 
@@ -11,8 +11,8 @@ pub(super) fn is_read(access: OpAccess) -> bool {
     matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
 }
 
-/// Whether it may get at more of the vector registers than the low 16 bytes of the first sixteen. That instructions
-/// without legacy encoding clear what is above does not count.
+/// Tells whether it may get at more of the vector registers than the low 16 bytes of the first sixteen. That
+/// instructions without legacy encoding clear what is above does not count.
 pub(super) fn has_more_than_sse(insn: &Instruction) -> bool {
     let is_wide = |register: Register| register.is_ymm() || register.is_zmm();
     let operand = |n| insn.op_kind(n) == OpKind::Register && is_wide(insn.op_register(n));

@@ -19,7 +19,7 @@ pub(crate) struct Asm {
     base: u64,
 }
 
-/// Where a 32-bit pc-relative field was left open.
+/// Position of a 32-bit pc-relative field that was left open.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct Rel32(pub(crate) u64);

@@ -44,8 +44,8 @@ pub(super) fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode
 /// Length of [`ib_entry`] for guest addresses below 2^31, where most code is.
 pub(crate) const IB_ENTRY_BYTES: u64 = 28;
 
-/// What arrivals through the branch table run first: check that the target is `pc`, then put rcx back. Falls through to
-/// the block.
+/// Emits the entry for arrivals through the branch table: check that the target is `pc`, then put rcx back. Falls
+/// through to the block.
 pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, table: usize) {
     const JMP_BYTES: u8 = 5;
     let start = code.here();

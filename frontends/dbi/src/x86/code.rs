@@ -1,5 +1,5 @@
-//! What translated code is: where its pieces are, what its exits mean, and which host address belongs to which guest
-//! instruction. Knows neither how it is made nor how it is linked.
+//! Description of translated code: the places of its pieces, the meaning of its exits, and the guest instruction that
+//! each host address belongs to. Knows neither how it is made nor how it is linked.
 
 use super::asm::{Asm, Gpr};
 use super::mode::{Mode, TABLES};
@@ -30,7 +30,7 @@ pub(crate) struct Frame {
     /// The indirect-branch tables ([`Mode::table`]): 32-bit code addresses by the low bits of the guest target. Those of
     /// modes that do not occur are 0.
     pub(crate) branch_tables: [u64; TABLES],
-    /// Where the bits are of which an index in tables of isolated modes is made.
+    /// Place of the bits of which an index in tables of isolated modes is made.
     pub(crate) index_bits: u64,
     /// Common exit: rax is stored, eax holds the exit's number.
     pub(crate) exit: u64,
@@ -54,7 +54,7 @@ impl Frame {
     }
 }
 
-/// What an exit of a block means.
+/// Meaning of an exit of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitKind {
     /// On to the guest address, in the mode: the field at `ExitSite::patch` can be linked to its block.
@@ -93,7 +93,7 @@ pub(crate) struct ExitSite {
     pub(crate) patch: u64,
     /// The stub that leaves to the engine; 0 for `Indirect`.
     pub(crate) stub: u64,
-    /// What translated code takes for granted where it leaves.
+    /// The mode that translated code takes for granted where it leaves.
     pub(crate) mode: Mode,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Displaced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Aside {
     pub(crate) register: u8,
-    /// How much of it is set aside, in bytes; what is above that was zero.
+    /// Size of the part that is set aside, in bytes; the bytes above that were zero.
     pub(crate) bytes: u8,
 }
 
@@ -132,8 +132,8 @@ pub(crate) struct MapEntry {
     pub(crate) begins: bool,
 }
 
-/// Where a rule's code is, in hot or cold code. The same superblock has the same rules in the same order in every mode that
-/// differs by isolation alone, and they have the same code.
+/// Place of a rule's code, in hot or cold code. The same superblock has the same rules in the same order in every mode
+/// that differs by isolation alone, and they have the same code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleCode {
     pub(crate) start: u64,
@@ -153,7 +153,7 @@ pub(crate) struct Emitted {
     pub(crate) rules: Vec<RuleCode>,
 }
 
-/// Where a block's code goes and how its exits are numbered.
+/// Place of a block's code, and the numbers of its exits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     pub(crate) hot: u64,

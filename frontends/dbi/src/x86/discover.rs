@@ -8,13 +8,15 @@ use super::access::is_write;
 use super::function::Counted;
 use super::returns;
 use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
-use super::superblock::{End, Flow, Insn, Superblock};
+use super::rows;
+use super::superblock::{Comparison, End, Flow, Insn, Superblock};
+use super::table::Row;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
     Register,
 };
 
-/// Where guest code is read from.
+/// Source of guest code.
 pub(crate) trait CodeSource {
     /// Copies executable guest bytes from `pc` on into `window` and returns how many there were before the end of
     /// the buffer, of the mapping, or of what could be read.
@@ -24,23 +26,26 @@ pub(crate) trait CodeSource {
     /// away from its data.
     fn data_address(&self, pc: u64, address: u64) -> u64;
 
-    /// Whether something is to happen before the instruction at `pc`.
+    /// Tells whether something is to happen before the instruction at `pc`.
     fn is_hooked(&self, pc: u64) -> bool;
 
-    /// What is known of the function at `pc`, which is hooked, if that is all there is to do there.
+    /// The function at `pc`, which is hooked, if counting it is all there is to do there.
     fn function(&self, pc: u64) -> Option<Counted>;
 
     /// Formats for which sums in the code at `pc` may round by a magic number.
     fn rounds(&self, pc: u64) -> Rounding;
 
-    /// Whether GS addresses the mirror, so that the guest's uses of it are the engine's business.
+    /// The comparison of floats at `pc`, if such are counted.
+    fn comparison(&self, pc: u64) -> Option<Comparison>;
+
+    /// Tells whether GS addresses the mirror, so that the guest's uses of it are the engine's business.
     fn takes_gs(&self) -> bool;
 
-    /// Whether client requests are answered.
+    /// Tells whether client requests are answered.
     fn answers_requests(&self) -> bool;
 }
 
-/// Which hooks end a superblock.
+/// Hooks that end a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hooks {
     /// None.
@@ -51,7 +56,7 @@ pub(crate) enum Hooks {
     All,
 }
 
-/// How far discovery goes.
+/// Limits of discovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Guest instructions per superblock.
@@ -62,11 +67,11 @@ pub(crate) struct Limits {
     pub(crate) jumps: usize,
     /// Calls entered and not returned from.
     pub(crate) call_depth: usize,
-    /// Where the function that the superblock begins in is expected to return to, if that is known.
+    /// Address to which the function that the superblock begins in is expected to return, if that is known.
     pub(crate) back: Option<u64>,
-    /// Which hooks end it.
+    /// The hooks that end it.
     pub(crate) hooks: Hooks,
-    /// Whether instructions that write memory, other than by pushing, end it: what they wrote may be code that follows.
+    /// True if instructions that write memory, other than by pushing, end it: what they wrote may be code that follows.
     pub(crate) ends_at_stores: bool,
 }
 
@@ -92,10 +97,19 @@ impl Superblock {
             let sums = |insn: &Insn| rounds && adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
             let mut read = |pc| decode(source, pc);
             let plain = (0..self.insns.len())
-                .filter(|&n| sums(&self.insns[n]) && is_plain(&self.insns[..=n], &mut read));
+                .filter(|&n| sums(&self.insns[n]) && is_plain(&self.insns, n, start, &mut read));
             self.plain_sums.extend(plain.map(|n| self.insns[n].pc()));
         }
+        self.comparisons.clear();
+        if source.takes_gs() {
+            let compares = self.insns.iter().filter(|insn| compares_floats(&insn.decoded));
+            self.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
+        }
     }
+}
+
+fn compares_floats(insn: &Instruction) -> bool {
+    matches!(rows::row(insn), Row::CompareFlags(_) | Row::Compare(..))
 }
 
 /// The instruction at `pc`; an invalid one if there is none.
@@ -106,8 +120,8 @@ fn decode(source: &mut dyn CodeSource, pc: u64) -> Instruction {
     Decoder::with_ip(64, &bytes[..count], pc, DecoderOptions::NONE).decode()
 }
 
-/// Whether `insn` ends Valgrind's client request: `rol rdi` by 3, 13, 61 and 51 bits, then `xchg rbx, rbx`; nothing at
-/// all to a processor.
+/// Tells whether `insn` ends Valgrind's client request: `rol rdi` by 3, 13, 61 and 51 bits, then `xchg rbx, rbx`;
+/// nothing at all to a processor.
 fn is_request(insn: &Instruction, source: &mut dyn CodeSource) -> bool {
     const ROTATIONS: [u8; 16] =
         [0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51];
@@ -135,7 +149,7 @@ struct Walk<'a> {
 struct FollowedCall {
     /// Address of the callee.
     callee: u64,
-    /// Where the callee is expected to return to.
+    /// Address to which the callee is expected to return.
     back: u64,
     /// Index of the callee's first instruction in the superblock.
     first: usize,
@@ -259,7 +273,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an expected return can go to `address`: it is compared with a sign-extended 32-bit constant.
+/// Tells whether an expected return can go to `address`: it is compared with a sign-extended 32-bit constant.
 pub(crate) fn is_comparable(address: u64) -> bool {
     i32::try_from(address).is_ok()
 }
@@ -295,7 +309,7 @@ fn engine_emulates(insn: &Instruction) -> bool {
         }
 }
 
-/// Whether an instruction addresses memory through GS, or reads or writes GS.
+/// Tells whether an instruction addresses memory through GS, or reads or writes GS.
 pub(crate) fn uses_gs(insn: &Instruction) -> bool {
     insn.segment_prefix() == Register::GS
         || matches!(insn.mnemonic(), Mnemonic::Rdgsbase | Mnemonic::Wrgsbase)
@@ -406,6 +420,9 @@ impl CodeSource for Bytes {
     }
     fn rounds(&self, _pc: u64) -> Rounding {
         Rounding::default()
+    }
+    fn comparison(&self, _pc: u64) -> Option<Comparison> {
+        None
     }
     fn takes_gs(&self) -> bool {
         false

@@ -25,7 +25,7 @@ pub(crate) struct Emitter {
     pub(super) first_exit: u32,
     pub(super) encoder: Encoder,
     pub(super) facts: InstructionInfoFactory,
-    /// Whether rcx is in its slot only, until an instruction asks for it.
+    /// True if rcx is in its slot only, until an instruction asks for it.
     pub(super) rcx_aside: bool,
     /// The mode at the instruction that is being emitted.
     pub(super) mode: Mode,
@@ -133,7 +133,7 @@ impl Emitter {
         });
     }
 
-    /// What was noted last is where its instruction begins.
+    /// Marks the last noted position as the beginning of its instruction.
     fn begins(&mut self) {
         if let Some(entry) = self.out.map.last_mut() {
             entry.begins = true;

@@ -18,12 +18,12 @@ pub(crate) struct Function {
     pub(crate) format: Format,
     /// Bytes of each operand and result: a lane's, or 16 or 32.
     pub(crate) width: u8,
-    /// How it is called.
+    /// The form of its call.
     pub(crate) shape: Shape,
 }
 
-/// How a function is called. Floats are in the first vector registers, and the result is in register 0, but where it says
-/// something else.
+/// Form of a function's call. Floats are in the first vector registers, and the result is in register 0, but where it
+/// says something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Shape {
@@ -41,12 +41,12 @@ pub(crate) enum Shape {
     Frexp,
 }
 
-/// Where a result goes.
+/// Destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goes {
     /// Vector register 0.
     Register,
-    /// Where this pointer says.
+    /// The memory that this pointer leads to.
     Through(usize),
 }
 
@@ -89,12 +89,12 @@ impl Function {
         std::iter::once(first).chain(second)
     }
 
-    /// How many operands it is given.
+    /// Number of operands it is given.
     pub(crate) fn given(self) -> usize {
         if self.shape == Shape::Frexp { 1 } else { self.op.arity() }
     }
 
-    /// How many pointers it is given.
+    /// Number of pointers it is given.
     pub(crate) fn pointers(self) -> usize {
         match self.shape {
             Shape::Floats | Shape::Int | Shape::Long => 0,

@@ -1,5 +1,5 @@
-//! What stands before a block's first instruction: the count of its runs, and the comparison of the guest bytes it was made
-//! from.
+//! Head of a block, before its first instruction: the count of its runs, and the comparison of the guest bytes it was
+//! made from.
 
 use super::asm::{RAX, RCX};
 use super::code::{Displaced, ExitKind, Slot};

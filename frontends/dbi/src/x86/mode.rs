@@ -20,7 +20,7 @@ impl Mode {
     /// A mode is a number of so many bits.
     pub(crate) const BITS: u32 = 20;
     const CELLS: u32 = 0xffff;
-    /// What kind of mode it is: 0 if annotated.
+    /// Bit position of the kind of mode: 0 if annotated.
     const KIND_AT: u32 = 16;
     const KIND: u32 = 7 << Self::KIND_AT;
     /// The kind of what is not annotated; the bits of cells say which it is.
@@ -59,7 +59,7 @@ impl Mode {
         self.with_kind(if self.is_narrow() { Self::NARROW_OFF } else { Self::OFF })
     }
 
-    /// Whether results of operations carry no shadow.
+    /// Tells whether results of operations carry no shadow.
     pub(crate) fn is_off(self) -> bool {
         matches!(self.0 & Self::KIND, Self::OFF | Self::NARROW_OFF)
     }
@@ -76,7 +76,7 @@ impl Mode {
         })
     }
 
-    /// Whether upper halves of vector registers and of their shadows are zero.
+    /// Tells whether upper halves of vector registers and of their shadows are zero.
     pub(crate) fn is_narrow(self) -> bool {
         matches!(self.0 & Self::KIND, Self::NARROW | Self::NARROW_OFF | Self::NARROW_ISOLATED)
     }
@@ -90,12 +90,12 @@ impl Mode {
         }
     }
 
-    /// Whether rules run under an MXCSR of their own.
+    /// Tells whether rules run under an MXCSR of their own.
     pub(crate) fn is_isolated(self) -> bool {
         self.is_off() || self.may_settle()
     }
 
-    /// Whether the mode is isolated until the guest has raised what it is isolated for.
+    /// Tells whether the mode is isolated until the guest has raised what it is isolated for.
     pub(crate) fn may_settle(self) -> bool {
         matches!(self.0 & Self::KIND, Self::ISOLATED | Self::NARROW_ISOLATED)
     }
@@ -109,7 +109,7 @@ impl Mode {
         (self.0 & Self::CELLS) as u16
     }
 
-    /// Whether shadows are carried along.
+    /// Tells whether shadows are carried along.
     pub(crate) fn is_annotated(self) -> bool {
         self.0 & Self::KIND != Self::PLAIN
     }
@@ -140,7 +140,8 @@ impl Mode {
         Mode(self.0 & !Self::PAST_HOOK)
     }
 
-    /// What the indirect-branch tables serve; the first serves bare code too, which never runs beside annotated code.
+    /// Modes that the indirect-branch tables serve; the first serves bare code too, which never runs beside annotated
+    /// code.
     const SERVED: [Mode; TABLES] =
         // With 1, a float returned, or about to be stored, through rax.
         [
@@ -164,7 +165,7 @@ impl Mode {
     /// The tables of isolated modes.
     pub(crate) const ISOLATED_TABLES: std::ops::Range<usize> = 5..TABLES;
 
-    /// What table `table` serves, but for bare code.
+    /// Mode that table `table` serves, but for bare code.
     pub(crate) fn of_table(table: usize) -> Mode {
         Self::SERVED[table]
     }

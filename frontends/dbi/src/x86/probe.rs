@@ -11,7 +11,7 @@ use std::arch::is_x86_feature_detected;
 pub(crate) const SLOT: usize = 64;
 const PAGE: usize = 4096;
 
-/// What operands are before the instruction.
+/// Operands before the instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     /// By operand number.
@@ -34,7 +34,7 @@ pub(crate) struct Shape {
     to_memory: bool,
 }
 
-/// What the code sees through rdi: operands from `OPERANDS`, then xmm0, the result, and the x87 state set aside.
+/// Frame that the code sees through rdi: operands from `OPERANDS`, then xmm0, the result, and the x87 state set aside.
 #[repr(C, align(64))]
 struct Frame {
     operand: [[u8; SLOT]; 4],
@@ -239,7 +239,7 @@ fn whole(register: Register) -> Register {
     if register.is_gpr() { register.full_register() } else { register }
 }
 
-/// Whether this processor and kernel run instructions of `feature`.
+/// Tells whether this processor and kernel run instructions of `feature`.
 fn present(feature: CpuidFeature) -> bool {
     match feature {
         CpuidFeature::SSE3 => is_x86_feature_detected!("sse3"),

@@ -1,4 +1,4 @@
-//! What instructions do to rcx.
+//! Effects of instructions on rcx.
 //!
 //! An expected return sets rcx aside to compare the return address, and it stays aside until an instruction asks for it.
 //! Knows registers only: what is done at faults is the map's business.
@@ -9,7 +9,7 @@ use iced_x86::{FlowControl, InstructionInfoFactory, OpAccess, Register, UsedRegi
 /// Rip-relative operands below this address are reached from wherever translated code is.
 const REACHED: u64 = 3 << 30;
 
-/// What an instruction of a superblock does to rcx.
+/// Effect of a superblock's instruction on rcx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Reads it, or leaves the superblock.
@@ -19,7 +19,7 @@ pub(super) enum Effect {
     None,
 }
 
-/// What `insn` does to rcx. Side exits, returns and indirect branches that do not name it do nothing: they see to it
+/// Effect of `insn` on rcx. Side exits, returns and indirect branches that do not name it have none: they see to it
 /// themselves.
 pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect {
     match insn.flow {

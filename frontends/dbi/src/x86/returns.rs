@@ -1,4 +1,4 @@
-//! Which returns surely go back to the call they belong to, so that nothing has to compare the address.
+//! Returns that surely go back to the call they belong to, so that nothing has to compare the address.
 //!
 //! Follows rsp and rbp through a superblock, as offsets from values that are not known themselves, and with them what was
 //! pushed: a return is certain if the address that its call pushed is still there, whatever else was stored meanwhile. A
@@ -33,8 +33,8 @@ pub(super) fn make_certain(insns: &mut [Insn]) {
     }
 }
 
-/// Where the return address is that the last of `insns` takes, if it is a return that leaves the superblock: at this
-/// distance from what this register, rsp or rbp, holds before the first.
+/// Place of the return address that the last of `insns` takes, if it is a return that leaves the superblock: at this
+/// distance from the content of this register, rsp or rbp, before the first.
 pub(crate) fn address_taken(insns: &[Insn]) -> Option<(Register, i64)> {
     let (last, others) = insns.split_last()?;
     if last.flow != Flow::Leaves || last.decoded.flow_control() != FlowControl::Return {
@@ -74,7 +74,7 @@ impl Value {
     }
 }
 
-/// What is known of eight bytes of the stack.
+/// Content of eight bytes of the stack, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pushed {
     /// This return address.
@@ -86,9 +86,9 @@ enum Pushed {
 struct Walk {
     rsp: Value,
     rbp: Value,
-    /// How many origins there are.
+    /// Number of origins.
     origins: usize,
-    /// Where on the stack what was pushed.
+    /// Pushed values, by their places on the stack.
     pushed: Vec<(Value, Pushed)>,
 }
 
@@ -156,7 +156,7 @@ impl Walk {
         }
     }
 
-    /// What `insn` makes of its first operand, a whole register, if that is a known sum.
+    /// Value that `insn` gives its first operand, a whole register, if that is a known sum.
     fn sum(&self, insn: &Instruction) -> Option<Value> {
         let immediate = || insn.try_immediate(1).ok().map(|bytes| bytes as i64);
         match insn.mnemonic() {
@@ -218,7 +218,7 @@ mod tests {
     use super::super::discover::discovered;
     use super::*;
 
-    /// Whether each return of the code at 0x1000 is certain, in order of execution.
+    /// Tells whether each return of the code at 0x1000 is certain, in order of execution.
     fn certain(code: &[u8]) -> Vec<bool> {
         let flow = |insn: &Insn| match insn.flow {
             Flow::CertainReturn => Some(true),

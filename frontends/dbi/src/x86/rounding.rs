@@ -33,7 +33,7 @@ impl Rounding {
     }
 }
 
-/// Whether `insn` is a sum whose shadow emitted code computes.
+/// Tells whether `insn` is a sum whose shadow emitted code computes.
 pub(crate) fn adds_floats(insn: &Instruction) -> bool {
     match rows::row(insn) {
         Row::Arith(op, ..) | Row::Fused(op, ..) => !op.addends().is_empty(),
@@ -41,17 +41,21 @@ pub(crate) fn adds_floats(insn: &Instruction) -> bool {
     }
 }
 
-/// Whether `insn` is a sum on the x87 stack.
+/// Tells whether `insn` is a sum on the x87 stack.
 pub(crate) fn adds_on_stack(insn: &Instruction) -> bool {
     matches!(rows::row(insn), Row::X87(X87::Arith(Op::Add | Op::Sub, _)))
 }
 
-/// Whether the last of `insns`, a sum, is none that rounds: none of its terms can be a constant, since all are computed in
-/// `insns`. On the x87 stack that is not followed: there the sum is asked what becomes of it. `read` decodes the
-/// instruction at an address.
-pub(crate) fn is_plain(insns: &[Insn], read: impl FnMut(u64) -> Instruction) -> bool {
-    let Some((sum, before)) = insns.split_last() else { return false };
-    let sum = &sum.decoded;
+/// Tells whether instruction `n` of `insns`, a sum in the superblock at `start`, is none that rounds: none of its terms can be a
+/// constant, since all are computed in `insns`, or it is used as a number. On the x87 stack terms are not followed. `read`
+/// decodes the instruction at an address.
+pub(crate) fn is_plain(
+    insns: &[Insn],
+    n: usize,
+    start: u64,
+    mut read: impl FnMut(u64) -> Instruction,
+) -> bool {
+    let (sum, before) = (&insns[n].decoded, &insns[..n]);
     if let Row::X87(_) = rows::row(sum) {
         return is_number(sum, read);
     }
@@ -60,27 +64,99 @@ pub(crate) fn is_plain(insns: &[Insn], read: impl FnMut(u64) -> Instruction) -> 
         _ if sum.op_count() > 2 => vec![1, 2],
         _ => (0..sum.op_count()).collect(),
     };
-    terms.into_iter().all(|term| Place::of(sum, term).is_some_and(|place| is_computed(place, before)))
+    // What a loop leaves for its next turn.
+    let turns = insns[n..].iter().position(|insn| insn.decoded.near_branch_target() == start);
+    let turn = turns.map_or(&[][..], |turns| &insns[..n + turns]);
+    let is_made = |place| match origin(place, before) {
+        Origin::Computed => true,
+        Origin::Before(place) => matches!(origin(place, turn), Origin::Computed),
+        Origin::Other => false,
+    };
+    terms.into_iter().all(|term| Place::of(sum, term).is_some_and(is_made)) || is_factor(sum, &mut read)
 }
 
-/// Whether what is at `place` after `insns` is the result of arithmetic there.
-fn is_computed(place: Place, insns: &[Insn]) -> bool {
+/// The source of a value.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    /// It is the result of arithmetic.
+    Computed,
+    /// It was in this place before.
+    Before(Place),
+    /// It is anything else.
+    Other,
+}
+
+/// The source of what is at `place` after `insns`.
+fn origin(place: Place, insns: &[Insn]) -> Origin {
     for (n, insn) in insns.iter().enumerate().rev() {
         let insn = &insn.decoded;
         if Place::of(insn, 0) != Some(place) || rows::row(insn) == Row::Nothing {
             if place.may_change(insn) {
-                return false;
+                return Origin::Other;
             }
             continue;
         }
         return match rows::row(insn) {
             Row::Move { .. } | Row::General(General::Move) if insn.op_count() == 2 => {
-                Place::of(insn, 1).is_some_and(|from| is_computed(from, &insns[..n]))
+                Place::of(insn, 1).map_or(Origin::Other, |from| origin(from, &insns[..n]))
             }
-            row => row.computes(),
+            row if row.computes() => Origin::Computed,
+            _ => Origin::Other,
         };
     }
+    Origin::Before(place)
+}
+
+/// Tells whether the result of the sum is used as a number, by what it goes into next: a product, quotient, root or comparison.
+/// What rounds has the number taken off again, or is taken for bits. Follows moves.
+fn is_factor(sum: &Instruction, read: &mut impl FnMut(u64) -> Instruction) -> bool {
+    let mut places: Vec<Place> = Place::of(sum, 0).into_iter().collect();
+    for insn in onwards(sum, read) {
+        let row = rows::row(&insn);
+        let reads = |n: u32| Place::of(&insn, n).is_some_and(|place| places.contains(&place));
+        let moves = matches!(row, Row::Move { .. } | Row::General(General::Move)) && insn.op_count() == 2;
+        let first = if moves || insn.op_count() > 2 { 1 } else { 0 };
+        let used: Vec<u32> = (first..insn.op_count()).filter(|&n| reads(n)).collect();
+        if moves {
+            let to = Place::of(&insn, 0);
+            places.retain(|&place| Some(place) != to && !place.may_change(&insn));
+            places.extend(to.filter(|_| !used.is_empty()));
+        } else if let Some(&n) = used.first() {
+            return match row {
+                Row::Arith(op, ..) => matches!(op, Op::Mul | Op::Div),
+                Row::Fused(_, terms, ..) => n != u32::from(terms[2]),
+                Row::Unary(..) | Row::CompareFlags(_) | Row::Compare(..) => true,
+                _ => false,
+            };
+        } else {
+            let to = Place::of(&insn, 0);
+            places.retain(|&place| Some(place) != to && !place.may_change(&insn));
+        }
+        if places.is_empty() {
+            return false;
+        }
+    }
     false
+}
+
+/// The instructions after `insn`, along the way on which no branch is taken, as far as that is looked at. Each is decoded
+/// when it is asked for: blocks are made again and again in a storm of signals.
+fn onwards(
+    insn: &Instruction,
+    read: &mut impl FnMut(u64) -> Instruction,
+) -> impl Iterator<Item = Instruction> {
+    const MOST: usize = 32;
+    let mut next = Some(insn.next_ip());
+    let each = std::iter::from_fn(move || {
+        let insn = read(next?);
+        next = match insn.flow_control() {
+            FlowControl::Next | FlowControl::ConditionalBranch => Some(insn.next_ip()),
+            FlowControl::UnconditionalBranch => Some(insn.near_branch_target()),
+            _ => None,
+        };
+        (!insn.is_invalid() && next.is_some()).then_some(insn)
+    });
+    each.take(MOST)
 }
 
 /// A register or a place in memory, by the registers of its address.
@@ -103,7 +179,7 @@ impl Place {
         }
     }
 
-    /// Whether `insn`, whose first operand is something else, may change it: its address, or anything by a call.
+    /// Tells whether `insn`, whose first operand is something else, may change it: its address, or anything by a call.
     fn may_change(self, insn: &Instruction) -> bool {
         let result = Place::of(insn, 0);
         match self {
@@ -115,27 +191,15 @@ impl Place {
     }
 }
 
-/// Whether the result of the sum `insn` on the x87 stack is used as a number, by what is computed next. What rounds has the
-/// number taken off again. Looks along the way on which no branch is taken.
+/// Tells whether the result of the sum `insn` on the x87 stack is used as a number, by what is computed next. What rounds has the
+/// number taken off again.
 fn is_number(insn: &Instruction, mut read: impl FnMut(u64) -> Instruction) -> bool {
-    /// Instructions that are looked at.
-    const MOST: usize = 32;
-    let mut next = insn.next_ip();
-    for _ in 0..MOST {
-        let insn = read(next);
-        match rows::row(&insn) {
-            _ if insn.is_invalid() => break,
-            Row::X87(X87::Arith(Op::Add | Op::Sub, _) | X87::Store | X87::StoreInteger(_)) => return false,
-            Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Binary(_) | X87::Scale(_) | X87::Compare) => {
-                return true;
-            }
-            _ => {}
+    let uses = |insn: &Instruction| match rows::row(insn) {
+        Row::X87(X87::Arith(Op::Add | Op::Sub, _) | X87::Store | X87::StoreInteger(_)) => Some(false),
+        Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Binary(_) | X87::Scale(_) | X87::Compare) => {
+            Some(true)
         }
-        next = match insn.flow_control() {
-            FlowControl::Next | FlowControl::ConditionalBranch => insn.next_ip(),
-            FlowControl::UnconditionalBranch => insn.near_branch_target(),
-            _ => break,
-        };
-    }
-    false
+        _ => None,
+    };
+    onwards(insn, &mut read).find_map(|insn| uses(&insn)).unwrap_or(false)
 }

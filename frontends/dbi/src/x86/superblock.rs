@@ -6,7 +6,7 @@ use super::function::Counted;
 use super::rounding::Rounding;
 use iced_x86::Instruction;
 
-/// What becomes of an instruction's control flow in its superblock.
+/// Place of an instruction's control flow in its superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// Runs on to the next instruction of the superblock.
@@ -76,6 +76,19 @@ pub(crate) struct Superblock {
     pub(crate) rounds: Rounding,
     /// Addresses of sums that are no roundings whatever their terms are.
     pub(crate) plain_sums: Vec<u64>,
+    /// Comparisons that are counted where they meet shadows.
+    pub(crate) comparisons: Vec<Comparison>,
+}
+
+/// A comparison of floats that is counted where it meets shadows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// Its address.
+    pub(crate) pc: u64,
+    /// Under which number it is counted; the engine does so without one.
+    pub(crate) number: Option<u16>,
+    /// True if it asks for equality, as far as what follows shows.
+    pub(crate) for_equality: bool,
 }
 
 impl Superblock {
@@ -88,6 +101,12 @@ impl Superblock {
             extents: Vec::new(),
             rounds: Rounding::default(),
             plain_sums: Vec::new(),
+            comparisons: Vec::new(),
         }
+    }
+
+    /// The comparison at `pc`, if it is one that is counted.
+    pub(crate) fn comparison(&self, pc: u64) -> Option<Comparison> {
+        self.comparisons.iter().find(|comparison| comparison.pc == pc).copied()
     }
 }

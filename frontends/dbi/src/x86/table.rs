@@ -8,7 +8,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::ToInteger;
 
-/// Which lanes of a vector register an instruction works on.
+/// Lanes of a vector register that an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// The lowest; the rest comes from the first source (VEX) or stays (legacy).
@@ -20,7 +20,7 @@ pub(crate) enum Shape {
 /// Stands for the implicit xmm0 in a [`Row::Move`]'s control.
 pub(crate) const XMM0: u8 = 0x80;
 
-/// What an instruction does to lanes.
+/// Effect of an instruction on lanes.
 ///
 /// Operands are named as in the VEX form: destination, first source, second source …; in a two-operand legacy form the
 /// destination is the first source too, except for unary operations.
@@ -84,6 +84,8 @@ pub(crate) enum Row {
     Logic(Format),
     /// Vector integer arithmetic whose result may still be a float of this width: shifts and sums of exponents.
     Trick(Format),
+    /// Integers are made of digits, in general registers or vectors: what had a shadow loses it.
+    Digits,
     /// Compares lanes into masks, by the immediate or the mnemonic's predicate.
     Compare(Format, Shape),
     /// Compares the lowest lanes into the flags.
@@ -103,7 +105,7 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// Whether new floats are made of floats.
+    /// Tells whether new floats are made of floats.
     pub(crate) fn computes(self) -> bool {
         use X87::{Arith, Binary, Extract, Scale, SinCos, Tangent, Unary};
         match self {
@@ -123,9 +125,14 @@ impl Row {
             _ => false,
         }
     }
+
+    /// Tells whether a result may be rounded though the operands are exact; integers that floats are rounded to are meant as such.
+    pub(crate) fn rounds(self) -> bool {
+        self.computes() && !matches!(self, Row::Round(..))
+    }
 }
 
-/// What an x87 instruction does. Formats of memory operands, and what is popped, are iced's knowledge.
+/// Effect of an x87 instruction. Formats of memory operands, and pops, are iced's knowledge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum X87 {
     /// Pushes a float from memory or a register.
@@ -164,7 +171,7 @@ pub(crate) enum X87 {
     Control,
 }
 
-/// What an instruction on general registers does.
+/// Effect of an instruction on general registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum General {
     /// Moves as many bytes as its destination has.

@@ -49,7 +49,7 @@ fn root(words: &Words, below: u64) -> (Words, Left) {
     (root, Left::of(&left, &root))
 }
 
-/// What is left of a number beside the square of its root.
+/// Remainder of a number beside the square of its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Nothing,

@@ -13,7 +13,7 @@ pub(super) type Words = [u64; WORDS];
 /// decides between halfway and not.
 pub(super) type Wide = [u64; WORDS + 1];
 
-/// How two significands compare: by a difference, as at which word they differ cannot be foreseen.
+/// Order of two significands: found by a difference, as the word at which they differ cannot be foreseen.
 #[inline(always)]
 pub(super) fn larger(a: &Words, b: &Words) -> Ordering {
     let (difference, borrow) = minus(&widened(a), &widened(b));
@@ -230,8 +230,8 @@ pub(super) fn next_digit(rest: &mut Words, divisor: &Words, reciprocal: u64) -> 
     digit
 }
 
-/// Whether what is left of a division is half of the divisor at least, and whether there is more than that (or, below
-/// half, than nothing).
+/// Tells whether what is left of a division is half of the divisor at least, and whether there is more than that (or,
+/// below half, than nothing).
 #[inline(always)]
 pub(super) fn against_half(rest: &Words, divisor: &Words) -> (bool, bool) {
     let out = rest[WORDS - 1] & TOP != 0;

@@ -15,7 +15,7 @@ pub(super) fn name(place: usize) -> String {
     NAMES.get(place).map_or_else(|| format!("x{}", place - NAMES.len() + 1), |&name| name.to_owned())
 }
 
-/// How tightly a printed term holds together.
+/// Tightness with which a printed term holds together.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Binding {
     Decision,
@@ -28,19 +28,33 @@ enum Binding {
 impl Expression {
     /// Infix, for people.
     pub(in super::super) fn infix(&self) -> String {
-        self.infix_of(&self.root, &self.order()).0
+        self.infix_of_term(&self.root)
+    }
+
+    /// The same of another term over the variables of this expression, by the same names.
+    pub(in super::super) fn infix_of_term(&self, term: &Term) -> String {
+        self.infix_of(term, &self.order()).0
     }
 
     /// As FPCore, called `title`, for values in `ranges`; FPCore has no comparison that tells all relations apart.
     pub(in super::super) fn fpcore(&self, title: &str, ranges: &[VariableRange]) -> Option<String> {
-        if matches!(&self.root, Term::Op { what: What::Compare(predicate), .. } if symbol(*predicate) == "<=>")
-        {
+        self.fpcore_of_term(&self.root, title, ranges)
+    }
+
+    /// The same of another term over the variables of this expression.
+    pub(in super::super) fn fpcore_of_term(
+        &self,
+        term: &Term,
+        title: &str,
+        ranges: &[VariableRange],
+    ) -> Option<String> {
+        if matches!(term, Term::Op { what: What::Compare(predicate), .. } if symbol(*predicate) == "<=>") {
             return None;
         }
         let order = self.order();
         let names: Vec<String> = (0..order.len()).map(name).collect();
-        let format = match &self.root {
-            Term::Op { format, .. } => *format,
+        let format = match term {
+            Term::Op { format, .. } | Term::Constant { format, .. } => *format,
             _ => Format::F64,
         };
         let mut text = format!("(FPCore ({}) :name \"{}\"", names.join(" "), title.replace(['"', '\\'], "'"));
@@ -48,7 +62,7 @@ impl Expression {
         if let Some(pre) = precondition(ranges) {
             write!(text, " :pre {pre}").expect("a string takes all");
         }
-        write!(text, " {})", self.core_of(&self.root, format, &order)).expect("a string takes all");
+        write!(text, " {})", self.core_of(term, format, &order)).expect("a string takes all");
         Some(text)
     }
 
@@ -59,6 +73,12 @@ impl Expression {
     fn infix_of(&self, term: &Term, order: &[usize]) -> (String, Binding) {
         match term {
             Term::Variable(number) => (self.variable(*number, order), Binding::Atom),
+            Term::Below(number, bound, terms) => {
+                let [below, otherwise] = terms.each_ref().map(|term| self.infix_of(term, order).0);
+                let (name, bound) =
+                    (self.variable(*number, order), value(Format::F64, bound.to_bits().into()));
+                (format!("{name} < {bound} ? {below} : {otherwise}"), Binding::Decision)
+            }
             Term::Constant { format, bits } => {
                 let sign = if format.is_negative(*bits) { Binding::Sign } else { Binding::Atom };
                 (value(*format, *bits).to_string(), sign)
@@ -81,6 +101,12 @@ impl Expression {
     fn core_of(&self, term: &Term, context: Format, order: &[usize]) -> String {
         let (own, text) = match term {
             Term::Variable(number) => return self.variable(*number, order),
+            Term::Below(variable, bound, terms) => {
+                let [below, otherwise] = terms.each_ref().map(|term| self.core_of(term, context, order));
+                let (name, bound) =
+                    (self.variable(*variable, order), number(Format::F64, bound.to_bits().into()));
+                return format!("(if (< {name} {bound}) {below} {otherwise})");
+            }
             // A narrower constant is exact in the context, as the wider number it is.
             Term::Constant { format, bits } if *format <= context => {
                 (context, number(context, format.convert(*bits, context)))
@@ -100,8 +126,8 @@ impl Expression {
     }
 }
 
-/// How a comparison is written; one of which it is not known what is asked, as the order that it finds.
-pub(in super::super) fn symbol(predicate: Predicate) -> &'static str {
+/// Sign of a comparison; the order that it finds, if the condition asked is not known.
+pub(crate) fn symbol(predicate: Predicate) -> &'static str {
     const LESS_EQUAL: u8 = Predicate::LESS | Predicate::EQUAL;
     const GREATER_EQUAL: u8 = Predicate::GREATER | Predicate::EQUAL;
     const DIFFERENT: u8 = Predicate::LESS | Predicate::GREATER;
@@ -117,7 +143,7 @@ pub(in super::super) fn symbol(predicate: Predicate) -> &'static str {
 }
 
 /// The function of reals that makes an integer.
-pub(in super::super) fn function(how: ToInteger) -> &'static str {
+pub(crate) fn function(how: ToInteger) -> &'static str {
     match how {
         ToInteger::Truncate => "trunc",
         ToInteger::Round => "nearbyint",
@@ -134,7 +160,7 @@ fn comparison(predicate: Predicate, terms: &[Term], args: &[(String, Binding)]) 
     format!("{first} {} {second}", symbol(predicate))
 }
 
-/// What holds between b and a where `predicate` holds between a and b.
+/// Relation between b and a where `predicate` holds between a and b.
 fn turned(predicate: Predicate) -> Predicate {
     const SIDES: u8 = Predicate::LESS | Predicate::GREATER;
     match predicate.0 & SIDES {

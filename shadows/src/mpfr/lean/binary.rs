@@ -38,10 +38,7 @@ impl<E: Elementary> Binary<'_, E> {
         }
         let [first, second] = self.shadows;
         let (value, is_so) = self.row.short((a, first.is_none()), (b, second.is_none()), precision);
-        let (true, Some(exponent), Some(rounded)) = (is_so, value.exponent(), value.double()) else {
-            return None;
-        };
-        Some((value, Found { exponent, rounded, is_double: value.is_double() }))
+        if is_so { Some((value, Found::of(&value)?)) } else { None }
     }
 
     /// The exponents of the operands.
@@ -55,7 +52,7 @@ impl<E: Elementary> Binary<'_, E> {
         [exponent(0), exponent(1)]
     }
 
-    /// Whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer).
+    /// Tells whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer).
     #[inline(always)]
     pub(super) fn may_round(&self) -> bool {
         let rounds = |index: usize| self.shadows[index].is_none() & (field(self.x[index]) == ROUNDING_FIELD);
@@ -76,19 +73,13 @@ impl<E: Elementary> Binary<'_, E> {
         then(&Lane { site: self.site, op, from: F64, to: F64, x, r, shadows })
     }
 
-    /// The [kinds](crate::mpfr::certainty::Certainty::kind) of what is known of the operands.
-    #[inline(always)]
-    pub(super) fn kinds(&self) -> u32 {
-        self.reals[0].certainty.kind() | self.reals[1].certainty.kind()
-    }
-
-    /// Whether the units of both operands are shares of them.
+    /// Tells whether the units of both operands are shares of them.
     #[inline(always)]
     pub(super) fn are_shares(&self) -> bool {
         self.reals[0].roundings.mark() | self.reals[1].roundings.mark() == 0
     }
 
-    /// What amounts of operands become in the result's unit, and how much its own rounding is.
+    /// Amounts of the operands in the result's unit, and the amount of its own rounding.
     #[inline(always)]
     pub(super) fn weighed(&self) -> Weighed {
         let factors = self.row.factors(self.x[0], self.x[1], self.r);
@@ -132,7 +123,7 @@ pub(super) struct Weighed {
     pub(super) factors: [f32; 2],
     own: f32,
     second_is_foremost: bool,
-    /// Whether an operand brings more than is new.
+    /// True if an operand brings more than is new.
     grew: bool,
     /// The bits of the largest amount.
     pub(super) largest: u32,

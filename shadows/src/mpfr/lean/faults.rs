@@ -89,9 +89,9 @@ impl MpfrShadow {
         (fault, influences)
     }
 
-    /// What the operation gives in floats on its operands' reals correctly rounded, if that is off by more than the
-    /// threshold: numbers are moderate, so that [`Outcome::fault`] asks for nothing else. `rounded` is the real result as
-    /// a float.
+    /// Result of the operation, in floats, on its operands' reals correctly rounded, if that is off by more than the
+    /// threshold: numbers are moderate, so that [`Outcome::fault`] asks for nothing else. `rounded` is the real result
+    /// as a float.
     #[inline(never)]
     fn suspect<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> Option<u64> {
         let nearest = |n: usize| match binary.shadows[n] {
@@ -125,8 +125,9 @@ impl<E: Elementary> Binary<'_, E> {
         Linear { x: [a, b, 0.0], r: self.r, partials: [first, second, 0.0], own: Some(self.own) }
     }
 
-    /// Whether its local error may be above the threshold. What the operands' rounding makes of a product, quotient
-    /// or root is less than seven floats; of a sum, less than four, and as many times more as leading bits cancel.
+    /// Tells whether its local error may be above the threshold. What the operands' rounding makes of a product,
+    /// quotient or root is less than seven floats; of a sum, less than four, and as many times more as leading bits
+    /// cancel.
     #[inline(always)]
     fn may_be_at_fault(&self, found: &Found, threshold: f64) -> bool {
         if threshold < 3.0 || !self.row.is_sum() {
@@ -136,7 +137,7 @@ impl<E: Elementary> Binary<'_, E> {
         f64::from(a.max(b) - found.exponent + 2) > threshold
     }
 
-    /// Whether it may be that one operand corrects the other: only where the reals are far apart.
+    /// Tells whether it may be that one operand corrects the other: only where the reals are far apart.
     #[inline(always)]
     fn may_compensate(&self, found: &Found, precision: u32) -> bool {
         let least = found.exponent - precision as i32 / 2;

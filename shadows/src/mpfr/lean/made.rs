@@ -1,4 +1,4 @@
-//! What comes of one of the commonest operations.
+//! Results of the commonest operations.
 
 use super::F64;
 use crate::mpfr::MpfrShadow;
@@ -10,8 +10,8 @@ use crate::mpfr::influences::{Few, Influences};
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;
 
-/// What is found of an operation on doubles, part by part: a shadow as a whole would be written down to be read again
-/// at once, in other portions, for which processors wait. For the same reason nothing here has to be dropped.
+/// Result of an operation on doubles, part by part: a shadow as a whole would be written down to be read again at once,
+/// in other portions, for which processors wait. For the same reason nothing here has to be dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
     pub(super) value: Short,
@@ -53,7 +53,7 @@ impl MpfrShadow {
     }
 }
 
-/// What became of an operation on doubles.
+/// Outcome of an operation on doubles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
     /// It is out of the ordinary: nothing was done.

@@ -6,3 +6,4 @@ int main(void)
     double y = x + 1; // CULPRIT
     printf("%.17g\n", y - x); // CULPRIT
 }
+// REMEDY 1.5

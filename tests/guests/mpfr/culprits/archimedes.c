@@ -13,3 +13,4 @@ int main(void)
     }
     printf("%.17g\n", sides * t);
 }
+// REMEDY 1.5

@@ -8,3 +8,4 @@ int main(void)
     double imaginary = left - right; // CULPRIT
     printf("%.17g\n", imaginary / (c * c + d * d));
 }
+// REMEDY 1.5

@@ -8,3 +8,4 @@ int main(void)
     double sum = modulus + x; // CULPRIT
     printf("%.17g\n", sqrt(sum / 2));
 }
+// REMEDY 1.5

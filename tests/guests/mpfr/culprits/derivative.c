@@ -10,3 +10,4 @@ int main(void)
     double rise = after - before; // CULPRIT
     printf("%.17g\n", rise / h);
 }
+// REMEDY 1.5

@@ -8,3 +8,4 @@ int main(void)
     double determinant = down - up; // CULPRIT
     printf("%.17g\n", determinant);
 }
+// REMEDY 1.5

@@ -8,3 +8,4 @@ int main(void)
         dot += u[i] * v[i]; // CULPRIT
     printf("%.17g\n", dot);
 }
+// REMEDY 1.5

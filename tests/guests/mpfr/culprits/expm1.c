@@ -8,3 +8,4 @@ int main(void)
     double d = e - 1; // CULPRIT
     printf("%.17g\n", d / x);
 }
+// REMEDY 1.5

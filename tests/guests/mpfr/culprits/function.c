@@ -12,3 +12,4 @@ int main(void)
     double g = gap(x);
     printf("%.17g\n", sqrt(g));
 }
+// REMEDY 1.5

@@ -8,3 +8,4 @@ int main(void)
     double area = sqrt(s * (s - a) * (s - b) * (s - c)); // CULPRIT
     printf("%.17g\n", area);
 }
+// REMEDY 1.5

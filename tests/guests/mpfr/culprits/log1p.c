@@ -8,3 +8,4 @@ int main(void)
     double l = log(sum); // CULPRIT
     printf("%.17g\n", l / x);
 }
+// REMEDY 1.5

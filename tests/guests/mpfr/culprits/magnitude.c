@@ -8,3 +8,4 @@ int main(void)
     double lost = product - b; // CULPRIT
     printf("%.17g\n", sqrt(fabs(lost)) + 1);
 }
+// REMEDY 1.5

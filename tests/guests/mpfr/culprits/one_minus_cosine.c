@@ -9,3 +9,4 @@ int main(void)
     double result = numerator / (x * x);
     printf("%.17g\n", result);
 }
+// REMEDY 1.5

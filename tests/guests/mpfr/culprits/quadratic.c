@@ -8,3 +8,4 @@ int main(void)
     double top = -b + root; // CULPRIT
     printf("%.17g\n", top / (2 * a));
 }
+// REMEDY 1.5

@@ -8,3 +8,4 @@ int main(void)
     double difference = a - b; // CULPRIT
     printf("%.17g\n", difference);
 }
+// REMEDY 1.5

@@ -11,3 +11,4 @@ int main(void)
     double y = softplus(x);
     printf("%.17g\n", y);
 }
+// REMEDY 1.5

@@ -13,3 +13,4 @@ int main(void)
     printf("%d %.17g\n", copy->id, copy->value);
     free(copy);
 }
+// REMEDY 1.5

@@ -1,4 +1,4 @@
-//! What a core's program computes, and what it should have: floats and reals side by side.
+//! Evaluation of a core: the results of its program and the true ones, floats and reals side by side.
 //!
 //! The float half uses the same C library as the compiled program, so that both take the same branches; the real half
 //! is MPFR's. Constants are rounded as in the program.

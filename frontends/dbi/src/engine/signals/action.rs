@@ -1,4 +1,4 @@
-//! What the guest wants done on each signal, and what the kernel is told in its place.
+//! Actions that the guest wants on signals, and those that the kernel is told in their place.
 
 use super::handler;
 use crate::engine::lock::Lock;
@@ -23,7 +23,7 @@ pub(crate) struct Action {
 unsafe impl guest::Plain for Action {}
 
 impl Action {
-    /// Whether nothing at all is done about `signal`.
+    /// Tells whether nothing at all is done about `signal`.
     pub(crate) fn ignores(&self, signal: u32) -> bool {
         self.handler == IGNORE || self.handler == DEFAULT && default_fate(signal) == Fate::Ignored
     }
@@ -44,7 +44,7 @@ impl From<Action> for [u64; 4] {
 pub(crate) const DEFAULT: u64 = libc::SIG_DFL as u64;
 pub(crate) const IGNORE: u64 = libc::SIG_IGN as u64;
 
-/// What happens by default on a signal.
+/// Default effect of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Ends,
@@ -99,7 +99,7 @@ pub(crate) struct Actions {
     entries: [Entry; SIGNALS],
     /// Held while an entry changes and the kernel is told.
     changing: Lock<()>,
-    /// Whether the engine wants to know before a signal ends the process.
+    /// True if the engine wants to know before a signal ends the process.
     last_word: bool,
 }
 

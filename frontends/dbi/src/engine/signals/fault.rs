@@ -106,7 +106,7 @@ fn grow(thread: &Thread, address: u64) -> bool {
     true
 }
 
-/// Whether the fault is the engine's: below a mapping that grows, or a write to a page that was write-protected
+/// Tells whether the fault is the engine's: below a mapping that grows, or a write to a page that was write-protected
 /// because code was made from it.
 fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
     if fault.signal != libc::SIGSEGV as u64 || fault.trap != TRAP_PAGE_FAULT {

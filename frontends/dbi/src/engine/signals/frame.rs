@@ -28,7 +28,7 @@ const SIGCONTEXT_ORDER: [usize; 16] = [
     reg::RSP,
 ];
 
-/// What is special about the instruction a signal interrupts.
+/// Peculiarity of the instruction that a signal interrupts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trap {
     pub(crate) error: u64,
@@ -83,7 +83,7 @@ const LEGACY_BYTES: usize = 512;
 const MXCSR: usize = 24;
 const MXCSR_MASK: usize = 28;
 
-/// Where a frame was put.
+/// Address of a frame, and of its parts.
 pub(crate) struct Placed {
     pub(crate) frame: u64,
     pub(crate) info: u64,
@@ -91,7 +91,7 @@ pub(crate) struct Placed {
     fpstate: u64,
 }
 
-/// What goes into a frame.
+/// Content of a frame.
 pub(crate) struct Contents<'a> {
     pub(crate) info: &'a Info,
     pub(crate) pc: u64,
@@ -102,7 +102,7 @@ pub(crate) struct Contents<'a> {
     pub(crate) restorer: u64,
 }
 
-/// Where a frame below `stack_top` lies.
+/// Address of a frame below `stack_top`.
 pub(crate) fn place(stack_top: u64) -> Placed {
     let image_bytes = XSAVE_BYTES as u64 + 4;
     let fpstate = stack_top.wrapping_sub(image_bytes) & !63;
@@ -171,7 +171,7 @@ fn initialise_absent_legacy(image: &mut [u8]) {
     image[XSTATE_BV] |= X87 | SSE;
 }
 
-/// What `rt_sigreturn` restores besides the context.
+/// State that `rt_sigreturn` restores besides the context.
 pub(crate) struct Restored {
     pub(crate) pc: u64,
     pub(crate) mask: u64,

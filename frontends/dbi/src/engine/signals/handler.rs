@@ -170,7 +170,7 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     interrupted.set(libc::REG_EFL, eflags & !stepping::TRAP_FLAG);
 }
 
-/// Whether a single step that ends at `pc` is none of the guest's: outside blocks, or where they were entered.
+/// Tells whether a single step that ends at `pc` is none of the guest's: outside blocks, or where they were entered.
 fn passes_over(thread: &mut Thread, pc: u64, entry: u64) -> bool {
     let arrives = pc == entry && !std::mem::replace(&mut thread.arrived, true);
     arrives || !thread.cache.contains(pc) || thread.cache.is_stub(pc)

@@ -30,7 +30,7 @@ pub(crate) const SYNCHRONOUS: u64 = bit(libc::SIGSEGV as u32)
 /// Signals that stay unblocked in the kernel.
 pub(crate) const NEVER_BLOCKED: u64 = SYNCHRONOUS | bit(super::threads::KICK);
 
-/// Where in `Context::caught` a signal waits.
+/// Index in `Context::caught` at which a signal waits.
 pub(crate) fn place_of(signal: u32) -> usize {
     if NEVER_BLOCKED & bit(signal) == 0 {
         return 0;
@@ -62,13 +62,13 @@ pub(crate) struct AltStack {
 impl AltStack {
     pub(crate) const NONE: AltStack = AltStack { base: 0, flags: libc::SS_DISABLE, size: 0 };
 
-    /// Whether a stack pointer is on this stack. With `SS_AUTODISARM` the stack is gone while it is used.
+    /// Tells whether a stack pointer is on this stack. With `SS_AUTODISARM` the stack is gone while it is used.
     pub(crate) fn holds(&self, stack_pointer: u64) -> bool {
         const SS_AUTODISARM: i32 = 1 << 31;
         self.flags & (SS_AUTODISARM | libc::SS_DISABLE) == 0 && self.spans(stack_pointer)
     }
 
-    /// Whether a stack pointer lies within the stack's memory.
+    /// Tells whether a stack pointer lies within the stack's memory.
     pub(crate) fn spans(&self, stack_pointer: u64) -> bool {
         stack_pointer > self.base && stack_pointer - self.base <= self.size
     }

@@ -48,7 +48,7 @@ pub(super) fn read(at: u64, allowed: bool) -> Result<Filter, i32> {
     if is_valid(&filter) { Ok(filter) } else { Err(libc::EINVAL) }
 }
 
-/// Whether the program uses what seccomp allows only, stays within itself and ends by returning.
+/// Tells whether the program uses what seccomp allows only, stays within itself and ends by returning.
 fn is_valid(filter: &Filter) -> bool {
     let within = |at: usize, by: u32| at + 1 + (by as usize) < filter.len();
     let valid = |(at, i): (usize, &Instruction)| match i.code {
@@ -78,7 +78,7 @@ fn is_valid(filter: &Filter) -> bool {
 /// The verdict of a program that divides by zero.
 const KILL: u32 = 0x8000_0000;
 
-/// What a valid program says; a division by zero kills.
+/// Result of a valid program; a division by zero kills.
 pub(super) fn run(filter: &Filter, data: &[u32; 16]) -> u32 {
     let (mut a, mut x, mut memory) = (0_u32, 0_u32, [0_u32; 16]);
     let mut at = 0_usize;

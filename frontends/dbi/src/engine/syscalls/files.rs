@@ -3,6 +3,7 @@
 use super::{Answer, Call, fail, pass};
 use crate::engine::thread::Thread;
 use crate::engine::{descriptors, guest, sys};
+use crate::runtime::shadowed;
 use std::ops::RangeInclusive;
 
 /// Moves the engine's descriptors out of the way of what the guest is about to replace or close.
@@ -87,6 +88,17 @@ pub(super) fn unshare(thread: &mut Thread, call: &Call) -> Answer {
     answer
 }
 
+pub(super) fn socketpair(thread: &mut Thread, call: &Call) -> Answer {
+    let answer = pass(thread, call);
+    if answer == Answer::Value(0)
+        && let Some(handed) = shadowed::handed(thread.process)
+        && let Ok(both) = guest::read::<[u32; 2]>(call.args[3])
+    {
+        handed.pair(both.map(u64::from));
+    }
+    answer
+}
+
 /// Gives the thread a descriptor table of its own, unless it has one.
 fn unshare_files(thread: &mut Thread) -> Result<(), i32> {
     // SAFETY: copies a table of the kernel's.
@@ -130,7 +142,7 @@ fn list(thread: &mut Thread, call: &Call, name: usize) -> Answer {
 /// More than the kernel ever returns from one call; errors lie above.
 const MOST_BYTES: u64 = i32::MAX as u64;
 
-/// Whether the open directory is one of the process's own with its descriptors: proc(5), fd and fdinfo.
+/// Tells whether the open directory is one of the process's own with its descriptors: proc(5), fd and fdinfo.
 fn lists_own_descriptors(directory: i32) -> bool {
     let Ok(path) = std::fs::read_link(format!("/proc/self/fd/{directory}")) else { return false };
     let own = path.strip_prefix(format!("/proc/{}", std::process::id()));

@@ -4,7 +4,8 @@ use super::{Answer, Call, fail, pass};
 use crate::engine::layout::{ENGINE_END, GUEST_END, PAGE, page_ceil};
 use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::thread::Thread;
-use crate::engine::{arena, end, sys};
+use crate::engine::{arena, end, shared_planes, sys};
+use crate::runtime::shadowed;
 
 const MAP_32BIT: u64 = libc::MAP_32BIT as u64;
 const MAP_FIXED: u64 = libc::MAP_FIXED as u64;
@@ -78,6 +79,13 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     if region.file && region.executable() {
         thread.mapped_file(request.fd, request.offset, at, at + request.len);
     }
+    if let Some(handed) = shadowed::handed(thread.process) {
+        match (region.file, region.shared) {
+            (true, shared) => handed.mapped(request.fd, request.offset, (at, request.len), shared),
+            (false, true) => shared_planes::share_fresh(at, request.len),
+            (false, false) => {}
+        }
+    }
     Answer::Value(result)
 }
 
@@ -139,7 +147,7 @@ fn huge_page(request: &Mmap) -> Option<u64> {
     (block >= DEFAULT && block.is_power_of_two()).then_some(block)
 }
 
-/// Whether code may end up in the mapping. ld.so's first mapping of a library need not be executable: it reserves
+/// Tells whether code may end up in the mapping. ld.so's first mapping of a library need not be executable: it reserves
 /// the whole span, from the file or, for segments aligned beyond a page, anonymously and without access.
 fn may_hold_code(thread: &Thread, request: &Mmap) -> bool {
     let anonymous = request.flags & libc::MAP_ANONYMOUS as u64 != 0;
@@ -353,7 +361,16 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
         if thread.process.changes.concerns(start, end) {
             rewritten(thread, start, end);
         }
-        thread.unmapped(start, end - start);
+        let parts: Vec<_> = thread.process.space.lock().overlapping(start, end).collect();
+        for (from, to, region) in parts {
+            let (from, to) = (from.max(start), to.min(end));
+            match region.shared {
+                false => thread.unmapped(from, to - from),
+                true if advice as i32 == libc::MADV_REMOVE => shadowed::kernel_wrote(thread, from, to - from),
+                // What others have too is still there.
+                true => {}
+            }
+        }
     }
     answer
 }
@@ -392,6 +409,10 @@ pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
         let region =
             Region { prot: libc::PROT_READ | write | exec, shared: true, file: true, grows_down: false };
         space.insert(result, result + len, region);
+        drop(space);
+        if let Some(handed) = shadowed::handed(thread.process) {
+            handed.attached(id, (result, len));
+        }
     }
     Answer::Value(result)
 }

@@ -8,6 +8,7 @@ mod files;
 mod memory;
 mod proc_files;
 pub(crate) mod process;
+mod reads;
 pub(crate) mod seccomp;
 mod signals;
 pub(crate) mod table;
@@ -20,6 +21,7 @@ use super::switch::{self, NOT_MADE};
 use super::sys;
 use super::thread::{Next, Thread};
 use crate::context::reg;
+use crate::runtime::handed::Begun;
 pub(crate) use proc_files::own_executable;
 pub(crate) use process::child_registers;
 pub(crate) use signals::signal_waits;
@@ -32,7 +34,7 @@ pub(crate) struct Call {
     pub(crate) args: [u64; 6],
 }
 
-/// What came of it.
+/// Outcome of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The value for rax.
@@ -50,7 +52,7 @@ pub(crate) const fn fail(errno: i32) -> Answer {
     Answer::Value(sys::errno(errno))
 }
 
-/// What `si_arch` and filters call this architecture (`linux/audit.h`).
+/// Number of this architecture in `si_arch` and filters (`linux/audit.h`).
 const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
 
 /// Sends `SIGSYS` in place of a call that would have returned to `pc`; `code` and `errno` say why (sigaction(2)).
@@ -78,23 +80,35 @@ pub(crate) fn call(thread: &mut Thread) -> Next {
     // What the instruction leaves in these registers.
     thread.context.regs[reg::RCX] = next;
     thread.context.regs[reg::R11] = thread.context.rflags;
+    let begun = writes::begin_to_send(thread, &call);
     match answer(thread, &call) {
-        Answer::Value(value) => take_answer(thread, &call, value),
-        Answer::NotMade => thread.pc = next - SYSCALL_BYTES,
+        Answer::Value(value) => take_answer(thread, &call, &begun, value),
+        Answer::NotMade => {
+            writes::not_sent(thread, &call, &begun);
+            thread.pc = next - SYSCALL_BYTES;
+        }
         Answer::Replaced => {}
         Answer::Exit(status) => return Next::Exit(status),
     }
     Next::Run
 }
 
-/// The result for the guest; what a successful call has written carries no shadow.
-fn take_answer(thread: &mut Thread, call: &Call, value: u64) {
+/// The result for the guest; what a successful call has written carries no shadow but that of what was handed on.
+fn take_answer(thread: &mut Thread, call: &Call, begun: &Begun, value: u64) {
     thread.context.regs[reg::RAX] = value;
-    if thread.process.is_annotating() && sys::error_of(value).is_none() {
-        writes::forget_shadows(thread, call, value);
-        let next = thread.pc;
-        writes::look_at_sent(thread, call, next, value);
+    if sys::error_of(value).is_none() {
+        reads::note(thread, call, value);
+        reads::note_written(thread, call, value);
     }
+    if !thread.process.is_annotating() {
+        return;
+    }
+    if sys::error_of(value).is_none() {
+        writes::forget_shadows(thread, call, value);
+        writes::look_at_received(thread, call, value);
+    }
+    let next = thread.pc;
+    writes::look_at_sent(thread, call, begun, next, value);
 }
 
 /// A request was seen after translated code had made a system call.
@@ -108,7 +122,7 @@ pub(crate) fn made(thread: &mut Thread) {
     }
 }
 
-/// Whether a call was interrupted by no signal of the guest's, so that it has to be made again.
+/// Tells whether a call was interrupted by no signal of the guest's, so that it has to be made again.
 fn was_kicked(thread: &Thread, result: u64) -> bool {
     sys::error_of(result) == Some(libc::EINTR)
         && thread.context.caught.iter().all(|caught| caught.signal == 0)
@@ -165,9 +179,13 @@ pub(crate) fn call32(thread: &mut Thread, pc: u64) -> Next {
         return Next::Run;
     };
     let call = Call { number: number64, args };
+    let begun = writes::begin_to_send(thread, &call);
     match answer(thread, &call) {
-        Answer::Value(value) => take_answer(thread, &call, value),
-        Answer::NotMade => thread.pc = pc,
+        Answer::Value(value) => take_answer(thread, &call, &begun, value),
+        Answer::NotMade => {
+            writes::not_sent(thread, &call, &begun);
+            thread.pc = pc;
+        }
         Answer::Replaced => {}
         Answer::Exit(status) => return Next::Exit(status),
     }

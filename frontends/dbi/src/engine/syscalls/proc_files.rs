@@ -24,13 +24,13 @@ pub(crate) enum Own {
     Maps,
     Cmdline,
     Auxv,
-    /// What is known of the process, or of one of its threads, as text.
+    /// The status of the process, or of one of its threads, as text.
     Status,
     /// The process's memory.
     Mem,
 }
 
-/// Which file of its own process a path names, if it is one of those.
+/// File of its own process that a path names, if it is one of those.
 pub(crate) fn own_file(path: &[u8]) -> Option<Own> {
     let rest = path.strip_prefix(b"/proc/")?;
     let slash = rest.iter().position(|&b| b == b'/')?;
@@ -111,7 +111,7 @@ fn opened(
     }
 }
 
-/// Whether the guest may have a descriptor to write its own memory through.
+/// True if the guest may have a descriptor to write its own memory through.
 static MEMORY_IS_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// Has code forgotten after `call` if that may have written it through `/proc/self/mem`.

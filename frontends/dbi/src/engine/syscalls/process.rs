@@ -173,7 +173,7 @@ pub(super) fn arch_prctl(thread: &mut Thread, call: &Call) -> Answer {
     }
 }
 
-/// What a new thread's registers are: the parent's, but for the result and the stack.
+/// Sets a new thread's registers: the parent's, but for the result and the stack.
 pub(crate) fn child_registers(regs: &mut [u64; 16], stack_pointer: u64) {
     regs[reg::RAX] = 0;
     if stack_pointer != 0 {

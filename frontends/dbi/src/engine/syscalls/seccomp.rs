@@ -12,7 +12,7 @@ use crate::engine::thread::Thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static FILTERS: Lock<Vec<Filter>> = Lock::new(Vec::new());
-/// Whether the process is in strict mode, which excludes filters.
+/// True if the process is in strict mode, which excludes filters.
 static STRICT: AtomicBool = AtomicBool::new(false);
 
 const SET_MODE_STRICT: u64 = 0;
@@ -89,12 +89,12 @@ fn look_at_calls(thread: &mut Thread) -> Answer {
     Answer::Value(0)
 }
 
-/// Whether the guest has filters.
+/// Tells whether the guest has filters.
 pub(super) fn is_installed() -> bool {
     !FILTERS.lock().is_empty()
 }
 
-/// What `/proc` says of the mode, and how many filters there are.
+/// Mode and number of filters, as `/proc` shows them.
 pub(super) fn shown() -> (u32, usize) {
     let filters = FILTERS.lock().len();
     let mode = if STRICT.load(Ordering::SeqCst) { 1 } else { 2 * u32::from(filters > 0) };
@@ -115,7 +115,7 @@ fn may_filter() -> bool {
     promised || known && sets[0] >> CAP_SYS_ADMIN & 1 == 1
 }
 
-/// What strict mode or the filters say about a call that returns to `pc`; `None` lets it through.
+/// Judgement of strict mode or the filters on a call that returns to `pc`; `None` lets it through.
 pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer> {
     const ALLOWED: [i64; 4] = [libc::SYS_read, libc::SYS_write, libc::SYS_exit, libc::SYS_rt_sigreturn];
     if STRICT.load(Ordering::SeqCst) && !ALLOWED.contains(&(call.number as i64)) {

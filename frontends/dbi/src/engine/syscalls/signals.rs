@@ -47,7 +47,7 @@ pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
     Answer::Value(0)
 }
 
-/// Whether a signal was taken from the kernel and waits to be delivered. Call with everything blocked.
+/// Tells whether a signal was taken from the kernel and waits to be delivered. Call with everything blocked.
 pub(crate) fn signal_waits(thread: &Thread) -> bool {
     thread.context.caught.iter().any(|caught| caught.signal != 0)
 }

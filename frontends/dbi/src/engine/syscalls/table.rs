@@ -19,7 +19,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// Whether translated code may make such a call by itself as long as nothing is to be hidden.
+    /// Tells whether translated code may make such a call by itself as long as nothing is to be hidden.
     const fn is_silent(&self) -> bool {
         matches!(self, Class::Plain | Class::OfDescriptor(_))
     }
@@ -47,7 +47,6 @@ pub(crate) enum Writes {
 /// One system call.
 pub(crate) struct Row {
     pub(crate) number: u16,
-    #[expect(dead_code, reason = "for whoever reads the table")]
     pub(crate) name: &'static str,
     pub(crate) class: Class,
     pub(crate) writes: Writes,
@@ -115,7 +114,7 @@ static TABLE: &[Row] = &[
     row(50, "listen", Plain, Nothing),
     row(51, "getsockname", Plain, Nothing),
     row(52, "getpeername", Plain, Nothing),
-    row(53, "socketpair", Plain, Bytes(3, 8)),
+    row(53, "socketpair", By(files::socketpair), Bytes(3, 8)),
     row(54, "setsockopt", Plain, Nothing),
     row(55, "getsockopt", Plain, Nothing),
     row(56, "clone", By(process::clone), Nothing),

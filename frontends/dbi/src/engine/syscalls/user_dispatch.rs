@@ -11,7 +11,7 @@ use crate::engine::thread::Thread;
 /// `PR_SET_SYSCALL_USER_DISPATCH`.
 pub(super) const OPERATION: u64 = 59;
 
-/// What a thread has asked for.
+/// A thread's request for user dispatch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserDispatch {
     /// Calls that return into this many bytes from `start` on are made.
@@ -40,7 +40,7 @@ pub(super) fn set(thread: &mut Thread, call: &Call) -> Answer {
     Answer::Value(0)
 }
 
-/// What becomes of a call that returns to `pc`; `None` lets it through.
+/// Outcome of a call that returns to `pc`; `None` lets it through.
 pub(super) fn judge(thread: &mut Thread, call: &Call, pc: u64) -> Option<Answer> {
     const ALLOW: u8 = 0;
     const BLOCK: u8 = 1;

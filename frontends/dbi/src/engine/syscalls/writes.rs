@@ -6,13 +6,17 @@
 use super::Call;
 use super::table::{self, Writes};
 use crate::engine::guest;
+use crate::engine::sys;
 use crate::engine::thread::Thread;
+use crate::runtime::handed::{Begun, Writing};
 use crate::runtime::shadowed;
 
 /// `struct iovec`: base, length.
 const IOVEC_BYTES: u64 = 16;
 /// `struct mmsghdr`: a `struct msghdr` of 56 bytes and a length, padded.
 const MMSGHDR_BYTES: u64 = 64;
+/// `struct msgbuf` begins with the message's type.
+const MSGBUF_TYPE_BYTES: u64 = 8;
 
 /// Drops the shadows of what a successful call with this `result` has written.
 pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
@@ -37,7 +41,7 @@ pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
     }
 }
 
-/// Whether a call hands out guest memory as it is.
+/// Tells whether a call hands out guest memory as it is.
 pub(super) const fn sends(number: u16) -> bool {
     matches!(
         number as i64,
@@ -48,26 +52,122 @@ pub(super) const fn sends(number: u16) -> bool {
             | libc::SYS_pwritev2
             | libc::SYS_sendto
             | libc::SYS_sendmsg
+            | libc::SYS_sendmmsg
+            | libc::SYS_vmsplice
+            | libc::SYS_msgsnd
+            | libc::SYS_process_vm_writev
     )
 }
 
-/// Has the tool look at what a successful call of the instruction before `next` has handed out: `sent` bytes.
-pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, next: u64, sent: u64) {
+/// Guest memory that a call hands out, of which `sent` bytes, or messages, are meant.
+pub(super) fn handed_out(call: &Call, sent: u64) -> Vec<(u64, u64)> {
+    let (buffer, len) = (call.args[1], call.args[2]);
+    match call.number as i64 {
+        libc::SYS_write | libc::SYS_pwrite64 | libc::SYS_sendto => vec![(buffer, len.min(sent))],
+        libc::SYS_writev
+        | libc::SYS_pwritev
+        | libc::SYS_pwritev2
+        | libc::SYS_vmsplice
+        | libc::SYS_process_vm_writev => pieces(buffer, len, sent),
+        libc::SYS_msgsnd => vec![(buffer + MSGBUF_TYPE_BYTES, len)],
+        libc::SYS_sendmsg => pieces_of_message(buffer, sent),
+        libc::SYS_sendmmsg => {
+            let messages = (0..sent.min(len)).map(|n| buffer + n * MMSGHDR_BYTES);
+            messages.flat_map(|message| pieces_of_message(message, u64::MAX)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Guest memory that a call has read `read` bytes into.
+fn pieces_received(call: &Call, read: u64) -> Vec<(u64, u64)> {
     let buffer = call.args[1];
-    let pieces = match call.number as i64 {
-        libc::SYS_write | libc::SYS_pwrite64 | libc::SYS_sendto => vec![(buffer, sent)],
-        libc::SYS_writev | libc::SYS_pwritev | libc::SYS_pwritev2 => pieces(buffer, call.args[2], sent),
-        libc::SYS_sendmsg => match guest::read::<[u64; 4]>(buffer) {
-            Ok([_, _, iov, count]) => pieces(iov, count, sent),
-            Err(guest::Fault) => return,
-        },
-        _ => return,
+    match call.number as i64 {
+        libc::SYS_read | libc::SYS_pread64 | libc::SYS_recvfrom => vec![(buffer, read)],
+        libc::SYS_readv | libc::SYS_preadv | libc::SYS_preadv2 => pieces(buffer, call.args[2], read),
+        libc::SYS_recvmsg => pieces_of_message(buffer, read),
+        _ => Vec::new(),
+    }
+}
+
+/// The descriptor that a call reads or writes, and the file offset if it names one.
+fn channel(call: &Call) -> Option<(u64, Option<u64>)> {
+    /// As preadv2(2) has it: the offset that the descriptor is at.
+    const CURRENT: u64 = u64::MAX;
+    let (descriptor, offset) = (call.args[0], call.args[3]);
+    match call.number as i64 {
+        libc::SYS_write | libc::SYS_writev | libc::SYS_sendto | libc::SYS_sendmsg => Some((descriptor, None)),
+        libc::SYS_read | libc::SYS_readv | libc::SYS_recvfrom | libc::SYS_recvmsg => Some((descriptor, None)),
+        libc::SYS_pwrite64
+        | libc::SYS_pwritev
+        | libc::SYS_pwritev2
+        | libc::SYS_pread64
+        | libc::SYS_preadv
+        | libc::SYS_preadv2 => Some((descriptor, Some(offset).filter(|&offset| offset != CURRENT))),
+        _ => None,
+    }
+}
+
+/// Before a call: what it hands out is noted for who reads it.
+pub(super) fn begin_to_send(thread: &Thread, call: &Call) -> Begun {
+    if !sends(call.number as u16) || !thread.process.is_annotating() {
+        return Begun::Elsewhere;
+    }
+    let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) else {
+        return Begun::Elsewhere;
     };
-    shadowed::sent(thread, next.wrapping_sub(super::SYSCALL_BYTES), &pieces);
+    handed.begin(Writing { descriptor, offset, pieces: &handed_out(call, u64::MAX) })
+}
+
+/// Has the tool look at what a call of the instruction before `next` has handed out: its result says how much.
+pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, begun: &Begun, next: u64, result: u64) {
+    if !sends(call.number as u16) {
+        return;
+    }
+    let Some(row) = table::row_of(call.number) else { return };
+    let pc = next.wrapping_sub(super::SYSCALL_BYTES);
+    let sent = if sys::error_of(result).is_none() { result } else { 0 };
+    let failed = sys::error_of(result).is_some();
+    let pieces = if failed { Vec::new() } else { handed_out(call, sent) };
+    let (descriptor, offset) = channel(call).unwrap_or_default();
+    let writing = Writing { descriptor, offset, pieces: &pieces };
+    shadowed::sent(thread, pc, (call.number, row.name), begun, writing);
+}
+
+/// A call that was begun is not made after all.
+pub(super) fn not_sent(thread: &Thread, call: &Call, begun: &Begun) {
+    if let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) {
+        handed.end(begun, Writing { descriptor, offset, pieces: &[] }, None);
+    }
+}
+
+/// Gives what a call has read the shadows that were noted when it was written.
+pub(super) fn look_at_received(thread: &Thread, call: &Call, read: u64) {
+    let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) else {
+        return;
+    };
+    let flags = match call.number as i64 {
+        libc::SYS_recvfrom => call.args[3],
+        libc::SYS_recvmsg => call.args[2],
+        _ => 0,
+    };
+    let pieces = pieces_received(call, read);
+    if !pieces.is_empty() {
+        let peeks = flags & libc::MSG_PEEK as u64 != 0;
+        handed.received(Writing { descriptor, offset, pieces: &pieces }, read, peeks);
+    }
+}
+
+/// The first `sent` bytes of what a `msghdr` is made of.
+fn pieces_of_message(at: u64, sent: u64) -> Vec<(u64, u64)> {
+    match guest::read::<[u64; 4]>(at) {
+        Ok([_, _, iov, count]) => pieces(iov, count, sent),
+        Err(guest::Fault) => Vec::new(),
+    }
 }
 
 /// The first `left` bytes of an array of `iovec`.
-fn pieces(at: u64, count: u64, mut left: u64) -> Vec<(u64, u64)> {
+pub(super) fn pieces(at: u64, count: u64, mut left: u64) -> Vec<(u64, u64)> {
     const IOV_MAX: u64 = 1024;
     let mut pieces = Vec::new();
     for n in 0..count.min(IOV_MAX) {

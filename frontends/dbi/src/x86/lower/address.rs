@@ -1,8 +1,8 @@
-//! How the address of a memory operand is computed from registers, before the instruction runs.
+//! Recipes for the address of a memory operand, computed from registers before the instruction runs.
 
 use iced_x86::{CodeSize, Instruction, OpKind, Register, UsedMemory};
 
-/// What a segment adds.
+/// Summand of an address that comes from a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Segment {
     Flat,
@@ -99,7 +99,7 @@ impl AddressRecipe {
         self
     }
 
-    /// Whether offsets wrap at 4 GB.
+    /// Tells whether offsets wrap at 4 GB.
     pub(super) fn is_short(&self) -> bool {
         self.short
     }

@@ -1,4 +1,4 @@
-//! What every family's lowering needs: operands as places, captures, and the clearing of what is overwritten.
+//! Tools of every family's lowering: operands as places, captures, and the clearing of what is overwritten.
 
 use super::complete::Value;
 use super::{AddressRecipe, Completion, LoweredInsn, Why};
@@ -91,7 +91,7 @@ impl<'a> Build<'a> {
         !self.is_register(operand) && !self.is_memory(operand)
     }
 
-    /// Where operand `operand` is.
+    /// Place of operand `operand`.
     pub(super) fn place(&self, operand: u32) -> Result<Place, Why> {
         if self.is_memory(operand) {
             return Ok(Place::Memory { operand: self.memory[operand as usize], offset: 0 });
@@ -110,7 +110,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Whether what a vector register has beyond the result becomes zero.
+    /// Tells whether what a vector register has beyond the result becomes zero.
     pub(super) fn zeroes_upper(&self) -> bool {
         matches!(self.insn.encoding(), EncodingKind::VEX | EncodingKind::EVEX | EncodingKind::XOP)
     }
@@ -229,8 +229,8 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Where `register` is in the state and how many bytes of it could be a float; `None` for the stack pointer and all
-/// others that never hold one.
+/// Place of `register` in the state, and the number of its bytes that could be a float; `None` for the stack pointer
+/// and all others that never hold one.
 pub(super) fn register_place(register: Register) -> Option<(Place, u16)> {
     if register.full_register() == Register::RSP {
         return None;

@@ -10,7 +10,7 @@ use shadowgrind_core::format::{Format, Number};
 pub(crate) enum Completion {
     /// The byte map of a permutation.
     Probe(Box<ProbeMap>),
-    /// Whether all pairs of captured values are equal, and whether not.
+    /// Two flags: all pairs of captured values are equal, and the opposite.
     Equal { pairs: Vec<[u16; 2]>, bytes: u16, flags: [u16; 2] },
     /// Addresses and flags of a gather's lanes.
     Gather(Gather),
@@ -56,7 +56,7 @@ pub(crate) enum Value {
     Zero,
 }
 
-/// What is asked of an 80-bit float.
+/// Property of an 80-bit float that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Test {
     /// |x| < 2⁶³ or not finite: x87's trigonometric functions do something about it.
@@ -74,7 +74,7 @@ pub(crate) struct ProbeMap {
     pub(super) data: [u8; 2],
     /// Bytes of the map.
     pub(super) bytes: u16,
-    /// Where it goes.
+    /// The place it goes to.
     pub(super) at: u16,
 }
 

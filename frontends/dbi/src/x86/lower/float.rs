@@ -5,12 +5,12 @@ use super::build::{Build, XMM_BYTES};
 use super::complete::Value;
 use crate::x86::state;
 use crate::x86::table::Shape;
-use iced_x86::{EncodingKind, Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Bitwise, Operand, Place, Predicate, Step, ToInteger};
 
-/// What `finish` needs to know of a result.
+/// Number of lanes of a result, for `finish`.
 fn lanes(build: &Build<'_>, format: Format, shape: Shape) -> u16 {
     match shape {
         Shape::Scalar => 1,
@@ -288,7 +288,7 @@ pub(super) fn to_integer(
 }
 
 pub(super) fn compare(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
-    let predicate = Predicate(relations(build.insn.immediate8()));
+    let predicate = predicate(build.insn);
     let to_mask = build.insn.op0_register().is_k();
     let [a, b] = sources(build);
     let count = match shape {
@@ -305,6 +305,11 @@ pub(super) fn compare(build: &mut Build<'_>, format: Format, shape: Shape) -> Re
     let to = build.place(0)?;
     build.clear(to, format.bytes() as u16 * count);
     finish(build, format, shape)
+}
+
+/// Predicate of a comparison into masks.
+pub(crate) fn predicate(insn: &Instruction) -> Predicate {
+    Predicate(relations(insn.immediate8()))
 }
 
 /// The relations for which predicate `immediate` of `cmpps` and its kin is true. Predicates 16 … 31 differ from
@@ -341,7 +346,7 @@ pub(super) fn compare_flags(build: &mut Build<'_>, format: Format) -> Result<(),
     Ok(())
 }
 
-/// Whether the instruction only sets its destination to zero: x ⊕ x and its kin.
+/// Tells whether the instruction only sets its destination to zero: x ⊕ x and its kin.
 fn is_zeroing(build: &Build<'_>) -> bool {
     use Mnemonic::*;
     #[rustfmt::skip] // Families stay together.

@@ -38,7 +38,7 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     }
 }
 
-/// Whether operand `operand` may hold a float: memory, or a general register that is not the stack pointer.
+/// Tells whether operand `operand` may hold a float: memory, or a general register that is not the stack pointer.
 fn may_hold(build: &Build<'_>, operand: u32) -> bool {
     build.is_memory(operand)
         || build.is_register(operand)
@@ -248,7 +248,7 @@ fn bit_sources(build: &Build<'_>) -> [u32; 2] {
     [a, if second_decides { b } else { a }]
 }
 
-/// What an integer operation on general registers does.
+/// Effect of an integer operation on general registers.
 fn bitwise(mnemonic: Mnemonic) -> Bitwise {
     use Mnemonic::*;
     match mnemonic {
@@ -333,7 +333,7 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
     build.finish_general(0)
 }
 
-/// Whether the result is zero, or cannot be told from the operands.
+/// Tells whether the result is zero, or cannot be told from the operands.
 fn never_a_float(build: &Build<'_>) -> bool {
     use Mnemonic::*;
     let insn = build.insn;

@@ -15,14 +15,14 @@ use std::arch::x86_64::__cpuid_count;
 pub(crate) struct StateOp {
     /// The instruction.
     pub(crate) mnemonic: Mnemonic,
-    /// Whether registers are written, not memory.
+    /// True if registers are written, not memory.
     pub(crate) restores: bool,
     /// Address of the memory image.
     pub(crate) image: AddressRecipe,
     format: ImageFormat,
 }
 
-/// How an image is laid out.
+/// Layout of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ImageFormat {
     /// `fnsave`: an environment of so many bytes, then eight floats.
@@ -33,7 +33,7 @@ enum ImageFormat {
     Components,
 }
 
-/// What is known when the instruction has run.
+/// Facts that are known when the instruction has run.
 pub(crate) struct ImageRun<'a> {
     /// Address of the image.
     pub(crate) address: u64,
@@ -47,7 +47,7 @@ pub(crate) struct ImageRun<'a> {
     pub(crate) header: &'a [u8],
 }
 
-/// What happens to shadows; in order.
+/// Movement of shadows; in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transfer {
     /// So many bytes move from the first place to the second.

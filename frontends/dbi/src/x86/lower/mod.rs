@@ -26,6 +26,7 @@ mod tests;
 
 pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;
+pub(crate) use float::predicate;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
 use super::access::{is_read, is_write};
@@ -49,7 +50,7 @@ pub(crate) struct Lowerer {
     halves: bool,
 }
 
-/// What becomes of an instruction.
+/// Outcome of lowering an instruction.
 #[derive(Debug)]
 pub(crate) enum Lowering {
     /// It concerns no shadow.
@@ -67,7 +68,7 @@ pub(crate) enum Lowering {
 /// An instruction that is not supported. It *meets* a shadow when one of the places it reads has one.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gap {
-    /// What is not supported.
+    /// The reason why it is not supported.
     pub(crate) why: &'static str,
     /// Places read, and their bytes.
     pub(crate) reads: Vec<(Place, u16)>,
@@ -82,17 +83,18 @@ pub(crate) struct Gap {
 pub(crate) struct LoweredInsn {
     /// Captures and steps.
     pub(crate) lowered: Lowered,
-    /// How the addresses that open the record are computed.
+    /// Recipes for the addresses that open the record.
     pub(crate) addresses: Vec<AddressRecipe>,
-    /// What is worked out once all is captured.
+    /// Computations to be made once all is captured.
     pub(crate) completions: Vec<Completion>,
 }
 
-/// What a repeated string instruction does. Its count is in rcx (ecx with short addresses); addresses go down where
-/// the direction flag is set. The pointers and rcx are no floats afterwards. What `rep` leaves undone when a page fault interrupts it is seen in rcx afterwards.
+/// Repeated string instruction. Its count is in rcx (ecx with short addresses); addresses go down where the direction
+/// flag is set. The pointers and rcx are no floats afterwards. A page fault may interrupt it: the number of elements
+/// that are left is then in rcx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StringOp {
-    /// What is done with each element.
+    /// The operation on each element.
     pub(crate) kind: StringKind,
     /// Bytes of an element.
     pub(crate) element: u8,
@@ -121,7 +123,7 @@ impl Lowerer {
         Lowerer { info: InstructionInfoFactory::new(), probe: Probe::new(), halves }
     }
 
-    /// What becomes of `insn`; `top` is the physical x87 register on top before it.
+    /// Lowers `insn`; `top` is the physical x87 register on top before it.
     pub(crate) fn lower(&mut self, insn: &Instruction, top: u8) -> Lowering {
         let row = rows::row(insn);
         let info = self.info.info(insn).clone();
@@ -155,6 +157,7 @@ impl Lowerer {
         match row {
             Row::Integer | Row::Nothing | Row::State => Ok(()),
             Row::Gap(why) => Err(why),
+            Row::Digits => Err("digits"),
             Row::Arith(op, format, shape) => float::arith(build, op, format, shape),
             Row::Unary(op, format, shape) => float::unary(build, op, format, shape),
             Row::Fused(op, terms, format, shape) => float::fused(build, |_| op, terms, format, shape),
@@ -208,7 +211,7 @@ fn is_plain(insn: &Instruction, row: Row) -> bool {
     }
 }
 
-/// What the engine does itself.
+/// Lowering of an instruction that the engine executes itself.
 fn special(insn: &Instruction, row: Row) -> Option<Lowering> {
     let recipe = |operand| AddressRecipe::of_operand(insn, operand);
     let repeated = insn.has_rep_prefix() || insn.has_repne_prefix();
@@ -231,7 +234,7 @@ fn special(insn: &Instruction, row: Row) -> Option<Lowering> {
     }))
 }
 
-/// What a gap reads and writes, by iced's knowledge.
+/// Gap with all that the instruction reads and writes, by iced's knowledge.
 fn gap(why: Why, info: &InstructionInfo) -> Gap {
     let mut gap = Gap { why, ..Gap::default() };
     for used in info.used_registers().iter().filter(|used| is_read(used.access())) {

@@ -13,7 +13,7 @@ fn marks(operand: u32) -> [u8; SLOT] {
     std::array::from_fn(|i| (1 + SLOT * operand as usize + i) as u8)
 }
 
-/// What the bytes of a probe's result say: which byte of which operand.
+/// Operand, and byte of it, that a byte of a probe's result names.
 fn source_of(mark: u8) -> Option<(u32, u8)> {
     let index = usize::from(mark.checked_sub(1)?);
     Some(((index / SLOT) as u32, (index % SLOT) as u8))
@@ -110,7 +110,7 @@ fn rearrange(build: &mut Build<'_>, from: [Place; 2], to: Place, map: Box<[u8]>)
 struct Run {
     at: u16,
     bytes: u16,
-    /// Which source, and the offset in it.
+    /// The source, and the offset in it.
     from: Option<(usize, u16)>,
 }
 

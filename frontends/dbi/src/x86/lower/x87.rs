@@ -152,15 +152,16 @@ fn load_exact(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
-/// What was loaded as an integer is stored with what was kept beside it, if nothing is kept beside the end of an 80-bit
-/// float.
+/// Stores a number that was loaded as an integer with the shadow beside it, if nothing is kept beside the end of an
+/// 80-bit float, and the shadow is not that float's own.
 fn store_integer(build: &mut Build<'_>, how: ToInteger) -> Result<(), Why> {
     let x = top(build);
     let (to, bytes) = (build.place(0)?, build.width(0));
     build.step(Step::Integer { format: F80, how, x });
     build.clear(to, bytes);
     if let Some(bytes) = copied(build) {
-        build.step(Step::UnlessKept { at: x.place.plus(8), bytes: WIDTH - 8, skip: 1 });
+        build.step(Step::UnlessKept { at: x.place.plus(8), bytes: WIDTH - 8, skip: 2 });
+        build.step(Step::UnlessRecognised { format: F80, x, skip: 1 });
         build.copy(x.place, to, bytes);
     }
     Ok(())

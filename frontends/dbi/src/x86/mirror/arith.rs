@@ -10,12 +10,18 @@ use super::record::{Plan, What};
 use super::rounding::Sum;
 use super::temporaries::UPPER;
 use crate::x86::emit::Emitter;
-use crate::x86::rules::{self, Binding, Constants, Conversion, Job, Rest};
-use crate::x86::table::Shape;
+use crate::x86::rows;
+use crate::x86::rules::{self, Binding, Constants, Conversion, InlineRule, Job, Rest};
+use crate::x86::table::{Row, Shape};
 use crate::x86::vector::{Mem, Place};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+
+/// Place of a value that a narrowing overwrites, with AVX-512: none of the places that rules use.
+const NARROWED: usize = 7;
+/// The first temporary of a narrowing's rule, without AVX-512: others hold its result and the rest of the register.
+const NARROWING: usize = 2;
 
 /// Mask registers that rules may change.
 pub(super) const MASKS: [u8; 3] = [1, 2, 3];
@@ -41,7 +47,7 @@ pub(super) struct Operands {
     count: usize,
 }
 
-/// What is to be computed beside an instruction.
+/// Computation to be made beside an instruction.
 #[derive(Clone, Copy)]
 struct Rule {
     op: Op,
@@ -196,15 +202,16 @@ impl Emitter {
         let own = self.held_alone(d).filter(|_| rest.is_none_or(|rest| rest == d));
         let first = usize::from(own.is_none());
         let to = own.unwrap_or_else(|| self.temporary(0));
-        let temps = [0, 1, 2].map(|i| self.temporary(first + i));
         let inline = self.inline_rule();
+        let count = inline.temporaries(op);
+        let temps: Vec<u8> = (first..first + count).map(|i| self.temporary(i)).collect();
         let after = inline.needs_result(op);
         let operands = &mut rule.operands;
         if after {
             // The guest's operand, as it is before the instruction.
             for i in 0..operands.count {
                 if operands.x[i] == Place::Reg(d) && inline.needs_operand(op, i) {
-                    let value = self.temporary(first + 3);
+                    let value = self.temporary(first + count);
                     self.move_shadow(value, d, rule.width.max(16));
                     operands.x[i] = Place::Reg(value);
                 }
@@ -311,15 +318,21 @@ impl Emitter {
         if !self.open_operand(at) {
             return self.solo(at);
         }
+        let marks = widens && self.mirror().settings.policy.marks_widened;
+        if marks && !self.has_upper() {
+            self.temporary(2);
+        }
+        let rounds = !widens && self.inline_rule().needs_result(Op::Narrow);
+        let value = rounds.then(|| self.narrowed_value(insn, source, same));
         self.guest(at);
         let shadow = match insn.op_kind(source) {
             OpKind::Register => Some(self.shadow_value(insn.op_register(source).number() as u8)),
             _ => self.mirror_memory(insn).map(Place::Mem),
         };
-        let Some(shadow) = shadow else {
+        if shadow.is_none() && !rounds {
             self.close_operand();
             return self.clear_vector(d);
-        };
+        }
         let bytes = if insn.op_kind(source) == OpKind::Register {
             insn.op_register(source).size() as u8
         } else {
@@ -330,6 +343,11 @@ impl Emitter {
             (Shape::Packed, true) => insn.op0_register().size() as u8 / 8,
             (Shape::Packed, false) => bytes / 8,
         };
+        self.begin_rule(at);
+        let shadow = match (value, shadow) {
+            (Some(value), shadow) => self.narrowing(value, shadow, d, count),
+            (None, shadow) => shadow.expect("it was looked whether there is one"),
+        };
         let to = self.shadow_target(d, 0);
         if let Some(rest) = rest {
             let from = self.low_in_register(rest, 16, 0);
@@ -338,6 +356,7 @@ impl Emitter {
             }
         }
         let temp = self.temporary(1);
+        let mark = marks.then(|| [if self.has_upper() { temp } else { self.temporary(2) }, MASKS[1]]);
         let job = Conversion {
             from: if widens { Format::F32 } else { Format::F64 },
             result: if widens { Format::F64 } else { Format::F32 },
@@ -348,10 +367,10 @@ impl Emitter {
             temp,
             mask: MASKS[0],
             lanes: if self.has_upper() { lanes_mask(count) } else { None },
+            mark,
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
-        self.begin_rule(at);
         rules::convert(&mut self.out.hot, binding, &job, &constants);
         self.end_rule(at);
         if rest.is_some() && !places::keeps_upper(insn) {
@@ -359,6 +378,136 @@ impl Emitter {
         }
         self.put_shadow(d, to);
         self.close_operand();
+    }
+}
+
+impl Emitter {
+    /// A comparison that the shadow wants to see: it is left to the engine if the rule says that it may come out otherwise.
+    pub(super) fn compared(&mut self, at: At<'_>, format: Format, shape: Shape) {
+        let insn = &at.insn().decoded;
+        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+        let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.guarded(at) };
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let operands = self.operands(insn, &source_numbers(insn, Op::Sub, None));
+        if operands.absent.count_ones() as usize != operands.count {
+            let width = match shape {
+                Shape::Scalar => format.bytes() as u8,
+                Shape::Packed => insn.op0_register().size() as u8,
+            };
+            self.ask(at, doubt, format, width, &operands);
+        }
+        if insn.op0_register().is_vector_register() && rows::row(insn) != Row::CompareFlags(format) {
+            self.close_operand();
+            return self.fresh(at, format, shape);
+        }
+        self.guest(at);
+        self.close_operand();
+    }
+
+    /// Leaves the instruction to the engine where `doubt` is not +0 in a lane.
+    fn ask(&mut self, at: At<'_>, doubt: InlineRule, format: Format, width: u8, operands: &Operands) {
+        let upper = self.has_upper();
+        let temps: Vec<u8> = match upper {
+            true => vec![self.temporary(0)],
+            false => (2..2 + doubt.temporaries(Op::Sub)).map(|i| self.temporary(i)).collect(),
+        };
+        let to = self.temporary(1);
+        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
+        self.touch(at);
+        self.begin_rule(at);
+        let job = Job {
+            rule: doubt,
+            op: Op::Sub,
+            format,
+            width,
+            x: &operands.x[..operands.count],
+            shadows: &operands.shadows[..operands.count],
+            absent: operands.absent,
+            r: Place::Reg(to),
+            to,
+            rest: Rest::Zero,
+            temps: &temps,
+            masks: if upper { &MASKS } else { &[] },
+            lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },
+            spill: &spill,
+        };
+        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
+        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        self.end_rule(at);
+        self.guard_register(at, to);
+    }
+
+    /// Keeps the value that `insn` narrows, its operand `source`, where it can be read afterwards. `same`: it is overwritten. All
+    /// temporaries are set aside that [`narrowing`](Self::narrowing) needs.
+    fn narrowed_value(&mut self, insn: &Instruction, source: u32, same: bool) -> Place {
+        let upper = self.has_upper();
+        let last = if upper { 1 } else { NARROWING + self.inline_rule().temporaries(Op::Narrow) };
+        let copy = self.temporary(last);
+        if insn.op_kind(source) != OpKind::Register {
+            return Place::Mem(operand::guest_memory(insn));
+        }
+        let register = insn.op_register(source).number() as u8;
+        if !same {
+            return Place::Reg(register);
+        }
+        let bytes = insn.op_register(source).size() as u8;
+        if !upper {
+            self.move_shadow(copy, register, bytes);
+            return Place::Reg(copy);
+        }
+        let kept = self.aside(NARROWED);
+        self.out.hot.vector_store(kept, register, bytes);
+        Place::Mem(kept)
+    }
+
+    /// The shadow, in the wider format, of `count` numbers `value` with this shadow, which were narrowed into register `d`: in
+    /// temporary 1.
+    fn narrowing(&mut self, value: Place, shadow: Option<Place>, d: u8, count: u8) -> Place {
+        let to = self.temporary(1);
+        let rule = self.inline_rule();
+        let upper = self.has_upper();
+        let temps: Vec<u8> = match upper {
+            true => vec![self.temporary(0)],
+            false => {
+                (NARROWING..NARROWING + rule.temporaries(Op::Narrow)).map(|i| self.temporary(i)).collect()
+            }
+        };
+        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
+        let lanes = if upper { lanes_mask(count) } else { None };
+        let widened = Conversion {
+            from: Format::F32,
+            result: Format::F64,
+            count,
+            shadow: Place::Reg(d),
+            to,
+            rest: Rest::Zero,
+            temp: to,
+            mask: MASKS[0],
+            lanes,
+            mark: None,
+        };
+        let job = Job {
+            rule,
+            op: Op::Narrow,
+            format: Format::F64,
+            width: count * Format::F64.bytes() as u8,
+            x: &[value],
+            shadows: &[shadow.unwrap_or(value)],
+            absent: u8::from(shadow.is_none()),
+            r: Place::Reg(to),
+            to,
+            rest: Rest::Zero,
+            temps: &temps,
+            masks: if upper { &MASKS } else { &[] },
+            lanes,
+            spill: &spill,
+        };
+        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
+        rules::convert(&mut self.out.hot, binding, &widened, &constants);
+        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        Place::Reg(to)
     }
 }
 

@@ -85,7 +85,7 @@ fn same_width(register: Register, n: u8) -> Register {
     first + u32::from(n)
 }
 
-/// Whether [`Emitter::double`] knows all operands: vector registers, memory and an immediate.
+/// Tells whether [`Emitter::double`] knows all operands: vector registers, memory and an immediate.
 pub(super) fn can_double(insn: &Instruction) -> bool {
     (0..insn.op_count()).all(|n| match insn.op_kind(n) {
         OpKind::Register => {

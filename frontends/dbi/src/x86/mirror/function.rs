@@ -42,7 +42,7 @@ struct Result {
     to: u8,
     /// The jump of those that take it.
     unknown: Rel32,
-    /// Where the shadow is expected to be known.
+    /// Registers whose shadow is expected to be known.
     known: u64,
     /// The jump of those for which the whole rule is needed, and where it goes on after that.
     whole: Option<(Rel32, u64)>,
@@ -73,7 +73,10 @@ impl Emitter {
         let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
         let settings = self.mirror().settings;
         let inline = !settings.records && !settings.slow && (self.has_upper() || !settings.wide);
-        (settled && inline).then_some(function)
+        // The evaluator knows nothing of roundings.
+        let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
+        let suffices = !settings.policy.is_born || function.function.results().all(is_ruled);
+        (settled && inline && suffices).then_some(function)
     }
 
     /// Enters the function at `start`.
@@ -404,7 +407,7 @@ impl Emitter {
     }
 }
 
-/// What general register `base` points to, or the mirror of that.
+/// Memory that general register `base` points to, or the mirror of that.
 fn through(base: Gpr, gs: bool) -> Mem {
     let at = At::Base { base: Some(base), index: None, displacement: 0 };
     Mem { gs, fs: false, address32: false, at }

@@ -265,7 +265,7 @@ fn clears(insn: &iced_x86::Instruction) -> bool {
         && insn.op0_register() == insn.op1_register()
 }
 
-/// Whether the instruction is one that addresses are computed with.
+/// Tells whether the instruction is one that addresses are computed with.
 fn calculates(insn: &iced_x86::Instruction) -> bool {
     use iced_x86::Mnemonic::{Add, Imul, Sub};
     matches!(insn.mnemonic(), Add | Sub | Imul)

@@ -2,6 +2,7 @@
 
 use super::At;
 use super::encode::{self, NOT_EQUAL};
+use super::operand;
 use crate::context::Context;
 use crate::x86::access::is_read;
 use crate::x86::asm::{Gpr, RCX};
@@ -10,7 +11,7 @@ use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rules::Constants;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
-use iced_x86::{OpAccess, Register};
+use iced_x86::{Instruction, Mnemonic, OpAccess, Register};
 use shadowgrind_core::format::Format;
 
 /// Something that may carry a shadow.
@@ -26,7 +27,7 @@ pub(super) enum Source {
     X87,
 }
 
-/// Where a guard goes.
+/// Way by which a guard leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Leave {
     /// To the engine, with the instruction.
@@ -63,6 +64,14 @@ impl Emitter {
             sources.extend(self.memory_source(insn));
         }
         sources
+    }
+
+    /// Leaves the instruction to the engine if its address is made of what carries a shadow: a table is looked up.
+    pub(super) fn guard_address(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let cells = address_registers(insn).filter_map(super::general_number);
+        let cells: Vec<Source> = cells.filter(|&n| self.may_carry(n)).map(Source::Cell).collect();
+        self.guard(at, &cells);
     }
 
     /// Leaves the instruction to the engine if any source carries a shadow.
@@ -210,7 +219,7 @@ impl Emitter {
     }
 
     /// Sets the flags to "not equal" if a bit of `register` is set.
-    fn test_union(&mut self, register: u8) {
+    pub(super) fn test_union(&mut self, register: u8) {
         if self.has_upper() {
             self.mask_of_lanes(register);
             return encode::test_mask(&mut self.out.hot);
@@ -221,7 +230,7 @@ impl Emitter {
     }
 
     /// Makes rcx something other than 0 if a bit of `register` is set. Keeps the flags.
-    fn union_to_rcx(&mut self, register: u8) {
+    pub(super) fn union_to_rcx(&mut self, register: u8) {
         if self.has_upper() {
             self.mask_of_lanes(register);
             return encode::mask_to_rcx(&mut self.out.hot);
@@ -243,7 +252,7 @@ impl Emitter {
     }
 
     /// Cold code that puts back what is borrowed and leaves.
-    fn leaving_stub(&mut self, leave: Leave, scratch: bool) -> u64 {
+    pub(super) fn leaving_stub(&mut self, leave: Leave, scratch: bool) -> u64 {
         let start = self.out.cold.here();
         if scratch {
             self.out.cold.load(RCX, self.frame.slot(Slot::Scratch));
@@ -264,4 +273,22 @@ impl Emitter {
         }
         start
     }
+}
+
+/// Tells whether an instruction does nothing with the memory that it names but compute its address, or ask for it early.
+fn only_names_memory(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::{
+        Lea, Nop, Prefetch, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw, Reservednop,
+    };
+    matches!(
+        mnemonic,
+        Lea | Nop | Reservednop | Prefetch | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw
+    )
+}
+
+/// The general registers that make the address of the instruction's explicit memory operand, if it goes there.
+pub(crate) fn address_registers(insn: &Instruction) -> impl Iterator<Item = Register> + use<> {
+    let registers = [insn.memory_base(), insn.memory_index()];
+    let goes = operand::has_memory(insn) && !only_names_memory(insn.mnemonic());
+    registers.into_iter().filter(move |register| goes && register.is_gpr()).map(Register::full_register)
 }

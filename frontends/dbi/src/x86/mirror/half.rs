@@ -42,7 +42,7 @@ impl Emitter {
     /// `vcvtps2ph`.
     pub(super) fn single_to_half(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        if insn.encoding() != EncodingKind::VEX {
+        if insn.encoding() != EncodingKind::VEX || self.mirror().settings.policy.is_born {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
@@ -79,6 +79,7 @@ impl Emitter {
             temp: self.temporary(1),
             mask: super::arith::MASKS[0],
             lanes: if upper { lanes_mask(count) } else { None },
+            mark: None,
         };
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();

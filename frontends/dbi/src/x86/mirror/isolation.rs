@@ -28,7 +28,7 @@ const JMP_BYTES: u8 = 5;
 const SHORT_JMP: u8 = 0xeb;
 const SHORT_JMP_BYTES: u8 = 2;
 
-/// Whether the instruction stores or loads MXCSR, alone or with other state.
+/// Tells whether the instruction stores or loads MXCSR, alone or with other state.
 pub(in crate::x86) fn concerns_mxcsr(insn: &Instruction) -> bool {
     match insn.mnemonic() {
         Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr => true,
@@ -41,24 +41,27 @@ fn stores_mxcsr(insn: &Instruction) -> bool {
     matches!(insn.mnemonic(), Mnemonic::Stmxcsr | Mnemonic::Vstmxcsr)
 }
 
-/// Whether annotating `block` takes rules.
-fn has_rules(block: &Superblock) -> bool {
+/// Tells whether annotating `block` takes rules; `doubts`: comparisons do.
+fn has_rules(block: &Superblock, doubts: bool) -> bool {
     let computes = |insn: &Insn| match rows::row(&insn.decoded) {
         Row::Widen(_) | Row::FromHalf => true,
+        Row::CompareFlags(_) | Row::Compare(..) => doubts,
         row => row.computes(),
     };
     block.function.is_some() || block.insns.iter().any(computes)
 }
 
 impl Emitter {
-    /// Whether the processor's MXCSR is not the guest's while annotated code runs, and functions taken as one operation.
+    /// Tells whether the processor's MXCSR is not the guest's while annotated code runs, and functions taken as one
+    /// operation.
     pub(crate) fn hides_mxcsr(&self) -> bool {
         self.mirror.as_ref().is_some_and(|m| m.settings.in_registers == 0 && !m.settings.records)
     }
 
     /// At the start of `block`, which is isolated: goes on without isolation if it can. Keeps the flags.
     pub(in crate::x86) fn leave_if_settled(&mut self, block: &Superblock) {
-        if !has_rules(block) {
+        let doubts = self.mirror().settings.doubt.is_some();
+        if !has_rules(block, doubts) {
             return;
         }
         let (rcx, mxcsr) = (self.frame.slot(Slot::Rcx), self.frame.slot(Slot::Mxcsr));
@@ -164,14 +167,14 @@ impl Emitter {
         }
     }
 
-    /// Whether the instruction's operand can be named in other instructions beside it.
+    /// Tells whether the instruction's operand can be named in other instructions beside it.
     fn has_plain_operand(&self, insn: &Insn) -> bool {
         let decoded = &insn.decoded;
         decoded.segment_prefix() != Register::FS
             && (!decoded.is_ip_rel_memory_operand() || self.reaches(insn, decoded.ip_rel_memory_address()))
     }
 
-    /// Whether the instruction loads MXCSR and no more, and names no register that is needed for it.
+    /// Tells whether the instruction loads MXCSR and no more, and names no register that is needed for it.
     fn may_load_mxcsr(&mut self, insn: &Insn) -> bool {
         let loads = matches!(insn.decoded.mnemonic(), Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr);
         let used = self.facts.info(&insn.decoded).used_registers();

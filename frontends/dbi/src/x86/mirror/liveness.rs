@@ -1,4 +1,4 @@
-//! What is known about a superblock before it is annotated: where the guest's flags are dead, and which loads are of
+//! Facts about a superblock before it is annotated: the places where the guest's flags are dead, and the loads of
 //! addresses.
 //!
 //! Conservative: at every way out, everything is alive.
@@ -13,13 +13,13 @@ use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
 const STATUS: u32 =
     RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
 
-/// How far ahead a use is looked for.
+/// Distance ahead, in instructions, to which a use is looked for.
 const HORIZON: usize = 12;
 
 /// See the module's description.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
-    /// Whether nobody looks any more at the flags as they are before each instruction.
+    /// True of each instruction before which nobody looks any more at the flags as they are.
     dead: Vec<bool>,
 }
 
@@ -36,7 +36,7 @@ impl Liveness {
         }
     }
 
-    /// Whether the flags may be overwritten before instruction `index`.
+    /// Tells whether the flags may be overwritten before instruction `index`.
     pub(super) fn flags_are_dead(&self, index: usize) -> bool {
         self.dead[index]
     }
@@ -59,8 +59,8 @@ fn may_keep(insn: &Instruction) -> bool {
     by_cl || insn.is_string_instruction() || matches!(insn.mnemonic(), Mnemonic::Popf | Mnemonic::Popfq)
 }
 
-/// Whether what instruction `index` loads into `register` (a full register) is certainly no float: it is used as an
-/// address, or overwritten, before anything else can see it.
+/// Tells whether what instruction `index` loads into `register` (a full register) is certainly no float: it is used as
+/// an address, or overwritten, before anything else can see it.
 pub(super) fn is_no_float(
     block: &Superblock,
     index: usize,
@@ -87,7 +87,7 @@ pub(super) fn is_no_float(
     false
 }
 
-/// How an instruction uses a register.
+/// Use of a register by an instruction.
 #[derive(Default)]
 struct Access {
     reads: bool,
@@ -111,8 +111,8 @@ fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfo
     found
 }
 
-/// Whether the instruction makes no float of what it reads from general registers: its annotation does not look at
-/// their cells.
+/// Tells whether the instruction makes no float of what it reads from general registers: its annotation does not look
+/// at their cells.
 fn ignores_shadows(insn: &Instruction) -> bool {
     !insn.is_string_instruction()
         && matches!(rows::row(insn), Row::Integer | Row::Nothing | Row::FromInteger(..))

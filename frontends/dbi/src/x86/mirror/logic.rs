@@ -42,8 +42,8 @@ impl Lanes {
         Vector::new(form, self.format, self.length, operands, rm)
     }
 
-    /// Whether a lane that `form`, no conjunction, makes zero is nothing, although an operand has a shadow. Exclusive
-    /// disjunction of equals is undone by another.
+    /// Tells whether a lane that `form`, no conjunction, makes zero is nothing, although an operand has a shadow.
+    /// Exclusive disjunction of equals is undone by another.
     pub(super) fn may_be_nothing(self, form: Form) -> bool {
         self.typed && form != forms::XOR
     }
@@ -280,8 +280,8 @@ fn parts(insn: &Instruction) -> Option<(Form, u8, u8)> {
         .then(|| (form, d.number() as u8, insn.op_register(first).number() as u8))
 }
 
-/// Whether the mnemonic says nothing about the lanes: floats of either width may be in them, and a wide lane of zeros
-/// may be one of them.
+/// Tells whether the mnemonic says nothing about the lanes: floats of either width may be in them, and a wide lane of
+/// zeros may be one of them.
 fn is_untyped(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(mnemonic, Pand | Pandn | Por | Pxor | Vpand | Vpandn | Vpor | Vpxor)

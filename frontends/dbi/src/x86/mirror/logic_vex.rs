@@ -15,7 +15,7 @@ struct Part {
     absent: u8,
 }
 
-/// What selects lanes: a register, or its complement.
+/// Mask that selects lanes: a register, or its complement.
 #[derive(Clone, Copy)]
 struct Mask {
     register: u8,
@@ -107,7 +107,7 @@ impl Emitter {
         self.put_shadow(d, shadow);
     }
 
-    /// What a mask lets through of register `float`, in temporaries `places`: its shadow, with the sign that it has then, in
+    /// Lets register `float` through a mask, in temporaries `places`: its shadow, with the sign that it has then, in
     /// the lanes of which all is let through, the sign aside; and a bit in those of which a part is. Uses temporaries 0
     /// and 5.
     fn through(&mut self, lanes: Lanes, float: u8, mask: Mask, places: [usize; 2]) {

@@ -8,6 +8,7 @@
 //! have nothing to do with them, without as `isolation` says. Knows instructions and places, not what a shadow means.
 
 mod arith;
+mod counting;
 mod double;
 mod encode;
 mod function;
@@ -22,6 +23,7 @@ mod masked;
 mod operand;
 mod places;
 pub(crate) use function::CALLER_SAVED;
+pub(crate) use guard::address_registers;
 pub(crate) use scaled::may_scale;
 pub(crate) mod record;
 mod retarget;
@@ -43,7 +45,7 @@ use super::superblock::{Flow, Insn, Superblock};
 use super::table::{Row, X87};
 use crate::context::ASIDE;
 use crate::x86::table::Shape;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
@@ -54,16 +56,18 @@ use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
 use twins::Twins;
 
-/// What annotation needs to know.
+/// Settings of annotation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     /// Shadows of this many vector registers are in the upper vector registers, from zmm16 on; 0 without AVX-512.
     pub(crate) in_registers: u8,
     /// Operations are recorded, not computed beside the guest's.
     pub(crate) records: bool,
-    /// What they are computed by otherwise.
+    /// The rule by which they are computed otherwise.
     pub(crate) rule: Option<InlineRule>,
-    /// What else is to be done for the shadow.
+    /// The rule of what is asked beside comparisons, if those are to be seen and operations are not recorded.
+    pub(crate) doubt: Option<InlineRule>,
+    /// The other services for the shadow.
     pub(crate) policy: &'static Policy,
     /// Whatever meets a shadow is left to the engine: the slow twin of everything else, for tests.
     pub(crate) slow: bool,
@@ -71,7 +75,7 @@ pub(crate) struct Settings {
     pub(crate) constants: u64,
     /// With no shadow in an upper register: vector registers have 64 bytes all the same, and the guest may use them.
     pub(crate) wide: bool,
-    /// Whether the processor has AVX-512.
+    /// True if the processor has AVX-512.
     pub(crate) has_avx512: bool,
     /// First address without a mirror.
     pub(crate) guest_end: u64,
@@ -89,11 +93,12 @@ pub(crate) struct Mirror {
     temporaries: Temporaries,
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
-    /// What is recorded, by number, and the number of what is recorded at an address.
+    /// The recorded operations, by number, and the number of the operation recorded at an address.
     recorded: Vec<Recorded>,
     recorded_at: HashMap<u64, u32>,
-    /// Guest addresses of instructions that are worth the code of `scaled`.
-    meets: HashSet<u64>,
+    /// Guest addresses of instructions that are worth the code of `scaled`, and the numbers under which those count the
+    /// digits that they lose.
+    meets: HashMap<u64, u16>,
 }
 
 impl Mirror {
@@ -107,11 +112,11 @@ impl Mirror {
             ended: false,
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
-            meets: HashSet::new(),
+            meets: HashMap::new(),
         }
     }
 
-    /// Whether annotations take it that the guest uses nothing of AVX-512.
+    /// Tells whether annotations take it that the guest uses nothing of AVX-512.
     pub(crate) fn excludes_avx512(&self) -> bool {
         self.settings.in_registers != 0 || self.settings.has_avx512 && !self.settings.wide
     }
@@ -123,13 +128,14 @@ impl Mirror {
         self.twins = Twins::new(EncodingKind::VEX);
     }
 
-    /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often. Code made from there is to be
-    /// made anew: a fault in it is looked up by making it once more.
-    pub(crate) fn meets(&mut self, pc: u64) {
-        self.meets.insert(pc);
+    /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often; what it loses is counted under
+    /// `number`. Code made from there is to be made anew: a fault in it is looked up by making it once more.
+    pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {
+        // Without a number it is left to the engine, which counts.
+        self.meets.extend(number.map(|number| (pc, number)));
     }
 
-    /// What is recorded, by number.
+    /// The recorded operations, by number.
     pub(crate) fn recorded(&self) -> &[Recorded] {
         &self.recorded
     }
@@ -158,12 +164,12 @@ impl Emitter {
         self.mirror.as_mut().expect("annotated modes have a mirror")
     }
 
-    /// Whether operations are recorded.
+    /// Tells whether operations are recorded.
     fn records(&mut self) -> bool {
         self.mirror().settings.records
     }
 
-    /// What shadows are computed by, where operations are not recorded.
+    /// Rule by which shadows are computed, where operations are not recorded.
     fn inline_rule(&mut self) -> InlineRule {
         self.mirror().settings.rule.expect("shadows that are not recorded have a rule")
     }
@@ -206,10 +212,15 @@ impl Emitter {
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let Settings { records, slow, policy, .. } = self.mirror().settings;
+        let is_born = policy.is_born;
         let (compares, converts) = (records && policy.comparisons, records && policy.conversions);
+        let doubts = self.mirror().settings.doubt.is_some() && !self.mode.is_off();
         let row = rows::row(insn);
         if self.mode.is_off() && has_vector_result(row, insn) {
             return self.integer(at);
+        }
+        if policy.derivatives.is_some() && !self.mode.is_off() {
+            self.guard_address(at);
         }
         match row {
             Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => {
@@ -234,12 +245,16 @@ impl Emitter {
             Row::Nothing => self.guest(at),
             Row::Integer if self.hides_mxcsr() && isolation::concerns_mxcsr(insn) => self.annotated_mxcsr(at),
             Row::Integer => self.integer(at),
+            Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
             Row::General(general) => self.general(at, general),
             Row::X87(X87::Control) => self.guest(at),
-            Row::X87(_) if records && !self.mode.is_off() => self.solo(at),
+            Row::X87(_) if (records || is_born) && !self.mode.is_off() => self.solo(at),
             Row::X87(_) => self.x87(at),
             Row::State => self.solo(at),
-            Row::CompareFlags(_) if !compares || self.mode.is_off() => self.guest(at),
+            Row::CompareFlags(format) if doubts => self.compared(at, format, Shape::Scalar),
+            Row::Compare(format, shape) if doubts => self.compared(at, format, shape),
+            Row::CompareFlags(format) if !compares => self.compared_to_flags(at, format),
+            Row::CompareFlags(_) if self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
                 let what = What::Compare(Predicate::ORDER);
                 let shape = Shape::Scalar;
@@ -270,12 +285,11 @@ impl Emitter {
             Row::FromHalf if records => self.fresh(at, Format::F32, Shape::Packed),
             Row::FromHalf => self.half_to_single(at),
             Row::ToHalf if !records => self.single_to_half(at),
-            Row::Compare(format, shape) if !compares => self.fresh(at, format, shape),
-            Row::Round(format, shape) | Row::FromInteger(format, shape) if !records => {
-                self.fresh(at, format, shape);
-            }
+            Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
+            // Where roundings count, an integer may be another than the real's.
+            Row::Round(format, shape) if !records && !is_born => self.fresh(at, format, shape),
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
-            Row::ToInteger(..) if !converts => self.integer(at),
+            Row::ToInteger(..) if !policy.conversions => self.integer(at),
             Row::Round(..) if records => self.solo(at),
             _ => self.guarded(at),
         }
@@ -293,7 +307,7 @@ impl Emitter {
         self.note(index, displaced);
     }
 
-    /// What is displaced while the instruction is annotated, and `scratch` with it.
+    /// Registers that are displaced while the instruction is annotated, and `scratch` with them.
     fn displaced(&mut self, scratch: Option<Gpr>) -> Displaced {
         Displaced { scratch, address: self.mirror().borrowed.address, ..Displaced::default() }
     }
@@ -306,10 +320,12 @@ impl Emitter {
         self.mirror().ended = true;
     }
 
-    /// Leaves the instruction to the engine if an operand carries a shadow; what it writes carries none otherwise.
+    /// Leaves the instruction to the engine if an operand carries a shadow, or if a shadow may be born of it; what it writes
+    /// carries none otherwise.
     fn guarded(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        if insn.is_vsib() || !self.open_operand(at) {
+        let may_bear = self.mirror().settings.policy.is_born && rows::row(insn).rounds();
+        if may_bear || insn.is_vsib() || !self.open_operand(at) {
             return self.solo(at);
         }
         let sources = self.sources(at);
@@ -319,7 +335,7 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// What an instruction that computes no float writes carries no shadow.
+    /// Clears the shadow of the bytes that an instruction which computes no float writes.
     fn integer(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if insn.is_string_instruction() || insn.has_lock_prefix() && self.records() {
@@ -384,7 +400,7 @@ impl Emitter {
         }
     }
 
-    /// Whether general register `n` may carry a shadow.
+    /// Tells whether general register `n` may carry a shadow.
     fn may_carry(&self, n: Gpr) -> bool {
         self.mode.mask() >> n & 1 != 0
     }
@@ -396,8 +412,8 @@ impl Emitter {
     }
 }
 
-/// Whether an instruction computes floats, or reads them for a decision, and leaves what it makes where its shadow is
-/// simply cleared when shadowing is off.
+/// Tells whether an instruction computes floats, or reads them for a decision, and leaves what it makes where its
+/// shadow is simply cleared when shadowing is off.
 fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
     match row {
         Row::Arith(..)

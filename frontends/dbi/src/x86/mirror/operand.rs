@@ -20,12 +20,12 @@ pub(super) struct Borrowed {
     pub(super) address: Option<Gpr>,
 }
 
-/// Whether the instruction has an explicit memory operand.
+/// Tells whether the instruction has an explicit memory operand.
 pub(super) fn has_memory(insn: &Instruction) -> bool {
     (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory)
 }
 
-/// Whether a displacement of 32 bits does not say `address` by itself.
+/// Tells whether a displacement of 32 bits does not say `address` by itself.
 fn is_high(address: u64) -> bool {
     i64::from(address as i32) as u64 != address
 }
@@ -61,18 +61,18 @@ pub(super) fn guest_memory(insn: &Instruction) -> Mem {
 }
 
 impl Emitter {
-    /// How the instruction accesses its explicit memory operand.
+    /// Access of the instruction to its explicit memory operand.
     fn memory_access(&mut self, insn: &Instruction) -> OpAccess {
         let index = (0..insn.op_count()).find(|&n| insn.op_kind(n) == OpKind::Memory);
         index.map_or(OpAccess::None, |n| self.facts.info(insn).op_access(n))
     }
 
-    /// Whether the instruction reads its explicit memory operand.
+    /// Tells whether the instruction reads its explicit memory operand.
     pub(super) fn reads_memory(&mut self, insn: &Instruction) -> bool {
         is_read(self.memory_access(insn))
     }
 
-    /// Whether the instruction writes it.
+    /// Tells whether the instruction writes it.
     pub(super) fn writes_memory(&mut self, insn: &Instruction) -> bool {
         is_write(self.memory_access(insn))
     }

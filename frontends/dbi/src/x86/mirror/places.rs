@@ -9,12 +9,12 @@ use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, Register};
 use shadowgrind_core::format::Format;
 
-/// Whether a legacy instruction leaves the upper part of its vector registers alone.
+/// Tells whether a legacy instruction leaves the upper part of its vector registers alone.
 pub(super) fn keeps_upper(insn: &Instruction) -> bool {
     insn.encoding() == EncodingKind::Legacy
 }
 
-/// Where in its general register `register` begins, in bytes.
+/// First byte of `register` in its general register.
 pub(super) fn first_byte(register: Register) -> i32 {
     i32::from(matches!(register, Register::AH | Register::BH | Register::CH | Register::DH))
 }
@@ -34,7 +34,7 @@ impl Emitter {
         }
     }
 
-    /// Where the shadow of vector register `n` is best read: in a register that holds it, if one does.
+    /// Best place to read the shadow of vector register `n` from: a register that holds it, if one does.
     pub(super) fn shadow_value(&mut self, n: u8) -> Place {
         match self.held(n) {
             Some(register) => Place::Reg(register),

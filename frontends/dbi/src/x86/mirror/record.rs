@@ -9,6 +9,7 @@
 use super::At;
 use super::encode;
 use super::operand;
+use super::rounding::may_round;
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
@@ -36,7 +37,7 @@ pub(crate) const FRESH_32: u64 = BUFFER + 32;
 /// Most bytes of a result.
 pub(crate) const LANES: u64 = 32;
 
-/// What an instruction does that is recorded.
+/// Operation of an instruction that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// An operation.
@@ -54,7 +55,7 @@ pub(crate) enum What {
 pub(crate) struct Recorded {
     /// Its address.
     pub(crate) pc: u64,
-    /// What it does, lane by lane.
+    /// Its operation, lane by lane.
     pub(crate) what: What,
     /// Number of lanes.
     pub(crate) lanes: u8,
@@ -64,6 +65,8 @@ pub(crate) struct Recorded {
     pub(crate) from: Format,
     /// Format of the result.
     pub(crate) to: Format,
+    /// True if no term of a sum rounds the others.
+    pub(crate) plain_sum: bool,
 }
 
 impl Recorded {
@@ -97,7 +100,7 @@ impl Recorded {
     }
 }
 
-/// How an instruction is to be recorded.
+/// Plan of an instruction's record.
 pub(super) struct Plan<'a> {
     pub(super) what: What,
     pub(super) from: Format,
@@ -143,6 +146,7 @@ impl Emitter {
             operands: plan.sources.len() as u8,
             from: plan.from,
             to: plan.to,
+            plain_sum: !may_round(at, plan.to),
         };
         let id = self.recorded(recorded);
         // Both are set aside while nothing else is displaced.

@@ -15,7 +15,7 @@ use shadowgrind_core::ops::Op;
 const MAGIC: u8 = 1;
 /// (A ^ B) & C.
 const DIFFERENCE: u8 = 0x28;
-/// Where masks are kept while the rule computes: none of the places that rules use.
+/// Place of masks while the rule computes: none of the places that rules use.
 const KEPT: usize = 6;
 
 /// A sum of `width` bytes of `format`, whose result is in vector register `d`.
@@ -42,15 +42,15 @@ impl Sum {
     }
 }
 
-/// Whether a term of the sum may be one that rounds the others.
-fn may_round(at: At<'_>, sum: Sum) -> bool {
-    at.block.rounds.concerns(sum.format) && !at.block.plain_sums.contains(&at.insn().pc())
+/// Tells whether a term of the sum may be one that rounds the others.
+pub(super) fn may_round(at: At<'_>, format: Format) -> bool {
+    at.block.rounds.concerns(format) && !at.block.plain_sums.contains(&at.insn().pc())
 }
 
 impl Emitter {
     /// Before the rule and the guest's instruction.
     pub(super) fn find_magic(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
-        if !may_round(at, sum) {
+        if !may_round(at, sum.format) {
             return;
         }
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
@@ -81,7 +81,7 @@ impl Emitter {
     /// After both.
     pub(super) fn drop_rounded(&mut self, at: At<'_>, sum: Sum) {
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
-        if !upper || !may_round(at, sum) {
+        if !upper || !may_round(at, sum.format) {
             return;
         }
         let constants = Constants::at(self.mirror().settings.constants);

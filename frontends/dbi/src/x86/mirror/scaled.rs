@@ -25,7 +25,7 @@ const THIRD: u8 = 3;
 const T: u8 = UPPER[0];
 const U: u8 = UPPER[1];
 
-/// Where the float, its shadow and the other operand wait for the guest's instruction.
+/// Places in which the float, its shadow and the other operand wait for the guest's instruction.
 const FLOAT: usize = 0;
 const SHADOW: usize = 1;
 const OTHER: usize = 2;
@@ -35,10 +35,11 @@ const FRACTION_BITS: u8 = 23;
 /// The shift's number among those of its opcode: arithmetic, to the right; to the left.
 const SHIFT_RIGHT: u8 = 4;
 const SHIFT_LEFT: u8 = 6;
-/// Bits of a double's sign and exponent.
+/// Bits of a double's sign and exponent, and of its significand beside them in its upper half.
 const DOUBLE_UPPER_BITS: u8 = 12;
+const DOUBLE_UPPER_DIGITS: u8 = 32 - DOUBLE_UPPER_BITS;
 
-/// What an instruction works on.
+/// Operands of an instruction.
 #[derive(Clone, Copy)]
 struct Parts {
     d: u8,
@@ -61,7 +62,7 @@ impl Parts {
     }
 }
 
-/// Whether `insn` is one that may be annotated so.
+/// Tells whether `insn` is one that may be annotated so.
 pub(crate) fn may_scale(insn: &Instruction) -> bool {
     parts(insn).is_some()
 }
@@ -104,11 +105,11 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let mirror = self.mirror();
         let held = mirror.settings.in_registers;
-        if held == 0 || mirror.settings.records || mirror.settings.slow || !mirror.meets.contains(&insn.ip())
-        {
+        let number = mirror.meets.get(&insn.ip()).copied();
+        if held == 0 || mirror.settings.records || mirror.settings.slow {
             return false;
         }
-        let Some(parts) = parts(insn) else { return false };
+        let (Some(number), Some(parts)) = (number, parts(insn)) else { return false };
         let b = parts.b.filter(|b| matches!(b, Place::Reg(_)));
         let all_held =
             parts.d < held && parts.a < held && b.is_none_or(|b| matches!(b, Place::Reg(b) if b < held));
@@ -125,7 +126,24 @@ impl Emitter {
         self.close_operand();
         self.scale(parts);
         self.drop_others(parts);
+        if loses_digits(insn) {
+            self.count_lost(at, parts, number);
+        }
         true
+    }
+
+    /// Counts the instruction if a lane had a shadow, and has none and still digits.
+    fn count_lost(&mut self, at: At<'_>, parts: Parts, number: u16) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let shadow = self.waiting(SHADOW);
+        let (r, to) = (parts.d, 16 + parts.d);
+        let digits = if parts.cuts { Place::Mem(constants.fraction()) } else { Place::Reg(r) };
+        let hot = &mut self.out.hot;
+        hot.vector_load(U, shadow, parts.bytes);
+        hot.vector(parts.vector(forms::TEST, [FIRST, U], Place::Reg(U)));
+        hot.vector(parts.vector(forms::TEST_NOT, [FIRST, to], Place::Reg(to)).masked(FIRST));
+        hot.vector(parts.vector(forms::TEST, [FIRST, r], digits).masked(FIRST));
+        self.count_mask(at, number);
     }
 
     fn waiting(&self, place: usize) -> Mem {
@@ -306,4 +324,12 @@ impl Emitter {
         let to = 16 + parts.d;
         hot.vector(parts.vector(forms::MOVE, [to, 0], Place::Reg(T)).masked(SECOND).zeroing());
     }
+}
+
+/// Tells whether there can be digits in what `insn` leaves without a shadow: not where it shifts all of them out.
+fn loses_digits(insn: &Instruction) -> bool {
+    use Mnemonic::{Psrad, Psrld, Vpsrad, Vpsrld};
+    let last = insn.op_count() - 1;
+    let shifts_right = matches!(insn.mnemonic(), Psrad | Psrld | Vpsrad | Vpsrld);
+    !(shifts_right && insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8() >= DOUBLE_UPPER_DIGITS)
 }

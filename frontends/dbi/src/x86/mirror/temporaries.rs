@@ -31,7 +31,7 @@ const YMM_BYTES: u8 = 32;
 /// See the module's description.
 #[derive(Debug, Default)]
 pub(super) struct Temporaries {
-    /// Which register each place of [`Context::aside`] holds.
+    /// Register that each place of [`Context::aside`] holds.
     aside: [Option<Aside>; ASIDE],
     /// Vector registers that each instruction of the block uses, as masks.
     used: Vec<u16>,
@@ -66,7 +66,7 @@ impl Temporaries {
         self.aside.iter().flatten().map(|aside| aside.register)
     }
 
-    /// How many instructions from now on do not use guest register `n`; nothing if none does.
+    /// Number of instructions from now on that do not use guest register `n`; nothing if none does.
     fn next_use(&self, n: u8) -> Option<usize> {
         let rest = self.used.get(self.index + 1..).unwrap_or_default();
         rest.iter().position(|mask| mask >> n & 1 == 1)
@@ -82,7 +82,7 @@ impl Temporaries {
         (!unused || self.next_use(best).is_none()).then_some(best)
     }
 
-    /// When what `register` holds is wanted again.
+    /// Instruction at which the value of `register` is wanted again.
     fn wanted(&self, register: u8) -> Option<usize> {
         let held = (0..16).filter(|&n| self.held[usize::from(n)] == Some(register));
         held.filter_map(|n| self.next_use(n)).min()
@@ -113,7 +113,7 @@ fn used(insn: &Insn, facts: &mut InstructionInfoFactory) -> u16 {
 }
 
 impl Emitter {
-    /// Whether shadows are in upper vector registers.
+    /// Tells whether shadows are in upper vector registers.
     pub(super) fn has_upper(&mut self) -> bool {
         self.mirror().settings.in_registers > 0
     }
@@ -129,7 +129,7 @@ impl Emitter {
         }
     }
 
-    /// Temporary `i` of the present instruction: 0 and 1, or up to 5 without AVX-512. May set a register aside: not
+    /// Temporary `i` of the present instruction: 0 and 1, or more without AVX-512. May set a register aside: not
     /// between a jump and code that expects things as they were at the jump.
     pub(super) fn temporary(&mut self, i: usize) -> u8 {
         if self.has_upper() {
@@ -243,7 +243,7 @@ impl Emitter {
         }
     }
 
-    /// Whether registers are set aside.
+    /// Tells whether registers are set aside.
     pub(in crate::x86) fn is_any_aside(&mut self) -> bool {
         self.mirror.as_ref().is_some_and(|mirror| mirror.temporaries.aside.iter().any(Option::is_some))
     }

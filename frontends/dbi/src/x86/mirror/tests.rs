@@ -1,4 +1,4 @@
-//! What annotated code is made of, in each binding, decoded again.
+//! Instructions of annotated code, in each binding, decoded again.
 
 use super::{Mirror, Settings};
 use crate::shadows::ShadowKind;
@@ -77,6 +77,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
         records: false,
         policy: &Policy::SEEDED,
         rule: ShadowKind::ALL.iter().find_map(|kind| kind.inline()).map(|inline| inline.rule),
+        doubt: None,
         constants: CONTEXT + 0x9000,
         guest_end: 1 << 45,
         vdso: (0, 0),
@@ -92,7 +93,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     emitter
 }
 
-/// Whether a processor without AVX-512 has the instruction.
+/// Tells whether a processor without AVX-512 has the instruction.
 fn is_older(insn: &Instruction) -> bool {
     let registers =
         (0..insn.op_count()).filter(|&n| insn.op_kind(n) == OpKind::Register).map(|n| insn.op_register(n));
@@ -146,7 +147,7 @@ fn narrow_code_leaves_upper_halves_alone() {
     assert_eq!(after.iter().find(fills), None);
 }
 
-/// What the processor's MXCSR has a part in: arithmetic, conversions and comparisons of floats.
+/// True of instructions that the processor's MXCSR has a part in: arithmetic, conversions and comparisons of floats.
 fn is_arithmetic(insn: &Instruction) -> bool {
     let name = format!("{:?}", insn.mnemonic()).to_lowercase();
     let families = [

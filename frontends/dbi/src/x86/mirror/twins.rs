@@ -77,7 +77,7 @@ fn kinds(code: Code) -> Vec<OpCodeOperandKind> {
         .collect()
 }
 
-/// Whether what selects is named, which is a mask register in EVEX and is not.
+/// Tells whether what selects is named, which is a mask register in EVEX and is not.
 fn is_gather(kinds: &[OpCodeOperandKind]) -> bool {
     use OpCodeOperandKind::*;
     let lanes = [mem_vsib32x, mem_vsib64x, mem_vsib32y, mem_vsib64y];

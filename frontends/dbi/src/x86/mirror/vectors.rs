@@ -13,7 +13,7 @@ use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 
-/// How an instruction's shadow is moved.
+/// Way in which an instruction's shadow is moved.
 enum Way {
     /// The low so many bytes, as they are; the rest of a register becomes zero.
     Whole(u8),
@@ -70,7 +70,8 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// Whether the selecting operand is a register, or the twin takes it from the guest's memory: it is never a shadow.
+    /// Tells whether the selecting operand is a register, or the twin takes it from the guest's memory: it is never a
+    /// shadow.
     fn control_is_plain(&self, insn: &Instruction, control: u8) -> bool {
         let plain = |n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Immediate8);
         (0..insn.op_count()).all(|n| control >> n & 1 == 0 || plain(n))
@@ -361,7 +362,7 @@ impl Emitter {
     }
 }
 
-/// Whether the result takes the place of an operand that selects: of one of those that `control` has a bit for.
+/// Tells whether the result takes the place of an operand that selects: of one of those that `control` has a bit for.
 pub(super) fn overwrites_control(insn: &Instruction, control: u8) -> bool {
     let result = insn.op0_register();
     (1..insn.op_count()).any(|n| {

@@ -30,6 +30,7 @@ rows! {
     Enter => General(Enter);
     Fxsave Fxsave64 Fnsave Fsave Xsave Xsave64 Xsavec Xsavec64 Xsaveopt Xsaveopt64 => State;
     Fxrstor Fxrstor64 Frstor Xrstor Xrstor64 => State;
+    Mul Mulx Div Idiv Adcx Adox Rcl Rcr Crc32 Blsi Blsr Blsmsk => Digits;
     Movdir64b => Gap("MOVDIR64B");
 }
 
@@ -46,9 +47,9 @@ pub(super) fn address_row(insn: &Instruction) -> Row {
     if parts && (result.is_gpr32() || result.is_gpr64()) { General(Address) } else { Integer }
 }
 
-/// The row of a product: that of two registers' size in three is no float.
+/// The row of a product: what is wider than its operands is no float.
 pub(super) fn product_row(insn: &Instruction) -> Row {
-    if insn.op_count() > 1 { General(Bits) } else { Integer }
+    if insn.op_count() > 1 { General(Bits) } else { Digits }
 }
 
 /// The row of a string instruction whose name a vector instruction has too.

@@ -61,7 +61,7 @@ fn of_mnemonic(mnemonic: Mnemonic) -> Option<Row> {
         .or_else(|| general::row(mnemonic))
 }
 
-/// What is not supported as a whole.
+/// Row of a code that is not supported as a whole.
 fn gap(code: Code) -> Option<Row> {
     use OpCodeOperandKind as Kind;
     let operands = code.op_code().op_kinds();
@@ -88,7 +88,7 @@ mod tests {
         insn
     }
 
-    /// Whether the code names, or implies, a register that can hold floats and is no general one.
+    /// Tells whether the code names, or implies, a register that can hold floats and is no general one.
     fn concerns_floats(code: Code) -> bool {
         let named = code.op_code().op_kinds().iter().any(|kind| {
             let name = format!("{kind:?}");

@@ -28,23 +28,25 @@ rows! {
     Psignb Psignw Psignd Vpsignb Vpsignw Vpsignd
     Pmaxsb Pmaxsw Pmaxub Pmaxuw Pminsb Pminsw Pminub Pminuw
     Vpmaxsb Vpmaxsw Vpmaxub Vpmaxuw Vpminsb Vpminsw Vpminub Vpminuw Phminposuw Vphminposuw
-    Pcmpeqb Pcmpeqw Pcmpeqd Pcmpeqq Pcmpgtb Pcmpgtw Pcmpgtd Pcmpgtq
-    Vpcmpeqb Vpcmpeqw Vpcmpeqd Vpcmpeqq Vpcmpgtb Vpcmpgtw Vpcmpgtd Vpcmpgtq
     Packsswb Packssdw Packuswb Packusdw Vpacksswb Vpackssdw Vpackuswb Vpackusdw
     Pmovsxbw Pmovsxbd Pmovsxbq Pmovsxwd Pmovsxwq Pmovsxdq
     Vpmovsxbw Vpmovsxbd Vpmovsxbq Vpmovsxwd Vpmovsxwq Vpmovsxdq
-    Pmovmskb Vpmovmskb Movmskps Movmskpd Vmovmskps Vmovmskpd
-    Pcmpestri Pcmpestri64 Pcmpestrm Pcmpestrm64 Pcmpistri Pcmpistrm
-    Vpcmpestri Vpcmpestri64 Vpcmpestrm Vpcmpestrm64 Vpcmpistri Vpcmpistrm
     Aesenc Aesenclast Aesdec Aesdeclast Aesimc Aeskeygenassist
     Vaesenc Vaesenclast Vaesdec Vaesdeclast Vaesimc Vaeskeygenassist
     Aesenc128kl Aesenc256kl Aesdec128kl Aesdec256kl
-    Aesencwide128kl Aesencwide256kl Aesdecwide128kl Aesdecwide256kl Loadiwkey Encodekey128 Encodekey256
+    Aesencwide128kl Aesencwide256kl Aesdecwide128kl Aesdecwide256kl
     Pclmulqdq Vpclmulqdq Gf2p8mulb Gf2p8affineqb Gf2p8affineinvqb Vgf2p8mulb Vgf2p8affineqb Vgf2p8affineinvqb
     Sha1rnds4 Sha1nexte Sha1msg1 Sha1msg2 Sha256rnds2 Sha256msg1 Sha256msg2
     Vsha512msg1 Vsha512msg2 Vsha512rnds2 Vsm3msg1 Vsm3msg2 Vsm3rnds2 Vsm4key4 Vsm4rnds4
     Vpdpbusd Vpdpbusds Vpdpwssd Vpdpwssds Vpdpbssd Vpdpbssds Vpdpbsud Vpdpbsuds Vpdpbuud Vpdpbuuds
-    Vpdpwsud Vpdpwsuds Vpdpwusd Vpdpwusds Vpdpwuud Vpdpwuuds Vpmadd52luq Vpmadd52huq => Integer;
+    Vpdpwsud Vpdpwsuds Vpdpwusd Vpdpwusds Vpdpwuud Vpdpwuuds Vpmadd52luq Vpmadd52huq => Digits;
+
+    // Masks, signs, positions of bytes, keys: no digits.
+    Pcmpeqb Pcmpeqw Pcmpeqd Pcmpeqq Pcmpgtb Pcmpgtw Pcmpgtd Pcmpgtq
+    Vpcmpeqb Vpcmpeqw Vpcmpeqd Vpcmpeqq Vpcmpgtb Vpcmpgtw Vpcmpgtd Vpcmpgtq
+    Pmovmskb Vpmovmskb Movmskps Movmskpd Vmovmskps Vmovmskpd
+    Pcmpestri Pcmpestri64 Pcmpestrm Pcmpestrm64 Pcmpistri Pcmpistrm
+    Vpcmpestri Vpcmpestri64 Vpcmpestrm Vpcmpestrm64 Vpcmpistri Vpcmpistrm Loadiwkey Encodekey128 Encodekey256 => Integer;
 
     // Only flags are written.
     Ptest Vptest Vtestps Vtestpd => Nothing;

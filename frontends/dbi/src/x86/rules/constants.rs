@@ -5,13 +5,14 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
+use shadowgrind_core::words::WIDENED;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
 use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 23] = [
+const OWN: [Constant; 25] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -20,10 +21,12 @@ const OWN: [Constant; 23] = [
     Constant::LastByte,
     Constant::LastByteButOne,
     Constant::LowHalf,
+    Constant::Widened,
     literal(0.0),
     literal(1.0),
     literal(-0.5),
     literal(-1.0),
+    literal(1.5),
     literal(2.0),
     literal(0.5),
     literal(3.0),
@@ -37,7 +40,7 @@ const OWN: [Constant; 23] = [
     literal(f64::NAN),
 ];
 
-/// How many there are, with those of the sine.
+/// Number of constants, with those of the sine.
 const COUNT: usize = OWN.len() + circular::CONSTANTS.len();
 
 fn pool() -> impl Iterator<Item = Constant> {
@@ -120,6 +123,11 @@ impl Constants {
         self.vector(Constant::LowHalf, Format::F64)
     }
 
+    /// The mark of what was widened to an `f64`.
+    pub(crate) fn widened(self) -> Mem {
+        self.vector(Constant::Widened, Format::F64)
+    }
+
     /// All bits of the exponent.
     pub(crate) fn exponent(self, format: Format) -> Mem {
         self.vector(literal(f64::INFINITY), format)
@@ -149,6 +157,7 @@ fn lane(constant: Constant, format: Format) -> u64 {
         Constant::LastByte => 0xff << (format.width() - 8),
         Constant::LastByteButOne => 0xff << (format.width() - 16),
         Constant::LowHalf => (1 << (format.width() / 2)) - 1,
+        Constant::Widened => WIDENED,
         Constant::WholeBits => sign - 1 - (1 << (format.precision() - 2)),
     }
 }

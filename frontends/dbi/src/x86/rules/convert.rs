@@ -22,7 +22,7 @@ pub(crate) struct Conversion {
     pub(crate) shadow: Place,
     /// Register for the result's shadow; may be that of `shadow`.
     pub(crate) to: u8,
-    /// What becomes of `to` beyond the lanes of the result.
+    /// The fate of `to` beyond the lanes of the result.
     pub(crate) rest: Rest,
     /// A vector register to clobber.
     pub(crate) temp: u8,
@@ -30,6 +30,11 @@ pub(crate) struct Conversion {
     pub(crate) mask: u8,
     /// A mask register whose lowest bits are set, one for each of `count` lanes. Without it, one is loaded.
     pub(crate) lanes: Option<u8>,
+    /// A shadow that is there and becomes an `f64` is marked as having been an `f32` ([`WIDENED`]): a vector register and a
+    /// mask register to clobber for that, of which each binding uses one.
+    ///
+    /// [`WIDENED`]: shadowgrind_core::words::WIDENED
+    pub(crate) mark: Option<[u8; 2]>,
 }
 
 impl Conversion {
@@ -54,7 +59,7 @@ impl Conversion {
         }
     }
 
-    /// Whether the instruction takes its operand from a register only.
+    /// Tells whether the instruction takes its operand from a register only.
     fn needs_register(&self) -> bool {
         self.result == Format::F16
     }
@@ -67,7 +72,7 @@ const NEAREST: u8 = 0;
 pub(crate) fn convert(asm: &mut Asm, binding: Binding, job: &Conversion, constants: &Constants) {
     match binding {
         Binding::Evex => evex(asm, job, *constants),
-        Binding::Vex => vex(asm, job),
+        Binding::Vex => vex(asm, job, *constants),
     }
 }
 
@@ -88,6 +93,13 @@ fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
         let vector = job.vector(Length::B64, to, Place::Reg(from));
         if job.from == Format::F64 { vector.nearest() } else { vector.suppressed() }
     };
+    let mark = |asm: &mut Asm| {
+        if let Some([_, there]) = job.mark {
+            let vector = |form, to, rm| Vector::new(form, Format::F64, Length::B64, [to, job.to], rm);
+            asm.vector(vector(forms::TEST, there, Place::Reg(job.to)).masked(lanes));
+            asm.vector(vector(forms::OR, job.to, Place::Mem(constants.widened())).masked(there));
+        }
+    };
     match (job.rest, job.from) {
         (Rest::Zero, _) => asm.vector(quiet(job.to).masked(lanes).zeroing()),
         (Rest::Keep | Rest::Low, Format::F32) => asm.vector(quiet(job.to).masked(lanes)),
@@ -98,9 +110,10 @@ fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
             asm.vector(Vector::unary(forms::MOVE, job.result, Length::B64, job.to, rm).masked(lanes));
         }
     }
+    mark(asm);
 }
 
-fn vex(asm: &mut Asm, job: &Conversion) {
+fn vex(asm: &mut Asm, job: &Conversion, constants: Constants) {
     let scalar = job.count == 1;
     let wider = if job.from.bytes() > job.result.bytes() { job.from } else { job.result };
     let length = if scalar { Length::Scalar } else { Length::of(job.bytes(wider)) };
@@ -113,6 +126,13 @@ fn vex(asm: &mut Asm, job: &Conversion) {
         shadow => shadow,
     };
     asm.vector(job.vector(length, to, shadow));
+    if let Some([none, _]) = job.mark {
+        let length = Length::of(job.bytes(Format::F64).max(16));
+        let bits = |form, operands, rm| Vector::new(form, Format::F64, length, operands, rm);
+        asm.vector(bits(forms::EQUAL_64, [none, to], Place::Mem(constants.zero())));
+        asm.vector(bits(forms::AND_NOT, [none, none], Place::Mem(constants.widened())));
+        asm.vector(bits(forms::OR, [to, to], Place::Reg(none)));
+    }
     let width = job.bytes(job.result);
     match job.rest {
         Rest::Keep | Rest::Low => merge(asm, job.to, to, width, job.rest),

@@ -14,7 +14,7 @@ use super::registers::Registers;
 use super::template::{Guard, M, Node, Step, Template, Test, V, Verb};
 use super::{Constants, Job, Rest};
 
-/// Where and how an instruction writes.
+/// Destination of an instruction, and the manner of writing it.
 #[derive(Clone, Copy)]
 struct Target {
     register: u8,
@@ -30,7 +30,7 @@ struct Evex<'a, 'b> {
     registers: Registers<'a>,
     /// Mask of the operation's lanes; 0 if there is none.
     lanes: u8,
-    /// What is above 16 bytes of the destination may become zero.
+    /// True if the destination above 16 bytes may become zero.
     low: bool,
     /// Mask registers not used yet.
     masks: Vec<u8>,
@@ -208,8 +208,8 @@ impl Evex<'_, '_> {
         self.template.tests[usize::from(mask.0)]
     }
 
-    /// Whether the register of `v` may be written by `step`, the last to read `v`. A value in memory will be in such a
-    /// one.
+    /// Tells whether the register of `v` may be written by `step`, the last to read `v`. A value in memory will be in
+    /// such a one.
     fn may_overwrite(&self, v: V, step: &Step) -> bool {
         let mine = |r: u8| r == self.job.to || self.registers.is_mine(r);
         self.registers.of(v).is_none_or(mine) && self.registers.dies(v, step)
@@ -294,25 +294,25 @@ impl Evex<'_, '_> {
         self.registers.acquire(self.asm, operands)
     }
 
-    /// Whether the instruction for `verb` will be scalar, and so clear or copy what is above the lane.
+    /// Tells whether the instruction for `verb` will be scalar, and so clear or copy what is above the lane.
     fn is_scalar_form(&self, verb: Verb, register: u8) -> bool {
         let quiet = is_logic(verb) || matches!(verb, Verb::Copy(_));
         let clears = matches!(verb, Verb::Div(..) | Verb::Sqrt(_));
         self.job.is_scalar() && !quiet && (clears || register != self.job.to)
     }
 
-    /// Whether a scalar form may write `register`, the destination, because what it copies from register `first` is what
-    /// is there.
+    /// Tells whether a scalar form may write `register`, the destination, because what it copies from register `first`
+    /// is what is there.
     fn passes(&self, register: u8, first: Option<u8>) -> bool {
         self.low && register == self.job.to && first == Some(register)
     }
 
-    /// Whether the result is zero beyond the width without a mask: packed logic.
+    /// Tells whether the result is zero beyond the width without a mask: packed logic.
     fn is_exact_width(&self, verb: Verb, target: Target) -> bool {
         (is_logic(verb) || matches!(verb, Verb::Copy(_))) && self.cleans(target.register)
     }
 
-    /// Whether a move to `register` makes it zero beyond the width.
+    /// Tells whether a move to `register` makes it zero beyond the width.
     fn cleans(&self, register: u8) -> bool {
         let to = register == self.job.to;
         if self.job.is_scalar() {
@@ -427,7 +427,7 @@ impl Evex<'_, '_> {
     }
 }
 
-/// Whether a verb is one bitwise instruction.
+/// Tells whether a verb is one bitwise instruction.
 fn is_logic(verb: Verb) -> bool {
     matches!(verb, Verb::Xor(..) | Verb::And(..) | Verb::Flip(..))
 }

@@ -113,7 +113,8 @@ fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, cons
         written |= 1 << to;
         let (temp, mask) = (to, applied.masks.first().copied().unwrap_or(0));
         let result = if from == Format::F32 { Format::F64 } else { Format::F32 };
-        let job = Conversion { from, result, count, shadow, to, rest: Rest::Zero, temp, mask, lanes };
+        let job =
+            Conversion { from, result, count, shadow, to, rest: Rest::Zero, temp, mask, lanes, mark: None };
         convert(asm, binding, &job, constants);
     };
     let mut widened = |asm: &mut Asm, mem: Mem, needed: bool| {

@@ -13,6 +13,7 @@
 mod constants;
 mod convert;
 mod evex;
+mod facts;
 mod function;
 mod registers;
 mod template;
@@ -28,10 +29,11 @@ use super::asm::Asm;
 use super::vector::{Length, Mem, Place};
 pub(crate) use constants::{Constants, constant_bytes};
 pub(crate) use convert::{Conversion, convert};
+use facts::{Facts, Table};
 pub(crate) use function::{Applied, emit_function};
-use template::{Node, Template};
+use template::Template;
 
-/// Which instructions may be used.
+/// Instructions that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binding {
     /// AVX-512 F, VL and DQ: registers 16 … 31 and masks; quiet.
@@ -40,7 +42,7 @@ pub(crate) enum Binding {
     Vex,
 }
 
-/// What becomes of the destination beyond the width of the operation.
+/// Fate of the destination beyond the width of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// It becomes zero, up to 64 bytes.
@@ -55,12 +57,21 @@ pub(crate) enum Rest {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InlineRule {
     template: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
+    facts: &'static Table,
 }
+
+/// Facts of rules, and of questions beside comparisons.
+static FACTS: [Table; 2] = [Table::new(), Table::new()];
 
 impl InlineRule {
     /// That of shadow `S`.
     pub(crate) const fn of<S: Inline>() -> Self {
-        InlineRule { template: Template::of::<S> }
+        InlineRule { template: Template::of::<S>, facts: &FACTS[0] }
+    }
+
+    /// Question of shadow `S` beside a comparison, as a rule of the operands' difference.
+    pub(crate) const fn of_doubt<S: Inline>() -> Self {
+        InlineRule { template: Template::of_doubt::<S>, facts: &FACTS[1] }
     }
 
     /// That for `op` on operands and shadows that are in places of their own.
@@ -68,19 +79,32 @@ impl InlineRule {
         (self.template)(op, [DISTINCT; 2], 0)
     }
 
-    /// Whether the rule of an arithmetic `op` reads the guest's result.
+    /// Facts of [`plain`](InlineRule::plain).
+    fn facts(self, op: Op) -> Facts {
+        self.facts.get(self.template as usize, op, || self.plain(op))
+    }
+
+    /// Tells whether the rule of an arithmetic `op` reads the guest's result.
     pub(crate) fn needs_result(self, op: Op) -> bool {
-        self.plain(op).reads(Node::Result)
+        self.facts(op).reads_result()
     }
 
-    /// Whether the rule of an arithmetic `op` reads operand `i`.
+    /// Tells whether the rule of an arithmetic `op` reads operand `i`.
     pub(crate) fn needs_operand(self, op: Op, i: usize) -> bool {
-        self.plain(op).reads(Node::Operand(i as u8))
+        self.facts(op).reads_operand(i)
     }
 
-    /// Whether the rule of `op` takes arithmetic alone, for some operands at least: for others it says NaN.
+    /// Vector registers that [`Job::temps`] has to have for an arithmetic `op` with [`Binding::Vex`].
+    pub(crate) fn temporaries(self, op: Op) -> usize {
+        const LEAST: usize = 3;
+        /// For operands that are loaded, or a mask.
+        const BESIDE: usize = 2;
+        LEAST.max(self.facts(op).most_live() + BESIDE)
+    }
+
+    /// Tells whether the rule of `op` takes arithmetic alone, for some operands at least: for others it says NaN.
     pub(crate) fn is_arithmetic(self, op: Op) -> bool {
-        self.plain(op).is_known()
+        self.facts(op).is_known()
     }
 }
 
@@ -100,15 +124,15 @@ pub(crate) struct Job<'a> {
     /// Their shadows, likewise.
     pub(crate) shadows: &'a [Place],
     /// A bit for each shadow that is known to be absent; it is not read. The rule is shorter then. A shadow of −0 is kept where
-    /// adding nothing to it would have made it +0.
+    /// adding nothing to it would have made it +0, and so may be an infinity of the other sign that is made of it.
     pub(crate) absent: u8,
     /// The guest's result; read only if the rule [needs](InlineRule::needs_result) it.
     pub(crate) r: Place,
     /// Register for the result's shadow; may be one of `shadows`, and is none of the temporaries.
     pub(crate) to: u8,
-    /// What becomes of `to` beyond the width.
+    /// The fate of `to` beyond the width.
     pub(crate) rest: Rest,
-    /// Vector registers to clobber: two at least with `Evex`, three with `Vex`.
+    /// Vector registers to clobber: two at least with `Evex`, [as many as it takes](InlineRule::temporaries) with `Vex`.
     pub(crate) temps: &'a [u8],
     /// Mask registers to clobber, of 1 … 7; three at least with `Evex`.
     pub(crate) masks: &'a [u8],
@@ -120,7 +144,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Whether it works on one lane.
+    /// Tells whether it works on one lane.
     fn is_scalar(&self) -> bool {
         usize::from(self.width) == self.format.bytes()
     }

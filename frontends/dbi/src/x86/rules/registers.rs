@@ -1,4 +1,4 @@
-//! Where the values of a rule are while it is emitted: in registers of the caller, in temporaries, or still in memory.
+//! Places of a rule's values while it is emitted: in registers of the caller, in temporaries, or still in memory.
 //!
 //! A temporary is given back when its value was read for the last time. A value that came from memory may be dropped and
 //! loaded again. Knows no instruction but plain moves.
@@ -98,12 +98,12 @@ impl<'a> Registers<'a> {
         self.value(v).memory.map(|(mem, _)| mem)
     }
 
-    /// Whether the value's register is zero beyond the width of the operation.
+    /// Tells whether the value's register is zero beyond the width of the operation.
     pub(super) fn is_clean(&self, v: V) -> bool {
         self.value(v).clean
     }
 
-    /// Whether nothing reads `v` after `step`.
+    /// Tells whether nothing reads `v` after `step`.
     pub(super) fn dies(&self, v: V, step: &Step) -> bool {
         let here = template::operands(&self.template.tests, step).filter(|&read| read == v).count();
         usize::from(self.value(v).uses) == here
@@ -116,17 +116,17 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Whether a register holds a value that will be read.
+    /// Tells whether a register holds a value that will be read.
     pub(super) fn is_busy(&self, register: u8) -> bool {
         self.values.iter().any(|value| value.register == Some(register) && value.uses > 0)
     }
 
-    /// Whether `register` is one that may be written once its value is not needed.
+    /// Tells whether `register` is one that may be written once its value is not needed.
     pub(super) fn is_mine(&self, register: u8) -> bool {
         self.pool.contains(&register)
     }
 
-    /// Whether `register` may be written now.
+    /// Tells whether `register` may be written now.
     pub(super) fn is_free(&self, register: u8) -> bool {
         self.pool.contains(&register) && !self.is_busy(register)
     }
@@ -139,7 +139,7 @@ impl<'a> Registers<'a> {
         (value.register, value.clean) = (Some(register), clean);
     }
 
-    /// What `register` held is gone.
+    /// Forgets the content of `register`.
     pub(super) fn forget(&mut self, register: u8) {
         for value in &mut self.values {
             if value.register == Some(register) {

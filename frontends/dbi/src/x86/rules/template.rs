@@ -18,7 +18,7 @@ pub(super) struct V(pub(super) u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct M(pub(super) u8);
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     /// Operand of the guest's instruction.
@@ -63,9 +63,11 @@ pub(super) enum Constant {
     LastByteButOne,
     /// The lower half of the bits.
     LowHalf,
+    /// The mark of a shadow that was widened.
+    Widened,
 }
 
-/// What is computed.
+/// Computation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Add(V, V),
@@ -88,7 +90,7 @@ pub(super) enum Verb {
 }
 
 impl Verb {
-    /// What it is computed from.
+    /// The operands it is computed from.
     pub(super) fn operands(self) -> impl Iterator<Item = V> + Clone {
         let (operands, count) = match self {
             Verb::Add(a, b) | Verb::Sub(a, b) | Verb::Mul(a, b) | Verb::Div(a, b) => ([a, b, a], 2),
@@ -100,7 +102,7 @@ impl Verb {
     }
 }
 
-/// What decides a selection.
+/// Condition that decides a selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Test {
     /// a < b.
@@ -116,7 +118,7 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// What is tested.
+    /// The operands that are tested.
     pub(super) fn operands(self) -> impl Iterator<Item = V> {
         let operands = match self {
             Test::Less(a, b) | Test::Equal(a, b) => [Some(a), Some(b)],
@@ -127,14 +129,14 @@ impl Test {
     }
 }
 
-/// Where an instruction's result counts.
+/// Lanes in which an instruction's result counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Guard {
-    /// What decides.
+    /// The mask that decides.
     pub(super) mask: M,
     /// The result counts where the mask is this.
     pub(super) holds: bool,
-    /// What the value is elsewhere.
+    /// The value elsewhere.
     pub(super) otherwise: V,
 }
 
@@ -143,9 +145,9 @@ pub(super) struct Guard {
 pub(super) struct Step {
     /// The value it makes.
     pub(super) value: V,
-    /// How.
+    /// The computation.
     pub(super) verb: Verb,
-    /// Where; everywhere if `None`.
+    /// The lanes it counts in; all if `None`.
     pub(super) guard: Option<Guard>,
 }
 
@@ -158,7 +160,7 @@ pub(super) struct Template {
     pub(super) tests: Vec<Test>,
     /// In order.
     pub(super) steps: Vec<Step>,
-    /// What the rule comes to.
+    /// The result of the rule.
     pub(super) result: V,
 }
 
@@ -166,27 +168,52 @@ impl Template {
     /// The rule of shadow `S` for an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
     /// and each shadow, to the first that is like it. Shadows with a bit in `absent` are known to be absent.
     pub(super) fn of<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
+        Template::record(op.arity(), same, absent, |k, given| {
+            S::arithmetic(k, op, given).unwrap_or_else(|| S::with_functions(k, op, given))
+        })
+    }
+
+    /// Question of shadow `S` beside a comparison; parameters as of [`of`](Template::of).
+    pub(super) fn of_doubt<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
+        Template::record(op.arity(), same, absent, S::doubt)
+    }
+
+    /// Template of `rule` for `count` operands; the other parameters as of [`of`](Template::of).
+    fn record(
+        count: usize,
+        same: [[u8; MAX_OPERANDS]; 2],
+        absent: u8,
+        rule: impl FnOnce(&Recorder, Given<'_, V>) -> V,
+    ) -> Template {
         let recorder = Recorder::default();
-        let count = op.arity();
         let x: Vec<V> = same[0][..count].iter().map(|&i| recorder.node(Node::Operand(i))).collect();
         let shadow = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Shadow(i) };
         let shadows: Vec<V> = same[1][..count].iter().map(|i| recorder.node(shadow(i))).collect();
         let result = recorder.node(Node::Result);
         let given = Given { x: &x, r: result, shadows: &shadows };
-        let shadow =
-            S::arithmetic(&recorder, op, given).unwrap_or_else(|| S::with_functions(&recorder, op, given));
+        let shadow = rule(&recorder, given);
         let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
         let steps = fused(&nodes, &tests, shadow);
         Template { nodes, tests, steps, result: shadow }
     }
 
-    /// Whether something other than NaN is computed.
+    /// Tells whether something other than NaN is computed.
     pub(super) fn is_known(&self) -> bool {
         let computes = |step: &Step| !matches!(step.verb, Verb::Copy(_));
         !self.nodes.contains(&Node::UNKNOWN) || self.steps.iter().any(computes)
     }
 
-    /// Whether the rule reads a value of the guest or of a shadow.
+    /// The largest number of computed values that are read later, at any point of the rule.
+    pub(super) fn most_live(&self) -> usize {
+        let later = |v: V, from: usize| {
+            let mut reads = self.steps[from..].iter().flat_map(|step| operands(&self.tests, step));
+            v == self.result || reads.any(|read| read == v)
+        };
+        let live = |at: usize| self.steps[..at].iter().filter(|step| later(step.value, at)).count();
+        (0..=self.steps.len()).map(live).max().unwrap_or(0)
+    }
+
+    /// Tells whether the rule reads a value of the guest or of a shadow.
     pub(super) fn reads(&self, node: Node) -> bool {
         let is = |v: V| self.nodes[usize::from(v.0)] == node;
         is(self.result) || self.steps.iter().any(|step| operands(&self.tests, step).any(is))
@@ -242,7 +269,7 @@ fn fused(nodes: &[Node], tests: &[Test], result: V) -> Vec<Step> {
     steps
 }
 
-/// How often each value is read by values that are needed.
+/// Number of times each value is read by values that are needed.
 fn uses(nodes: &[Node], tests: &[Test], result: V) -> Vec<u8> {
     let mut uses = vec![0; nodes.len()];
     uses[usize::from(result.0)] = 1;
@@ -284,7 +311,7 @@ impl Recorder {
     fn node(&self, node: Node) -> V {
         V(number(&mut self.nodes.borrow_mut(), node))
     }
-    /// What is computed from something unknown is unknown.
+    /// Records a computation; from something unknown comes something unknown.
     fn verb(&self, verb: Verb) -> V {
         let unknown = verb.operands().any(|v| self.is(v, Node::UNKNOWN));
         self.node(if unknown { Node::UNKNOWN } else { Node::Verb(verb) })
@@ -296,7 +323,7 @@ impl Recorder {
     fn constant(&self, constant: Constant) -> V {
         self.node(Node::Constant(constant))
     }
-    /// Whether nothing is there, as is known beforehand. What such a term is added to is left as it is.
+    /// Tells whether nothing is there, as is known beforehand. What such a term is added to is left as it is.
     fn is_nothing(&self, v: V) -> bool {
         self.is(v, Node::ZERO)
     }
@@ -305,7 +332,7 @@ impl Recorder {
     }
 }
 
-/// What no instruction computes is unknown.
+/// Functions that no instruction computes are unknown.
 impl Functions for Recorder {
     fn exp(&self, _: V) -> V {
         self.node(Node::UNKNOWN)

@@ -223,7 +223,9 @@ impl Vex<'_, '_> {
                 return (second, !self.job.is_scalar());
             }
             _ => {
-                let copy = if may(to) && !pinned.contains(&to) {
+                // All of a register is copied, and the rest of the destination may be to stay.
+                let is_free = self.registers.is_free(to) && !held.contains(&to);
+                let copy = if is_free && !pinned.contains(&to) {
                     to
                 } else {
                     self.registers.acquire(self.asm, pinned)
@@ -243,8 +245,8 @@ impl Vex<'_, '_> {
         own.unwrap_or_else(|| self.registers.acquire(self.asm, pinned))
     }
 
-    /// Whether a scalar form that copies what is above its lane from `register` may write that: it is the destination, and
-    /// what is above the lane stays there.
+    /// Tells whether a scalar form that copies what is above its lane from `register` may write that: it is the
+    /// destination, and what is above the lane stays there.
     fn passes(&self, register: u8) -> bool {
         self.job.rest == Rest::Low && register == self.job.to && !self.registers.is_busy(register)
     }

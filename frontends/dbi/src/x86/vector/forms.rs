@@ -7,7 +7,7 @@ use shadowgrind_core::format::Format;
 
 use super::Length;
 
-/// How the mandatory prefix is chosen.
+/// Choice of the mandatory prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prefix {
     /// ps none, pd 66, ss F3, sd F2.
@@ -16,7 +16,7 @@ enum Prefix {
     Fixed(u8),
 }
 
-/// How the W bit is chosen.
+/// Choice of the W bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wide {
     /// Set for F64 in EVEX, ignored in VEX.
@@ -27,7 +27,7 @@ enum Wide {
     Never,
 }
 
-/// Which encodings a form has.
+/// Encodings that a form has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encodings {
     Vex,
@@ -35,7 +35,7 @@ enum Encodings {
     Either,
 }
 
-/// What an 8-bit displacement counts in EVEX.
+/// Unit of an 8-bit displacement in EVEX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Memory {
     /// The vector, or the lane of a scalar form.
@@ -52,7 +52,7 @@ pub(crate) struct Form {
     map: u8,
     prefix: Prefix,
     opcode: u8,
-    /// What scalar variants add to the opcode.
+    /// The summand of the opcode in scalar variants.
     scalar: u8,
     wide: Wide,
     encodings: Encodings,

@@ -12,7 +12,7 @@ use shadowgrind_core::format::Format;
 use super::asm::{Asm, Gpr};
 pub(crate) use forms::Form;
 
-/// What is added to the displacements of operands that mean the mirror; GS's base is less by as much.
+/// Summand of the displacements of operands that mean the mirror; GS's base is less by as much.
 ///
 /// Processors (AMD's, from the second Zen on) take what a load from the stack wants from the last store with the same
 /// base register and the same displacement, or rather bits 3 to 9 of it, before they know the address, and do not look at
@@ -64,7 +64,7 @@ pub(crate) enum Place {
     Mem(Mem),
 }
 
-/// How much of a register an instruction works on.
+/// Part of a register that an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     /// The lowest lane.
@@ -99,7 +99,7 @@ impl Length {
     }
 }
 
-/// What an EVEX register form does about exceptions. Packed forms are 512 bits wide when they are not `Loud`.
+/// Treatment of exceptions by an EVEX register form. Packed forms are 512 bits wide when they are not `Loud`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Noise {
     /// Flags are raised.
@@ -179,7 +179,7 @@ impl Vector {
         Vector { immediate: Some(value), ..self }
     }
 
-    /// Whether VEX cannot say it.
+    /// Tells whether VEX cannot say it.
     pub(crate) fn is_evex(&self) -> bool {
         let high = |place| matches!(place, Place::Reg(16..));
         let decorated = self.mask != 0 || self.noise != Noise::Loud || self.length == Length::B64;
@@ -207,12 +207,12 @@ impl Mem {
         Mem { at, ..self }
     }
 
-    /// What is added to the displacement.
+    /// The summand of the displacement.
     pub(crate) fn shift(self) -> i32 {
         if self.gs { MIRROR_SHIFT } else { 0 }
     }
 
-    /// Whether the address needs general register `n`.
+    /// Tells whether the address needs general register `n`.
     pub(crate) fn uses(self, n: Gpr) -> bool {
         match self.at {
             At::Rip(_) => false,

@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// What a form's operands are.
+/// Operands of a form.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     /// reg, second, rm.

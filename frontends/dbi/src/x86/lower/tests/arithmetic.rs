@@ -1,9 +1,9 @@
-//! What each op of TABLE 1 that instructions have gives on the host.
+//! Results, on the host, of each op of TABLE 1 that instructions have.
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
-/// How close an instruction's result has to be.
+/// Closeness that an instruction's result must have.
 enum Close {
     Equal,
     /// Relative.

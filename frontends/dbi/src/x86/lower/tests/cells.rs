@@ -135,9 +135,9 @@ impl Cells<Vec<u32>> for Origins {
 #[derive(Default)]
 pub(super) struct OpCheck {
     pub(super) problems: Vec<String>,
-    /// What each comparison asked gives.
+    /// The result of each comparison asked.
     pub(super) compared: Vec<bool>,
-    /// What each conversion to an integer gives.
+    /// The result of each conversion to an integer.
     pub(super) converted: Vec<i64>,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Checker {
     rng: Rng,
 }
 
-/// What operands are filled with.
+/// Content that operands are filled with.
 #[derive(Clone, Copy)]
 enum Fill {
     Bytes,
@@ -134,7 +134,7 @@ impl Checker {
     }
 }
 
-/// What one run showed.
+/// Observations of one run.
 struct Run {
     is_gap: bool,
     problems: Vec<String>,
@@ -319,7 +319,7 @@ fn is_unsigned(mnemonic: Mnemonic) -> bool {
     matches!(mnemonic, Vcvtss2usi | Vcvtsd2usi | Vcvttss2usi | Vcvttsd2usi)
 }
 
-/// How many signed 32-bit integers a packed conversion gives; `None` for integers of another kind.
+/// Number of signed 32-bit integers a packed conversion gives; `None` for integers of another kind.
 fn packed_integers(insn: &Instruction) -> Option<u8> {
     use Mnemonic::*;
     let source = match insn.op1_kind() {
@@ -333,7 +333,7 @@ fn packed_integers(insn: &Instruction) -> Option<u8> {
     }
 }
 
-/// Whether shadows stay or travel although the bytes are others.
+/// Tells whether shadows stay or travel although the bytes are others.
 fn is_representation(insn: &Instruction) -> bool {
     matches!(insn.mnemonic(), Mnemonic::Fild | Mnemonic::Xor) || rows::row(insn) == Row::General(General::Not)
 }
@@ -364,7 +364,13 @@ fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
     };
     let may_clear_unchanged = matches!(
         row,
-        Row::Integer | Row::General(_) | Row::Logic(_) | Row::Trick(_) | Row::Gap(_) | Row::X87(_)
+        Row::Integer
+            | Row::Digits
+            | Row::General(_)
+            | Row::Logic(_)
+            | Row::Trick(_)
+            | Row::Gap(_)
+            | Row::X87(_)
     );
     let mut found = Vec::new();
     for byte in 0..runs[0].origin.len() {

@@ -1,11 +1,11 @@
-//! Which codes can be run here, and random operands for them.
+//! Codes that can be run here, and random operands for them.
 
 use super::rng::Rng;
 use iced_x86::{
     Code, CpuidFeature, FlowControl, Instruction, Mnemonic, OpCodeOperandKind as Kind, OpKind, Register,
 };
 
-/// Whether `code` can be run on random operands and goes on to the next instruction.
+/// Tells whether `code` can be run on random operands and goes on to the next instruction.
 pub(super) fn can_run(code: Code) -> bool {
     let info = code.op_code();
     let mut insn = Instruction::new();
@@ -24,7 +24,7 @@ pub(super) fn can_run(code: Code) -> bool {
             .any(|kind| matches!(kind, Kind::seg_reg | Kind::seg_rBX_al | Kind::fs | Kind::gs))
 }
 
-/// What divides by random numbers, changes segments or modes, or has to be told its operands.
+/// True of what divides by random numbers, changes segments or modes, or has to be told its operands.
 fn unsuitable(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
@@ -166,7 +166,7 @@ pub(super) fn random(code: Code, memory: u64, rng: &mut Rng) -> Option<Instructi
     acceptable.then_some(insn)
 }
 
-/// Whether a register number occurs twice, the index of a vector-indexed operand included.
+/// Tells whether a register number occurs twice, the index of a vector-indexed operand included.
 fn repeats(insn: &Instruction) -> bool {
     let mut numbers: Vec<usize> = (0..insn.op_count())
         .filter(|&n| insn.op_kind(n) == OpKind::Register)

@@ -4,6 +4,7 @@ use super::super::super::vector::{Mem, Place};
 use super::super::{Binding, Conversion, Rest, convert};
 use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, STATUS, Stage, runs};
 use super::{Format, lanes};
+use shadowgrind_core::words::WIDENED;
 
 /// The lane converted as the processor does with all exceptions masked, rounding to nearest.
 fn converted([from, to]: [Format; 2], bits: u64) -> u64 {
@@ -40,7 +41,8 @@ fn check(stage: &mut Stage, binding: Binding, job: Conversion) {
     let after = stage.read::<64>(AFTER + 64 * u64::from(job.to));
     let count = usize::from(job.count);
     for (got, bits) in lanes(to, &after).zip(lanes(job.from, &operand)).take(count) {
-        let want = converted([job.from, to], bits);
+        let mark = if job.mark.is_some() && bits != 0 { WIDENED } else { 0 };
+        let want = converted([job.from, to], bits) | mark;
         assert!(
             got == want || is_nan(to, got) && is_nan(to, want),
             "{bits:x} gave {got:x}, not {want:x}: {job:?}"
@@ -72,10 +74,14 @@ fn every_conversion(binding: Binding, counts: &[u8]) {
         for (rest, shadow) in rests.iter().flat_map(|&rest| places.map(|shadow| (rest, shadow))) {
             for (to, lanes) in [(own, None), (own, Some(7)), (own + 2, None), (own + 2, Some(7))] {
                 let lanes = lanes.filter(|_| binding == Binding::Evex);
-                let job = Conversion { from, result, count, shadow, to, rest, temp, mask: 1, lanes };
-                stage.assemble(binding, |asm| convert(asm, binding, &job, &stage.constants()));
-                for _ in 0..200 {
-                    check(&mut stage, binding, job);
+                let marks = [None, (result == Format::F64).then_some([15, 2])];
+                for mark in marks {
+                    let job =
+                        Conversion { from, result, count, shadow, to, rest, temp, mask: 1, lanes, mark };
+                    stage.assemble(binding, |asm| convert(asm, binding, &job, &stage.constants()));
+                    for _ in 0..200 {
+                        check(&mut stage, binding, job);
+                    }
                 }
             }
         }

@@ -120,7 +120,7 @@ fn functions_are_the_hosts_in_all_formats_and_widths() {
     }
 }
 
-/// Where nothing is special there is an answer: what the evaluator would take is many times as much.
+/// Ordinary operands have an answer: what the evaluator would take is many times as much.
 #[test]
 fn ordinary_operands_have_an_answer() {
     const KNOWN: [Op; 10] =

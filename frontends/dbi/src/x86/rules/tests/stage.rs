@@ -1,4 +1,4 @@
-//! Where emitted code runs: memory of its own, registers loaded from a frame before and stored to another after, so that
+//! Stage for emitted code: memory of its own, registers loaded from a frame before and stored to another after, so that
 //! everything can be compared: what was written, what must not change, and MXCSR.
 
 use std::arch::is_x86_feature_detected;
@@ -151,7 +151,7 @@ impl Stage {
     }
 }
 
-/// Whether this machine can run a binding's code; says so loudly if not.
+/// Tells whether this machine can run a binding's code; says so loudly if not.
 pub(super) fn runs(binding: Binding) -> bool {
     let there = match binding {
         Binding::Evex => {

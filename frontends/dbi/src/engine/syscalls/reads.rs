@@ -1,0 +1,46 @@
+//! Texts that the program has read or written: told to a session that looks for their numbers.
+
+use super::Call;
+use super::writes;
+use crate::engine::descriptors;
+use crate::engine::thread::Thread;
+use crate::runtime::shadowed;
+
+/// Tells the session, if it wants to know, of `count` bytes that a successful call has read.
+pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
+    if !shadowed::wants_texts(thread) {
+        return;
+    }
+    let (buffer, length, offset) = (call.args[1], call.args[2], call.args[3]);
+    let (pieces, offset) = match call.number as i64 {
+        libc::SYS_read => (vec![(buffer, count)], None),
+        libc::SYS_pread64 => (vec![(buffer, count)], Some(offset)),
+        libc::SYS_readv => (writes::pieces(buffer, length, count), None),
+        libc::SYS_preadv | libc::SYS_preadv2 => (writes::pieces(buffer, length, count), Some(offset)),
+        _ => return,
+    };
+    let descriptor = call.args[0] as i32;
+    let path = path_of(descriptor);
+    let is_stdin = descriptor == libc::STDIN_FILENO;
+    if !is_stdin && !path.starts_with('/') {
+        return;
+    }
+    let here = || descriptors::offset(call.args[0]).map(|here| here.saturating_sub(count));
+    let offset = offset.or_else(here).map(|offset| offset as usize);
+    shadowed::read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
+}
+
+/// Tells the session, if it wants to know, of the pieces, address and length, that a successful call has written.
+pub(super) fn note_written(thread: &mut Thread, call: &Call, count: u64) {
+    if shadowed::wants_written(thread) {
+        let descriptor = call.args[0] as i32;
+        let pieces = writes::handed_out(call, count);
+        shadowed::wrote(thread, descriptor, &path_of(descriptor), &pieces);
+    }
+}
+
+/// Path of the file that `descriptor` is open for, as the kernel names it.
+fn path_of(descriptor: i32) -> String {
+    let link = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
+    link.to_string_lossy().into_owned()
+}

@@ -1,0 +1,214 @@
+//! The functions that turn text into a float, by symbol: where a call of one finds the text, and leaves the float.
+//!
+//! `atof`, `scanf`, `std::stod`, C++'s streams, Fortran's `read` and Lua reach a function of this table sooner or later.
+//! Knows nothing of which text a user means.
+
+use super::abi::{self, Float};
+use super::families::format_of;
+use super::machine::{Machine, Unmapped, read_u64};
+use crate::x86::state;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Location;
+
+/// Function that turns text into a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parser {
+    text: TextAt,
+    result: ResultAt,
+    /// True if the interpreter's own code calls it for the literals of a script.
+    pub(crate) reads_literals: bool,
+}
+
+/// Place of the text at the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextAt {
+    /// This argument points to it; it ends by a zero.
+    Pointer(usize),
+    /// The first argument points to it: characters of four bytes.
+    Wide,
+    /// The arguments from this one on are its first byte and the one past its last.
+    Range(usize),
+    /// The arguments from this one on are its first byte and its length.
+    Counted(usize),
+    /// Go's first argument is a string: its first byte in rax, its length in rbx.
+    Go,
+}
+
+/// Place of the float after the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ResultAt {
+    /// It is the result.
+    Returned(Format),
+    /// This argument points to it.
+    Through(usize, Format),
+    /// Rust's `Result<f64, _>`, at the address in the first argument: the float is behind the tag.
+    RustDouble,
+    /// Rust's `Result<f32, _>`, in rax: the float is its upper half.
+    RustSingle,
+}
+
+/// A call of a parser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parse {
+    parser: Parser,
+    /// Address of the text.
+    pub(crate) text: u64,
+    /// Bytes of the text, if it does not end by a zero.
+    pub(crate) length: Option<u64>,
+    /// Bytes of a character.
+    pub(crate) character: u64,
+    /// Address of the float, if that is given.
+    result: u64,
+}
+
+/// The parser of this name.
+pub(super) fn of(symbol: &str) -> Option<Parser> {
+    use Format::{F32, F64};
+    let parser = |text, result| Parser { text, result, reads_literals: false };
+    let returned = |text, format| Some(parser(text, ResultAt::Returned(format)));
+    match symbol {
+        "PyOS_string_to_double" => {
+            return Some(Parser {
+                reads_literals: true,
+                ..parser(TextAt::Pointer(0), ResultAt::Returned(F64))
+            });
+        }
+        // R's parsers return doubles from sums of long doubles.
+        "R_strtod" | "R_strtod5" | "R_strtod4" | "R_atof" => return returned(TextAt::Pointer(0), F64),
+        // The first argument is the interpreter.
+        "Perl_my_atof" => return returned(TextAt::Pointer(1), F64),
+        "Perl_my_atof3" => return Some(parser(TextAt::Pointer(1), ResultAt::Through(2, F64))),
+        "ruby_strtod" | "xmlXPathStringEvalNumber" => return returned(TextAt::Pointer(0), F64),
+        "strconv.ParseFloat" => return returned(TextAt::Go, F64),
+        _ => {}
+    }
+    if let Some(format) = c_format(symbol, "strto") {
+        return returned(TextAt::Pointer(0), format);
+    }
+    if let Some(format) = c_format(symbol, "wcsto") {
+        return returned(TextAt::Wide, format);
+    }
+    // libstdc++'s std::from_chars(const char *, const char *, T &, std::chars_format).
+    if let Some(rest) = symbol.strip_prefix("_ZSt10from_charsPKcS0_R") {
+        let format = format_of(rest.strip_suffix("St12chars_format")?)?;
+        return Some(parser(TextAt::Range(0), ResultAt::Through(2, format)));
+    }
+    match rust_format(symbol)? {
+        F32 => Some(parser(TextAt::Counted(0), ResultAt::RustSingle)),
+        _ => Some(parser(TextAt::Counted(1), ResultAt::RustDouble)),
+    }
+}
+
+/// Format of C's `strtod` and its kin, `base` being `strto` or `wcsto`: also with a locale, as glibc calls them itself, and
+/// those of C23.
+fn c_format(symbol: &str, base: &str) -> Option<Format> {
+    let name = symbol.strip_prefix("__").unwrap_or(symbol);
+    let kind = name.strip_prefix(base)?;
+    let kind = kind.strip_suffix("_l").or_else(|| kind.strip_suffix("_internal")).unwrap_or(kind);
+    match kind {
+        "f" | "f32" => Some(Format::F32),
+        "d" | "f64" | "f32x" => Some(Format::F64),
+        "ld" | "f64x" => Some(Format::F80),
+        _ => None,
+    }
+}
+
+/// Format of `<f64 as core::str::FromStr>::from_str` and its kin, in both manglings.
+fn rust_format(symbol: &str) -> Option<Format> {
+    if let Some(rest) = symbol.strip_prefix("_ZN4core3num7dec2flt") {
+        let rest = rest.split_once("core..str..traits..FromStr$u20$for$u20$")?.1;
+        return match rest {
+            rest if rest.starts_with("f32$GT$8from_str17h") => Some(Format::F32),
+            rest if rest.starts_with("f64$GT$8from_str17h") => Some(Format::F64),
+            _ => None,
+        };
+    }
+    let (_, rest) = symbol.strip_prefix("_RNvX")?.split_once("4core3num7dec2flt")?;
+    let own = rest.ends_with("3str6traits7FromStr8from_str");
+    format_of(rest.get(..1)?).filter(|format| own && *format != Format::F80)
+}
+
+/// Tells whether the function of this name has a text parsed that a program was given, not one that it is written in:
+/// CPython's, for `float(text)` and all that comes to that.
+pub(super) fn parses_data(symbol: &str) -> bool {
+    symbol == "_Py_string_to_number_with_underscores"
+}
+
+impl Parser {
+    /// The call of this parser that `m` is about to begin.
+    pub(crate) fn call(self, m: &dyn Machine) -> Result<Parse, Unmapped> {
+        let argument = |index| abi::integer(m, index);
+        let (text, length) = match self.text {
+            TextAt::Pointer(index) => (argument(index)?, None),
+            TextAt::Wide => (argument(0)?, None),
+            TextAt::Range(first) => {
+                let (start, end) = (argument(first)?, argument(first + 1)?);
+                (start, Some(end.saturating_sub(start)))
+            }
+            TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
+            TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
+        };
+        let result = match self.result {
+            ResultAt::Through(index, _) => argument(index)?,
+            ResultAt::RustDouble => argument(0)?,
+            ResultAt::Returned(_) | ResultAt::RustSingle => 0,
+        };
+        let character = if self.text == TextAt::Wide { 4 } else { 1 };
+        Ok(Parse { parser: self, text, length, character, result })
+    }
+}
+
+impl Parse {
+    /// The float that the call, which has just returned, has made of a text whose value is `value`; nothing if it has made
+    /// another, or none.
+    pub(crate) fn float(&self, m: &dyn Machine, value: f64) -> Option<Float> {
+        let float = match self.parser.result {
+            ResultAt::Returned(format) => abi::result(m, format),
+            ResultAt::Through(_, format) => abi::memory(m, self.result, format).ok()?,
+            ResultAt::RustDouble if read_u64(m, self.result).ok()? & 0xff == 0 => {
+                abi::memory(m, self.result + 8, Format::F64).ok()?
+            }
+            ResultAt::RustDouble => return None,
+            ResultAt::RustSingle => {
+                let location = Location::State(state::general(abi::RAX) + 4);
+                Float { location, format: Format::F32, bits: (m.general(abi::RAX) >> 32).into() }
+            }
+        };
+        let made = float.format.to_f64(float.bits);
+        let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * b.abs();
+        near(made, value).then_some(float)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Symbols as compilers and libraries write them: glibc 2.36, g++ 12, rustc 1.95 (v0) and 1.63 (legacy).
+    #[test]
+    fn symbols_of_parsers() {
+        let format = |symbol: &str| match of(symbol).unwrap().result {
+            ResultAt::Returned(format) | ResultAt::Through(_, format) => format,
+            ResultAt::RustDouble => Format::F64,
+            ResultAt::RustSingle => Format::F32,
+        };
+        for symbol in
+            ["strtod", "__strtod_l", "strtod_l", "__strtod_internal", "strtof64", "strtof32x", "wcstod"]
+        {
+            assert_eq!(format(symbol), Format::F64, "{symbol}");
+        }
+        assert_eq!(format("__strtof_l"), Format::F32);
+        assert_eq!(format("__wcstold_internal"), Format::F80);
+        assert_eq!(format("_ZSt10from_charsPKcS0_RdSt12chars_format"), Format::F64);
+        assert_eq!(format("_ZSt10from_charsPKcS0_ReSt12chars_format"), Format::F80);
+        let v0 = "_RNvXs2_NtNtCsgEmfK2I1SDS_4core3num7dec2fltdNtNtNtB9_3str6traits7FromStr8from_str";
+        assert_eq!(format(v0), Format::F64);
+        let single = v0.replace("dec2fltd", "dec2fltf");
+        assert_eq!(format(&single), Format::F32);
+        let legacy = "_ZN4core3num7dec2flt60_$LT$impl$u20$core..str..traits..FromStr$u20$for$u20$f64$GT$8from_str17h0123456789abcdefE";
+        assert_eq!(format(legacy), Format::F64);
+        for other in ["strtol", "strtof128", "__strtod_nan", "strtoul", "_ZSt10from_charsPKcS0_Rii"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Numbers that the program parses: which of them an `--input` names, by order, by value or by the text they stand in, and
+//! their seeds.
+
+use super::observer::Observer;
+use super::outputs;
+use super::seeds::SpecFailure;
+use super::state::{Session, State};
+use super::texts::{self, Origin, Texts};
+use crate::hooks::abi;
+use crate::hooks::machine::{Machine, read_u64};
+use crate::hooks::{Parse, Parser};
+use shadowgrind_core::findings::Entry;
+use shadowgrind_core::shadow::Seed;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::spec::{Calls, InputSpec, InputTarget, Span, TextPlace, TextSource};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+/// Bytes of a text that are looked at for a number.
+const LONGEST: u64 = 512;
+/// Spaces before a number, as the C library skips them.
+const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
+
+/// A call that parses a number.
+#[derive(Clone, Debug)]
+pub(crate) struct Parsing {
+    parse: Parse,
+    /// Its number among all, from 0.
+    order: u64,
+    text: String,
+    value: f64,
+    origin: Origin,
+    site: Site,
+}
+
+/// Inputs that name numbers which the program parses.
+#[derive(Debug)]
+pub(super) struct ParsedInputs {
+    inputs: Vec<ParsedInput>,
+    texts: Texts,
+    /// Numbers parsed so far.
+    count: u64,
+}
+
+/// Input that names numbers which the program parses.
+#[derive(Debug)]
+struct ParsedInput {
+    /// Its number among the inputs of the report.
+    number: usize,
+    spec: InputSpec,
+    /// The name of its text, if it names one: that of a file is its path without symbolic links.
+    name: Option<TextSource>,
+    /// True once a number may have been this one or another.
+    is_doubtful: bool,
+}
+
+/// Finds inputs that name arguments or variables which `command` has not, before it runs.
+pub(super) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), SpecFailure> {
+    for input in inputs {
+        let InputTarget::Text(place) = &input.target else { continue };
+        let text = match &place.source {
+            TextSource::Argument(word) => command.get(*word as usize).map(|word| word.clone().into_bytes()),
+            TextSource::Environment(name) => std::env::var_os(name).map(OsString::into_vec),
+            TextSource::Stdin | TextSource::File(_) => continue,
+        };
+        let count = text.map(|text| texts::count(&text));
+        let first = place.numbers.map_or(1, |span| span.first as usize);
+        let why = match (count, &place.source) {
+            (None, TextSource::Argument(_)) => "the command has no such argument".to_owned(),
+            (None, _) => "there is no such variable".to_owned(),
+            (Some(0), _) => "there is no number in it".to_owned(),
+            (Some(1), _) if first > 1 => "there is 1 number in it".to_owned(),
+            (Some(count), _) if count < first => format!("there are {count} numbers in it"),
+            _ => continue,
+        };
+        return Err(SpecFailure::Unsupported { option: format!("--input={}", input.text), why });
+    }
+    Ok(())
+}
+
+impl ParsedInputs {
+    /// Those among `inputs`; nothing if there are none, and not `lists` all numbers either.
+    pub(super) fn of(inputs: &[InputSpec], lists: bool) -> Option<ParsedInputs> {
+        let parsed = |(number, spec): (usize, &InputSpec)| {
+            let name = match &spec.target {
+                InputTarget::Place(_) => return None,
+                InputTarget::Parsed(_) => None,
+                InputTarget::Text(place) => Some(canonical(&place.source)),
+            };
+            Some(ParsedInput { number, spec: spec.clone(), name, is_doubtful: false })
+        };
+        let inputs: Vec<_> = inputs.iter().enumerate().filter_map(parsed).collect();
+        (lists || !inputs.is_empty()).then(|| ParsedInputs { inputs, texts: Texts::default(), count: 0 })
+    }
+
+    /// Inputs that name the number of this order, value and origin.
+    fn naming<'a>(&'a self, parsing: &'a Parsing) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let names = |input: &&ParsedInput| match &input.spec.target {
+            InputTarget::Parsed(Calls::All) => true,
+            InputTarget::Parsed(Calls::Numbers(numbers)) => numbers.contains(&parsing.order),
+            InputTarget::Parsed(Calls::Alike { value, .. }) => *value == parsing.value,
+            InputTarget::Text(place) => match parsing.origin {
+                Origin::Known(at) => self.is_at(input, place, at),
+                Origin::Ambiguous(_) | Origin::Unknown => false,
+            },
+            InputTarget::Place(_) => false,
+        };
+        self.inputs.iter().filter(names).map(|input| (input.number, input.spec.weight))
+    }
+
+    /// Tells whether `input`, which names `named`, has the number at `place`.
+    fn is_at(&self, input: &ParsedInput, named: &TextPlace, place: texts::Place) -> bool {
+        let (name, line, number) = self.texts.describe(place);
+        let within = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
+        input.name.as_ref() == Some(name) && within(named.lines, line) && within(named.numbers, number)
+    }
+}
+
+/// The text that a user calls `source`, with the path of a file without symbolic links.
+fn canonical(source: &TextSource) -> TextSource {
+    let TextSource::File(path) = source else { return source.clone() };
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let path = absolute.canonicalize().unwrap_or(absolute);
+    TextSource::File(path.to_string_lossy().into_owned())
+}
+
+impl Session {
+    /// Tells whether texts that the program reads are wanted.
+    pub(crate) fn wants_texts(&self) -> bool {
+        self.parses
+    }
+
+    /// The program has read these pieces of a file or pipe, from `offset` on: address and length. `path` is the file's; the
+    /// one of standard input is of no account.
+    pub(crate) fn read(
+        &self,
+        path: Option<&str>,
+        offset: Option<usize>,
+        pieces: &[(u64, u64)],
+        m: &mut dyn Machine,
+    ) {
+        let mut state = self.state.lock();
+        let Some(parsed) = &mut state.parsed else { return };
+        let name = path.map_or(TextSource::Stdin, |path| TextSource::File(path.to_owned()));
+        let mut at = offset.unwrap_or_else(|| parsed.texts.length(&name));
+        for &(address, length) in pieces {
+            let bytes = texts::readable(m, address, address + length);
+            parsed.texts.read(name.clone(), at, &bytes, address);
+            at += bytes.len();
+        }
+    }
+}
+
+impl State {
+    /// Notes the arguments and the environment of the program, whose first instruction is about to run. `words`: the
+    /// command as the user typed it; the last of the program's arguments are its last.
+    pub(super) fn note_arguments(&mut self, words: usize, m: &mut dyn Machine) {
+        let Some(parsed) = &mut self.parsed else { return };
+        let stack = m.general(abi::RSP);
+        let Ok(count) = read_u64(m, stack) else { return };
+        let string = |m: &dyn Machine, address: u64| {
+            let mut bytes = texts::readable(m, address, address + LONGEST);
+            bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
+            bytes
+        };
+        let before = count.saturating_sub(words as u64);
+        for index in before + 1..count {
+            let Ok(address) = read_u64(m, stack + 8 * (index + 1)) else { return };
+            let bytes = string(m, address);
+            parsed.texts.read(TextSource::Argument((index - before) as u32), 0, &bytes, address);
+        }
+        for index in count + 2.. {
+            let Ok(address @ 1..) = read_u64(m, stack + 8 * index) else { return };
+            let bytes = string(m, address);
+            let Some(sign) = bytes.iter().position(|&byte| byte == b'=') else { continue };
+            let name = String::from_utf8_lossy(&bytes[..sign]).into_owned();
+            let name = TextSource::Environment(name);
+            let is_asked = parsed.inputs.iter().any(|input| input.name.as_ref() == Some(&name));
+            if is_asked || self.report.listing.is_some() {
+                parsed.texts.read(name, 0, &bytes[sign + 1..], address + sign as u64 + 1);
+            }
+        }
+    }
+
+    /// The call of `parser`, at `site`, that `m` is about to begin; nothing if the text is no number. `is_data`: it is not
+    /// a literal of a script.
+    pub(super) fn begin_parsing(
+        &mut self,
+        parser: Parser,
+        (is_data, site): (bool, Site),
+        m: &dyn Machine,
+    ) -> Option<Parsing> {
+        let parsed = self.parsed.as_mut()?;
+        let parse = parser.call(m).ok()?;
+        let length = parse.length.unwrap_or(LONGEST).min(LONGEST);
+        let bytes = texts::readable(m, parse.text, parse.text + length * parse.character);
+        let narrow: Vec<u8> = bytes.chunks(parse.character as usize).map(|character| character[0]).collect();
+        let spaces = narrow.iter().take_while(|byte| SPACES.contains(byte)).count();
+        let (length, value) = texts::number(&narrow[spaces..])?;
+        let text = &narrow[spaces..spaces + length];
+        let address = parse.text + spaces as u64 * parse.character;
+        let origin = match is_data {
+            true => parsed.texts.origin(m, address, text, value),
+            false => parsed.texts.literal(value),
+        };
+        let order = parsed.count;
+        parsed.count += 1;
+        let text = String::from_utf8_lossy(text).into_owned();
+        Some(Parsing { parse, order, text, value, origin, site })
+    }
+
+    /// A call that parses has returned: seeds the number, if an input names it.
+    pub(super) fn end_parsing(
+        &mut self,
+        parsing: &Parsing,
+        function: usize,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        let Some(parsed) = &self.parsed else { return };
+        let Some(float) = parsing.parse.float(m, parsing.value) else { return };
+        if let Some(listing) = &mut self.report.listing {
+            let spec = match parsing.origin {
+                Origin::Known(place) => parsed.texts.spec(place),
+                Origin::Ambiguous(_) | Origin::Unknown => format!("parsed:{}", parsing.order),
+            };
+            let (text, with) = (Some(parsing.text.clone()), Some(self.names[function].0.clone()));
+            listing.push(Entry { spec, text, value: parsing.value, with, site: parsing.site, count: 1 });
+        }
+        let named: Vec<_> = parsed.naming(parsing).collect();
+        for (number, weight) in named {
+            outputs::seed_all(
+                &mut self.report.inputs[number],
+                &[float],
+                Seed { input: number, weight },
+                observer,
+                m,
+            );
+        }
+        self.warn_of_ambiguous(parsing);
+    }
+
+    /// Says that a number may be one that an input names, or another.
+    fn warn_of_ambiguous(&mut self, parsing: &Parsing) {
+        let (Some(parsed), Origin::Ambiguous(places)) = (&mut self.parsed, &parsing.origin) else { return };
+        let mut doubts = Vec::new();
+        for (index, input) in parsed.inputs.iter().enumerate() {
+            let InputTarget::Text(named) = &input.spec.target else { continue };
+            let is_at = |&&place: &&texts::Place| parsed.is_at(input, named, place);
+            let (here, elsewhere) = (places.iter().find(is_at), places.iter().find(|place| !is_at(place)));
+            if let (Some(_), Some(&other)) = (here, elsewhere) {
+                doubts.push((index, input.spec.text.clone(), parsed.texts.spec(other)));
+            }
+        }
+        doubts.iter().for_each(|&(index, ..)| parsed.inputs[index].is_doubtful = true);
+        for (_, spec, other) in doubts {
+            self.warn_of_doubt(&spec, &other);
+        }
+    }
+
+    /// The SPEC of each input that names parsed numbers and was never reached, and the reason.
+    pub(super) fn unreached_texts(&mut self) -> Vec<(String, String)> {
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
+        let known: Vec<(TextSource, Vec<u32>)> = parsed
+            .texts
+            .known()
+            .map(|(name, tokens)| (name.clone(), tokens.iter().map(|token| token.line).collect()))
+            .collect();
+        let parsed = &*parsed;
+        let is_unreached =
+            |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
+        let unreached = parsed.inputs.iter().filter(is_unreached);
+        unreached.map(|input| (input.spec.text.clone(), parsed.why_not(input, &known))).collect()
+    }
+
+    /// Inputs that read like one number, and were reached more often.
+    pub(super) fn reached_again(&self) -> Vec<String> {
+        let Some(parsed) = &self.parsed else { return Vec::new() };
+        let is_one = |input: &InputSpec| match &input.target {
+            InputTarget::Text(place) => place.is_one(),
+            InputTarget::Parsed(calls) => calls.is_one(),
+            InputTarget::Place(_) => false,
+        };
+        let count = |input: &ParsedInput| self.report.inputs[input.number].count;
+        let again = parsed.inputs.iter().filter(|input| is_one(&input.spec) && count(input) > 1);
+        let text = |input: &ParsedInput| {
+            format!("--input={} was parsed {} times, and seeded each time", input.spec.text, count(input))
+        };
+        again.map(text).collect()
+    }
+}
+
+impl ParsedInputs {
+    /// Reason why `input` was never reached; `known` has the lines of the numbers of each text.
+    fn why_not(&self, input: &ParsedInput, known: &[(TextSource, Vec<u32>)]) -> String {
+        let InputTarget::Text(place) = &input.spec.target else {
+            return format!("the program parsed {} numbers: nothing was seeded", self.count);
+        };
+        let text = known.iter().find(|(name, _)| input.name.as_ref() == Some(name));
+        let Some((_, lines)) = text else {
+            return match place.source {
+                TextSource::Argument(_) => "there is no such argument",
+                TextSource::Environment(_) => "there is no such variable",
+                TextSource::Stdin => "nothing was read from standard input",
+                TextSource::File(_) => "this file was not read as text",
+            }
+            .to_owned();
+        };
+        let has = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
+        let there: Vec<u32> = lines.iter().copied().filter(|&line| has(place.lines, line)).collect();
+        let count = there.len();
+        let is_there = place.numbers.is_none_or(|span| (span.first as usize) <= count);
+        match (count, is_there) {
+            (0, _) => "there is no number".to_owned(),
+            (_, false) if count == 1 => "there is only 1 number".to_owned(),
+            (_, false) => format!("there are only {count} numbers"),
+            _ => "the number is there, but no function that is known for parsing has parsed it".to_owned(),
+        }
+    }
+}

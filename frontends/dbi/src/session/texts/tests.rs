@@ -1,0 +1,92 @@
+//! Origins of numbers that are parsed where they were given, in copies of their lines, and on their own.
+
+use super::*;
+use crate::hooks::fake::Fake;
+
+const FILE: &str = "# a b c\n1 0.5 0.0\n2 0.5 0.0\n3 0.25 7.5\n";
+
+fn file() -> TextSource {
+    TextSource::File("in.dat".to_owned())
+}
+
+fn texts() -> (Texts, Fake) {
+    let (mut texts, mut m) = (Texts::default(), Fake::called(0x10));
+    m.poke(0x1000, FILE.as_bytes());
+    texts.read(file(), 0, FILE.as_bytes(), 0x1000);
+    (texts, m)
+}
+
+fn origin(texts: &mut Texts, m: &Fake, address: u64, text: &str) -> Option<String> {
+    match texts.origin(m, address, text.as_bytes(), text.parse().unwrap()) {
+        Origin::Known(place) => Some(texts.spec(place)),
+        Origin::Ambiguous(_) => Some("ambiguous".to_owned()),
+        Origin::Unknown => None,
+    }
+}
+
+/// Puts a text into memory of its own.
+fn copied(m: &mut Fake, text: &str) -> u64 {
+    m.poke(0x8000, &[0; 1024]);
+    m.poke(0x8010, text.as_bytes());
+    0x8010
+}
+
+#[test]
+fn where_it_was_given() {
+    let (mut texts, m) = texts();
+    let second = FILE.find("2 0.5").unwrap() as u64 + 2;
+    assert_eq!(origin(&mut texts, &m, 0x1000 + second, "0.5").unwrap(), "file:in.dat:3:2");
+}
+
+#[test]
+fn memory_that_was_written_since_holds_it_no_more() {
+    let (mut texts, mut m) = texts();
+    m.poke(0x1000, b"7.5");
+    assert_eq!(origin(&mut texts, &m, 0x1000, "7.5").unwrap(), "file:in.dat:4:3");
+}
+
+#[test]
+fn in_a_copy_of_its_line() {
+    let (mut texts, mut m) = texts();
+    let at = copied(&mut m, "2 0.5 0.0\n");
+    assert_eq!(origin(&mut texts, &m, at + 6, "0.0").unwrap(), "file:in.dat:3:3");
+}
+
+#[test]
+fn on_its_own_in_order() {
+    let (mut texts, mut m) = texts();
+    let mut seen = Vec::new();
+    for text in ["0.5", "0.0", "0.5", "0.0", "0.25"] {
+        let at = copied(&mut m, text);
+        seen.push(origin(&mut texts, &m, at, text).unwrap());
+    }
+    let expected = ["2:2", "2:3", "3:2", "3:3", "4:2"].map(|place| format!("file:in.dat:{place}"));
+    assert_eq!(seen, expected);
+    let at = copied(&mut m, "0.5");
+    assert_eq!(origin(&mut texts, &m, at, "0.5").unwrap(), "ambiguous", "out of order");
+    texts.read(file(), 0, FILE.as_bytes(), 0x1000);
+    m.poke(0x1000, &[0; 64]);
+    assert_eq!(origin(&mut texts, &m, at, "0.5").unwrap(), "file:in.dat:2:2", "read again");
+}
+
+#[test]
+fn arguments_that_are_alike() {
+    let (mut texts, mut m) = texts();
+    for (word, at) in [(1, 0x100), (2, 0x200)] {
+        m.poke(at, b"2.5\0");
+        texts.read(TextSource::Argument(word), 0, b"2.5", at);
+    }
+    let at = copied(&mut m, "2.5");
+    assert_eq!(origin(&mut texts, &m, at, "2.5").unwrap(), "ambiguous");
+    assert_eq!(origin(&mut texts, &m, 0x200, "2.5").unwrap(), "arg:2");
+    assert_eq!(origin(&mut texts, &m, at, "2.5").unwrap(), "arg:1", "the second is parsed in place");
+    assert_eq!(origin(&mut texts, &m, at, "7.75"), None);
+}
+
+#[test]
+fn what_is_no_text_has_no_numbers() {
+    let (mut texts, mut m) = (Texts::default(), Fake::called(0x10));
+    texts.read(file(), 0, b"1.5 \0 2.5", 0x1000);
+    let at = copied(&mut m, "1.5");
+    assert_eq!(origin(&mut texts, &m, at, "1.5"), None);
+}

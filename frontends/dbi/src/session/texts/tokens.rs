@@ -1,0 +1,156 @@
+//! The numbers of a text: where each stands, by line and by its number in the line.
+//!
+//! A number begins with a digit, a point or a sign where a word might begin; words are no numbers, though digits may
+//! stand in them. What follows a number without a space (`10k`, `3.5mm`) is not a part of it.
+
+/// Number in a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Token {
+    /// Offset of its first byte.
+    pub(crate) start: usize,
+    /// Offset past its last byte.
+    pub(crate) end: usize,
+    /// The line, from 1.
+    pub(crate) line: u32,
+    /// Its number among those of the line, from 1.
+    pub(crate) number: u32,
+    /// Its value.
+    pub(crate) value: f64,
+    /// True if it has neither point nor exponent.
+    pub(crate) is_integer: bool,
+}
+
+/// Length of the number that `text` begins with, and its value; nothing if it begins with none. Exponents may be
+/// Fortran's: `1.5D0`.
+pub(crate) fn number(text: &[u8]) -> Option<(usize, f64)> {
+    let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
+    let whole = digits(sign);
+    let mut end = sign + whole;
+    if text.get(end) == Some(&b'.') {
+        let fraction = digits(end + 1);
+        if whole + fraction == 0 {
+            return None;
+        }
+        end += 1 + fraction;
+    } else if whole == 0 {
+        return None;
+    }
+    let mantissa = end;
+    let mut exponent = None;
+    if matches!(text.get(end), Some(b'e' | b'E' | b'd' | b'D')) {
+        let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
+        let count = digits(end + 1 + sign);
+        if count > 0 {
+            exponent = Some(end + 1..end + 1 + sign + count);
+            end += 1 + sign + count;
+        }
+    }
+    let part = |range: std::ops::Range<usize>| std::str::from_utf8(&text[range]).unwrap_or_default();
+    let exponent = exponent.map_or(String::new(), |range| format!("e{}", part(range)));
+    let value = format!("{}{exponent}", part(0..mantissa)).parse().ok()?;
+    Some((end, value))
+}
+
+/// Tells whether a number may begin after this byte.
+fn separates(byte: u8) -> bool {
+    !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || byte >= 0x80)
+}
+
+/// Scans a text as it grows.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    /// The numbers of the lines that are complete, and of the last as it is so far.
+    pub(crate) tokens: Vec<Token>,
+    /// Offset of the first line that was not complete, its number, and the tokens before it.
+    line_start: usize,
+    line: u32,
+    complete: usize,
+    /// Bytes of the text that have been scanned.
+    scanned: usize,
+}
+
+impl Default for Scan {
+    fn default() -> Self {
+        Scan { tokens: Vec::new(), line_start: 0, line: 1, complete: 0, scanned: 0 }
+    }
+}
+
+impl Scan {
+    /// The numbers of `text`.
+    pub(crate) fn of(text: &[u8]) -> Scan {
+        let mut scan = Scan::default();
+        scan.extend(text);
+        scan
+    }
+
+    /// Bytes of the text that have been scanned.
+    pub(crate) fn scanned(&self) -> usize {
+        self.scanned
+    }
+
+    /// Number of tokens in complete lines.
+    pub(crate) fn complete(&self) -> usize {
+        self.complete
+    }
+
+    /// Scans `text`, of which all complete lines that have been scanned before are the same.
+    pub(crate) fn extend(&mut self, text: &[u8]) {
+        self.tokens.truncate(self.complete);
+        self.scanned = text.len();
+        let mut at = self.line_start;
+        let mut number_of_line = 0;
+        while at < text.len() {
+            if text[at] == b'\n' {
+                at += 1;
+                (self.line_start, self.line, self.complete) = (at, self.line + 1, self.tokens.len());
+                number_of_line = 0;
+                continue;
+            }
+            let begins = at == 0 || separates(text[at - 1]);
+            let found = if begins { number(&text[at..]) } else { None };
+            let Some((length, value)) = found else {
+                at += 1;
+                continue;
+            };
+            number_of_line += 1;
+            let is_integer =
+                !text[at..at + length].iter().any(|byte| matches!(byte, b'.' | b'e' | b'E' | b'd' | b'D'));
+            let (start, end, line, number) = (at, at + length, self.line, number_of_line);
+            self.tokens.push(Token { start, end, line, number, value, is_integer });
+            at = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(u32, u32, f64)> {
+        Scan::of(text.as_bytes()).tokens.iter().map(|token| (token.line, token.number, token.value)).collect()
+    }
+
+    #[test]
+    fn numbers_by_line() {
+        assert_eq!(
+            found("# 2 columns\nx1 = 1.5, -2e3\n\n.5 10k 3D0"),
+            [(1, 1, 2.0), (2, 1, 1.5), (2, 2, -2000.0), (4, 1, 0.5), (4, 2, 10.0), (4, 3, 3.0)]
+        );
+        let values: Vec<f64> =
+            found("-1 1-2 e5 v2.0 (3,4) +7. - .").into_iter().map(|token| token.2).collect();
+        assert_eq!(values, [-1.0, 1.0, 2.0, 3.0, 4.0, 7.0]);
+    }
+
+    #[test]
+    fn a_text_that_grows_is_scanned_as_if_at_once() {
+        let text = "1 2\n34.5 6e2 7\n89";
+        for cut in 0..text.len() {
+            let mut scan = Scan::default();
+            scan.extend(&text.as_bytes()[..cut]);
+            scan.extend(text.as_bytes());
+            let seen: Vec<_> = scan.tokens.iter().map(|t| (t.line, t.number, t.value)).collect();
+            assert_eq!(seen, found(text), "cut at {cut}");
+        }
+    }
+}

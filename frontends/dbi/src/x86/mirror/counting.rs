@@ -1,0 +1,235 @@
+//! Events that translated code counts by itself. Comparisons of floats: where one of them has a shadow, since a derivative is that
+//! of the way taken.
+//!
+//! Those that ask for equality are left to the engine where that is found: it says so. They are looked at after the
+//! comparison, which may be made once more. Knows nothing of what is done with what is compared.
+
+use super::At;
+use super::arith::lanes_mask;
+use super::encode::{self, EQUAL, NOT_EQUAL};
+use super::guard::Leave;
+use crate::context::Context;
+use crate::x86::asm::{RCX, Rel32};
+use crate::x86::code::Slot;
+use crate::x86::emit::Emitter;
+use crate::x86::lower::predicate;
+use crate::x86::superblock::Comparison;
+use crate::x86::table::Shape;
+use crate::x86::vector::{Length, Mem, Place, Vector, forms};
+use iced_x86::OpKind;
+use shadowgrind_core::format::Format;
+
+const JMP_BYTES: u8 = 5;
+
+/// The operands of a comparison: shadows, how many bytes of each, and of which floats.
+struct Compared {
+    shadows: Vec<Place>,
+    bytes: u8,
+    format: Format,
+}
+
+impl Compared {
+    /// The shadows as memory of up to eight bytes, if all are.
+    fn scalars(&self) -> Option<Vec<Mem>> {
+        let scalar = |place: &Place| match *place {
+            Place::Mem(mem) if self.bytes <= 8 => Some(mem),
+            _ => None,
+        };
+        self.shadows.iter().map(scalar).collect()
+    }
+}
+
+impl Emitter {
+    /// A comparison into flags.
+    pub(super) fn compared_to_flags(&mut self, at: At<'_>, format: Format) {
+        let Some(comparison) = self.counted(at) else { return self.guest(at) };
+        let (Some(number), true) = (comparison.number, self.open_operand(at)) else { return self.solo(at) };
+        let compared = self.operands_compared(at, [0, 1], format, Shape::Scalar);
+        if comparison.for_equality {
+            self.guest(at);
+            self.count_after(at, &compared, number, true);
+        } else {
+            self.count_before(at, &compared, number);
+            self.guest(at);
+        }
+        self.close_operand();
+    }
+
+    /// A comparison into masks that are vectors.
+    pub(super) fn compared_to_masks(&mut self, at: At<'_>, format: Format, shape: Shape) {
+        let insn = &at.insn().decoded;
+        let Some(comparison) = self.counted(at) else { return self.fresh(at, format, shape) };
+        let for_equality = predicate(insn).asks_for_equality();
+        let (Some(number), false, true) =
+            (comparison.number, for_equality, insn.op0_register().is_vector_register())
+        else {
+            return self.guarded(at);
+        };
+        if !self.open_operand(at) {
+            return self.solo(at);
+        }
+        let first = insn.op_count() - 3;
+        let compared = self.operands_compared(at, [first, first + 1], format, shape);
+        self.count_before(at, &compared, number);
+        self.close_operand();
+        self.fresh(at, format, shape);
+    }
+
+    /// The comparison if it is counted: not that a float is compared with itself, which asks whether it is NaN.
+    fn counted(&mut self, at: At<'_>) -> Option<Comparison> {
+        let insn = &at.insn().decoded;
+        let first = if insn.op_count() > 2 { insn.op_count() - 3 } else { 0 };
+        let is_register = |n| insn.op_kind(n) == OpKind::Register;
+        let both = is_register(first) && is_register(first + 1);
+        if both && insn.op_register(first) == insn.op_register(first + 1) {
+            return None;
+        }
+        at.block.comparison(at.insn().pc()).filter(|_| !self.mode.is_off())
+    }
+
+    /// Shadows of the operands with these numbers.
+    fn operands_compared(
+        &mut self,
+        at: At<'_>,
+        operands: [u32; 2],
+        format: Format,
+        shape: Shape,
+    ) -> Compared {
+        let insn = &at.insn().decoded;
+        let mut shadows = Vec::new();
+        for n in operands {
+            let place = match insn.op_kind(n) {
+                OpKind::Register => Some(self.shadow(insn.op_register(n).number() as u8)),
+                _ => self.mirror_memory(insn).map(Place::Mem),
+            };
+            shadows.extend(place.filter(|place| !shadows.contains(place)));
+        }
+        let bytes = match shape {
+            Shape::Scalar => format.bytes() as u8,
+            Shape::Packed => insn.op_register(operands[0]).size() as u8,
+        };
+        Compared { shadows, bytes, format }
+    }
+
+    /// Before an instruction, where flags are dead or else are kept.
+    fn count_before(&mut self, at: At<'_>, compared: &Compared, number: u16) {
+        if !self.mirror().liveness.flags_are_dead(at.index) {
+            return self.count_after(at, compared, number, false);
+        }
+        let mut fields = Vec::new();
+        let skip = match compared.scalars() {
+            Some(scalars) => {
+                let Some((&last, others)) = scalars.split_last() else { return };
+                for &mem in others {
+                    encode::compare_zero(&mut self.out.hot, mem, compared.bytes.into());
+                    fields.push(self.out.hot.jcc_open(NOT_EQUAL));
+                }
+                encode::compare_zero(&mut self.out.hot, last, compared.bytes.into());
+                self.out.hot.jcc_open(EQUAL)
+            }
+            None => {
+                let register = self.all_compared(compared);
+                self.test_union(register);
+                self.out.hot.jcc_open(EQUAL)
+            }
+        };
+        let here = self.out.hot.here();
+        let counter = self.counter(number);
+        encode::increment(&mut self.out.hot, counter);
+        fields.into_iter().for_each(|field| self.out.hot.patch(field, here));
+        let here = self.out.hot.here();
+        self.out.hot.patch(skip, here);
+    }
+
+    /// Counts where flags are needed: with `leaves`, they say whether what was compared is equal, and then the engine counts.
+    fn count_after(&mut self, at: At<'_>, compared: &Compared, number: u16, leaves: bool) {
+        if compared.shadows.is_empty() {
+            return;
+        }
+        let scalars = compared.scalars();
+        let register = if scalars.is_none() { Some(self.all_compared(compared)) } else { None };
+        let stub = leaves.then(|| self.leaving_stub(Leave::Solo(at.insn().pc()), true));
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        let displaced = self.displaced(Some(RCX));
+        self.note(at.index, displaced);
+        let mut fields = Vec::new();
+        if let Some(register) = register {
+            self.union_to_rcx(register);
+            fields.push(self.jump_unless_rcx_is_zero());
+        }
+        for (index, &mem) in scalars.iter().flatten().enumerate() {
+            if index > 0 && mem.uses(RCX) {
+                self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+            }
+            encode::load_rcx(&mut self.out.hot, mem, compared.bytes.into());
+            fields.push(self.jump_unless_rcx_is_zero());
+        }
+        self.count_in_passing(at, number, stub, fields);
+    }
+
+    /// Counts if mask register 1 has a bit among its lowest eight. After an instruction: flags are kept.
+    pub(super) fn count_mask(&mut self, at: At<'_>, number: u16) {
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        let displaced = self.displaced(Some(RCX));
+        self.note(at.index, displaced);
+        encode::mask_to_rcx(&mut self.out.hot);
+        let field = self.jump_unless_rcx_is_zero();
+        self.count_in_passing(at, number, None, vec![field]);
+    }
+
+    /// Puts rcx back, and emits cold code that counts before, for the jumps at `fields`; with a `stub`, goes there instead
+    /// if flags say "equal".
+    fn count_in_passing(&mut self, at: At<'_>, number: u16, stub: Option<u64>, fields: Vec<Rel32>) {
+        let back = self.out.hot.here();
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.note_borrowed(at.index);
+        let counter = self.counter(number);
+        let cold = &mut self.out.cold;
+        let start = cold.here();
+        if let Some(stub) = stub {
+            let field = cold.jcc_open(EQUAL);
+            cold.patch(field, stub);
+        }
+        encode::load_rcx(cold, counter, 8);
+        cold.add_rcx(1);
+        encode::store(cold, counter, RCX, 8);
+        cold.jmp(back);
+        fields.into_iter().for_each(|field| self.out.hot.patch(field, start));
+    }
+
+    fn jump_unless_rcx_is_zero(&mut self) -> Rel32 {
+        self.out.hot.jrcxz_over(JMP_BYTES);
+        self.out.hot.jmp_open()
+    }
+
+    fn counter(&self, number: u16) -> Mem {
+        Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(number)))
+    }
+
+    /// A temporary with a bit if any shadow has one in the lanes that are compared.
+    fn all_compared(&mut self, compared: &Compared) -> u8 {
+        let Compared { bytes, format, .. } = *compared;
+        let length = Length::of(bytes.max(16));
+        let to = self.temporary(0);
+        for (i, &place) in compared.shadows.iter().enumerate() {
+            let register = match place {
+                Place::Reg(register) => register,
+                Place::Mem(mem) => {
+                    let temporary = self.temporary(usize::from(i > 0));
+                    self.out.hot.vector_load(temporary, mem, bytes);
+                    temporary
+                }
+            };
+            let form = if i == 0 { forms::MOVE } else { forms::OR };
+            if i > 0 || register != to {
+                let other = if i == 0 { 0 } else { to };
+                self.out.hot.vector(Vector::new(form, format, length, [to, other], Place::Reg(register)));
+            }
+        }
+        if let Some(lanes) = lanes_mask(bytes / format.bytes() as u8).filter(|_| self.has_upper()) {
+            let low = Vector::new(forms::MOVE, format, length, [to, 0], Place::Reg(to));
+            self.out.hot.vector(low.masked(lanes).zeroing());
+        }
+        to
+    }
+}

@@ -1,0 +1,86 @@
+//! A cell for each statement of a tape, in pages that exist only while something is in them.
+
+/// Cells per page.
+const PAGE: usize = 512;
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Pages<C> {
+    pages: Vec<Option<Box<[C]>>>,
+    /// Pages that are empty again.
+    spare: Vec<Box<[C]>>,
+}
+
+/// Number of a statement's page.
+pub(super) fn page_of(statement: u64) -> usize {
+    place(statement).0
+}
+
+/// Page of a statement, and its place there.
+fn place(statement: u64) -> (usize, usize) {
+    ((statement / PAGE as u64) as usize, statement as usize % PAGE)
+}
+
+impl<C: Copy + Default> Pages<C> {
+    /// No cell has anything in it.
+    pub(super) fn new() -> Self {
+        Pages { pages: Vec::new(), spare: Vec::new() }
+    }
+
+    /// Content of the cell of a statement.
+    #[inline(always)]
+    pub(super) fn get(&self, statement: u64) -> C {
+        let (page, at) = place(statement);
+        self.pages.get(page).and_then(Option::as_ref).map_or(C::default(), |page| page[at])
+    }
+
+    /// The cell of a statement.
+    #[inline(always)]
+    pub(super) fn at(&mut self, statement: u64) -> &mut C {
+        let (page, at) = place(statement);
+        if self.pages.get(page).is_none_or(Option::is_none) {
+            self.make(page);
+        }
+        let page = self.pages[page].as_mut().expect("it was made if it was not there");
+        &mut page[at]
+    }
+
+    #[cold]
+    fn make(&mut self, page: usize) {
+        if page >= self.pages.len() {
+            self.pages.resize_with(page + 1, || None);
+        }
+        let mut cells = self.spare.pop().unwrap_or_else(|| vec![C::default(); PAGE].into());
+        cells.fill(C::default());
+        self.pages[page] = Some(cells);
+    }
+
+    /// Forgets the cells of `statement` and all later ones, but for those that share its page.
+    pub(super) fn forget_from(&mut self, statement: u64) {
+        let first = statement.div_ceil(PAGE as u64) as usize;
+        for page in self.pages.drain(first.min(self.pages.len())..).flatten() {
+            self.spare.push(page);
+        }
+    }
+
+    /// Forgets a page, by number.
+    pub(super) fn forget(&mut self, page: usize) {
+        self.spare.extend(self.pages.get_mut(page).and_then(Option::take));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_there_when_they_are_asked_for() {
+        let mut pages = Pages::<f64>::new();
+        *pages.at(3) += 1.0;
+        *pages.at(5 * PAGE as u64 + 7) += 2.0;
+        assert_eq!([3, 4, 5 * PAGE as u64 + 7, 1 << 40].map(|n| pages.get(n)), [1.0, 0.0, 2.0, 0.0]);
+        pages.forget_from(4);
+        assert_eq!((pages.get(3), pages.get(5 * PAGE as u64 + 7)), (1.0, 0.0));
+        assert_eq!(*pages.at(PAGE as u64 + 7), 0.0, "a page that is used again is empty");
+    }
+}

@@ -1,0 +1,90 @@
+//! The tape as a shadow: what a front end asks of it besides the rule.
+
+use super::tape::Rounding;
+use super::{Active, Adjoint, Component};
+use shadowgrind_core::findings::{Answers, Coverage, Gap, Questions, Said, Tape, Value};
+use shadowgrind_core::shadow::{Derivatives, Leaves, Policy, Seed, Seen, Sent, Settings, Shadow, reach};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::slots::Slots;
+use std::time::Instant;
+
+/// Gap that shows only when a float is used.
+const MISMATCH: &str = "a float whose bytes were changed before";
+
+impl Shadow for Adjoint {
+    const NAME: &'static str = "adjoint";
+    const SUMMARY: &'static str = "Derivatives of outputs with respect to each of many inputs";
+    const NUMBER: u64 = 4;
+    const POLICY: Policy = Policy {
+        magic_rounds: true,
+        sent: Sent::Lost,
+        derivatives: Some(Derivatives::Recorded),
+        ..Policy::SEEDED
+    };
+
+    type Reach = reach::Recorded;
+    type Words = Slots<Active>;
+
+    fn new(settings: &Settings) -> Self {
+        let adjoint = Adjoint::new(settings.tape_memory, settings.tape_dir.clone());
+        Adjoint { budget: settings.budget, ..adjoint }
+    }
+
+    fn seed(&mut self, _x: Seen<'_, Active>, seed: Seed) -> Option<Active> {
+        self.began.get_or_insert_with(Instant::now);
+        let statement = self.tape.input(self.budget.then(Rounding::default))?;
+        self.components.push(Component { input: seed.input, weight: seed.weight, statement });
+        Some(Active::new(statement))
+    }
+
+    fn output(&mut self, leaves: &Leaves, x: Seen<'_, Active>) -> (Value, Said<String>) {
+        self.settle_in();
+        if let Some(&active) = x.shadow {
+            self.outputs.push((leaves.output, active));
+        }
+        (x.value(), Said::Nothing)
+    }
+
+    fn answers(&mut self, questions: &Questions) -> Option<Answers> {
+        self.settle_in();
+        let began = Instant::now();
+        let record_s = self.began.map_or(0.0, |first| (began - first).as_secs_f64());
+        let mut answers = Answers {
+            components: vec![0; questions.inputs],
+            incomplete: self.tape.failure().map(str::to_owned),
+            unknown_roundings: self.budget.then_some(self.unknown_roundings),
+            ..Answers::default()
+        };
+        for component in &self.components {
+            answers.components[component.input] += 1;
+        }
+        if let Err(error) = self.answer(questions, &mut answers) {
+            answers.incomplete = Some(error.to_string());
+        }
+        answers.tape = Tape {
+            statements: self.tape.len(),
+            values: self.tape.values(),
+            bytes: self.tape.bytes(),
+            record_s,
+            sweep_s: began.elapsed().as_secs_f64(),
+        };
+        Some(answers)
+    }
+
+    fn coverage(&self, into: &mut Coverage) {
+        into.operations = Some(self.tape.len() - self.components.len() as u64);
+        let gap = |(&site, &count): (&Site, &u64)| Gap { instruction: MISMATCH.to_owned(), count, site };
+        into.gaps.extend(self.mismatches.iter().map(gap));
+    }
+}
+
+impl Adjoint {
+    /// Forgets the outputs of the process that this one was forked from: it reports those itself.
+    fn settle_in(&mut self) {
+        let process = std::process::id();
+        if self.process != process {
+            self.process = process;
+            self.outputs.clear();
+        }
+    }
+}

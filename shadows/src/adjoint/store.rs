@@ -1,0 +1,109 @@
+//! The part of a tape that is on a disk: chunks one after the other in a file of the process's own.
+//!
+//! The file is open only while something is written or read: the program may close any descriptor, and what gets its
+//! number next is none of ours. A forked child goes on in a file of its own, and reads what was written before in its
+//! parent's.
+
+use super::tape::Columns;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that was written.
+#[derive(Debug)]
+struct Written {
+    path: Arc<Path>,
+    process: u32,
+    end: u64,
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Place of a chunk.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: Arc<Path>,
+    start: u64,
+    /// Lengths of its columns.
+    lengths: [usize; 5],
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Store {
+    dir: PathBuf,
+    written: Vec<Written>,
+    bytes: Vec<u8>,
+}
+
+impl Store {
+    /// Nothing in `dir` yet.
+    pub(super) fn new(dir: PathBuf) -> Store {
+        Store { dir, written: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Writes a chunk. The error names the file.
+    pub(super) fn append(&mut self, columns: &Columns) -> io::Result<Place> {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&columns.kinds);
+        let words = columns.operands.iter().chain(&columns.sites);
+        self.bytes.extend(words.flat_map(|word| word.to_le_bytes()));
+        let doubles = columns.partials.iter().chain(&columns.residuals);
+        self.bytes.extend(doubles.flat_map(|number| number.to_le_bytes()));
+        let process = std::process::id();
+        let is_new = self.written.last().is_none_or(|written| written.process != process);
+        if is_new {
+            let path = self.dir.join(format!("shadowgrind-{process}.tape"));
+            self.written.push(Written { path: path.into(), process, end: 0 });
+        }
+        let written = self.written.last_mut().expect("there is one now");
+        let mut options = OpenOptions::new();
+        options.write(true).create(is_new).truncate(is_new).mode(0o600);
+        let write = |written: &Written| -> io::Result<()> {
+            let mut file = options.open(&written.path)?;
+            file.seek(SeekFrom::Start(written.end))?;
+            file.write_all(&self.bytes)
+        };
+        write(written).map_err(|error| named(error, &written.path))?;
+        let Columns { kinds, operands, partials, sites, residuals } = columns;
+        let lengths = [kinds.len(), operands.len(), sites.len(), partials.len(), residuals.len()];
+        let place = Place { path: written.path.clone(), start: written.end, lengths };
+        written.end += self.bytes.len() as u64;
+        Ok(place)
+    }
+
+    /// Reads a chunk back.
+    pub(super) fn read(&self, place: &Place, into: &mut Columns) -> io::Result<()> {
+        let [kinds, operands, sites, partials, residuals] = place.lengths;
+        let mut bytes = vec![0; kinds + 4 * (operands + sites) + 8 * (partials + residuals)];
+        let mut read = || -> io::Result<()> {
+            let mut file = File::open(&place.path)?;
+            file.seek(SeekFrom::Start(place.start))?;
+            file.read_exact(&mut bytes)
+        };
+        read().map_err(|error| named(error, &place.path))?;
+        let (first, rest) = bytes.split_at(kinds);
+        let (words, doubles) = rest.split_at(4 * (operands + sites));
+        let mut words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
+        let mut doubles = doubles.as_chunks().0.iter().map(|&number| f64::from_le_bytes(number));
+        into.clear();
+        into.kinds.extend_from_slice(first);
+        into.operands.extend(words.by_ref().take(operands));
+        into.sites.extend(words);
+        into.partials.extend(doubles.by_ref().take(partials));
+        into.residuals.extend(doubles);
+        Ok(())
+    }
+}
+
+fn named(error: io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,148 @@
+//! Evaluation of a tape: backwards from outputs to inputs, or forwards.
+//!
+//! A [`Flow`] says what goes along partial derivatives: numbers for several outputs at once, or sets. Backwards,
+//! the cell of a statement is complete when the sweep comes to it, and needed no more once it has passed: pages of cells
+//! live only as long as something is to come that uses them, whatever the length of the tape.
+
+use super::pages::{self, Pages};
+use super::tape::{Columns, Rounding, Tape};
+use std::io;
+
+/// Something that goes from results to operands, or from operands to results.
+pub(super) trait Flow {
+    /// Amount of it at a statement; nothing by default.
+    type Cell: Copy + Default;
+
+    /// Tells whether there is nothing.
+    fn is_nothing(cell: &Self::Cell) -> bool;
+
+    /// Adds what comes by way of a partial derivative.
+    fn add(to: &mut Self::Cell, partial: f64, from: &Self::Cell);
+}
+
+/// Numbers, so many at once.
+pub(super) struct Numbers<const LANES: usize>;
+
+impl<const LANES: usize> Flow for Numbers<LANES>
+where
+    [f64; LANES]: Default,
+{
+    type Cell = [f64; LANES];
+
+    #[inline(always)]
+    fn is_nothing(cell: &[f64; LANES]) -> bool {
+        cell.iter().fold(0, |bits, x| bits | x.to_bits() << 1) == 0
+    }
+
+    #[inline(always)]
+    fn add(to: &mut [f64; LANES], partial: f64, from: &[f64; LANES]) {
+        for (to, &from) in to.iter_mut().zip(from) {
+            let product = partial * from;
+            // Zero times infinity: what is zero contributes nothing.
+            *to += if product.is_nan() && (partial == 0.0 || from == 0.0) { 0.0 } else { product };
+        }
+    }
+}
+
+/// A statement that a sweep has come to.
+#[derive(Clone, Copy)]
+pub(super) struct Passed<'a> {
+    pub(super) statement: u64,
+    /// True if it is a component of the inputs.
+    pub(super) is_input: bool,
+    columns: &'a Columns,
+    at: usize,
+}
+
+impl Passed<'_> {
+    /// Its rounding, if that is recorded.
+    pub(super) fn rounding(&self) -> Option<Rounding> {
+        self.columns.rounding(self.at)
+    }
+}
+
+/// Hands the cell of each statement to `each`, from the last to the first, when a cell, times a factor, has been added to
+/// that of each of `outputs`. Statements with nothing in their cells are passed over.
+pub(super) fn backward<F: Flow>(
+    tape: &Tape,
+    outputs: impl IntoIterator<Item = (u64, F::Cell, f64)>,
+    mut each: impl FnMut(Passed<'_>, &F::Cell),
+) -> io::Result<()> {
+    let mut cells = Pages::new();
+    for (statement, cell, factor) in outputs {
+        F::add(cells.at(statement), factor, &cell);
+    }
+    let mut room = Columns::default();
+    for chunk in (0..tape.chunks()).rev() {
+        let start = tape.start(chunk);
+        tape.chunk(chunk, &mut room, |columns| {
+            columns.backward(|at, terms| {
+                let statement = start + at as u64;
+                let cell: F::Cell = cells.get(statement);
+                if F::is_nothing(&cell) {
+                    return;
+                }
+                each(Passed { statement, is_input: terms.is_empty(), columns, at }, &cell);
+                for term in terms {
+                    F::add(cells.at(term.statement), term.partial, &cell);
+                }
+            });
+        })?;
+        cells.forget_from(start);
+    }
+    Ok(())
+}
+
+/// The cells of the statements in `keep`, and perhaps of others, when the tape has been evaluated from its start to its end.
+/// `input` says what a component begins with. Cells live as long as something is to come that uses them.
+pub(super) fn forward<F: Flow>(
+    tape: &Tape,
+    keep: impl IntoIterator<Item = u64>,
+    mut input: impl FnMut(u64) -> F::Cell,
+) -> io::Result<Pages<F::Cell>> {
+    let mut ends = last_uses(tape, keep)?;
+    let mut cells = Pages::new();
+    let mut room = Columns::default();
+    for (chunk, ends) in ends.iter_mut().enumerate() {
+        let start = tape.start(chunk);
+        tape.chunk(chunk, &mut room, |columns| {
+            columns.forward(|at, terms| {
+                let statement = start + at as u64;
+                let mut cell = F::Cell::default();
+                if terms.is_empty() {
+                    cell = input(statement);
+                }
+                for term in terms {
+                    F::add(&mut cell, term.partial, &cells.get(term.statement));
+                }
+                if !F::is_nothing(&cell) {
+                    *cells.at(statement) = cell;
+                }
+            });
+        })?;
+        ends.drain(..).for_each(|page| cells.forget(page));
+    }
+    Ok(cells)
+}
+
+/// Pages of cells that are used last in each chunk, but for those of statements in `keep`.
+fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec<Vec<usize>>> {
+    let mut last = vec![0; pages::page_of(tape.len()) + 1];
+    let mut room = Columns::default();
+    for chunk in 0..tape.chunks() {
+        let mut use_page = |statement: u64| last[pages::page_of(statement)] = chunk;
+        let start = tape.start(chunk);
+        tape.chunk(chunk, &mut room, |columns| {
+            columns.forward(|at, terms| {
+                use_page(start + at as u64);
+                terms.iter().for_each(|term| use_page(term.statement));
+            });
+        })?;
+    }
+    keep.into_iter().for_each(|statement| last[pages::page_of(statement)] = usize::MAX);
+    let mut ends = vec![Vec::new(); tape.chunks()];
+    for (page, &chunk) in last.iter().enumerate().filter(|(_, chunk)| **chunk != usize::MAX) {
+        ends[chunk].push(page);
+    }
+    Ok(ends)
+}

@@ -1,0 +1,302 @@
+//! The rounding error of each float: beside it, what is to be added to it to have the real number.
+//!
+//! The cell holds **real − float**, a number of the float's own format, so that float + error has twice the float's
+//! precision: double-double arithmetic whose high part is the program's own. Each operation adds what it rounded off itself
+//! (TABLE 1's residual: error-free transformations) to what its operands' errors make of the result (`Op::moved`, or first
+//! order where that is all there is). Exact results of exact operands have an error of +0, which is no shadow.
+//!
+//! Operations that straight-line arithmetic of the float's precision does not do, which are functions, roundings to integers
+//! and whatever is done in 80 bits, are computed as reals of MPFR at operands + errors, out of line.
+//!
+//! **NaN is an unknown error**: the result is NaN or infinite, or was made of such a number. What it stands beside is never
+//! called right.
+//!
+//! How well an error is known is not kept: it is taken to have lost [`LOST`] of its bits, and to know nothing of the float
+//! beyond [`REACH`] bits. Knows nothing of where errors are kept.
+
+mod decisions;
+
+use rug::Float;
+use shadowgrind_core::arith::{Arith, Host};
+use shadowgrind_core::findings::{self, Coverage, Exhausted, Finding, Said, Value};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::inline::{Given, Inline};
+use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Residual};
+use shadowgrind_core::rounding::Rounding;
+use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Sent, Settings, Shadow, reach};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::words::{InPlace, WIDENED};
+
+use crate::dot;
+use crate::mpfr::measure;
+use crate::mpfr::real::Real;
+use crate::mpfr::reals::Mpfr;
+use crate::mpfr::{Left, convert, verdict};
+use decisions::Decisions;
+
+/// The smallest positive numbers.
+const LEAST: f64 = f64::from_bits(1);
+const LEAST_SINGLE: f64 = f32::from_bits(1) as f64;
+
+/// Bits of the reals that operations are computed in out of line.
+const PRECISION: u32 = 320;
+/// Bits that an error may have lost to the roundings of errors.
+const LOST: i32 = 20;
+/// The bits of a double's fraction that a float's has not.
+const FRACTION: u64 = (1 << 29) - 1;
+/// Bits below a float's first of which its error knows nothing.
+const REACH: i32 = 100;
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct ErrorShadow {
+    settings: Settings,
+    reals: Mpfr,
+    /// Rounding modes of x87's instructions and of all others.
+    rounding: [Rounding; 2],
+    /// Sums are meant as such: no term is one that rounds the others.
+    plain_sums: bool,
+    decisions: Decisions,
+    /// First place of an output before which the program had raised the underflow exception.
+    underflowed: Option<Site>,
+}
+
+/// Tells whether the rule is straight-line arithmetic: not where the result steps from integer to integer, so that no derivative
+/// tells what an error does to it.
+fn is_straight(op: Op) -> bool {
+    use Op::{Ceil, Floor, Rint, Round, RoundEven, Trunc};
+    op.is_arithmetic() && !matches!(op, RoundEven | Round | Rint | Floor | Ceil | Trunc)
+}
+
+/// The format in which what an operation rounds off is a number.
+fn format_of(op: Op, from: Format, to: Format) -> Format {
+    if op == Op::Narrow { from } else { to }
+}
+
+impl ErrorShadow {
+    /// The error of a result of straight-line arithmetic in one of the two usual formats.
+    fn straight(lane: &Lane<'_, f64>) -> f64 {
+        let (mut x, mut errors) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
+        for (i, (&bits, shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
+            x[i] = lane.from.to_f64(bits);
+            errors[i] = shadow.copied().unwrap_or(0.0);
+        }
+        let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
+        let given = Given { x: &x[..count], r, shadows: &errors[..count] };
+        let error = Self::eval(format_of(lane.op, lane.from, lane.to), lane.op, given);
+        Host::new(lane.to).round(error)
+    }
+
+    /// The error of any result, by MPFR.
+    fn by_reals(&mut self, lane: &Lane<'_, f64>) -> f64 {
+        if lane.op == Op::Nextafter && lane.shadows.iter().all(Option::is_none) {
+            // A number chosen for what it is in its format: no other is meant.
+            return 0.0;
+        }
+        self.reals.current = self.rounding[usize::from(lane.from != Format::F80)];
+        let operand = |i: usize| real(lane.from, lane.x[i], lane.shadows[i].copied());
+        let operands: Vec<Float> = (0..lane.x.len()).map(operand).collect();
+        let real = lane.op.real(&self.reals, &operands.iter().collect::<Vec<_>>());
+        let result = convert::from_bits(lane.to, lane.r);
+        if real.is_nan() && result.is_nan() || real == result {
+            return 0.0;
+        }
+        let error = Float::with_val(PRECISION, &real - &result);
+        let rounded = Host::new(lane.to).round(error.to_f64());
+        match rounded {
+            _ if !error.is_finite() => f64::NAN,
+            // Too small for its format, and yet not none: the least that there is, of the same sign.
+            0.0 => f64::copysign(if lane.to == Format::F32 { LEAST_SINGLE } else { LEAST }, rounded),
+            _ => rounded,
+        }
+    }
+
+    /// The float with its error as a real that knows how sure it is, as reports have it.
+    fn measurable(x: &Seen<'_, f64>) -> Option<Real> {
+        let error = *x.shadow?;
+        let value = real(x.format, x.bits, Some(error));
+        let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
+        let precision = own_format(x).precision().min(Format::F64.precision()) as i32;
+        let noise = (size(error) - precision + LOST).max(size(x.format.to_f64(x.bits)) - REACH);
+        let noise = if error.is_finite() { noise as f32 } else { f32::INFINITY };
+        Some(Real::about(value, own_format(x), noise))
+    }
+
+    /// The real as far as it is known: `all` of it where the error is certain.
+    fn real_text(&self, x: &Seen<'_, f64>, all: String) -> String {
+        let Some(real) = Self::measurable(x) else { return all };
+        let digits = f64::from(real.significant_bits()) * std::f64::consts::LOG10_2;
+        let digits = digits.clamp(1.0, measure::DIGITS as f64) as usize;
+        measure::decimal(&real.value().float(), digits)
+    }
+
+    fn verdict(&self, x: &Seen<'_, f64>, leaves: Option<&Leaves>) -> Left {
+        let real = Self::measurable(x);
+        let seen = Seen { format: x.format, bits: x.bits, shadow: real.as_ref() };
+        let notation = leaves.and_then(|leaves| leaves.notation.as_ref());
+        verdict(&seen, notation, self.settings.error_threshold)
+    }
+}
+
+/// `x` + its error.
+fn real(format: Format, x: u128, error: Option<f64>) -> Float {
+    let x = convert::from_bits(format, x);
+    match error {
+        Some(error) => Float::with_val(PRECISION, &x + error),
+        None => x,
+    }
+}
+
+/// The format in which a float was computed: it may be an `f32` in wider clothes.
+fn own_format(x: &Seen<'_, f64>) -> Format {
+    let is_marked = x.shadow.is_some_and(|error| error.to_bits() & FRACTION == WIDENED);
+    let is_single = || Format::F32.convert(x.format.convert(x.bits, Format::F32), x.format) == x.bits;
+    if x.format != Format::F32 && is_marked && is_single() { Format::F32 } else { x.format }
+}
+
+impl Rule for ErrorShadow {
+    type Value = f64;
+
+    fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
+        if !self.plain_sums && lane.rounds_by_magic() {
+            return None;
+        }
+        let usual = |format| matches!(format, Format::F32 | Format::F64);
+        let error = if is_straight(lane.op) && usual(lane.from) && usual(lane.to) {
+            Self::straight(lane)
+        } else {
+            self.by_reals(lane)
+        };
+        (error.to_bits() != 0).then_some(error)
+    }
+
+    fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
+        let scaled = libm::ldexp(*shadow, power);
+        Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
+
+    fn widen(&mut self, error: f64, from: Format, _to: Format) -> f64 {
+        let is_there = from == Format::F32 && error.to_bits() != 0;
+        f64::from_bits(error.to_bits() | if is_there { WIDENED } else { 0 })
+    }
+
+    fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, f64>; 2]) {
+        self.decisions.compared(site, predicate, x);
+    }
+
+    fn to_integer(&mut self, site: Site, how: ToInteger, x: Seen<'_, f64>) {
+        self.reals.current = self.rounding[usize::from(x.format != Format::F80)];
+        self.decisions.converted(site, how, x, &self.reals);
+    }
+
+    fn ignore_decisions(&mut self, ignore: bool) {
+        self.decisions.are_ignored = ignore;
+    }
+
+    fn underflowed(&mut self, site: Site) {
+        self.underflowed.get_or_insert(site);
+    }
+
+    fn sums_plainly(&mut self, plain: bool) {
+        self.plain_sums = plain;
+    }
+
+    fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
+        self.rounding = [x87, others];
+    }
+}
+
+impl Inline for ErrorShadow {
+    /// Sum of what was rounded off and of what the operands' errors make of the result to first order; NaN where that is not to be
+    /// had from arithmetic.
+    fn rule<K: Arith>(k: &K, op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V {
+        if op.is_arithmetic() && !is_straight(op) {
+            return k.lit(f64::NAN);
+        }
+        match op.residual(k, given.x, given.r) {
+            Residual::Unknown => k.lit(f64::NAN),
+            Residual::Never => dot::rule(k, gradient, given.shadows),
+            Residual::Exact(own) | Residual::Rounded(own) => {
+                k.add(own, dot::rule(k, gradient, given.shadows))
+            }
+        }
+    }
+
+    /// Their difference has an error of at least half its size.
+    fn doubt<K: Arith>(k: &K, given: Given<'_, K::V>) -> K::V {
+        let (&[a, b], &[first, second]) = (given.x, given.shadows) else { unreachable!("two operands") };
+        let (difference, error) = (k.sub(a, b), k.sub(first, second));
+        let twice = k.abs(k.add(error, error));
+        k.select(k.lt(twice, k.abs(difference)), k.lit(0.0), twice)
+    }
+
+    fn arithmetic<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> Option<K::V> {
+        let gradient = op.arithmetic_gradient(k, given.x, given.r)?;
+        let moved = op.moved(k, given.x, given.shadows, given.r);
+        Some(moved.unwrap_or_else(|| Self::rule(k, op, &gradient, given)))
+    }
+}
+
+impl Shadow for ErrorShadow {
+    const NAME: &'static str = "error";
+    const SUMMARY: &'static str = "Rounding errors in twice the precision: which digits are wrong, cheaply";
+    const NUMBER: u64 = 3;
+    const POLICY: Policy =
+        Policy { magic_rounds: true, marks_widened: true, sent: Sent::Unseen, ..Policy::BORN };
+
+    type Reach = reach::Inline;
+    type Words = InPlace;
+
+    fn new(settings: &Settings) -> Self {
+        let rounding = [Rounding::NearestEven; 2];
+        ErrorShadow {
+            settings: settings.clone(),
+            reals: Mpfr::new(PRECISION),
+            rounding,
+            plain_sums: false,
+            decisions: Decisions::default(),
+            underflowed: None,
+        }
+    }
+
+    fn seed(&mut self, x: Seen<'_, f64>, _seed: Seed) -> Option<f64> {
+        self.track(x)
+    }
+
+    fn output(&mut self, leaves: &Leaves, x: Seen<'_, f64>) -> (Value, Said<String>) {
+        let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
+        let said = Said::Error {
+            real: Some(self.real_text(&x, measured.real)),
+            error_bits: measured.error_bits,
+            correct_digits: measured.correct_digits as f32,
+            judgement,
+            exact: exact.filter(|_| is_known),
+        };
+        let own = own_format(&x);
+        let bits = x.format.convert(x.bits, own);
+        (Value::new(own, &bits.to_le_bytes()), said)
+    }
+
+    fn real(&self, x: Seen<'_, f64>, digits: usize) -> Option<String> {
+        let digits = if digits == 0 { measure::DIGITS } else { digits };
+        Some(measure::decimal(&real(x.format, x.bits, x.shadow.copied()), digits))
+    }
+
+    fn error_bits(&self, x: Seen<'_, f64>) -> Option<f64> {
+        Some(self.verdict(&x, None).measured.error_bits)
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        self.decisions.findings()
+    }
+
+    fn coverage(&self, into: &mut Coverage) {
+        let underflow = |site| Exhausted { operation: "underflow", count: 1, site };
+        into.exhausted.extend(self.underflowed.map(underflow));
+    }
+
+    fn settings(&self) -> findings::Settings {
+        findings::Settings { precision: None, error_threshold: Some(self.settings.error_threshold) }
+    }
+}

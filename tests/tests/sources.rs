@@ -1,0 +1,82 @@
+//! Rules of the sources that no compiler checks: who may name a shadow, and how a doc comment begins.
+
+#![forbid(unsafe_code)]
+
+use shadowgrind_tests::host;
+use std::path::{Path, PathBuf};
+
+/// Rust files below `dir`.
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.expect("the tree is readable").path();
+        match path.extension() {
+            _ if path.is_dir() => files.extend(rust_files(&path)),
+            Some(extension) if extension == "rs" => files.push(path),
+            _ => {}
+        }
+    }
+    files
+}
+
+/// Lines of the files below the directories of the workspace for which `is_wrong` holds, with their places.
+fn wrong_lines(directories: &[&str], is_wrong: impl Fn(&Path, &str) -> bool) -> Vec<String> {
+    let workspace = host::workspace_dir();
+    let mut wrong = Vec::new();
+    for path in directories.iter().flat_map(|dir| rust_files(&workspace.join(dir))) {
+        let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+        let inside = path.strip_prefix(&workspace).expect("it was found there");
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| is_wrong(inside, line)) {
+            wrong.push(format!("{}:{}: {}", inside.display(), number + 1, line.trim()));
+        }
+    }
+    wrong
+}
+
+/// The engine and the run time serve any shadow: one list names those that there are.
+#[test]
+fn the_front_end_names_no_shadow() {
+    const NAMES: [&str; 6] = ["mpfr", "dot", "dots", "reals", "adjoint", "adjoints"];
+    let is_list = |path: &Path| path.starts_with("frontends/dbi/src/shadows.rs");
+    let names = |line: &str| {
+        let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.into_iter().any(|word| NAMES.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    let wrong = wrong_lines(&["frontends/dbi/src"], |path, line| !is_list(path) && names(line));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A doc comment says what its item is, or does: it begins with a noun or a verb.
+#[test]
+fn doc_comments_begin_with_a_noun_or_a_verb() {
+    const QUESTIONS: [&str; 6] = ["What ", "Whether ", "How ", "Where ", "Which ", "When "];
+    const CRATES: [&str; 7] = [
+        "core/src",
+        "shadows/src",
+        "symbols/src",
+        "reports/src",
+        "frontends/dbi/src",
+        "frontends/cli/src",
+        "tests/src",
+    ];
+    let begins = |line: &str| {
+        let text = line.trim_start();
+        let text = text.strip_prefix("/// ").or_else(|| text.strip_prefix("//! ")).unwrap_or_default();
+        QUESTIONS.iter().any(|question| text.starts_with(question))
+    };
+    let workspace = host::workspace_dir();
+    let mut wrong = Vec::new();
+    for path in CRATES.iter().flat_map(|dir| rust_files(&workspace.join(dir))) {
+        let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+        let mut before = "";
+        for (number, line) in text.lines().enumerate() {
+            let is_first = !before.trim_start().starts_with("//");
+            if is_first && begins(line) {
+                wrong.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+            }
+            before = line;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

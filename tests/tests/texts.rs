@@ -1,0 +1,273 @@
+//! Inputs and outputs named by the text they stand in: for programs of many languages, derivatives with respect to a number of an
+//! argument, a variable, standard input or a file against central differences of native runs with another text there.
+
+#![forbid(unsafe_code)]
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use shadowgrind_tests::host;
+use shadowgrind_tests::outcome::{End, Outcome};
+use shadowgrind_tests::shadowed::build::{Recipe, built};
+use shadowgrind_tests::shadowed::differences;
+use shadowgrind_tests::shadowed::observe::Case;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const FILE: &str = "in.dat";
+
+/// The texts that the guests are given, with a mark for what is moved.
+#[derive(Clone, Debug)]
+struct Texts {
+    argument: String,
+    variable: String,
+    stdin: String,
+    file: String,
+}
+
+impl Texts {
+    /// The texts with `shift` added to each number in the parts that `moved` names.
+    fn new(moved: &[&str], shift: f64) -> Texts {
+        let number = |name: &str, value: f64| {
+            let shift = if moved.contains(&name) { shift } else { 0.0 };
+            format!("{}", value + shift)
+        };
+        let row = |index: usize| {
+            let (p, q) = (ROWS[index - 1][0], ROWS[index - 1][1]);
+            format!("{} {}\n", number(&format!("p{index}"), p), number(&format!("q{index}"), q))
+        };
+        Texts {
+            argument: number("a", 0.625),
+            variable: number("w", 0.75),
+            stdin: format!("{} {}\n", number("s", 4.5), number("t", 2.5)),
+            file: format!("# data 2\n3\n{}{}{}", row(1), row(2), row(3)),
+        }
+    }
+
+    /// `case` with these texts.
+    fn given(&self, case: &Case) -> Case {
+        let mut case = case.clone().arg(&self.argument).arg(FILE).env("SG_W", &self.variable);
+        case.stdin = self.stdin.clone().into_bytes();
+        case.files.push((FILE.to_owned(), self.file.clone().into_bytes()));
+        case
+    }
+}
+
+/// Rows of the file: the first two have the same first number.
+const ROWS: [[f64; 2]; 3] = [[0.5, 1.5], [0.5, 1.25], [2.25, 7.5]];
+
+/// SPEC (of the argument without its number), the parts that it names, and how many floats those are.
+type Spec = (&'static str, &'static [&'static str], u64);
+
+const SPECS: &[Spec] = &[
+    ("arg", &["a"], 1),
+    ("env:SG_W", &["w"], 1),
+    ("stdin:1:1", &["s"], 1),
+    ("stdin:1:2", &["t"], 1),
+    ("stdin", &["s", "t"], 2),
+    ("file:in.dat:3:1", &["p1"], 1),
+    ("file:in.dat:4:1", &["p2"], 1),
+    ("file:in.dat:5:2", &["q3"], 1),
+    ("file:in.dat:3-5:2", &["q1", "q2", "q3"], 3),
+    ("file:in.dat:3-5", &["p1", "q1", "p2", "q2", "p3", "q3"], 6),
+    ("parsed~2.25", &["p3"], 1),
+];
+
+/// A guest, its compiler or interpreter, and options.
+const LANGUAGES: &[(&str, &str, &str)] = &[
+    ("numbers.c", "gcc", "-O0"),
+    ("numbers.c", "gcc", "-O2 -static"),
+    ("numbers.cpp", "g++", "-O2 -std=c++17"),
+    ("numbers.f90", "gfortran", "-O2"),
+    ("numbers.rs", "rustc", "-O"),
+    ("numbers.py", "/usr/bin/python3", ""),
+    ("numbers.pl", "/usr/bin/perl", ""),
+];
+
+fn main() -> ExitCode {
+    let mut trials = Vec::new();
+    for &(file, command, options) in LANGUAGES {
+        for &spec in SPECS {
+            let name = format!("{file}/{command} {options}/{}", spec.0);
+            let check = {
+                let name = name.clone();
+                move || check(&name, (file, command, options), spec)
+            };
+            trials.push(Trial::test(name, check));
+        }
+    }
+    trials.push(Trial::test("which of two alike", which_of_two_alike));
+    trials.push(Trial::test("nowhere", nowhere));
+    trials.push(Trial::test("inputs are listed", inputs_are_listed));
+    trials.push(Trial::test("outputs are listed", outputs_are_listed));
+    for &(spec, derivatives) in OUTPUTS {
+        trials.push(Trial::test(format!("--output={spec}"), move || printed(spec, derivatives)));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn guest(file: &str) -> PathBuf {
+    host::tests_dir().join("guests/inputs").join(file)
+}
+
+/// The guest's command under `input`; `None` without its compiler or interpreter.
+fn command(
+    name: &str,
+    (file, command, options): (&str, &str, &str),
+    input: &str,
+) -> Result<Option<Case>, String> {
+    if !command.starts_with('/') {
+        let libs = if command == "rustc" { "" } else { "-lm" };
+        let exe = built(name, &Recipe::new(command, options, &guest(file), libs))?;
+        return Ok(exe.map(|exe| Case::new("dot", &[input], &exe)));
+    }
+    if !Path::new(command).exists() {
+        host::skipped(name, &format!("{command} is not installed"));
+        return Ok(None);
+    }
+    Ok(Some(Case::new("dot", &[input], Path::new(command)).arg(guest(file))))
+}
+
+/// A number of a text of a guest, against differences.
+fn check(name: &str, language: (&str, &str, &str), (spec, moved, floats): Spec) -> Result<(), Failed> {
+    // A power of two: floats move by just as much as doubles, and the texts have it to the last digit.
+    const H: f64 = 1.0 / 4096.0;
+    let word = if language.1.starts_with('/') { 2 } else { 1 };
+    let spec = if spec == "arg" { format!("arg:{word}") } else { spec.to_owned() };
+    let Some(case) = command(name, language, &format!("--input={spec}"))? else { return Ok(()) };
+    let [here, before, after] = [0.0, -H, H].map(|shift| Texts::new(moved, shift).given(&case));
+    let seen = differences::against(&here, &before, &after, 2.0 * H, 1e-6)?;
+    let (count, warnings) = (&seen.report.document["inputs"][0]["count"], &seen.report.document["warnings"]);
+    if *count != floats || warnings.as_array().is_some_and(|warnings| !warnings.is_empty()) {
+        return Err(format!("{count} floats were seeded; {warnings}").into());
+    }
+    Ok(())
+}
+
+/// Two arguments that are the same number: the program parses copies of them, out of order.
+fn which_of_two_alike() -> Result<(), Failed> {
+    let name = "which of two alike";
+    let script = "import sys; y = float(sys.argv[2]); x = float(sys.argv[1]); print(x - 2 * y)";
+    let Some(python) = Some(Path::new("/usr/bin/python3")).filter(|python| python.exists()) else {
+        host::skipped(name, "/usr/bin/python3 is not installed");
+        return Ok(());
+    };
+    let case = Case::new("dot", &["--input=arg:3"], python).arg("-c").arg(script).arg("2.5").arg("2.5");
+    let said = case.terminal(&[])?;
+    let expected = "--input=arg:3 cannot be told from arg:4";
+    if said.contains(expected) { Ok(()) } else { Err(said.into()) }
+}
+
+/// SPECs that name no number: the status, and the line that says so.
+const NOWHERE: &[(&str, i32, &str)] = &[
+    ("arg:7", 2, "--input=arg:7: the command has no such argument"),
+    ("arg:2", 2, "--input=arg:2: there is no number in it"),
+    ("arg:1:2", 2, "--input=arg:1:2: there is 1 number in it"),
+    ("env:SG_NONE", 2, "--input=env:SG_NONE: there is no such variable"),
+    ("file:other.dat", 0, "--input=file:other.dat was never reached: this file was not read as text"),
+    ("file:in.dat:9:1", 0, "--input=file:in.dat:9:1 was never reached: there is no number"),
+    ("file:in.dat:3:3", 0, "--input=file:in.dat:3:3 was never reached: there are only 2 numbers"),
+    ("file:in.dat:1:1", 0, "--input=file:in.dat:1:1 was never reached: the number is there, but"),
+    ("parsed:40", 0, "--input=parsed:40 was never reached: the program parsed 10 numbers"),
+];
+
+fn nowhere() -> Result<(), Failed> {
+    let mut wrong = String::new();
+    for (spec, status, line) in NOWHERE {
+        let input = format!("--input={spec}");
+        let Some(case) = command("nowhere", LANGUAGES[0], &input)? else { return Ok(()) };
+        let outcome: Outcome = Texts::new(&[], 0.0).given(&case).tool(&[])?;
+        let said = String::from_utf8_lossy(&outcome.stderr);
+        if outcome.end != End::Exit(*status) || !said.contains(line) || said.lines().count() != 1 {
+            wrong += &format!("{spec}: {}, {said}\n", outcome.end);
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
+
+/// Outputs of `printed.c` by how or where they are printed, and their derivatives with respect to x = 2.
+const OUTPUTS: &[(&str, &[f64])] = &[
+    ("label:energy", &[3.0, 4.0]),
+    ("label:volume", &[4.0, 8.0]),
+    ("last", &[17.0]),
+    ("site:printed.c:10", &[3.0, 4.0, 4.0, 8.0]),
+    ("site:inputs/printed.c:11", &[7.0]),
+    ("stdout:2:2", &[4.0]),
+    ("stdout:1-2:3", &[4.0, 8.0]),
+    ("stdout:3", &[17.0]),
+    ("stderr:2:1", &[7.0]),
+    ("file:out.dat:2:2", &[11.0]),
+    ("file:out.dat", &[1.0, 11.0, 13.0]),
+    ("label:energ", &[]),
+    ("stdout:1:1", &[]),
+];
+
+fn printed(spec: &str, derivatives: &[f64]) -> Result<(), Failed> {
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest("printed.c"), "").build()? else { return Ok(()) };
+    let case = Case::new("dot", &["--input=x", &format!("--output={spec}")], &exe);
+    if derivatives.is_empty() {
+        let said = case.terminal(&[])?;
+        let expected = format!("--output={spec}: no such float was printed");
+        return if said.contains(&expected) { Ok(()) } else { Err(said.into()) };
+    }
+    let seen = case.observe()?;
+    let mut found: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+    found.sort_by(f64::total_cmp);
+    if found == derivatives { Ok(()) } else { Err(format!("{found:?}").into()) }
+}
+
+/// SPECs and texts of a list.
+fn listed(case: &Case) -> Result<Vec<(String, String)>, String> {
+    let seen = case.observe()?;
+    let entries = seen.report.document["listing"].as_array().cloned().unwrap_or_default();
+    let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    Ok(entries.iter().map(|entry| (text(entry, "spec"), text(entry, "text"))).collect())
+}
+
+fn is_list(seen: &[(String, String)], expected: &[(&str, &str)]) -> Result<(), Failed> {
+    let seen: Vec<(&str, &str)> = seen.iter().map(|(spec, text)| (spec.as_str(), text.as_str())).collect();
+    if seen == expected { Ok(()) } else { Err(format!("{seen:?}").into()) }
+}
+
+/// Numbers that C and Python parse, the latter beside literals, each with the SPEC that would name it.
+fn inputs_are_listed() -> Result<(), Failed> {
+    for language in [LANGUAGES[0], LANGUAGES[5]] {
+        let Some(case) = command("inputs are listed", language, "--list=inputs")? else { continue };
+        let seen = listed(&Texts::new(&[], 0.0).given(&case))?;
+        let own = seen.iter().position(|(spec, _)| spec.starts_with("arg:")).unwrap_or(0);
+        let argument = if language.1.starts_with('/') { "arg:2" } else { "arg:1" };
+        is_list(
+            &seen[own..],
+            &[
+                (argument, "0.625"),
+                ("env:SG_W", "0.75"),
+                ("stdin:1:1", "4.5"),
+                ("stdin:1:2", "2.5"),
+                ("file:in.dat:3:1", "0.5"),
+                ("file:in.dat:3:2", "1.5"),
+                ("file:in.dat:4:1", "0.5"),
+                ("file:in.dat:4:2", "1.25"),
+                ("file:in.dat:5:1", "2.25"),
+                ("file:in.dat:5:2", "7.5"),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn outputs_are_listed() -> Result<(), Failed> {
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest("printed.c"), "").build()? else { return Ok(()) };
+    let seen = listed(&Case::new("dot", &["--list=outputs"], &exe))?;
+    is_list(
+        &seen,
+        &[
+            ("stdout:1:2", "6.000"),
+            ("stdout:1:3", "4"),
+            ("stdout:2:2", "8.000"),
+            ("stdout:2:3", "8"),
+            ("stderr:2:1", "1.400000e+01"),
+            ("file:out.dat:2:1", "2"),
+            ("file:out.dat:2:2", "22"),
+            ("file:out.dat:3:1", "26"),
+            ("stdout:3:1", "34.000000"),
+        ],
+    )
+}
