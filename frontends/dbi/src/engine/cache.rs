@@ -9,6 +9,7 @@ use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_entries};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
 use crate::x86::mode::{Mode, TABLES};
+use crate::x86::superblock::Superblock;
 use hashbrown::{HashMap, HashTable};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
@@ -42,7 +43,7 @@ impl MadeOf {
 }
 
 /// A translated superblock.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Block {
     pub(crate) made_of: MadeOf,
     /// Entry for direct jumps.
@@ -53,6 +54,8 @@ pub(crate) struct Block {
     /// Head of the list of exits linked to this block.
     incoming: ExitId,
     alive: bool,
+    /// What it was made from, if the guest may write there: another thread may have changed the bytes when a fault in it is looked up.
+    made_from: Option<Box<Superblock>>,
 }
 
 impl Block {
@@ -62,6 +65,11 @@ impl Block {
 
     fn hash(&self) -> u64 {
         hash(self.made_of.pc, self.made_of.mode)
+    }
+
+    /// The superblock it was made from, if the guest may change the bytes of that.
+    pub(crate) fn made_from(&self) -> Option<&Superblock> {
+        self.made_from.as_deref()
     }
 
     /// First addresses of its hot and cold code.
@@ -212,8 +220,14 @@ impl Cache {
     }
 
     /// Installs a block that was emitted for [`Cache::placement`] and fits. `pages` are the guest pages it was made
-    /// from.
-    pub(crate) fn install(&mut self, made_of: MadeOf, emitted: &Emitted, pages: &[u64]) -> BlockId {
+    /// from; `made_from` is what was found there, if it is to be kept.
+    pub(crate) fn install(
+        &mut self,
+        made_of: MadeOf,
+        emitted: &Emitted,
+        pages: &[u64],
+        made_from: Option<Box<Superblock>>,
+    ) -> BlockId {
         let id = self.blocks.len() as BlockId;
         self.hot.store(emitted.hot.base(), emitted.hot.code());
         self.cold.store(emitted.cold.base(), emitted.cold.code());
@@ -230,6 +244,7 @@ impl Cache {
             exits: (first, FIRST_EXIT + self.exits.len() as u32),
             incoming: NONE,
             alive: true,
+            made_from,
         });
         self.enter_in_book(id);
         for &page in pages {

@@ -21,6 +21,8 @@ pub(crate) struct GuestCode {
     first_pages_end: u64,
     /// True if the block must compare its bytes each time it runs.
     pub(crate) compare: bool,
+    /// True if a page it was fetched from is one that the guest may write.
+    writable: bool,
     /// True if it is for one instruction that the tool has seen to.
     pub(crate) solo: bool,
 }
@@ -34,16 +36,21 @@ impl GuestCode {
             process,
             first_pages_end: last_page.saturating_add(PAGE),
             compare: false,
+            writable: false,
             solo: false,
         };
         let pages = [page_floor(start), last_page];
-        source.compare = pages.into_iter().any(|page| source.watch(page) == Some(Watch::Compare));
+        for page in pages {
+            source.compare |= source.watch(page) == Some(Watch::Compare);
+        }
         source
     }
 
-    fn watch(&self, page: u64) -> Option<Watch> {
+    fn watch(&mut self, page: u64) -> Option<Watch> {
         let region = self.process.space.lock().find(page).map(|(_, _, region)| region)?;
-        region.executable().then(|| self.process.changes.watch(page, region))
+        let watch = region.executable().then(|| self.process.changes.watch(page, region))?;
+        self.writable |= watch != Watch::Calls;
+        Some(watch)
     }
 
     /// End of the executable memory that begins at `pc`, at most `limit`.
@@ -101,6 +108,10 @@ impl CodeSource for GuestCode {
 
     fn answers_requests(&self) -> bool {
         self.process.tool.is_some()
+    }
+
+    fn is_writable(&self) -> bool {
+        self.writable
     }
 
     fn takes_gs(&self) -> bool {

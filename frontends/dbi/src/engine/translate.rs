@@ -169,23 +169,24 @@ impl Translator {
             return Err(NoBlock::UpperRegisters);
         }
         self.instructions += self.block.insns.len() as u64;
-        Ok(self
-            .install(cache, MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back })?)
+        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back };
+        Ok(self.install(cache, made_of, source.is_writable())?)
     }
 
-    /// Makes a block of what another one was made of, in another mode.
+    /// Makes a block of what another one was made of, in another mode; `made_from` is what that one keeps of it.
     pub(crate) fn make(
         &mut self,
         cache: &mut Cache,
         source: &mut dyn CodeSource,
         made_of: MadeOf,
+        made_from: Option<&Superblock>,
     ) -> Result<BlockId, Exhausted> {
-        self.discover_again(source, &made_of);
-        self.install(cache, made_of)
+        self.discover_again(source, &made_of, made_from);
+        self.install(cache, made_of, source.is_writable())
     }
 
-    /// Emits the block just discovered into `cache`.
-    fn install(&mut self, cache: &mut Cache, made_of: MadeOf) -> Result<BlockId, Exhausted> {
+    /// Emits the block just discovered into `cache`, which keeps what was discovered if the guest may write there.
+    fn install(&mut self, cache: &mut Cache, made_of: MadeOf, writable: bool) -> Result<BlockId, Exhausted> {
         let MadeOf { mode, compare, .. } = made_of;
         if mode.may_settle() {
             cache.serve_isolated()?;
@@ -199,7 +200,8 @@ impl Translator {
             }
         }
         let pages = pages(&self.block);
-        Ok(cache.install(made_of, &self.emitter.out, &pages))
+        let made_from = writable.then(|| Box::new(self.block.clone()));
+        Ok(cache.install(made_of, &self.emitter.out, &pages, made_from))
     }
 
     /// Addresses of the instructions in the block just translated that compute with floats.
@@ -256,7 +258,8 @@ impl Translator {
     }
 
     /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block
-    /// again, which is a pure function of bytes, address and limits.
+    /// again, which is a pure function of bytes, address and limits. Of bytes that the guest may write, the block keeps what
+    /// it was made from.
     pub(crate) fn locate(
         &mut self,
         cache: &Cache,
@@ -298,8 +301,17 @@ impl Translator {
         self.emitter.out.rules.get(number).copied()
     }
 
-    /// Discovers once more what a block was made of.
-    fn discover_again(&mut self, source: &mut dyn CodeSource, made_of: &MadeOf) {
+    /// Discovers once more what a block was made of, unless it keeps that as `made_from`.
+    fn discover_again(
+        &mut self,
+        source: &mut dyn CodeSource,
+        made_of: &MadeOf,
+        made_from: Option<&Superblock>,
+    ) {
+        if let Some(made_from) = made_from {
+            self.block.clone_from(made_from);
+            return;
+        }
         let &MadeOf { pc, mode, instructions, compare, hot, back } = made_of;
         let limits = self.limits(mode, compare, hot);
         // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
@@ -311,7 +323,7 @@ impl Translator {
     fn emit_again(&mut self, cache: &Cache, source: &mut dyn CodeSource, id: BlockId) {
         let block = cache.block(id);
         let MadeOf { mode, compare, .. } = block.made_of;
-        self.discover_again(source, &block.made_of);
+        self.discover_again(source, &block.made_of, block.made_from());
         // Where the count is makes no difference to where instructions are.
         let runs = self.counts_runs(&block.made_of).then(|| cache.frame().context);
         let (hot, cold) = block.code();

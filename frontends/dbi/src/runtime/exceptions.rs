@@ -232,8 +232,9 @@ fn rule_raised(thread: &mut Thread, guest: u32, exceptions: u32) {
 
 /// The same place of a rule in the isolated version of block `id`, which is made if it is not there.
 fn in_isolation(thread: &mut Thread, id: BlockId, place: RulePlace) -> Option<u64> {
-    let made_of = thread.cache.block(id).made_of;
-    let wanted = made_of.isolated();
+    let block = thread.cache.block(id);
+    let (made_of, made_from) = (block.made_of, block.made_from().cloned());
+    let (wanted, made_from) = (made_of.isolated(), made_from.as_ref());
     let mut source = GuestCode::new(thread.process, made_of.pc);
     let existing = thread.cache.find(wanted.pc, wanted.mode);
     let id = match existing.filter(|&id| thread.cache.block(id).made_of == wanted) {
@@ -242,11 +243,11 @@ fn in_isolation(thread: &mut Thread, id: BlockId, place: RulePlace) -> Option<u6
             if let Some(other) = existing {
                 thread.cache.forget(other);
             }
-            match thread.translator.make(&mut thread.cache, &mut source, wanted) {
+            match thread.translator.make(&mut thread.cache, &mut source, wanted, made_from) {
                 Ok(id) => id,
                 Err(_) => {
                     thread.flush();
-                    thread.translator.make(&mut thread.cache, &mut source, wanted).ok()?
+                    thread.translator.make(&mut thread.cache, &mut source, wanted, made_from).ok()?
                 }
             }
         }

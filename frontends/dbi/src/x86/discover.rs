@@ -2,7 +2,8 @@
 //!
 //! Follows the likely path — past conditional branches as if not taken, through direct jumps, into and out of direct
 //! calls — and marks what control flow becomes. Purely a function of the bytes, the address and the limits, so that
-//! the same block can be discovered again when a fault inside it has to be mapped back. Emits nothing.
+//! the same block can be discovered again when a fault inside it has to be mapped back, as long as its bytes are what they were.
+//! Emits nothing.
 
 use super::access::is_write;
 use super::function::Counted;
@@ -43,6 +44,9 @@ pub(crate) trait CodeSource {
 
     /// Tells whether client requests are answered.
     fn answers_requests(&self) -> bool;
+
+    /// Tells whether bytes fetched so far are in memory that the guest may write.
+    fn is_writable(&self) -> bool;
 }
 
 /// Hooks that end a superblock.
@@ -428,6 +432,9 @@ impl CodeSource for Bytes {
         false
     }
     fn answers_requests(&self) -> bool {
+        false
+    }
+    fn is_writable(&self) -> bool {
         false
     }
 }

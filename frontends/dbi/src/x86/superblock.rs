@@ -64,7 +64,8 @@ pub(crate) enum End {
     Unmapped { pc: u64, address: u64 },
 }
 
-/// See the module's description.
+/// Guest instructions that are translated as one piece, in the order in which they are expected to run.
+#[derive(Clone)]
 pub(crate) struct Superblock {
     pub(crate) start: u64,
     pub(crate) insns: Vec<Insn>,
