@@ -10,6 +10,7 @@ mod listing;
 mod output;
 mod outputs;
 mod record;
+mod texts;
 mod value;
 mod warning;
 mod written;
@@ -21,6 +22,7 @@ pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};
 pub use output::{Judgement, Label, Output, OutputKind, Said};
 pub use outputs::Outputs;
+pub use texts::{PrintedAt, WrittenText, WrittenTexts};
 pub use value::{Number, Value};
 pub use warning::Warning;
 pub use written::Written;
@@ -47,6 +49,8 @@ pub struct Report {
     pub outputs: Outputs,
     /// Outputs that stand for several floats, in order.
     pub written: Vec<Written>,
+    /// Texts that the program wrote, if anybody asks for them, and where outputs stand in them.
+    pub texts: WrittenTexts,
     /// Answers of the record of the whole run, if the shadow keeps one.
     pub answers: Option<Answers>,
     /// Causes of error, decisions, NaN and infinities, in no particular order.
@@ -74,6 +78,7 @@ impl Report {
             inputs: Vec::new(),
             outputs: Outputs::new(),
             written: Vec::new(),
+            texts: WrittenTexts::default(),
             listing: None,
             answers: None,
             findings: Vec::new(),
@@ -87,6 +92,7 @@ impl Report {
     /// Leaves only the outputs with these indices, which are ascending; they get new ones, from 0.
     pub fn keep_outputs(&mut self, kept: &[u64]) {
         self.outputs.keep(kept);
+        self.texts.keep(kept);
         let findings = self.findings.iter_mut().chain(&mut self.suppressed);
         findings.for_each(|finding| finding.outputs = finding.outputs.among(kept));
         for written in &mut self.written {

@@ -64,7 +64,7 @@ fn name(document: &Document<'_>, answers: &Answers, component_: u64) -> String {
 }
 
 /// The Euclidean norm of a gradient.
-fn norm(values: &[f64]) -> f64 {
+pub(crate) fn norm(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |norm: f64, x| norm.hypot(*x))
 }
 

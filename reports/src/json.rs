@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use shadowgrind_core::findings::{
     Entry, FindingKind, Input, Interval, Judgement, Listing, Number, Output, OutputKind, Program, Remedy,
-    SCHEMA, Said, Spread, Value, VariableRange, Wrapped, Written,
+    Report, SCHEMA, Said, Spread, Value, VariableRange, Wrapped,
 };
 use shadowgrind_core::site::{Place, Site};
 
@@ -189,7 +189,14 @@ struct OutputRecord<'a> {
     count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_error_bits: Option<Number>,
-    site: &'a RawValue,
+    /// `stdout`, `stderr` or a path; `null` where it was not found in a text.
+    stream: Option<&'a str>,
+    line: Option<u32>,
+    /// In bytes, from 1.
+    column: Option<u32>,
+    /// Number of earlier times that the call at this site has printed this one of its floats.
+    iteration: u64,
+    site: Option<&'a RawValue>,
 }
 
 impl Serialize for Outputs<'_> {
@@ -201,12 +208,14 @@ impl Serialize for Outputs<'_> {
         for series in &document.outputs.series {
             sites.insert(series.site, raw(document.place(series.site)).map_err(S::Error::custom)?);
         }
+        let mut times: HashMap<(Site, u16), u64> = HashMap::new();
         let mut sequence = serializer.serialize_seq(None)?;
         for (index, output) in outputs.iter() {
             let site = sites.get(&output.site).ok_or_else(|| S::Error::custom("an output was not folded"))?;
-            let label = outputs.label_text(output.label);
-            let written = document.written(index);
-            sequence.serialize_element(&record(index, &output, label, site, written))?;
+            let times = times.entry((output.site, output.position)).or_default();
+            let record = record(document, index, &output);
+            sequence.serialize_element(&OutputRecord { iteration: *times, site: Some(site), ..record })?;
+            *times += 1;
         }
         sequence.end()
     }
@@ -220,13 +229,10 @@ fn raw(place: &Place) -> serde_json::Result<Box<RawValue>> {
     RawValue::from_string(String::from_utf8_lossy(&text).into_owned())
 }
 
-fn record<'a>(
-    index: u64,
-    output: &Output<'a>,
-    label: Option<&'a str>,
-    site: &'a RawValue,
-    written: Option<&Written>,
-) -> OutputRecord<'a> {
+/// Record of an output without its site and iteration.
+fn record<'a>(document: &'a Document<'a>, index: u64, output: &Output<'a>) -> OutputRecord<'a> {
+    let Report { outputs, texts, .. } = document.report;
+    let (at, written) = (texts.place(index), document.written(index));
     let Output { kind, value, said, .. } = *output;
     let (mut dot, mut error, mut judgement) = (None, (None, None, None), None);
     match said {
@@ -246,19 +252,23 @@ fn record<'a>(
     OutputRecord {
         index,
         kind,
-        label,
+        label: outputs.label_text(output.label),
         value,
         dot,
         real,
         error_bits,
         correct_digits,
         judgement,
-        printed,
+        printed: printed.or_else(|| at.map(|at| texts.text(at).into_owned())),
         printed_exact,
         wrong_from,
         count: written.map(|written| written.count),
         mean_error_bits: written.map(|written| Number(written.mean())),
-        site,
+        stream: at.map(|at| texts.stream(at).name()),
+        line: at.map(|at| at.line),
+        column: at.map(|at| at.column),
+        iteration: 0,
+        site: None,
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod annotated;
 pub mod document;
 pub mod files;
 pub mod fold;
@@ -12,6 +13,7 @@ pub mod gradients;
 pub mod html;
 pub mod json;
 mod matrix;
+pub mod names;
 pub mod rank;
 pub mod suppress;
 mod tables;
@@ -35,6 +37,15 @@ pub struct Destinations {
     pub files: Vec<ReportTarget>,
     /// The process is a child of the first.
     pub forked: bool,
+    /// A copy of standard output follows the report on the terminal, with what was found beside each number.
+    pub annotated: bool,
+}
+
+impl Destinations {
+    /// Tells whether any of them says where outputs stand in the program's texts.
+    pub fn tell_places(&self) -> bool {
+        self.annotated || self.files.iter().any(ReportTarget::tells_places)
+    }
 }
 
 /// Writes a report everywhere it should go; `terminal` is standard error. What fails does not keep the others from
@@ -46,6 +57,9 @@ pub fn write(
 ) -> Result<(), Vec<TargetError>> {
     if let Some(style) = to.terminal {
         let _ = terminal::write(document, style, terminal).and_then(|()| terminal.flush());
+    }
+    if to.annotated {
+        let _ = annotated::write_stdout(document, terminal).and_then(|()| terminal.flush());
     }
     let errors: Vec<_> = to.files.iter().filter_map(|file| file.write(document, to.forked).err()).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }

@@ -9,13 +9,15 @@ use std::str::FromStr;
 use shadowgrind_core::findings::Answers;
 
 use crate::document::Document;
-use crate::{gradients, html, json, matrix};
+use crate::{annotated, gradients, html, json, matrix};
 
 /// Formats of reports in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Json,
     Html,
+    /// Texts of the program, in a directory.
+    Annotated,
     Gradient,
     Jacobian,
     Sparsity,
@@ -69,6 +71,16 @@ impl FromStr for ReportTarget {
 }
 
 impl ReportTarget {
+    /// The directory for copies of the program's texts, with what was found beside each number.
+    pub fn annotated(directory: &Path) -> Result<Self, TargetError> {
+        ReportTarget::of(Format::Annotated, directory)
+    }
+
+    /// Tells whether it says where outputs stand in the program's texts.
+    pub fn tells_places(&self) -> bool {
+        matches!(self.format, Format::Json | Format::Annotated)
+    }
+
     /// The file for gradients as an array.
     pub fn gradient(file: &Path) -> Result<Self, TargetError> {
         ReportTarget::of(Format::Gradient, file)
@@ -134,9 +146,14 @@ impl ReportTarget {
         if forked && !own { with_pid(&path, pid) } else { path }
     }
 
-    /// Tells whether the file can be written, asked before the program runs; leaves nothing behind.
+    /// Tells whether the file can be written, asked before the program runs; leaves nothing behind but a directory that
+    /// was asked for.
     pub fn probe(&self, pid: u32, forked: bool) -> Result<(), TargetError> {
         let path = self.path(pid, forked);
+        if self.format == Format::Annotated {
+            let made = std::fs::create_dir_all(&path);
+            return made.map_err(|error| TargetError::Unwritable(path, error));
+        }
         let existed = path.exists();
         OpenOptions::new()
             .write(true)
@@ -150,23 +167,29 @@ impl ReportTarget {
     /// Writes the report.
     pub fn write(&self, document: &Document<'_>, forked: bool) -> Result<(), TargetError> {
         let path = self.path(document.report.program.pid, forked);
-        let write = || {
-            let mut out = BufWriter::new(File::create(&path)?);
-            match self.format {
-                Format::Json => json::write(document, &mut out)?,
-                Format::Html => html::write(document, &mut out)?,
-                Format::Gradient => {
-                    with_answers(document, |answers| gradients::write_array(answers, &mut out))?
-                }
-                Format::Jacobian => with_answers(document, |answers| matrix::write(answers, true, &mut out))?,
-                Format::Sparsity => {
-                    with_answers(document, |answers| matrix::write(answers, false, &mut out))?
-                }
+        let written = match self.format {
+            Format::Json => to_file(&path, |out| json::write(document, out)),
+            Format::Html => to_file(&path, |out| html::write(document, out)),
+            Format::Annotated => annotated::write_all(document, &path),
+            Format::Gradient => {
+                to_file(&path, |out| with_answers(document, |answers| gradients::write_array(answers, out)))
             }
-            out.flush()
+            Format::Jacobian => {
+                to_file(&path, |out| with_answers(document, |answers| matrix::write(answers, true, out)))
+            }
+            Format::Sparsity => {
+                to_file(&path, |out| with_answers(document, |answers| matrix::write(answers, false, out)))
+            }
         };
-        write().map_err(|error| TargetError::Unwritable(path.clone(), error))
+        written.map_err(|error| TargetError::Unwritable(path, error))
     }
+}
+
+/// Makes the file at `path` of what `write` writes.
+fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    write(&mut out)?;
+    out.flush()
 }
 
 /// Writes what there is if the shadow has kept a record.

@@ -150,7 +150,7 @@ fn a_report_goes_everywhere_it_can() {
         target(&format!("json:{}", good.display())),
         target(&format!("html:{}", page.display())),
     ];
-    let to = Destinations { terminal: Some(PLAIN), files, forked: false };
+    let to = Destinations { terminal: Some(PLAIN), files, forked: false, annotated: false };
     let mut terminal = Vec::new();
     let report = samples::mpfr();
     let document = Document::new(&report, &mut Sources);

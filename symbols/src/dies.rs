@@ -58,6 +58,11 @@ pub enum Holder {
 }
 
 impl Storage {
+    /// Tells whether it is the same for as long as the program runs.
+    pub(super) fn is_static(self) -> bool {
+        matches!(self, Storage::Static(_) | Storage::ThreadLocal(_))
+    }
+
     /// So many bytes further on.
     pub(super) fn at(self, offset: u64) -> Storage {
         match self {

@@ -15,6 +15,7 @@ mod error;
 mod expression;
 mod function;
 mod lines;
+mod nameable;
 mod nearest;
 mod parameter;
 mod reach;
@@ -38,6 +39,7 @@ use shadowgrind_core::spec;
 pub use dies::{Holder, Storage};
 pub use error::{Lacks, LookupError, OpenError, OpenProblem};
 pub use function::Function;
+pub use nameable::Nameable;
 pub use reach::{Integer, Memory, Unreached};
 pub use signature::{Passed, Signature};
 pub use symtab::{Symbol, SymbolKind};
@@ -119,6 +121,12 @@ impl SymbolFile {
             let unknown = || Function { symbol: format!("{address:#x}"), address, size: 0, is_ifunc: false };
             known.map_or_else(unknown, Function::from)
         })
+    }
+
+    /// Everything that a SPEC can name: floats of variables, of arguments and of results. Without debug information, variables
+    /// and functions by their symbols.
+    pub fn nameable(&self) -> Result<Vec<Nameable>, LookupError> {
+        nameable::all(self)
     }
 
     /// Signature of the function at `address`, if debug information has it.

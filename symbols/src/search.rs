@@ -36,7 +36,7 @@ pub(super) fn variables(
     while let (false, Some(header)) = (done, units.next()?) {
         let unit = Rc::new(dies.dwarf.unit(header)?);
         let fortran = dies.is_fortran(&unit)?;
-        Walk { search: &mut search, unit, fortran, scopes: Vec::new() }.run()?;
+        Walk { search: &mut search, unit, fortran }.run()?;
         done = address.is_some() && search.found(address);
     }
     search.finish()
@@ -95,7 +95,7 @@ impl Search<'_> {
                 // In a unit that was not read any more.
                 None if self.dies.name(other)?.as_deref() == Some(self.name) => Declared {
                     path: vec![self.name.to_owned()],
-                    file: file(&other.unit)?,
+                    file: unit_file(&other.unit)?,
                     storage: None,
                     kind: None,
                     fortran: self.dies.is_fortran(&other.unit)?,
@@ -110,48 +110,64 @@ impl Search<'_> {
     }
 }
 
+/// Scopes around an entry, outermost first: depth and name.
+pub(super) type Scopes = [(isize, String)];
+
+/// Goes through the entries of `unit`; `each` is told the scopes around one.
+pub(super) fn each_entry(
+    dies: &Dies,
+    unit: &Rc<Unit>,
+    each: &mut dyn FnMut(&Entry, &Scopes),
+) -> Result<(), gimli::Error> {
+    let mut scopes: Vec<(isize, String)> = Vec::new();
+    let mut entries = unit.entries();
+    while let Some(entry) = entries.next_dfs()? {
+        while scopes.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
+            scopes.pop();
+        }
+        each(entry, &scopes);
+        if is_scope(entry.tag()) {
+            let name = dies.name(&At { unit: unit.clone(), offset: entry.offset() })?;
+            scopes.extend(name.or_else(|| anonymous(entry.tag())).map(|name| (entry.depth(), name)));
+        }
+    }
+    Ok(())
+}
+
 /// One pass over a unit.
 struct Walk<'a, 'b> {
     search: &'a mut Search<'b>,
     unit: Rc<Unit>,
     fortran: bool,
-    /// Depth and name of the scopes around the current DIE.
-    scopes: Vec<(isize, String)>,
 }
 
 impl Walk<'_, '_> {
     fn run(mut self) -> Result<(), gimli::Error> {
-        let unit = self.unit.clone();
-        let mut entries = unit.entries();
-        while let Some(entry) = entries.next_dfs()? {
-            while self.scopes.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
-                self.scopes.pop();
+        let (dies, unit) = (self.search.dies, self.unit.clone());
+        let mut found = Ok(());
+        each_entry(dies, &unit, &mut |entry, scopes| {
+            if found.is_ok() && matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_member) {
+                found = self.variable(entry, scopes);
             }
-            if is_scope(entry.tag()) {
-                let name = self.search.dies.name(&self.at(entry))?;
-                self.scopes.extend(name.or_else(|| anonymous(entry.tag())).map(|name| (entry.depth(), name)));
-            } else if matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_member) {
-                self.variable(entry)?;
-            }
-        }
-        Ok(())
+        })?;
+        found
     }
 
     fn at(&self, entry: &Entry) -> At {
         At { unit: self.unit.clone(), offset: entry.offset() }
     }
 
-    fn variable(&mut self, entry: &Entry) -> Result<(), gimli::Error> {
+    fn variable(&mut self, entry: &Entry, scopes: &Scopes) -> Result<(), gimli::Error> {
         let dies = self.search.dies;
         let is_variable = entry.tag() == gimli::DW_TAG_variable;
         let wanted = self.search.name;
         let at = self.at(entry);
         match dies.text(&self.unit, entry, gimli::DW_AT_name) {
             Some(name) if name == wanted || (self.fortran && name.eq_ignore_ascii_case(wanted)) => {
-                let scopes = self.scopes.iter().map(|(_, name)| name.clone());
+                let scopes = scopes.iter().map(|(_, name)| name.clone());
                 let variable = Declared {
                     path: scopes.chain([name]).collect(),
-                    file: file(&self.unit)?,
+                    file: unit_file(&self.unit)?,
                     storage: dies.storage(&self.unit, entry)?,
                     kind: dies.kind(&at)?,
                     fortran: self.fortran,
@@ -170,7 +186,8 @@ impl Walk<'_, '_> {
     }
 }
 
-fn file(unit: &Unit) -> Result<String, gimli::Error> {
+/// The source file of `unit`, as its compiler was given it.
+pub(super) fn unit_file(unit: &Unit) -> Result<String, gimli::Error> {
     let name = unit.name.as_ref().map(|name| name.to_string_lossy().map(|name| name.into_owned()));
     name.transpose().map(Option::unwrap_or_default)
 }

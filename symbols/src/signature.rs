@@ -33,27 +33,31 @@ pub struct Signature {
 
 /// The signature of the function at `address`, if debug information has it.
 pub(super) fn find(dies: &Dies, address: u64) -> Result<Option<Signature>, gimli::Error> {
-    let Some(at) = subprogram(dies, address)? else { return Ok(None) };
+    subprogram(dies, address)?.map(|at| of(dies, &at)).transpose()
+}
+
+/// The signature of the function at `at`.
+pub(super) fn of(dies: &Dies, at: &At) -> Result<Signature, gimli::Error> {
     let fortran = dies.is_fortran(&at.unit)?;
     let mut parameters = Vec::new();
-    for child in dies.children(&at)? {
+    for child in dies.children(at)? {
         if child.tag() != gimli::DW_TAG_formal_parameter {
             continue;
         }
         let child_at = At { unit: at.unit.clone(), offset: child.offset() };
         let Some(kind) = dies.kind(&child_at)? else { continue };
         let mut given = passed(dies, &kind)?;
-        if fortran && !is_in_register(dies, &at, &child)? {
+        if fortran && !is_in_register(dies, at, &child)? {
             given = by_reference(given);
         }
         // gfortran calls descriptors artificial, though the argument is the user's.
-        parameters.push((given, !fortran && is_artificial(dies, &at, &child)?));
+        parameters.push((given, !fortran && is_artificial(dies, at, &child)?));
     }
-    let result = match dies.kind(&at)? {
+    let result = match dies.kind(at)? {
         Some(kind) => Some(passed(dies, &kind)?),
         None => None,
     };
-    Ok(Some(Signature { parameters, result }))
+    Ok(Signature { parameters, result })
 }
 
 /// The function that begins at `address`.

@@ -85,6 +85,11 @@ impl Dimension {
         Dimension { lower: Extent::Known(lower), upper, stride: None }
     }
 
+    /// The first index; 0 where it is computed.
+    pub(super) fn first(&self) -> i64 {
+        if let Extent::Known(first) = self.lower { first } else { 0 }
+    }
+
     /// Number of elements, where that is known.
     pub(super) fn count(&self) -> Option<u64> {
         match (&self.lower, &self.upper) {
@@ -102,6 +107,29 @@ pub(super) struct Member {
     pub(super) name: String,
     pub(super) offset: u64,
     pub(super) kind: At,
+}
+
+/// The member of this name among `members`, also one of a base class or an anonymous structure; `depth` types have been
+/// looked through.
+pub(super) fn member(
+    dies: &Dies,
+    members: &[Member],
+    name: &str,
+    depth: u32,
+) -> Result<Option<Member>, gimli::Error> {
+    for member in members {
+        if member.name == name {
+            return Ok(Some(member.clone()));
+        }
+        if member.name.is_empty()
+            && depth < NESTING
+            && let Type::Structure(inner) = dies.resolve(&member.kind)?
+            && let Some(found) = self::member(dies, &inner, name, depth + 1)?
+        {
+            return Ok(Some(Member { offset: member.offset + found.offset, ..found }));
+        }
+    }
+    Ok(None)
 }
 
 impl Dies {

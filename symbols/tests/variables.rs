@@ -253,3 +253,46 @@ fn one_name_for_several_variables() {
     let line = nm.lines().find(|line| line.ends_with(" D nu")).unwrap();
     assert_eq!(shared.storage, Storage::Static(address(&format!("0x{}", &line[..16]))));
 }
+
+/// SPECs that are listed can be looked up, and are of the type that the list says.
+#[test]
+fn what_is_listed_is_found() {
+    for (compiler, source, expected) in [
+        (
+            "gcc",
+            "variables.c",
+            &[
+                ("nu", "double"),
+                ("cube", "float[2][3][4]"),
+                ("p.u", "double"),
+                ("p.arr", "double[3]"),
+                ("ps[0].x", "double[3]"),
+                ("z", "complex double"),
+                ("pointer[0]", "double *"),
+                ("twice::calls", "double"),
+                ("twice#1", "double"),
+                ("twice#ret", "double"),
+            ][..],
+        ),
+        ("g++", "variables.cpp", &[]),
+        ("gfortran", "variables.f90", &[]),
+    ] {
+        let binary = compile(&format!("listed-{source}"), compiler, source, &["-g", "-O0"]);
+        let file = SymbolFile::open(&binary).unwrap();
+        let listed = file.nameable().unwrap();
+        let variables: Vec<_> = listed.iter().filter(|nameable| !nameable.spec.contains('#')).collect();
+        assert!(variables.len() > 5, "{listed:?}");
+        for nameable in variables {
+            let found = find(&binary, &nameable.spec).unwrap_or_else(|e| panic!("{}: {e}", nameable.spec));
+            let format = match nameable.kind.trim_start_matches("complex ") {
+                kind if kind.starts_with("float") => Format::F32,
+                kind if kind.starts_with("double") => Format::F64,
+                _ => Format::F80,
+            };
+            assert_eq!(found.format, format, "{nameable:?}");
+        }
+        for (spec, kind) in expected {
+            assert!(listed.iter().any(|n| (&*n.spec, &*n.kind) == (*spec, *kind)), "{spec}: {listed:#?}");
+        }
+    }
+}

@@ -47,7 +47,7 @@ const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 9] = [
     ("chaos", None, &["--chaos=1"], 2),
     ("isa-v2", None, &["--isa=v2"], 1),
     ("isa-native", None, &["--isa=native"], 1),
-    ("dot", Some("dot"), &["--annotate"], 4),
+    ("dot", Some("dot"), &["--from-start"], 4),
     ("mpfr", Some("mpfr"), &[], 8),
 ];
 

@@ -349,3 +349,20 @@ fn nothing_is_printed_unless_asked_for() {
         (End::Exit(0), String::new(), String::new())
     );
 }
+
+#[test]
+fn symbols_are_listed_without_running_anything() {
+    let Some(program) = guest("dot/overwritten.c") else { return };
+    let program = program.to_str().expect("a path one can type");
+    let listed = tool_with(&["symbols", program, "main"], &[]);
+    assert_eq!(listed.end, End::Exit(0), "{}", stderr(&listed));
+    assert!(stdout(&listed).lines().any(|line| line.starts_with("main ")), "{}", stdout(&listed));
+    let json = tool_with(&["symbols", "--json", program, "main"], &[]);
+    let read: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert!(read.as_array().is_some_and(|names| names.iter().any(|name| name["spec"] == "main")), "{read}");
+    refuses(&tool_with(&["symbols", program, "no such name"], &[]), &[1], &[&["no such name"]]);
+    refuses(&tool_with(&["symbols", "no-such-program"], &[]), &[127], &[&["no-such-program"]]);
+    refuses(&tool_with(&["symbols", "text"], &[("text", b"text")]), &[127], &[&["text"]]);
+    refuses(&tool_with(&["symbols", "./text"], &[("text", b"text")]), &[126], &[&["elf"]]);
+    refuses(&tool_with(&["symbols"], &[]), &[2], &[&["prog"]]);
+}

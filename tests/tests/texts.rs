@@ -5,7 +5,7 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
-use shadowgrind_tests::outcome::{End, Outcome};
+use shadowgrind_tests::outcome::{End, Left, Outcome};
 use shadowgrind_tests::shadowed::build::{Recipe, built};
 use shadowgrind_tests::shadowed::differences;
 use shadowgrind_tests::shadowed::observe::Case;
@@ -98,6 +98,8 @@ fn main() -> ExitCode {
     trials.push(Trial::test("nowhere", nowhere));
     trials.push(Trial::test("inputs are listed", inputs_are_listed));
     trials.push(Trial::test("outputs are listed", outputs_are_listed));
+    trials.push(Trial::test("outputs have places", outputs_have_places));
+    trials.push(Trial::test("texts are annotated", texts_are_annotated));
     for &(spec, derivatives) in OUTPUTS {
         trials.push(Trial::test(format!("--output={spec}"), move || printed(spec, derivatives)));
     }
@@ -270,4 +272,66 @@ fn outputs_are_listed() -> Result<(), Failed> {
             ("stdout:3:1", "34.000000"),
         ],
     )
+}
+
+/// Each output stands in the native run's text where the report says, as its text.
+fn outputs_have_places() -> Result<(), Failed> {
+    let Some(exe) = Recipe::new("gcc", "-O0 -g", &guest("printed.c"), "").build()? else { return Ok(()) };
+    let case = Case::new("dot", &["--input=x"], &exe);
+    let native = case.native()?;
+    let seen = case.observe()?;
+    let mut found = Vec::new();
+    for output in seen.report.document["outputs"].as_array().into_iter().flatten() {
+        let text = |key: &str| output[key].as_str().unwrap_or_default();
+        let number = |key: &str| output[key].as_u64().unwrap_or(0) as usize;
+        let written = match text("stream") {
+            "stdout" => &native.stdout,
+            "stderr" => &native.stderr,
+            path => match native.files.get(path.rsplit('/').next().unwrap_or_default()) {
+                Some(Left::File(_, bytes)) => bytes,
+                _ => return Err(format!("stream {path:?}").into()),
+            },
+        };
+        let line = written.split(|&byte| byte == b'\n').nth(number("line") - 1).unwrap_or_default();
+        if !line[number("column") - 1..].starts_with(text("printed").as_bytes()) {
+            return Err(format!("{output}: line {:?}", String::from_utf8_lossy(line)).into());
+        }
+        found.push((number("line"), number("column"), number("iteration")));
+    }
+    let expected = [
+        (1, 17, 0),
+        (1, 31, 0),
+        (2, 17, 1),
+        (2, 31, 1),
+        (2, 1, 0),
+        (2, 1, 0),
+        (2, 3, 0),
+        (3, 1, 0),
+        (3, 1, 0),
+    ];
+    if found == expected { Ok(()) } else { Err(format!("{found:?}").into()) }
+}
+
+/// Copies of the native run's texts, with a note behind each float.
+fn texts_are_annotated() -> Result<(), Failed> {
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest("printed.c"), "").build()? else { return Ok(()) };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annotated");
+    let option = format!("--annotate={}", folder.display());
+    Case::new("dot", &["--input=x", &option], &exe).observe()?;
+    let stdout = "step 1 energy = 6.000 [d 3.0] volume: 4 [d 4.0]\n\
+                  step 2 energy = 8.000 [d 4.0] volume: 8 [d 8.0]\n34.000000 [d 17.0]\n";
+    for (name, expected) in [
+        ("stdout", stdout),
+        ("stderr", "# done after 2 steps\n1.400000e+01 [d 7.0]\n"),
+        ("out.dat", "a b\n2 [d 1.0] 22 [d 11.0]\n26 [d 13.0]\n"),
+    ] {
+        let found = std::fs::read_to_string(folder.join(name))?;
+        if found != expected {
+            return Err(format!("{name}: {found}").into());
+        }
+    }
+    let said = Case::new("error", &["--annotate=-"], &exe).terminal(&[])?;
+    let exact = stdout.replace("[d 3.0]", "[16.0 digits]");
+    let line = exact.lines().next().unwrap_or_default().replace("[d 4.0]", "[16.0 digits]");
+    if said.contains(&line) { Ok(()) } else { Err(said.into()) }
 }

@@ -48,6 +48,17 @@ pub enum Stream {
     File(String),
 }
 
+impl Stream {
+    /// `stdout`, `stderr`, or the path.
+    pub fn name(&self) -> &str {
+        match self {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+            Stream::File(path) => path,
+        }
+    }
+}
+
 /// Lines, or numbers of a line, from 1; the last is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {

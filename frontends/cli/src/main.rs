@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), no_main)]
 
 mod options;
+mod symbols;
 
 use clap::Parser;
 use std::ffi::OsString;
@@ -19,6 +20,9 @@ shadowgrind_dbi::entry!(run);
 #[cfg_attr(test, expect(dead_code, reason = "tests have a main of their own"))]
 fn run() -> u8 {
     let mut all: Vec<OsString> = std::env::args_os().collect();
+    if all.get(1).is_some_and(|first| first == "symbols") {
+        return list_symbols(&all[1..]);
+    }
     name_command(&mut all);
     let cli = match options::Cli::try_parse_from(&all) {
         Ok(cli) => cli,
@@ -39,6 +43,21 @@ fn run() -> u8 {
     let error = shadowgrind_dbi::run(launch);
     shadowgrind_dbi::say(messages, &error.to_string());
     error.exit_status()
+}
+
+/// Lists what a SPEC can name, as `words` say, of which the first is the command's name; the exit status.
+fn list_symbols(words: &[OsString]) -> u8 {
+    let symbols = match symbols::Symbols::try_parse_from(words) {
+        Ok(symbols) => symbols,
+        Err(error) => return usage(&error),
+    };
+    match symbols.list() {
+        Ok(()) => 0,
+        Err((status, line)) => {
+            shadowgrind_dbi::say(None, &line);
+            status
+        }
+    }
 }
 
 /// Turns a command that lists, which stands where PROG might, into its option.

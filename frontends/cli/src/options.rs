@@ -12,7 +12,7 @@ use shadowgrind_reports::{Destinations, gradients};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const INPUTS: &str = "Inputs and outputs";
 const REPORTS: &str = "Reports";
@@ -35,8 +35,9 @@ SPEC names floats of the program:
   printed, last, label:energy      every float the program prints, the last, those after energy=
   site:main.c:57, stdout:12:1      those that this line prints; where they stand (output)
 
-  shadowgrind inputs PROG, shadowgrind outputs PROG run a program and list what can be named so
-  (a program of that name is ./inputs).
+  shadowgrind inputs PROG, shadowgrind outputs PROG run a program and list what can be named so;
+  shadowgrind symbols PROG [PATTERN] lists its variables and functions (a program of such a name
+  is ./inputs).
 
 Examples:
   shadowgrind --shadow=dot --input=nu ./burgers 200
@@ -71,6 +72,11 @@ pub(crate) struct Cli {
     /// Write the report to a file as well: json:FILE or html:FILE, %p is the process
     #[arg(long = "report", value_name = "FORMAT:FILE", help_heading = REPORTS)]
     reports: Vec<ReportTarget>,
+
+    /// Copy the text that the program writes to DIR, or standard output's to the terminal, with each number's derivative
+    /// or right digits behind it
+    #[arg(long, value_name = "DIR|-", help_heading = REPORTS)]
+    annotate: Option<PathBuf>,
 
     /// No report on the terminal
     #[arg(short, long, help_heading = REPORTS)]
@@ -196,7 +202,7 @@ pub(crate) struct Cli {
 
     /// Carry shadows from the program's first instruction on, not from the first seed
     #[arg(long, hide = true)]
-    annotate: bool,
+    from_start: bool,
 
     /// Name the program is told it was called by
     #[arg(long, value_name = "NAME", hide = true)]
@@ -354,7 +360,10 @@ impl Cli {
         files.extend(self.gradient.as_deref().map(ReportTarget::gradient).transpose()?);
         files.extend(self.jacobian.as_deref().map(ReportTarget::jacobian).transpose()?);
         files.extend(self.sparsity.as_deref().map(ReportTarget::sparsity).transpose()?);
+        let annotated = self.annotate.as_deref().filter(|directory| *directory != Path::new("-"));
+        files.extend(annotated.map(ReportTarget::annotated).transpose()?);
         let reports = Destinations {
+            annotated: self.annotate.is_some() && annotated.is_none(),
             terminal: (self.shadow.is_carried() && !self.quiet).then(|| self.style()),
             files,
             forked: self.first_process.is_some_and(|first| first != std::process::id()),
@@ -448,7 +457,7 @@ impl Cli {
             gen_suppressions: self.gen_suppressions,
             valgrind_compat: self.valgrind_compat,
             avx512: !self.no_avx512,
-            annotate: self.annotate,
+            annotate: self.from_start,
             slow: self.slow_twins,
         }
     }

@@ -54,7 +54,8 @@ pub(crate) struct Block {
     /// Head of the list of exits linked to this block.
     incoming: ExitId,
     alive: bool,
-    /// What it was made from, if the guest may write there: another thread may have changed the bytes when a fault in it is looked up.
+    /// The superblock it was made from, if the guest may write there: another thread may have changed the bytes by the time a
+    /// fault is looked up.
     made_from: Option<Box<Superblock>>,
 }
 

@@ -67,7 +67,7 @@ impl Default for SessionConfig {
             inputs: Vec::new(),
             outputs: Vec::new(),
             list: None,
-            reports: Destinations { terminal: None, files: Vec::new(), forked: false },
+            reports: Destinations { terminal: None, files: Vec::new(), forked: false, annotated: false },
             directions: None,
             budget: false,
             tape_memory: u64::MAX,

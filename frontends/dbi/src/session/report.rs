@@ -56,6 +56,7 @@ impl Session {
             }
         }
         let mut symbols = Files::default();
+        state.place_outputs();
         state.list_outputs();
         let outputs = state.choose_outputs(&self.config.outputs, &mut symbols);
         state.ask(&self.config, outputs, observer);

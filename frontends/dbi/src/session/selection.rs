@@ -5,10 +5,10 @@
 //! both in order: the recorded floats, and the numbers in the text of each stream.
 
 use super::state::{Session, State};
-use super::texts::Scan;
+use super::texts::{Scan, Token};
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Entry, Label, Listed, Output, OutputKind, Report};
+use shadowgrind_core::findings::{Entry, Label, Listed, Output, OutputKind, PrintedAt, Report, WrittenText};
 use shadowgrind_core::site::{Place, Site};
 use shadowgrind_core::spec::{OutputSpec, Span, Stream, StreamPlace};
 use shadowgrind_reports::document::Symbols;
@@ -16,35 +16,13 @@ use shadowgrind_reports::document::Symbols;
 /// Numbers of a text that are looked through for a float: others are integers, or parts of words.
 const AHEAD: usize = 4096;
 
-/// Text that the program has written, by stream.
-#[derive(Debug, Default)]
-pub(super) struct WrittenTexts {
-    streams: Vec<(Stream, Vec<u8>)>,
-}
-
-impl WrittenTexts {
-    /// Appends to a stream.
-    fn append(&mut self, stream: Stream, bytes: &[u8]) {
-        match self.streams.iter_mut().find(|(known, _)| *known == stream) {
-            Some((_, text)) => text.extend_from_slice(bytes),
-            None => self.streams.push((stream, bytes.to_vec())),
-        }
-    }
-}
-
-/// Place of a number in a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct At {
-    stream: usize,
-    line: u32,
-    number: u32,
-}
-
 impl Session {
     /// Tells whether the text that the program writes is wanted.
     pub(crate) fn wants_written(&self) -> bool {
         let is_written = |output: &OutputSpec| matches!(output, OutputSpec::Written(_));
-        self.config.list == Some(Listed::Outputs) || self.config.outputs.iter().any(is_written)
+        self.config.list == Some(Listed::Outputs)
+            || self.config.outputs.iter().any(is_written)
+            || self.config.reports.tell_places()
     }
 
     /// The program has written these pieces, address and length, to `descriptor`, which is open for the file at `path`.
@@ -57,26 +35,37 @@ impl Session {
         let mut state = self.state.lock();
         for &(address, length) in pieces {
             let bytes = super::texts::readable(m, address, address + length);
-            state.written_texts.append(stream.clone(), &bytes);
+            state.report.texts.append(stream.clone(), &bytes);
         }
     }
 }
 
 impl State {
+    /// Finds the printed floats in the texts that the program has written.
+    pub(super) fn place_outputs(&mut self) {
+        let Report { outputs, texts, .. } = &mut self.report;
+        let printed = outputs.iter().filter(|(_, output)| !is_of_another_kind(output.kind));
+        for (index, at) in standing(texts.all(), printed) {
+            texts.put(index, at);
+        }
+        if texts.is_cut() {
+            self.warn_of_long_texts();
+        }
+    }
+
     /// Lists the printed floats, if that is wanted.
     pub(super) fn list_outputs(&mut self) {
-        let Report { listing, outputs, .. } = &mut self.report;
+        let Report { listing, outputs, texts, .. } = &mut self.report;
         let Some(listing) = listing.as_mut().filter(|listing| listing.listed == Listed::Outputs) else {
             return;
         };
-        let printed = || outputs.iter().filter(|(_, output)| !is_of_another_kind(output.kind));
-        let at = standing(&self.written_texts, printed());
-        for (index, output) in printed() {
+        let printed = outputs.iter().filter(|(_, output)| !is_of_another_kind(output.kind));
+        for (index, output) in printed {
             let label = outputs.label_text(output.label).map(str::to_owned);
-            let spec = match (at.get(&index), &label) {
+            let spec = match (texts.place(index), &label) {
                 (Some(at), _) => {
                     let one = |n| Some(Span { first: n, last: n });
-                    let stream = self.written_texts.streams[at.stream].0.clone();
+                    let stream = texts.stream(at).clone();
                     text(&OutputSpec::Written(StreamPlace {
                         stream,
                         lines: one(at.line),
@@ -98,7 +87,7 @@ impl State {
         if specs.is_empty() || specs.iter().any(|spec| matches!(spec, OutputSpec::Printed)) {
             return (0..self.report.outputs.len()).collect();
         }
-        let mut chooser = Chooser::new(&self.report, &self.written_texts, &specs);
+        let mut chooser = Chooser::new(&self.report, &specs);
         let kept: Vec<u64> = self
             .report
             .outputs
@@ -135,22 +124,16 @@ struct Chooser<'a> {
     /// The last printed float.
     last: Option<u64>,
     places: HashMap<Site, Place>,
-    streams: Vec<Stream>,
-    /// The place of each printed float.
-    at: HashMap<u64, At>,
 }
 
 impl<'a> Chooser<'a> {
-    fn new(report: &Report, texts: &WrittenTexts, specs: &'a [&'a OutputSpec]) -> Chooser<'a> {
-        let printed = || report.outputs.iter().filter(|(_, output)| !is_of_another_kind(output.kind));
-        let wants_places = specs.iter().any(|spec| matches!(spec, OutputSpec::Written(_)));
+    fn new(report: &Report, specs: &'a [&'a OutputSpec]) -> Chooser<'a> {
+        let printed = report.outputs.iter().filter(|(_, output)| !is_of_another_kind(output.kind));
         Chooser {
             specs,
             taken: vec![0; specs.len()],
-            last: printed().last().map(|(index, _)| index),
+            last: printed.last().map(|(index, _)| index),
             places: HashMap::new(),
-            streams: texts.streams.iter().map(|(stream, _)| stream.clone()).collect(),
-            at: if wants_places { standing(texts, printed()) } else { HashMap::new() },
         }
     }
 
@@ -167,7 +150,9 @@ impl<'a> Chooser<'a> {
                         self.places.entry(output.site).or_insert_with(|| place(report, output.site, symbols));
                     is_line(place, file, *line)
                 }
-                OutputSpec::Written(named) => self.at.get(&index).is_some_and(|at| self.is_at(named, *at)),
+                OutputSpec::Written(named) => {
+                    report.texts.place(index).is_some_and(|at| is_at(named, at, report.texts.stream(at)))
+                }
                 OutputSpec::Named { .. } => false,
             };
             self.taken[number] += u64::from(takes);
@@ -175,17 +160,16 @@ impl<'a> Chooser<'a> {
         }
         is_taken
     }
+}
 
-    fn is_at(&self, named: &StreamPlace, at: At) -> bool {
-        let within = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
-        let is_stream = match (&named.stream, &self.streams[at.stream]) {
-            (Stream::File(path), Stream::File(known)) => {
-                known == path || known.ends_with(&format!("/{path}"))
-            }
-            (named, known) => named == known,
-        };
-        is_stream && within(named.lines, at.line) && within(named.numbers, at.number)
-    }
+/// Tells whether `named` covers what stands at `at` of `stream`.
+fn is_at(named: &StreamPlace, at: PrintedAt, stream: &Stream) -> bool {
+    let within = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
+    let is_stream = match (&named.stream, stream) {
+        (Stream::File(path), Stream::File(known)) => known == path || known.ends_with(&format!("/{path}")),
+        (named, known) => named == known,
+    };
+    is_stream && within(named.lines, at.line) && within(named.numbers, at.number)
 }
 
 /// Names of `site`.
@@ -209,35 +193,47 @@ fn is_labelled(report: &Report, label: Label, wanted: &str) -> bool {
     ends.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// Places of printed floats in the streams.
-fn standing<'a>(texts: &WrittenTexts, printed: impl Iterator<Item = (u64, Output<'a>)>) -> HashMap<u64, At> {
-    let scans: Vec<Scan> = texts.streams.iter().map(|(_, text)| Scan::of(text)).collect();
+/// Places of printed floats in the texts, in ascending order of the floats.
+fn standing<'a>(
+    texts: &[WrittenText],
+    printed: impl Iterator<Item = (u64, Output<'a>)>,
+) -> Vec<(u64, PrintedAt)> {
+    let scans: Vec<Scan> = texts.iter().map(|text| Scan::of(&text.bytes)).collect();
     let mut next = vec![0; scans.len()];
-    let mut at = HashMap::new();
+    let mut found = Vec::new();
     for (index, output) in printed {
         let value = output.value.to_f64();
         let exact = output.printed();
         let nearest = (0..scans.len())
-            .filter_map(|stream| {
-                let (tokens, text) = (&scans[stream].tokens[next[stream]..], &texts.streams[stream].1);
-                let is = |token: &super::texts::Token| {
-                    let written = &text[token.start..token.end];
+            .filter_map(|text| {
+                let (tokens, bytes) = (&scans[text].tokens[next[text]..], &texts[text].bytes);
+                let is = |token: &Token| {
+                    let written = &bytes[token.start..token.end];
                     match &exact {
                         Some(exact) => exact.trim().as_bytes() == written,
                         // A float that is written without a point is so by C's `%g`, whose notation is known.
                         None => !token.is_integer && is_text_of(written, token.value, value),
                     }
                 };
-                tokens.iter().take(AHEAD).position(is).map(|skipped| (skipped, stream))
+                tokens.iter().take(AHEAD).position(is).map(|skipped| (skipped, text))
             })
             .min();
-        if let Some((skipped, stream)) = nearest {
-            let token = &scans[stream].tokens[next[stream] + skipped];
-            at.insert(index, At { stream, line: token.line, number: token.number });
-            next[stream] += skipped + 1;
+        if let Some((skipped, text)) = nearest {
+            let token = &scans[text].tokens[next[text] + skipped];
+            found.push((index, printed_at(text, &texts[text].bytes, token)));
+            next[text] += skipped + 1;
         }
     }
-    at
+    found
+}
+
+/// Place of a number of text `text`, which is `bytes`.
+fn printed_at(text: usize, bytes: &[u8], token: &Token) -> PrintedAt {
+    let line_start = bytes[..token.start].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    // Of texts less than 4 GiB is kept.
+    let [text, column, start, end] =
+        [text, token.start - line_start + 1, token.start, token.end].map(|n| n as u32);
+    PrintedAt { text, line: token.line, number: token.number, column, start, end }
 }
 
 /// Tells whether `written`, which has the value `read`, may be the text of `value`: they differ by less than one unit of

@@ -6,7 +6,6 @@ use super::observer::Observer;
 use super::outputs;
 use super::parsed::{self, ParsedInputs};
 use super::seeds::{self, Jobs, SpecFailure};
-use super::selection::WrittenTexts;
 use super::sent::Badness;
 use super::tree::{self, Tree};
 use crate::context::{COUNTS, FUNCTIONS};
@@ -60,7 +59,6 @@ pub(crate) struct State {
     pub(super) suppressions: Suppressions,
     pub(super) jobs: Jobs,
     pub(super) parsed: Option<ParsedInputs>,
-    pub(super) written_texts: WrittenTexts,
     pub(super) labels: Vec<Label>,
     /// True if printed floats are outputs.
     printed: bool,
@@ -155,7 +153,6 @@ impl Session {
             suppressions,
             jobs,
             parsed,
-            written_texts: WrittenTexts::default(),
             labels,
             printed,
             files: HashMap::new(),

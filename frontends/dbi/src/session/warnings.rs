@@ -16,6 +16,8 @@ const REACHED_AGAIN: &str = "input-reached-again";
 const AMBIGUOUS: &str = "input-ambiguous";
 /// No printed float is one that an output names.
 const NEVER_PRINTED: &str = "output-never-printed";
+/// More text was written than is kept.
+const LONG_TEXTS: &str = "texts-too-long";
 /// The way to what a SPEC names led nowhere.
 const MISSED: &str = "spec-missed";
 /// The place of an argument was guessed.
@@ -138,6 +140,12 @@ impl State {
         let text =
             format!("--input={spec} cannot be told from {other}, which is the same number: not seeded");
         self.warn(AMBIGUOUS, text);
+    }
+
+    /// Says that more text was written than is kept.
+    pub(super) fn warn_of_long_texts(&mut self) {
+        let text = "more than 64 MiB of text was written: where outputs stand beyond that is not known";
+        self.warn(LONG_TEXTS, text.to_owned());
     }
 
     /// Says that no printed float is one that `spec` names.
