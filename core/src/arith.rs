@@ -20,6 +20,8 @@ pub trait Arith {
 
     /// The constant `x` in every lane, rounded to the format.
     fn lit(&self, x: f64) -> Self::V;
+    /// `n` units in the last place of 1: n · 2^(1−p) in every lane, for precision p of the format.
+    fn ulps(&self, n: f64) -> Self::V;
     /// −a: the sign bit flipped, that of NaN included.
     fn neg(&self, a: Self::V) -> Self::V;
     /// |a|: the sign bit cleared.
@@ -118,6 +120,9 @@ impl Arith for Host {
 
     fn lit(&self, x: f64) -> f64 {
         self.round(x)
+    }
+    fn ulps(&self, n: f64) -> f64 {
+        n * f64::exp2(1.0 - f64::from(self.format.precision().min(Format::F64.precision())))
     }
     fn neg(&self, a: f64) -> f64 {
         -a

@@ -329,6 +329,8 @@ pub struct Coverage {
     pub decisions: Vec<Decided>,
     /// Operations some of whose results may be right only because the shadow's precision was too low to tell.
     pub exhausted: Vec<Exhausted>,
+    /// Number of wrong outputs that nobody is known to answer for, of a shadow that looks for causes and does not see all.
+    pub unexplained: u64,
 }
 
 /// An operation for which the shadow's precision did not always suffice.

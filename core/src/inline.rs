@@ -48,6 +48,12 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
             .unwrap_or_else(|| k.round(Self::with_functions(&Host::new(Format::F64), op, given)))
     }
 
+    /// A number that is not +0 where an operation is worth being seen by [`Rule::op`], asked before it: its result is not read. NaN
+    /// for operations that are never asked about. For shadows whose policy has a [`Watch`](crate::shadow::Watch).
+    fn suspicion<K: Arith>(k: &K, _op: Op, _given: Given<'_, K::V>) -> K::V {
+        k.lit(f64::NAN)
+    }
+
     /// Asked beside comparisons of a shadow that wants to see them: a number that is not +0 where the comparison may come
     /// out otherwise by the shadow. The operands are those of their difference ([`Op::Sub`]), whose result is not read.
     fn doubt<K: Arith>(k: &K, _given: Given<'_, K::V>) -> K::V {

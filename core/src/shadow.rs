@@ -208,6 +208,16 @@ pub enum Sent {
     Lost,
 }
 
+/// Executions of an instruction that a front end leaves to the rule out of line, though the rule is computed beside the program
+/// otherwise: enough for a shadow to see what is computed, and what goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// Number of executions from the first on, by each thread.
+    pub first: u32,
+    /// Number of executions after those that are [suspicious](crate::inline::Inline::suspicion); the rest is left alone.
+    pub suspicious: u32,
+}
+
 /// Services of a front end for a shadow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -227,6 +237,8 @@ pub struct Policy {
     pub magic_rounds: bool,
     /// True if a number in place that is widened is marked as [`WIDENED`](crate::words::WIDENED).
     pub marks_widened: bool,
+    /// The executions that the rule sees out of line although it is inline.
+    pub watch: Option<Watch>,
     /// The treatment of shadows by exchanges.
     pub exchange: Exchange,
     /// The way it knows derivatives, if that is what it is about: what loses one is then a gap.
@@ -244,6 +256,7 @@ impl Policy {
         sent: Sent::Unseen,
         magic_rounds: false,
         marks_widened: false,
+        watch: None,
         exchange: Exchange::Replace,
         derivatives: None,
     };

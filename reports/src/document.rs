@@ -109,8 +109,10 @@ impl<'a> Document<'a> {
             Topic::Special => Some(Section::Special),
             Topic::Error if cause.cause.is_some() => None,
             Topic::Error if !cause.finding.outputs.is_empty() || decides() => Some(Section::Causes),
-            // Nobody can tell what came of it, where no output is watched.
-            Topic::Error if self.report.outputs.is_empty() => Some(Section::Causes),
+            // Nobody can tell what came of it, where no output is watched, or not all were traced.
+            Topic::Error if self.report.outputs.is_empty() || self.report.coverage.unexplained > 0 => {
+                Some(Section::Causes)
+            }
             Topic::Error => Some(Section::Hidden),
         }
     }

@@ -430,6 +430,9 @@ struct CoverageRecord<'a> {
     decisions: Vec<DecidedRecord<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     exhausted: Vec<ExhaustedRecord<'a>>,
+    /// Wrong outputs whose causes are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unexplained: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -478,5 +481,6 @@ fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
         gaps: gaps.collect(),
         decisions: decisions.collect(),
         exhausted: exhausted.collect(),
+        unexplained: Some(coverage.unexplained).filter(|&outputs| outputs > 0),
     }
 }

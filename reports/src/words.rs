@@ -336,7 +336,8 @@ fn reaches(document: &Document<'_>, reached: &[Reach]) -> Option<String> {
     });
     let places: Vec<String> = places.collect();
     if places.is_empty() {
-        return Some("no output".to_owned());
+        let is_known = document.report.coverage.unexplained == 0;
+        return Some(if is_known { "no output" } else { "no output that could be traced" }.to_owned());
     }
     let left =
         digits.map_or(String::new(), |digits| format!("; {} correct digits left at worst", tenth(digits)));
@@ -379,6 +380,12 @@ fn exhausted(document: &Document<'_>) -> Option<String> {
         most.operation,
         and_more(all.len())
     ))
+}
+
+/// Statement that errors of so many outputs were not followed to their causes.
+fn unexplained(outputs: u64) -> Option<String> {
+    let outputs = (outputs > 0).then(|| count(outputs, "wrong output"))?;
+    Some(format!("{outputs} could not be traced to what made it wrong: --shadow=mpfr can"))
 }
 
 /// Numbers of comparisons of shadowed values, and of those that were asked for equality and found it.
@@ -442,5 +449,6 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
         _ => ("gaps", format!("{} lost their shadow in these instructions", count(dropped, "value"))),
     });
     facts.extend(exhausted(document).map(|text| ("precision", text)));
+    facts.extend(unexplained(coverage.unexplained).map(|text| ("causes", text)));
     facts
 }

@@ -14,11 +14,12 @@
 //! How well an error is known is not kept: it is taken to have lost [`LOST`] of its bits, and to know nothing of the float
 //! beyond [`REACH`] bits. Knows nothing of where errors are kept.
 
+mod causes;
 mod decisions;
 
 use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
-use shadowgrind_core::findings::{self, Coverage, Exhausted, Finding, Said, Value};
+use shadowgrind_core::findings::{self, Coverage, Exhausted, Finding, Judgement, Said, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Residual};
@@ -32,8 +33,8 @@ use crate::dot;
 use crate::mpfr::measure;
 use crate::mpfr::real::Real;
 use crate::mpfr::reals::Mpfr;
-use crate::mpfr::{Left, convert, verdict};
-use decisions::Decisions;
+use crate::mpfr::{Left, What, convert, verdict};
+use causes::{Causes, WATCH};
 
 /// The smallest positive numbers.
 const LEAST: f64 = f64::from_bits(1);
@@ -45,6 +46,8 @@ const PRECISION: u32 = 320;
 const LOST: i32 = 20;
 /// The bits of a double's fraction that a float's has not.
 const FRACTION: u64 = (1 << 29) - 1;
+/// Units in the last place of 1 from which a relative error is suspicious: those of some five bits.
+const SUSPICIOUS: f64 = 16.0;
 /// Bits below a float's first of which its error knows nothing.
 const REACH: i32 = 100;
 
@@ -57,7 +60,9 @@ pub struct ErrorShadow {
     rounding: [Rounding; 2],
     /// Sums are meant as such: no term is one that rounds the others.
     plain_sums: bool,
-    decisions: Decisions,
+    /// True if what is decided now is about how numbers are written.
+    ignores_decisions: bool,
+    causes: Causes,
     /// First place of an output before which the program had raised the underflow exception.
     underflowed: Option<Site>,
 }
@@ -125,6 +130,9 @@ impl ErrorShadow {
 
     /// The real as far as it is known: `all` of it where the error is certain.
     fn real_text(&self, x: &Seen<'_, f64>, all: String) -> String {
+        if self.causes.known(x).is_some() {
+            return all;
+        }
         let Some(real) = Self::measurable(x) else { return all };
         let digits = f64::from(real.significant_bits()) * std::f64::consts::LOG10_2;
         let digits = digits.clamp(1.0, measure::DIGITS as f64) as usize;
@@ -132,8 +140,10 @@ impl ErrorShadow {
     }
 
     fn verdict(&self, x: &Seen<'_, f64>, leaves: Option<&Leaves>) -> Left {
-        let real = Self::measurable(x);
-        let seen = Seen { format: x.format, bits: x.bits, shadow: real.as_ref() };
+        let known = self.causes.known(x);
+        let about = if known.is_none() { Self::measurable(x) } else { None };
+        let real = known.as_ref().or(about.as_ref());
+        let seen = Seen { format: x.format, bits: x.bits, shadow: real };
         let notation = leaves.and_then(|leaves| leaves.notation.as_ref());
         verdict(&seen, notation, self.settings.error_threshold)
     }
@@ -168,6 +178,7 @@ impl Rule for ErrorShadow {
         } else {
             self.by_reals(lane)
         };
+        self.causes.saw(lane, error, self.rounding);
         (error.to_bits() != 0).then_some(error)
     }
 
@@ -182,16 +193,22 @@ impl Rule for ErrorShadow {
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, f64>; 2]) {
-        self.decisions.compared(site, predicate, x);
+        if !self.ignores_decisions {
+            let outcome = decisions::compared(predicate, &x);
+            self.causes.decided(site, What::Compare(predicate), &x, outcome);
+        }
     }
 
     fn to_integer(&mut self, site: Site, how: ToInteger, x: Seen<'_, f64>) {
         self.reals.current = self.rounding[usize::from(x.format != Format::F80)];
-        self.decisions.converted(site, how, x, &self.reals);
+        if !self.ignores_decisions {
+            let outcome = decisions::converted(how, x, &self.reals);
+            self.causes.decided(site, What::Integer(how), &[x], outcome);
+        }
     }
 
     fn ignore_decisions(&mut self, ignore: bool) {
-        self.decisions.are_ignored = ignore;
+        self.ignores_decisions = ignore;
     }
 
     fn underflowed(&mut self, site: Site) {
@@ -223,6 +240,22 @@ impl Inline for ErrorShadow {
         }
     }
 
+    /// A sum whose error is above what is born of few roundings.
+    fn suspicion<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> K::V {
+        let (r, error) = match (op, given.x, given.shadows) {
+            (Op::Add, &[a, b], &[d, e]) => (k.add(a, b), k.add(d, e)),
+            (Op::Sub, &[a, b], &[d, e]) => (k.sub(a, b), k.sub(d, e)),
+            // Signs do not matter.
+            (Op::Fmadd | Op::Fnmsub, &[a, b, c], &[d, e, f]) => (k.fma(a, b, c), k.fma(a, e, k.fma(b, d, f))),
+            (Op::Fmsub | Op::Fnmadd, &[a, b, c], &[d, e, f]) => {
+                (k.fnma(a, b, c), k.fnma(a, e, k.fnma(b, d, f)))
+            }
+            _ => return k.lit(f64::NAN),
+        };
+        let error = k.abs(error);
+        k.select(k.lt(error, k.mul(k.abs(r), k.ulps(SUSPICIOUS))), k.lit(0.0), error)
+    }
+
     /// Their difference has an error of at least half its size.
     fn doubt<K: Arith>(k: &K, given: Given<'_, K::V>) -> K::V {
         let (&[a, b], &[first, second]) = (given.x, given.shadows) else { unreachable!("two operands") };
@@ -242,8 +275,13 @@ impl Shadow for ErrorShadow {
     const NAME: &'static str = "error";
     const SUMMARY: &'static str = "Rounding errors in twice the precision: which digits are wrong, cheaply";
     const NUMBER: u64 = 3;
-    const POLICY: Policy =
-        Policy { magic_rounds: true, marks_widened: true, sent: Sent::Unseen, ..Policy::BORN };
+    const POLICY: Policy = Policy {
+        magic_rounds: true,
+        marks_widened: true,
+        watch: Some(WATCH),
+        sent: Sent::Unseen,
+        ..Policy::BORN
+    };
 
     type Reach = reach::Inline;
     type Words = InPlace;
@@ -255,7 +293,8 @@ impl Shadow for ErrorShadow {
             reals: Mpfr::new(PRECISION),
             rounding,
             plain_sums: false,
-            decisions: Decisions::default(),
+            ignores_decisions: false,
+            causes: Causes::new(settings),
             underflowed: None,
         }
     }
@@ -266,6 +305,9 @@ impl Shadow for ErrorShadow {
 
     fn output(&mut self, leaves: &Leaves, x: Seen<'_, f64>) -> (Value, Said<String>) {
         let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
+        if judgement == Judgement::Wrong {
+            self.causes.is_wrong(&x, measured.error_bits, leaves.output);
+        }
         let said = Said::Error {
             real: Some(self.real_text(&x, measured.real)),
             error_bits: measured.error_bits,
@@ -288,12 +330,13 @@ impl Shadow for ErrorShadow {
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        self.decisions.findings()
+        self.causes.findings()
     }
 
     fn coverage(&self, into: &mut Coverage) {
         let underflow = |site| Exhausted { operation: "underflow", count: 1, site };
         into.exhausted.extend(self.underflowed.map(underflow));
+        into.unexplained = self.causes.unexplained;
     }
 
     fn settings(&self) -> findings::Settings {

@@ -6,6 +6,7 @@
 
 mod blame;
 mod certainty;
+mod consulted;
 pub mod convert;
 mod decisions;
 mod derivation;
@@ -49,15 +50,16 @@ pub use blame::{Merging, Portable, Roundings};
 use doubts::Doubt;
 use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
-pub(crate) use expression::{function, symbol};
 use fault::{Fault, Kind, Threshold};
+pub(crate) use findings::say;
 use history::{History, Source};
 use influences::Influences;
 pub use influences::{Both, Few};
 pub use lean::{Became, Made, Recurring};
 use measure::Measured;
 use number::{Arithmetic, RealNumber};
-use operations::{Id, Operations, What};
+pub(crate) use operations::What;
+use operations::{Id, Operations};
 use real::Real;
 pub use spots::{Left, Spot, SpotKind, verdict};
 

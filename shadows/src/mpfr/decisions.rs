@@ -161,13 +161,13 @@ impl MpfrShadow {
     }
 
     /// Counts a decision about something so close to where it changes that the reals cannot tell.
-    fn undecided(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+    pub(super) fn undecided(&mut self, id: Id, x: &[Seen<'_, Value>]) {
         self.operations[id].unsettled += 1;
         self.note_decision(id, x, 1.0);
     }
 
     /// Counts a decision that the reals make otherwise, unless it is held back.
-    fn flipped(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+    pub(super) fn flipped(&mut self, id: Id, x: &[Seen<'_, Value>]) {
         let worst = x.iter().filter_map(bits_off).fold(0.0, f64::max).exp2();
         self.note_decision(id, x, worst);
         if self.holds_back(id, x, worst) {

@@ -73,6 +73,17 @@ impl MpfrShadow {
         true
     }
 
+    /// Holds a decision back about floats of which nobody knows whose roundings they are, if one of the same operation was held back
+    /// of which that was known.
+    pub(super) fn doubts_again(&mut self, id: Id, x: &[Seen<'_, Value>]) -> bool {
+        let known = roundings_seen(x).is_some();
+        let Some(doubt) = self.doubts.iter_mut().find(|doubt| doubt.id == id).filter(|_| !known) else {
+            return false;
+        };
+        doubt.error.add(1.0);
+        true
+    }
+
     /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
     pub(super) fn confirmed_doubts(&mut self) -> Vec<Doubt> {
         let mut doubts = std::mem::take(&mut self.doubts);

@@ -15,7 +15,7 @@ use super::exact::to_f64;
 use super::history::{History, Made, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
-pub(crate) use print::{function, symbol};
+pub(super) use print::{function, symbol};
 use samples::Samples;
 
 /// Part of an expression.

@@ -189,7 +189,7 @@ fn reach(finding: &mut Finding, reach: &Reach) {
 }
 
 /// Adds a remark to what a finding says already.
-fn say(finding: &mut Finding, remark: &str) {
+pub(crate) fn say(finding: &mut Finding, remark: &str) {
     let hint = finding.hint.get_or_insert_default();
     if !hint.is_empty() {
         hint.push_str("; ");

@@ -13,7 +13,7 @@ use super::special::Births;
 
 /// Operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(crate) enum What {
     /// A row of TABLE 1.
     Op(Op),
     /// Compares.

@@ -163,7 +163,7 @@ impl Real {
 
     /// Tells whether it depends on operations at fault.
     #[inline(always)]
-    pub(super) fn is_influenced(&self) -> bool {
+    pub(crate) fn is_influenced(&self) -> bool {
         self.influences.are_any()
     }
 }

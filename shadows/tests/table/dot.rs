@@ -162,6 +162,9 @@ impl Arith for Counter {
     fn lit(&self, x: f64) -> f64 {
         self.host.lit(x)
     }
+    fn ulps(&self, n: f64) -> f64 {
+        self.host.ulps(n)
+    }
     fn neg(&self, a: f64) -> f64 {
         self.note("neg", self.host.neg(a))
     }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::x86::code::{Displaced, Placement, RuleCode};
 use crate::x86::discover::{CodeSource, Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
-use crate::x86::mirror::Mirror;
+use crate::x86::mirror::{Mirror, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::returns;
 use crate::x86::rows;
@@ -112,6 +112,13 @@ impl Translator {
     pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.meets(pc, number);
+        }
+    }
+
+    /// The operation at guest address `pc` is watched so from now on ([`Mirror::watch`]). Its blocks are to be forgotten.
+    pub(crate) fn watch(&mut self, pc: u64, watched: Watched) {
+        if let Some(mirror) = &mut self.emitter.mirror {
+            mirror.watch(pc, watched);
         }
     }
 

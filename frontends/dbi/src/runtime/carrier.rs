@@ -132,6 +132,8 @@ pub(crate) struct InlineCode {
     pub(crate) rule: InlineRule,
     /// The question asked beside comparisons, as a rule of differences.
     pub(crate) doubt: InlineRule,
+    /// The question asked before operations, if the policy has a watch.
+    pub(crate) suspicion: InlineRule,
     /// Computes the shadow of a function's result where that takes more than arithmetic: called by translated code.
     pub(crate) evaluate: extern "C" fn(&mut FunctionCall),
     /// The rule as a number: the oracle of emitted code.
@@ -140,6 +142,9 @@ pub(crate) struct InlineCode {
     /// The same of what is asked beside comparisons.
     #[cfg(test)]
     pub(crate) eval_doubt: fn(Format, Op, Given<'_, f64>) -> f64,
+    /// The same of what is asked before operations.
+    #[cfg(test)]
+    pub(crate) eval_suspicion: fn(Format, Op, Given<'_, f64>) -> f64,
 }
 
 /// Services of the run time for shadows whose rule reaches the guest in one way.
@@ -164,11 +169,14 @@ impl<S: Inline> Reach<S> for reach::Inline {
     const INLINE: Option<InlineCode> = Some(InlineCode {
         rule: InlineRule::of::<S>(),
         doubt: InlineRule::of_doubt::<S>(),
+        suspicion: InlineRule::of_suspicion::<S>(),
         evaluate: evaluate::<S>,
         #[cfg(test)]
         eval: S::eval,
         #[cfg(test)]
         eval_doubt: |format, _, given| S::doubt(&Host::new(format), given),
+        #[cfg(test)]
+        eval_suspicion: |format, op, given| S::suspicion(&Host::new(format), op, given),
     });
 }
 

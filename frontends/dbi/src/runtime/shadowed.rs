@@ -16,7 +16,7 @@ use crate::engine::thread::Thread;
 use crate::session::Calls;
 use crate::x86::mode::Mode;
 use crate::x86::state;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::replay::{self, Outcome};
 use shadowgrind_core::shadow::Sent;
 use shadowgrind_core::site::Site;
@@ -39,6 +39,8 @@ pub(crate) struct Shadowed {
     pub(super) raised: Raised,
     /// Return addresses the thread has seen hooked: the code there was made again when they were.
     pub(super) watched: HashSet<u64>,
+    /// Number of calls of functions taken as one operation that came to the engine, by address.
+    pub(super) functions_seen: HashMap<u64, u32>,
 }
 
 /// State that a signal handler has interrupted.
@@ -59,6 +61,7 @@ impl Shadowed {
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),
+            functions_seen: HashMap::new(),
             raised: Raised::new(),
             buffer: 0,
             batches: tool.carrier.batches(),

@@ -20,14 +20,15 @@ use crate::x86::discover;
 use crate::x86::lower::{
     AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
 };
-use crate::x86::mirror::{address_registers, may_scale};
+use crate::x86::mirror::{Watched, address_registers, may_scale};
 use crate::x86::mode::Mode;
+use crate::x86::rows;
 use crate::x86::state;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::Cells;
-use shadowgrind_core::shadow::Exchange;
+use shadowgrind_core::shadow::{Exchange, Watch};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place, Step};
 use shadowgrind_core::words::Raw;
@@ -161,14 +162,20 @@ pub(super) fn begin(thread: &mut Thread) {
     }
     let often = is_inline && shadowed.upper_registers && runs_often(&pending.entry);
     let entry = pending.entry.clone();
+    let watched = tool.and_then(|tool| watched_from_now(&entry, tool.policy().watch?));
     let end = entry.insn.next_ip() - 1;
     shadowed.solos.pending = Some(pending);
+    if let Some(watched) = watched {
+        thread.translator.watch(pc, watched);
+    }
     if often {
         let insn = &entry.insn;
         let number = tool.and_then(|tool| {
             tool.session.number_of_gap(entry.site, insn.code() as usize, || shadowed::name(insn))
         });
         thread.translator.meets(pc, number);
+    }
+    if often || watched.is_some() {
         for at in [pc, end] {
             thread.cache.invalidate_page(page_floor(at));
         }
@@ -178,9 +185,26 @@ pub(super) fn begin(thread: &mut Thread) {
 /// Tells whether the instruction is worth longer code than it has, for the first time.
 fn runs_often(entry: &Entry) -> bool {
     const OFTEN: u32 = 32;
-    let runs = entry.runs.get() + 1;
+    may_scale(&entry.insn) && runs_again(entry) == OFTEN
+}
+
+/// Counts a run of the instruction.
+fn runs_again(entry: &Entry) -> u32 {
+    let runs = entry.runs.get().saturating_add(1);
     entry.runs.set(runs);
-    runs == OFTEN && may_scale(&entry.insn)
+    runs
+}
+
+/// The way in which an operation that runs is watched from now on, if that is another than before.
+fn watched_from_now(entry: &Entry, watch: Watch) -> Option<Watched> {
+    if !rows::row(&entry.insn).is_watched() {
+        return None;
+    }
+    match runs_again(entry) {
+        runs if runs == watch.first => Some(Watched::Suspicious),
+        runs if runs == watch.first + watch.suspicious => Some(Watched::Never),
+        _ => None,
+    }
 }
 
 fn is_atomic(insn: &Instruction) -> bool {

@@ -108,6 +108,7 @@ impl Tool {
             records: self.records(),
             rule: self.inline().map(|inline| inline.rule),
             doubt: self.inline().filter(|_| self.policy().comparisons).map(|inline| inline.doubt),
+            suspicion: self.inline().filter(|_| self.policy().watch.is_some()).map(|inline| inline.suspicion),
             policy: self.policy(),
             slow: self.session.is_slow(),
             constants: self.constants,

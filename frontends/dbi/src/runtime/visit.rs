@@ -6,6 +6,7 @@ use super::handed::Lost;
 use super::registers::{self, RegisterShadows};
 use super::shadowed;
 use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
 use crate::engine::syscalls::table;
 use crate::engine::thread::Thread;
@@ -13,7 +14,7 @@ use crate::engine::{guest, planes};
 use crate::hooks::machine::{Machine, Unmapped};
 use crate::session::{Arrival, Calls, Observer, ProgramEnd, Session};
 use crate::x86::function::{Function, Goes, Shape};
-use crate::x86::mirror::CALLER_SAVED;
+use crate::x86::mirror::{CALLER_SAVED, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::rounding::Rounding;
@@ -155,7 +156,20 @@ pub(super) fn arrived(thread: &mut Thread) {
             let not_stack = !thread.context.regs[reg::RSP];
             thread.context.call = FunctionCall { not_stack, then, ..FunctionCall::default() };
             thread.mode = Mode::WRAPPED.past_hook();
+            see_function(thread, pc);
         }
+    }
+}
+
+/// The function at `pc` is seen by the engine; after a few times, translated code sees to it if it can.
+fn see_function(thread: &mut Thread, pc: u64) {
+    let watch = thread.process.tool.as_ref().and_then(|tool| tool.policy().watch);
+    let (Some(watch), Some(shadowed)) = (watch, thread.shadowed.as_deref_mut()) else { return };
+    let calls = shadowed.functions_seen.entry(pc).or_default();
+    *calls = calls.saturating_add(1);
+    if *calls == watch.first {
+        thread.translator.watch(pc, Watched::Never);
+        thread.cache.invalidate_page(page_floor(pc));
     }
 }
 

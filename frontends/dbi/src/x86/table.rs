@@ -126,6 +126,11 @@ impl Row {
         }
     }
 
+    /// Tells whether executions of the operation may be watched: it is computed beside the guest's as a rule.
+    pub(crate) fn is_watched(self) -> bool {
+        matches!(self, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_))
+    }
+
     /// Tells whether a result may be rounded though the operands are exact; integers that floats are rounded to are meant as such.
     pub(crate) fn rounds(self) -> bool {
         self.computes() && !matches!(self, Row::Round(..))

@@ -4,6 +4,7 @@
 //! fault finds nothing changed. A rule that needs the result comes after.
 
 use super::At;
+use super::Watched;
 use super::operand;
 use super::places;
 use super::record::{Plan, What};
@@ -94,6 +95,11 @@ impl Emitter {
             self.guest(at);
             self.close_operand();
             return self.clear_vector(d);
+        }
+        if self.watched(at) == Watched::Suspicious
+            && let Some(suspicion) = self.mirror().settings.suspicion.filter(|asked| asked.is_arithmetic(op))
+        {
+            self.ask(at, (suspicion, op), format, width, &operands);
         }
         let sum = Sum { op, format, width, d };
         self.find_magic(at, sum, &operands);
@@ -396,7 +402,7 @@ impl Emitter {
                 Shape::Scalar => format.bytes() as u8,
                 Shape::Packed => insn.op0_register().size() as u8,
             };
-            self.ask(at, doubt, format, width, &operands);
+            self.ask(at, (doubt, Op::Sub), format, width, &operands);
         }
         if insn.op0_register().is_vector_register() && rows::row(insn) != Row::CompareFlags(format) {
             self.close_operand();
@@ -406,20 +412,27 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// Leaves the instruction to the engine where `doubt` is not +0 in a lane.
-    fn ask(&mut self, at: At<'_>, doubt: InlineRule, format: Format, width: u8, operands: &Operands) {
+    /// Leaves the instruction to the engine where the question about `op` has an answer other than +0 in a lane.
+    fn ask(
+        &mut self,
+        at: At<'_>,
+        (question, op): (InlineRule, Op),
+        format: Format,
+        width: u8,
+        operands: &Operands,
+    ) {
         let upper = self.has_upper();
         let temps: Vec<u8> = match upper {
             true => vec![self.temporary(0)],
-            false => (2..2 + doubt.temporaries(Op::Sub)).map(|i| self.temporary(i)).collect(),
+            false => (2..2 + question.temporaries(op)).map(|i| self.temporary(i)).collect(),
         };
         let to = self.temporary(1);
         let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         self.touch(at);
         self.begin_rule(at);
         let job = Job {
-            rule: doubt,
-            op: Op::Sub,
+            rule: question,
+            op,
             format,
             width,
             x: &operands.x[..operands.count],

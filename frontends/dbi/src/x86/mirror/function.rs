@@ -5,6 +5,7 @@
 //! registers and most general ones, and so may this. Shadows of registers are left as they are, but for the result's: a
 //! caller that reads another register knows that the function leaves it alone.
 
+use super::Watched;
 use super::arith::lanes_mask;
 use super::encode::{self, EQUAL, NO_SIGN, NOT_EQUAL};
 use crate::context::{CallVector, Context, FunctionCall, reg};
@@ -76,7 +77,8 @@ impl Emitter {
         // The evaluator knows nothing of roundings.
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
         let suffices = !settings.policy.is_born || function.function.results().all(is_ruled);
-        (settled && inline && suffices).then_some(function)
+        let is_seen = settings.policy.watch.is_none() || self.watches(block.start) != Watched::Always;
+        (settled && inline && suffices && is_seen).then_some(function)
     }
 
     /// Enters the function at `start`.

@@ -67,6 +67,8 @@ pub(crate) struct Settings {
     pub(crate) rule: Option<InlineRule>,
     /// The rule of what is asked beside comparisons, if those are to be seen and operations are not recorded.
     pub(crate) doubt: Option<InlineRule>,
+    /// The rule of what is asked before operations that are watched.
+    pub(crate) suspicion: Option<InlineRule>,
     /// The other services for the shadow.
     pub(crate) policy: &'static Policy,
     /// Whatever meets a shadow is left to the engine: the slow twin of everything else, for tests.
@@ -81,6 +83,17 @@ pub(crate) struct Settings {
     pub(crate) guest_end: u64,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
     pub(crate) vdso: (u64, u64),
+}
+
+/// Executions of an operation that are left to the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    /// All.
+    Always,
+    /// Those that are suspicious.
+    Suspicious,
+    /// None.
+    Never,
 }
 
 /// See the module's description.
@@ -99,6 +112,8 @@ pub(crate) struct Mirror {
     /// Guest addresses of instructions that are worth the code of `scaled`, and the numbers under which those count the
     /// digits that they lose.
     meets: HashMap<u64, u16>,
+    /// Guest addresses of operations that are watched no longer, or less than from the first.
+    watched: HashMap<u64, Watched>,
 }
 
 impl Mirror {
@@ -113,6 +128,7 @@ impl Mirror {
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
             meets: HashMap::new(),
+            watched: HashMap::new(),
         }
     }
 
@@ -133,6 +149,11 @@ impl Mirror {
     pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {
         // Without a number it is left to the engine, which counts.
         self.meets.extend(number.map(|number| (pc, number)));
+    }
+
+    /// The operation at guest address `pc` is watched so from now on. Code made from there is to be made anew.
+    pub(crate) fn watch(&mut self, pc: u64, watched: Watched) {
+        self.watched.insert(pc, watched);
     }
 
     /// The recorded operations, by number.
@@ -242,6 +263,7 @@ impl Emitter {
             {
                 self.guarded(at);
             }
+            row if row.is_watched() && self.watched(at) == Watched::Always => self.solo(at),
             Row::Nothing => self.guest(at),
             Row::Integer if self.hides_mxcsr() && isolation::concerns_mxcsr(insn) => self.annotated_mxcsr(at),
             Row::Integer => self.integer(at),
@@ -292,6 +314,21 @@ impl Emitter {
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
             Row::Round(..) if records => self.solo(at),
             _ => self.guarded(at),
+        }
+    }
+
+    /// The way in which the operation of an instruction is watched.
+    fn watched(&mut self, at: At<'_>) -> Watched {
+        self.watches(at.insn().pc())
+    }
+
+    /// The same of the operation at guest address `pc`, which may be a function.
+    fn watches(&mut self, pc: u64) -> Watched {
+        let is_off = self.mode.is_off();
+        let mirror = self.mirror();
+        match mirror.settings.suspicion {
+            Some(_) if !is_off => mirror.watched.get(&pc).copied().unwrap_or(Watched::Always),
+            _ => Watched::Never,
         }
     }
 

@@ -78,6 +78,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
         policy: &Policy::SEEDED,
         rule: ShadowKind::ALL.iter().find_map(|kind| kind.inline()).map(|inline| inline.rule),
         doubt: None,
+        suspicion: None,
         constants: CONTEXT + 0x9000,
         guest_end: 1 << 45,
         vdso: (0, 0),

@@ -12,7 +12,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 25] = [
+const OWN: [Constant; 26] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -22,6 +22,7 @@ const OWN: [Constant; 25] = [
     Constant::LastByteButOne,
     Constant::LowHalf,
     Constant::Widened,
+    Constant::Ulps(16.0_f64.to_bits()),
     literal(0.0),
     literal(1.0),
     literal(-0.5),
@@ -150,6 +151,9 @@ fn lane(constant: Constant, format: Format) -> u64 {
     let sign = 1 << (format.width() - 1);
     match constant {
         Constant::Literal(x) => format.from_f64(f64::from_bits(x)) as u64,
+        Constant::Ulps(n) => {
+            format.from_f64(f64::from_bits(n) * f64::exp2(1.0 - f64::from(format.precision()))) as u64
+        }
         Constant::Sign => sign,
         Constant::Magnitude => sign - 1,
         Constant::Whole => format.from_f64(f64::exp2(f64::from(format.precision() - 1))) as u64,

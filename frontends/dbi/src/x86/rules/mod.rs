@@ -60,8 +60,8 @@ pub(crate) struct InlineRule {
     facts: &'static Table,
 }
 
-/// Facts of rules, and of questions beside comparisons.
-static FACTS: [Table; 2] = [Table::new(), Table::new()];
+/// Facts of rules, of questions beside comparisons, and of those before operations.
+static FACTS: [Table; 3] = [const { Table::new() }; 3];
 
 impl InlineRule {
     /// That of shadow `S`.
@@ -72,6 +72,11 @@ impl InlineRule {
     /// Question of shadow `S` beside a comparison, as a rule of the operands' difference.
     pub(crate) const fn of_doubt<S: Inline>() -> Self {
         InlineRule { template: Template::of_doubt::<S>, facts: &FACTS[1] }
+    }
+
+    /// Question of shadow `S` before an operation.
+    pub(crate) const fn of_suspicion<S: Inline>() -> Self {
+        InlineRule { template: Template::of_suspicion::<S>, facts: &FACTS[2] }
     }
 
     /// That for `op` on operands and shadows that are in places of their own.

@@ -47,6 +47,8 @@ impl Node {
 pub(super) enum Constant {
     /// A number, by its bits as an `f64`: zeros differ.
     Literal(u64),
+    /// So many units in the last place of 1, by the bits of their number as an `f64`.
+    Ulps(u64),
     /// The sign bit.
     Sign,
     /// All bits but that.
@@ -176,6 +178,11 @@ impl Template {
     /// Question of shadow `S` beside a comparison; parameters as of [`of`](Template::of).
     pub(super) fn of_doubt<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
         Template::record(op.arity(), same, absent, S::doubt)
+    }
+
+    /// Question of shadow `S` before an operation; parameters as of [`of`](Template::of).
+    pub(super) fn of_suspicion<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
+        Template::record(op.arity(), same, absent, |k, given| S::suspicion(k, op, given))
     }
 
     /// Template of `rule` for `count` operands; the other parameters as of [`of`](Template::of).
@@ -390,6 +397,9 @@ impl Arith for Recorder {
 
     fn lit(&self, x: f64) -> V {
         self.constant(Constant::Literal(x.to_bits()))
+    }
+    fn ulps(&self, n: f64) -> V {
+        self.constant(Constant::Ulps(n.to_bits()))
     }
     fn neg(&self, a: V) -> V {
         self.verb(Verb::Xor(a, self.constant(Constant::Sign)))

@@ -318,6 +318,38 @@ fn doubts_are_the_hosts() {
     }
 }
 
+/// Operations are asked about as the host asks.
+#[test]
+fn suspicions_are_the_hosts() {
+    let asked = |inline: &InlineCode, op| inline.suspicion.is_arithmetic(op);
+    let rows = || inlines().flat_map(|inline| arithmetic().map(move |op| (inline, op)));
+    let rows: Vec<_> = rows().filter(|(inline, op)| asked(inline, *op)).collect();
+    let ops: Vec<Op> = rows.iter().map(|&(_, op)| op).collect();
+    assert_eq!(ops, [Op::Add, Op::Sub, Op::Fmadd, Op::Fmsub, Op::Fnmadd, Op::Fnmsub]);
+    for binding in [Binding::Evex, Binding::Vex].into_iter().filter(|&binding| runs(binding)) {
+        let mut stage = Stage::new(17);
+        let widths = [(Format::F32, 4), (Format::F32, 32), (Format::F64, 8), (Format::F64, 16)];
+        for (&(inline, op), (format, width)) in rows.iter().flat_map(|row| widths.map(|width| (row, width))) {
+            for (memory, absent) in [(0, 0), (0x22, 0), (0, 1), (0, 2)] {
+                let scene = Scene {
+                    shadow: InlineCode { rule: inline.suspicion, eval: inline.eval_suspicion, ..inline },
+                    binding,
+                    op,
+                    format,
+                    width,
+                    rest: Rest::Zero,
+                    lanes: binding == Binding::Evex,
+                    memory,
+                    onto: None,
+                    twin: false,
+                    absent,
+                };
+                play(&mut stage, &scene, 100);
+            }
+        }
+    }
+}
+
 /// Rules of functions say the same as the host does; for what they do not know they say NaN.
 #[test]
 fn function_rules_are_the_hosts_as_far_as_they_go() {
@@ -442,12 +474,14 @@ fn guest_values_are_asked_for_where_they_are_read() {
     );
 }
 
-/// Every constant that a row mentions is in the pool.
+/// Every constant that a row mentions, or a question, is in the pool.
 #[test]
 fn the_pool_suffices() {
     let constants = Constants::at(0);
-    for op in Op::ALL.iter().copied().filter(|&op| rule().is_arithmetic(op)) {
-        for node in rule().plain(op).nodes {
+    let rules = inlines().flat_map(|inline| [inline.rule, inline.suspicion]);
+    let rules = rules.flat_map(|rule| Op::ALL.iter().map(move |&op| (rule, op)));
+    for (rule, op) in rules.filter(|(rule, op)| rule.is_arithmetic(*op)) {
+        for node in rule.plain(op).nodes {
             if let Node::Constant(constant) = node {
                 let _ = constants.vector(constant, Format::F64);
             }

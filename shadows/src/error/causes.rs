@@ -1,0 +1,263 @@
+//! Causes of errors: what the reals' diagnosis makes of the executions that come to the engine.
+//!
+//! Those are the first few of each instruction, and after that those whose result is suspicious ([`WATCH`]); all others run beside
+//! the program and are not seen. Between two executions that are seen, a float is known again by its bits and its error,
+//! so that what is known of its error goes with it. Where it is not known again, nobody can be named for what comes of
+//! it: that is counted.
+
+use hashbrown::HashMap;
+use shadowgrind_core::findings::{Finding, FindingKind, Spread};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::rounding::Rounding;
+use shadowgrind_core::shadow::{Lane, Seen, Settings, Watch};
+use shadowgrind_core::site::Site;
+
+use super::decisions::Outcome;
+use super::{ErrorShadow, FRACTION};
+use crate::mpfr::real::Real;
+use crate::mpfr::{MpfrShadow, What, measure, say};
+
+/// Executions that are seen.
+pub(super) const WATCH: Watch = Watch { first: 64, suspicious: 448 };
+/// Lanes at one site that are looked at, at most: some instructions always come to the engine.
+const MOST: u32 = 2048;
+/// Share of the threshold from which on an error that grows is noted: it is suspicious below the threshold already.
+const NOTICED: f64 = 0.75;
+/// Floats that are known again, at most.
+const KNOWN: usize = 1 << 14;
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Causes {
+    reals: MpfrShadow,
+    threshold: f64,
+    /// Number of lanes looked at, by site.
+    looked_at: HashMap<Site, u32>,
+    /// The last floats that were made where that was seen, by a hash of them.
+    known: Vec<Option<Known>>,
+    /// Sums at which an error of unknown origin grew beyond the threshold.
+    grown: HashMap<(Site, Op), Grown>,
+    /// Number of outputs that are wrong and nobody is known to answer for.
+    pub(super) unexplained: u64,
+}
+
+/// Bits of a float and of its error, as an `f64` each, both with the sign turned over if the float is negative.
+type Key = (u64, u64);
+
+/// A float that is known again.
+#[derive(Clone, Debug)]
+struct Known {
+    key: Key,
+    is_negative: bool,
+    real: Real,
+}
+
+/// Errors that grew beyond the threshold at one place: their number, the sum of their bits, and the most.
+#[derive(Debug, Default)]
+struct Grown {
+    count: u64,
+    bits: f64,
+    most: f64,
+}
+
+impl Causes {
+    pub(super) fn new(settings: &Settings) -> Causes {
+        Causes {
+            reals: MpfrShadow::new(settings.clone()),
+            threshold: settings.error_threshold,
+            looked_at: HashMap::new(),
+            known: Vec::new(),
+            grown: HashMap::new(),
+            unexplained: 0,
+        }
+    }
+
+    /// An execution that is seen, whose result has this error.
+    pub(super) fn saw(&mut self, lane: &Lane<'_, f64>, error: f64, rounding: [Rounding; 2]) {
+        let looked_at = self.looked_at.entry(lane.site).or_default();
+        if *looked_at >= MOST {
+            return;
+        }
+        *looked_at += 1;
+        let (mut has_grown, mut is_traced) = (false, true);
+        let mut reals: [Option<Real>; MAX_OPERANDS] = [const { None }; MAX_OPERANDS];
+        for (i, &shadow) in lane.shadows.iter().enumerate() {
+            let x = Seen { format: lane.from, bits: lane.x[i], shadow };
+            reals[i] = self.known(&x);
+            if let (None, Some(error)) = (&reals[i], shadow) {
+                if error.is_nan() {
+                    // Of what is infinite nothing is known.
+                    return;
+                }
+                is_traced = false;
+                let is_grown;
+                (reals[i], is_grown) = self.unknown(lane, &x);
+                has_grown |= is_grown;
+            }
+        }
+        let shadows: [Option<&Real>; MAX_OPERANDS] = std::array::from_fn(|i| reals[i].as_ref());
+        let Lane { site, op, from, to, x, r, .. } = *lane;
+        let lane = Lane { site, op, from, to, x, r, shadows: &shadows[..x.len()] };
+        let Some(real) = self.reals.consult(&lane, rounding, is_traced) else { return };
+        let bits = measure::measure(to, r, Some(&real)).error_bits;
+        if has_grown && bits > NOTICED * self.threshold && !real.is_influenced() {
+            let grown = self.grown.entry((site, op)).or_default();
+            *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
+        }
+        if error.to_bits() != 0 {
+            self.keep(&Seen { format: to, bits: r, shadow: Some(&error) }, real);
+        }
+    }
+
+    /// The real of operand `x`, whose error has an unknown origin. A sum that goes on with what is not wrong yet may have made
+    /// it so in turns that were not seen: that is said with it.
+    fn unknown(&mut self, lane: &Lane<'_, f64>, x: &Seen<'_, f64>) -> (Option<Real>, bool) {
+        let Some(real) = ErrorShadow::measurable(x) else { return (None, false) };
+        let is_small = measure::measure(x.format, x.bits, Some(&real)).error_bits <= self.threshold;
+        if lane.op.addends().is_empty() || !is_small {
+            return (Some(real), false);
+        }
+        (Some(self.reals.rounded_by(lane, real, (x.format, x.bits))), true)
+    }
+
+    /// Output `index`, which is `x`, is wrong by so many bits.
+    pub(super) fn is_wrong(&mut self, x: &Seen<'_, f64>, bits: f64, index: u64) {
+        let real = self.known(x);
+        let seen = Seen { format: x.format, bits: x.bits, shadow: real.as_ref() };
+        self.unexplained += u64::from(!self.reals.answers(&seen, bits, index));
+    }
+
+    /// A decision about `x`, compared with that of the reals.
+    pub(super) fn decided(&mut self, site: Site, what: What, x: &[Seen<'_, f64>], outcome: Outcome) {
+        let real = |x| self.known(x);
+        let known: Vec<Option<Real>> = x.iter().map(real).collect();
+        let is_known = x.iter().zip(&known).all(|(x, known)| x.shadow.is_none() || known.is_some());
+        if !is_known && outcome == Outcome::Alike {
+            return;
+        }
+        let about = |(x, known): (_, Option<Real>)| known.or_else(|| ErrorShadow::measurable(x));
+        let reals: Vec<Option<Real>> = x.iter().zip(known).map(about).collect();
+        let seen = |(x, real): (&Seen<'_, f64>, _)| Seen { format: x.format, bits: x.bits, shadow: real };
+        let seen: Vec<Seen<'_, Real>> = x.iter().zip(reals.iter().map(Option::as_ref)).map(seen).collect();
+        match is_known {
+            true => self.reals.decides(site, what, &seen),
+            false => self.reals.decided(site, what, &seen, outcome == Outcome::Flips),
+        }
+    }
+
+    /// All causes. Counts are those of the executions that were seen.
+    pub(super) fn findings(&mut self) -> Vec<Finding> {
+        let [mut findings, unreached] = self.reals.diagnoses();
+        let is_there = |findings: &[Finding], site, op: Op| {
+            findings.iter().any(|finding| finding.site == site && finding.operation == op.name())
+        };
+        findings.extend(unreached);
+        for (&(site, op), grown) in &self.grown {
+            if !is_there(&findings, site, op) {
+                findings.push(grown.finding(site, op));
+            }
+        }
+        for finding in &mut findings {
+            finding.executions = None;
+            let looked_at = self.looked_at.get(&finding.site).copied().unwrap_or(0);
+            if looked_at >= WATCH.first + WATCH.suspicious {
+                say(finding, &format!("{looked_at} executions were looked at, and no more"));
+            }
+        }
+        findings
+    }
+
+    /// The real of a float that is known again.
+    pub(super) fn known(&self, x: &Seen<'_, f64>) -> Option<Real> {
+        let (key, is_negative) = key(x)?;
+        let known = self.known.get(place(key))?.as_ref().filter(|known| known.key == key)?;
+        let is_turned = known.is_negative != is_negative;
+        Some(if is_turned { known.real.scaled(x.format, true, 0) } else { known.real.clone() })
+    }
+
+    fn keep(&mut self, x: &Seen<'_, f64>, real: Real) {
+        let Some((key, is_negative)) = key(x) else { return };
+        if self.known.is_empty() {
+            self.known.resize(KNOWN, None);
+        }
+        self.known[place(key)] = Some(Known { key, is_negative, real });
+    }
+}
+
+impl Grown {
+    fn finding(&self, site: Site, op: Op) -> Finding {
+        let spread = Spread { mean: self.bits / self.count as f64, max: self.most };
+        Finding {
+            count: self.count,
+            error_bits: Some(spread),
+            contribution: 0.0,
+            hint: Some("an error that had grown elsewhere or before was noticed here".to_owned()),
+            ..Finding::new(FindingKind::Accumulation, op.name(), site)
+        }
+    }
+}
+
+/// Key of a float with an error, and whether its sign was turned over.
+fn key(x: &Seen<'_, f64>) -> Option<(Key, bool)> {
+    let error = *x.shadow?;
+    if x.format == Format::F80 {
+        return None;
+    }
+    let (float, error) = (x.format.to_f64(x.bits), f64::from_bits(error.to_bits() & !FRACTION));
+    let is_negative = float.is_sign_negative();
+    let error = if is_negative { -error } else { error };
+    Some(((float.abs().to_bits(), error.to_bits()), is_negative))
+}
+
+/// Place of a key, by Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
+fn place((float, error): Key) -> usize {
+    let hash = (float ^ error.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash >> (64 - KNOWN.trailing_zeros())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shadowgrind_core::shadow::{Rule, Shadow};
+    use shadowgrind_core::step::Predicate;
+
+    const ADD: Site = Site::from_bits(1);
+    const COMPARE: Site = Site::from_bits(2);
+
+    /// Ten times a tenth, and the error that it has.
+    fn sum(shadow: &mut ErrorShadow) -> (f64, Option<f64>) {
+        let (mut sum, mut error) = (0.0_f64, None);
+        for _ in 0..10 {
+            let r = sum + 0.1;
+            let x = [sum, 0.1].map(|x: f64| u128::from(x.to_bits()));
+            let lane = Lane {
+                site: ADD,
+                op: Op::Add,
+                from: Format::F64,
+                to: Format::F64,
+                x: &x,
+                r: r.to_bits().into(),
+                shadows: &[error.as_ref(), None],
+            };
+            error = shadow.op(&lane);
+            sum = r;
+        }
+        (sum, error)
+    }
+
+    /// A decision that is another than in the reals is put down to the sum that made it so.
+    #[test]
+    fn decisions_have_causes() {
+        let mut shadow = <ErrorShadow as Shadow>::new(&Settings::default());
+        let (sum, error) = sum(&mut shadow);
+        let of = |x: f64, shadow| Seen { format: Format::F64, bits: x.to_bits().into(), shadow };
+        let x = [of(sum, error.as_ref()), of(1.0, None)];
+        shadow.compare(COMPARE, Predicate(Predicate::LESS), x);
+        let findings = shadow.findings();
+        let branch = findings.iter().find(|finding| finding.kind == FindingKind::Branch);
+        assert_eq!(branch.map(|branch| &branch.causes[..]), Some(&[ADD][..]), "{findings:?}");
+        let cause = findings.iter().find(|finding| finding.site == ADD);
+        assert_eq!(cause.map(|cause| cause.kind), Some(FindingKind::Accumulation));
+    }
+}
