@@ -65,6 +65,8 @@ fn notes(document: &Document<'_>) -> Vec<Notes> {
         };
         notes[text as usize].extend(said.map(|said| (end as usize, format!(" [{said}]"))));
     }
+    // What is formatted first may be written last.
+    notes.iter_mut().for_each(|notes| notes.sort_unstable());
     notes
 }
 

@@ -333,5 +333,22 @@ fn texts_are_annotated() -> Result<(), Failed> {
     let said = Case::new("error", &["--annotate=-"], &exe).terminal(&[])?;
     let exact = stdout.replace("[d 3.0]", "[16.0 digits]");
     let line = exact.lines().next().unwrap_or_default().replace("[d 4.0]", "[16.0 digits]");
-    if said.contains(&line) { Ok(()) } else { Err(said.into()) }
+    if !said.contains(&line) {
+        return Err(said.into());
+    }
+    formatted_in_another_order()
+}
+
+/// Python formats the second number of this line before the first.
+fn formatted_in_another_order() -> Result<(), Failed> {
+    const SCRIPT: &str = "import sys; x = float(sys.argv[1]); print('a', x * 0.75, f'{x * x:.3f}', x)";
+    let python = Path::new("/usr/bin/python3");
+    if !python.exists() {
+        host::skipped("annotated python", "no /usr/bin/python3");
+        return Ok(());
+    }
+    let case = Case::new("dot", &["--input=arg:3", "--annotate=-"], python);
+    let said = case.arg("-c").arg(SCRIPT).arg("0.5").terminal(&[])?;
+    let expected = "a 0.375 [d 0.75] 0.250 [d 1.0] 0.5 [d 1.0]\n";
+    if said.contains(expected) { Ok(()) } else { Err(said.into()) }
 }

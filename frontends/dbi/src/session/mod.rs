@@ -23,6 +23,7 @@ pub(crate) mod requests;
 mod seeds;
 mod selection;
 mod sent;
+mod standing;
 mod state;
 mod tail_calls;
 mod texts;

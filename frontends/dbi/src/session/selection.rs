@@ -1,20 +1,16 @@
 //! Printed floats that are outputs because an `--output` names them by how or where they were printed: chosen at the end,
 //! when all text has been written.
 //!
-//! Until then every printed float is recorded. Where a float stands in what the program writes is found by going through
-//! both in order: the recorded floats, and the numbers in the text of each stream.
+//! Until then every printed float is recorded. Knows SPECs; where a float stands in a text, `standing` finds.
 
+use super::standing::standing;
 use super::state::{Session, State};
-use super::texts::{Scan, Token};
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Entry, Label, Listed, Output, OutputKind, PrintedAt, Report, WrittenText};
+use shadowgrind_core::findings::{Entry, Label, Listed, Output, OutputKind, PrintedAt, Report};
 use shadowgrind_core::site::{Place, Site};
 use shadowgrind_core::spec::{OutputSpec, Span, Stream, StreamPlace};
 use shadowgrind_reports::document::Symbols;
-
-/// Numbers of a text that are looked through for a float: others are integers, or parts of words.
-const AHEAD: usize = 4096;
 
 impl Session {
     /// Tells whether the text that the program writes is wanted.
@@ -193,61 +189,6 @@ fn is_labelled(report: &Report, label: Label, wanted: &str) -> bool {
     ends.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// Places of printed floats in the texts, in ascending order of the floats.
-fn standing<'a>(
-    texts: &[WrittenText],
-    printed: impl Iterator<Item = (u64, Output<'a>)>,
-) -> Vec<(u64, PrintedAt)> {
-    let scans: Vec<Scan> = texts.iter().map(|text| Scan::of(&text.bytes)).collect();
-    let mut next = vec![0; scans.len()];
-    let mut found = Vec::new();
-    for (index, output) in printed {
-        let value = output.value.to_f64();
-        let exact = output.printed();
-        let nearest = (0..scans.len())
-            .filter_map(|text| {
-                let (tokens, bytes) = (&scans[text].tokens[next[text]..], &texts[text].bytes);
-                let is = |token: &Token| {
-                    let written = &bytes[token.start..token.end];
-                    match &exact {
-                        Some(exact) => exact.trim().as_bytes() == written,
-                        // A float that is written without a point is so by C's `%g`, whose notation is known.
-                        None => !token.is_integer && is_text_of(written, token.value, value),
-                    }
-                };
-                tokens.iter().take(AHEAD).position(is).map(|skipped| (skipped, text))
-            })
-            .min();
-        if let Some((skipped, text)) = nearest {
-            let token = &scans[text].tokens[next[text] + skipped];
-            found.push((index, printed_at(text, &texts[text].bytes, token)));
-            next[text] += skipped + 1;
-        }
-    }
-    found
-}
-
-/// Place of a number of text `text`, which is `bytes`.
-fn printed_at(text: usize, bytes: &[u8], token: &Token) -> PrintedAt {
-    let line_start = bytes[..token.start].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    // Of texts less than 4 GiB is kept.
-    let [text, column, start, end] =
-        [text, token.start - line_start + 1, token.start, token.end].map(|n| n as u32);
-    PrintedAt { text, line: token.line, number: token.number, column, start, end }
-}
-
-/// Tells whether `written`, which has the value `read`, may be the text of `value`: they differ by less than one unit of
-/// the last digit written.
-fn is_text_of(written: &[u8], read: f64, value: f64) -> bool {
-    let (mantissa, exponent) = match written.iter().position(|byte| byte.is_ascii_alphabetic()) {
-        Some(sign) => (&written[..sign], std::str::from_utf8(&written[sign + 1..]).unwrap_or_default()),
-        None => (written, ""),
-    };
-    let decimals = mantissa.iter().rev().position(|&byte| byte == b'.').unwrap_or(0);
-    let unit = 10f64.powi(exponent.parse::<i32>().unwrap_or(0) - decimals as i32);
-    (read - value).abs() <= unit + 1e-15 * value.abs()
-}
-
 /// The SPEC as it is written.
 fn text(spec: &OutputSpec) -> String {
     let range = |span: &Span| match span.first == span.last {
@@ -269,18 +210,5 @@ fn text(spec: &OutputSpec) -> String {
             let spans = place.lines.iter().chain(&place.numbers).map(range);
             stream + &spans.collect::<String>()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_of_a_float() {
-        for (written, value) in [("0.33", 1.0 / 3.0), ("1.5e+03", 1540.0), ("2", 2.25), ("-0.125", -0.125)] {
-            assert!(is_text_of(written.as_bytes(), written.parse().unwrap(), value), "{written}");
-        }
-        assert!(!is_text_of(b"0.35", 0.35, 1.0 / 3.0));
     }
 }

@@ -1,0 +1,142 @@
+//! Places of printed floats in the texts that a program has written.
+//!
+//! Both are gone through in order: the floats as they were formatted, and the numbers of each text. A number is taken by one
+//! float; what was formatted early and written late is found among the numbers that were passed over. Knows nothing of SPECs.
+
+use super::texts::{Scan, Token};
+use shadowgrind_core::findings::{Output, PrintedAt, WrittenText};
+
+/// Numbers of a text that are looked through for a float, in each direction: others are integers, or parts of words.
+const REACH: usize = 4096;
+
+/// A text with the numbers that no float has taken yet.
+struct Numbers<'a> {
+    bytes: &'a [u8],
+    tokens: Vec<Token>,
+    taken: Vec<bool>,
+    /// Number of the first token behind all that are taken.
+    next: usize,
+}
+
+impl Numbers<'_> {
+    /// The token that `is` the float, and its distance: on the line of the last one taken the first behind that, or else the
+    /// last before it; then on other lines likewise.
+    fn find(&self, is: &dyn Fn(&Token, &[u8]) -> bool) -> Option<(usize, usize)> {
+        let line = self.next.checked_sub(1).map(|last| self.tokens[last].line);
+        let fits = |n: usize| {
+            let token = &self.tokens[n];
+            !self.taken[n] && is(token, &self.bytes[token.start..token.end])
+        };
+        let on_line = |n: &usize| Some(self.tokens[*n].line) == line;
+        let ahead = || self.next..self.tokens.len().min(self.next + REACH);
+        let behind = || (self.next.saturating_sub(REACH)..self.next).rev();
+        let found = ahead()
+            .take_while(on_line)
+            .find(|&n| fits(n))
+            .or_else(|| behind().take_while(on_line).find(|&n| fits(n)))
+            .or_else(|| ahead().find(|&n| fits(n)))
+            .or_else(|| behind().find(|&n| fits(n)))?;
+        Some((found.abs_diff(self.next), found))
+    }
+
+    fn take(&mut self, token: usize) {
+        self.taken[token] = true;
+        self.next = self.next.max(token + 1);
+    }
+}
+
+/// Places of printed floats in the texts, in ascending order of the floats.
+pub(super) fn standing<'a>(
+    texts: &[WrittenText],
+    printed: impl Iterator<Item = (u64, Output<'a>)>,
+) -> Vec<(u64, PrintedAt)> {
+    let numbers = |text: &'_ WrittenText| Scan::of(&text.bytes).tokens;
+    let mut texts: Vec<Numbers<'_>> = texts
+        .iter()
+        .map(|text| (text, numbers(text)))
+        .map(|(text, tokens)| Numbers {
+            bytes: &text.bytes,
+            taken: vec![false; tokens.len()],
+            tokens,
+            next: 0,
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (index, output) in printed {
+        let value = output.value.to_f64();
+        let exact = output.printed();
+        let is = |token: &Token, written: &[u8]| match &exact {
+            Some(exact) => exact.trim().as_bytes() == written,
+            // A float that is written without a point is so by C's `%g`, whose notation is known.
+            None => !token.is_integer && is_text_of(written, token.value, value),
+        };
+        let places = texts.iter().enumerate().filter_map(|(number, text)| {
+            let (distance, token) = text.find(&is)?;
+            Some((distance, number, token))
+        });
+        if let Some((_, number, token)) = places.min() {
+            found.push((index, printed_at(number, texts[number].bytes, &texts[number].tokens[token])));
+            texts[number].take(token);
+        }
+    }
+    found
+}
+
+/// Place of a number of text `text`, which is `bytes`.
+fn printed_at(text: usize, bytes: &[u8], token: &Token) -> PrintedAt {
+    let line_start = bytes[..token.start].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    // Of texts less than 4 GiB is kept.
+    let [text, column, start, end] =
+        [text, token.start - line_start + 1, token.start, token.end].map(|n| n as u32);
+    PrintedAt { text, line: token.line, number: token.number, column, start, end }
+}
+
+/// Tells whether `written`, which has the value `read`, may be the text of `value`: they differ by less than one unit of
+/// the last digit written. NaN and infinities are words, not numbers.
+fn is_text_of(written: &[u8], read: f64, value: f64) -> bool {
+    let (mantissa, exponent) = match written.iter().position(|byte| byte.is_ascii_alphabetic()) {
+        Some(sign) => (&written[..sign], std::str::from_utf8(&written[sign + 1..]).unwrap_or_default()),
+        None => (written, ""),
+    };
+    let decimals = mantissa.iter().rev().position(|&byte| byte == b'.').unwrap_or(0);
+    let unit = 10f64.powi(exponent.parse::<i32>().unwrap_or(0) - decimals as i32);
+    value.is_finite() && (read - value).abs() <= unit + 1e-15 * value.abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_float() {
+        for (written, value) in [("0.33", 1.0 / 3.0), ("1.5e+03", 1540.0), ("2", 2.25), ("-0.125", -0.125)] {
+            assert!(is_text_of(written.as_bytes(), written.parse().unwrap(), value), "{written}");
+        }
+        assert!(!is_text_of(b"0.35", 0.35, 1.0 / 3.0));
+        assert!(!is_text_of(b"0.7", 0.7, f64::INFINITY));
+    }
+
+    /// Formatted in another order than written, and once not written at all.
+    #[test]
+    fn floats_formatted_early_are_found() {
+        use shadowgrind_core::findings::{Label, OutputKind, Said, WrittenTexts};
+        use shadowgrind_core::site::Site;
+        use shadowgrind_core::spec::Stream;
+        let mut texts = WrittenTexts::default();
+        texts.append(Stream::Stdout, b"1.5 2.5\n3.5 1.5\n");
+        let (kind, label, site) = (OutputKind::Python, Label::NONE, Site::NONE);
+        let output = |value: f64| Output {
+            kind,
+            label,
+            value: value.into(),
+            site,
+            position: 0,
+            said: Said::Nothing,
+            notation: None,
+        };
+        let printed = [2.5, 1.5, 7.5, 3.5, 1.5].map(output);
+        let found = standing(texts.all(), (0..).zip(printed));
+        let places: Vec<_> = found.iter().map(|(index, at)| (*index, at.line, at.column)).collect();
+        assert_eq!(places, [(0, 1, 5), (1, 1, 1), (3, 2, 1), (4, 2, 5)]);
+    }
+}
