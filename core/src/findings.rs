@@ -320,9 +320,6 @@ pub struct Coverage {
     pub instructions: Option<u64>,
     /// Functions taken as one operation.
     pub wrapped: Vec<Wrapped>,
-    /// Number of threads whose operations were recorded and replayed later: a value that one of several hands to another by
-    /// a plain store may get there before its shadow.
-    pub recording_threads: u32,
     /// Instructions that met a shadowed value and dropped it.
     pub gaps: Vec<Gap>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.

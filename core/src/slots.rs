@@ -112,6 +112,16 @@ impl<V> Slots<V> {
         self.pages.get(page_of(ticket)).and_then(Option::as_ref).is_some_and(|page| page.has_any(ticket))
     }
 
+    /// Tells whether `ticket` was handed out and is not assigned yet. Any number will do as a ticket.
+    #[inline]
+    pub fn is_pending(&self, ticket: u64) -> bool {
+        let index = page_of(ticket);
+        let Some(Some(page)) = self.pages.get(index) else { return false };
+        ticket != NO_TICKET
+            && !page.is_assigned(ticket)
+            && self.taken[index][ticket as usize / 64 % WORDS] >> (ticket % 64) & 1 == 1
+    }
+
     /// A new ticket for the shadow `value` of the float of `format` and `bits`.
     pub fn insert(&mut self, format: Format, bits: u128, value: V) -> u64 {
         let ticket = self.reserve();

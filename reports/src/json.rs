@@ -421,9 +421,6 @@ struct CoverageRecord<'a> {
     operations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
-    /// Threads whose operations are replayed later, if there is more than one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recording_threads: Option<u32>,
     wrapped: &'a [Wrapped],
     gaps: Vec<GapRecord<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -476,7 +473,6 @@ fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
     CoverageRecord {
         operations: coverage.operations,
         instructions: coverage.instructions,
-        recording_threads: Some(coverage.recording_threads).filter(|&threads| threads > 1),
         wrapped: &coverage.wrapped,
         gaps: gaps.collect(),
         decisions: decisions.collect(),

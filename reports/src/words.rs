@@ -414,14 +414,6 @@ fn decisions(document: &Document<'_>) -> Vec<(&'static str, String)> {
     taken.into_iter().chain(equal).collect()
 }
 
-/// Statement that values were followed within each of so many threads, not always from one to another.
-fn within_threads(threads: u32) -> String {
-    format!(
-        "none within each of {threads} threads; a value that one hands to another by a plain store, with no atomic \
-         instruction or system call in between, may have lost its shadow"
-    )
-}
-
 /// Coverage, by name: operations watched, and those that were not.
 pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     let coverage = &document.report.coverage;
@@ -444,7 +436,6 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     facts.extend(decisions(document));
     let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();
     facts.push(match coverage.gaps.len() {
-        0 if coverage.recording_threads > 1 => ("gaps", within_threads(coverage.recording_threads)),
         0 => ("gaps", "none: every shadowed value was followed".to_owned()),
         _ => ("gaps", format!("{} lost their shadow in these instructions", count(dropped, "value"))),
     });

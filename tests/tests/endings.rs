@@ -10,7 +10,7 @@ use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::report::Report;
 use std::path::{Path, PathBuf};
 
-const SHADOWS: [&str; 2] = ["dot", "mpfr"];
+const SHADOWS: [&str; 3] = ["dot", "adjoint", "mpfr"];
 const REPORT: &str = "report.json";
 const TO_REPORT: &str = "--report=json:report.json";
 
@@ -25,7 +25,7 @@ fn guest() -> Option<PathBuf> {
 }
 
 fn case(shadow: &'static str, program: &Path, how: &str) -> Case {
-    let options: &[&str] = if shadow == "dot" { &["--input=x"] } else { &[] };
+    let options: &[&str] = if shadow == "mpfr" { &[] } else { &["--input=x"] };
     Case::new(shadow, options, program).arg(how)
 }
 
@@ -48,7 +48,7 @@ fn has_first_output(shadow: &str, report: &Report) {
     let first = report.outputs.first().expect("an output");
     assert_eq!(first.value, 9.0);
     match shadow {
-        "dot" => assert_eq!(first.dot, Some(6.0)),
+        "dot" | "adjoint" => assert_eq!(first.dot, Some(6.0)),
         _ => assert_eq!(first.error_bits, Some(0.0)),
     }
 }
@@ -148,7 +148,7 @@ fn forked_children_have_reports_of_their_own_and_find_no_lock_held() {
             assert_eq!(report.outputs.len(), 1, "{shadow}: only what the child printed");
             let status = report.document["program"]["exit_code"].as_i64().expect("a status");
             assert_eq!(report.outputs[0].value, 3.0 * (status as f64 + 2.0), "{shadow}");
-            if shadow == "dot" {
+            if shadow != "mpfr" {
                 assert_eq!(report.outputs[0].dot, Some(status as f64 + 2.0), "{shadow}");
             }
         }

@@ -51,11 +51,17 @@ impl<V> Page<V> {
         if is_known { slot.value.as_ref() } else { None }
     }
 
+    /// Tells whether `ticket` was assigned to a float, with a shadow or without.
+    #[inline(always)]
+    pub(super) fn is_assigned(&self, ticket: u64) -> bool {
+        let (word, bit) = place(ticket);
+        self.assigned[word] & bit != 0
+    }
+
     /// Tells whether `ticket` stands for the shadow of some float.
     #[inline(always)]
     pub(super) fn has_any(&self, ticket: u64) -> bool {
-        let (word, bit) = place(ticket);
-        self.assigned[word] & bit != 0 && self.slots[ticket as usize % PAGE].value.is_some()
+        self.is_assigned(ticket) && self.slots[ticket as usize % PAGE].value.is_some()
     }
 
     /// The float of `format` that `ticket` stands for, and its shadow.

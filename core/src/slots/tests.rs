@@ -47,6 +47,17 @@ fn bits_above_the_format_are_ignored() {
 }
 
 #[test]
+fn tickets_are_pending_from_when_they_are_handed_out_until_they_are_assigned() {
+    let mut slots = Slots::new();
+    let ticket = slots.reserve();
+    assert!(slots.is_pending(ticket) && !slots.is_pending(NO_TICKET) && !slots.is_pending(u64::MAX));
+    fill(&mut slots, ticket, 1, None::<char>);
+    assert!(!slots.is_pending(ticket));
+    slots.sweep([]);
+    assert!(!slots.is_pending(ticket), "nobody has it");
+}
+
+#[test]
 fn reserved_tickets_survive_until_assigned() {
     let mut slots = Slots::new();
     let [first, second, third] = std::array::from_fn(|_| slots.reserve());

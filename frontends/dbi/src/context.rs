@@ -5,8 +5,9 @@
 
 use crate::x86::state;
 use shadowgrind_core::ops::MAX_OPERANDS;
+use std::marker::PhantomData;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Index of a general register in [`Context::regs`]: its hardware number.
 pub(crate) mod reg {
@@ -43,12 +44,14 @@ pub(crate) const CAUGHT_PLACES: usize = 7;
 /// State of a thread, as other threads see it ([`Context::place`]).
 pub(crate) mod place {
     /// In the engine: looks at requests before it enters translated code again.
-    #[expect(dead_code, reason = "only assembly code stores it, as a zero")]
     pub(crate) const ENGINE: u32 = 0;
     /// In translated code: must be kicked to notice a request.
     pub(crate) const CACHE: u32 = 1;
     /// In a system call issued from translated code: looks at requests when it returns.
     pub(crate) const SYSCALL: u32 = 2;
+    /// In the engine, where it waits or makes the guest's system call: touches nothing that [`super::Still`] shows, and
+    /// waits for the end of a pause before it does.
+    pub(crate) const AWAY: u32 = 3;
 }
 
 /// A synchronous fault in translated code, as the kernel described it.
@@ -141,6 +144,58 @@ pub(crate) struct Mxcsr {
     pub(crate) patience: u32,
 }
 
+/// A thread's records, as far as other threads look at them.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// Address of the next record (`x86::mirror::record`): those before it are complete.
+    pub(crate) next: AtomicU64,
+    /// Circumstances in which records are made (`runtime::records`), since translated code was entered.
+    pub(crate) circumstances: AtomicU32,
+}
+
+/// The context of a thread that stays where it is, as far as signal handlers do not write to it.
+pub(crate) struct Still<'a> {
+    context: *const Context,
+    lasts: PhantomData<&'a Context>,
+}
+
+impl<'a> Still<'a> {
+    /// Of this context.
+    ///
+    /// # Safety
+    /// The context stays mapped, and its thread writes to nothing that is shown here, as long as `'a` lasts.
+    pub(crate) unsafe fn new(context: *const Context) -> Still<'a> {
+        Still { context, lasts: PhantomData }
+    }
+
+    pub(crate) fn calls(&self) -> &'a [u64; FUNCTIONS] {
+        // SAFETY: what `new` asks for.
+        unsafe { &(*self.context).calls }
+    }
+
+    pub(crate) fn counts(&self) -> &'a [u64; COUNTS] {
+        // SAFETY: what `new` asks for.
+        unsafe { &(*self.context).counts }
+    }
+
+    pub(crate) fn shadows(&self) -> &'a Shadows {
+        // SAFETY: what `new` asks for.
+        unsafe { &(*self.context).shadows }
+    }
+
+    pub(crate) fn xsave(&self) -> &'a Xsave {
+        // SAFETY: what `new` asks for.
+        unsafe { &(*self.context).xsave }
+    }
+
+    /// See [`Context::thread`].
+    pub(crate) fn thread(&self) -> u64 {
+        // SAFETY: what `new` asks for.
+        unsafe { (*self.context).thread }
+    }
+}
+
 /// See the module's description.
 #[repr(C, align(64))]
 pub(crate) struct Context {
@@ -174,8 +229,7 @@ pub(crate) struct Context {
     pub(crate) syscall_mode: u64,
     /// The guest's GS base, where GS is taken for the mirror.
     pub(crate) guest_gs: u64,
-    /// Address of the next record (`x86::mirror::record`).
-    pub(crate) record: u64,
+    pub(crate) recording: Recording,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
     pub(crate) mxcsr: Mxcsr,
@@ -230,7 +284,7 @@ impl Context {
     pub(crate) const OFFSET_SYSCALL_NEXT: u32 = offset_of!(Context, syscall_next) as u32;
     pub(crate) const OFFSET_SYSCALL_RESUME: u32 = offset_of!(Context, syscall_resume) as u32;
     pub(crate) const OFFSET_SYSCALL_MODE: u32 = offset_of!(Context, syscall_mode) as u32;
-    pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, record) as u32;
+    pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, recording.next) as u32;
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
     pub(crate) const OFFSET_MXCSR_HIDDEN: u32 = offset_of!(Context, mxcsr.hidden) as u32;
     pub(crate) const OFFSET_MXCSR_RULES: u32 = offset_of!(Context, mxcsr.rules) as u32;
@@ -248,6 +302,11 @@ impl Context {
     /// Asks the thread to come to the engine at its next exit from translated code.
     pub(crate) fn request(&self) {
         self.quiet.store(0, Ordering::SeqCst);
+    }
+
+    /// From now on the thread touches nothing that [`Still`] shows.
+    pub(crate) fn goes_away(&self) {
+        self.place.store(place::AWAY, Ordering::SeqCst);
     }
 
     /// Begins to count anew.

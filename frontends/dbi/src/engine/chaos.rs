@@ -26,6 +26,11 @@ pub(crate) fn point() {
     }
 }
 
+/// Tells whether delays are asked for: then what is rare otherwise is done whenever it can be.
+pub(crate) fn is_on() -> bool {
+    STATE.load(Ordering::Relaxed) != 0
+}
+
 /// Rounds of an empty loop to delay by where nothing can be called; 0 if not at all.
 pub(crate) fn rounds() -> u64 {
     (next() >> 32) % LONGEST

@@ -2,7 +2,7 @@
 
 use super::signals::{action, bit};
 use super::thread::Thread;
-use super::{stats, sys};
+use super::{stats, sys, threads};
 use crate::runtime::visit;
 use crate::session::ProgramEnd;
 
@@ -35,9 +35,9 @@ fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     if thread.own_process || !thread.process.wants_last_word() {
         return None;
     }
-    if !thread.process.threads.stop_others(&thread.handle) {
-        thread.park();
-    }
+    let (process, me) = (thread.process, thread.handle.clone());
+    let Some(others) = process.threads.stop_others(&me) else { threads::park(thread.context) };
+    others.each(|other| visit::count(process, other.calls(), other.counts()));
     if thread.process.options.stats {
         stats::print(thread);
     }

@@ -17,7 +17,7 @@ use super::translate::Translator;
 use super::{alloc, arena, cache, chaos, shared_planes, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
 use crate::runtime::handed::Handed;
-use crate::runtime::shadowed::Shadowed;
+use crate::runtime::shadowed::{self, Shadowed};
 use crate::runtime::visit;
 use crate::x86::mode::Mode;
 use std::arch::global_asm;
@@ -164,7 +164,10 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
         None => {
             let flags = flags | args.exit_signal;
             // SAFETY: the child starts on a stack and thread-local storage that only it uses, in `thread_main`.
-            unsafe { shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child.cast()) }
+            let clone = || unsafe {
+                shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child.cast())
+            };
+            parent.process.threads.away(parent.context, clone)
         }
         Some(extra) => {
             let words = [
@@ -181,7 +184,8 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
                 extra.cgroup,
             ];
             // SAFETY: as above.
-            unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) }
+            let clone = || unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) };
+            parent.process.threads.away(parent.context, clone)
         }
     };
     chaos::point();
@@ -337,6 +341,7 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     let seen = child.handle.seen.load(Ordering::SeqCst);
     child.handle = Arc::new(Handle::new(&*child.context, seen));
     child.context.request();
+    child.context.goes_away();
 }
 
 /// Entry point of a new thread, on its engine stack, with all signals blocked.
@@ -347,6 +352,7 @@ extern "C" fn thread_main(thread: *mut Thread) -> ! {
     thread.handle.announce();
     chaos::point();
     handler::use_stack(thread.carrier.signal_stack);
+    thread.process.threads.come_back(thread.context);
     if thread.clears_handlers {
         thread.signals.actions.clear_handlers();
     }
@@ -362,8 +368,9 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     block_faults_too();
     chaos::point();
     let process = thread.process;
-    visit::count(process, thread.context);
+    visit::count(process, &thread.context.calls, &thread.context.counts);
     thread.context.forget_counts();
+    thread.context.goes_away();
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
         // The last thread takes the process with it, which may still read the guest's memory.
         block_all();
@@ -458,6 +465,7 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
         thread.context.forget_counts();
         tool.forked();
     }
+    shadowed::forked(thread);
     thread.process.threads.keep_only(&thread.handle);
     // Carriers of threads that do not exist here may be in any state.
     RETIRED.lock().clear();

@@ -120,23 +120,12 @@ impl Thread {
         }
         loop {
             self.context.quiet.store(1, Ordering::SeqCst);
-            if self.process.threads.stopping() {
-                self.park();
-            }
-            self.process.threads.pause();
+            self.process.threads.come_back(self.context);
             self.forget_changes();
             self.deliver_pending();
             if self.context.quiet.load(Ordering::SeqCst) != 0 {
                 return;
             }
-        }
-    }
-
-    /// Waits for the end of the process, which another thread is bringing about.
-    pub(crate) fn park(&self) -> ! {
-        loop {
-            // SAFETY: sleeps until a signal, no more.
-            unsafe { super::sys::syscall(libc::SYS_pause as u64, [0; 6]) };
         }
     }
 
@@ -217,6 +206,7 @@ impl Thread {
     fn enter(&mut self, block: BlockId) -> Next {
         self.counters.entries += 1;
         let was_stepping = self.context.rflags & stepping::TRAP_FLAG != 0;
+        shadowed::enters(self);
         self.run_block(block, was_stepping);
         let exit = self.context.exit as ExitId;
         shadowed::replay_records(self);

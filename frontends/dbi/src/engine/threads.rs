@@ -1,12 +1,12 @@
-//! The threads of the guest process as a set: who they are, asking them to come to the engine, and waiting until
-//! they have.
+//! The threads of the guest process as a set: who they are, asking them to come to the engine, waiting until they have,
+//! and looking at them while they stay there.
 //!
 //! What a thread does is in `thread`; how one is started, in `spawn`.
 
 use super::changes::Changes;
 use super::lock::Lock;
-use super::sys;
-use crate::context::{Context, place};
+use super::{futex, sys};
+use crate::context::{Context, Still, place};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -21,7 +21,8 @@ pub(crate) struct Handle {
     pub(crate) seen: AtomicU64,
 }
 
-// SAFETY: of the context only the two atomic words are used from other threads, and contexts are never unmapped.
+// SAFETY: contexts are never unmapped. Of that of a thread that may run, only two atomic words are used, by their
+// addresses; more of it is shown by `Others` alone, while its thread stays where it is.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
@@ -37,13 +38,30 @@ impl Handle {
         self.pid.store(std::process::id(), Ordering::SeqCst);
     }
 
-    fn context(&self) -> &Context {
-        // SAFETY: contexts stay mapped for the life of the process; only atomics are reached through this.
-        unsafe { &*self.context }
+    /// Asks the thread to come to the engine at its next exit from translated code.
+    fn request(&self) {
+        // SAFETY: contexts stay mapped for the life of the process, and the word is atomic.
+        unsafe { &(*self.context).quiet }.store(0, Ordering::SeqCst);
+    }
+
+    fn place(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { &(*self.context).place }.load(Ordering::SeqCst)
     }
 
     fn in_cache(&self) -> bool {
-        self.context().place.load(Ordering::SeqCst) == place::CACHE
+        self.place() == place::CACHE
+    }
+
+    /// Tells whether the thread is in the engine, where it waits or makes a system call, with all of its state in its
+    /// context.
+    fn is_away(&self) -> bool {
+        self.place() == place::AWAY
+    }
+
+    /// Tells whether it waits, or makes a system call.
+    fn is_still(&self) -> bool {
+        self.is_away() || self.place() == place::SYSCALL
     }
 }
 
@@ -52,8 +70,33 @@ pub(crate) struct Threads {
     live: Lock<Vec<Arc<Handle>>>,
     /// Set once the process ends: threads that come to the engine stay there.
     stopping: AtomicBool,
-    /// Set while threads that come to the engine are to wait there.
-    pausing: AtomicBool,
+    /// 1 while threads that come to the engine are to wait there.
+    pausing: AtomicU32,
+}
+
+/// The right to look at all other threads, each of which stays where it is meanwhile.
+pub(crate) struct Others<'a> {
+    threads: &'a Threads,
+    me: &'a Arc<Handle>,
+}
+
+impl Others<'_> {
+    /// Shows each to `look`.
+    pub(crate) fn each(&self, mut look: impl FnMut(Still<'_>)) {
+        let live = self.threads.live.lock();
+        for other in live.iter().filter(|other| !Arc::ptr_eq(other, self.me)) {
+            // SAFETY: contexts stay mapped. Each thread was seen to be still after the pause, or the end of the process,
+            // had begun; it looks at that before it goes on (`come_back`, or `quiet` on the way to translated code). One
+            // born since has not gone further than to that look.
+            look(unsafe { Still::new(other.context) });
+        }
+    }
+}
+
+impl Drop for Others<'_> {
+    fn drop(&mut self) {
+        self.threads.resume();
+    }
 }
 
 /// The signal that kicks a thread out of translated code: one that the C library keeps for its own `setuid` and
@@ -61,14 +104,13 @@ pub(crate) struct Threads {
 pub(crate) const KICK: u32 = 33;
 pub(crate) const KICK_PAYLOAD: u64 = 0x5348_4144_4f57;
 
+/// Number of times that the processor is given away until a thread that has not come is kicked again.
+const YIELDS: u32 = 1000;
+
 impl Threads {
     pub(crate) fn new() -> Self {
         register_for_barriers();
-        Threads {
-            live: Lock::new(Vec::new()),
-            stopping: AtomicBool::new(false),
-            pausing: AtomicBool::new(false),
-        }
+        Threads { live: Lock::new(Vec::new()), stopping: AtomicBool::new(false), pausing: AtomicU32::new(0) }
     }
 
     pub(crate) fn add(&self, handle: Arc<Handle>) {
@@ -86,7 +128,7 @@ impl Threads {
     pub(crate) fn keep_only(&self, handle: &Arc<Handle>) {
         register_for_barriers();
         self.stopping.store(false, Ordering::SeqCst);
-        self.pausing.store(false, Ordering::SeqCst);
+        self.pausing.store(0, Ordering::SeqCst);
         *self.live.lock() = vec![handle.clone()];
     }
 
@@ -107,67 +149,89 @@ impl Threads {
     /// Waits until no other thread can still run code that was translated before change number `change`.
     pub(crate) fn await_change(&self, me: &Arc<Handle>, changes: &Changes) {
         let change = changes.latest();
-        self.await_others(me, |other| other.seen.load(Ordering::SeqCst) >= change);
+        self.await_others(me, |other| !other.in_cache() || other.seen.load(Ordering::SeqCst) >= change);
     }
 
-    /// Keeps all other threads in the engine from now on. False if another thread is doing so already.
-    pub(crate) fn stop_others(&self, me: &Arc<Handle>) -> bool {
+    /// Keeps all other threads where they are from now on. Nothing if another thread is doing so already.
+    pub(crate) fn stop_others<'a>(&'a self, me: &'a Arc<Handle>) -> Option<Others<'a>> {
         if self.stopping.swap(true, Ordering::SeqCst) {
-            return false;
+            return None;
         }
-        self.await_others(me, |_| false);
-        true
+        self.await_others(me, Handle::is_still);
+        Some(Others { threads: self, me })
     }
 
-    /// Has all other threads wait in the engine until [`Threads::resume_others`]. False if another thread is doing so.
-    pub(crate) fn pause_others(&self, me: &Arc<Handle>) -> bool {
-        if self.pausing.swap(true, Ordering::SeqCst) {
-            return false;
+    /// Has all other threads wait where they are, as long as the result lasts. Nothing if another thread is doing so, or
+    /// is about to end the process.
+    pub(crate) fn pause_others<'a>(&'a self, me: &'a Arc<Handle>) -> Option<Others<'a>> {
+        if self.pausing.swap(1, Ordering::SeqCst) != 0 {
+            return None;
         }
-        self.await_others(me, |_| false);
-        true
+        self.await_others(me, |other| other.is_away() || self.stopping());
+        let others = Others { threads: self, me };
+        (!self.stopping()).then_some(others)
     }
 
-    /// Ends [`Threads::pause_others`].
-    pub(crate) fn resume_others(&self) {
-        self.pausing.store(false, Ordering::SeqCst);
+    fn resume(&self) {
+        self.pausing.store(0, Ordering::SeqCst);
+        futex::wake(&self.pausing, u32::MAX >> 1);
     }
 
-    /// Waits while another thread has this one pause.
-    pub(crate) fn pause(&self) {
-        while self.pausing.load(Ordering::SeqCst) {
-            // SAFETY: gives the processor away, no more.
-            unsafe { sys::syscall(libc::SYS_sched_yield as u64, [0; 6]) };
+    /// Does what may take long, and touches nothing of the thread of this context that [`Still`] shows.
+    pub(crate) fn away<T>(&self, context: &Context, act: impl FnOnce() -> T) -> T {
+        context.goes_away();
+        let result = act();
+        self.come_back(context);
+        result
+    }
+
+    /// Has the thread of this context, which was away, go on when it may.
+    pub(crate) fn come_back(&self, context: &Context) {
+        loop {
+            // Either who begins a pause sees this, or this thread sees the pause.
+            context.place.store(place::ENGINE, Ordering::SeqCst);
+            if self.stopping() {
+                park(context);
+            }
+            if self.pausing.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            context.goes_away();
+            futex::wait(&self.pausing, 1);
         }
     }
 
-    /// The contexts of all other threads, which must be paused.
-    pub(crate) fn for_others(&self, me: &Arc<Handle>, mut each: impl FnMut(&Context)) {
-        let live = self.live.lock();
-        live.iter().filter(|other| !Arc::ptr_eq(other, me)).for_each(|other| each(other.context()));
-    }
-
-    /// Asks every other thread to come to the engine and waits until each is outside translated code or `done`.
-    fn await_others(&self, me: &Arc<Handle>, done: impl Fn(&Handle) -> bool) {
-        let others: Vec<Arc<Handle>> =
-            self.live.lock().iter().filter(|other| !Arc::ptr_eq(other, me)).cloned().collect();
-        if others.is_empty() {
-            return;
-        }
-        others.iter().for_each(|other| other.context().request());
+    /// Asks every other thread to come to the engine and waits until `is_done` says so of each, new ones included.
+    fn await_others(&self, me: &Arc<Handle>, is_done: impl Fn(&Handle) -> bool) {
+        let others = || -> Vec<Arc<Handle>> {
+            let live = self.live.lock();
+            live.iter().filter(|other| !Arc::ptr_eq(other, me) && !is_done(other)).cloned().collect()
+        };
+        self.live.lock().iter().filter(|other| !Arc::ptr_eq(other, me)).for_each(|other| other.request());
         // Pairs with the look at `quiet` before and after each stay outside: without a fence on their side, one is
         // needed here on their behalf.
         barrier();
-        for other in others {
-            let mut kicked = false;
-            while other.in_cache() && !done(&other) {
-                if !std::mem::replace(&mut kicked, true) {
-                    kick(&other);
-                }
+        let mut waiting = others();
+        while !waiting.is_empty() {
+            waiting.iter().filter(|other| other.in_cache()).for_each(|other| kick(other));
+            for _ in 0..YIELDS {
                 // SAFETY: gives the processor away, no more.
                 unsafe { sys::syscall(libc::SYS_sched_yield as u64, [0; 6]) };
+                if waiting.iter().all(|other| is_done(other)) {
+                    break;
+                }
             }
+            waiting = others();
         }
+    }
+}
+
+/// Keeps the thread of this context where it is until the process ends, which another thread is bringing about.
+pub(crate) fn park(context: &Context) -> ! {
+    context.goes_away();
+    loop {
+        // SAFETY: sleeps until a signal, no more.
+        unsafe { sys::syscall(libc::SYS_pause as u64, [0; 6]) };
     }
 }
 

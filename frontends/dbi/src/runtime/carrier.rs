@@ -3,15 +3,16 @@
 //! Everything else in the engine knows a shadow by its [`Carrier`], called where translated code has been left, and by
 //! its policy.
 
+use super::buffers::{All, Buffers};
 use super::cells::MirrorCells;
 use super::evaluate::evaluate;
 use super::merging::Vectors;
 use super::observing::Observing;
-use super::records::{Batch, Batches};
 use super::registers::{self, RegisterShadows};
-use crate::context::FunctionCall;
-use crate::engine::Lock;
+use crate::context::{FunctionCall, Recording};
+use crate::engine::{Guard, Lock};
 use crate::session::Observer;
+use crate::x86::mirror::record::Recorded as Instruction;
 use crate::x86::rules::InlineRule;
 use shadowgrind_core::inline::Inline;
 use shadowgrind_core::recorded::Recorded;
@@ -28,8 +29,24 @@ use std::sync::Arc;
 pub(crate) struct Carried<S: Shadow> {
     pub(crate) shadow: S,
     pub(crate) words: S::Words,
-    /// Number of threads whose operations were recorded, to be replayed later.
-    pub(crate) recording: u32,
+    /// Records of all threads, if operations are recorded.
+    records: Option<Box<dyn Buffers<S>>>,
+}
+
+impl<S: Shadow> Carried<S> {
+    /// Replays what all threads have recorded: handles in cells stand for something then.
+    fn catch_up(&mut self) {
+        if let Some(records) = self.records.as_deref_mut() {
+            records.catch_up(&mut self.shadow, &mut self.words);
+        }
+    }
+}
+
+/// Locks what is carried, to look at cells: nothing that has been recorded is left to be replayed.
+pub(super) fn lock_caught_up<S: Shadow>(shared: &Shared<S>) -> Guard<'_, Carried<S>> {
+    let mut carried = shared.lock();
+    carried.catch_up();
+    carried
 }
 
 /// One [`Carried`] of all threads.
@@ -54,13 +71,24 @@ pub(crate) trait Carrier: Send + Sync {
     /// Tells whether a cell may be split into bytes.
     fn is_bytewise(&self) -> bool;
 
-    /// The replay of a thread's records; nothing if operations are not recorded.
-    fn batches(&self) -> Option<Box<dyn Batches>>;
+    /// A buffer for the records of a thread: the thread's number, and where it starts. Nothing if operations are not
+    /// recorded, or there is no memory.
+    fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)>;
+
+    /// The next of what a thread's code records are these, each at its site.
+    fn learn(&self, thread: usize, recorded: &[(Instruction, Site)]);
+
+    /// Replays the records of a thread, which is stopped. Tells whether a sweep is worth its price.
+    fn replay_records(&self, thread: usize) -> bool;
+
+    /// Forgets what threads other than this one have recorded, in a forked child.
+    fn forget_others(&self, thread: usize);
 
     /// Frees what is not among `marked`; finding that took as long as handing out `cost` tickets.
     fn sweep(&self, marked: Vec<u64>, cost: u64);
 
-    /// Keeps all other threads from the shadow, across a `fork`, until dropped on both sides.
+    /// Keeps all other threads from the shadow, across a `fork`, until dropped on both sides. What was recorded is
+    /// replayed before: the child does not have the threads that go on with it.
     fn hold(&self) -> Box<dyn Held + '_>;
 }
 
@@ -74,10 +102,11 @@ pub(crate) fn carry<S: Shadow<Reach: Reach<S>>>(settings: &Settings) -> Arc<dyn 
     Arc::new(Carrying(share::<S>(settings)))
 }
 
-pub(crate) fn share<S: Shadow>(settings: &Settings) -> Shared<S> {
+fn share<S: Shadow<Reach: Reach<S>>>(settings: &Settings) -> Shared<S> {
     super::gmp_setup::use_engine_heap();
     super::gmp_setup::use_fast_loops();
-    Arc::new(Lock::new(Carried { shadow: S::new(settings), words: S::Words::default(), recording: 0 }))
+    let (shadow, words) = (S::new(settings), S::Words::default());
+    Arc::new(Lock::new(Carried { shadow, words, records: S::Reach::buffers() }))
 }
 
 struct Carrying<S: Shadow>(Shared<S>);
@@ -95,7 +124,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         registers: &mut RegisterShadows<'_>,
         is_formatting: bool,
     ) -> Outcome {
-        let Carried { shadow, words, .. } = &mut *self.0.lock();
+        let Carried { shadow, words, .. } = &mut *lock_caught_up(&self.0);
         let [x87, others] = registers::rounding(registers.context);
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
@@ -113,8 +142,26 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         S::Words::BYTEWISE
     }
 
-    fn batches(&self) -> Option<Box<dyn Batches>> {
-        S::Reach::batches(&self.0)
+    fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)> {
+        let Carried { words, records, .. } = &mut *self.0.lock();
+        records.as_deref_mut()?.add(thread, words)
+    }
+
+    fn learn(&self, thread: usize, recorded: &[(Instruction, Site)]) {
+        let records = &mut self.0.lock().records;
+        for &(recorded, site) in recorded {
+            records.iter_mut().for_each(|records| records.learn(thread, recorded, site));
+        }
+    }
+
+    fn replay_records(&self, thread: usize) -> bool {
+        let Carried { shadow, words, records } = &mut *self.0.lock();
+        records.iter_mut().for_each(|records| records.replay(thread, shadow, words));
+        S::Reach::wants_sweep(words)
+    }
+
+    fn forget_others(&self, thread: usize) {
+        self.0.lock().records.iter_mut().for_each(|records| records.forget_others(thread));
     }
 
     fn sweep(&self, marked: Vec<u64>, cost: u64) {
@@ -122,7 +169,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
     }
 
     fn hold(&self) -> Box<dyn Held + '_> {
-        Box::new(self.0.lock())
+        Box::new(lock_caught_up(&self.0))
     }
 }
 
@@ -154,9 +201,14 @@ pub(crate) trait Reach<S: Shadow> {
     /// True if operations are recorded.
     const RECORDS: bool = false;
 
-    /// See [`Carrier::batches`].
-    fn batches(_carried: &Shared<S>) -> Option<Box<dyn Batches>> {
+    /// The records of all threads; nothing if operations are not recorded.
+    fn buffers() -> Option<Box<dyn Buffers<S>>> {
         None
+    }
+
+    /// Tells whether a sweep is worth its price.
+    fn wants_sweep(_words: &S::Words) -> bool {
+        false
     }
 
     /// See [`Carrier::sweep`].
@@ -180,11 +232,15 @@ impl<S: Inline> Reach<S> for reach::Inline {
     });
 }
 
-impl<S: Recorded<Vectors, Value: Send>> Reach<S> for reach::Recorded {
+impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
     const RECORDS: bool = true;
 
-    fn batches(carried: &Shared<S>) -> Option<Box<dyn Batches>> {
-        Some(Box::new(Batch::new(carried.clone())))
+    fn buffers() -> Option<Box<dyn Buffers<S>>> {
+        Some(Box::new(All::new()))
+    }
+
+    fn wants_sweep(words: &S::Words) -> bool {
+        words.wants_sweep()
     }
 
     fn sweep(carried: &Shared<S>, marked: Vec<u64>, cost: u64) {

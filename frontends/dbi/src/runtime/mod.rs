@@ -2,6 +2,7 @@
 //! meanwhile. Knows threads and their registers; what inputs, outputs and functions mean is the session's business.
 
 mod asked;
+mod buffers;
 mod carrier;
 pub(crate) mod cells;
 mod evaluate;
@@ -12,6 +13,7 @@ pub(crate) mod handed;
 mod host;
 mod merging;
 mod observing;
+mod recording;
 mod records;
 pub(crate) mod registers;
 pub(crate) mod shadowed;

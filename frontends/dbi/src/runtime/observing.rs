@@ -1,6 +1,6 @@
 //! Inputs, outputs and mathematical functions under any shadow: its rule and words, met with a stopped thread.
 
-use super::carrier::Shared;
+use super::carrier::{Shared, lock_caught_up};
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::Machine;
 use crate::session::observer::{Applied, Kept, Observer};
@@ -28,7 +28,7 @@ impl<S: Shadow> Observing<S> {
         if cell == 0 {
             return None;
         }
-        self.carried.lock().words.decode(x.format, cell, x.bits)
+        lock_caught_up(&self.carried).words.decode(x.format, cell, x.bits)
     }
 
     fn set(&self, m: &mut dyn Machine, x: Float, shadow: Option<S::Value>) {
@@ -182,17 +182,15 @@ impl<S: Shadow> Observer for Observing<S> {
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        self.carried.lock().shadow.findings()
+        lock_caught_up(&self.carried).shadow.findings()
     }
 
     fn answers(&mut self, questions: &Questions) -> Option<Answers> {
-        self.carried.lock().shadow.answers(questions)
+        lock_caught_up(&self.carried).shadow.answers(questions)
     }
 
     fn coverage(&mut self, into: &mut Coverage) {
-        let carried = self.carried.lock();
-        carried.shadow.coverage(into);
-        into.recording_threads = carried.recording;
+        self.carried.lock().shadow.coverage(into);
     }
 
     fn settings(&self) -> findings::Settings {

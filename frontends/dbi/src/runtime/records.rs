@@ -1,16 +1,13 @@
-//! Records of translated code, replayed on their shadow: many at a time, in the order they were made.
+//! Records of translated code, replayed on their shadow: many at a time, in the order they were made. Does not know whose
+//! they are.
 
 use super::asked::asked;
-use super::carrier::{Carried, Shared};
 use super::merging::Vectors;
-use super::sweep;
-use crate::engine::arena;
-use crate::engine::thread::Thread;
-use crate::x86::mirror::record::{self, BUFFER, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
+use crate::x86::mirror::record::{self, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::recorded::{Doubles, Recorded};
-use shadowgrind_core::shadow::{Lane, Seen, Shadow};
+use shadowgrind_core::shadow::{Lane, Seen};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Cell, NO_TICKET, Slots};
 use std::ops::Range;
@@ -21,7 +18,7 @@ type Record = [u64; STRIDE as usize / 8];
 type Tickets = [u64; 2 * LANES as usize / 8];
 
 /// Recorded operation, as replaying needs it.
-struct Known<R> {
+pub(super) struct Known<R> {
     recorded: record::Recorded,
     operands: [u8; MAX_OPERANDS],
     tickets: [u8; MAX_OPERANDS],
@@ -43,7 +40,10 @@ struct Words {
 }
 
 impl<R> Known<R> {
-    fn new<S: Recorded<Vectors, Recurring = R>>(mut recorded: record::Recorded, site: Site) -> Self {
+    pub(super) fn new<S: Recorded<Vectors, Recurring = R>>(
+        mut recorded: record::Recorded,
+        site: Site,
+    ) -> Self {
         if let What::Compare(predicate) = recorded.what {
             recorded.what = What::Compare(asked(predicate, recorded.pc));
         }
@@ -63,15 +63,6 @@ impl<R> Known<R> {
         let words = Words { operands: words(operands), tickets: words(tickets), result: result / 8 };
         Known { recorded, operands, tickets, result, words, usual, site, at }
     }
-}
-
-/// Maps a buffer and has the tickets that results will get filled in. Nothing where there is no memory.
-pub(super) fn new_buffer(batches: &mut dyn Batches) -> Option<u64> {
-    let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
-    let start = at.next_multiple_of(BUFFER);
-    // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
-    unsafe { batches.fill(start..start + BUFFER) };
-    Some(start)
 }
 
 /// The record at `at` in a buffer.
@@ -97,92 +88,18 @@ fn refresh<V, const N: usize>(slots: &mut Slots<V>, words: &mut [u64; N], at: us
     };
 }
 
-/// Replays the thread's records and empties the buffer.
-pub(super) fn replay(thread: &mut Thread) {
-    let Some(tool) = thread.process.tool.as_ref() else { return };
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
-    let Some(batches) = shadowed.batches.as_deref_mut() else { return };
-    let Some(mirror) = thread.translator.mirror() else { return };
-    let end = if thread.context.record > shadowed.buffer { thread.context.record } else { return };
-    // What is recorded is given its site when it is met first, in one go: the session's lock is not to be had under that
-    // of the shadow.
-    for recorded in mirror.recorded().iter().skip(batches.known()) {
-        batches.learn(*recorded, tool.session.site(recorded.pc));
-    }
-    // SAFETY: `check_host` saw to it that the processor has what it takes. The buffer is this thread's own, and translated
-    // code does not run now.
-    let wants_sweep = unsafe { batches.replay(shadowed.buffer..end, shadowed.calls.is_formatting()) };
-    thread.context.record = shadowed.buffer;
-    if wants_sweep {
-        sweep::sweep(thread);
-    }
-}
-
-/// Replay of one thread's records.
-pub(crate) trait Batches {
-    /// Fills records that nobody has used yet with the tickets that results will get.
-    ///
-    /// # Safety
-    /// These are the addresses of a buffer of the caller's own, with as many bytes again beyond it, and translated code
-    /// does not run.
-    unsafe fn fill(&mut self, records: Range<u64>);
-
-    /// Number of recorded operations that are known.
-    fn known(&self) -> usize;
-
-    /// The next of what is recorded is this, at `site`.
-    fn learn(&mut self, recorded: record::Recorded, site: Site);
-
-    /// Replays the records at these addresses, all of which are known. Whether a sweep is worth its price.
-    ///
-    /// # Safety
-    /// As for [`fill`](Batches::fill); and the processor carries shadows: see `check_host`.
-    unsafe fn replay(&mut self, records: Range<u64>, is_formatting: bool) -> bool;
-}
-
-/// The records of one thread for shadow `S`.
-pub(super) struct Batch<S: Recorded<Vectors>> {
-    carried: Shared<S>,
-    known: Vec<Known<S::Recurring>>,
-    /// True once the thread has had something replayed.
-    has_replayed: bool,
-}
-
-impl<S: Recorded<Vectors>> Batch<S> {
-    pub(super) fn new(carried: Shared<S>) -> Self {
-        Batch { carried, known: Vec::new(), has_replayed: false }
-    }
-}
-
-impl<S: Recorded<Vectors>> Batches for Batch<S> {
-    unsafe fn fill(&mut self, records: Range<u64>) {
-        let slots = &mut self.carried.lock().words;
-        for at in records.step_by(STRIDE as usize) {
-            // SAFETY: the caller's obligation.
-            let (record, tickets) = unsafe { record(at) };
-            refresh(slots, record, FRESH as usize, 8);
-            let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Tickets>());
-            (0..wide).step_by(8).for_each(|at| refresh(slots, tickets, at, 8));
-            (wide..all).step_by(4).for_each(|at| refresh(slots, tickets, at, 4));
-        }
-    }
-
-    fn known(&self) -> usize {
-        self.known.len()
-    }
-
-    fn learn(&mut self, recorded: record::Recorded, site: Site) {
-        self.known.push(Known::new::<S>(recorded, site));
-    }
-
-    unsafe fn replay(&mut self, records: Range<u64>, is_formatting: bool) -> bool {
-        let mut carried = self.carried.lock();
-        carried.recording += u32::from(!std::mem::replace(&mut self.has_replayed, true));
-        carried.shadow.ignore_decisions(is_formatting);
-        let mut replay = Replay { carried: &mut *carried };
+/// Puts tickets that results will get into records that nobody has used yet.
+///
+/// # Safety
+/// As for [`record`], for all records at these addresses.
+pub(super) unsafe fn fill<V>(slots: &mut Slots<V>, records: Range<u64>) {
+    for at in records.step_by(STRIDE as usize) {
         // SAFETY: the caller's obligation.
-        unsafe { replay.all(records, &mut self.known) };
-        carried.words.wants_sweep()
+        let (record, tickets) = unsafe { record(at) };
+        refresh(slots, record, FRESH as usize, 8);
+        let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Tickets>());
+        (0..wide).step_by(8).for_each(|at| refresh(slots, tickets, at, 8));
+        (wide..all).step_by(4).for_each(|at| refresh(slots, tickets, at, 4));
     }
 }
 
@@ -218,24 +135,36 @@ impl Words {
     }
 }
 
-/// Records being replayed.
-struct Replay<'a, S: Shadow> {
-    carried: &'a mut Carried<S>,
+/// Shadow on which records are replayed, and its slots.
+pub(super) struct Replay<'a, S: Recorded<Vectors>> {
+    pub(super) shadow: &'a mut S,
+    pub(super) slots: &'a mut Slots<S::Value>,
 }
 
 impl<S: Recorded<Vectors>> Replay<'_, S> {
-    /// Replays the records at these addresses. Whatever of the shadow's rule is inlined here is compiled for the
-    /// processors that carry shadows: multiplications of words, shifts and fused operations take half the instructions.
+    /// Replays the records at these addresses, of operations that are `known`. With `waits`, stops at one that has an
+    /// operand whose own record is not replayed yet. The address of the first record that was not replayed.
+    ///
+    /// Whatever of the shadow's rule is inlined here is compiled for the processors that carry shadows: multiplications
+    /// of words, shifts and fused operations take half the instructions.
     ///
     /// # Safety
     /// As for [`record`]; and the processor must have these features.
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    unsafe fn all(&mut self, records: Range<u64>, known: &mut [Known<S::Recurring>]) {
-        for at in records.step_by(STRIDE as usize) {
+    pub(super) unsafe fn all(
+        &mut self,
+        records: Range<u64>,
+        known: &mut [Known<S::Recurring>],
+        waits: bool,
+    ) -> u64 {
+        for at in records.clone().step_by(STRIDE as usize) {
             // SAFETY: the caller's obligation.
             let (record, tickets) = unsafe { record(at) };
             let known = &mut known[number(record, ID as usize, 4) as usize];
-            self.carried.shadow.sums_plainly(known.recorded.plain_sum);
+            if waits && operands(record, known).any(|ticket| self.slots.is_pending(ticket)) {
+                return at;
+            }
+            self.shadow.sums_plainly(known.recorded.plain_sum);
             for lane in 0..usize::from(known.recorded.lanes) {
                 match known.usual {
                     Some(op) => self.doubles(record, tickets, known, lane, op),
@@ -243,6 +172,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
                 }
             }
         }
+        records.end
     }
 
     /// One of the usual operations: as [`Replay::lane`] does it, but nothing is asked that is known.
@@ -255,7 +185,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         lane: usize,
         op: Op,
     ) {
-        let Carried { shadow, words: slots, .. } = &mut *self.carried;
+        let Replay { shadow, slots } = self;
         let Known { words, recorded, at, .. } = known;
         shadow.doubles(slots, (at, op), |slots, arity| {
             let place = match recorded.lanes {
@@ -274,7 +204,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         if known.recorded.from != Format::F64 {
             return false;
         }
-        let Carried { shadow, words: slots, .. } = &mut *self.carried;
+        let Replay { shadow, slots } = self;
         let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_TICKET);
         shadow.compares_alike(slots, (&mut known.at, predicate), x, cells)
     }
@@ -294,7 +224,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
         let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
-        let Carried { shadow, words: slots, .. } = &mut *self.carried;
+        let Replay { shadow, slots } = self;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
             let cell = number(record, usize::from(known.tickets[n]) + lane * width, width);
@@ -328,4 +258,44 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         };
         slots.assign(ticket, recorded.to, r, made);
     }
+}
+
+/// Tickets of a record's operands.
+fn operands<R>(record: &Record, known: &Known<R>) -> impl Iterator<Item = u64> {
+    let Known { recorded, tickets, .. } = known;
+    let width = recorded.from.bytes();
+    let lanes = move |&start: &u8| {
+        (0..usize::from(recorded.lanes)).map(move |lane| usize::from(start) + lane * width)
+    };
+    let places = tickets[..usize::from(recorded.operands)].iter().flat_map(lanes);
+    places.map(move |at| Cell::of(recorded.from, number(record, at, width)).ticket)
+}
+
+/// Tells whether a result of the record at `at` gets this ticket.
+///
+/// # Safety
+/// As for [`record`].
+pub(super) unsafe fn gives<R>(at: u64, known: &[Known<R>], ticket: u64) -> bool {
+    // SAFETY: the caller's obligation.
+    let (record, tickets) = unsafe { record(at) };
+    let recorded = &known[number(record, ID as usize, 4) as usize].recorded;
+    let width = recorded.to.bytes();
+    let mut lanes = 0..usize::from(recorded.lanes);
+    match lanes.len() {
+        1 => number(record, FRESH as usize, width) == ticket,
+        _ => lanes.any(|lane| {
+            number(tickets, (recorded.fresh() - FRESH_64) as usize + lane * width, width) == ticket
+        }),
+    }
+}
+
+/// The tickets that the record at `at` waits for.
+///
+/// # Safety
+/// As for [`record`].
+pub(super) unsafe fn awaited<R, V>(at: u64, known: &[Known<R>], slots: &Slots<V>) -> Vec<u64> {
+    // SAFETY: the caller's obligation.
+    let (record, _) = unsafe { record(at) };
+    let known = &known[number(record, ID as usize, 4) as usize];
+    operands(record, known).filter(|&ticket| slots.is_pending(ticket)).collect()
 }

@@ -3,7 +3,7 @@
 //! Knows where the context keeps what: values in its register file and XSAVE image, shadows in the upper vector
 //! registers of that image or in memory of their own.
 
-use crate::context::{AVX, Context, ZMM};
+use crate::context::{AVX, Context, Xsave, ZMM};
 use crate::x86::code::Aside;
 use crate::x86::state;
 use shadowgrind_core::rounding::Rounding;
@@ -95,9 +95,9 @@ fn is_zero(bytes: &[u8]) -> bool {
 }
 
 /// The upper vector registers of a thread that is not in translated code; nothing if they are in their initial state.
-pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
+pub(crate) fn upper_vectors(image: &Xsave) -> &[u8] {
     const UPPER: u32 = 7;
-    let image = &context.xsave.0;
+    let image = &image.0;
     let present = u64::from_le_bytes(image[XSTATE_BV..XSTATE_BV + 8].try_into().expect("eight bytes"));
     let upper = layout().upper;
     if present >> UPPER & 1 == 1 && upper != 0 { &image[upper..upper + 1024] } else { &[] }
@@ -105,15 +105,24 @@ pub(crate) fn upper_vectors(context: &Context) -> &[u8] {
 
 /// Rounding modes of x87's instructions, and of all others. The image must be complete.
 pub(crate) fn rounding(context: &Context) -> [Rounding; 2] {
+    rounding_control(context).map(rounding_of)
+}
+
+/// The same modes as the two bits that the processor has for each.
+pub(crate) fn rounding_control(context: &Context) -> [u8; 2] {
     let half = |at: usize| u16::from_le_bytes([context.xsave.0[at], context.xsave.0[at + 1]]);
-    let mode = |control: u16| match control & 3 {
+    // Intel's manual, volume 1, 8.1.5 and 10.2.3: bits 10 and 11 of the control word, 13 and 14 of MXCSR.
+    [half(FCW) >> 10, half(MXCSR) >> 13].map(|control| control as u8 & 3)
+}
+
+/// The rounding mode of these two bits.
+pub(crate) fn rounding_of(control: u8) -> Rounding {
+    match control & 3 {
         0 => Rounding::NearestEven,
         1 => Rounding::Down,
         2 => Rounding::Up,
         _ => Rounding::Zero,
-    };
-    // Intel's manual, volume 1, 8.1.5 and 10.2.3: bits 10 and 11 of the control word, 13 and 14 of MXCSR.
-    [mode(half(FCW) >> 10), mode(half(MXCSR) >> 13)]
+    }
 }
 
 /// Tells whether the underflow exception is noted, by x87 or others. The image must be complete.

@@ -6,9 +6,10 @@
 use super::cells::MirrorCells;
 use super::exceptions::Raised;
 use super::handed::{Begun, Handed, Lost, Writing};
+use super::recording::{self, Recorder};
 use super::registers::RegisterShadows;
 use super::solo::{self, Solos};
-use super::{Tool, records, visit};
+use super::{Tool, visit};
 use crate::context::{Context, FunctionCall};
 use crate::engine::planes;
 use crate::engine::process::Process;
@@ -30,10 +31,8 @@ pub(crate) struct Shadowed {
     pub(super) solos: Solos,
     /// The states that signal handlers interrupted, by the address of the handler's frame.
     pub(super) interrupted: Vec<(u64, Interrupted)>,
-    /// Start of the buffer of records; 0 without one.
-    pub(super) buffer: u64,
-    /// The replay of the thread's records.
-    pub(super) batches: Option<Box<dyn records::Batches>>,
+    /// The thread's records, if operations are recorded.
+    pub(super) recorder: Option<Recorder>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
     pub(super) raised: Raised,
@@ -54,7 +53,7 @@ pub(crate) struct Interrupted {
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
-        let mut shadowed = Shadowed {
+        let shadowed = Shadowed {
             upper_registers: tool.upper_registers,
             // A handle has no room in two bytes.
             solos: Solos::new(tool.carrier.is_bytewise()),
@@ -63,15 +62,10 @@ impl Shadowed {
             watched: HashSet::new(),
             functions_seen: HashMap::new(),
             raised: Raised::new(),
-            buffer: 0,
-            batches: tool.carrier.batches(),
+            recorder: Recorder::new(tool, context),
         };
         super::registers::complete_image(context);
         shadowed.registers(context).clear();
-        if let Some(batches) = shadowed.batches.as_deref_mut() {
-            shadowed.buffer = records::new_buffer(batches).unwrap_or(0);
-            context.record = shadowed.buffer;
-        }
         shadowed
     }
 
@@ -127,7 +121,8 @@ pub(crate) fn leave_upper_registers(thread: &mut Thread) {
 }
 
 /// The block that is run next was just made.
-pub(crate) fn translated(thread: &Thread) {
+pub(crate) fn translated(thread: &mut Thread) {
+    recording::learn(thread);
     if thread.mode.is_annotated()
         && !thread.mode.is_off()
         && let Some(tool) = &thread.process.tool
@@ -158,11 +153,19 @@ pub(super) fn replay(
     }
 }
 
+/// The thread is about to enter translated code.
+pub(crate) fn enters(thread: &Thread) {
+    recording::begin(thread);
+}
+
 /// Replays what translated code has recorded. Before anything looks at shadows.
 pub(crate) fn replay_records(thread: &mut Thread) {
-    if thread.shadowed.as_ref().is_some_and(|shadowed| thread.context.record != shadowed.buffer) {
-        records::replay(thread);
-    }
+    recording::replay(thread);
+}
+
+/// This is a forked child, in which there are no other threads.
+pub(crate) fn forked(thread: &Thread) {
+    recording::forked(thread);
 }
 
 /// A gap met a shadow.

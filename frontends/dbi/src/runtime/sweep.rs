@@ -1,10 +1,12 @@
 //! Sweeping: slots whose tickets are nowhere in the mirror or in registers are freed.
 //!
-//! All threads but the sweeping one are kept out of translated code meanwhile. Every word of the mirror that is set is
-//! taken for a ticket: a few slots may outlive their floats, none is lost. Tickets of floats that are not aligned to
-//! four bytes are not seen: those floats are unshadowed from then on.
+//! All threads but the sweeping one stay where they are meanwhile, with all of their state in their contexts and all of
+//! their records replayed: that is done before anything else when translated code has been left. Every word of the mirror
+//! that is set is taken for a ticket: a few slots may outlive their floats, none is lost. Tickets of floats that are not
+//! aligned to four bytes are not seen: those floats are unshadowed from then on.
 
 use super::registers;
+use super::shadowed::Shadowed;
 use crate::engine::layout::{GUEST_END, PAGE};
 use crate::engine::planes::{self, PLANE};
 use crate::engine::sys;
@@ -22,16 +24,17 @@ pub(super) fn sweep(thread: &mut Thread) {
     let process = thread.process;
     let Some(tool) = process.tool.as_ref() else { return };
     let Some(shadowed) = thread.shadowed.as_deref() else { return };
-    if !process.threads.pause_others(&thread.handle) {
-        return;
-    }
+    let Some(others) = process.threads.pause_others(&thread.handle) else { return };
     registers::complete_image(thread.context);
     let mut marked = Vec::new();
     words(&shadowed.registers(thread.context).save()[..], &mut marked);
-    shadowed.interrupted.iter().for_each(|(_, saved)| words(&saved.shadows[..], &mut marked));
-    process.threads.for_others(&thread.handle, |context| {
-        words(&context.shadows.0, &mut marked);
-        words(registers::upper_vectors(context), &mut marked);
+    interrupted(shadowed, &mut marked);
+    others.each(|other| {
+        words(&other.shadows().0, &mut marked);
+        words(registers::upper_vectors(other.xsave()), &mut marked);
+        // SAFETY: threads are never freed, and this part of one is its own thread's, which stays where it is.
+        let shadowed = unsafe { &(*(other.thread() as *const Thread)).shadowed };
+        shadowed.iter().for_each(|shadowed| interrupted(shadowed, &mut marked));
     });
     let regions: Vec<(u64, u64)> =
         process.space.lock().overlapping(0, GUEST_END).map(|(start, end, _)| (start, end)).collect();
@@ -40,7 +43,11 @@ pub(super) fn sweep(thread: &mut Thread) {
     let pages: u64 =
         regions.into_iter().map(|(start, end)| memory(start, end, &mut resident, &mut marked)).sum();
     tool.carrier.sweep(marked, pages * TICKETS_PER_PAGE);
-    process.threads.resume_others();
+}
+
+/// Adds all words of the states that signal handlers of a thread have interrupted.
+fn interrupted(shadowed: &Shadowed, marked: &mut Vec<u64>) {
+    shadowed.interrupted.iter().for_each(|(_, saved)| words(&saved.shadows[..], marked));
 }
 
 /// Adds all words that are set.

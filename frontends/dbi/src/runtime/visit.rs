@@ -5,7 +5,7 @@ use super::cells::MirrorCells;
 use super::handed::Lost;
 use super::registers::{self, RegisterShadows};
 use super::shadowed;
-use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::context::{COUNTS, CallVector, Context, FUNCTIONS, FunctionCall, reg};
 use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
 use crate::engine::syscalls::table;
@@ -288,10 +288,10 @@ pub(super) fn call_site(thread: &mut Thread, pc: u64) -> Option<Site> {
 }
 
 /// Has the session count what translated code has seen to, in a thread that has ended or is stopped.
-pub(crate) fn count(process: &Process, context: &Context) {
+pub(crate) fn count(process: &Process, calls: &[u64; FUNCTIONS], counts: &[u64; COUNTS]) {
     if let Some(tool) = &process.tool {
-        tool.session.count_calls(&context.calls);
-        tool.session.count(&context.counts);
+        tool.session.count_calls(calls);
+        tool.session.count(counts);
     }
 }
 
@@ -320,8 +320,7 @@ fn count_unread(process: &Process) {
 /// The program has ended; the exit status to be given instead of its own, if there is one.
 pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     let process = thread.process;
-    count(process, thread.context);
-    process.threads.for_others(&thread.handle, |context| count(process, context));
+    count(process, &thread.context.calls, &thread.context.counts);
     count_unread(process);
     let mut terminal = thread.terminal();
     visit(thread, |session, _, observer, machine| session.finish(end, observer, Some(machine), &mut terminal))

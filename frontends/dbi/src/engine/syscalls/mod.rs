@@ -152,7 +152,8 @@ pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
     let words = [call.number, a, b, c, d, e, f];
     // SAFETY: calls that could map over or unmap the engine, or change its signals, have handlers of their own; the
     // rest touch the guest's memory only, where the guest says.
-    let result = unsafe { switch::guest_syscall(&words, thread.context) };
+    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.context) };
+    let result = thread.process.threads.away(thread.context, call_kernel);
     if result == NOT_MADE || was_kicked(thread, result) {
         return Answer::NotMade;
     }

@@ -72,7 +72,8 @@ fn with_mask(thread: &mut Thread, mask: u64, words: impl FnOnce(u64) -> [u64; 7]
     let kernel_mask = mask & !NEVER_BLOCKED;
     let words = words(std::ptr::from_ref(&kernel_mask) as u64);
     // SAFETY: these calls wait and write results where the guest says.
-    let result = unsafe { switch::guest_syscall(&words, thread.context) };
+    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.context) };
+    let result = thread.process.threads.away(thread.context, call_kernel);
     if result == NOT_MADE || was_kicked(thread, result) {
         return Answer::NotMade;
     }

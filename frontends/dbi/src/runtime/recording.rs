@@ -1,0 +1,76 @@
+//! A thread that records operations: its buffer, and what is known of its code.
+
+use super::buffers::Circumstances;
+use super::{Tool, sweep};
+use crate::context::{Context, Recording};
+use crate::engine::chaos;
+use crate::engine::thread::Thread;
+use std::sync::atomic::Ordering;
+
+/// See the module's description.
+pub(super) struct Recorder {
+    /// The thread's number among those that record.
+    thread: usize,
+    /// Start of its buffer.
+    start: u64,
+    /// Number of operations of its code that are known.
+    learned: usize,
+}
+
+impl Recorder {
+    /// For a new thread; nothing if operations are not recorded, or there is no memory.
+    pub(super) fn new(tool: &Tool, context: &mut Context) -> Option<Recorder> {
+        // SAFETY: contexts stay mapped for the life of the process, and all of this is atomic.
+        let recording: &'static Recording = unsafe { &*std::ptr::from_ref(&context.recording) };
+        let (thread, start) = tool.carrier.add_buffer(recording)?;
+        Some(Recorder { thread, start, learned: 0 })
+    }
+}
+
+/// Code was translated: what it records is given its site, before it runs.
+pub(super) fn learn(thread: &mut Thread) {
+    let Some(tool) = thread.process.tool.as_ref() else { return };
+    let Some(recorder) = thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.recorder.as_mut())
+    else {
+        return;
+    };
+    let Some(mirror) = thread.translator.mirror() else { return };
+    let new = &mirror.recorded()[recorder.learned..];
+    if new.is_empty() {
+        return;
+    }
+    // The session's lock is not to be had under that of the shadow.
+    let new: Vec<_> = new.iter().map(|&recorded| (recorded, tool.session.site(recorded.pc))).collect();
+    tool.carrier.learn(recorder.thread, &new);
+    recorder.learned += new.len();
+}
+
+/// The thread is about to enter translated code.
+pub(super) fn begin(thread: &Thread) {
+    let Some(shadowed) = thread.shadowed.as_deref() else { return };
+    if shadowed.recorder.is_some() {
+        Circumstances::new(thread.context, shadowed.calls.is_formatting()).publish(&thread.context.recording);
+    }
+}
+
+/// Replays what the thread has recorded, and empties its buffer.
+pub(super) fn replay(thread: &mut Thread) {
+    let Some(tool) = thread.process.tool.as_ref() else { return };
+    let Some(recorder) = thread.shadowed.as_deref().and_then(|shadowed| shadowed.recorder.as_ref()) else {
+        return;
+    };
+    if thread.context.recording.next.load(Ordering::Relaxed) == recorder.start {
+        return;
+    }
+    if tool.carrier.replay_records(recorder.thread) || chaos::is_on() {
+        sweep::sweep(thread);
+    }
+}
+
+/// This is a forked child: other threads do not exist here.
+pub(super) fn forked(thread: &Thread) {
+    let recorder = thread.shadowed.as_deref().and_then(|shadowed| shadowed.recorder.as_ref());
+    if let (Some(tool), Some(recorder)) = (&thread.process.tool, recorder) {
+        tool.carrier.forget_others(recorder.thread);
+    }
+}
