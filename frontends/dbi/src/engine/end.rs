@@ -32,7 +32,12 @@ pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
 /// process that only borrows its parent's memory leaves all that to the parent. Returns the exit status to be given
 /// instead of the program's own, if there is one.
 fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
-    if thread.own_process || !thread.process.wants_last_word() {
+    if thread.own_process {
+        thread.context.goes_away();
+        thread.process.threads.remove(&thread.handle);
+        return None;
+    }
+    if !thread.process.wants_last_word() {
         return None;
     }
     let (process, me) = (thread.process, thread.handle.clone());

@@ -59,6 +59,22 @@ impl Handle {
         self.place() == place::AWAY
     }
 
+    /// Tells whether the thread was a process of its own, and was killed: it is on the list, and where it was.
+    fn is_gone(&self) -> bool {
+        let [pid, tid] = [&self.pid, &self.tid].map(|number| u64::from(number.load(Ordering::SeqCst)));
+        if pid == 0 || pid == u64::from(std::process::id()) {
+            return false;
+        }
+        // SAFETY: asks whether there is one; no signal is sent.
+        let found = unsafe { sys::syscall(libc::SYS_tgkill as u64, [pid, tid, 0, 0, 0, 0]) };
+        let mut info = [0_u64; 16];
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+        let args = [libc::P_PID as u64, pid, info.as_mut_ptr() as u64, options as u32 as u64, 0, 0];
+        // SAFETY: the kernel writes the structure, for which there is room. The child can still be waited for afterwards.
+        let waited = unsafe { sys::syscall(libc::SYS_waitid as u64, args) };
+        sys::error_of(found) == Some(libc::ESRCH) || waited == 0 && info[0] != 0
+    }
+
     /// Tells whether it waits, or makes a system call.
     fn is_still(&self) -> bool {
         self.is_away() || self.place() == place::SYSCALL
@@ -222,6 +238,7 @@ impl Threads {
                 }
             }
             waiting = others();
+            waiting.retain(|other| !other.is_gone());
         }
     }
 }
