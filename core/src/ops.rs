@@ -51,6 +51,7 @@ impl<K: Arith> Copy for Partial<K> {}
 
 impl<K: Arith> Partial<K> {
     /// The partial as a plain value.
+    #[inline(always)]
     pub fn value(self, k: &K) -> K::V {
         match self {
             Zero => k.lit(0.0),
@@ -78,6 +79,7 @@ pub struct Gradient<K: Arith> {
 
 impl<K: Arith> Gradient<K> {
     /// The derivative with respect to operand `i` as a plain value.
+    #[inline(always)]
     pub fn value(&self, k: &K, i: usize) -> K::V {
         let partial = self.partials[i].value(k);
         self.divisor.map_or(partial, |divisor| k.over(partial, divisor))
@@ -121,6 +123,7 @@ pub struct Operand {
 }
 
 /// The operands of a row as an array, for its pattern.
+#[inline(always)]
 fn operands<T: Copy, const N: usize>(x: &[T]) -> [T; N] {
     x.try_into().unwrap_or_else(|_| panic!("{} operands for an op of {N}", x.len()))
 }
@@ -194,6 +197,8 @@ macro_rules! define_ops {
             }
 
             /// The derivatives at operands `x` with result `r`, of an arithmetic row; no function row has them here.
+            /// Where the op is known, nothing but its own row is left of this.
+            #[inline(always)]
             pub fn arithmetic_gradient<K: Arith>(self, k: &K, x: &[K::V], r: K::V) -> Option<Gradient<K>> {
                 match self {
                     $(Op::$aop => {

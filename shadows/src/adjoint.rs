@@ -141,7 +141,10 @@ fn partial(gradient: &Gradient<Host>, i: usize) -> Option<f64> {
 /// The statement of operation `op` on `x` with result `r`, of whose operands these are active.
 #[inline(always)]
 fn statement(op: Op, x: &[f64], r: f64, shadows: impl Iterator<Item = Option<Active>>) -> Statement {
-    let gradient = op.gradient(&EXACT, x, r);
+    let gradient = match op.arithmetic_gradient(&EXACT, x, r) {
+        Some(gradient) => gradient,
+        None => op.gradient(&EXACT, x, r),
+    };
     let mut statement = Statement::default();
     for (i, shadow) in shadows.enumerate() {
         if let (Some(shadow), Some(partial)) = (shadow, partial(&gradient, i)) {

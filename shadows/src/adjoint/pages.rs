@@ -1,7 +1,7 @@
 //! A cell for each statement of a tape, in pages that exist only while something is in them.
 
 /// Cells per page.
-const PAGE: usize = 512;
+const PAGE: usize = 4096;
 
 /// See the module's description.
 #[derive(Debug)]

@@ -68,6 +68,7 @@ impl Shadow for Adjoint {
             record_s,
             sweep_s: began.elapsed().as_secs_f64(),
         };
+        self.tape.discard();
         Some(answers)
     }
 

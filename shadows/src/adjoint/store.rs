@@ -80,6 +80,11 @@ impl Store {
         Ok(place)
     }
 
+    /// Removes what this process has written.
+    pub(super) fn discard(&mut self) {
+        self.written.clear();
+    }
+
     /// Reads a chunk back.
     pub(super) fn read(&self, place: &Place, into: &mut Columns) -> io::Result<()> {
         let [kinds, operands, sites, partials, residuals] = place.lengths;

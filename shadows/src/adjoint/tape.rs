@@ -12,7 +12,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// Statements per chunk.
-const CHUNK: usize = 1 << 15;
+const CHUNK: usize = 1 << 14;
 
 /// Kinds of partials, two bits for each operand.
 const NONE: u8 = 0;
@@ -308,6 +308,11 @@ impl Tape {
         self.values += self.open.partials.len() as u64;
     }
 
+    /// Nothing is read any more: the process ends, and leaves no file behind.
+    pub(super) fn discard(&mut self) {
+        self.store.discard();
+    }
+
     /// Number of chunks, the last of which is being written.
     pub(super) fn chunks(&self) -> usize {
         self.full.len() + 1
@@ -389,6 +394,10 @@ mod tests {
         }
         assert_eq!((n, tape.values()), (tape.len(), tape.len()));
         assert_eq!(tape.bytes(), 17 * tape.len());
+        let file = std::env::temp_dir().join(format!("shadowgrind-{}.tape", std::process::id()));
+        assert!(file.exists());
+        tape.discard();
+        assert!(!file.exists());
     }
 
     #[test]
