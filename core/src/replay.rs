@@ -10,12 +10,15 @@ use crate::site::Site;
 use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
 
 mod bitwise;
+mod parts;
 
 /// Effects of an instruction on shadows that its results do not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Digits of a float with a shadow went where none is carried.
     pub lost: bool,
+    /// Digits of a float were overwritten, and it keeps its shadow.
+    pub rounded: bool,
     /// Floats were compared of which one has a shadow.
     pub decided: bool,
     /// It was asked whether they are equal, and they were.
@@ -29,7 +32,7 @@ where
     C: Cells<S::Value>,
 {
     shadow.sums_plainly(lowered.plain_sums);
-    let mut run = Run { site, record, shadow, cells, outcome: Outcome::default() };
+    let mut run = Run { site, record, shadow, cells, whole: lowered.whole, outcome: Outcome::default() };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -54,6 +57,7 @@ struct Run<'a, S, C> {
     record: &'a [u8],
     shadow: &'a mut S,
     cells: &'a mut C,
+    whole: Option<Format>,
     outcome: Outcome,
 }
 
@@ -72,6 +76,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Step::Permute { from, to, bytes, map } => self.permute(*from, *to, *bytes, map),
             Step::Clear { at, bytes } => self.cells.clear(self.location(*at), usize::from(*bytes)),
             Step::Bits { by, x, r, bytes, lane } => self.bitwise(*by, *x, *r, *bytes, *lane),
+            Step::Part { format, x, r, from, at, bytes } => {
+                self.overwritten(*format, [*x, *r], *from, *at, *bytes);
+            }
             Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
             Step::Integer { format, how, x } => {
                 let (bits, shadow) = (self.bits(*format, *x), self.get(*format, *x));

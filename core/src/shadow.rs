@@ -444,6 +444,12 @@ pub trait Cells<V> {
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
+    /// Notes at `location`, where nothing is kept, that there is the lower part of a float beside which something was.
+    fn mark_rest(&mut self, _location: Location) {}
+
+    /// Takes that back, where the upper part of the float, from byte number `bytes` on, has come to it.
+    fn unmark_rest(&mut self, _location: Location, _bytes: usize) {}
+
     /// `bytes` bytes at `location` are no float any more.
     fn clear(&mut self, location: Location, bytes: usize);
 }

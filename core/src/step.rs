@@ -181,6 +181,21 @@ pub enum Step {
         /// The width of float the operation's own element width suggests.
         lane: Format,
     },
+    /// A part of a float is overwritten, in place.
+    Part {
+        /// Format of the float.
+        format: Format,
+        /// The float before.
+        x: Operand,
+        /// The float after.
+        r: Operand,
+        /// Place of what is put there; nothing for a constant.
+        from: Option<Place>,
+        /// Number of the first byte that is overwritten.
+        at: u16,
+        /// Number of these bytes.
+        bytes: u16,
+    },
     /// A comparison of floats decides something.
     Compare {
         /// Format of both.
@@ -270,6 +285,8 @@ pub struct Lowered {
     pub addresses: u8,
     /// Its sums are meant as such, whatever their terms are.
     pub plain_sums: bool,
+    /// The format of which its result is a float, if it is known to be one of which a part is changed.
+    pub whole: Option<Format>,
     /// The values to capture.
     pub captures: Vec<Capture>,
     /// The steps to do then.

@@ -44,6 +44,14 @@ pub fn power_between(format: Format, before: u128, after: u128) -> Option<(bool,
     related.then_some((x.negative != y.negative, y.biased - x.biased))
 }
 
+/// Tells whether `after` is `before` with other digits, so that it is that rounded, more or less: sign and exponent are the same.
+/// Nothing of the kind is said of zeros, subnormal numbers, infinities and NaN.
+pub fn differ_in_digits(format: Format, before: u128, after: u128) -> bool {
+    let significand = (1 << (format.precision() - 1)) - 1;
+    (before ^ after) & !significand == 0
+        && power_between(format, before & !significand, before & !significand).is_some()
+}
+
 /// Movement of a sum or difference of a float `before`, as an integer, and a constant, with the float: a unit in the
 /// last place of `before` becomes one of `after`. Returns whether it moves the other way, and the power of two between
 /// the units. `subtracted`: it is the float that is taken from the constant. Zeros, subnormal numbers and significands

@@ -43,7 +43,7 @@ fn section(out: &mut dyn Write, title: &str) -> io::Result<()> {
 fn inputs(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
     section(out, "Inputs")?;
     match document.report.inputs.is_empty() {
-        true => writeln!(out, "<p>{}</p>", escaped(words::NOTHING_SEEDED)),
+        true => writeln!(out, "<p>{}</p>", escaped(words::no_inputs(document.report))),
         false => table(&tables::inputs(document.report), out),
     }
 }

@@ -110,7 +110,7 @@ impl Page<'_, '_> {
     fn inputs(&mut self) -> io::Result<()> {
         self.section("Inputs")?;
         if self.document.report.inputs.is_empty() {
-            return self.paragraph("  ", words::NOTHING_SEEDED);
+            return self.paragraph("  ", words::no_inputs(self.document.report));
         }
         self.table(tables::inputs(self.document.report))
     }

@@ -1,8 +1,8 @@
 //! The sentences of a report, the same in every format that people read.
 
 use shadowgrind_core::findings::{
-    Decided, FindingKind, Interval, OutputKind, Program, Remedy, Spread, Tape, Topic, Value, VariableRange,
-    Witness, Wrapped,
+    Decided, FindingKind, Interval, OutputKind, Program, Remedy, Report, Spread, Tape, Topic, Value,
+    VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
@@ -118,8 +118,15 @@ pub(crate) fn ending(document: &Document<'_>) -> String {
     format!("process {}, {end}{reals}{partial}", program.pid)
 }
 
+/// Text in place of an empty list of inputs: advice, unless derivatives came without one.
+pub(crate) fn no_inputs(report: &Report) -> &'static str {
+    if report.outputs.depend_on_inputs() { SET_BY_PROGRAM } else { NOTHING_SEEDED }
+}
+
+const SET_BY_PROGRAM: &str = "No input was named: the program has set derivatives itself.";
+
 /// Advice for a derivative that was asked for with nothing seeded.
-pub(crate) const NOTHING_SEEDED: &str = "Nothing was seeded, so every derivative is 0. Name an input: --input=nu for a \
+const NOTHING_SEEDED: &str = "Nothing was seeded, so every derivative is 0. Name an input: --input=nu for a \
      global variable, --input=a[0..3] for elements, --input=nu@solve where it is set before solve is called, \
      --input=f#1 for a function's first floating-point argument.";
 

@@ -59,6 +59,39 @@ fn digits_lost_in_integer_arithmetic_are_counted() {
     assert_eq!(dots, [Some(0.0), Some(3.0)]);
 }
 
+/// A power of two has no digits to lose, and a derivative like any other: each of the three conversions is counted.
+#[test]
+fn powers_of_two_lost_in_integer_arithmetic_are_counted() {
+    for options in [&[][..], &["--no-avx512"]] {
+        let Some(seen) = observe("dot", "software_powers.c", "-O2 -g", "sse2", options) else { return };
+        let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+        for function in ["__truncdfhf2", "__truncsfhf2", "__extenddftf2"] {
+            assert!(
+                gaps.iter().any(|gap| gap["site"]["function"] == function),
+                "{options:?} {function}: {gaps:?}"
+            );
+        }
+    }
+}
+
+/// Twenty of each of three kinds, and none of them leaves a part of a derivative behind.
+#[test]
+fn replaced_parts_of_floats_are_counted() {
+    for flags in ["-O0 -g", "-O2 -g"] {
+        for options in [&[][..], &["--no-avx512"], &["--superblock-limit=40"]] {
+            let Some(seen) = observe("dot", "replaced.c", flags, "sse2", options) else { return };
+            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+            for function in ["high_half", "high_word", "high_word_of_float"] {
+                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
+                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
+                assert_eq!(count, 20, "{flags} {options:?} {function}: {gaps:?}");
+            }
+            let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+            assert_eq!(dots, [Some(0.0), Some(3.4)], "{flags} {options:?}");
+        }
+    }
+}
+
 /// However often they meet such digits, and however they are done then.
 #[test]
 fn digits_that_become_integers_are_counted() {

@@ -5,7 +5,7 @@
 
 use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Left};
-use shadowgrind_tests::shadowed::build::Recipe;
+use shadowgrind_tests::shadowed::build::{Recipe, client_dir};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::report::Report;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,21 @@ fn is_warned_of(case: &Case, code: &str, about: &str) {
 fn nothing_was_seeded() {
     let Some(exe) = guest("verdict/right.c", "-O1") else { return };
     is_warned_of(&Case::new("dot", &[], &exe), "nothing-seeded", "every derivative is 0");
+}
+
+/// The program has set a derivative: neither a warning nor the report says that there is none.
+#[test]
+fn derivatives_that_the_program_sets_are_there() {
+    let flags = format!("-O1 -I{}", client_dir().display());
+    let Some(exe) = guest_of("dot", "set.c", &flags) else { return };
+    let case = Case::new("dot", &[], &exe);
+    assert_eq!(warnings(&case), (Vec::new(), End::Exit(0)));
+    let seen = case.observe().unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(seen.report.outputs.iter().map(|output| output.dot).collect::<Vec<_>>(), [Some(6.0)]);
+    let html = case.tool(&["--report=html:report.html"]).unwrap_or_else(|e| panic!("{e}"));
+    let Some(Left::File(_, page)) = html.files.get("report.html") else { panic!("no page") };
+    let page = String::from_utf8_lossy(page);
+    assert!(!page.contains("every derivative is 0") && page.contains("has set derivatives itself"));
 }
 
 #[test]

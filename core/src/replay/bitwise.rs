@@ -14,9 +14,18 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let mut offset = 0;
         while offset < bytes {
             let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));
-            let lane = if self.are_doubles(xs, bytes - offset, lane) { Format::F64 } else { lane };
+            let known = self.whole.filter(|whole| usize::from(bytes - offset) >= whole.bytes());
+            let lane = match known {
+                Some(whole) => whole,
+                None if self.are_doubles(xs, bytes - offset, lane) => Format::F64,
+                None => lane,
+            };
             let here = (lane.bytes() as u16).min(bytes - offset);
             offset += here;
+            let is_whole = self.whole == Some(lane) && usize::from(here) == lane.bytes();
+            if is_whole && by != Bitwise::Xor && self.changes_part(by, xs, result, lane) {
+                continue;
+            }
             if let Some(part) = self.part_of(xs, here) {
                 self.part(by, xs, result, part.into());
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
@@ -24,6 +33,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.exclusive_lane(xs, result, lane);
             } else {
                 self.bitwise_lane(by, xs, result, lane);
+            }
+            if is_whole {
+                self.cells.unmark_rest(self.location(result.place), lane.bytes() - 2);
             }
         }
     }
@@ -79,7 +91,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// A bit for each of up to eight bytes of the operands that something is kept beside.
-    fn carried(&mut self, x: [Operand; 2], bytes: usize) -> [u8; 2] {
+    pub(super) fn carried(&mut self, x: [Operand; 2], bytes: usize) -> [u8; 2] {
         x.map(|operand| self.cells.carries(self.location(operand.place), bytes))
     }
 
@@ -95,8 +107,21 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             if self.changes_end(by, operand, r, bytes) {
                 return;
             }
+            self.outcome.lost |= self.is_any(operand, bytes) && self.has_digits(r, bytes);
         }
         self.cells.clear(to, bytes);
+    }
+
+    /// Tells whether the `bytes` bytes of `r`, a part of a float or its end, have any of its digits.
+    fn has_digits(&mut self, r: Operand, bytes: usize) -> bool {
+        /// Bits of sign and exponent of the widest float.
+        const UPPER: usize = 12;
+        let ends = self.ends_float(self.location(r.place), bytes);
+        let digits = if ends { (8 * bytes).saturating_sub(UPPER) } else { 8 * bytes };
+        let at = usize::from(r.value);
+        let bits =
+            self.record[at..at + bytes].iter().rev().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
+        bits & ((1 << digits) - 1) != 0
     }
 
     /// Tells whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for
@@ -228,8 +253,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
         let made = made.or_else(|| self.displaced(by, x, r, format));
         let result = self.bits(format, r);
-        let is_lost = made.is_none() && !tricks::has_no_digits(format, [first, second], result);
-        self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
+        let is_lost =
+            !tricks::has_no_digits(format, [first, second], result) || self.shifts_zero(by, x, format);
+        self.outcome.lost |=
+            made.is_none() && is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
         self.cells.set(self.location(r.place), format, result, made);
     }
 
@@ -267,7 +294,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// The shadow of an operand that is still there, scaled perhaps; `others` says what each was combined with.
-    fn scaled(
+    pub(super) fn scaled(
         &mut self,
         by: Bitwise,
         x: [Operand; 2],
@@ -276,6 +303,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         format: Format,
     ) -> Option<S::Value> {
         let result = self.bits(format, r);
+        if self.shifts_zero(by, x, format) {
+            return None;
+        }
         [0, 1].into_iter().find_map(|i| {
             let before = self.bits(format, x[i]);
             let shadow = self.get(format, x[i])?;
@@ -290,6 +320,18 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             self.shadow.scale(&shadow, format, negate, power)
         })
+    }
+
+    /// Tells whether a zero is shifted, or multiplied: the digits of a power of two, say, which has none. They are no digits of a
+    /// float then.
+    fn shifts_zero(&self, by: Bitwise, x: [Operand; 2], format: Format) -> bool {
+        let magnitude = (1 << (format.width() - 1)) - 1;
+        let bits = x.map(|operand| self.bits(format, operand));
+        match by {
+            Bitwise::Other => x[0] == x[1] && bits[0] & magnitude == 0,
+            Bitwise::Product => !bits.contains(&1) && bits.iter().any(|bits| bits & magnitude == 0),
+            _ => false,
+        }
     }
 
     /// A wide lane as two narrow ones.

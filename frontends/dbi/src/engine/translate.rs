@@ -14,7 +14,8 @@ use crate::x86::mode::Mode;
 use crate::x86::returns;
 use crate::x86::rows;
 use crate::x86::superblock::{End, Flow, Insn, Superblock};
-use hashbrown::HashSet;
+use crate::x86::wholes::Whole;
+use hashbrown::{HashMap, HashSet};
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
 
 /// Limits of blocks that compare their bytes: short and straight.
@@ -39,6 +40,8 @@ pub(crate) struct Translator {
     pub(crate) instructions: u64,
     /// Addresses of sums that do not round, of blocks made so far.
     plain_sums: HashSet<u64>,
+    /// Parts of floats that instructions of these blocks change, by address.
+    wholes: HashMap<u64, Whole>,
 }
 
 /// A block that is to be made.
@@ -100,6 +103,7 @@ impl Translator {
             hot_after,
             instructions: 0,
             plain_sums: HashSet::new(),
+            wholes: HashMap::new(),
         }
     }
 
@@ -128,11 +132,18 @@ impl Translator {
         self.plain_sums.contains(&pc)
     }
 
-    fn note_plain_sums(&mut self) {
+    /// The part of a float that the instruction at guest address `pc` changes, likewise.
+    pub(crate) fn whole(&self, pc: u64) -> Option<Whole> {
+        self.wholes.get(&pc).copied()
+    }
+
+    fn note_facts(&mut self) {
         for insn in &self.block.insns {
             self.plain_sums.remove(&insn.pc());
+            self.wholes.remove(&insn.pc());
         }
         self.plain_sums.extend(&self.block.plain_sums);
+        self.wholes.extend(&self.block.wholes);
     }
 
     /// Tells whether the processor's MXCSR is not the guest's in code that may have rules.
@@ -163,7 +174,7 @@ impl Translator {
             self.block.discover(pc, Limits { back, ..limits }, source);
         }
         if source.takes_gs() {
-            self.note_plain_sums();
+            self.note_facts();
         }
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),

@@ -129,9 +129,11 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
         let mut cells = MirrorCells { registers, words };
-        let Outcome { lost, decided, equal } = replay::replay(lowered, site, record, shadow, &mut cells);
+        let Outcome { lost, decided, equal, rounded } =
+            replay::replay(lowered, site, record, shadow, &mut cells);
         let decides = S::POLICY.decisions && !is_formatting;
         Outcome {
+            rounded,
             lost: lost && !is_formatting && S::POLICY.derivatives.is_some(),
             decided: decided && decides,
             equal: equal && decides,

@@ -14,6 +14,8 @@ pub(crate) struct MirrorCells<'a, 'b, W> {
     pub(crate) words: &'a mut W,
 }
 
+/// Mark for the lower part of a float.
+const REST: u8 = 1;
 /// The widest thing that moves at once: a vector register.
 const WIDEST: usize = 64;
 
@@ -115,6 +117,24 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         let mut buffer = [0; WIDEST];
         self.read(from, &mut buffer[..bytes]);
         self.write(to, &buffer[..bytes]);
+    }
+
+    /// By the least number there is: whoever takes it for a part of one hardly notices.
+    fn mark_rest(&mut self, location: Location) {
+        if W::BYTEWISE {
+            self.write(location, &[REST]);
+        }
+    }
+
+    fn unmark_rest(&mut self, location: Location, bytes: usize) {
+        /// Bytes of sign and exponent.
+        const END: usize = 2;
+        let mut cell = [0; 8];
+        self.read(location, &mut cell[..bytes + END]);
+        let is_marked = cell[0] == REST && cell[1..bytes].iter().all(|&byte| byte == 0);
+        if W::BYTEWISE && is_marked && cell[bytes..] != [0; 8][bytes..] {
+            self.write(location, &[0]);
+        }
     }
 
     fn clear(&mut self, location: Location, bytes: usize) {

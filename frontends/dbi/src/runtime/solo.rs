@@ -24,6 +24,7 @@ use crate::x86::mirror::{Watched, address_registers, may_scale};
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::state;
+use crate::x86::wholes::Whole;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::replay::Outcome;
@@ -45,6 +46,8 @@ pub(super) struct Entry {
     lowering: Lowering,
     /// It is a sum that does not round.
     plain_sum: bool,
+    /// Part of a float that it changes.
+    whole: Option<Whole>,
     site: Site,
     /// Number of times it has run.
     runs: Cell<u32>,
@@ -89,7 +92,8 @@ impl Solos {
         }
     }
 
-    /// The instruction at `pc` of which `bytes` were read; `plain_sum`: it is a sum that does not round.
+    /// The instruction at `pc` of which `bytes` were read; `plain_sum`: it is a sum that does not round; `whole`: the part of
+    /// a float that it changes.
     fn entry(
         &mut self,
         process: &Process,
@@ -97,9 +101,10 @@ impl Solos {
         bytes: [u8; LONGEST],
         top: u8,
         plain_sum: bool,
+        whole: Option<Whole>,
     ) -> Option<Rc<Entry>> {
         if let Some(entry) = self.entries.get(&(pc, top))
-            && (entry.bytes, entry.plain_sum) == (bytes, plain_sum)
+            && (entry.bytes, entry.plain_sum, entry.whole) == (bytes, plain_sum, whole)
         {
             return Some(entry.clone());
         }
@@ -108,7 +113,7 @@ impl Solos {
             return None;
         }
         let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
-        let mut lowering = self.lowerer.lower(&insn, top);
+        let mut lowering = self.lowerer.lower(&insn, top, whole);
         if let Lowering::Steps(lowered) = &mut lowering {
             lowered.lowered.plain_sums = plain_sum;
             for step in &mut lowered.lowered.steps {
@@ -117,7 +122,7 @@ impl Solos {
                 }
             }
         }
-        let entry = Rc::new(Entry { bytes, insn, lowering, plain_sum, site, runs: Cell::new(0) });
+        let entry = Rc::new(Entry { bytes, insn, lowering, plain_sum, whole, site, runs: Cell::new(0) });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }
@@ -140,7 +145,9 @@ pub(super) fn begin(thread: &mut Thread) {
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let top = registers::x87_top(thread.context);
     let plain_sum = thread.translator.is_plain_sum(pc);
-    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top, plain_sum) else { return };
+    let derives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
+    let whole = thread.translator.whole(pc).filter(|_| derives);
+    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top, plain_sum, whole) else { return };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
     let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
@@ -182,9 +189,11 @@ pub(super) fn begin(thread: &mut Thread) {
     }
 }
 
+/// Runs after which longer code is worth it.
+const OFTEN: u32 = 32;
+
 /// Tells whether the instruction is worth longer code than it has, for the first time.
 fn runs_often(entry: &Entry) -> bool {
-    const OFTEN: u32 = 32;
     may_scale(&entry.insn) && runs_again(entry) == OFTEN
 }
 
@@ -323,6 +332,10 @@ pub(super) fn finish(thread: &mut Thread) {
     let met = pending.met && (derivatives || matches!(entry.lowering, Lowering::Gap(_)));
     if outcome.lost || met && !shadowed.calls.is_formatting() {
         shadowed::met_gap(thread.process, entry.site, &entry.insn);
+    }
+    if outcome.rounded {
+        // Faster ways know nothing of that.
+        entry.runs.set(OFTEN);
     }
     if outcome.decided {
         shadowed::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);

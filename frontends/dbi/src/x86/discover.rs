@@ -12,6 +12,7 @@ use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
 use super::rows;
 use super::superblock::{Comparison, End, Flow, Insn, Superblock};
 use super::table::Row;
+use super::wholes;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
     Register,
@@ -103,6 +104,10 @@ impl Superblock {
             let plain = (0..self.insns.len())
                 .filter(|&n| sums(&self.insns[n]) && is_plain(&self.insns, n, start, &mut read));
             self.plain_sums.extend(plain.map(|n| self.insns[n].pc()));
+        }
+        self.wholes.clear();
+        if source.takes_gs() {
+            self.wholes = wholes::find(&self.insns);
         }
         self.comparisons.clear();
         if source.takes_gs() {

@@ -28,3 +28,4 @@ pub(crate) mod state;
 pub(crate) mod superblock;
 pub(crate) mod table;
 pub(crate) mod vector;
+pub(crate) mod wholes;

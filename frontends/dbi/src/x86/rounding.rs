@@ -161,14 +161,15 @@ fn onwards(
 
 /// A register or a place in memory, by the registers of its address.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+pub(super) enum Place {
     Register(Register),
     /// Base and displacement.
     Memory(Register, u64),
 }
 
 impl Place {
-    fn of(insn: &Instruction, operand: u32) -> Option<Place> {
+    /// The place of operand number `operand`; nothing where it is a constant, or memory with an index.
+    pub(super) fn of(insn: &Instruction, operand: u32) -> Option<Place> {
         match insn.op_kind(operand) {
             _ if operand >= insn.op_count() => None,
             OpKind::Register => Some(Place::Register(insn.op_register(operand).full_register())),
@@ -179,8 +180,12 @@ impl Place {
         }
     }
 
+    pub(super) fn is_memory(self) -> bool {
+        matches!(self, Place::Memory(..))
+    }
+
     /// Tells whether `insn`, whose first operand is something else, may change it: its address, or anything by a call.
-    fn may_change(self, insn: &Instruction) -> bool {
+    pub(super) fn may_change(self, insn: &Instruction) -> bool {
         let result = Place::of(insn, 0);
         match self {
             Place::Memory(base, _) => {

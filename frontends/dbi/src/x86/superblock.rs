@@ -4,6 +4,7 @@
 
 use super::function::Counted;
 use super::rounding::Rounding;
+use super::wholes::Whole;
 use iced_x86::Instruction;
 
 /// Place of an instruction's control flow in its superblock.
@@ -77,6 +78,8 @@ pub(crate) struct Superblock {
     pub(crate) rounds: Rounding,
     /// Addresses of sums that are no roundings whatever their terms are.
     pub(crate) plain_sums: Vec<u64>,
+    /// Instructions that change a part of a float, by address.
+    pub(crate) wholes: Vec<(u64, Whole)>,
     /// Comparisons that are counted where they meet shadows.
     pub(crate) comparisons: Vec<Comparison>,
 }
@@ -102,8 +105,14 @@ impl Superblock {
             extents: Vec::new(),
             rounds: Rounding::default(),
             plain_sums: Vec::new(),
+            wholes: Vec::new(),
             comparisons: Vec::new(),
         }
+    }
+
+    /// The part of a float that the instruction at `pc` changes, if it is known to do so.
+    pub(crate) fn whole(&self, pc: u64) -> Option<Whole> {
+        self.wholes.iter().find(|(at, _)| *at == pc).map(|&(_, whole)| whole)
     }
 
     /// The comparison at `pc`, if it is one that is counted.

@@ -99,6 +99,12 @@ impl AddressRecipe {
         self
     }
 
+    /// The place `bytes` before.
+    pub(super) fn before(mut self, bytes: u8) -> Self {
+        self.displacement = self.displacement.wrapping_sub(bytes.into());
+        self
+    }
+
     /// Tells whether offsets wrap at 4 GB.
     pub(super) fn is_short(&self) -> bool {
         self.short

@@ -61,6 +61,41 @@ fn transfer(build: &mut Build<'_>, bytes: u16) -> Result<(), Why> {
     build.finish_general(0)
 }
 
+/// A part of a float of `format`, from its byte number `at` on, is overwritten.
+pub(super) fn part(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), Why> {
+    build.name_memory();
+    if let (true, Some(recipe)) = (build.is_memory(0), build.out.addresses.first_mut()) {
+        *recipe = recipe.before(at);
+    }
+    let bytes = build.width(0);
+    // A register's place is that of its part.
+    let whole = if build.is_memory(0) {
+        build.place(0)?
+    } else {
+        register_place(build.insn.op0_register().full_register()).ok_or("a part of no float")?.0
+    };
+    let from = if may_hold(build, 1) { Some(build.place(1)?) } else { None };
+    let (x, r) = (build.before(whole, format.bytes() as u16), build.after(whole, format.bytes() as u16));
+    build.step(Step::Part { format, x, r, from, at: at.into(), bytes });
+    Ok(())
+}
+
+/// The low half of a float of `format` goes on alone.
+pub(super) fn cut(build: &mut Build<'_>, format: Format) -> Result<(), Why> {
+    let bytes = format.bytes() as u16;
+    let register = |build: &Build<'_>, n| {
+        let place = register_place(build.insn.op_register(n).full_register());
+        place.map(|(place, _)| place).ok_or("a move of no float")
+    };
+    let (to, from) = (register(build, 0)?, register(build, 1)?);
+    let x = build.before(from, bytes);
+    let half = build.constant(u64::from(u32::MAX) >> (32 - 4 * bytes));
+    let r = build.after(to, bytes);
+    build.step(Step::Bits { by: Bitwise::And, x: [x, half], r, bytes, lane: format });
+    build.clear(to.plus(bytes), 8 - bytes);
+    Ok(())
+}
+
 /// String instructions move their pointers on.
 fn clear_pointers(build: &mut Build<'_>) {
     for pointer in [Register::RSI, Register::RDI] {

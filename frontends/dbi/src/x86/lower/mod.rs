@@ -34,6 +34,7 @@ use super::probe::Probe;
 use super::rows;
 use super::state;
 use super::table::{General, Row, Shape, X87};
+use super::wholes::{self, Whole};
 use build::{Build, register_place, written};
 use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess};
 use shadowgrind_core::format::Format;
@@ -123,15 +124,23 @@ impl Lowerer {
         Lowerer { info: InstructionInfoFactory::new(), probe: Probe::new(), halves }
     }
 
-    /// Lowers `insn`; `top` is the physical x87 register on top before it.
-    pub(crate) fn lower(&mut self, insn: &Instruction, top: u8) -> Lowering {
+    /// Lowers `insn`; `top` is the physical x87 register on top before it, `whole` the float of which it changes a part.
+    pub(crate) fn lower(&mut self, insn: &Instruction, top: u8, whole: Option<Whole>) -> Lowering {
         let row = rows::row(insn);
         let info = self.info.info(insn).clone();
         if let Some(lowering) = special(insn, row) {
             return lowering;
         }
         let mut build = Build::new(insn, &info, top);
-        match self.steps(&mut build, row) {
+        let steps = match whole {
+            Some(Whole::Part { format, at }) => general::part(&mut build, format, at),
+            Some(Whole::Result(format)) if wholes::cuts_by_moving(insn) => general::cut(&mut build, format),
+            _ => self.steps(&mut build, row),
+        };
+        if let Some(Whole::Result(format)) = whole {
+            build.out.lowered.whole = Some(format);
+        }
+        match steps {
             Err(why) => Lowering::Gap(gap(why, &info)),
             Ok(()) if build.out.lowered.steps.is_empty() => Lowering::Nothing,
             Ok(()) => Lowering::Steps(Box::new(build.out)),

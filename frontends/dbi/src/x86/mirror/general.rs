@@ -15,6 +15,7 @@ use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::table::General;
 use crate::x86::vector::{At as Address, Mem};
+use crate::x86::wholes::{Whole, cuts_by_moving};
 use iced_x86::{OpKind, Register};
 
 const RBP: Gpr = 5;
@@ -39,6 +40,7 @@ impl Emitter {
         if !self.open_operand(at) {
             return self.solo(at);
         }
+        self.guard_part(at);
         match general {
             General::Move | General::Extend => self.general_move(at),
             General::Push => self.push(at),
@@ -80,6 +82,27 @@ impl Emitter {
             }
         }
         self.close_operand();
+    }
+
+    /// Leaves the instruction to the engine if it overwrites a part of a float that has a shadow, or cuts one off.
+    fn guard_part(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let Some(whole) = at.block.whole(insn.ip()) else { return };
+        if self.mirror().settings.policy.derivatives.is_none() || self.mode.is_off() {
+            return;
+        }
+        let cell = |register| general_number(register).filter(|&n| self.may_carry(n)).map(Source::Cell);
+        let source = match whole {
+            Whole::Result(_) if cuts_by_moving(insn) => cell(insn.op1_register()),
+            Whole::Result(_) => None,
+            Whole::Part { .. } if insn.op0_kind() == OpKind::Register => cell(insn.op0_register()),
+            Whole::Part { format, at } => {
+                let mirror = self.mirror_memory(insn);
+                mirror.map(|mem| Source::Memory(mem.plus(-i32::from(at)), format.bytes()))
+            }
+        };
+        let sources: Vec<Source> = source.into_iter().collect();
+        self.guard(at, &sources);
     }
 
     fn general_move(&mut self, at: At<'_>) {

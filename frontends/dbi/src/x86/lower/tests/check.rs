@@ -41,7 +41,7 @@ impl Checker {
         let mut runs = Vec::new();
         for _ in 0..3 {
             let before = self.machine(&insn, row);
-            let lowering = self.lowerer.lower(&insn, before.top);
+            let lowering = self.lowerer.lower(&insn, before.top, None);
             let after = self.native.run(&insn, &before)?;
             runs.push(self.compare(&insn, &lowering, &before, &after)?);
         }

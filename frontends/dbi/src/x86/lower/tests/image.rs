@@ -27,7 +27,7 @@ fn check(native: &mut Native, code: Code, before: &Machine) -> Machine {
     let memory = MemoryOperand::with_base_displ(Register::RBX, 64);
     let insn = Instruction::with1(code, memory).expect("takes memory");
     let after = native.run(&insn, before).expect("encodes");
-    let Lowering::State(op) = Lowerer::new(true).lower(&insn, before.top) else {
+    let Lowering::State(op) = Lowerer::new(true).lower(&insn, before.top, None) else {
         panic!("{code:?} is not a state op")
     };
     let image = if op.restores { &before.memory } else { &after.memory };

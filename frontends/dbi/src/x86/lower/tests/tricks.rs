@@ -150,7 +150,7 @@ impl Run {
     fn step(&mut self, insn: Result<Instruction, iced_x86::IcedError>) -> &mut Run {
         let insn = insn.expect("a valid instruction");
         let after = self.native.run(&insn, &self.machine).expect("encodes");
-        if let Lowering::Steps(steps) = self.lowerer.lower(&insn, self.machine.top) {
+        if let Lowering::Steps(steps) = self.lowerer.lower(&insn, self.machine.top, None) {
             let mut record = record(&steps, &self.machine, &after, self.native.memory());
             self.lowerer.complete(&steps, &mut record);
             replay(&steps.lowered, Site::default(), &record, &mut Factors, &mut self.cells);

@@ -1,0 +1,394 @@
+//! Parts of floats: which integer instructions change a part of one, by what becomes of the whole.
+//!
+//! A word that is masked, joined, or written over by a narrower one may be a float, two of them, or none. Where it is soon used
+//! as one float, it is that. Follows registers and memory through moves and such instructions, as far as a superblock goes;
+//! knows nothing of shadows, and takes memory with different bases for different memory.
+
+use super::rounding::Place;
+use super::rows;
+use super::superblock::Insn;
+use super::table::{General, Row, X87};
+use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
+use shadowgrind_core::format::Format;
+
+/// Number of instructions to which a use is looked for.
+const HORIZON: usize = 32;
+
+/// Effect of an integer instruction on a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// The result is one float of this format.
+    Result(Format),
+    /// Bytes of a float are written, the first of which is the float's byte number `at`; the others stay.
+    Part {
+        /// Format of the float.
+        format: Format,
+        /// Number of the first byte.
+        at: u8,
+    },
+}
+
+/// The instructions of `insns`, by address, that are known to change a part of a float.
+pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
+    let addresses = std::cell::OnceCell::new();
+    let whole = |n: usize| {
+        let insn = &insns[n].decoded;
+        if joins(insn) {
+            return used_as(insns, n).map(Whole::Result);
+        }
+        if cuts_by_moving(insn) {
+            let half = insn.op1_register().size();
+            return used_as(insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
+        }
+        let part = Part::of(insn)?;
+        if part.is_in_memory {
+            in_memory(insns, n, part, addresses.get_or_init(|| addresses_of(insns)))
+        } else {
+            let format = used_as(insns, n).filter(|format| part.bytes < format.bytes() as u8)?;
+            Some(Whole::Part { format, at: part.at })
+        }
+    };
+    (0..insns.len()).filter_map(|n| Some((insns[n].pc(), whole(n)?))).collect()
+}
+
+/// Tells whether the instruction cuts bits out of a word, or puts some in.
+fn joins(insn: &Instruction) -> bool {
+    use Mnemonic::{
+        And, Andn, Andnpd, Andpd, Andps, Or, Orpd, Orps, Pand, Pandn, Por, Vandnpd, Vandpd, Vandps, Vorpd,
+        Vorps, Vpand, Vpandn, Vpor,
+    };
+    let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
+    let of_vectors = [
+        Andps, Vandps, Orps, Vorps, Andpd, Vandpd, Andnpd, Vandnpd, Orpd, Vorpd, Pand, Vpand, Pandn, Vpandn,
+        Por, Vpor,
+    ];
+    (matches!(insn.mnemonic(), And | Or | Andn) || of_vectors.contains(&insn.mnemonic()))
+        && insn.op0_kind() == OpKind::Register
+        && is_wide(insn.op0_register())
+}
+
+/// Tells whether the instruction moves a part of a register, and clears what is above it.
+pub(crate) fn cuts_by_moving(insn: &Instruction) -> bool {
+    let registers = insn.op_count() == 2
+        && insn.op0_kind() == OpKind::Register
+        && insn.op1_kind() == OpKind::Register
+        && insn.op0_register().is_gpr()
+        && insn.op1_register().is_gpr();
+    let bytes = |n| insn.op_register(n).size();
+    let is_low = insn.op1_register().full_register().number() == insn.op1_register().number();
+    match insn.mnemonic() {
+        Mnemonic::Mov => registers && bytes(0) == 4 && is_low,
+        Mnemonic::Movzx => registers && bytes(0) >= 4 && bytes(1) == 2,
+        _ => false,
+    }
+}
+
+/// Less than eight bytes that are written, from a general register or a constant.
+#[derive(Clone, Copy)]
+struct Part {
+    bytes: u8,
+    /// Number of the first byte in a register.
+    at: u8,
+    is_in_memory: bool,
+}
+
+impl Part {
+    fn of(insn: &Instruction) -> Option<Part> {
+        let clears = insn.mnemonic() == Mnemonic::Xor
+            && insn.op1_kind() == OpKind::Register
+            && insn.op0_register() == insn.op1_register();
+        let source = insn.op1_kind() != OpKind::Memory
+            && (insn.op1_kind() != OpKind::Register || insn.op1_register().is_gpr());
+        if !(clears || rows::row(insn) == Row::General(General::Move) && source) {
+            return None;
+        }
+        let (bytes, at, is_in_memory) = match insn.op0_kind() {
+            OpKind::Memory => (insn.memory_size().size(), 0, true),
+            OpKind::Register if insn.op0_register().is_gpr() => {
+                let register = insn.op0_register();
+                let high = [Register::AH, Register::BH, Register::CH, Register::DH].contains(&register);
+                // The upper half of a wide register is cleared with the lower one.
+                (if register.size() < 4 { register.size() } else { 8 }, u8::from(high), false)
+            }
+            _ => return None,
+        };
+        (bytes < 8).then_some(Part { bytes: bytes as u8, at, is_in_memory })
+    }
+}
+
+/// Format of the float as which the result of instruction `n` is used next; nothing where it is used otherwise, or not soon.
+fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
+    let mut places: Vec<Place> = Place::of(&insns[n].decoded, 0).into_iter().collect();
+    for insn in insns[n + 1..].iter().take(HORIZON).map(|insn| &insn.decoded) {
+        let (row, to) = (rows::row(insn), Place::of(insn, 0));
+        let moves = matches!(row, Row::Move { .. } | Row::General(General::Move)) && insn.op_count() == 2;
+        let follows = moves || matches!(row, Row::General(General::Bits) | Row::Logic(_) | Row::Trick(_));
+        let first = u32::from(moves || insn.op_count() > 2);
+        let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
+        let is_used = (first..insn.op_count()).any(reads);
+        if is_used && !follows && !matches!(insn.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+            return format_of(insn, row);
+        }
+        if to.is_some() && !matches!(insn.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+            places.retain(|&place| Some(place) != to && !place.may_change(insn));
+            places.extend(to.filter(|_| is_used));
+        }
+        if places.is_empty() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Format of the floats that the instruction computes with.
+fn format_of(insn: &Instruction, row: Row) -> Option<Format> {
+    let format = match row {
+        Row::Arith(_, format, _)
+        | Row::Unary(_, format, _)
+        | Row::Fused(_, _, format, _)
+        | Row::AddSub(format)
+        | Row::Horizontal(_, format)
+        | Row::Round(format, _)
+        | Row::Compare(format, _)
+        | Row::CompareFlags(format)
+        | Row::ToInteger(format, ..) => format,
+        Row::Narrow(_) => Format::F64,
+        Row::Widen(_) => Format::F32,
+        Row::X87(X87::Load | X87::Arith(..) | X87::Compare) => match insn.memory_size() {
+            MemorySize::Float64 => Format::F64,
+            MemorySize::Float32 => Format::F32,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    matches!(format, Format::F32 | Format::F64).then_some(format)
+}
+
+/// The float that is read from memory soon after instruction `n` has written `part` of it. What has been written by parts
+/// throughout is another one.
+fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]) -> Option<Whole> {
+    let written = addresses[n]?;
+    for (m, insn) in insns.iter().enumerate().skip(n + 1).take(HORIZON) {
+        let insn = &insn.decoded;
+        let Some(at) = addresses[m].and_then(|address| written.distance_from(address)) else { continue };
+        let bytes = insn.memory_size().size() as i64;
+        if !(0..bytes).contains(&at) {
+            continue;
+        }
+        let is_read = Place::of(insn, 0).is_none_or(|place| !place.is_memory()) || insn.op_count() < 2;
+        let format = if !is_read {
+            None
+        } else if matches!(rows::row(insn), Row::Move { .. } | Row::General(General::Move)) {
+            used_as(insns, m)
+        } else {
+            format_of(insn, rows::row(insn))
+        };
+        let Some(format) = format.filter(|format| at + i64::from(part.bytes) <= format.bytes() as i64) else {
+            if at == 0 && bytes <= i64::from(part.bytes) && !is_read {
+                return None;
+            }
+            continue;
+        };
+        // The others of as many floats as are read.
+        let (at, start) = (at % format.bytes() as i64, addresses[m]?.plus(at - at % format.bytes() as i64));
+        let is_part = usize::from(part.bytes) < format.bytes() && at + i64::from(part.bytes) <= 8;
+        return (is_part && !is_written_throughout(&insns[..m], addresses, start, format.bytes()))
+            .then_some(Whole::Part { format, at: at as u8 });
+    }
+    None
+}
+
+/// Tells whether `insns` write all of the `bytes` bytes at `start` by parts.
+fn is_written_throughout(
+    insns: &[Insn],
+    addresses: &[Option<Address>],
+    start: Address,
+    bytes: usize,
+) -> bool {
+    let all = (1_u32 << bytes) - 1;
+    let mut written = 0;
+    for (insn, address) in insns.iter().zip(addresses).rev() {
+        let insn = &insn.decoded;
+        let at = address
+            .and_then(|address| address.distance_from(start))
+            .filter(|_| insn.op0_kind() == OpKind::Memory);
+        let Some(at) = at.filter(|at| (0..bytes as i64).contains(at)) else { continue };
+        match Part::of(insn) {
+            Some(part) => written |= ((1 << part.bytes) - 1) << at,
+            None if insn.op_count() > 1 && insn.memory_size().size() >= bytes => break,
+            None => {}
+        }
+    }
+    written & all == all
+}
+
+/// An address, as so many bytes from what is not known but the same wherever it has the same number.
+#[derive(Clone, Copy, PartialEq)]
+struct Address {
+    root: u32,
+    offset: i64,
+}
+
+impl Address {
+    /// Bytes from `other`; nothing if that cannot be told.
+    fn distance_from(self, other: Address) -> Option<i64> {
+        (self.root == other.root).then(|| self.offset.wrapping_sub(other.offset))
+    }
+
+    fn plus(self, bytes: i64) -> Address {
+        Address { offset: self.offset.wrapping_add(bytes), ..self }
+    }
+}
+
+/// Addresses of the explicit memory operands.
+fn addresses_of(insns: &[Insn]) -> Vec<Option<Address>> {
+    let mut registers = Registers::new();
+    let address = |insn: &Insn| {
+        let address = registers.address(&insn.decoded);
+        registers.step(&insn.decoded);
+        address
+    };
+    insns.iter().map(address).collect()
+}
+
+/// General registers as addresses, and pointers that were stored.
+struct Registers {
+    of: [Address; 16],
+    stored: Vec<(Address, Address)>,
+    roots: u32,
+    info: iced_x86::InstructionInfoFactory,
+}
+
+/// The root of addresses that are known.
+const ABSOLUTE: u32 = 16;
+
+impl Registers {
+    fn new() -> Self {
+        let of = std::array::from_fn(|n| Address { root: n as u32, offset: 0 });
+        let info = iced_x86::InstructionInfoFactory::new();
+        Registers { of, stored: Vec::new(), roots: ABSOLUTE, info }
+    }
+
+    fn fresh(&mut self) -> Address {
+        self.roots += 1;
+        Address { root: self.roots, offset: 0 }
+    }
+
+    /// Address of the explicit memory operand, if it is a register and a displacement.
+    fn address(&self, insn: &Instruction) -> Option<Address> {
+        let displacement = insn.memory_displacement64().cast_signed();
+        let has_memory = (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory);
+        if !has_memory || insn.memory_index() != Register::None || insn.segment_prefix() != Register::None {
+            return None;
+        }
+        match insn.memory_base() {
+            Register::None | Register::RIP => Some(Address { root: ABSOLUTE, offset: displacement }),
+            base if base.is_gpr64() => Some(self.of[base.number()].plus(displacement)),
+            _ => None,
+        }
+    }
+
+    fn step(&mut self, insn: &Instruction) {
+        use Mnemonic::{Add, Lea, Mov, Sub};
+        let address = self.address(insn);
+        let is_pointer = insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64();
+        let to = is_pointer.then(|| insn.op0_register().number());
+        let constant = matches!(insn.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64);
+        let of_register = insn.op1_kind() == OpKind::Register && insn.op1_register().is_gpr64();
+        let known = match (insn.mnemonic(), to) {
+            (Lea, Some(_)) => address,
+            (Mov, Some(_)) if of_register => Some(self.of[insn.op1_register().number()]),
+            (Mov, Some(_)) => address.map(|at| self.pointer_at(at)),
+            (Add, Some(to)) if constant => Some(self.of[to].plus(insn.immediate(1).cast_signed())),
+            (Sub, Some(to)) if constant => Some(self.of[to].plus(-insn.immediate(1).cast_signed())),
+            _ => None,
+        };
+        if let (Mov, None, Some(at)) = (insn.mnemonic(), to, address) {
+            self.stored.retain(|&(place, _)| place != at);
+            if of_register {
+                self.stored.push((at, self.of[insn.op1_register().number()]));
+            }
+        }
+        let used = self.info.info(insn).used_registers();
+        let is_written = |used: &&iced_x86::UsedRegister| super::access::is_write(used.access());
+        let written: Vec<usize> = used
+            .iter()
+            .filter(is_written)
+            .filter(|used| used.register().is_gpr())
+            .map(|used| used.register().full_register().number())
+            .collect();
+        const RSP: usize = 4;
+        for n in written {
+            self.of[n] = match known {
+                Some(address) if to == Some(n) => address,
+                _ if n == RSP && insn.stack_pointer_increment() != 0 => {
+                    self.of[RSP].plus(insn.stack_pointer_increment().into())
+                }
+                _ => self.fresh(),
+            };
+        }
+    }
+
+    /// The pointer that is stored at `at`.
+    fn pointer_at(&mut self, at: Address) -> Address {
+        if let Some(&(_, pointer)) = self.stored.iter().find(|(place, _)| *place == at) {
+            return pointer;
+        }
+        let pointer = self.fresh();
+        self.stored.push((at, pointer));
+        pointer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::x86::superblock::Flow;
+    use iced_x86::{Decoder, DecoderOptions};
+
+    /// mov dword [rbp−8], 0; the same with rbp−4.
+    const LOW: &[u8] = b"\xc7\x45\xf8\0\0\0\0";
+    const HIGH: &[u8] = b"\xc7\x45\xfc\0\0\0\0";
+    /// movsd xmm0, [rbp−8]
+    const LOAD: &[u8] = b"\xf2\x0f\x10\x45\xf8";
+    /// addsd xmm0, xmm0; mulss xmm0, xmm0
+    const ADD: &[u8] = b"\xf2\x0f\x58\xc0";
+    const MUL_SINGLE: &[u8] = b"\xf3\x0f\x59\xc0";
+
+    fn found(code: &[&[u8]]) -> Vec<Whole> {
+        let bytes = code.concat();
+        let insn = |decoded| Insn { decoded, bytes: [0; 15], displacement_at: 0, flow: Flow::Straight };
+        let insns: Vec<Insn> =
+            Decoder::with_ip(64, &bytes, 0x1000, DecoderOptions::NONE).into_iter().map(insn).collect();
+        find(&insns).into_iter().map(|(_, whole)| whole).collect()
+    }
+
+    #[test]
+    fn a_store_over_a_part_of_a_float_that_is_used() {
+        assert_eq!(found(&[LOW, LOAD, ADD]), [Whole::Part { format: Format::F64, at: 0 }]);
+        assert_eq!(found(&[HIGH, LOAD, ADD]), [Whole::Part { format: Format::F64, at: 4 }]);
+        // lea rax, [rbp-8]; add rax, 4; mov dword [rax], 0
+        let by_pointer = b"\x48\x8d\x45\xf8\x48\x83\xc0\x04\xc7\0\0\0\0\0";
+        assert_eq!(found(&[by_pointer, LOAD, ADD]), [Whole::Part { format: Format::F64, at: 4 }]);
+    }
+
+    #[test]
+    fn two_floats_and_a_new_one_have_no_parts() {
+        assert_eq!(found(&[LOW, LOAD, MUL_SINGLE]), []);
+        assert_eq!(found(&[LOW, HIGH, LOAD, ADD]), []);
+        assert_eq!(found(&[LOW, LOAD]), []);
+    }
+
+    #[test]
+    fn masks_are_told_by_what_becomes_of_them() {
+        let mask: &[u8] = b"\x48\x21\xd0"; // and rax, rdx
+        let moved: &[u8] = b"\x66\x48\x0f\x6e\xc0"; // movq xmm0, rax
+        let cut: &[u8] = b"\x89\xc0"; // mov eax, eax
+        assert_eq!(found(&[mask, moved, ADD]), [Whole::Result(Format::F64)]);
+        assert_eq!(found(&[mask, moved, MUL_SINGLE]), [Whole::Result(Format::F32)]);
+        assert_eq!(found(&[cut, moved, ADD]), [Whole::Result(Format::F64)]);
+        assert_eq!(found(&[cut, moved, MUL_SINGLE]), []);
+        // test rax, rax; add rax, rax; mov [rax], rax
+        assert_eq!(found(&[mask, b"\x48\x85\xc0\x48\x01\xc0\x48\x89\0"]), []);
+    }
+}

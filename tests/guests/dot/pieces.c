@@ -1,0 +1,105 @@
+/* Parts of floats overwritten by constants: by stores, masks and moves to parts of registers. What leaves the digits alone scales,
+ * what leaves sign and exponent alone rounds, and anything else has no derivative. */
+#include "check.h"
+
+typedef union {
+    double d;
+    uint64_t u;
+    uint32_t w[2];
+    uint16_t h[4];
+    uint8_t b[8];
+} parts;
+
+typedef union {
+    float f;
+    uint32_t u;
+    uint16_t h[2];
+    uint8_t b[4];
+} narrow;
+
+/* As fdlibm has it. */
+#define LOW(x) *(int *)&x
+
+#define DOUBLE(name, change)                                     \
+    static __attribute__((noinline)) double name(double x)       \
+    {                                                            \
+        parts p = {x};                                           \
+        change;                                                  \
+        return p.d * 2;                                          \
+    }
+#define FLOAT(name, change)                                      \
+    static __attribute__((noinline)) double name(double x)       \
+    {                                                            \
+        narrow p = {(float)x};                                   \
+        change;                                                  \
+        return (double)(p.f * 2);                                \
+    }
+
+DOUBLE(low_cleared, p.w[0] = 0)
+DOUBLE(low_set, p.w[0] = 0x1234567)
+DOUBLE(low_masked, p.u &= 0xffffffff00000000)
+DOUBLE(short_masked, p.u &= 0xfffffffff8000000)
+DOUBLE(last_byte, p.b[0] = 0x21)
+DOUBLE(middle_word, p.h[1] = 0x4321)
+DOUBLE(middle_byte, p.b[3] = 0x21)
+DOUBLE(scaled_by_words, p.w[1] += 3 << 20)
+DOUBLE(exponent_byte, p.b[7] = 0x41)
+DOUBLE(high_set, p.w[1] = 0x40290000)
+DOUBLE(both_set, (p.w[0] = 3, p.w[1] = 0x40290000))
+FLOAT(float_low_cleared, p.h[0] = 0)
+FLOAT(float_low_masked, p.u &= 0xffff0000)
+FLOAT(float_byte, p.b[0] = 1)
+FLOAT(float_exponent_byte, p.b[3] = 0x40)
+FLOAT(float_high_set, p.h[1] = 0x4040)
+
+static __attribute__((noinline)) double copied_part(double x)
+{
+    static const uint32_t zero;
+    double z = x;
+    memcpy(&z, &zero, sizeof zero);
+    return z + 1;
+}
+
+static __attribute__((noinline)) double split(double x)
+{
+    double high = x;
+    LOW(high) = 0;
+    double low = x - high;
+    return high * high + low * (x + high);
+}
+
+/* Two floats in a word, of which one is set to a constant. */
+static __attribute__((noinline)) double one_of_two(double x)
+{
+    union {
+        float f[2];
+        uint64_t u;
+    } p = {{(float)x, (float)(3 * x)}};
+    p.u &= 0xffffffff00000000;
+    return (double)(p.f[0] + p.f[1]);
+}
+
+static void checks(void)
+{
+    for (int i = 0; i < 40; i++) {
+        AT("low-cleared^", low_cleared(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("low-set^", low_set(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("low-masked^", low_masked(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("short-masked^", short_masked(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("last-byte^", last_byte(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("middle-word^", middle_word(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("middle-byte^", middle_byte(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("scaled-by-words", scaled_by_words(1.1 * x), 17.6L, 1.5, -3.1);
+        AT("exponent-byte^", exponent_byte(x), 131072, 2.75);
+        AT("high-set^", high_set(1.1 * x), 0, 1.7, -3.3);
+        AT("both-set^", both_set(1.1 * x), 0, 1.7, -3.3);
+        AT("float-low-cleared~1e8^", float_low_cleared(1.1 * x), 2.2L, 1.7);
+        AT("float-low-masked~1e8^", float_low_masked(1.1 * x), 2.2L, 1.7);
+        AT("float-byte~1e8^", float_byte(1.1 * x), 2.2L, 1.7);
+        AT("float-exponent-byte~1e8^", float_exponent_byte(1.1 * x), 2.2L, 2.7);
+        AT("float-high-set^", float_high_set(1.1 * x), 0, 1.7);
+        AT("copied-part^", copied_part(1.1 * x), 1.1L, 1.7, -3.3);
+        AT("split", split(1.1 * x), 2 * 1.21L * w, 1.7, -3.3);
+        AT("one-of-two~1e8^", one_of_two(x), 3, 1.7);
+    }
+}
