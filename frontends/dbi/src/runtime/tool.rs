@@ -90,8 +90,8 @@ impl Tool {
         self.policy().since == Since::Start || self.session.annotates()
     }
 
-    /// Tells whether every system call comes to the engine: what was recorded is replayed before one, so that what is
-    /// handed to another thread arrives with its shadow.
+    /// Tells whether every system call comes to the engine: a thread that makes one has all of its handles in its context
+    /// then, where a sweep finds them.
     pub(crate) fn sees_all_calls(&self) -> bool {
         self.records()
     }
