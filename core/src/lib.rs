@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod appended;
 pub mod arith;
 pub mod findings;
 pub mod format;
 pub mod functions;
 pub mod inline;
+pub mod numbers;
 pub mod ops;
 pub mod reals;
 pub mod recorded;

@@ -168,6 +168,10 @@ pub mod reach {
     /// Operations are recorded, and replayed many at a time.
     #[derive(Clone, Copy, Debug)]
     pub struct Recorded;
+
+    /// Operations are appended to a record of the whole run, each result under a number of its own.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Appended;
 }
 
 /// From when on code is annotated.

@@ -6,6 +6,7 @@
 
 use crate::format::Format;
 use crate::slots::{Negated, Slots, TICKET};
+use crate::tricks;
 use std::borrow::Cow;
 
 /// The content of cells, and what it means.
@@ -15,12 +16,27 @@ pub trait Words {
 
     /// True if each byte of a cell belongs to the byte of the float beside it, so that a cell may be split.
     const BYTEWISE: bool;
+    /// True if a cell beside a float of two bytes says as much as any.
+    const FITS_HALF: bool = Self::BYTEWISE;
 
     /// The shadow that `cell`, which is not zero, says the float of `format` and `bits` has.
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
 
     /// The cell for `shadow` beside the float of `format` and `bits`; 0 for none.
     fn encode(&mut self, format: Format, bits: u128, shadow: Self::Value) -> u128;
+
+    /// Tells whether `cell`, which is not zero, is for the eight bytes `bits` as one float, for sure.
+    fn is_double(&mut self, cell: u128, bits: u128) -> bool {
+        !Self::BYTEWISE && self.decode(Format::F64, cell, bits).is_some()
+    }
+
+    /// The last `bytes` bytes of a cell, such that `change` is that of the float beside it; nothing if that cannot be said
+    /// so. See [`tricks::with_exponent_change`].
+    fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {
+        // A handle has no exponent.
+        let knows = Self::BYTEWISE || change.1 == 0;
+        tricks::with_exponent_change(bytes, end, change).filter(|_| knows)
+    }
 
     /// Tells whether four bytes of a cell mean that there is a shadow, be it that of another float.
     fn is_any(&self, word: u32) -> bool {

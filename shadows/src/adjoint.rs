@@ -2,8 +2,8 @@
 //!
 //! While the program runs, each operation with an active operand is recorded on a [`tape`]: which earlier results went
 //! into it, and the partial derivatives. At its end the tape is [swept](sweep) from its end to its start, for several
-//! outputs at once. What is carried beside a float is the number of its statement on the tape, and a power of two (or
-//! its negative) that it has been scaled by since: that takes no statement.
+//! outputs at once. What is carried beside a float is the number of its statement, and a power of two (or its
+//! negative) that it has been scaled by since: that takes no statement where a cell has room for it.
 //!
 //! The rules are those of `dot`. **An inactive operand contributes nothing**, also where its partial is infinite or NaN.
 //! **Rounding by a magic number** is rounding, and has no derivative. In the sweep, an adjoint of zero and a partial of
@@ -11,11 +11,12 @@
 //!
 //! Knows neither instructions nor how reports look.
 
+mod appended;
 mod budget;
+mod columns;
 mod jacobian;
 mod pages;
 mod questions;
-mod recorded;
 mod seam;
 mod store;
 mod sweep;
@@ -24,56 +25,28 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
+use columns::{Rounding, Statement, Term};
 use hashbrown::HashMap;
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::numbers::{Numbered, SINGLES};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
 use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::Negated;
 use std::path::PathBuf;
 use std::time::Instant;
-use tape::{Statement, Tape, Term};
+use tape::Tape;
 
 /// The arithmetic that partials are found in.
 const EXACT: Host = Host::new(Format::F64);
 
-/// The shadow of a float, which is ±2ᵏ times the result of this statement.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Active {
-    statement: u64,
-    negated: bool,
-    power: i32,
-}
+/// Gap that shows only when a float is used.
+const MISMATCH: &str = "a float whose bytes were changed before";
+/// Gap beside whose float is no room for a number.
+const HALF: &str = "a float of two bytes";
 
-impl Active {
-    /// The result of a statement as it is.
-    fn new(statement: u64) -> Active {
-        Active { statement, negated: false, power: 0 }
-    }
-
-    /// The shadow of ±2ᵏ times the float of this one.
-    fn scaled(self, negate: bool, power: i32) -> Active {
-        Active { negated: self.negated != negate, power: self.power.saturating_add(power), ..self }
-    }
-
-    /// The derivative by the statement's result of what has this one by the float.
-    #[inline(always)]
-    fn by_statement(self, partial: f64) -> f64 {
-        let partial = if self.negated { -partial } else { partial };
-        if self.power == 0 { partial } else { libm::ldexp(partial, self.power) }
-    }
-}
-
-impl Negated for Active {
-    fn negated(&self, _format: Format) -> Active {
-        self.scaled(true, 0)
-    }
-
-    fn scaled_unseen(&self, negate: bool, power: i32) -> Option<Active> {
-        Some(self.scaled(negate, power))
-    }
-}
+/// The shadow of a float: the number of its statement.
+type Active = Numbered;
 
 /// A seeded float.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +71,8 @@ pub struct Adjoint {
     unknown_roundings: u64,
     /// Sums are meant as such: no term is one that rounds the others.
     plain_sums: bool,
-    /// Operands that had lost their shadow in a way that was not followed.
-    mismatches: HashMap<Site, u64>,
+    /// Shadows that were lost, by place and reason.
+    lost: HashMap<(Site, &'static str), u64>,
     /// Time at which the first float was seeded.
     began: Option<Instant>,
     /// The process that the outputs are of.
@@ -116,16 +89,30 @@ impl Adjoint {
             budget: false,
             unknown_roundings: 0,
             plain_sums: false,
-            mismatches: HashMap::new(),
+            lost: HashMap::new(),
             began: None,
             process: std::process::id(),
         }
     }
 
-    /// The shadow of the result of a statement; nothing if that depends on nothing.
-    fn record(&mut self, statement: &Statement) -> Option<Active> {
-        let statement = self.tape.push(statement)?;
-        Some(Active::new(statement))
+    /// The shadow of the result of a statement, a float of format `to`; nothing if that depends on nothing.
+    fn record(&mut self, to: Format, statement: &Statement) -> Option<Active> {
+        let number = self.tape.push(statement)?;
+        self.check_number(to, number);
+        Some(Active::new(number))
+    }
+
+    /// A shadow was lost at `site`.
+    fn lost(&mut self, site: Site, why: &'static str) {
+        *self.lost.entry((site, why)).or_default() += 1;
+    }
+
+    /// Records nothing any more where a float of format `to` has no room for the number of a statement.
+    #[inline(always)]
+    fn check_number(&mut self, to: Format, number: u64) {
+        if to == Format::F32 && number >= SINGLES {
+            self.tape.fail(|| format!("floats of four bytes cannot name more than {SINGLES} operations"));
+        }
     }
 }
 
@@ -148,7 +135,7 @@ fn statement(op: Op, x: &[f64], r: f64, shadows: impl Iterator<Item = Option<Act
     let mut statement = Statement::default();
     for (i, shadow) in shadows.enumerate() {
         if let (Some(shadow), Some(partial)) = (shadow, partial(&gradient, i)) {
-            statement.add(Term { statement: shadow.statement, partial: shadow.by_statement(partial) });
+            statement.add(Term { statement: shadow.number, partial: shadow.by_result(partial) });
         }
     }
     statement
@@ -165,17 +152,34 @@ impl Rule for Adjoint {
         for (x, &bits) in x.iter_mut().zip(lane.x) {
             *x = lane.from.to_f64(bits);
         }
-        let shadows = lane.shadows.iter().map(|shadow| shadow.copied());
+        if lane.shadows.iter().flatten().any(|shadow| shadow.is_bits()) {
+            self.lost(lane.site, MISMATCH);
+        }
+        if lane.to == Format::F16 {
+            self.lost(lane.site, HALF);
+            return None;
+        }
+        let shadows = lane.shadows.iter().map(|shadow| shadow.copied().filter(|shadow| !shadow.is_bits()));
         let (x, r) = (&x[..lane.x.len()], lane.to.to_f64(lane.r));
         let mut statement = statement(lane.op, x, r, shadows);
         if self.budget {
             statement.rounding = Some(self.rounding((lane.op, lane.from, lane.to), lane.site, x, r));
         }
-        self.record(&statement)
+        self.record(lane.to, &statement)
     }
 
-    fn scale(&mut self, shadow: &Active, _format: Format, negate: bool, power: i32) -> Option<Active> {
-        Some(shadow.scaled(negate, power))
+    fn scale(&mut self, shadow: &Active, format: Format, negate: bool, power: i32) -> Option<Active> {
+        let scaled = shadow.scaled(negate, power);
+        if scaled.fits(format) {
+            return Some(scaled);
+        }
+        if shadow.is_bits() {
+            return None;
+        }
+        let mut statement = Statement::default();
+        statement.add(Term { statement: shadow.number, partial: scaled.by_result(1.0) });
+        statement.rounding = self.budget.then(Rounding::default);
+        self.record(format, &statement)
     }
 
     fn sums_plainly(&mut self, plain: bool) {
@@ -183,7 +187,7 @@ impl Rule for Adjoint {
     }
 
     fn mismatch(&mut self, site: Site) {
-        *self.mismatches.entry(site).or_default() += 1;
+        self.lost(site, MISMATCH);
     }
 
     fn displace(&mut self, shadow: &Active, format: Format, negate: bool, power: i32) -> Option<Active> {

@@ -82,7 +82,10 @@ fn check_cell(name: &str, cell: &Cell) -> Result<(), Failed> {
     let may_be_lost = |name: &str| is_half(name) || name == PARTS;
     let (gone, wrong): (Vec<_>, Vec<_>) =
         wrong.into_iter().partition(|&(pair, dot)| dot == 0.0 && may_be_lost(&pair.name));
-    if (lost(&seen) as usize) < gone.len() {
+    // A float of two bytes that has lost its shadow is read by several lines.
+    let halves = gone.iter().filter(|(pair, _)| is_half(&pair.name)).count();
+    let least = gone.len() - halves + usize::from(halves > 0);
+    if (lost(&seen) as usize) < least {
         return Err(format!("{} derivatives are lost, {} in the report", gone.len(), lost(&seen)).into());
     }
     fail(

@@ -26,7 +26,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             if is_whole && by != Bitwise::Xor && self.changes_part(by, xs, result, lane) {
                 continue;
             }
-            if let Some(part) = self.part_of(xs, here) {
+            let part = self.part_of(xs, here);
+            if let Some(part) = part.filter(|_| !self.selects_bytes(by, xs, here, lane)) {
                 self.part(by, xs, result, part.into());
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
             } else if by == Bitwise::Xor {
@@ -88,6 +89,18 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return Some(bytes);
         }
         ((1..LEAST).contains(&end) && !joins).then_some(end)
+    }
+
+    /// Tells whether a mask lets whole bytes of a lane through: what is kept beside these goes with them, be it a float's or
+    /// what two of them have become.
+    fn selects_bytes(&mut self, by: Bitwise, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
+        let carries = self.carried(x, bytes.into()).map(|carries| carries != 0);
+        let mask = match (by, carries) {
+            (Bitwise::And, [true, false]) => x[1],
+            (Bitwise::And, [false, true]) => x[0],
+            _ => return false,
+        };
+        usize::from(bytes) == lane.bytes() && bytes_let_through(self.bits(lane, mask), lane.bytes()).is_some()
     }
 
     /// A bit for each of up to eight bytes of the operands that something is kept beside.

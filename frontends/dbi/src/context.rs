@@ -150,6 +150,8 @@ pub(crate) struct Mxcsr {
 pub(crate) struct Recording {
     /// Address of the next record (`x86::mirror::record`): those before it are complete.
     pub(crate) next: AtomicU64,
+    /// The cell of the next result that gets a number (`x86::mirror::append`).
+    pub(crate) number: AtomicU64,
     /// Circumstances in which records are made (`runtime::records`), since translated code was entered.
     pub(crate) circumstances: AtomicU32,
 }
@@ -285,6 +287,7 @@ impl Context {
     pub(crate) const OFFSET_SYSCALL_RESUME: u32 = offset_of!(Context, syscall_resume) as u32;
     pub(crate) const OFFSET_SYSCALL_MODE: u32 = offset_of!(Context, syscall_mode) as u32;
     pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, recording.next) as u32;
+    pub(crate) const OFFSET_NUMBER: u32 = offset_of!(Context, recording.number) as u32;
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
     pub(crate) const OFFSET_MXCSR_HIDDEN: u32 = offset_of!(Context, mxcsr.hidden) as u32;
     pub(crate) const OFFSET_MXCSR_RULES: u32 = offset_of!(Context, mxcsr.rules) as u32;

@@ -77,6 +77,13 @@ macro_rules! define_kinds {
                 }
             }
 
+            /// Tells whether its operations are appended, and their results numbered.
+            pub(crate) fn appends(self) -> bool {
+                match self {
+                    $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::APPENDS,)+
+                }
+            }
+
             /// A shadow of this kind, for a process to carry.
             pub(crate) fn carry(self, settings: &Settings) -> Arc<dyn Carrier> {
                 match self {
@@ -132,7 +139,7 @@ mod tests {
         let kind = *ShadowKind::ALL.iter().find(|kind| kind.name() == "count").unwrap();
         assert!(kind.is_carried() && kind.records() && kind.inline().is_none());
         let carrier = kind.carry(&Settings::default());
-        assert!(!carrier.is_bytewise());
+        assert!(!carrier.fits_half());
         let (mut observer, mut m) = (carrier.observer(), Fake::default());
         m.poke(0x100, &2f64.to_le_bytes());
         let result = abi::memory(&m, 0x100, Format::F64).unwrap();

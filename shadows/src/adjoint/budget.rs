@@ -5,7 +5,7 @@
 //! not cancel. Roundings of operations without an active operand are not recorded: they do not depend on an input.
 
 use super::Adjoint;
-use super::tape::Rounding;
+use super::columns::Rounding;
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::findings::Contribution;
 use shadowgrind_core::format::Format;

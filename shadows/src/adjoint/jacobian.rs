@@ -53,7 +53,7 @@ pub(super) fn pattern(
     let mut pattern = vec![Vec::new(); rows];
     for first in (0..rows).step_by(SET) {
         let outputs = active.iter().filter(|(row, _)| (first..first + SET).contains(row));
-        let outputs = outputs.map(|&(row, shadow)| (shadow.statement, only(row - first), 1.0));
+        let outputs = outputs.map(|&(row, shadow)| (shadow.number, only(row - first), 1.0));
         sweep::backward::<Sets>(tape, outputs, |passed, set| {
             if !passed.is_input {
                 return;

@@ -16,6 +16,11 @@ pub(super) fn page_of(statement: u64) -> usize {
     place(statement).0
 }
 
+/// Number of the first page whose first statement has at least this number.
+pub(super) fn first_from(statement: u64) -> usize {
+    statement.div_ceil(PAGE as u64) as usize
+}
+
 /// Page of a statement, and its place there.
 fn place(statement: u64) -> (usize, usize) {
     ((statement / PAGE as u64) as usize, statement as usize % PAGE)
@@ -55,14 +60,6 @@ impl<C: Copy + Default> Pages<C> {
         self.pages[page] = Some(cells);
     }
 
-    /// Forgets the cells of `statement` and all later ones, but for those that share its page.
-    pub(super) fn forget_from(&mut self, statement: u64) {
-        let first = statement.div_ceil(PAGE as u64) as usize;
-        for page in self.pages.drain(first.min(self.pages.len())..).flatten() {
-            self.spare.push(page);
-        }
-    }
-
     /// Forgets a page, by number.
     pub(super) fn forget(&mut self, page: usize) {
         self.spare.extend(self.pages.get_mut(page).and_then(Option::take));
@@ -79,8 +76,9 @@ mod tests {
         *pages.at(3) += 1.0;
         *pages.at(5 * PAGE as u64 + 7) += 2.0;
         assert_eq!([3, 4, 5 * PAGE as u64 + 7, 1 << 40].map(|n| pages.get(n)), [1.0, 0.0, 2.0, 0.0]);
-        pages.forget_from(4);
+        pages.forget(5);
         assert_eq!((pages.get(3), pages.get(5 * PAGE as u64 + 7)), (1.0, 0.0));
+        assert_eq!([1, PAGE as u64, PAGE as u64 + 1].map(first_from), [1, 1, 2]);
         assert_eq!(*pages.at(PAGE as u64 + 7), 0.0, "a page that is used again is empty");
     }
 }

@@ -4,6 +4,7 @@ use super::budget::Shares;
 use super::jacobian;
 use super::sweep::{self, Numbers};
 use super::{Active, Adjoint, Component};
+use hashbrown::HashMap;
 use shadowgrind_core::findings::{Answers, Contribution, Questions, Row, Sparse};
 use std::io;
 
@@ -79,13 +80,13 @@ impl Adjoint {
         let outputs = outputs.iter().map(|&(lane, active, weight)| {
             let mut cell = [0.0; LANES];
             cell[lane] = 1.0;
-            (active.statement, cell, active.by_statement(weight))
+            (active.number, cell, active.by_result(weight))
         });
-        let mut components = self.components_backward();
+        let components = self.by_statement();
         let mut shares = Shares::new();
         sweep::backward::<Numbers<LANES>>(&self.tape, outputs, |passed, adjoints| {
             if passed.is_input {
-                let number = components(passed.statement);
+                let number = components[&passed.statement];
                 for (row, adjoint) in rows.iter_mut().zip(adjoints) {
                     row.values[places[number]] = self.components[number].weight * adjoint;
                 }
@@ -100,10 +101,8 @@ impl Adjoint {
     fn jacobian(&self, asked: &Asked, places: &[usize], columns: u64, numbers: bool) -> io::Result<Sparse> {
         let rows = asked.rows.len();
         let active: Vec<_> = asked.active.iter().map(|&(row, shadow, _)| (row, shadow)).collect();
-        let column = |statement: u64| {
-            let number = self.components.partition_point(|component| component.statement < statement);
-            places[number] as u64
-        };
+        let components = self.by_statement();
+        let column = |statement: u64| places[components[&statement]] as u64;
         let pattern = jacobian::pattern(&self.tape, rows, &active, column)?;
         if !numbers {
             let row = |columns: &Vec<u64>| columns.iter().map(|&column| (column, 1.0)).collect();
@@ -123,10 +122,11 @@ impl Adjoint {
     fn directions(&self, asked: &Asked, places: &[usize], directions: &[Vec<f64>]) -> io::Result<Vec<Row>> {
         let row = |&output: &Option<u64>| Row { output, values: vec![0.0; directions.len()] };
         let mut rows: Vec<Row> = asked.rows.iter().map(row).collect();
+        let components = self.by_statement();
         for (batch, some) in directions.chunks(LANES).enumerate() {
-            let keep = asked.active.iter().map(|(_, shadow, _)| shadow.statement);
+            let keep = asked.active.iter().map(|(_, shadow, _)| shadow.number);
             let cells = sweep::forward::<Numbers<LANES>>(&self.tape, keep, |statement| {
-                let number = self.components.partition_point(|component| component.statement < statement);
+                let number = components[&statement];
                 let mut cell = [0.0; LANES];
                 for (cell, direction) in cell.iter_mut().zip(some) {
                     *cell = self.components[number].weight * direction[places[number]];
@@ -134,25 +134,19 @@ impl Adjoint {
                 cell
             })?;
             for &(row, shadow, weight) in &asked.active {
-                let cell = cells.get(shadow.statement);
+                let cell = cells.get(shadow.number);
                 let values = &mut rows[row].values[batch * LANES..];
                 for (value, cell) in values.iter_mut().zip(cell) {
-                    *value += shadow.by_statement(weight) * cell;
+                    *value += shadow.by_result(weight) * cell;
                 }
             }
         }
         Ok(rows)
     }
 
-    /// Numbers of components by their statements, which are asked for from the last to the first.
-    fn components_backward(&self) -> impl FnMut(u64) -> usize {
-        let mut last = self.components.len();
-        move |statement| {
-            while self.components[last - 1].statement != statement {
-                last -= 1;
-            }
-            last - 1
-        }
+    /// Numbers of components by their statements.
+    fn by_statement(&self) -> HashMap<u64, usize> {
+        self.components.iter().enumerate().map(|(n, component)| (component.statement, n)).collect()
     }
 
     /// The place of each component in a row.

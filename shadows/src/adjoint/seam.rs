@@ -1,15 +1,12 @@
 //! The tape as a shadow: what a front end asks of it besides the rule.
 
-use super::tape::Rounding;
-use super::{Active, Adjoint, Component};
+use super::columns::Rounding;
+use super::{Active, Adjoint, Component, MISMATCH};
 use shadowgrind_core::findings::{Answers, Coverage, Gap, Questions, Said, Tape, Value};
+use shadowgrind_core::numbers::Numbers;
 use shadowgrind_core::shadow::{Derivatives, Leaves, Policy, Seed, Seen, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::Slots;
 use std::time::Instant;
-
-/// Gap that shows only when a float is used.
-const MISMATCH: &str = "a float whose bytes were changed before";
 
 impl Shadow for Adjoint {
     const NAME: &'static str = "adjoint";
@@ -22,8 +19,8 @@ impl Shadow for Adjoint {
         ..Policy::SEEDED
     };
 
-    type Reach = reach::Recorded;
-    type Words = Slots<Active>;
+    type Reach = reach::Appended;
+    type Words = Numbers;
 
     fn new(settings: &Settings) -> Self {
         let adjoint = Adjoint::new(settings.tape_memory, settings.tape_dir.clone());
@@ -39,7 +36,9 @@ impl Shadow for Adjoint {
 
     fn output(&mut self, leaves: &Leaves, x: Seen<'_, Active>) -> (Value, Said<String>) {
         self.settle_in();
-        if let Some(&active) = x.shadow {
+        if x.shadow.is_some_and(|shadow| shadow.is_bits()) {
+            self.lost(leaves.site, MISMATCH);
+        } else if let Some(&active) = x.shadow {
             self.outputs.push((leaves.output, active));
         }
         (x.value(), Said::Nothing)
@@ -74,8 +73,9 @@ impl Shadow for Adjoint {
 
     fn coverage(&self, into: &mut Coverage) {
         into.operations = Some(self.tape.len() - self.components.len() as u64);
-        let gap = |(&site, &count): (&Site, &u64)| Gap { instruction: MISMATCH.to_owned(), count, site };
-        into.gaps.extend(self.mismatches.iter().map(gap));
+        let gap =
+            |(&(site, why), &count): (&(Site, &str), &u64)| Gap { instruction: why.to_owned(), count, site };
+        into.gaps.extend(self.lost.iter().map(gap));
     }
 }
 

@@ -4,7 +4,7 @@
 //! number next is none of ours. A forked child goes on in a file of its own, and reads what was written before in its
 //! parent's.
 
-use super::tape::Columns;
+use super::columns::{Columns, Run};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -33,7 +33,7 @@ pub(super) struct Place {
     path: Arc<Path>,
     start: u64,
     /// Lengths of its columns.
-    lengths: [usize; 5],
+    lengths: [usize; 7],
 }
 
 /// See the module's description.
@@ -53,7 +53,10 @@ impl Store {
     /// Writes a chunk. The error names the file.
     pub(super) fn append(&mut self, columns: &Columns) -> io::Result<Place> {
         self.bytes.clear();
+        let runs = columns.runs.iter().flat_map(|run| [run.number, run.at]);
+        self.bytes.extend(runs.flat_map(u64::to_le_bytes));
         self.bytes.extend_from_slice(&columns.kinds);
+        self.bytes.extend(columns.near.iter().flat_map(|near| near.to_le_bytes()));
         let words = columns.operands.iter().chain(&columns.sites);
         self.bytes.extend(words.flat_map(|word| word.to_le_bytes()));
         let doubles = columns.partials.iter().chain(&columns.residuals);
@@ -73,8 +76,16 @@ impl Store {
             file.write_all(&self.bytes)
         };
         write(written).map_err(|error| named(error, &written.path))?;
-        let Columns { kinds, operands, partials, sites, residuals } = columns;
-        let lengths = [kinds.len(), operands.len(), sites.len(), partials.len(), residuals.len()];
+        let Columns { runs, kinds, near, operands, partials, sites, residuals, .. } = columns;
+        let lengths = [
+            runs.len(),
+            kinds.len(),
+            near.len(),
+            operands.len(),
+            sites.len(),
+            partials.len(),
+            residuals.len(),
+        ];
         let place = Place { path: written.path.clone(), start: written.end, lengths };
         written.end += self.bytes.len() as u64;
         Ok(place)
@@ -87,20 +98,34 @@ impl Store {
 
     /// Reads a chunk back.
     pub(super) fn read(&self, place: &Place, into: &mut Columns) -> io::Result<()> {
-        let [kinds, operands, sites, partials, residuals] = place.lengths;
-        let mut bytes = vec![0; kinds + 4 * (operands + sites) + 8 * (partials + residuals)];
+        let [runs, kinds, near, operands, sites, partials, residuals] = place.lengths;
+        let mut bytes = vec![
+            0;
+            size_of::<Run>() * runs
+                + kinds
+                + 2 * near
+                + 4 * (operands + sites)
+                + 8 * (partials + residuals)
+        ];
         let mut read = || -> io::Result<()> {
             let mut file = File::open(&place.path)?;
             file.seek(SeekFrom::Start(place.start))?;
             file.read_exact(&mut bytes)
         };
         read().map_err(|error| named(error, &place.path))?;
-        let (first, rest) = bytes.split_at(kinds);
+        let (starts, rest) = bytes.split_at(size_of::<Run>() * runs);
+        let (first, rest) = rest.split_at(kinds);
+        let (near, rest) = rest.split_at(2 * near);
+        let mut starts = starts.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
         let (words, doubles) = rest.split_at(4 * (operands + sites));
         let mut words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
         let mut doubles = doubles.as_chunks().0.iter().map(|&number| f64::from_le_bytes(number));
         into.clear();
+        while let (Some(number), Some(at)) = (starts.next(), starts.next()) {
+            into.runs.push(Run { number, at });
+        }
         into.kinds.extend_from_slice(first);
+        into.near.extend(near.as_chunks().0.iter().map(|&word| u16::from_le_bytes(word)));
         into.operands.extend(words.by_ref().take(operands));
         into.sites.extend(words);
         into.partials.extend(doubles.by_ref().take(partials));

@@ -4,8 +4,9 @@
 //! the cell of a statement is complete when the sweep comes to it, and needed no more once it has passed: pages of cells
 //! live only as long as something is to come that uses them, whatever the length of the tape.
 
+use super::columns::{Columns, Rounding};
 use super::pages::{self, Pages};
-use super::tape::{Columns, Rounding, Tape};
+use super::tape::Tape;
 use std::io;
 
 /// Something that goes from results to operands, or from operands to results.
@@ -74,10 +75,8 @@ pub(super) fn backward<F: Flow>(
     }
     let mut room = Columns::default();
     for chunk in (0..tape.chunks()).rev() {
-        let start = tape.start(chunk);
         tape.chunk(chunk, &mut room, |columns| {
-            columns.backward(|at, terms| {
-                let statement = start + at as u64;
+            columns.backward(|statement, at, terms| {
                 let cell: F::Cell = cells.get(statement);
                 if F::is_nothing(&cell) {
                     return;
@@ -87,8 +86,8 @@ pub(super) fn backward<F: Flow>(
                     F::add(cells.at(term.statement), term.partial, &cell);
                 }
             });
+            columns.pages().flatten().for_each(|page| cells.forget(page));
         })?;
-        cells.forget_from(start);
     }
     Ok(())
 }
@@ -104,10 +103,8 @@ pub(super) fn forward<F: Flow>(
     let mut cells = Pages::new();
     let mut room = Columns::default();
     for (chunk, ends) in ends.iter_mut().enumerate() {
-        let start = tape.start(chunk);
         tape.chunk(chunk, &mut room, |columns| {
-            columns.forward(|at, terms| {
-                let statement = start + at as u64;
+            columns.forward(|statement, _, terms| {
                 let mut cell = F::Cell::default();
                 if terms.is_empty() {
                     cell = input(statement);
@@ -127,14 +124,13 @@ pub(super) fn forward<F: Flow>(
 
 /// Pages of cells that are used last in each chunk, but for those of statements in `keep`.
 fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec<Vec<usize>>> {
-    let mut last = vec![0; pages::page_of(tape.len()) + 1];
+    let mut last = vec![0; pages::page_of(tape.limit()) + 1];
     let mut room = Columns::default();
     for chunk in 0..tape.chunks() {
         let mut use_page = |statement: u64| last[pages::page_of(statement)] = chunk;
-        let start = tape.start(chunk);
         tape.chunk(chunk, &mut room, |columns| {
-            columns.forward(|at, terms| {
-                use_page(start + at as u64);
+            columns.forward(|statement, _, terms| {
+                use_page(statement);
                 terms.iter().for_each(|term| use_page(term.statement));
             });
         })?;

@@ -1,197 +1,20 @@
 //! The tape: statements in the order of the run, as columns.
 //!
-//! A statement says that a result moves by the sum of partial derivatives times what its operands move by. Its number is
-//! its place on the tape. A byte says how many operands it has and which partials are 1 or −1; the numbers of operands
-//! have four bytes each (eight beyond 2³²), and only other partials are written down. Columns come in chunks, the first
-//! of which stay in memory and the rest of which go to a file ([`store`](super::store)).
+//! A statement says that a result moves by the sum of partial derivatives times what its operands move by. It comes after
+//! those that it depends on. Numbers of statements are given out in blocks. Statements come in chunks of
+//! [columns](super::columns), the first of which stay in memory and the rest of which go to a file ([`store`](super::store)).
 
+use super::columns::{Columns, Rounding, SKIPS, Statement};
 use super::store::{Place, Store};
-use shadowgrind_core::ops::MAX_OPERANDS;
-use shadowgrind_core::site::Site;
+use shadowgrind_core::appended::BLOCK;
 use std::io;
 use std::path::PathBuf;
 
-/// Statements per chunk.
-const CHUNK: usize = 1 << 14;
-
-/// Kinds of partials, two bits for each operand.
-const NONE: u8 = 0;
-const ONE: u8 = 1;
-const MINUS_ONE: u8 = 2;
-const FACTOR: u8 = 3;
-/// Set where the numbers of a statement's operands have eight bytes.
-const WIDE: u8 = 1 << 6;
-
-/// A partial derivative, and the statement whose result it is by.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Term {
-    pub(super) statement: u64,
-    pub(super) partial: f64,
-}
-
-/// The terms that a result is the sum of, to first order.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Statement {
-    terms: [Term; MAX_OPERANDS],
-    len: usize,
-    /// The rounding of the result, where that is recorded.
-    pub(super) rounding: Option<Rounding>,
-}
-
-/// Local rounding error of an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Rounding {
-    pub(super) site: Site,
-    /// The real result of the operation on its floats, less the float it gave.
-    pub(super) residual: f64,
-}
-
-impl Statement {
-    /// One that depends on one more result.
-    #[inline(always)]
-    pub(super) fn add(&mut self, term: Term) {
-        self.terms[self.len] = term;
-        self.len += 1;
-    }
-
-    pub(super) fn terms(&self) -> &[Term] {
-        &self.terms[..self.len]
-    }
-}
-
-/// Consecutive statements.
-#[derive(Debug, Default)]
-pub(super) struct Columns {
-    pub(super) kinds: Vec<u8>,
-    pub(super) operands: Vec<u32>,
-    pub(super) partials: Vec<f64>,
-    /// Sites and residuals of all statements, or of none.
-    pub(super) sites: Vec<u32>,
-    pub(super) residuals: Vec<f64>,
-}
-
-impl Columns {
-    /// With room for a chunk of usual statements.
-    fn new() -> Columns {
-        Columns {
-            kinds: Vec::with_capacity(CHUNK),
-            operands: Vec::with_capacity(2 * CHUNK),
-            partials: Vec::with_capacity(CHUNK),
-            ..Columns::default()
-        }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, statement: &Statement) {
-        let wide = statement.terms().iter().any(|term| term.statement > u64::from(u32::MAX));
-        let mut kinds = if wide { WIDE } else { 0 };
-        for (i, term) in statement.terms().iter().enumerate() {
-            self.operands.push(term.statement as u32);
-            if wide {
-                self.operands.push((term.statement >> 32) as u32);
-            }
-            let kind = match term.partial {
-                1.0 => ONE,
-                -1.0 => MINUS_ONE,
-                partial => {
-                    self.partials.push(partial);
-                    FACTOR
-                }
-            };
-            kinds |= kind << (2 * i);
-        }
-        self.kinds.push(kinds);
-        if let Some(Rounding { site, residual }) = statement.rounding {
-            self.sites.push(site.bits());
-            self.residuals.push(residual);
-        }
-    }
-
-    /// The rounding of the statement at this place, if roundings are recorded.
-    pub(super) fn rounding(&self, at: usize) -> Option<Rounding> {
-        Some(Rounding { site: Site::from_bits(*self.sites.get(at)?), residual: *self.residuals.get(at)? })
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.kinds.clear();
-        self.operands.clear();
-        self.partials.clear();
-        self.sites.clear();
-        self.residuals.clear();
-    }
-
-    /// Bytes of it all.
-    pub(super) fn bytes(&self) -> u64 {
-        let words = self.operands.len() + self.sites.len();
-        let doubles = self.partials.len() + self.residuals.len();
-        (self.kinds.len() + 4 * words + 8 * doubles) as u64
-    }
-
-    /// Hands the statements to `each` from the first to the last, by their place among these.
-    #[inline(always)]
-    pub(super) fn forward(&self, mut each: impl FnMut(usize, &[Term])) {
-        let (mut operand, mut partial) = (0, 0);
-        for (at, &kinds) in self.kinds.iter().enumerate() {
-            let Extent { operands, partials } = Extent::of(kinds);
-            let statement = self.statement(kinds, operand, partial);
-            each(at, statement.terms());
-            (operand, partial) = (operand + operands, partial + partials);
-        }
-    }
-
-    /// The same from the last to the first.
-    #[inline(always)]
-    pub(super) fn backward(&self, mut each: impl FnMut(usize, &[Term])) {
-        let (mut operand, mut partial) = (self.operands.len(), self.partials.len());
-        for (at, &kinds) in self.kinds.iter().enumerate().rev() {
-            let Extent { operands, partials } = Extent::of(kinds);
-            (operand, partial) = (operand - operands, partial - partials);
-            each(at, self.statement(kinds, operand, partial).terms());
-        }
-    }
-
-    /// The statement whose operands and partials begin there.
-    #[inline(always)]
-    fn statement(&self, kinds: u8, mut operand: usize, mut partial: usize) -> Statement {
-        let mut statement = Statement::default();
-        for i in 0..MAX_OPERANDS {
-            let value = match kinds >> (2 * i) & 3 {
-                NONE => break,
-                ONE => 1.0,
-                MINUS_ONE => -1.0,
-                _ => {
-                    partial += 1;
-                    self.partials[partial - 1]
-                }
-            };
-            let mut number = self.operands[operand].into();
-            operand += 1;
-            if kinds & WIDE != 0 {
-                number |= u64::from(self.operands[operand]) << 32;
-                operand += 1;
-            }
-            statement.add(Term { statement: number, partial: value });
-        }
-        statement
-    }
-}
-
-/// Number of elements of the columns that a statement takes.
-#[derive(Clone, Copy)]
-struct Extent {
-    operands: usize,
-    partials: usize,
-}
-
-impl Extent {
-    #[inline(always)]
-    fn of(kinds: u8) -> Extent {
-        const LOW: u8 = 0b01_0101;
-        let (low, high) = (kinds & LOW, kinds >> 1 & LOW);
-        let operands = (low | high).count_ones() << (kinds >> 6 & 1);
-        Extent { operands: operands as usize, partials: (low & high).count_ones() as usize }
-    }
-}
+/// Fewest and most statements per chunk: with most, its columns are on huge pages.
+const FEWEST: u64 = 1 << 12;
+const MOST: u64 = 1 << 20;
+/// Bytes of memory that a tape may have for each statement of a chunk: several chunks are to fit.
+const BYTES: u64 = 64;
 
 /// A full chunk.
 #[derive(Debug)]
@@ -205,6 +28,15 @@ enum Chunk {
 pub(super) struct Tape {
     full: Vec<Chunk>,
     open: Columns,
+    /// Number from which on no block has been given out.
+    blocks: u64,
+    /// The number of the next statement that has not got one elsewhere, and the end of its block.
+    next: u64,
+    end: u64,
+    /// Number of statements.
+    count: u64,
+    /// Statements per chunk.
+    chunk: usize,
     /// Bytes that may be kept in memory, and that are.
     memory: u64,
     kept: u64,
@@ -221,6 +53,12 @@ impl Tape {
         Tape {
             full: Vec::new(),
             open: Columns::default(),
+            // Nothing has the number 0.
+            blocks: BLOCK,
+            next: 1,
+            end: BLOCK,
+            count: 0,
+            chunk: (memory / BYTES).clamp(FEWEST, MOST) as usize,
             memory,
             kept: 0,
             store: Store::new(dir),
@@ -232,7 +70,20 @@ impl Tape {
 
     /// Number of statements.
     pub(super) fn len(&self) -> u64 {
-        (self.full.len() * CHUNK + self.open.kinds.len()) as u64
+        self.count
+    }
+
+    /// A number above those of all statements.
+    pub(super) fn limit(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The first number of a block for statements to be [added](Tape::add).
+    pub(super) fn block(&mut self) -> u64 {
+        let block = self.blocks;
+        self.blocks += BLOCK;
+        // Numbers whose lower four bytes are zero mean nothing.
+        if block as u32 == 0 { self.block() } else { block }
     }
 
     /// Number of partials that have been written down.
@@ -250,25 +101,51 @@ impl Tape {
         self.failure.as_deref()
     }
 
+    /// Nothing is recorded any more.
+    #[cold]
+    pub(super) fn fail(&mut self, why: impl FnOnce() -> String) {
+        self.failure.get_or_insert_with(why);
+    }
+
     /// Records a statement. Its number; nothing if it depends on nothing, or nothing can be recorded.
-    #[inline(always)]
     pub(super) fn push(&mut self, statement: &Statement) -> Option<u64> {
         if statement.terms().is_empty() { None } else { self.append(statement) }
     }
 
     /// Records something that depends on nothing: a component of the inputs, `rounding` as of all statements.
     pub(super) fn input(&mut self, rounding: Option<Rounding>) -> Option<u64> {
-        self.append(&Statement { rounding, ..Statement::default() })
+        self.append(&Statement::of_nothing(rounding))
     }
 
-    #[inline(always)]
     fn append(&mut self, statement: &Statement) -> Option<u64> {
-        if self.open.kinds.len() == self.open.kinds.capacity() && !self.make_room() {
-            return None;
+        if self.next == self.end {
+            self.next = self.block();
+            self.end = self.next + BLOCK;
         }
-        let number = (self.full.len() * CHUNK + self.open.kinds.len()) as u64;
-        self.open.push(statement);
-        Some(number)
+        let number = self.next;
+        self.put(number, statement).then(|| {
+            self.next += 1;
+            number
+        })
+    }
+
+    /// Records a statement under a number of a block, unless it depends on nothing.
+    #[inline(always)]
+    pub(super) fn add(&mut self, number: u64, statement: &Statement) {
+        if !statement.terms().is_empty() {
+            self.put(number, statement);
+        }
+    }
+
+    /// False if nothing can be recorded.
+    #[inline(always)]
+    fn put(&mut self, number: u64, statement: &Statement) -> bool {
+        if self.open.kinds.len() + SKIPS as usize >= self.open.kinds.capacity() && !self.make_room() {
+            return false;
+        }
+        self.open.push(number, statement);
+        self.count += 1;
+        true
     }
 
     /// Puts the chunk away that is being written. False if that fails, from then on always.
@@ -277,15 +154,15 @@ impl Tape {
         if self.failure.is_some() {
             return false;
         }
-        if self.open.kinds.is_empty() {
-            self.open = Columns::new();
+        if self.open.kinds.is_empty() && self.open.kinds.capacity() == 0 {
+            self.open = Columns::new(self.chunk);
             return true;
         }
         let bytes = self.open.bytes();
         if self.kept + bytes <= self.memory {
             self.kept += bytes;
             self.count(bytes);
-            let full = std::mem::replace(&mut self.open, Columns::new());
+            let full = std::mem::replace(&mut self.open, Columns::new(self.chunk));
             self.full.push(Chunk::Memory(full));
             return true;
         }
@@ -318,11 +195,6 @@ impl Tape {
         self.full.len() + 1
     }
 
-    /// The number of a chunk's first statement.
-    pub(super) fn start(&self, chunk: usize) -> u64 {
-        (chunk * CHUNK) as u64
-    }
-
     /// Hands a chunk's columns to `look`. `room` is for one that has to be read.
     pub(super) fn chunk<T>(
         &self,
@@ -343,6 +215,7 @@ impl Tape {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::Term;
     use super::*;
 
     fn statement(terms: &[(u64, f64)]) -> Statement {
@@ -354,46 +227,25 @@ mod tests {
     }
 
     #[test]
-    fn statements_come_back_from_either_end() {
-        let all = [
-            statement(&[]),
-            statement(&[(0, 1.0), (7, -1.0)]),
-            statement(&[(1, 2.5)]),
-            statement(&[(1 << 40, 0.0), (3, 1.0), (u64::from(u32::MAX), f64::INFINITY)]),
-            statement(&[(u64::from(u32::MAX), -1.0), (2, -0.5), (1, 1.0)]),
-        ];
-        let mut columns = Columns::new();
-        all.iter().for_each(|statement| columns.push(statement));
-        let (mut forward, mut backward) = (Vec::new(), Vec::new());
-        columns.forward(|at, terms| forward.push((at, terms.to_vec())));
-        columns.backward(|at, terms| backward.push((at, terms.to_vec())));
-        backward.reverse();
-        assert_eq!(forward, backward);
-        let terms: Vec<_> = all.iter().map(|statement| statement.terms().to_vec()).enumerate().collect();
-        assert_eq!(forward, terms);
-    }
-
-    #[test]
     fn what_does_not_fit_into_memory_is_read_back() {
         let mut tape = Tape::new(100_000, std::env::temp_dir());
-        for n in 0..3 * CHUNK as u64 + 5 {
-            let terms = [(n.saturating_sub(1), n as f64 + 0.5), (n / 2, 1.0)];
-            assert_eq!(tape.push(&statement(&terms)), Some(n));
+        for n in 1..3 * FEWEST + 5 {
+            let terms = [(n - 1, n as f64 + 0.5), (n / 2, 1.0)];
+            assert!(tape.push(&statement(&terms)).is_some());
         }
-        assert!(tape.full.iter().any(|chunk| matches!(chunk, Chunk::File(_))));
-        let (mut room, mut n) = (Columns::default(), 0);
+        let in_file = tape.full.iter().filter(|chunk| matches!(chunk, Chunk::File(_))).count();
+        assert!(0 < in_file && in_file < tape.full.len());
+        let (mut room, mut n) = (Columns::default(), 1);
         for chunk in 0..tape.chunks() {
             let look = |columns: &Columns| {
-                columns.forward(|at, terms| {
-                    assert_eq!(tape.start(chunk) + at as u64, n);
-                    assert_eq!(terms[0], Term { statement: n.saturating_sub(1), partial: n as f64 + 0.5 });
+                columns.forward(|_, _, terms| {
+                    assert_eq!(terms[0], Term { statement: n - 1, partial: n as f64 + 0.5 });
                     n += 1;
                 });
             };
             tape.chunk(chunk, &mut room, look).unwrap();
         }
-        assert_eq!((n, tape.values()), (tape.len(), tape.len()));
-        assert_eq!(tape.bytes(), 17 * tape.len());
+        assert_eq!((n - 1, tape.values()), (tape.len(), tape.len()));
         let file = std::env::temp_dir().join(format!("shadowgrind-{}.tape", std::process::id()));
         assert!(file.exists());
         tape.discard();
@@ -404,8 +256,8 @@ mod tests {
     fn a_tape_that_fits_nowhere_says_why() {
         let mut tape = Tape::new(0, PathBuf::from("/nowhere"));
         let one = statement(&[(0, 1.0)]);
-        let recorded = (0..2 * CHUNK).filter_map(|_| tape.push(&one)).count();
-        assert_eq!(recorded, CHUNK);
+        let recorded = (0..2 * FEWEST).filter_map(|_| tape.push(&one)).count();
+        assert_eq!(recorded as u64, FEWEST - SKIPS);
         assert!(tape.failure().is_some_and(|why| why.contains("/nowhere")));
     }
 }

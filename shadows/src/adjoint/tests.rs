@@ -118,17 +118,22 @@ fn what_is_zero_contributes_nothing() {
 }
 
 #[test]
-fn scaling_takes_no_statement_and_no_detour_overflows() {
+fn scaling_takes_no_statement_where_a_cell_has_room() {
     let mut p = Program::new();
     let x = p.input(0, 1.0, 1.0);
     let mut shadow = x.shadow.unwrap();
-    for (negate, power) in [(true, 3), (false, 2000), (true, -1990), (false, -13)] {
+    for (negate, power) in [(true, 3), (false, 990), (true, -1100), (false, 107)] {
         shadow = p.0.scale(&shadow, Format::F64, negate, power).unwrap();
     }
     p.print(0, Number { value: 1.0, shadow: Some(shadow) });
     assert_eq!(p.answers(1).gradients[0].values, [1.0]);
     let own = p.0.scale(&x.shadow.unwrap(), Format::F64, true, -3).unwrap();
-    assert_eq!(own, Active { statement: x.shadow.unwrap().statement, negated: true, power: -3 });
+    assert_eq!(own, Active { number: x.shadow.unwrap().number, negated: true, power: -3 });
+    // Beside four bytes is no room for a power.
+    let other = p.0.scale(&own, Format::F32, false, 5).unwrap();
+    assert!(other.number != own.number && other.power == 0);
+    p.print(1, Number { value: -4.0, shadow: Some(other) });
+    assert_eq!(p.answers(1).gradients[1].values, [-4.0]);
 }
 
 #[test]

@@ -247,11 +247,29 @@ const ERROR: &[Row] = &[
         .must(60.0 + 1.1 * 34.0),
 ];
 
+// A record of every operation: programs as short as the tape is long.
+const ADJOINT: &[Row] = &[
+    guest("burgers -O3", "burgers.cpp", O3, &["200", "100"]).with(SHIFT).must(6.0).want(3.5),
+    guest("burgers -O0", "burgers.cpp", O0, &["200", "60"]).with(SHIFT).must(8.0).want(5.0),
+    guest("n-body", "nbody.c", O2, &["300000"]).with(SHIFT).must(10.0).want(5.0),
+    guest("LU", "lu.c", O2, &["400"]).with(SHIFT).must(10.0).want(5.0),
+    guest("Gram-Schmidt", "gram_schmidt.c", O2, &["300"]).with(SHIFT).must(10.0).want(5.0),
+    guest("mandelbrot", "mandelbrot.c", O2, &["300"]).with(SHIFT).must(10.0).want(5.0),
+    guest("sums", "sums.c", O2, &["3000"]).with(SHIFT).must(10.0).want(5.0),
+    guest("sums float, vectorised", "sums.c", O3_FLOAT, &["10000"]).with(SHIFT).must(10.0).want(5.0),
+    installed("gzip, nothing seeded", "gzip", &["-6", "-c", "{gzip}"]).must(2.0).want(1.5),
+    installed("/bin/true over native", "/bin/true", &[])
+        .times(20)
+        .figure(Figure::Milliseconds)
+        .must(40.0)
+        .want(20.0),
+];
+
 /// The shadows that have rows.
-pub const SHADOWS: [&str; 4] = ["none", "dot", "error", "mpfr"];
+pub const SHADOWS: [&str; 5] = ["none", "dot", "adjoint", "error", "mpfr"];
 
 /// The rows of a shadow.
 pub fn rows(shadow: &str) -> Option<&'static [Row]> {
-    let all = [NONE, DOT, ERROR, MPFR];
+    let all = [NONE, DOT, ADJOINT, ERROR, MPFR];
     SHADOWS.iter().position(|s| *s == shadow).map(|at| all[at])
 }

@@ -25,7 +25,12 @@ use std::sync::atomic::Ordering;
 /// The records of all threads, for shadow `S`. Threads have numbers.
 pub(crate) trait Buffers<S: Shadow>: Send {
     /// A buffer for a thread: its number, and where it starts. Nothing where there is no memory.
-    fn add(&mut self, thread: &'static Recording, words: &mut S::Words) -> Option<(usize, u64)>;
+    fn add(
+        &mut self,
+        thread: &'static Recording,
+        shadow: &mut S,
+        words: &mut S::Words,
+    ) -> Option<(usize, u64)>;
 
     /// The next of what this thread's code records is this, at `site`.
     fn learn(&mut self, thread: usize, recorded: Instruction, site: Site);
@@ -135,7 +140,12 @@ impl<S: Recorded<Vectors>> All<S> {
 }
 
 impl<S: Recorded<Vectors, Recurring: Send>> Buffers<S> for All<S> {
-    fn add(&mut self, thread: &'static Recording, slots: &mut S::Words) -> Option<(usize, u64)> {
+    fn add(
+        &mut self,
+        thread: &'static Recording,
+        _shadow: &mut S,
+        slots: &mut S::Words,
+    ) -> Option<(usize, u64)> {
         let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
         let start = at.next_multiple_of(BUFFER);
         // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.

@@ -3,6 +3,7 @@
 //! Everything else in the engine knows a shadow by its [`Carrier`], called where translated code has been left, and by
 //! its policy.
 
+use super::appends::Lanes;
 use super::buffers::{All, Buffers};
 use super::cells::MirrorCells;
 use super::evaluate::evaluate;
@@ -14,6 +15,7 @@ use crate::engine::{Guard, Lock};
 use crate::session::Observer;
 use crate::x86::mirror::record::Recorded as Instruction;
 use crate::x86::rules::InlineRule;
+use shadowgrind_core::appended::Appended;
 use shadowgrind_core::inline::Inline;
 use shadowgrind_core::recorded::Recorded;
 use shadowgrind_core::replay::{self, Outcome};
@@ -68,8 +70,8 @@ pub(crate) trait Carrier: Send + Sync {
         is_formatting: bool,
     ) -> Outcome;
 
-    /// Tells whether a cell may be split into bytes.
-    fn is_bytewise(&self) -> bool;
+    /// Tells whether a cell beside a float of two bytes says as much as any.
+    fn fits_half(&self) -> bool;
 
     /// A buffer for the records of a thread: the thread's number, and where it starts. Nothing if operations are not
     /// recorded, or there is no memory.
@@ -140,13 +142,13 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         }
     }
 
-    fn is_bytewise(&self) -> bool {
-        S::Words::BYTEWISE
+    fn fits_half(&self) -> bool {
+        S::Words::FITS_HALF
     }
 
     fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)> {
-        let Carried { words, records, .. } = &mut *self.0.lock();
-        records.as_deref_mut()?.add(thread, words)
+        let Carried { shadow, words, records } = &mut *self.0.lock();
+        records.as_deref_mut()?.add(thread, shadow, words)
     }
 
     fn learn(&self, thread: usize, recorded: &[(Instruction, Site)]) {
@@ -202,6 +204,8 @@ pub(crate) trait Reach<S: Shadow> {
     const INLINE: Option<InlineCode> = None;
     /// True if operations are recorded.
     const RECORDS: bool = false;
+    /// True if operations are appended, and their results numbered.
+    const APPENDS: bool = false;
 
     /// The records of all threads; nothing if operations are not recorded.
     fn buffers() -> Option<Box<dyn Buffers<S>>> {
@@ -249,5 +253,13 @@ impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
         let slots = &mut carried.lock().words;
         slots.sweep(marked);
         slots.sweeps_cost(cost);
+    }
+}
+
+impl<S: Appended> Reach<S> for reach::Appended {
+    const APPENDS: bool = true;
+
+    fn buffers() -> Option<Box<dyn Buffers<S>>> {
+        Some(Box::<Lanes>::default())
     }
 }

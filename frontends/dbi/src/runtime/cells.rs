@@ -5,7 +5,6 @@ use crate::engine::planes;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
-use shadowgrind_core::tricks;
 use shadowgrind_core::words::Words;
 
 /// See the module's description.
@@ -44,7 +43,10 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     }
 
     fn is_double(&mut self, location: Location, bits: u128) -> bool {
-        !W::BYTEWISE && self.get(location, Format::F64, bits).is_some()
+        let mut cell = [0; 8];
+        self.read(location, &mut cell);
+        let cell = u64::from_le_bytes(cell);
+        cell != 0 && self.words.is_double(cell.into(), bits)
     }
 
     fn recognised(&mut self, location: Location, format: Format, bits: u128) -> Option<W::Value> {
@@ -104,9 +106,7 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     fn change_end(&mut self, from: Location, to: Location, bytes: usize, change: (bool, i32)) {
         let mut cell = [0; 4];
         self.read(from, &mut cell[..bytes]);
-        // A handle has no exponent.
-        let knows = W::BYTEWISE || change.1 == 0;
-        let end = tricks::with_exponent_change(bytes, u32::from_le_bytes(cell), change).filter(|_| knows);
+        let end = W::changed_end(u32::from_le_bytes(cell), bytes, change);
         self.write(to, &end.unwrap_or(0).to_le_bytes()[..bytes]);
     }
 

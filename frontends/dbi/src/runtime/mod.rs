@@ -1,6 +1,7 @@
 //! The run time of shadows: what happens to them when translated code leaves for them, and where they are kept
 //! meanwhile. Knows threads and their registers; what inputs, outputs and functions mean is the session's business.
 
+mod appends;
 mod asked;
 mod buffers;
 mod carrier;

@@ -32,7 +32,7 @@ impl<S: Shadow> Observing<S> {
     }
 
     fn set(&self, m: &mut dyn Machine, x: Float, shadow: Option<S::Value>) {
-        let encode = |shadow| self.carried.lock().words.encode(x.format, x.bits, shadow);
+        let encode = |shadow| lock_caught_up(&self.carried).words.encode(x.format, x.bits, shadow);
         m.set_cell(x.location, x.format.bytes(), shadow.map_or(0, encode));
     }
 
@@ -44,7 +44,7 @@ impl<S: Shadow> Observing<S> {
         make: impl FnOnce(&mut S, Seen<'_, S::Value>) -> Option<S::Value>,
     ) {
         let before = self.shadow(m, x);
-        let shadow = make(&mut self.carried.lock().shadow, seen(x, before.as_ref()));
+        let shadow = make(&mut lock_caught_up(&self.carried).shadow, seen(x, before.as_ref()));
         self.set(m, x, shadow);
     }
 
@@ -70,7 +70,7 @@ fn seen<V>(x: Float, shadow: Option<&V>) -> Seen<'_, V> {
 impl<S: Shadow> Observer for Observing<S> {
     fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (findings::Value, Said<String>) {
         let shadow = self.shadow(m, x);
-        let carried = &mut *self.carried.lock();
+        let carried = &mut *lock_caught_up(&self.carried);
         if m.has_underflowed() {
             carried.shadow.underflowed(leaves.site);
         }
@@ -92,7 +92,7 @@ impl<S: Shadow> Observer for Observing<S> {
     ) -> Option<(Float, Said<String>)> {
         let (x, shadow) = self.float(m, address)?;
         let leaves = Leaves { site, output, notation: None, written: true };
-        let (_, said) = self.carried.lock().shadow.output(&leaves, seen(x, Some(&shadow)));
+        let (_, said) = lock_caught_up(&self.carried).shadow.output(&leaves, seen(x, Some(&shadow)));
         Some((x, said))
     }
 
@@ -134,7 +134,7 @@ impl<S: Shadow> Observer for Observing<S> {
         };
         let [x87, others] = m.rounding();
         let shadow = {
-            let rule = &mut self.carried.lock().shadow;
+            let rule = &mut lock_caught_up(&self.carried).shadow;
             rule.set_rounding(x87, others);
             rule.op(&lane)
         };
@@ -157,11 +157,11 @@ impl<S: Shadow> Observer for Observing<S> {
 
     fn derivative(&mut self, m: &mut dyn Machine, x: Float) -> Option<f64> {
         let shadow = self.shadow(m, x);
-        self.carried.lock().shadow.derivative(shadow.as_ref())
+        lock_caught_up(&self.carried).shadow.derivative(shadow.as_ref())
     }
 
     fn set_derivative(&mut self, m: &mut dyn Machine, x: Float, derivative: f64) -> bool {
-        let shadow = self.carried.lock().shadow.of_derivative(derivative);
+        let shadow = lock_caught_up(&self.carried).shadow.of_derivative(derivative);
         let Some(shadow) = shadow else { return false };
         self.set(m, x, Some(shadow));
         true
@@ -169,12 +169,12 @@ impl<S: Shadow> Observer for Observing<S> {
 
     fn real(&mut self, m: &mut dyn Machine, x: Float, digits: usize) -> Option<String> {
         let shadow = self.shadow(m, x);
-        self.carried.lock().shadow.real(seen(x, shadow.as_ref()), digits)
+        lock_caught_up(&self.carried).shadow.real(seen(x, shadow.as_ref()), digits)
     }
 
     fn error_bits(&mut self, m: &mut dyn Machine, x: Float) -> Option<f64> {
         let shadow = self.shadow(m, x);
-        self.carried.lock().shadow.error_bits(seen(x, shadow.as_ref()))
+        lock_caught_up(&self.carried).shadow.error_bits(seen(x, shadow.as_ref()))
     }
 
     fn is_shadowed(&mut self, m: &mut dyn Machine, x: Float) -> bool {
@@ -194,6 +194,6 @@ impl<S: Shadow> Observer for Observing<S> {
     }
 
     fn settings(&self) -> findings::Settings {
-        self.carried.lock().shadow.settings()
+        lock_caught_up(&self.carried).shadow.settings()
     }
 }

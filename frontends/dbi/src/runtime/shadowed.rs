@@ -55,8 +55,7 @@ impl Shadowed {
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
         let shadowed = Shadowed {
             upper_registers: tool.upper_registers,
-            // A handle has no room in two bytes.
-            solos: Solos::new(tool.carrier.is_bytewise()),
+            solos: Solos::new(tool.carrier.fits_half()),
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),

@@ -93,7 +93,7 @@ impl Tool {
     /// Tells whether every system call comes to the engine: a thread that makes one has all of its handles in its context
     /// then, where a sweep finds them.
     pub(crate) fn sees_all_calls(&self) -> bool {
-        self.records()
+        self.records() || self.kind.appends()
     }
 
     /// Tells whether the program begins at `pc`.
@@ -106,6 +106,8 @@ impl Tool {
         Mirror::new(Settings {
             in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
             records: self.records(),
+            appends: self.kind.appends(),
+            roundings: self.session.settings().budget,
             rule: self.inline().map(|inline| inline.rule),
             doubt: self.inline().filter(|_| self.policy().comparisons).map(|inline| inline.doubt),
             suspicion: self.inline().filter(|_| self.policy().watch.is_some()).map(|inline| inline.suspicion),

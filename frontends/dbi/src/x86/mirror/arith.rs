@@ -5,6 +5,7 @@
 
 use super::At;
 use super::Watched;
+use super::append::{Append, Beside};
 use super::operand;
 use super::places;
 use super::record::{Plan, What};
@@ -45,7 +46,7 @@ pub(super) struct Operands {
     pub(super) shadows: [Place; MAX_OPERANDS],
     /// Shadows that are known to be absent.
     pub(super) absent: u8,
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// Computation to be made beside an instruction.
@@ -80,7 +81,8 @@ impl Emitter {
         if !plain || !op.is_arithmetic() {
             return self.guarded(at);
         }
-        if !self.open_operand(at) {
+        let appends = self.mirror().settings.appends;
+        if appends && !self.takes_room() || !self.open_operand(at) {
             return self.solo(at);
         }
         let numbers = source_numbers(insn, op, terms);
@@ -106,7 +108,7 @@ impl Emitter {
         let rest = rest_source(insn, shape, terms.is_some());
         // The rest of the result comes from another register than the result: it is put there first.
         let others = operands.shadows[..operands.count].contains(&Place::Reg(16 + d));
-        let inline = self.inline_rule();
+        let inline = self.beside();
         let needs_value = inline.needs_result(op)
             && (0..operands.count).any(|i| inline.needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
@@ -127,7 +129,7 @@ impl Emitter {
         let Rule { op, ref operands, rest, .. } = *rule;
         let d = at.insn().decoded.op0_register().number() as u8;
         // What needs no values may as well come when nothing can fault any more.
-        let inline = self.inline_rule();
+        let inline = self.beside();
         let values = (0..operands.count).any(|i| inline.needs_operand(op, i));
         let after = inline.needs_result(op) || !values;
         if after {
@@ -139,7 +141,7 @@ impl Emitter {
             let from = self.shadow_in_register(rest, 0);
             self.move_shadow(16 + d, from, 16);
         }
-        self.rule(rule, Place::Reg(d), 16 + d, &UPPER);
+        self.rule(at, rule, d, 16 + d, &UPPER);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(16 + d, 16 + d, 16);
         }
@@ -164,7 +166,7 @@ impl Emitter {
         self.out.hot.vector_store(first, to, 64);
         // The guest's operand, as it is before the instruction.
         let operands = &mut rule.operands;
-        let inline = self.inline_rule();
+        let inline = self.beside();
         let after = inline.needs_result(op);
         let count = operands.count;
         let needs =
@@ -186,7 +188,7 @@ impl Emitter {
         if after {
             self.guest(at);
         }
-        self.rule(&rule, Place::Reg(d), to, &UPPER);
+        self.rule(at, &rule, d, to, &UPPER);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
@@ -208,7 +210,7 @@ impl Emitter {
         let own = self.held_alone(d).filter(|_| rest.is_none_or(|rest| rest == d));
         let first = usize::from(own.is_none());
         let to = own.unwrap_or_else(|| self.temporary(0));
-        let inline = self.inline_rule();
+        let inline = self.beside();
         let count = inline.temporaries(op);
         let temps: Vec<u8> = (first..first + count).map(|i| self.temporary(i)).collect();
         let after = inline.needs_result(op);
@@ -231,7 +233,7 @@ impl Emitter {
             }
         }
         self.begin_rule(at);
-        self.rule(&rule, Place::Reg(d), to, &temps);
+        self.rule(at, &rule, d, to, &temps);
         self.end_rule(at);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(to, to, 16);
@@ -242,22 +244,30 @@ impl Emitter {
         self.put_shadow(d, to);
     }
 
-    /// The rule for a result `r`, computed into `to`.
-    fn rule(&mut self, rule: &Rule, r: Place, to: u8, temps: &[u8]) {
+    /// The rule for a result in register `r`, computed into `to`.
+    fn rule(&mut self, at: At<'_>, rule: &Rule, r: u8, to: u8, temps: &[u8]) {
         let Rule { op, format, width, ref operands, rest } = *rule;
+        let inline = match self.beside() {
+            Beside::Rule(inline) => inline,
+            Beside::Numbers { .. } => {
+                let (formats, lanes) = ([format; 2], width / format.bytes() as u8);
+                let (keeps_rest, temps) = (rest.is_some(), [temps[0], temps[1]]);
+                return self.append(at, &Append { op, formats, lanes, operands, r, to, keeps_rest, temps });
+            }
+        };
         let count = operands.count;
         let upper = self.has_upper();
         let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         let constants = Constants::at(self.mirror().settings.constants);
         let job = Job {
-            rule: self.inline_rule(),
+            rule: inline,
             op,
             format,
             width,
             x: &operands.x[..count],
             shadows: &operands.shadows[..count],
             absent: operands.absent,
-            r,
+            r: Place::Reg(r),
             to,
             rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
             temps,
@@ -284,7 +294,7 @@ impl Emitter {
         }
     }
 
-    fn operands(&mut self, insn: &Instruction, numbers: &[u32]) -> Operands {
+    pub(super) fn operands(&mut self, insn: &Instruction, numbers: &[u32]) -> Operands {
         let nothing = Place::Reg(0);
         let mut operands =
             Operands { x: [nothing; 3], shadows: [nothing; 3], absent: 0, count: numbers.len() };
@@ -312,6 +322,9 @@ impl Emitter {
             let (from, to) = if widens { (Format::F32, Format::F64) } else { (Format::F64, Format::F32) };
             let (sources, rest) = ([insn.op_count() - 1], rest_source(insn, shape, false));
             return self.record(at, &Plan { what, from, to, shape, sources: &sources, rest });
+        }
+        if self.mirror().settings.appends {
+            return self.append_conversion(at, widens, shape);
         }
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         let d = insn.op0_register().number() as u8;
@@ -538,7 +551,7 @@ fn source_numbers(insn: &Instruction, op: Op, terms: Option<[u8; 3]>) -> Vec<u32
 }
 
 /// The register that a scalar operation takes the rest of its result from; nothing for packed ones.
-fn rest_source(insn: &Instruction, shape: Shape, fused: bool) -> Option<u8> {
+pub(super) fn rest_source(insn: &Instruction, shape: Shape, fused: bool) -> Option<u8> {
     if shape == Shape::Packed {
         return None;
     }

@@ -73,7 +73,7 @@ impl Emitter {
         let mode = self.mode;
         let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
         let settings = self.mirror().settings;
-        let inline = !settings.records && !settings.slow && (self.has_upper() || !settings.wide);
+        let inline = settings.rule.is_some() && !settings.slow && (self.has_upper() || !settings.wide);
         // The evaluator knows nothing of roundings.
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
         let suffices = !settings.policy.is_born || function.function.results().all(is_ruled);

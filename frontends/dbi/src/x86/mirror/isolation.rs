@@ -55,7 +55,8 @@ impl Emitter {
     /// Tells whether the processor's MXCSR is not the guest's while annotated code runs, and functions taken as one
     /// operation.
     pub(crate) fn hides_mxcsr(&self) -> bool {
-        self.mirror.as_ref().is_some_and(|m| m.settings.in_registers == 0 && !m.settings.records)
+        let computes = |mirror: &super::Mirror| !mirror.settings.records && !mirror.settings.appends;
+        self.mirror.as_ref().is_some_and(|mirror| mirror.settings.in_registers == 0 && computes(mirror))
     }
 
     /// At the start of `block`, which is isolated: goes on without isolation if it can. Keeps the flags.

@@ -7,6 +7,7 @@
 //! Keeps the guest's flags and stack, and its sticky exceptions and rounding mode: with AVX-512 by instructions that
 //! have nothing to do with them, without as `isolation` says. Knows instructions and places, not what a shadow means.
 
+pub(crate) mod append;
 mod arith;
 mod counting;
 mod double;
@@ -63,6 +64,10 @@ pub(crate) struct Settings {
     pub(crate) in_registers: u8,
     /// Operations are recorded, not computed beside the guest's.
     pub(crate) records: bool,
+    /// Operations are appended, and their results numbered.
+    pub(crate) appends: bool,
+    /// What is appended says how operations were rounded.
+    pub(crate) roundings: bool,
     /// The rule by which they are computed otherwise.
     pub(crate) rule: Option<InlineRule>,
     /// The rule of what is asked beside comparisons, if those are to be seen and operations are not recorded.
@@ -109,6 +114,8 @@ pub(crate) struct Mirror {
     /// The recorded operations, by number, and the number of the operation recorded at an address.
     recorded: Vec<Recorded>,
     recorded_at: HashMap<u64, u32>,
+    /// Most bytes that the block's code so far appends.
+    appended_bytes: u64,
     /// Guest addresses of instructions that are worth the code of `scaled`, and the numbers under which those count the
     /// digits that they lose.
     meets: HashMap<u64, u16>,
@@ -127,6 +134,7 @@ impl Mirror {
             ended: false,
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
+            appended_bytes: 0,
             meets: HashMap::new(),
             watched: HashMap::new(),
         }
@@ -202,6 +210,9 @@ impl Emitter {
         mirror.temporaries.analyse(block, &mut self.facts);
         mirror.borrowed = Borrowed::default();
         mirror.ended = false;
+        if mirror.settings.appends {
+            self.make_room(block);
+        }
     }
 
     /// Instruction `index` of `block` with its annotations.
@@ -232,7 +243,7 @@ impl Emitter {
 
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        let Settings { records, slow, policy, .. } = self.mirror().settings;
+        let Settings { records, appends, slow, policy, .. } = self.mirror().settings;
         let is_born = policy.is_born;
         let (compares, converts) = (records && policy.comparisons, records && policy.conversions);
         let doubts = self.mirror().settings.doubt.is_some() && !self.mode.is_off();
@@ -304,9 +315,9 @@ impl Emitter {
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
             Row::Narrow(shape) => self.conversion(at, false, shape),
             Row::Widen(shape) => self.conversion(at, true, shape),
-            Row::FromHalf if records => self.fresh(at, Format::F32, Shape::Packed),
+            Row::FromHalf if records || appends => self.fresh(at, Format::F32, Shape::Packed),
             Row::FromHalf => self.half_to_single(at),
-            Row::ToHalf if !records => self.single_to_half(at),
+            Row::ToHalf if !records && !appends => self.single_to_half(at),
             Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
             // Where roundings count, an integer may be another than the real's.
             Row::Round(format, shape) if !records && !is_born => self.fresh(at, format, shape),

@@ -19,7 +19,7 @@ use crate::x86::table::Shape;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 /// Bytes of a buffer; its address is a multiple of it.
@@ -67,6 +67,10 @@ pub(crate) struct Recorded {
     pub(crate) to: Format,
     /// True if no term of a sum rounds the others.
     pub(crate) plain_sum: bool,
+    /// A bit for each operand that is known to have no shadow.
+    pub(crate) absent: u8,
+    /// The floats that are written down.
+    pub(crate) reads: Reads,
 }
 
 impl Recorded {
@@ -114,7 +118,7 @@ pub(super) struct Plan<'a> {
 
 impl Emitter {
     /// The number of what is recorded, the same one each time.
-    fn recorded(&mut self, recorded: Recorded) -> u32 {
+    pub(super) fn recorded(&mut self, recorded: Recorded) -> u32 {
         let mirror = self.mirror();
         if let Some(&id) = mirror.recorded_at.get(&recorded.pc)
             && mirror.recorded[id as usize] == recorded
@@ -147,6 +151,8 @@ impl Emitter {
             from: plan.from,
             to: plan.to,
             plain_sum: !may_round(at, plan.to),
+            absent: 0,
+            reads: Reads::ALL,
         };
         let id = self.recorded(recorded);
         // Both are set aside while nothing else is displaced.
@@ -195,7 +201,7 @@ impl Emitter {
     }
 
     /// A general register that neither the instruction nor its annotation uses.
-    fn free_register(&mut self, insn: &Instruction) -> Gpr {
+    pub(super) fn free_register(&mut self, insn: &Instruction) -> Gpr {
         let address = self.mirror().borrowed.address;
         far::borrowed_but(insn, address, &mut self.facts)
     }
@@ -273,7 +279,7 @@ impl Emitter {
 }
 
 /// Memory at `offset` in the record that `pointer` points to.
-fn in_record(pointer: Gpr, offset: u64) -> Mem {
+pub(super) fn in_record(pointer: Gpr, offset: u64) -> Mem {
     let at = Address::Base { base: Some(pointer), index: None, displacement: offset as i32 };
     Mem { gs: false, fs: false, address32: false, at }
 }

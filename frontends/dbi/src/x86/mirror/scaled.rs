@@ -106,7 +106,7 @@ impl Emitter {
         let mirror = self.mirror();
         let held = mirror.settings.in_registers;
         let number = mirror.meets.get(&insn.ip()).copied();
-        if held == 0 || mirror.settings.records || mirror.settings.slow {
+        if held == 0 || mirror.settings.records || mirror.settings.appends || mirror.settings.slow {
             return false;
         }
         let (Some(number), Some(parts)) = (number, parts(insn)) else { return false };

@@ -75,6 +75,8 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     let settings = Settings {
         in_registers,
         records: false,
+        appends: false,
+        roundings: false,
         policy: &Policy::SEEDED,
         rule: ShadowKind::ALL.iter().find_map(|kind| kind.inline()).map(|inline| inline.rule),
         doubt: None,

@@ -5,6 +5,7 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
+use shadowgrind_core::numbers::SINGLE_MORE;
 use shadowgrind_core::words::WIDENED;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
@@ -57,6 +58,9 @@ const LINE: usize = 64;
 
 /// Numbers of lanes for which there is a mask.
 const COUNTS: [u8; 5] = [1, 2, 4, 8, 16];
+
+/// Bytes of masks.
+const MASK_BYTES: usize = (8 * COUNTS.len()).next_multiple_of(LINE);
 
 /// The pool's place in memory.
 #[derive(Clone, Copy, Debug)]
@@ -144,6 +148,13 @@ impl Constants {
         let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");
         Mem::rip(self.base + (2 * COUNT * LINE + 8 * index) as u64)
     }
+
+    /// What the cells of results with numbers one after the other are more than the cell of eight bytes that the first one has,
+    /// or than its lower half.
+    pub(crate) fn numbering(self, format: Format) -> Mem {
+        let line = usize::from(format == Format::F64);
+        Mem::rip(self.base + (2 * COUNT * LINE + MASK_BYTES + line * LINE) as u64)
+    }
 }
 
 /// The bits of a constant in one lane.
@@ -179,5 +190,7 @@ pub(crate) fn constant_bytes() -> Vec<u8> {
         bytes.extend(((1u64 << count) - 1).to_le_bytes());
     }
     bytes.resize(bytes.len().next_multiple_of(LINE), 0);
+    bytes.extend((0..LINE as u32 / 4).flat_map(|n| (SINGLE_MORE + n).to_le_bytes()));
+    bytes.extend((0..LINE as u64 / 8).flat_map(u64::to_le_bytes));
     bytes
 }

@@ -192,6 +192,10 @@ pub(crate) const OR: Form = Form::fixed(1, 1, 0xeb);
 pub(crate) const XOR: Form = Form::fixed(1, 1, 0xef);
 /// `vpternlogd`, `vpternlogq`: any function of `reg`, `second` and `rm`, by truth table.
 pub(crate) const TERNARY: Form = Form::fixed(3, 1, 0x25).only(Encodings::Evex);
+/// `vpaddd`.
+pub(crate) const ADD_32: Form = Form::fixed(1, 1, 0xfe).wide(Wide::Never);
+/// `vpaddq`.
+pub(crate) const ADD_64: Form = Form::fixed(1, 1, 0xd4);
 /// `vpsubd`.
 pub(crate) const SUB_32: Form = Form::fixed(1, 1, 0xfa).wide(Wide::Never);
 /// `vpslld`, `vpsrad` and `vpsrld` by immediate, into `second`: 6, 4 and 2 in place of the register.
@@ -231,10 +235,8 @@ pub(crate) const FROM_GENERAL: Form = Form::fixed(1, 1, 0x6e).wide(Wide::Both).m
 #[cfg_attr(not(test), expect(dead_code, reason = "a row that no rule needs yet"))]
 pub(crate) const TO_GENERAL: Form = Form::fixed(1, 1, 0x7e).wide(Wide::Both).memory(Memory::Lane);
 /// `vbroadcastss` from memory or a register. Format F32, any packed length.
-#[cfg_attr(not(test), expect(dead_code, reason = "a row that no rule needs yet"))]
 pub(crate) const BROADCAST_32: Form = Form::fixed(2, 1, 0x18).wide(Wide::Never).memory(Memory::Lane);
 /// `vbroadcastsd`. Format F64; 32 or 64 bytes.
-#[cfg_attr(not(test), expect(dead_code, reason = "a row that no rule needs yet"))]
 pub(crate) const BROADCAST_64: Form = Form::fixed(2, 1, 0x19).memory(Memory::Lane);
 
 /// `kmovw` (format F32), `kmovq` (F64) to mask register `reg` from a mask register or memory. Length 16 bytes.

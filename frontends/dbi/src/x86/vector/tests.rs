@@ -91,6 +91,8 @@ fn cases() -> Vec<Case> {
         (f::TERNARY, Shape::Three, PACKED, true, names!(Vpternlogd Vpternlogq)),
         (f::TEST, Shape::TestMask, PACKED, false, names!(Vptestmd Vptestmq)),
         (f::TEST_NOT, Shape::TestMask, PACKED, false, names!(Vptestnmd Vptestnmq)),
+        (f::ADD_32, Shape::Three, PACKED, false, names!(Vpaddd INVALID)),
+        (f::ADD_64, Shape::Three, PACKED, false, names!(Vpaddq Vpaddq)),
         (f::SUB_32, Shape::Three, PACKED, false, names!(Vpsubd INVALID)),
         (f::FROM_INTEGER_32, Shape::Two, PACKED, false, names!(Vcvtdq2ps INVALID)),
         (f::SCALE, Shape::Rounded, PACKED, false, names!(Vscalefps INVALID)),

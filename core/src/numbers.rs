@@ -1,0 +1,235 @@
+//! Cells that name results by number: what a shadow has that keeps a record of all operations.
+//!
+//! A cell is laid out like a float, so that whatever is done to floats in place is done to cells alike: signs turned over by
+//! logic, exponents changed by sums of integers, halves moved on their own. Beside a double the fraction is the number of the
+//! result and the exponent the power of two that the float has been scaled by since. Beside an `f32` there is room for a sign
+//! and a number, which begin at such a value that the last byte is never zero, nor as large as that of a double.
+
+use crate::format::Format;
+use crate::tricks;
+use crate::words::Words;
+
+/// The shadow of a float, which is ±2ᵏ times the result of this number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Numbered {
+    /// Number of the result: none of which the lower four bytes are 0.
+    pub number: u64,
+    /// True for the result's opposite.
+    pub negated: bool,
+    /// The power k.
+    pub power: i32,
+}
+
+impl Numbered {
+    /// A result as it is.
+    pub const fn new(number: u64) -> Numbered {
+        Numbered { number, negated: false, power: 0 }
+    }
+
+    /// The shadow of ±2ᵏ times the float of this one.
+    pub const fn scaled(self, negate: bool, power: i32) -> Numbered {
+        Numbered { negated: self.negated != negate, power: self.power.saturating_add(power), ..self }
+    }
+
+    /// The derivative by the result of what has this one by the float.
+    #[inline(always)]
+    pub fn by_result(self, partial: f64) -> f64 {
+        let partial = if self.negated { -partial } else { partial };
+        if self.power == 0 { partial } else { libm::ldexp(partial, self.power) }
+    }
+
+    /// Tells whether it is no shadow of a float but other bits of cells: a half of one, two beside each other, two combined.
+    pub const fn is_bits(self) -> bool {
+        self.number & BITS != 0
+    }
+
+    /// These bits of a cell of so many, whose sign comes first.
+    #[inline(always)]
+    const fn bits(cell: u64, width: u32) -> Numbered {
+        let sign = 1 << (width - 1);
+        Numbered { number: BITS | cell & !sign, negated: cell & sign != 0, power: 0 }
+    }
+
+    /// Tells whether cells beside floats of `format` have room for it.
+    pub const fn fits(self, format: Format) -> bool {
+        match format {
+            Format::F16 => false,
+            // The upper half of a double's cell has its exponent.
+            Format::F32 if self.is_bits() => self.power == 0 || self.number & !BITS >= DOUBLES as u64,
+            Format::F32 => self.power == 0 && self.number < SINGLES,
+            Format::F64 | Format::F80 if self.is_bits() => self.power == 0,
+            Format::F64 | Format::F80 => POWERS.0 <= self.power && self.power <= POWERS.1,
+        }
+    }
+}
+
+/// Bits of a double's exponent, and of its fraction.
+const BIAS: i32 = 1023;
+const FRACTION_BITS: u32 = 52;
+const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
+/// The least and the largest power of two that cells have room for; what is beyond is an operation.
+const POWERS: (i32, i32) = (-250, 1000);
+/// The cell of an `f32` less the number.
+const SINGLE: u32 = 0x0100_0000;
+/// Numbers that cells of an `f32` have room for.
+pub const SINGLES: u64 = (DOUBLES - SINGLE) as u64;
+/// The least upper half of a double's cell.
+const DOUBLES: u32 = 0x3000_0000;
+/// The exponent's bias beside an `f80`, and the first bit of the fraction.
+const EXTENDED_BIAS: i32 = 0x3fff;
+const EXTENDED_ONE: u64 = 1 << 63;
+/// Bit of a number that is none.
+const BITS: u64 = 1 << 63;
+
+/// The cell beside an `f64` of the result of this number. Those of numbers that follow, follow.
+pub const fn double_cell(number: u64) -> u64 {
+    (BIAS as u64) << FRACTION_BITS | number
+}
+
+/// What the cell beside an `f32` is more than the lower half of that beside an `f64`.
+pub const SINGLE_MORE: u32 = SINGLE;
+
+/// Shadow that a cell of eight bytes stands for.
+#[inline(always)]
+pub const fn of_double(cell: u64) -> Option<Numbered> {
+    const SIGN: u64 = 1 << 63;
+    let (magnitude, number) = (cell & !SIGN, cell & FRACTION);
+    let power = (magnitude >> FRACTION_BITS) as i32 - BIAS;
+    let is_cell = magnitude >> 32 >= DOUBLES as u64 && number as u32 != 0;
+    if is_cell { Some(Numbered { number, negated: cell & SIGN != 0, power }) } else { None }
+}
+
+/// Shadow that a cell of four bytes stands for.
+#[inline(always)]
+pub const fn of_single(cell: u32) -> Option<Numbered> {
+    const SIGN: u32 = 1 << 31;
+    let (magnitude, negated) = (cell & !SIGN, cell & SIGN != 0);
+    if magnitude > SINGLE && magnitude < DOUBLES {
+        Some(Numbered { number: (magnitude - SINGLE) as u64, negated, power: 0 })
+    } else {
+        None
+    }
+}
+
+/// Shadow that a cell beside an `f80` stands for.
+fn of_extended(cell: u128) -> Option<Numbered> {
+    let (end, one_and_number) = ((cell >> 64) as i32, cell as u64);
+    let (power, number) = ((end & 0x7fff) - EXTENDED_BIAS, one_and_number & !EXTENDED_ONE);
+    let is_cell = one_and_number & EXTENDED_ONE != 0 && number as u32 != 0 && number <= FRACTION;
+    is_cell.then_some(Numbered { number, negated: end & 0x8000 != 0, power })
+}
+
+/// See the module's description.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers;
+
+impl Words for Numbers {
+    type Value = Numbered;
+    const BYTEWISE: bool = true;
+    const FITS_HALF: bool = false;
+
+    fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<Numbered> {
+        let (low, width) = (cell as u64, format.width());
+        match format {
+            Format::F16 => None,
+            Format::F32 => of_single(low as u32).or(Some(Numbered::bits(low, width))),
+            Format::F64 => of_double(low).or(Some(Numbered::bits(low, width))),
+            Format::F80 => of_extended(cell),
+        }
+    }
+
+    fn encode(&mut self, format: Format, _bits: u128, shadow: Numbered) -> u128 {
+        let Numbered { number, negated, power } = shadow;
+        if !shadow.fits(format) {
+            return 0;
+        }
+        let bits = match format {
+            Format::F16 => 0,
+            Format::F32 if shadow.is_bits() => {
+                let exponent = i64::from(power) << (FRACTION_BITS - 32);
+                u128::from((number & !BITS).wrapping_add_signed(exponent) as u32 & !(1 << 31))
+            }
+            Format::F32 => u128::from(SINGLE + number as u32),
+            Format::F64 if shadow.is_bits() => u128::from(number & !BITS),
+            Format::F64 => u128::from(((BIAS + power) as u64) << FRACTION_BITS | number),
+            Format::F80 if shadow.is_bits() => 0,
+            Format::F80 => ((EXTENDED_BIAS + power) as u128) << 64 | u128::from(EXTENDED_ONE | number),
+        };
+        bits | u128::from(negated) << (format.width() - 1)
+    }
+
+    fn is_double(&mut self, cell: u128, _bits: u128) -> bool {
+        of_double(cell as u64).is_some()
+    }
+
+    fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {
+        let left = end << (32 - 8 * bytes);
+        let has_exponent = left & !(1 << 31) >= DOUBLES;
+        tricks::with_exponent_change(bytes, end, change).filter(|_| change.1 == 0 || has_exponent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Format; 3] = [Format::F32, Format::F64, Format::F80];
+
+    #[test]
+    fn cells_say_what_was_put_in() {
+        for number in [1, 255, 256, 1 << 24, SINGLES - 1, SINGLES, 1 << 40 | 1] {
+            for (negated, power) in [(false, 0), (true, 0), (false, 3), (true, -199)] {
+                let shadow = Numbered { number, negated, power };
+                for format in ALL {
+                    let cell = Numbers.encode(format, 0, shadow);
+                    let back = Numbers.decode(format, cell, 0).filter(|back| !back.is_bits());
+                    assert_eq!(back, shadow.fits(format).then_some(shadow), "{format:?} {cell:#x}");
+                }
+            }
+        }
+        assert_eq!(Numbers.encode(Format::F64, 0, Numbered::new(7)), double_cell(7).into());
+        let low = double_cell(7) as u32 + SINGLE_MORE;
+        assert_eq!(Numbers.encode(Format::F32, 0, Numbered::new(7)), low.into());
+    }
+
+    #[test]
+    fn a_part_of_a_cell_is_no_shadow_of_a_float() {
+        let cell = double_cell(77);
+        assert_eq!(of_double(cell & !0xffff_ffff), None);
+        assert_eq!(of_double(cell & 0xffff_ffff), None);
+        assert_eq!(of_single(cell as u32), None);
+        let pair = 2 * (1_u64 << 32 | 1) * u64::from(SINGLE);
+        assert_eq!(of_double(pair), None);
+    }
+
+    #[test]
+    fn other_bits_are_kept_and_have_a_sign() {
+        let pair = u64::from(SINGLE + 3) << 32 | u64::from(SINGLE + 5);
+        for cell in [pair, double_cell(7) ^ double_cell(1 << 33), 1] {
+            let bits = Numbers.decode(Format::F64, cell.into(), 0).unwrap();
+            assert!(bits.is_bits() && !Numbers.is_double(cell.into(), 0));
+            assert_eq!(Numbers.encode(Format::F64, 0, bits), cell.into());
+            assert_eq!(Numbers.encode(Format::F64, 0, bits.scaled(true, 0)), (cell | 1 << 63).into());
+            assert!(!bits.scaled(false, 1).fits(Format::F64));
+        }
+    }
+
+    #[test]
+    fn upper_halves_take_signs_and_exponents_along() {
+        let (cell, shadow) = (double_cell(77), Numbered::new(77));
+        let half = Numbers.decode(Format::F32, (cell >> 32).into(), 0).unwrap();
+        assert!(half.is_bits());
+        let changed = Numbers.encode(Format::F32, 0, half.scaled(true, 0)) as u64;
+        assert_eq!(of_double(changed << 32 | cell & 0xffff_ffff), Some(shadow.scaled(true, 0)));
+        for bytes in [2, 4] {
+            let end = (cell >> (64 - 8 * bytes)) as u32;
+            let one = 1 << (8 * bytes - 12);
+            let changed = Numbers::changed_end(end, bytes, (true, 3 * one)).unwrap();
+            let low = cell & u64::MAX >> (8 * bytes);
+            assert_eq!(of_double(u64::from(changed) << (64 - 8 * bytes) | low), Some(shadow.scaled(true, 3)));
+        }
+        let single = SINGLE + 5;
+        assert_eq!(Numbers::changed_end(single, 4, (false, 1 << 23)), None);
+        assert_eq!(Numbers::changed_end(single, 4, (true, 0)), Some(single | 1 << 31));
+    }
+}

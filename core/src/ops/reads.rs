@@ -1,0 +1,115 @@
+//! Floats that a row's partial derivatives are made of: found by evaluating the row over sets of what was read.
+
+use super::{MAX_OPERANDS, Op, Partial};
+use crate::arith::Arith;
+
+/// Floats of an operation: operands by number, and the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads(u8);
+
+/// The bit of the result.
+const RESULT: u8 = 1 << MAX_OPERANDS;
+
+impl Reads {
+    /// All floats of an operation.
+    pub const ALL: Reads = Reads(RESULT | (RESULT - 1));
+
+    /// Tells whether operand `i` is among them.
+    pub const fn operand(self, i: usize) -> bool {
+        self.0 >> i & 1 != 0
+    }
+
+    /// Tells whether the result is among them.
+    pub const fn result(self) -> bool {
+        self.0 & RESULT != 0
+    }
+}
+
+/// Values are the sets of floats that they depend on.
+struct Sets;
+
+impl Arith for Sets {
+    type V = u8;
+    type M = u8;
+
+    fn lit(&self, _x: f64) -> u8 {
+        0
+    }
+    fn ulps(&self, _n: f64) -> u8 {
+        0
+    }
+    fn neg(&self, a: u8) -> u8 {
+        a
+    }
+    fn abs(&self, a: u8) -> u8 {
+        a
+    }
+    fn flip(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn add(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn sub(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn mul(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn div(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn sqrt(&self, a: u8) -> u8 {
+        a
+    }
+    fn fma(&self, a: u8, b: u8, c: u8) -> u8 {
+        a | b | c
+    }
+    fn lt(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn eq(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+    fn absent(&self, s: u8) -> u8 {
+        s
+    }
+    fn select(&self, m: u8, yes: u8, no: u8) -> u8 {
+        m | yes | no
+    }
+}
+
+impl Op {
+    /// The floats that the partial derivatives of an arithmetic row are made of.
+    pub fn reads(self) -> Option<Reads> {
+        let x = std::array::from_fn::<u8, MAX_OPERANDS, _>(|i| 1 << i);
+        let gradient = self.arithmetic_gradient(&Sets, &x[..self.arity()], RESULT)?;
+        let partials = gradient.partials.into_iter().map(|partial| match partial {
+            Partial::When(mask) | Partial::Unless(mask) => mask,
+            partial => partial.value(&Sets),
+        });
+        Some(Reads(partials.chain(gradient.divisor).fold(0, |all, set| all | set)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_read_what_they_name() {
+        let reads = |op: Op| {
+            let reads = op.reads()?;
+            Some(([0, 1, 2].map(|i| reads.operand(i)), reads.result()))
+        };
+        let (no, yes) = (false, true);
+        assert_eq!(reads(Op::Add), Some(([no; 3], no)));
+        assert_eq!(reads(Op::Mul), Some(([yes, yes, no], no)));
+        assert_eq!(reads(Op::Div), Some(([no, yes, no], yes)));
+        assert_eq!(reads(Op::Sqrt), Some(([no; 3], yes)));
+        assert_eq!(reads(Op::Fnmadd), Some(([yes, yes, no], no)));
+        assert_eq!(reads(Op::Min), Some(([yes, yes, no], no)));
+        assert_eq!(reads(Op::Narrow), Some(([no; 3], no)));
+        assert_eq!(reads(Op::Sin), None);
+    }
+}
