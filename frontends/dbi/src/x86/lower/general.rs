@@ -74,7 +74,9 @@ pub(super) fn part(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), 
     } else {
         register_place(build.insn.op0_register().full_register()).ok_or("a part of no float")?.0
     };
-    let from = if may_hold(build, 1) { Some(build.place(1)?) } else { None };
+    // What is cleared by `xor` with itself comes from nowhere.
+    let moves = build.insn.mnemonic() != Mnemonic::Xor && may_hold(build, 1);
+    let from = if moves { Some(build.place(1)?) } else { None };
     let (x, r) = (build.before(whole, format.bytes() as u16), build.after(whole, format.bytes() as u16));
     build.step(Step::Part { format, x, r, from, at: at.into(), bytes });
     Ok(())
