@@ -355,6 +355,13 @@ impl Cache {
         self.cold.share();
     }
 
+    /// Copies all code that another process may have as well, so that later changes of it take no memory; fails with an
+    /// errno.
+    pub(super) fn own(&mut self) -> Result<(), i32> {
+        self.hot.own()?;
+        self.cold.own()
+    }
+
     /// Writes `bytes` into the code at `at`.
     fn store_code(&mut self, at: u64, bytes: &[u8]) {
         self.region(at).store(at, bytes);

@@ -54,6 +54,11 @@ impl Chunk {
         self.shared.resize(self.bytes().div_ceil(PIECE) as usize, true);
     }
 
+    /// Copies all that another process may have as well, so that later writes take no memory; fails with an errno.
+    pub(super) fn own(&mut self) -> Result<(), i32> {
+        (0..self.shared.len() as u64).try_for_each(|piece| self.copy_if_shared(piece))
+    }
+
     /// Tells whether writing at `at` takes a copy first.
     pub(super) fn is_shared(&self, at: u64) -> bool {
         self.shared.get(((at - self.start) / PIECE) as usize).is_some_and(|&shared| shared)
@@ -68,7 +73,7 @@ impl Chunk {
         assert!(self.start <= at && end <= self.end, "code outside its chunk");
         if !self.shared.is_empty() {
             for piece in (at - self.start) / PIECE..(end - self.start).div_ceil(PIECE) {
-                self.copy_if_shared(piece);
+                self.copy_if_shared(piece).expect("memory for a copy of translated code");
             }
         }
         // SAFETY: the range lies in the chunk, as was just checked, so its view is mapped and writable; nobody else writes
@@ -76,11 +81,13 @@ impl Chunk {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (at + VIEW) as *mut u8, bytes.len()) };
     }
 
-    fn copy_if_shared(&mut self, piece: u64) {
-        if std::mem::take(&mut self.shared[piece as usize]) {
+    fn copy_if_shared(&mut self, piece: u64) -> Result<(), i32> {
+        if self.shared[piece as usize] {
             let at = self.start + piece * PIECE;
-            copy_pages(at, PIECE.min(self.end - at)).expect("memory for a copy of translated code");
+            copy_pages(at, PIECE.min(self.end - at))?;
+            self.shared[piece as usize] = false;
         }
+        Ok(())
     }
 }
 

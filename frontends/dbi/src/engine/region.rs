@@ -83,6 +83,11 @@ impl Region {
         self.chunks.iter_mut().for_each(Chunk::share);
     }
 
+    /// Copies all that another process may have as well; fails with an errno.
+    pub(super) fn own(&mut self) -> Result<(), i32> {
+        self.chunks.iter_mut().try_for_each(Chunk::own)
+    }
+
     /// Starts over, keeping the first `keep` bytes of the first chunk.
     pub(super) fn rewind(&mut self, keep: u64) {
         self.first_blocks.truncate(1);

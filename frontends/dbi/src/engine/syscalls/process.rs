@@ -10,6 +10,28 @@ use crate::engine::thread::Thread;
 use crate::engine::{end, exec, guest, sys};
 use std::sync::atomic::Ordering;
 
+pub(super) fn setrlimit(thread: &mut Thread, call: &Call) -> Answer {
+    limit(thread, call.args[0]);
+    pass(thread, call)
+}
+
+pub(super) fn prlimit(thread: &mut Thread, call: &Call) -> Answer {
+    let [pid, resource, new, ..] = call.args;
+    let is_own = pid as u32 == 0 || pid as u32 == std::process::id();
+    if is_own && new != 0 {
+        limit(thread, resource);
+    }
+    pass(thread, call)
+}
+
+/// Takes what the engine may need later, before `resource` is limited. Natively a program goes on without more memory.
+fn limit(thread: &mut Thread, resource: u64) {
+    if resource as u32 == libc::RLIMIT_AS {
+        // If there is no memory even now, the limit makes it no worse.
+        let _ = thread.cache.own();
+    }
+}
+
 pub(super) fn fork(thread: &mut Thread, _call: &Call) -> Answer {
     spawn::clone(thread, &CloneArgs { exit_signal: libc::SIGCHLD as u64, ..CloneArgs::default() })
 }
