@@ -18,7 +18,7 @@ const TIMES: u32 = 75;
 const RUNS: usize = 5;
 
 /// The guests' files, compilers and ways.
-const GUESTS: [(&str, &[&str], &[&str]); 3] = [
+const GUESTS: [(&str, &[&str], &[&str]); 4] = [
     (
         "sums.c",
         &["gcc", "clang"],
@@ -34,6 +34,7 @@ const GUESTS: [(&str, &[&str], &[&str]); 3] = [
             "omp-reduction",
         ],
     ),
+    ("alternating.c", &["gcc", "clang"], &["alternating"]),
     ("interrupted.c", &["gcc", "clang"], &["interrupted"]),
     ("sums.cpp", &["g++", "clang++"], &["std-mutex", "exchange", "futures", "stack"]),
 ];

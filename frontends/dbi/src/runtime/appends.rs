@@ -73,8 +73,9 @@ impl Lanes {
         (!is_busy && (next..end).contains(&number)).then_some(lane)
     }
 
-    /// Takes what a lane's thread has appended so far.
-    fn take<S: Appended>(&mut self, index: usize, shadow: &mut S) {
+    /// Takes what a lane's thread has appended so far, but nothing after the operation of number `last`: that may depend on
+    /// one that a lane which is being taken comes to later.
+    fn take<S: Appended>(&mut self, index: usize, last: u64, shadow: &mut S) {
         let lane = &mut self.lanes[index];
         if std::mem::replace(&mut lane.is_busy, true) {
             return;
@@ -83,7 +84,7 @@ impl Lanes {
         let known = std::mem::take(&mut lane.known);
         let (mut at, mut number) = (lane.taken, lane.number);
         let several = self.lanes.len() > 1;
-        while at < end {
+        while at < end && number <= last {
             // SAFETY: what is before a thread's position is complete, and nobody's but the lock's owner's until the buffer
             // restarts under that lock; the number of what was recorded comes first.
             let id = unsafe { ptr::read((at + ID) as *const u32) };
@@ -101,7 +102,7 @@ impl Lanes {
                 if several {
                     for x in operands.iter().flatten() {
                         if let Some(owner) = self.waiting(x.number) {
-                            self.take(owner, shadow);
+                            self.take(owner, x.number, shadow);
                         }
                     }
                 }
@@ -207,7 +208,7 @@ impl<S: Appended> Buffers<S> for Lanes {
     }
 
     fn replay(&mut self, thread: usize, shadow: &mut S, _words: &mut S::Words) {
-        self.take(thread, shadow);
+        self.take(thread, u64::MAX, shadow);
         self.restart(thread);
         let Lane { number, end, .. } = self.lanes[thread];
         if end - number < MOST {
@@ -216,7 +217,7 @@ impl<S: Appended> Buffers<S> for Lanes {
     }
 
     fn catch_up(&mut self, shadow: &mut S, _words: &mut S::Words) {
-        (0..self.lanes.len()).for_each(|lane| self.take(lane, shadow));
+        (0..self.lanes.len()).for_each(|lane| self.take(lane, u64::MAX, shadow));
     }
 
     /// What others have appended is complete, and taken when it is needed.

@@ -92,7 +92,7 @@ fn cases() -> Vec<Case> {
         (f::TEST, Shape::TestMask, PACKED, false, names!(Vptestmd Vptestmq)),
         (f::TEST_NOT, Shape::TestMask, PACKED, false, names!(Vptestnmd Vptestnmq)),
         (f::ADD_32, Shape::Three, PACKED, false, names!(Vpaddd INVALID)),
-        (f::ADD_64, Shape::Three, PACKED, false, names!(Vpaddq Vpaddq)),
+        (f::ADD_64, Shape::Three, PACKED, false, names!(INVALID Vpaddq)),
         (f::SUB_32, Shape::Three, PACKED, false, names!(Vpsubd INVALID)),
         (f::FROM_INTEGER_32, Shape::Two, PACKED, false, names!(Vcvtdq2ps INVALID)),
         (f::SCALE, Shape::Rounded, PACKED, false, names!(Vscalefps INVALID)),
