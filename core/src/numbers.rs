@@ -86,7 +86,7 @@ pub const fn double_cell(number: u64) -> u64 {
     (BIAS as u64) << FRACTION_BITS | number
 }
 
-/// What the cell beside an `f32` is more than the lower half of that beside an `f64`.
+/// Difference between the cell beside an `f32` and the lower half of that beside an `f64`.
 pub const SINGLE_MORE: u32 = SINGLE;
 
 /// Shadow that a cell of eight bytes stands for.

@@ -153,6 +153,7 @@ impl Thread {
         // Code for a function's return may be gone.
         self.context.call.then = self.cache.frame().function_returned;
         self.cache.flush();
+        self.translator.forget();
     }
 
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.

@@ -6,7 +6,7 @@ use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
 use crate::context::Context;
-use crate::x86::code::{Displaced, Placement, RuleCode};
+use crate::x86::code::{Displaced, MapEntry, Placement, RuleCode};
 use crate::x86::discover::{CodeSource, Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::{Mirror, Watched};
@@ -29,6 +29,18 @@ const COMPARED: Limits = Limits {
     ends_at_stores: true,
 };
 
+/// Blocks that were translated again lately. A storm of signals interrupts the same one, and its isolated version, over and
+/// over; to translate them each time takes as long as until the next signal.
+const LATELY: usize = 4;
+
+/// Meaning of a block's code: what translating it again has told.
+struct Meaning {
+    id: BlockId,
+    insns: Vec<Insn>,
+    map: Vec<MapEntry>,
+    rules: Vec<RuleCode>,
+}
+
 /// A thread's translator; keeps its buffers from block to block.
 pub(crate) struct Translator {
     block: Superblock,
@@ -42,6 +54,8 @@ pub(crate) struct Translator {
     plain_sums: HashSet<u64>,
     /// Parts of floats that instructions of these blocks change, by address.
     wholes: HashMap<u64, Whole>,
+    /// The last one last.
+    lately: Vec<Meaning>,
 }
 
 /// A block that is to be made.
@@ -104,6 +118,7 @@ impl Translator {
             instructions: 0,
             plain_sums: HashSet::new(),
             wholes: HashMap::new(),
+            lately: Vec::new(),
         }
     }
 
@@ -270,9 +285,8 @@ impl Translator {
         id: BlockId,
         pc: u64,
     ) -> bool {
-        let located = self.locate(cache, source, id, pc).is_some();
-        let map = &self.emitter.out.map;
-        located && map.iter().any(|entry| entry.host == pc && entry.begins)
+        let map = &self.meaning(cache, source, id).map;
+        map.iter().any(|entry| entry.host == pc && entry.begins)
     }
 
     /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block
@@ -285,11 +299,10 @@ impl Translator {
         id: BlockId,
         pc: u64,
     ) -> Option<Located> {
-        self.emit_again(cache, source, id);
-        let map = &self.emitter.out.map;
+        let Meaning { insns, map, .. } = self.meaning(cache, source, id);
         let after = map.partition_point(|entry| entry.host <= pc);
         let entry = map.get(after.checked_sub(1)?)?;
-        let insn = *self.block.insns.get(entry.insn)?;
+        let insn = *insns.get(entry.insn)?;
         Some(Located { insn, displaced: entry.displaced, mode: entry.mode })
     }
 
@@ -301,8 +314,7 @@ impl Translator {
         id: BlockId,
         pc: u64,
     ) -> Option<RulePlace> {
-        self.emit_again(cache, source, id);
-        let rules = &self.emitter.out.rules;
+        let rules = &self.meaning(cache, source, id).rules;
         let number = rules.iter().position(|rule| (rule.start..rule.end).contains(&pc))?;
         Some(RulePlace { number, offset: pc - rules[number].start })
     }
@@ -315,8 +327,7 @@ impl Translator {
         id: BlockId,
         number: usize,
     ) -> Option<RuleCode> {
-        self.emit_again(cache, source, id);
-        self.emitter.out.rules.get(number).copied()
+        self.meaning(cache, source, id).rules.get(number).copied()
     }
 
     /// Discovers once more what a block was made of, unless it keeps that as `made_from`.
@@ -335,6 +346,25 @@ impl Translator {
         // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
         let instructions = instructions.max(1);
         self.block.discover(pc, Limits { instructions, back, ..limits }, source);
+    }
+
+    /// All blocks have gone, and their numbers are given to others.
+    pub(crate) fn forget(&mut self) {
+        self.lately.clear();
+    }
+
+    /// The meaning of block `id`.
+    fn meaning(&mut self, cache: &Cache, source: &mut dyn CodeSource, id: BlockId) -> &Meaning {
+        let at = self.lately.iter().position(|meaning| meaning.id == id).unwrap_or_else(|| {
+            self.emit_again(cache, source, id);
+            if self.lately.len() == LATELY {
+                self.lately.remove(0);
+            }
+            let (insns, out) = (self.block.insns.clone(), &self.emitter.out);
+            self.lately.push(Meaning { id, insns, map: out.map.clone(), rules: out.rules.clone() });
+            self.lately.len() - 1
+        });
+        &self.lately[at]
     }
 
     /// Emits block `id` once more, to where it is.

@@ -1,4 +1,4 @@
-//! What threads append, taken from their buffers and handed to the shadow: each operation after those that its operands
+//! Operations that threads append, taken from their buffers and handed to the shadow: each operation after those that its operands
 //! come from, whichever thread had them.
 //!
 //! A thread's buffer is emptied at its stops. A float that another thread reads may come from an operation that is still in
@@ -29,12 +29,12 @@ struct Known {
     lanes: u8,
 }
 
-/// What one thread appends.
+/// Buffer of one thread, and what is known of it.
 #[derive(Debug)]
 struct Lane {
     /// The thread's position and its next cell.
     thread: &'static Recording,
-    /// Where the buffer begins, and up to where it has been taken.
+    /// First address of the buffer, and the address up to which it has been taken.
     buffer: u64,
     taken: u64,
     /// The number of the next operation to be taken, and the end of its block.
@@ -45,7 +45,7 @@ struct Lane {
     is_busy: bool,
 }
 
-/// What all threads append.
+/// Buffers of all threads.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
@@ -220,6 +220,6 @@ impl<S: Appended> Buffers<S> for Lanes {
         (0..self.lanes.len()).for_each(|lane| self.take(lane, u64::MAX, shadow));
     }
 
-    /// What others have appended is complete, and taken when it is needed.
+    /// Keeps what others have appended: it is complete, and taken when it is needed.
     fn forget_others(&mut self, _thread: usize) {}
 }

@@ -38,7 +38,7 @@ const SHORT_JMP_BYTES: u8 = 2;
 /// Mask register of the lanes that have a shadow.
 const ACTIVE: u8 = 1;
 
-/// Where shadows of results come from.
+/// Source of the shadows of results.
 #[derive(Clone, Copy)]
 pub(super) enum Beside {
     /// They are computed by this rule.
@@ -148,7 +148,7 @@ fn length(width: u8) -> Length {
 }
 
 impl Emitter {
-    /// Where shadows of results come from.
+    /// Source of the shadows of results.
     pub(super) fn beside(&mut self) -> Beside {
         let settings = self.mirror().settings;
         if settings.appends {

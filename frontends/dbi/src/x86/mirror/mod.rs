@@ -66,7 +66,7 @@ pub(crate) struct Settings {
     pub(crate) records: bool,
     /// Operations are appended, and their results numbered.
     pub(crate) appends: bool,
-    /// What is appended says how operations were rounded.
+    /// True if what is appended says how operations were rounded.
     pub(crate) roundings: bool,
     /// The rule by which they are computed otherwise.
     pub(crate) rule: Option<InlineRule>,

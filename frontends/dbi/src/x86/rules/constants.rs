@@ -149,8 +149,8 @@ impl Constants {
         Mem::rip(self.base + (2 * COUNT * LINE + 8 * index) as u64)
     }
 
-    /// What the cells of results with numbers one after the other are more than the cell of eight bytes that the first one has,
-    /// or than its lower half.
+    /// Differences between cells of results with numbers one after the other and the cell of eight bytes that the first one
+    /// has, or its lower half.
     pub(crate) fn numbering(self, format: Format) -> Mem {
         let line = usize::from(format == Format::F64);
         Mem::rip(self.base + (2 * COUNT * LINE + MASK_BYTES + line * LINE) as u64)
