@@ -203,11 +203,11 @@ pub struct Witness {
 pub struct Remedy {
     /// The formula to compute instead, infix, for people.
     pub expression: String,
-    /// The same as FPCore, for tools.
+    /// That formula as FPCore, for tools.
     pub fpcore: Option<String>,
     /// Mean error of the program's own expression on the inputs, in bits.
     pub bits_before: f64,
-    /// The same of this one.
+    /// Mean error of this formula on the same inputs, in bits.
     pub bits_after: f64,
     /// Number of different inputs.
     pub samples: usize,
@@ -267,7 +267,7 @@ pub struct Finding {
     pub local_error_bits: Option<Spread>,
     /// The formula that it computes, infix, for people.
     pub expression: Option<String>,
-    /// The same as FPCore, for tools.
+    /// That formula as FPCore, for tools.
     pub fpcore: Option<String>,
     /// The ranges of its variables.
     pub ranges: Vec<VariableRange>,

@@ -119,7 +119,7 @@ fn of_extended(cell: u128) -> Option<Numbered> {
     is_cell.then_some(Numbered { number, negated: end & 0x8000 != 0, power })
 }
 
-/// See the module's description.
+/// Coder of shadows that are numbers of results into cells of the mirror, and back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Numbers;
 

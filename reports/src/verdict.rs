@@ -25,7 +25,7 @@ impl Concern {
     pub const ALL: [Concern; 3] = [Concern::Output, Concern::Decision, Concern::Nan];
 }
 
-/// See the module's description.
+/// Verdict on a run: counts of all that keeps it from being clean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Number of outputs.

@@ -57,7 +57,7 @@ struct Component {
     statement: u64,
 }
 
-/// See the module's description.
+/// Shadow that records the run, for derivatives of all outputs by all inputs.
 #[derive(Debug)]
 pub struct Adjoint {
     tape: Tape,

@@ -51,7 +51,7 @@ const SUSPICIOUS: f64 = 16.0;
 /// Bits below a float's first of which its error knows nothing.
 const REACH: i32 = 100;
 
-/// See the module's description.
+/// Shadow that carries the rounding error of each float: the real number less the float.
 #[derive(Debug)]
 pub struct ErrorShadow {
     settings: Settings,

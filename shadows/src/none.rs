@@ -5,7 +5,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Settings, Shadow, reach};
 use shadowgrind_core::words::Raw;
 
-/// See the module's description. Whatever is in a cell stays there, where moves are followed all the same.
+/// Shadow that carries nothing. Whatever is in a cell stays there, where moves are followed all the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 

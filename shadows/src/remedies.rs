@@ -62,7 +62,7 @@ pub struct Remedy {
     pub tree: Tree,
     /// Mean error of the program's own expression on the inputs, in bits.
     pub bits_before: f64,
-    /// The same of this one.
+    /// Mean error of this expression on the same inputs, in bits.
     pub bits_after: f64,
     /// The number of different inputs.
     pub samples: usize,

@@ -247,7 +247,7 @@ fn check_direction(name: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What lines contribute to an output's error adds up to that, as high precision has it.
+/// Contributions of all lines to an output's error add up to that, as high precision has it.
 fn check_budget(name: &str, source: &str) -> Result<(), Failed> {
     let Some(exe) = built(name, &program(source, "-O2"))? else { return Ok(()) };
     let seen = Case::new("adjoint", &["--input=x", "--budget"], &exe).observe()?;

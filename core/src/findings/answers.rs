@@ -38,7 +38,7 @@ pub struct Contribution {
     pub site: Site,
     /// The float less the real: the sum over all executions.
     pub error: f64,
-    /// The same without cancellation: the sum of magnitudes.
+    /// Sum of the magnitudes of the errors over all executions.
     pub magnitude: f64,
 }
 
@@ -57,7 +57,7 @@ pub struct Tape {
     pub sweep_s: f64,
 }
 
-/// See the module's description.
+/// Answers of the record of a whole run: derivatives of outputs by all components of the inputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
     /// Number of components of each input of the report.

@@ -61,7 +61,7 @@ impl IndexSet {
         .collect()
     }
 
-    /// The same outputs when only those of `kept`, ascending, are left and numbered anew.
+    /// Indices that these outputs have when only those of `kept`, ascending, are left and numbered anew.
     pub fn among(&self, kept: &[u64]) -> IndexSet {
         self.iter().filter_map(|index| kept.binary_search(&index).ok()).map(|index| index as u64).collect()
     }

@@ -15,7 +15,7 @@ pub(super) struct Slot<V> {
     bits: Bits,
 }
 
-/// See the module's description.
+/// Slots that are taken from the system, or given back, together.
 #[derive(Debug)]
 pub(super) struct Page<V> {
     /// A bit for each ticket that stands for something.

@@ -198,7 +198,7 @@ impl<'a> Still<'a> {
     }
 }
 
-/// See the module's description.
+/// State of a thread that translated code and the engine share.
 #[repr(C, align(64))]
 pub(crate) struct Context {
     /// Guest general registers while the engine runs.

@@ -218,7 +218,7 @@ impl Columns {
         }
     }
 
-    /// The same from the last to the first.
+    /// Hands the statements to `each` from the last to the first, by number and place among these.
     #[inline(always)]
     pub(super) fn backward(&self, mut each: impl FnMut(u64, usize, &[Term])) {
         let (near, operands) = (self.near.len(), self.operands.len());

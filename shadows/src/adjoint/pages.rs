@@ -3,7 +3,7 @@
 /// Cells per page.
 const PAGE: usize = 4096;
 
-/// See the module's description.
+/// Cells of type `C`, one for each statement of a tape.
 #[derive(Debug)]
 pub(super) struct Pages<C> {
     pages: Vec<Option<Box<[C]>>>,

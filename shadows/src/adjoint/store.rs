@@ -36,7 +36,7 @@ pub(super) struct Place {
     lengths: [usize; 7],
 }
 
-/// See the module's description.
+/// Part of a tape that is in a file.
 #[derive(Debug)]
 pub(super) struct Store {
     dir: PathBuf,

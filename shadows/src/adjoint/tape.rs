@@ -23,7 +23,7 @@ enum Chunk {
     File(Place),
 }
 
-/// See the module's description.
+/// Tape: the statements of a run in order.
 #[derive(Debug)]
 pub(super) struct Tape {
     full: Vec<Chunk>,

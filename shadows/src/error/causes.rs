@@ -27,7 +27,7 @@ const NOTICED: f64 = 0.75;
 /// Floats that are known again, at most.
 const KNOWN: usize = 1 << 14;
 
-/// See the module's description.
+/// Causes of errors, found by the reals' diagnosis among the executions that come to the engine.
 #[derive(Debug)]
 pub(super) struct Causes {
     reals: MpfrShadow,

@@ -56,7 +56,7 @@ impl Certainty {
         Certainty::Exact { last }
     }
 
-    /// The same of a double, a normal number.
+    /// Certainty of a double that is a normal number: it is exact.
     #[inline(always)]
     pub(super) fn of_double(x: f64) -> Certainty {
         let significand = x.to_bits() & ((1 << 52) - 1) | 1 << 52;
@@ -220,7 +220,7 @@ pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, certainty: Certainty
     is_noise_of(terms, result, certainty, precision)
 }
 
-/// The same of the sum of two terms with these exponents.
+/// Tells whether a result with exponent `result`, of a sum of two terms with exponents `a` and `b`, may be noise alone.
 #[inline(always)]
 pub(super) fn is_noise_of([a, b]: [i32; 2], result: i32, certainty: Certainty, precision: u32) -> bool {
     certainty.covers(result) && a.max(b) - result >= NO_CHANCE.min(precision as i32 / 2)

@@ -35,7 +35,7 @@ struct Node {
     rounds: Option<usize>,
 }
 
-/// See the module's description. The last node is the operation that is asked about.
+/// Derivation of a real from leaves of its history, step by step. The last node is the operation that is asked about.
 #[derive(Debug)]
 pub(super) struct Derivation {
     nodes: Vec<Node>,

@@ -162,7 +162,7 @@ impl Expression {
         self.worst = self.worst.max(power);
     }
 
-    /// The same without counting it as erroneous.
+    /// Generalises the expression by an execution, without counting it as erroneous.
     pub(super) fn fit(&mut self, trace: Trace<'_>, operands: &[Source]) {
         let (variables, left) = (&mut self.variables, &mut self.left);
         let mut walk = Walk { trace, variables, changed: Vec::new(), left };

@@ -16,7 +16,7 @@ use super::real::Real;
 use super::reals::Mpfr;
 use super::{certainty, convert, measure};
 
-/// See the module's description.
+/// Real number as it is kept beside a float.
 #[derive(Clone, Debug)]
 pub enum RealNumber {
     /// Up to 256 bits.

@@ -19,7 +19,7 @@ impl Problem {
         self.samples.first().map_or(0, Vec::len)
     }
 
-    /// The same with a variable in place of each number that is not plain, and those numbers; signs stay.
+    /// Problem with a variable in place of each number that is not plain, and those numbers; signs stay.
     pub(super) fn lifted(&self) -> (Problem, Vec<f64>) {
         let mut constants = Vec::new();
         let tree = self.tree.lifted(self.variables(), &mut constants);

@@ -74,7 +74,7 @@ struct Values<'a> {
     /// On all of them.
     meaning: Meaning,
     reals: HashMap<Id, Reals>,
-    /// The same, rounded.
+    /// Reals rounded to the program's format.
     nearest: HashMap<Id, Vec<f64>>,
     best: HashMap<Id, Way>,
 }

@@ -94,7 +94,7 @@ struct Exit {
     put_off: bool,
 }
 
-/// See the module's description.
+/// Code cache of one thread.
 pub(crate) struct Cache {
     frame: Frame,
     stubs: Stubs,

@@ -15,7 +15,7 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-/// See the module's description.
+/// Guest process: its address space, program and threads.
 pub(crate) struct Process {
     pub(crate) options: Options,
     pub(crate) space: Lock<Space>,

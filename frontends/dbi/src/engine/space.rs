@@ -44,7 +44,7 @@ pub(crate) enum Purpose {
     Low,
 }
 
-/// See the module's description.
+/// Mappings of the guest, by address.
 pub(crate) struct Space {
     /// Start → (end, region); disjoint.
     map: BTreeMap<u64, (u64, Region)>,

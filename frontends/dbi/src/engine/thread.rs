@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// See the module's description.
+/// Guest thread: its context, cache and signal state.
 pub(crate) struct Thread {
     pub(crate) context: &'static mut Context,
     pub(crate) cache: Cache,

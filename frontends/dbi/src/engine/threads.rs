@@ -81,7 +81,7 @@ impl Handle {
     }
 }
 
-/// See the module's description.
+/// Threads of the guest process.
 pub(crate) struct Threads {
     live: Lock<Vec<Arc<Handle>>>,
     /// Set once the process ends: threads that come to the engine stay there.

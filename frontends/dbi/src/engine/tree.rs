@@ -7,7 +7,7 @@ use super::descriptors::{self, Use};
 use super::sys;
 use crate::session;
 
-/// See the module's description.
+/// Processes that come of one command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tree {
     /// The process that the user started.

@@ -7,7 +7,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
 
-/// See the module's description.
+/// Guest thread made up by a test.
 #[derive(Default)]
 pub(crate) struct Fake {
     pub(crate) general: [u64; 16],

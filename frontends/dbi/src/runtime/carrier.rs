@@ -27,7 +27,7 @@ use shadowgrind_core::words::Words;
 use shadowgrind_core::{arith::Host, format::Format, inline::Given, ops::Op};
 use std::sync::Arc;
 
-/// See the module's description.
+/// Shadow that a process carries, with the table that its words refer to.
 pub(crate) struct Carried<S: Shadow> {
     pub(crate) shadow: S,
     pub(crate) words: S::Words,
@@ -190,10 +190,10 @@ pub(crate) struct InlineCode {
     /// The rule as a number: the oracle of emitted code.
     #[cfg(test)]
     pub(crate) eval: fn(Format, Op, Given<'_, f64>) -> f64,
-    /// The same of what is asked beside comparisons.
+    /// The rule of what is asked beside comparisons, as a number.
     #[cfg(test)]
     pub(crate) eval_doubt: fn(Format, Op, Given<'_, f64>) -> f64,
-    /// The same of what is asked before operations.
+    /// The rule of what is asked before operations, as a number.
     #[cfg(test)]
     pub(crate) eval_suspicion: fn(Format, Op, Given<'_, f64>) -> f64,
 }

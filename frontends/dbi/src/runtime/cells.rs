@@ -7,7 +7,7 @@ use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
 use shadowgrind_core::words::Words;
 
-/// See the module's description.
+/// Cells of one stopped thread's registers and of memory.
 pub(crate) struct MirrorCells<'a, 'b, W> {
     pub(crate) registers: &'a mut RegisterShadows<'b>,
     pub(crate) words: &'a mut W,

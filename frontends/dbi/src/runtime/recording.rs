@@ -7,7 +7,7 @@ use crate::engine::chaos;
 use crate::engine::thread::Thread;
 use std::sync::atomic::Ordering;
 
-/// See the module's description.
+/// Recorder of one thread: its buffer, and the instructions whose operations it records.
 pub(super) struct Recorder {
     /// The thread's number among those that record.
     thread: usize,

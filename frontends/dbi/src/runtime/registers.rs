@@ -108,7 +108,7 @@ pub(crate) fn rounding(context: &Context) -> [Rounding; 2] {
     rounding_control(context).map(rounding_of)
 }
 
-/// The same modes as the two bits that the processor has for each.
+/// Rounding modes of x87 and SSE, each as the two bits that the processor has for it.
 pub(crate) fn rounding_control(context: &Context) -> [u8; 2] {
     let half = |at: usize| u16::from_le_bytes([context.xsave.0[at], context.xsave.0[at + 1]]);
     // Intel's manual, volume 1, 8.1.5 and 10.2.3: bits 10 and 11 of the control word, 13 and 14 of MXCSR.

@@ -12,7 +12,7 @@ use shadowgrind_core::shadow::{Derivatives, Policy, Sent, Since};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// See the module's description.
+/// Tool of a process: the shadow that is carried, and the session.
 pub(crate) struct Tool {
     kind: ShadowKind,
     pub(crate) carrier: Arc<dyn Carrier>,

@@ -72,7 +72,7 @@ struct Pending {
     then: Then,
 }
 
-/// See the module's description.
+/// Calls of one thread that something waits for.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pending: Vec<Pending>,

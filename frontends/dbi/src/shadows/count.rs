@@ -9,7 +9,7 @@ use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Settings,
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
-/// See the module's description.
+/// Shadow that counts operations by place.
 pub(super) struct Count {
     performed: HashMap<(Site, Op), u64>,
 }

@@ -18,7 +18,7 @@ use super::superblock::{End, Flow, Insn, Superblock};
 use crate::context::ASIDE;
 use iced_x86::{Code, Encoder, InstructionInfoFactory, Register};
 
-/// See the module's description.
+/// Emitter of superblocks as code; keeps its buffers from one to the next.
 pub(crate) struct Emitter {
     pub(crate) out: Emitted,
     pub(crate) frame: Frame,

@@ -9,7 +9,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use std::mem::offset_of;
 
-/// See the module's description.
+/// Function of the program that is one operation, or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Function {
     /// The operation.

@@ -3,7 +3,7 @@
 /// Number of indirect-branch tables.
 pub(crate) const TABLES: usize = 7;
 
-/// See the module's description.
+/// Facts that a block's code takes for granted.
 ///
 /// A block annotated for shadows knows which general registers may carry one (their *cells* may be non-zero; all other
 /// cells are zero), so that code which moves no floats through general registers pays next to nothing for them. Without

@@ -108,7 +108,7 @@ fn origin(place: Place, insns: &[Insn]) -> Origin {
 }
 
 /// Tells whether the result of the sum is used as a number, by what it goes into next: a product, quotient, root or comparison.
-/// What rounds has the number taken off again, or is taken for bits. Follows moves.
+/// A sum that rounds has the number taken off again, or is taken for bits. Follows moves.
 fn is_factor(sum: &Instruction, read: &mut impl FnMut(u64) -> Instruction) -> bool {
     let mut places: Vec<Place> = Place::of(sum, 0).into_iter().collect();
     for insn in onwards(sum, read) {

@@ -31,7 +31,7 @@ impl Expression {
         self.infix_of_term(&self.root)
     }
 
-    /// The same of another term over the variables of this expression, by the same names.
+    /// Infix text of `term`, whose variables are those of this expression and have their names.
     pub(in super::super) fn infix_of_term(&self, term: &Term) -> String {
         self.infix_of(term, &self.order()).0
     }
@@ -41,7 +41,7 @@ impl Expression {
         self.fpcore_of_term(&self.root, title, ranges)
     }
 
-    /// The same of another term over the variables of this expression.
+    /// FPCore of `term`, whose variables are those of this expression.
     pub(in super::super) fn fpcore_of_term(
         &self,
         term: &Term,

@@ -22,7 +22,7 @@ struct Start {
     end: AtomicU64,
 }
 
-/// See the module's description.
+/// Log of entries in memory that all processes of a tree share.
 pub(super) struct Log {
     at: u64,
 }

@@ -48,7 +48,7 @@ const IS_READ: usize = 6;
 const WRITTEN: usize = 4;
 const READ: usize = 5;
 
-/// See the module's description.
+/// Shadows of bytes that are on their way through the kernel, or in files.
 pub(crate) struct Handed {
     /// The process that began it, and that speaks for those that it has forked.
     first: u32,

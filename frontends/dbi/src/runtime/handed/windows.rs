@@ -10,7 +10,7 @@ pub(super) const BYTES: u64 = 1 << 40;
 /// Bytes of the smallest: files grow.
 const LEAST: u64 = 64 << 20;
 
-/// See the module's description.
+/// Windows: the mirrors of files, in memory that all processes of a tree share.
 pub(super) struct Windows {
     start: u64,
 }

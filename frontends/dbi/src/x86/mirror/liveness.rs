@@ -16,7 +16,7 @@ const STATUS: u32 =
 /// Distance ahead, in instructions, to which a use is looked for.
 const HORIZON: usize = 12;
 
-/// See the module's description.
+/// Facts about the instructions of a superblock that annotations make use of.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
     /// True of each instruction before which nobody looks any more at the flags as they are.

@@ -101,7 +101,7 @@ pub(crate) enum Watched {
     Never,
 }
 
-/// See the module's description.
+/// Annotator: settings, and what it has learnt of the code so far.
 pub(crate) struct Mirror {
     settings: Settings,
     twins: Twins,
@@ -333,7 +333,7 @@ impl Emitter {
         self.watches(at.insn().pc())
     }
 
-    /// The same of the operation at guest address `pc`, which may be a function.
+    /// Stage of watching that the operation at guest address `pc`, which may be a function, is in.
     fn watches(&mut self, pc: u64) -> Watched {
         let is_off = self.mode.is_off();
         let mirror = self.mirror();

@@ -28,7 +28,7 @@ pub(super) const UPPER: [u8; 2] = [31, 30];
 /// Bytes of a shadow register, or of a register set aside, without AVX-512.
 const YMM_BYTES: u8 = 32;
 
-/// See the module's description.
+/// Vector registers that annotations may compute in, and what is in them.
 #[derive(Debug, Default)]
 pub(super) struct Temporaries {
     /// Register that each place of [`Context::aside`] holds.

@@ -6,7 +6,7 @@
 use hashbrown::HashMap;
 use iced_x86::{Code, EncodingKind, Mnemonic, OpCodeOperandKind};
 
-/// See the module's description.
+/// Table of instructions and those that do the same to shadows.
 pub(super) struct Twins {
     encoding: EncodingKind,
     by_name: HashMap<String, Vec<Code>>,
