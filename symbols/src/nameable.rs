@@ -16,7 +16,7 @@ use super::search::{Scopes, each_entry, unit_file};
 use super::signature::{self, Passed};
 use super::symtab::SymbolKind;
 use super::types::{Array, Member, Type};
-use super::{SymbolFile, types};
+use super::{SymbolFile, select};
 
 /// Something that a SPEC can name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -156,7 +156,7 @@ impl List<'_> {
     ) -> Result<(), LookupError> {
         let failed = |error| self.file.corrupt(error);
         let find =
-            |name: &str| types::member(self.dies, members, name, 0).map_err(|error| failed(error).into());
+            |name: &str| select::search(self.dies, &failed, members, &|member| Ok(member.name == name), 0);
         if let Some(array) = containers::elements(self.dies, &find, &failed)? {
             return self.elements(&array, suffix, depth, parts);
         }

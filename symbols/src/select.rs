@@ -91,6 +91,30 @@ pub(super) fn untyped(
     Ok(Floats { format, storage: way.storage, steps: way.steps })
 }
 
+/// The first of `members` that `is_it`, also one of a base class or an anonymous structure; `depth` of these have been looked
+/// into.
+pub(super) fn search(
+    dies: &Dies,
+    failed: &dyn Fn(gimli::Error) -> OpenError,
+    members: &[Member],
+    is_it: IsIt<'_>,
+    depth: u32,
+) -> Result<Option<Member>, LookupError> {
+    for member in members {
+        if is_it(member)? {
+            return Ok(Some(member.clone()));
+        }
+        if member.name.is_empty() && depth < NESTING {
+            let kind = dies.resolve(&member.kind).map_err(failed)?;
+            let Type::Structure(inner) = kind else { continue };
+            if let Some(found) = search(dies, failed, &inner, is_it, depth + 1)? {
+                return Ok(Some(Member { offset: member.offset + found.offset, ..found }));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Progress through a SPEC.
 struct Cursor<'a> {
     dies: &'a Dies,
@@ -104,7 +128,7 @@ struct Cursor<'a> {
 }
 
 /// Predicate for the member that is looked for.
-type IsIt<'a> = &'a dyn Fn(&Member) -> Result<bool, LookupError>;
+pub(super) type IsIt<'a> = &'a dyn Fn(&Member) -> Result<bool, LookupError>;
 
 enum Here {
     Type(At),
@@ -283,7 +307,7 @@ impl Cursor<'_> {
             Ok(named
                 && matches!(self.dies.resolve(&member.kind).map_err(self.failed)?, Type::Pointer(Some(_))))
         };
-        self.search(members, &is_it, 0)
+        search(self.dies, self.failed, members, &is_it, 0)
     }
 
     /// The member called `wanted`; `.0` is Rust's `__0`.
@@ -293,24 +317,7 @@ impl Cursor<'_> {
             let fortran = member.name.eq_ignore_ascii_case(wanted) && self.is_fortran(&member.kind)?;
             Ok(member.name == wanted || numbered || fortran)
         };
-        self.search(members, &is_it, 0)
-    }
-
-    /// The first member that `is_it`, also one of a base class or an anonymous structure.
-    fn search(&self, members: &[Member], is_it: IsIt<'_>, depth: u32) -> Result<Option<Member>, LookupError> {
-        for member in members {
-            if is_it(member)? {
-                return Ok(Some(member.clone()));
-            }
-            if member.name.is_empty() && depth < NESTING {
-                let kind = self.dies.resolve(&member.kind).map_err(self.failed)?;
-                let Type::Structure(inner) = kind else { continue };
-                if let Some(found) = self.search(&inner, is_it, depth + 1)? {
-                    return Ok(Some(Member { offset: member.offset + found.offset, ..found }));
-                }
-            }
-        }
-        Ok(None)
+        search(self.dies, self.failed, members, &is_it, 0)
     }
 
     fn is_fortran(&self, at: &At) -> Result<bool, LookupError> {

@@ -109,29 +109,6 @@ pub(super) struct Member {
     pub(super) kind: At,
 }
 
-/// The member of this name among `members`, also one of a base class or an anonymous structure; `depth` types have been
-/// looked through.
-pub(super) fn member(
-    dies: &Dies,
-    members: &[Member],
-    name: &str,
-    depth: u32,
-) -> Result<Option<Member>, gimli::Error> {
-    for member in members {
-        if member.name == name {
-            return Ok(Some(member.clone()));
-        }
-        if member.name.is_empty()
-            && depth < NESTING
-            && let Type::Structure(inner) = dies.resolve(&member.kind)?
-            && let Some(found) = self::member(dies, &inner, name, depth + 1)?
-        {
-            return Ok(Some(Member { offset: member.offset + found.offset, ..found }));
-        }
-    }
-    Ok(None)
-}
-
 impl Dies {
     /// The type at `at`, behind names and qualifiers.
     pub(super) fn resolve(&self, at: &At) -> Result<Type, gimli::Error> {

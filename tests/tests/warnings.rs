@@ -15,7 +15,7 @@ fn guest(file: &str, flags: &str) -> Option<PathBuf> {
     guest_of("mpfr", file, flags)
 }
 
-/// The same of another folder of guests.
+/// A guest of `guests/FOLDER`, built with these flags; `None`, with a word of why, where that cannot be done.
 fn guest_of(folder: &str, file: &str, flags: &str) -> Option<PathBuf> {
     let source = host::tests_dir().join("guests").join(folder).join(file);
     let exe = Recipe::new("gcc", flags, &source, "-lm").build().unwrap_or_else(|e| panic!("{e}"));

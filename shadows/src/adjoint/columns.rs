@@ -292,11 +292,11 @@ impl Extent {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use shadowgrind_core::appended::BLOCK;
 
-    fn statement(terms: &[(u64, f64)]) -> Statement {
+    pub(in super::super) fn statement(terms: &[(u64, f64)]) -> Statement {
         let mut statement = Statement::default();
         terms
             .iter()

@@ -215,16 +215,8 @@ impl Tape {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::Term;
+    use super::super::columns::{Term, tests::statement};
     use super::*;
-
-    fn statement(terms: &[(u64, f64)]) -> Statement {
-        let mut statement = Statement::default();
-        terms
-            .iter()
-            .for_each(|&(statement_, partial)| statement.add(Term { statement: statement_, partial }));
-        statement
-    }
 
     #[test]
     fn what_does_not_fit_into_memory_is_read_back() {
