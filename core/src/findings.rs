@@ -20,7 +20,7 @@ use serde::Serialize;
 pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
 pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};
-pub use output::{Judgement, Label, Output, OutputKind, Said};
+pub use output::{Judgement, Label, Output, OutputKind, OutputShadow};
 pub use outputs::Outputs;
 pub use texts::{PrintedAt, WrittenText, WrittenTexts};
 pub use value::{Number, Value};

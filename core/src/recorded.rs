@@ -1,6 +1,6 @@
 //! Questions that a shadow is asked when operations that translated code has recorded are replayed, many at a time.
 //!
-//! Each result got a ticket when the operation ran, which has moved on since; what it stands for is found now. Lanes are
+//! Each result got a handle when the operation ran, which has moved on since; what it stands for is found now. Lanes are
 //! replayed one by one through the shadow's rule; operations on doubles, which are most, may have a shorter way.
 
 use crate::format::Format;
@@ -19,8 +19,8 @@ pub struct Doubles {
     pub cells: [u64; 2],
     /// The result.
     pub r: f64,
-    /// Its ticket.
-    pub ticket: u64,
+    /// Its handle.
+    pub handle: u64,
 }
 
 /// A shadow of handles whose operations are recorded. `P` is what the processor can do for it: a front end chooses.

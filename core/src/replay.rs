@@ -1,11 +1,11 @@
 //! Replay: running the steps of an instruction on a shadow and its cells, from a record of what the guest did.
 //!
-//! Needs no engine and no guest: it is how recorded code is shadowed, the slow twin of code that shadows inline, and
+//! Needs no engine and no guest: it is how recorded code is shadowed, the reference path of code that shadows inline, and
 //! the oracle of tests.
 
 use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
-use crate::shadow::{Cells, Lane, Location, Rule, Seen};
+use crate::shadow::{Cells, Lane, Location, Observed, Rule};
 use crate::site::Site;
 use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
 
@@ -82,7 +82,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
             Step::Integer { format, how, x } => {
                 let (bits, shadow) = (self.bits(*format, *x), self.get(*format, *x));
-                let seen = Seen { format: *format, bits, shadow: shadow.as_ref() };
+                let seen = Observed { format: *format, bits, shadow: shadow.as_ref() };
                 self.shadow.to_integer(self.site, *how, seen);
             }
             Step::Unless { .. } | Step::UnlessKept { .. } | Step::UnlessRecognised { .. } => {}
@@ -150,7 +150,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             self.outcome.decided = true;
             self.outcome.equal |= predicate.asks_for_equality() && format.are_equal(bits);
         }
-        let seen = |i: usize| Seen { format, bits: bits[i], shadow: shadows[i].as_ref() };
+        let seen = |i: usize| Observed { format, bits: bits[i], shadow: shadows[i].as_ref() };
         self.shadow.compare(self.site, predicate, [seen(0), seen(1)]);
     }
 }

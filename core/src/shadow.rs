@@ -5,7 +5,7 @@
 //! seeds, outputs and findings ([`Shadow`]). Moves are the cells' alone ([`Cells`]): no shadow knows of them. Dispatch is
 //! static throughout.
 
-use crate::findings::{self, Answers, Coverage, Finding, Questions, Said, Value};
+use crate::findings::{self, Answers, Coverage, Finding, OutputShadow, Questions, Value};
 use crate::format::Format;
 use crate::ops::Op;
 use crate::rounding::Rounding;
@@ -25,7 +25,7 @@ pub enum Location {
     Memory(u64),
 }
 
-impl<V> Seen<'_, V> {
+impl<V> Observed<'_, V> {
     /// The float as reports have it.
     pub fn value(&self) -> Value {
         Value::new(self.format, &self.bits.to_le_bytes())
@@ -74,7 +74,7 @@ impl<V> Lane<'_, V> {
 
 /// A lane that something looks at.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a, V> {
+pub struct Observed<'a, V> {
     /// Its format.
     pub format: Format,
     /// Its bits.
@@ -138,10 +138,10 @@ pub trait Rule {
     fn mismatch(&mut self, _site: Site) {}
 
     /// A comparison, before the guest acts on it.
-    fn compare(&mut self, _site: Site, _predicate: Predicate, _x: [Seen<'_, Self::Value>; 2]) {}
+    fn compare(&mut self, _site: Site, _predicate: Predicate, _x: [Observed<'_, Self::Value>; 2]) {}
 
     /// A conversion to an integer.
-    fn to_integer(&mut self, _site: Site, _how: ToInteger, _x: Seen<'_, Self::Value>) {}
+    fn to_integer(&mut self, _site: Site, _how: ToInteger, _x: Observed<'_, Self::Value>) {}
 
     /// From now on the guest rounds so, where an operation asks for the rounding mode of the moment: x87's instructions,
     /// and all others.
@@ -358,15 +358,15 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     fn new(settings: &Settings) -> Self;
 
     /// The shadow of an input, whose present one is given with it.
-    fn seed(&mut self, x: Seen<'_, Self::Value>, seed: Seed) -> Option<Self::Value>;
+    fn seed(&mut self, x: Observed<'_, Self::Value>, seed: Seed) -> Option<Self::Value>;
 
     /// The shadow of a float that is followed from now on although no operation has touched it.
-    fn track(&mut self, x: Seen<'_, Self::Value>) -> Option<Self::Value> {
+    fn track(&mut self, x: Observed<'_, Self::Value>) -> Option<Self::Value> {
         x.shadow.cloned()
     }
 
     /// Statement about a float that leaves, and the float as it is reported, in the format it had before any promotion.
-    fn output(&mut self, leaves: &Leaves, x: Seen<'_, Self::Value>) -> (Value, Said<String>);
+    fn output(&mut self, leaves: &Leaves, x: Observed<'_, Self::Value>) -> (Value, OutputShadow<String>);
 
     /// The derivative that a shadow (or none) stands for; nothing if it stands for none.
     fn derivative(&self, _shadow: Option<&Self::Value>) -> Option<f64> {
@@ -379,12 +379,12 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     }
 
     /// The real that `x` stands for, in this many decimal digits (0: all that it has); nothing if it stands for none.
-    fn real(&self, _x: Seen<'_, Self::Value>, _digits: usize) -> Option<String> {
+    fn real(&self, _x: Observed<'_, Self::Value>, _digits: usize) -> Option<String> {
         None
     }
 
     /// Error bits of `x`; nothing if errors are not known.
-    fn error_bits(&self, _x: Seen<'_, Self::Value>) -> Option<f64> {
+    fn error_bits(&self, _x: Observed<'_, Self::Value>) -> Option<f64> {
         None
     }
 

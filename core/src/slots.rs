@@ -1,13 +1,13 @@
-//! Slots: what tickets stand for.
+//! Slots: what handles stand for.
 //!
-//! A front end keeps, beside each float's bytes, a *ticket* of the same width, and moves tickets like data. A ticket
+//! A front end keeps, beside each float's bytes, a *handle* of the same width, and moves handles like data. A handle
 //! names a slot here: the shadow, and the format and bits of the float it belongs to. A lookup with other bits finds
 //! nothing, so a cell overwritten behind the front end's back is merely unshadowed. Knows nothing of memory, registers
-//! or what a shadow means; which tickets are still in use is told to [`Slots::sweep`].
+//! or what a shadow means; which handles are still in use is told to [`Slots::sweep`].
 //!
-//! Tickets are dense 31-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. The bit beside
-//! a float's sign is set where the float is minus the one that the ticket stands for: code that turns the signs of
-//! floats over does so with their cells, and need not ask for another ticket. A sweep only looks at bits, 64 tickets at a
+//! Handles are dense 31-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. The bit beside
+//! a float's sign is set where the float is minus the one that the handle stands for: code that turns the signs of
+//! floats over does so with their cells, and need not ask for another handle. A sweep only looks at bits, 64 handles at a
 //! time: a shadow nobody refers to any more stays where it is until its slot is used again, soon, or its page is given
 //! back.
 
@@ -20,15 +20,15 @@ use std::borrow::Cow;
 
 use page::{PAGE, Page, WORDS, count, page_of};
 
-/// The ticket of what has no shadow.
-pub const NO_TICKET: u64 = 0;
+/// The handle of what has no shadow.
+pub const NO_HANDLE: u64 = 0;
 
 /// Content of the cell of a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The ticket, or anything else.
-    pub ticket: u64,
-    /// True if the float is minus the one that the ticket stands for.
+    /// The handle, or anything else.
+    pub handle: u64,
+    /// True if the float is minus the one that the handle stands for.
     pub negated: bool,
 }
 
@@ -42,12 +42,12 @@ impl Cell {
             // Their signs are turned over by instructions of their own.
             Format::F16 | Format::F80 => 0,
         };
-        Cell { ticket: cell & !sign, negated: cell & sign != 0 }
+        Cell { handle: cell & !sign, negated: cell & sign != 0 }
     }
 }
 
-/// Bits of a cell's word that a ticket may have.
-pub const TICKET: u32 = u32::MAX >> 1;
+/// Bits of a cell's word that a handle may have.
+pub const HANDLE: u32 = u32::MAX >> 1;
 
 /// A shadow of which another, that of the negative float, can be made.
 pub trait Negated: Clone {
@@ -60,7 +60,7 @@ pub trait Negated: Clone {
     }
 }
 
-/// Tickets handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
+/// Handles handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
 /// being used again after each sweep.
 const SWEEP_INTERVAL: u64 = 1 << 13;
 
@@ -69,13 +69,13 @@ const SWEEP_INTERVAL: u64 = 1 << 13;
 pub struct Slots<V> {
     /// Nothing where no slot is in use.
     pages: Vec<Option<Box<Page<V>>>>,
-    /// A bit for each ticket that somebody has, by page: they are looked through for those that are free.
+    /// A bit for each handle that somebody has, by page: they are looked through for those that are free.
     taken: Vec<[u64; WORDS]>,
-    /// The word of tickets that are being handed out, counted over all pages, and those that are left of it. Here all of
+    /// The word of handles that are being handed out, counted over all pages, and those that are left of it. Here all of
     /// them are taken.
     word: usize,
     left: u64,
-    /// Tickets handed out since the last sweep, and how many will be before the next. They are counted by the word.
+    /// Handles handed out since the last sweep, and how many will be before the next. They are counted by the word.
     handed_out: u64,
     interval: u64,
 }
@@ -99,75 +99,75 @@ impl<V> Slots<V> {
         Slots::default()
     }
 
-    /// The shadow of the float of `format` and `bits`, if that is what `ticket` stands for. Any number will do as a
-    /// ticket.
+    /// The shadow of the float of `format` and `bits`, if that is what `handle` stands for. Any number will do as a
+    /// handle.
     #[inline]
-    pub fn get(&self, ticket: u64, format: Format, bits: u128) -> Option<&V> {
-        self.pages.get(page_of(ticket))?.as_ref()?.get(ticket, format, bits)
+    pub fn get(&self, handle: u64, format: Format, bits: u128) -> Option<&V> {
+        self.pages.get(page_of(handle))?.as_ref()?.get(handle, format, bits)
     }
 
-    /// Tells whether `ticket` stands for a shadow, whichever float it is of. Any number will do as a ticket.
+    /// Tells whether `handle` stands for a shadow, whichever float it is of. Any number will do as a handle.
     #[inline]
-    pub fn stands_for_any(&self, ticket: u64) -> bool {
-        self.pages.get(page_of(ticket)).and_then(Option::as_ref).is_some_and(|page| page.has_any(ticket))
+    pub fn stands_for_any(&self, handle: u64) -> bool {
+        self.pages.get(page_of(handle)).and_then(Option::as_ref).is_some_and(|page| page.has_any(handle))
     }
 
-    /// Tells whether `ticket` was handed out and is not assigned yet. Any number will do as a ticket.
+    /// Tells whether `handle` was handed out and is not assigned yet. Any number will do as a handle.
     #[inline]
-    pub fn is_pending(&self, ticket: u64) -> bool {
-        let index = page_of(ticket);
+    pub fn is_pending(&self, handle: u64) -> bool {
+        let index = page_of(handle);
         let Some(Some(page)) = self.pages.get(index) else { return false };
-        ticket != NO_TICKET
-            && !page.is_assigned(ticket)
-            && self.taken[index][ticket as usize / 64 % WORDS] >> (ticket % 64) & 1 == 1
+        handle != NO_HANDLE
+            && !page.is_assigned(handle)
+            && self.taken[index][handle as usize / 64 % WORDS] >> (handle % 64) & 1 == 1
     }
 
-    /// A new ticket for the shadow `value` of the float of `format` and `bits`.
+    /// A new handle for the shadow `value` of the float of `format` and `bits`.
     pub fn insert(&mut self, format: Format, bits: u128, value: V) -> u64 {
-        let ticket = self.reserve();
-        self.assign(ticket, format, bits, Some(value));
-        ticket
+        let handle = self.reserve();
+        self.assign(handle, format, bits, Some(value));
+        handle
     }
 
-    /// A ticket handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
+    /// A handle handed out by [`reserve`](Slots::reserve) stands for the float of `format` and `bits` from now on, whose
     /// shadow is `value`, if any.
     #[inline(always)]
-    pub fn assign(&mut self, ticket: u64, format: Format, bits: u128, value: Option<V>) {
-        self.page(ticket).assigned(ticket, format, bits).value = value;
+    pub fn assign(&mut self, handle: u64, format: Format, bits: u128, value: Option<V>) {
+        self.page(handle).assigned(handle, format, bits).value = value;
     }
 
-    /// The same for a shadow that is made right there: what the ticket stood for before is gone.
+    /// The same for a shadow that is made right there: what the handle stood for before is gone.
     #[inline(always)]
-    pub fn vacated(&mut self, ticket: u64, format: Format, bits: u128) -> &mut Option<V> {
-        let slot = self.page(ticket).assigned(ticket, format, bits);
+    pub fn vacated(&mut self, handle: u64, format: Format, bits: u128) -> &mut Option<V> {
+        let slot = self.page(handle).assigned(handle, format, bits);
         slot.value = None;
         &mut slot.value
     }
 
-    /// Takes the shadow that a ticket, handed out but not assigned yet, stood for before, should that be of use.
+    /// Takes the shadow that a handle, handed out but not assigned yet, stood for before, should that be of use.
     #[inline(always)]
-    pub fn take(&mut self, ticket: u64) -> Option<V> {
-        self.page(ticket).slot(ticket).value.take()
+    pub fn take(&mut self, handle: u64) -> Option<V> {
+        self.page(handle).slot(handle).value.take()
     }
 
-    /// The page of a ticket that somebody has.
+    /// The page of a handle that somebody has.
     #[inline(always)]
-    fn page(&mut self, ticket: u64) -> &mut Page<V> {
-        self.pages[page_of(ticket)].as_mut().expect("tickets that are out have slots")
+    fn page(&mut self, handle: u64) -> &mut Page<V> {
+        self.pages[page_of(handle)].as_mut().expect("handles that are out have slots")
     }
 
-    /// A ticket that nobody has. It survives sweeps until it is assigned.
+    /// A handle that nobody has. It survives sweeps until it is assigned.
     #[inline]
     pub fn reserve(&mut self) -> u64 {
         if self.left == 0 {
             self.find_free();
         }
-        let ticket = 64 * self.word as u64 + u64::from(self.left.trailing_zeros());
+        let handle = 64 * self.word as u64 + u64::from(self.left.trailing_zeros());
         self.left &= self.left - 1;
-        ticket
+        handle
     }
 
-    /// Goes on to the next word with a free ticket, on a page that exists then.
+    /// Goes on to the next word with a free handle, on a page that exists then.
     #[cold]
     fn find_free(&mut self) {
         loop {
@@ -178,7 +178,7 @@ impl<V> Slots<V> {
                 self.taken.push([0; WORDS]);
             }
             if index == 0 {
-                // Nobody gets the ticket that means none.
+                // Nobody gets the handle that means none.
                 self.taken[0][0] |= 1;
             }
             self.left = !std::mem::replace(&mut self.taken[index][self.word % WORDS], u64::MAX);
@@ -191,29 +191,29 @@ impl<V> Slots<V> {
         }
     }
 
-    /// Number of tickets that stand for something.
+    /// Number of handles that stand for something.
     pub fn live(&self) -> usize {
         self.pages.iter().flatten().map(|page| page.live()).sum()
     }
 
-    /// True when enough tickets were handed out since the last sweep that another is worth its price.
+    /// True when enough handles were handed out since the last sweep that another is worth its price.
     #[inline]
     pub fn wants_sweep(&self) -> bool {
         self.handed_out >= self.interval
     }
 
-    /// A sweep from here on takes as long as handing out so many tickets: it comes as much more seldom.
-    pub fn sweeps_cost(&mut self, tickets: u64) {
-        self.interval = self.interval.max(8 * tickets);
+    /// A sweep from here on takes as long as handing out so many handles: it comes as much more seldom.
+    pub fn sweeps_cost(&mut self, handles: u64) {
+        self.interval = self.interval.max(8 * handles);
     }
 
-    /// Frees every slot whose ticket is not among `marked`, which may contain anything that looks like a ticket. What
+    /// Frees every slot whose handle is not among `marked`, which may contain anything that looks like a handle. What
     /// was reserved but not assigned is kept.
     pub fn sweep(&mut self, marked: impl IntoIterator<Item = u64>) {
         let mut used = vec![[0; WORDS]; self.pages.len()];
-        for ticket in marked {
-            if let Some(page) = used.get_mut(page_of(ticket)) {
-                page[ticket as usize / 64 % WORDS] |= 1 << (ticket % 64);
+        for handle in marked {
+            if let Some(page) = used.get_mut(page_of(handle)) {
+                page[handle as usize / 64 % WORDS] |= 1 << (handle % 64);
             }
         }
         if let Some(taken) = self.taken.get_mut(self.word / WORDS) {
@@ -248,36 +248,36 @@ impl<V> Slots<V> {
 
 impl<V: Negated> Slots<V> {
     /// The shadow of the float of `format` and `bits` that has this cell; where the float is minus the one that the
-    /// ticket stands for, one that is made for it. The float's own bits tell, where the cell does not: its sign may have
+    /// handle stands for, one that is made for it. The float's own bits tell, where the cell does not: its sign may have
     /// been turned over in a byte of its own.
     #[inline(always)]
     pub fn shadow(&self, format: Format, cell: u64, bits: u128) -> Option<Cow<'_, V>> {
-        let Cell { ticket, negated } = Cell::of(format, cell);
-        if ticket == NO_TICKET {
+        let Cell { handle, negated } = Cell::of(format, cell);
+        if handle == NO_HANDLE {
             return None;
         }
-        let found = if negated { None } else { self.get(ticket, format, bits) };
+        let found = if negated { None } else { self.get(handle, format, bits) };
         match found {
             Some(shadow) => Some(Cow::Borrowed(shadow)),
-            None => self.related(ticket, format, bits, negated).map(Cow::Owned),
+            None => self.related(handle, format, bits, negated).map(Cow::Owned),
         }
     }
 
-    /// The shadow of the float `bits`, which is not the one that `ticket` stands for, or not by its cell.
+    /// The shadow of the float `bits`, which is not the one that `handle` stands for, or not by its cell.
     #[inline(never)]
-    fn related(&self, ticket: u64, format: Format, bits: u128, negated: bool) -> Option<V> {
-        let negative = self.negated(ticket, format, bits);
-        let same = || self.get(ticket, format, bits).filter(|_| negated).cloned();
+    fn related(&self, handle: u64, format: Format, bits: u128, negated: bool) -> Option<V> {
+        let negative = self.negated(handle, format, bits);
+        let same = || self.get(handle, format, bits).filter(|_| negated).cloned();
         negative.or_else(same).or_else(|| {
-            let (before, shadow) = self.pages.get(page_of(ticket))?.as_ref()?.any(ticket, format)?;
+            let (before, shadow) = self.pages.get(page_of(handle))?.as_ref()?.any(handle, format)?;
             let (negate, power) = tricks::power_between(format, before, bits)?;
             shadow.scaled_unseen(negate, power)
         })
     }
 
-    /// The shadow of the float `bits`, of which `ticket` stands for the negative.
-    fn negated(&self, ticket: u64, format: Format, bits: u128) -> Option<V> {
-        let shadow = self.get(ticket, format, bits ^ 1 << (format.width() - 1))?;
+    /// The shadow of the float `bits`, of which `handle` stands for the negative.
+    fn negated(&self, handle: u64, format: Format, bits: u128) -> Option<V> {
+        let shadow = self.get(handle, format, bits ^ 1 << (format.width() - 1))?;
         Some(shadow.negated(format))
     }
 }

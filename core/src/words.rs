@@ -1,11 +1,11 @@
 //! Words: how a shadow is kept in as many bytes as its float has.
 //!
 //! A front end keeps a *cell* beside every float, of the float's own width, and moves cells as the program moves floats.
-//! A cell holds a number in place ([`InPlace`]), or a ticket for a slot of a table ([`Slots`]). A cell of zeros
+//! A cell holds a number in place ([`InPlace`]), or a handle for a slot of a table ([`Slots`]). A cell of zeros
 //! means no shadow, for every kind. Knows nothing of where cells are.
 
 use crate::format::Format;
-use crate::slots::{Negated, Slots, TICKET};
+use crate::slots::{HANDLE, Negated, Slots};
 use crate::tricks;
 use std::borrow::Cow;
 
@@ -96,6 +96,6 @@ impl<V: Negated> Words for Slots<V> {
     }
 
     fn is_any(&self, word: u32) -> bool {
-        self.stands_for_any(u64::from(word & TICKET))
+        self.stands_for_any(u64::from(word & HANDLE))
     }
 }

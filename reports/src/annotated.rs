@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
-use shadowgrind_core::findings::{Judgement, Output, PrintedAt, Said, WrittenText};
+use shadowgrind_core::findings::{Judgement, Output, OutputShadow, PrintedAt, WrittenText};
 use shadowgrind_core::spec::Stream;
 
 use crate::document::Document;
@@ -73,11 +73,11 @@ fn notes(document: &Document<'_>) -> Vec<Notes> {
 /// Words on an output; nothing where nothing was carried.
 fn said(output: &Output<'_>) -> Option<String> {
     match output.said {
-        Said::Nothing => None,
-        Said::Dot(derivative) => Some(format!("d {}", float(derivative))),
-        Said::Error { judgement: Judgement::Unsettled, .. } => Some("unsettled".to_owned()),
-        Said::Error { correct_digits, .. } if correct_digits.is_nan() => Some("no digits".to_owned()),
-        Said::Error { correct_digits, .. } => {
+        OutputShadow::Nothing => None,
+        OutputShadow::Dot(derivative) => Some(format!("d {}", float(derivative))),
+        OutputShadow::Error { judgement: Judgement::Unsettled, .. } => Some("unsettled".to_owned()),
+        OutputShadow::Error { correct_digits, .. } if correct_digits.is_nan() => Some("no digits".to_owned()),
+        OutputShadow::Error { correct_digits, .. } => {
             let exact = output.exact().map_or(String::new(), |exact| format!(", exact {}", exact.trim()));
             Some(format!("{correct_digits:.1} digits{exact}"))
         }

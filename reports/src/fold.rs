@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::iter::Peekable;
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{IndexSet, Judgement, Label, Output, OutputKind, Outputs, Said, Value};
+use shadowgrind_core::findings::{
+    IndexSet, Judgement, Label, Output, OutputKind, OutputShadow, Outputs, Value,
+};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::text::{self, Notation};
 
@@ -145,9 +147,9 @@ impl Folded {
 impl Sample {
     fn new(index: u64, output: &Output<'_>) -> Sample {
         let (dot, error) = match output.said {
-            Said::Nothing => (None, None),
-            Said::Dot(dot) => (Some(dot), None),
-            Said::Error { real, error_bits, correct_digits, judgement, .. } => {
+            OutputShadow::Nothing => (None, None),
+            OutputShadow::Dot(dot) => (Some(dot), None),
+            OutputShadow::Error { real, error_bits, correct_digits, judgement, .. } => {
                 let (real, digits) = (real.map(str::to_owned), correct_digits.into());
                 (None, Some(SampleError { real, bits: error_bits, digits, judgement }))
             }
@@ -200,7 +202,7 @@ impl Folding<'_> {
 
     /// Counts an output that is to be known of, unless it is `excused`.
     fn judge(&mut self, output: &Output<'_>, excused: bool) {
-        let Said::Error { judgement, .. } = output.said else { return };
+        let OutputShadow::Error { judgement, .. } = output.said else { return };
         let judged = &mut self.folded.judged;
         judged.wrong += u64::from(judgement == Judgement::Wrong && !excused);
         judged.unsettled += u64::from(judgement == Judgement::Unsettled);
@@ -218,7 +220,7 @@ impl Folding<'_> {
             if due == index {
                 any = true;
                 let digits = match output.said {
-                    Said::Error { correct_digits, .. } if !correct_digits.is_nan() => {
+                    OutputShadow::Error { correct_digits, .. } if !correct_digits.is_nan() => {
                         Some(f64::from(correct_digits))
                     }
                     _ => None,
@@ -256,10 +258,10 @@ impl Series {
     fn add(&mut self, index: u64, output: &Output<'_>, keep: usize) {
         self.count += 1;
         extend(&mut self.values, output.value);
-        if let Said::Dot(dot) = output.said {
+        if let OutputShadow::Dot(dot) = output.said {
             extend(&mut self.dots, dot);
         }
-        if let Said::Error { error_bits, .. } = output.said
+        if let OutputShadow::Error { error_bits, .. } = output.said
             && self.worst.as_ref().is_none_or(|worst| error_bits > worst.bits())
         {
             self.worst = Some(Sample::new(index, output));
@@ -296,16 +298,16 @@ fn extend(extremes: &mut Option<Extremes>, value: Value) {
 mod tests {
     use super::*;
 
-    fn push(outputs: &mut Outputs, site: u32, position: u16, value: f64, said: Said<&str>) {
+    fn push(outputs: &mut Outputs, site: u32, position: u16, value: f64, said: OutputShadow<&str>) {
         let site = Site::from_bits(site);
         let (kind, label) = (OutputKind::Printf, Label::NONE);
         let value = value.into();
         outputs.push(&Output { kind, label, value, site, position, said, notation: None });
     }
 
-    fn bits(error_bits: f64) -> Said<&'static str> {
+    fn bits(error_bits: f64) -> OutputShadow<&'static str> {
         let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
-        Said::Error {
+        OutputShadow::Error {
             real: None,
             error_bits,
             correct_digits: (15.0 - error_bits) as f32,
@@ -318,10 +320,10 @@ mod tests {
     fn arguments_of_one_call_are_series_of_their_own() {
         let mut outputs = Outputs::new();
         for i in 0..100 {
-            push(&mut outputs, 1, 0, f64::from(i), Said::Dot((-f64::from(i)).into()));
-            push(&mut outputs, 1, 1, 0.5, Said::Dot(f64::NAN.into()));
+            push(&mut outputs, 1, 0, f64::from(i), OutputShadow::Dot((-f64::from(i)).into()));
+            push(&mut outputs, 1, 1, 0.5, OutputShadow::Dot(f64::NAN.into()));
         }
-        push(&mut outputs, 2, 0, 7.0, Said::Nothing);
+        push(&mut outputs, 2, 0, 7.0, OutputShadow::Nothing);
         let folded = Folded::new(&outputs, &[], &IndexSet::new());
         assert_eq!(folded.series.iter().map(|s| s.count).collect::<Vec<_>>(), [100, 100, 1]);
         let first = &folded.series[0];
@@ -336,9 +338,9 @@ mod tests {
     #[test]
     fn a_short_run_is_not_folded() {
         let mut outputs = Outputs::new();
-        (0..SHORT).for_each(|i| push(&mut outputs, 1, 0, i as f64, Said::Nothing));
+        (0..SHORT).for_each(|i| push(&mut outputs, 1, 0, i as f64, OutputShadow::Nothing));
         assert!(Folded::new(&outputs, &[], &IndexSet::new()).series[0].is_short());
-        push(&mut outputs, 1, 0, 0.0, Said::Nothing);
+        push(&mut outputs, 1, 0, 0.0, OutputShadow::Nothing);
         assert!(!Folded::new(&outputs, &[], &IndexSet::new()).series[0].is_short());
     }
 
@@ -366,8 +368,13 @@ mod tests {
     fn outputs_with_suppressed_causes_only_are_excused() {
         let mut outputs = Outputs::new();
         let mut say = |value, error_bits, judgement| {
-            let said =
-                Said::Error { real: None, error_bits, correct_digits: f32::NAN, judgement, exact: None };
+            let said = OutputShadow::Error {
+                real: None,
+                error_bits,
+                correct_digits: f32::NAN,
+                judgement,
+                exact: None,
+            };
             push(&mut outputs, 1, 0, value, said);
         };
         (0..4).for_each(|_| say(1.0, 50.0, Judgement::Wrong));

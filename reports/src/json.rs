@@ -13,8 +13,8 @@ use serde::ser::{Error as _, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use shadowgrind_core::findings::{
-    Entry, FindingKind, Input, Interval, Judgement, Listing, Number, Output, OutputKind, Program, Remedy,
-    Report, SCHEMA, Said, Spread, Value, VariableRange, Wrapped,
+    Entry, FindingKind, Input, Interval, Judgement, Listing, Number, Output, OutputKind, OutputShadow,
+    Program, Remedy, Report, SCHEMA, Spread, Value, VariableRange, Wrapped,
 };
 use shadowgrind_core::site::{Place, Site};
 
@@ -236,9 +236,9 @@ fn record<'a>(document: &'a Document<'a>, index: u64, output: &Output<'a>) -> Ou
     let Output { kind, value, said, .. } = *output;
     let (mut dot, mut error, mut judgement) = (None, (None, None, None), None);
     match said {
-        Said::Nothing => {}
-        Said::Dot(value) => dot = Some(value),
-        Said::Error { real, error_bits, correct_digits, judgement: how, .. } => {
+        OutputShadow::Nothing => {}
+        OutputShadow::Dot(value) => dot = Some(value),
+        OutputShadow::Error { real, error_bits, correct_digits, judgement: how, .. } => {
             let digits = (!correct_digits.is_nan()).then(|| Number(rounded(correct_digits)));
             error = (real, Some(Number(error_bits)), Some(digits));
             judgement = Some(how);

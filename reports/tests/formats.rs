@@ -8,7 +8,7 @@ use std::path::Path;
 
 use samples::Sources;
 use serde_json::Value as Json;
-use shadowgrind_core::findings::{Report, Said};
+use shadowgrind_core::findings::{OutputShadow, Report};
 use shadowgrind_reports::document::Document;
 use shadowgrind_reports::terminal::{self, Style};
 use shadowgrind_reports::{Destinations, html, json};
@@ -168,7 +168,7 @@ fn many_outputs_are_streamed() {
     let mut report = samples::report("dot");
     let count = 300_000;
     for i in 0..count {
-        samples::print(&mut report, 0x1010 + i % 7, 0, (i as f64).into(), Said::Dot(0.5.into()));
+        samples::print(&mut report, 0x1010 + i % 7, 0, (i as f64).into(), OutputShadow::Dot(0.5.into()));
     }
     let text = written(&report, &json::write);
     assert_eq!(text.matches("\"index\": ").count() as u64, count);

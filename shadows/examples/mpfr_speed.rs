@@ -34,7 +34,7 @@ fn step(shadow: &mut MpfrShadow, site: u32, op: Op, a: &Tracked, b: &Tracked) ->
     Tracked(r, shadow.op(&lane))
 }
 
-/// A program: floats with tickets, and what those stand for.
+/// A program: floats with handles, and what those stand for.
 struct Program {
     shadow: MpfrShadow,
     slots: Slots<Value>,
@@ -42,15 +42,15 @@ struct Program {
     operations: u32,
 }
 
-/// Number of tickets handed out before they are needed.
+/// Number of handles handed out before they are needed.
 const AHEAD: usize = 256;
 
-/// A float and its ticket.
+/// A float and its handle.
 #[derive(Clone, Copy, Default)]
-struct Ticketed(f64, u64);
+struct WithHandle(f64, u64);
 
 impl Program {
-    fn step(&mut self, site: u32, op: Op, a: Ticketed, b: Ticketed) -> Ticketed {
+    fn step(&mut self, site: u32, op: Op, a: WithHandle, b: WithHandle) -> WithHandle {
         let r = match op {
             Op::Add => a.0 + b.0,
             Op::Sub => a.0 - b.0,
@@ -60,20 +60,20 @@ impl Program {
         let (site, f64) = (Site::from_bits(site), Format::F64);
         let x = [a.0, b.0].map(|x| u128::from(x.to_bits()));
         let shadows = [self.slots.get(a.1, f64, x[0]), self.slots.get(b.1, f64, x[1])];
-        let ticket = self.fresh[self.operations as usize % AHEAD];
+        let handle = self.fresh[self.operations as usize % AHEAD];
         let lane = Lane { site, op, from: f64, to: f64, x: &x, r: r.to_bits().into(), shadows: &shadows };
         let made = self.shadow.op(&lane);
-        self.slots.assign(ticket, f64, r.to_bits().into(), made);
+        self.slots.assign(handle, f64, r.to_bits().into(), made);
         self.fresh[self.operations as usize % AHEAD] = self.slots.reserve();
         self.operations += 1;
-        Ticketed(r, ticket)
+        WithHandle(r, handle)
     }
 
     /// Orthogonalises the columns of a matrix, as `tests/guests/bench/gram_schmidt.c` does.
-    fn gram_schmidt(&mut self, a: &mut [[Ticketed; SIZE]; SIZE]) {
+    fn gram_schmidt(&mut self, a: &mut [[WithHandle; SIZE]; SIZE]) {
         for k in 0..SIZE {
             for j in 0..k {
-                let mut dot = Ticketed::default();
+                let mut dot = WithHandle::default();
                 let (done, rest) = a.split_at_mut(k);
                 for (&x, &y) in done[j].iter().zip(&rest[0]) {
                     let product = self.step(4, Op::Mul, x, y);
@@ -84,7 +84,7 @@ impl Program {
                     *y = self.step(7, Op::Sub, *y, product);
                 }
             }
-            let mut norm = Ticketed::default();
+            let mut norm = WithHandle::default();
             for &x in &a[k] {
                 let product = self.step(8, Op::Mul, x, x);
                 norm = self.step(9, Op::Add, norm, product);
@@ -108,11 +108,11 @@ fn program(settings: Settings) -> f64 {
     let mut program = Program { shadow, slots, fresh, operations: 0 };
     let start = now();
     for round in 0..4 {
-        let mut a: Box<[[Ticketed; SIZE]; SIZE]> = Box::new([[Ticketed::default(); SIZE]; SIZE]);
+        let mut a: Box<[[WithHandle; SIZE]; SIZE]> = Box::new([[WithHandle::default(); SIZE]; SIZE]);
         let mut x = 12345_u32 + round;
         for value in a.iter_mut().flatten() {
             x = x.wrapping_mul(1103515245).wrapping_add(12345);
-            *value = Ticketed(f64::from(x >> 8) / 1e7 - 0.5, 0);
+            *value = WithHandle(f64::from(x >> 8) / 1e7 - 0.5, 0);
         }
         program.gram_schmidt(&mut a);
     }

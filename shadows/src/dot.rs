@@ -18,12 +18,12 @@
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
 
 use shadowgrind_core::arith::{Arith, Host};
-use shadowgrind_core::findings::{Said, Value};
+use shadowgrind_core::findings::{OutputShadow, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
 use shadowgrind_core::shadow::{
-    Derivatives, Exchange, Lane, Leaves, Policy, Rule, Seed, Seen, Sent, Settings, Shadow, reach,
+    Derivatives, Exchange, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach,
 };
 use shadowgrind_core::words::InPlace;
 
@@ -144,13 +144,13 @@ impl Shadow for Dot {
         Dot::default()
     }
 
-    fn seed(&mut self, _x: Seen<'_, f64>, seed: Seed) -> Option<f64> {
+    fn seed(&mut self, _x: Observed<'_, f64>, seed: Seed) -> Option<f64> {
         Some(seed.weight)
     }
 
-    fn output(&mut self, _leaves: &Leaves, x: Seen<'_, f64>) -> (Value, Said<String>) {
+    fn output(&mut self, _leaves: &Leaves, x: Observed<'_, f64>) -> (Value, OutputShadow<String>) {
         let dot = x.shadow.copied().unwrap_or(0.0);
-        (x.value(), Said::Dot(Value::new(x.format, &x.format.from_f64(dot).to_le_bytes())))
+        (x.value(), OutputShadow::Dot(Value::new(x.format, &x.format.from_f64(dot).to_le_bytes())))
     }
 
     fn derivative(&self, dot: Option<&f64>) -> Option<f64> {

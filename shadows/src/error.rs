@@ -19,12 +19,12 @@ mod decisions;
 
 use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
-use shadowgrind_core::findings::{self, Coverage, Exhausted, Finding, Judgement, Said, Value};
+use shadowgrind_core::findings::{self, Coverage, Exhausted, Finding, Judgement, OutputShadow, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Sent, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_core::words::{InPlace, WIDENED};
@@ -118,7 +118,7 @@ impl ErrorShadow {
     }
 
     /// The float with its error as a real that knows how sure it is, as reports have it.
-    fn measurable(x: &Seen<'_, f64>) -> Option<Real> {
+    fn measurable(x: &Observed<'_, f64>) -> Option<Real> {
         let error = *x.shadow?;
         let value = real(x.format, x.bits, Some(error));
         let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
@@ -129,7 +129,7 @@ impl ErrorShadow {
     }
 
     /// The real as far as it is known: `all` of it where the error is certain.
-    fn real_text(&self, x: &Seen<'_, f64>, all: String) -> String {
+    fn real_text(&self, x: &Observed<'_, f64>, all: String) -> String {
         if self.causes.known(x).is_some() {
             return all;
         }
@@ -139,11 +139,11 @@ impl ErrorShadow {
         measure::decimal(&real.value().float(), digits)
     }
 
-    fn verdict(&self, x: &Seen<'_, f64>, leaves: Option<&Leaves>) -> Left {
+    fn verdict(&self, x: &Observed<'_, f64>, leaves: Option<&Leaves>) -> Left {
         let known = self.causes.known(x);
         let about = if known.is_none() { Self::measurable(x) } else { None };
         let real = known.as_ref().or(about.as_ref());
-        let seen = Seen { format: x.format, bits: x.bits, shadow: real };
+        let seen = Observed { format: x.format, bits: x.bits, shadow: real };
         let notation = leaves.and_then(|leaves| leaves.notation.as_ref());
         verdict(&seen, notation, self.settings.error_threshold)
     }
@@ -159,7 +159,7 @@ fn real(format: Format, x: u128, error: Option<f64>) -> Float {
 }
 
 /// The format in which a float was computed: it may be an `f32` in wider clothes.
-fn own_format(x: &Seen<'_, f64>) -> Format {
+fn own_format(x: &Observed<'_, f64>) -> Format {
     let is_marked = x.shadow.is_some_and(|error| error.to_bits() & FRACTION == WIDENED);
     let is_single = || Format::F32.convert(x.format.convert(x.bits, Format::F32), x.format) == x.bits;
     if x.format != Format::F32 && is_marked && is_single() { Format::F32 } else { x.format }
@@ -192,14 +192,14 @@ impl Rule for ErrorShadow {
         f64::from_bits(error.to_bits() | if is_there { WIDENED } else { 0 })
     }
 
-    fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, f64>; 2]) {
+    fn compare(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, f64>; 2]) {
         if !self.ignores_decisions {
             let outcome = decisions::compared(predicate, &x);
             self.causes.decided(site, What::Compare(predicate), &x, outcome);
         }
     }
 
-    fn to_integer(&mut self, site: Site, how: ToInteger, x: Seen<'_, f64>) {
+    fn to_integer(&mut self, site: Site, how: ToInteger, x: Observed<'_, f64>) {
         self.reals.current = self.rounding[usize::from(x.format != Format::F80)];
         if !self.ignores_decisions {
             let outcome = decisions::converted(how, x, &self.reals);
@@ -299,16 +299,16 @@ impl Shadow for ErrorShadow {
         }
     }
 
-    fn seed(&mut self, x: Seen<'_, f64>, _seed: Seed) -> Option<f64> {
+    fn seed(&mut self, x: Observed<'_, f64>, _seed: Seed) -> Option<f64> {
         self.track(x)
     }
 
-    fn output(&mut self, leaves: &Leaves, x: Seen<'_, f64>) -> (Value, Said<String>) {
+    fn output(&mut self, leaves: &Leaves, x: Observed<'_, f64>) -> (Value, OutputShadow<String>) {
         let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
         if judgement == Judgement::Wrong {
             self.causes.is_wrong(&x, measured.error_bits, leaves.output);
         }
-        let said = Said::Error {
+        let said = OutputShadow::Error {
             real: Some(self.real_text(&x, measured.real)),
             error_bits: measured.error_bits,
             correct_digits: measured.correct_digits as f32,
@@ -320,12 +320,12 @@ impl Shadow for ErrorShadow {
         (Value::new(own, &bits.to_le_bytes()), said)
     }
 
-    fn real(&self, x: Seen<'_, f64>, digits: usize) -> Option<String> {
+    fn real(&self, x: Observed<'_, f64>, digits: usize) -> Option<String> {
         let digits = if digits == 0 { measure::DIGITS } else { digits };
         Some(measure::decimal(&real(x.format, x.bits, x.shadow.copied()), digits))
     }
 
-    fn error_bits(&self, x: Seen<'_, f64>) -> Option<f64> {
+    fn error_bits(&self, x: Observed<'_, f64>) -> Option<f64> {
         Some(self.verdict(&x, None).measured.error_bits)
     }
 

@@ -5,23 +5,23 @@
 //! of report formats; all its state is its own, so that it can be moved to another thread.
 
 mod blame;
-mod certainty;
 mod consulted;
 pub mod convert;
 mod decisions;
+mod deferred;
 mod derivation;
 mod digits;
-mod doubts;
 pub mod elementary;
+mod error_bound;
 pub mod exact;
 mod execute;
 mod expression;
-mod fault;
+mod fast;
 mod findings;
 mod history;
 mod influences;
-mod lean;
 mod linear;
+mod local_error;
 pub mod measure;
 mod number;
 mod operations;
@@ -41,21 +41,21 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
 pub use shadowgrind_core::shadow::Settings;
-use shadowgrind_core::shadow::{Lane, Rule, Seen};
+use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 use blame::Part;
 pub use blame::{Merging, Portable, Roundings};
-use doubts::Doubt;
+use deferred::Deferred;
 use elementary::{Any, Product, Sum};
 use expression::{Expression, Trace};
-use fault::{Fault, Kind, Threshold};
+pub use fast::{Became, Made, Recurring};
 pub(crate) use findings::say;
 use history::{History, Source};
 use influences::Influences;
 pub use influences::{Both, Few};
-pub use lean::{Became, Made, Recurring};
+use local_error::{Kind, LocalError, Threshold};
 use measure::Measured;
 use number::{Arithmetic, RealNumber};
 pub(crate) use operations::What;
@@ -63,7 +63,7 @@ use operations::{Id, Operations};
 use real::Real;
 pub use spots::{Left, Spot, SpotKind, verdict};
 
-/// Depth of the expression of an operation that is not at fault itself.
+/// Depth of the expression of an operation that is not erroneous itself.
 const USUAL_DEPTH: u32 = 3;
 
 /// The shadow of one float.
@@ -80,13 +80,13 @@ pub struct MpfrShadow {
     /// Rounding modes of x87's instructions and of all others.
     rounding: [Rounding; 2],
     parts: Vec<Part>,
-    /// The operations at fault that the operation being looked at depends on, where they are not among what is
+    /// The erroneous operations that the operation being looked at depends on, where they are not among what is
     /// [`Made`] of it.
     influences_apart: Option<Influences>,
     operations: Operations,
     history: History,
     spots: spots::Spots,
-    doubts: Vec<Doubt>,
+    deferred: Vec<Deferred>,
     settling: settle::Settling,
     /// True if what is decided now is about how numbers are written.
     ignores_decisions: bool,
@@ -111,7 +111,7 @@ impl MpfrShadow {
             operations,
             history,
             spots: spots::Spots::default(),
-            doubts: Vec::new(),
+            deferred: Vec::new(),
             settling: settle::Settling::default(),
             ignores_decisions: false,
         }
@@ -151,30 +151,30 @@ impl MpfrShadow {
     }
 
     /// Distance of a float from its real.
-    pub fn measure(&self, seen: &Seen<'_, Value>) -> Measured {
+    pub fn measure(&self, seen: &Observed<'_, Value>) -> Measured {
         measure::measure(seen.format, seen.bits, seen.shadow)
     }
 
     /// The real of a float in decimal digits, as many as are worth showing.
-    pub fn real_string(&self, seen: &Seen<'_, Value>) -> String {
+    pub fn real_string(&self, seen: &Observed<'_, Value>) -> String {
         self.measure(seen).real
     }
 
     /// Keeps count of an execution that introduced error, and what it computed. Its result has error of so many bits, as a
     /// power of two.
-    fn note_fault(&mut self, id: Id, operands: &[Source], fault: &Fault, power: f64) {
+    fn note_local_error(&mut self, id: Id, operands: &[Source], local_error: &LocalError, power: f64) {
         let operation = &mut self.operations[id];
-        operation.faults.count(fault);
-        if fault.is_error() {
-            operation.fault_error.add(power);
-            operation.local_error.add(fault.power);
+        operation.local_errors.count(local_error);
+        if local_error.is_error() {
+            operation.erroneous.add(power);
+            operation.local_error.add(local_error.power);
         }
         let known = operation.expression.take();
         let trace = self.trace(id, self.settings.expr_depth, true);
-        self.operations[id].expression = fitted(known, trace, operands, fault.power);
+        self.operations[id].expression = fitted(known, trace, operands, local_error.power);
     }
 
-    /// Looks now and then at what an operation that was at fault before computes when it is not.
+    /// Looks now and then at what an operation that was erroneous before computes when it is not.
     fn note_right(&mut self, id: Id, operands: &[Source]) {
         let Some(mut expression) = self.operations[id].expression.take() else { return };
         expression.fit(self.trace(id, self.settings.expr_depth, true), operands);
@@ -193,14 +193,14 @@ impl MpfrShadow {
     }
 
     /// An operand out of its domain is a consequence of what made it wrong.
-    fn note_causes(&mut self, id: Id, lane: &Lane<'_, Value>, fault: &Fault) {
-        if fault.kind != Kind::Invalid {
+    fn note_causes(&mut self, id: Id, lane: &Lane<'_, Value>, local_error: &LocalError) {
+        if local_error.kind != Kind::Invalid {
             return;
         }
         let operands = lane.shadows.iter().zip(lane.x);
         // What the reals have as well comes of nothing but what they have as well.
-        let counts = |bits| fault.is_error() || special::is_special(lane.from, bits);
-        let seen = operands.filter(|&(_, &bits)| counts(bits)).map(|(&shadow, &bits)| Seen {
+        let counts = |bits| local_error.is_error() || special::is_special(lane.from, bits);
+        let seen = operands.filter(|&(_, &bits)| counts(bits)).map(|(&shadow, &bits)| Observed {
             format: lane.from,
             bits,
             shadow,
@@ -211,7 +211,7 @@ impl MpfrShadow {
 
 /// Tells whether an operation is one of those that [`MpfrShadow::on_doubles`] is for.
 #[inline(always)]
-pub fn is_lean(op: Op, from: Format, to: Format) -> bool {
+pub fn takes_fast_path(op: Op, from: Format, to: Format) -> bool {
     use Op::{Add, Div, Mul, Sqrt, Sub};
     matches!((op, from, to), (Add | Sub | Mul | Div | Sqrt, Format::F64, Format::F64))
 }
@@ -244,7 +244,7 @@ impl Rule for MpfrShadow {
         let &Lane { site, op, r, .. } = lane;
         let double = |bits: u128| f64::from_bits(bits as u64);
         let (x, shadows) = match (lane.x, lane.shadows) {
-            _ if !is_lean(op, lane.from, lane.to) => return self.execute(lane),
+            _ if !takes_fast_path(op, lane.from, lane.to) => return self.execute(lane),
             (&[a, b], &[first, second]) => ([double(a), double(b)], [first, second]),
             (&[a], &[shadow]) => ([double(a), 1.0], [shadow, None]),
             _ => return self.execute(lane),
@@ -285,11 +285,11 @@ impl Rule for MpfrShadow {
         Some(if negate == turned { real } else { real.untraced() })
     }
 
-    fn compare(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {
+    fn compare(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
         self.compared(site, predicate, x);
     }
 
-    fn to_integer(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
+    fn to_integer(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
         self.converted(site, how, x);
     }
 

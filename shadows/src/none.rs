@@ -1,8 +1,8 @@
 //! The shadow of a run without one: nothing is carried, and outputs are recorded as they are.
 
-use shadowgrind_core::findings::{Said, Value};
+use shadowgrind_core::findings::{OutputShadow, Value};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Settings, Shadow, reach};
 use shadowgrind_core::words::Raw;
 
 /// Shadow that carries nothing. Whatever is in a cell stays there, where moves are followed all the same.
@@ -34,11 +34,11 @@ impl Shadow for Nothing {
         Nothing
     }
 
-    fn seed(&mut self, _x: Seen<'_, u128>, _seed: Seed) -> Option<u128> {
+    fn seed(&mut self, _x: Observed<'_, u128>, _seed: Seed) -> Option<u128> {
         None
     }
 
-    fn output(&mut self, _leaves: &Leaves, x: Seen<'_, u128>) -> (Value, Said<String>) {
-        (x.value(), Said::Nothing)
+    fn output(&mut self, _leaves: &Leaves, x: Observed<'_, u128>) -> (Value, OutputShadow<String>) {
+        (x.value(), OutputShadow::Nothing)
     }
 }

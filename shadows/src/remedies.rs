@@ -121,10 +121,11 @@ impl Finder {
             let after = judge.errors(&tree);
             let (bits_before, bits_after) = (mean(before), mean(&after));
             let enough = LEAST_GAIN.max(LEAST_PART * bits_before);
-            let gains = bits_before - bits_after >= enough && after.iter().all(|&bits| bits <= worst);
+            let amplifications =
+                bits_before - bits_after >= enough && after.iter().all(|&bits| bits <= worst);
             // What is neither cheaper nor better than another is the same in other words.
             let is_new = price < least || found.iter().all(|other| bits_after < other.bits_after - LITTLE);
-            if gains && is_new {
+            if amplifications && is_new {
                 found.push(Remedy { tree, bits_before, bits_after, samples: judge.len() });
                 least = least.min(price);
             }

@@ -52,9 +52,9 @@ fn a_long_chain_does_not_grow() {
     let mut early = 0;
     for step in 0..5_000_000 {
         (x, real) = turn(&mut shadow, x, real.as_ref());
-        let ticket = slots.insert(Format::F64, x.to_bits().into(), real.clone());
+        let handle = slots.insert(Format::F64, x.to_bits().into(), real.clone());
         if slots.wants_sweep() {
-            slots.sweep([ticket]);
+            slots.sweep([handle]);
         }
         if step == 1_000_000 {
             early = resident();
@@ -65,8 +65,12 @@ fn a_long_chain_does_not_grow() {
     assert!(shadow.measure(&seen(x, &real)).error_bits < 12.0);
 }
 
-fn seen(x: f64, real: &Option<Value>) -> shadowgrind_core::shadow::Seen<'_, Value> {
-    shadowgrind_core::shadow::Seen { format: Format::F64, bits: x.to_bits().into(), shadow: real.as_ref() }
+fn seen(x: f64, real: &Option<Value>) -> shadowgrind_core::shadow::Observed<'_, Value> {
+    shadowgrind_core::shadow::Observed {
+        format: Format::F64,
+        bits: x.to_bits().into(),
+        shadow: real.as_ref(),
+    }
 }
 
 /// A live inexact double costs few bytes: a million of them are weighed.

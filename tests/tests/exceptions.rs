@@ -1,6 +1,6 @@
 //! Floating-point exceptions, traps and rounding are the program's own, whatever rules for its derivatives do: programs that
 //! look at them, with shadows in upper vector registers, in memory, and in engines that meet what is rare all the time.
-//! What they see is compared with the native run, and their derivatives with those of the slow twin.
+//! What they see is compared with the native run, and their derivatives with those of the reference path.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Options that each guest is run with. The first are those of the reference path; a large program is run with the
 /// first few.
 const ENGINES: [&[&str]; 7] = [
-    &["--slow-twins"],
+    &["--reference-path"],
     &[],
     &["--no-avx512"],
     &["--no-avx512", "--superblock-limit=1"],
@@ -129,7 +129,7 @@ fn check(program: &Path, arguments: &[&str], input: &str, engines: &[&[&str]]) -
     for engine in fast {
         let got = derivatives(&observe(engine)?);
         if got.len() != expected.len() || !got.iter().zip(&expected).all(|(&a, &b)| agree(a, b, rounds)) {
-            return Err(format!("{engine:?}: {got:?} where the slow twin has {expected:?}").into());
+            return Err(format!("{engine:?}: {got:?} where the reference path has {expected:?}").into());
         }
     }
     Ok(())
@@ -139,7 +139,7 @@ fn derivatives(seen: &Observed) -> Vec<f64> {
     seen.report.outputs.iter().map(|output| output.dot.unwrap_or(0.0)).collect()
 }
 
-/// Bit for bit, but where the program rounds otherwise than to the nearest: so do rules, without AVX-512, and the slow twin
+/// Bit for bit, but where the program rounds otherwise than to the nearest: so do rules, without AVX-512, and the reference path
 /// does not.
 fn agree(a: f64, b: f64, rounds: bool) -> bool {
     const ROUNDINGS: f64 = 1e-6;

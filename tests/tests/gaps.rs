@@ -107,7 +107,7 @@ fn digits_that_become_integers_are_counted() {
 /// The fast path and its reference path count the same; how a library prints is its own business.
 #[test]
 fn comparisons_of_floats_with_derivatives_are_counted() {
-    for options in [&[][..], &["--no-avx512"], &["--slow-twins"]] {
+    for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
         let Some(seen) = observe("dot", "decided.c", "-O1", "sse2", options) else { return };
         let decisions = seen.report.document["coverage"]["decisions"].as_array().cloned().unwrap_or_default();
         let sum = |key: &str| decisions.iter().filter_map(|one| one[key].as_u64()).sum::<u64>();

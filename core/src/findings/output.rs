@@ -73,7 +73,7 @@ impl Judgement {
 
 /// Statement of a shadow about an output; texts are of type `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Said<T> {
+pub enum OutputShadow<T> {
     /// Nothing: no shadow was carried.
     Nothing,
     /// The forward derivative; 0 when the value was never shadowed.
@@ -93,34 +93,34 @@ pub enum Said<T> {
     },
 }
 
-impl Said<String> {
+impl OutputShadow<String> {
     /// The same with borrowed texts.
-    pub fn as_deref(&self) -> Said<&str> {
+    pub fn as_deref(&self) -> OutputShadow<&str> {
         match *self {
-            Said::Nothing => Said::Nothing,
-            Said::Dot(derivative) => Said::Dot(derivative),
-            Said::Error { ref real, error_bits, correct_digits, judgement, ref exact } => {
+            OutputShadow::Nothing => OutputShadow::Nothing,
+            OutputShadow::Dot(derivative) => OutputShadow::Dot(derivative),
+            OutputShadow::Error { ref real, error_bits, correct_digits, judgement, ref exact } => {
                 let (real, exact) = (real.as_deref(), exact.as_deref());
-                Said::Error { real, error_bits, correct_digits, judgement, exact }
+                OutputShadow::Error { real, error_bits, correct_digits, judgement, exact }
             }
         }
     }
 }
 
-impl<T> Said<T> {
+impl<T> OutputShadow<T> {
     /// Badness of the output, for ranking: the judgement, then error bits.
     pub fn badness(&self) -> (u8, f64) {
         match *self {
-            Said::Error { judgement: Judgement::Right, error_bits, .. } => (0, error_bits),
-            Said::Error { judgement: Judgement::Unsettled, error_bits, .. } => (1, error_bits),
-            Said::Error { judgement: Judgement::Wrong, error_bits, .. } => (2, error_bits),
-            Said::Nothing | Said::Dot(_) => (0, 0.0),
+            OutputShadow::Error { judgement: Judgement::Right, error_bits, .. } => (0, error_bits),
+            OutputShadow::Error { judgement: Judgement::Unsettled, error_bits, .. } => (1, error_bits),
+            OutputShadow::Error { judgement: Judgement::Wrong, error_bits, .. } => (2, error_bits),
+            OutputShadow::Nothing | OutputShadow::Dot(_) => (0, 0.0),
         }
     }
 
     /// The derivative, if that is what is said.
     pub fn derivative(&self) -> Option<Value> {
-        if let Said::Dot(derivative) = *self { Some(derivative) } else { None }
+        if let OutputShadow::Dot(derivative) = *self { Some(derivative) } else { None }
     }
 }
 
@@ -139,7 +139,7 @@ pub struct Output<'a> {
     /// table apart when repeated prints are folded.
     pub position: u16,
     /// The shadow's word.
-    pub said: Said<&'a str>,
+    pub said: OutputShadow<&'a str>,
     /// The notation it was written in, where that is known.
     pub notation: Option<Notation>,
 }
@@ -148,8 +148,8 @@ impl<'a> Output<'a> {
     /// The text of the real in the same notation, where that is another text.
     pub fn exact(&self) -> Option<&'a str> {
         match self.said {
-            Said::Error { exact, .. } => exact,
-            Said::Nothing | Said::Dot(_) => None,
+            OutputShadow::Error { exact, .. } => exact,
+            OutputShadow::Nothing | OutputShadow::Dot(_) => None,
         }
     }
 

@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use super::output::{Label, Output, Said};
+use super::output::{Label, Output, OutputShadow};
 use super::record::{self, RECORD};
 use crate::text::Notation;
 
@@ -91,7 +91,7 @@ impl Outputs {
 
     /// Tells whether a derivative of any is not 0.
     pub fn depend_on_inputs(&self) -> bool {
-        self.iter().any(|(_, output)| matches!(output.said, Said::Dot(dot) if dot.to_f64() != 0.0))
+        self.iter().any(|(_, output)| matches!(output.said, OutputShadow::Dot(dot) if dot.to_f64() != 0.0))
     }
 
     /// Number of outputs.
@@ -128,11 +128,11 @@ impl Chunk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::{Judgement, OutputKind, Said};
+    use super::super::output::{Judgement, OutputKind, OutputShadow};
     use super::*;
     use crate::site::Site;
 
-    fn output(value: f64, said: Said<&str>) -> Output<'_> {
+    fn output(value: f64, said: OutputShadow<&str>) -> Output<'_> {
         Output {
             kind: OutputKind::Printf,
             label: Label::NONE,
@@ -148,7 +148,7 @@ mod tests {
         for i in 0..count {
             let real = format!("{i}.25");
             let judgement = Judgement::Wrong;
-            let said = Said::Error {
+            let said = OutputShadow::Error {
                 real: Some(real.as_str()),
                 error_bits: 1.5,
                 correct_digits: 2.0,
@@ -174,7 +174,7 @@ mod tests {
         let mut outputs = Outputs::new();
         fill(&mut outputs, CHUNK + 2);
         for index in [3, CHUNK - 1, CHUNK] {
-            let said = Said::Error {
+            let said = OutputShadow::Error {
                 real: Some("worse"),
                 error_bits: 9.0,
                 correct_digits: 1.0,
@@ -185,7 +185,7 @@ mod tests {
         }
         let others = [3, CHUNK - 1, CHUNK];
         for (index, output) in outputs.iter() {
-            let Said::Error { real: Some(real), .. } = output.said else { panic!("{output:?}") };
+            let OutputShadow::Error { real: Some(real), .. } = output.said else { panic!("{output:?}") };
             assert_eq!(real == "worse", others.contains(&index));
             assert_eq!(output.value.to_f64() == -1.0, others.contains(&index));
         }
@@ -199,7 +199,8 @@ mod tests {
             let notation = Some(Notation::new(Style::Fixed, Some(precision)));
             let judgement = Judgement::Wrong;
             let exact = Some("0.12");
-            let said = Said::Error { real: None, error_bits: 9.0, correct_digits: 1.0, judgement, exact };
+            let said =
+                OutputShadow::Error { real: None, error_bits: 9.0, correct_digits: 1.0, judgement, exact };
             outputs.push(&Output { notation, ..output(0.11, said) });
         }
         let texts: Vec<_> = outputs.iter().map(|(_, output)| output.printed().unwrap_or_default()).collect();
@@ -215,7 +216,7 @@ mod tests {
         fill(&mut outputs, count);
         assert_eq!((outputs.len(), outputs.full.len()), (count, 2));
         for (expected, (index, output)) in (0..).zip(outputs.iter()) {
-            let Said::Error { real: Some(real), .. } = output.said else { panic!("{output:?}") };
+            let OutputShadow::Error { real: Some(real), .. } = output.said else { panic!("{output:?}") };
             assert_eq!((index, output.value.to_f64()), (expected, expected as f64));
             assert_eq!(real, format!("{expected}.25"));
         }

@@ -2,7 +2,7 @@
 //!
 //! Spelt out byte by byte, so that records can go to a file and come back without a cast.
 
-use super::output::{Judgement, Label, Output, OutputKind, Said};
+use super::output::{Judgement, Label, Output, OutputKind, OutputShadow};
 use super::value::Value;
 use crate::format::Format;
 use crate::site::Site;
@@ -29,12 +29,12 @@ pub(super) fn encode(output: &Output<'_>, notation: u32, records: &mut Vec<u8>, 
     // A chunk's strings stay below 16384 · 2 · 65535 bytes, which fits.
     put(34, &(reals.len() as u32).to_le_bytes());
     let (tag, detail) = match output.said {
-        Said::Nothing => (NOTHING, 0),
-        Said::Dot(dot) => {
+        OutputShadow::Nothing => (NOTHING, 0),
+        OutputShadow::Dot(dot) => {
             put(22, &dot.bits());
             (DOT, dot.format() as u8)
         }
-        Said::Error { real, error_bits, correct_digits, judgement, exact } => {
+        OutputShadow::Error { real, error_bits, correct_digits, judgement, exact } => {
             put(22, &error_bits.to_le_bytes());
             put(30, &correct_digits.to_le_bytes());
             put(38, &append(reals, real).to_le_bytes());
@@ -68,9 +68,9 @@ pub(super) fn decode<'a>(record: &[u8; RECORD], reals: &'a [u8], notations: &[No
     let text = |from: usize, to: usize| std::str::from_utf8(&reals[from..to]).ok().filter(|t| !t.is_empty());
     let notation = (u32::from_le_bytes(at(record, 40)) as usize).checked_sub(1);
     let said = match record[10] >> 2 & 3 {
-        NOTHING => Said::Nothing,
-        DOT => Said::Dot(Value::new(format(record[10] >> 4), &record[22..32])),
-        _ => Said::Error {
+        NOTHING => OutputShadow::Nothing,
+        DOT => OutputShadow::Dot(Value::new(format(record[10] >> 4), &record[22..32])),
+        _ => OutputShadow::Error {
             real: text(start, end),
             error_bits: f64::from_le_bytes(at(record, 22)),
             correct_digits: f32::from_le_bytes(at(record, 30)),
@@ -103,12 +103,12 @@ mod tests {
         let f80 = |low: u8| Value::new(Format::F80, &[low, 2, 3, 4, 5, 6, 7, 0x88, 0xff, 0x3f]);
         let error = |real: Option<&'static str>, judgement| {
             let exact = real.map(|_| "0.25");
-            Said::Error { real, error_bits: 52.25, correct_digits: 0.3, judgement, exact }
+            OutputShadow::Error { real, error_bits: 52.25, correct_digits: 0.3, judgement, exact }
         };
         let said = [
-            Said::Nothing,
-            Said::Dot(1.5f32.into()),
-            Said::Dot(f80(9)),
+            OutputShadow::Nothing,
+            OutputShadow::Dot(1.5f32.into()),
+            OutputShadow::Dot(f80(9)),
             error(None, Judgement::Right),
             error(Some("0.30000000000000000000001"), Judgement::Wrong),
             error(Some("-1e-400"), Judgement::Unsettled),

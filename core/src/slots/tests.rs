@@ -17,9 +17,9 @@ impl Numbers {
     }
 }
 
-/// Has a ticket stand for a double, with a shadow or without.
-fn fill<V>(slots: &mut Slots<V>, ticket: u64, bits: u128, shadow: Option<V>) {
-    slots.assign(ticket, F64, bits, shadow);
+/// Has a handle stand for a double, with a shadow or without.
+fn fill<V>(slots: &mut Slots<V>, handle: u64, bits: u128, shadow: Option<V>) {
+    slots.assign(handle, F64, bits, shadow);
 }
 
 #[test]
@@ -30,35 +30,35 @@ fn a_cell_is_as_small_as_planned() {
 #[test]
 fn other_bits_or_another_format_find_nothing() {
     let mut slots = Slots::new();
-    let ticket = slots.insert(Format::F80, 7 << 64 | 9, 'a');
-    assert_ne!(ticket, NO_TICKET);
-    assert_eq!(slots.get(ticket, Format::F80, 7 << 64 | 9), Some(&'a'));
-    assert_eq!(slots.get(ticket, Format::F80, 8 << 64 | 9), None);
-    assert_eq!(slots.get(ticket, F64, 9), None);
-    assert_eq!(slots.get(NO_TICKET, F64, 0), None);
+    let handle = slots.insert(Format::F80, 7 << 64 | 9, 'a');
+    assert_ne!(handle, NO_HANDLE);
+    assert_eq!(slots.get(handle, Format::F80, 7 << 64 | 9), Some(&'a'));
+    assert_eq!(slots.get(handle, Format::F80, 8 << 64 | 9), None);
+    assert_eq!(slots.get(handle, F64, 9), None);
+    assert_eq!(slots.get(NO_HANDLE, F64, 0), None);
     assert_eq!(slots.get(u64::MAX, F64, 0), None);
 }
 
 #[test]
 fn bits_above_the_format_are_ignored() {
     let mut slots = Slots::new();
-    let ticket = slots.insert(Format::F32, 0xffff_0000_0001, 'a');
-    assert_eq!(slots.get(ticket, Format::F32, 1), Some(&'a'));
+    let handle = slots.insert(Format::F32, 0xffff_0000_0001, 'a');
+    assert_eq!(slots.get(handle, Format::F32, 1), Some(&'a'));
 }
 
 #[test]
-fn tickets_are_pending_from_when_they_are_handed_out_until_they_are_assigned() {
+fn handles_are_pending_from_when_they_are_handed_out_until_they_are_assigned() {
     let mut slots = Slots::new();
-    let ticket = slots.reserve();
-    assert!(slots.is_pending(ticket) && !slots.is_pending(NO_TICKET) && !slots.is_pending(u64::MAX));
-    fill(&mut slots, ticket, 1, None::<char>);
-    assert!(!slots.is_pending(ticket));
+    let handle = slots.reserve();
+    assert!(slots.is_pending(handle) && !slots.is_pending(NO_HANDLE) && !slots.is_pending(u64::MAX));
+    fill(&mut slots, handle, 1, None::<char>);
+    assert!(!slots.is_pending(handle));
     slots.sweep([]);
-    assert!(!slots.is_pending(ticket), "nobody has it");
+    assert!(!slots.is_pending(handle), "nobody has it");
 }
 
 #[test]
-fn reserved_tickets_survive_until_assigned() {
+fn reserved_handles_survive_until_assigned() {
     let mut slots = Slots::new();
     let [first, second, third] = std::array::from_fn(|_| slots.reserve());
     fill(&mut slots, first, 1, Some('a'));
@@ -75,17 +75,17 @@ fn reserved_tickets_survive_until_assigned() {
 }
 
 #[test]
-fn sweeping_frees_what_is_not_marked_and_recycles_tickets() {
+fn sweeping_frees_what_is_not_marked_and_recycles_handles() {
     let mut slots = Slots::new();
     let shadow = Arc::new(());
     for round in 0..50 {
-        let tickets: Vec<u64> = (0..5000).map(|i| slots.insert(F64, i, shadow.clone())).collect();
-        assert!(tickets.iter().all(|&t| t < 12_000), "round {round}: tickets are not recycled");
-        slots.sweep(tickets.iter().copied().step_by(10).chain([u64::MAX, 0, 1 << 31]));
+        let handles: Vec<u64> = (0..5000).map(|i| slots.insert(F64, i, shadow.clone())).collect();
+        assert!(handles.iter().all(|&t| t < 12_000), "round {round}: handles are not recycled");
+        slots.sweep(handles.iter().copied().step_by(10).chain([u64::MAX, 0, 1 << 31]));
         assert_eq!(slots.live(), 500);
         // Shadows nobody refers to are dropped when their slots are used again.
         assert!(Arc::strong_count(&shadow) <= 1 + 500 * (round + 1) + 5000);
-        assert!(tickets[1..10].iter().all(|&ticket| slots.get(ticket, F64, 1).is_none()));
+        assert!(handles[1..10].iter().all(|&handle| slots.get(handle, F64, 1).is_none()));
         slots.sweep([]);
     }
     slots.sweep([]);
@@ -116,24 +116,24 @@ fn random_use_agrees_with_a_map() {
                 assert_eq!(slots.live(), truth.len());
             }
             1..=20 => {
-                let tickets: Vec<u64> = (0..1 + next.below(700)).map(|_| slots.reserve()).collect();
-                for ticket in tickets {
+                let handles: Vec<u64> = (0..1 + next.below(700)).map(|_| slots.reserve()).collect();
+                for handle in handles {
                     let shadow = (next.below(4) > 0).then_some(step);
-                    fill(&mut slots, ticket, u128::from(step), shadow);
+                    fill(&mut slots, handle, u128::from(step), shadow);
                     match shadow {
-                        Some(shadow) => assert_eq!(truth.insert(ticket, shadow), None),
-                        None => assert_eq!(slots.get(ticket, F64, u128::from(step)), None),
+                        Some(shadow) => assert_eq!(truth.insert(handle, shadow), None),
+                        None => assert_eq!(slots.get(handle, F64, u128::from(step)), None),
                     }
                 }
             }
             _ => {
-                let ticket = slots.insert(F64, u128::from(step), step);
-                assert_eq!(truth.insert(ticket, step), None, "ticket {ticket} was in use");
+                let handle = slots.insert(F64, u128::from(step), step);
+                assert_eq!(truth.insert(handle, step), None, "handle {handle} was in use");
             }
         }
     }
-    for (&ticket, &shadow) in &truth {
-        assert_eq!(slots.get(ticket, F64, u128::from(shadow)), Some(&shadow));
+    for (&handle, &shadow) in &truth {
+        assert_eq!(slots.get(handle, F64, u128::from(shadow)), Some(&shadow));
     }
-    assert!(PAGE * slots.pages.len() < 600_000, "tickets are recycled");
+    assert!(PAGE * slots.pages.len() < 600_000, "handles are recycled");
 }

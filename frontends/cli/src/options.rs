@@ -198,7 +198,7 @@ pub(crate) struct Cli {
 
     /// Leave every instruction that meets a shadow to the engine
     #[arg(long, hide = true)]
-    slow_twins: bool,
+    reference_path: bool,
 
     /// Carry shadows from the program's first instruction on, not from the first seed
     #[arg(long, hide = true)]
@@ -458,7 +458,7 @@ impl Cli {
             valgrind_compat: self.valgrind_compat,
             avx512: !self.no_avx512,
             annotate: self.from_start,
-            slow: self.slow_twins,
+            slow: self.reference_path,
         }
     }
 

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::hooks::abi;
     use crate::hooks::fake::Fake;
-    use crate::session::observer::{Applied, Kept};
+    use crate::session::observer::{LibraryCall, SavedShadow};
     use shadowgrind_core::format::Format;
     use shadowgrind_core::ops::Op;
     use shadowgrind_core::site::Site;
@@ -146,8 +146,8 @@ mod tests {
         let sites = [1, 2, 2].map(Site::from_bits);
         let x = [1f64, 1f64].map(|x| u128::from(x.to_bits()));
         for site in sites {
-            let kept = &[Kept::NONE; 2];
-            observer.function(&mut m, &Applied { site, op: Op::Add, x: &x, kept, result });
+            let kept = &[SavedShadow::NONE; 2];
+            observer.function(&mut m, &LibraryCall { site, op: Op::Add, x: &x, kept, result });
         }
         let mut found: Vec<(u32, u64)> =
             observer.findings().iter().map(|found| (found.site.bits(), found.count)).collect();

@@ -1,8 +1,8 @@
 //! Reports made up for tests, with places that need no files.
 
 use shadowgrind_core::findings::{
-    Decided, Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, Remedy,
-    Report, Said, Spread, Value, VariableRange, Witness, Wrapped,
+    Decided, Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, OutputShadow,
+    Remedy, Report, Spread, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
@@ -50,7 +50,7 @@ pub(crate) fn site(report: &mut Report, offset: u64) -> Site {
 }
 
 /// Appends an output of `printf`.
-pub(crate) fn print(report: &mut Report, offset: u64, position: u16, value: Value, said: Said<&str>) {
+pub(crate) fn print(report: &mut Report, offset: u64, position: u16, value: Value, said: OutputShadow<&str>) {
     let site = site(report, offset);
     report.outputs.push(&Output {
         kind: OutputKind::Printf,
@@ -64,7 +64,13 @@ pub(crate) fn print(report: &mut Report, offset: u64, position: u16, value: Valu
 }
 
 /// Appends an output of `printf` after this text.
-pub(crate) fn print_as(report: &mut Report, label: &str, notation: Notation, value: Value, said: Said<&str>) {
+pub(crate) fn print_as(
+    report: &mut Report,
+    label: &str,
+    notation: Notation,
+    value: Value,
+    said: OutputShadow<&str>,
+) {
     let (site, label) = (site(report, 0x1027), report.outputs.label(label));
     let (kind, position, notation) = (OutputKind::Printf, 0, Some(notation));
     report.outputs.push(&Output { kind, label, value, site, position, said, notation });
@@ -85,17 +91,17 @@ pub(crate) fn dot() -> Report {
         input("u[0..100]", Some(1.0f32.into()), -0.5, 100),
         input("late#2", None, 1.0, 0),
     ];
-    print(&mut report, 0x1010, 0, 0.1f32.into(), Said::Dot(0.0f32.into()));
-    print(&mut report, 0x2004, 0, wide(1), Said::Dot(wide(0)));
-    print(&mut report, 0x0999, 0, f64::NAN.into(), Said::Dot(f64::NEG_INFINITY.into()));
+    print(&mut report, 0x1010, 0, 0.1f32.into(), OutputShadow::Dot(0.0f32.into()));
+    print(&mut report, 0x2004, 0, wide(1), OutputShadow::Dot(wide(0)));
+    print(&mut report, 0x0999, 0, f64::NAN.into(), OutputShadow::Dot(f64::NEG_INFINITY.into()));
     for i in 0..1000 {
         let x = f64::from(i) / 1000.0;
-        print(&mut report, 0x101e, 0, x.into(), Said::Dot((2.0 * x - 1.0).into()));
-        print(&mut report, 0x101e, 1, (1e-300 * x).into(), Said::Dot(0.0.into()));
+        print(&mut report, 0x101e, 0, x.into(), OutputShadow::Dot((2.0 * x - 1.0).into()));
+        print(&mut report, 0x101e, 1, (1e-300 * x).into(), OutputShadow::Dot(0.0.into()));
     }
     let label = report.outputs.label("energy[1]");
     let value = 6.02214076e23.into();
-    let said = Said::Dot((-1.0 / 3.0).into());
+    let said = OutputShadow::Dot((-1.0 / 3.0).into());
     report.outputs.push(&Output {
         kind: OutputKind::Spec,
         label,
@@ -125,25 +131,25 @@ pub(crate) fn dot() -> Report {
 /// The same kind of report when nobody said what to seed.
 pub(crate) fn nothing_seeded() -> Report {
     let mut report = report("dot");
-    print(&mut report, 0x1010, 0, 0.1.into(), Said::Dot(0.0.into()));
+    print(&mut report, 0x1010, 0, 0.1.into(), OutputShadow::Dot(0.0.into()));
     report.coverage.operations = Some(17);
     report
 }
 
-fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> Said<&'static str> {
+fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> OutputShadow<&'static str> {
     let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
-    Said::Error { real: Some(real), error_bits, correct_digits, judgement, exact: None }
+    OutputShadow::Error { real: Some(real), error_bits, correct_digits, judgement, exact: None }
 }
 
 /// A float printed wrongly, and the text that it should have had.
-fn as_text(exact: &'static str, error_bits: f64) -> Said<&'static str> {
+fn as_text(exact: &'static str, error_bits: f64) -> OutputShadow<&'static str> {
     let judgement = Judgement::Wrong;
-    Said::Error { real: Some("1"), error_bits, correct_digits: 1.5, judgement, exact: Some(exact) }
+    OutputShadow::Error { real: Some("1"), error_bits, correct_digits: 1.5, judgement, exact: Some(exact) }
 }
 
 /// One whose digits were right as far as they were printed.
-fn wrong_but_not_seen(real: &'static str, error_bits: f64) -> Said<&'static str> {
-    Said::Error {
+fn wrong_but_not_seen(real: &'static str, error_bits: f64) -> OutputShadow<&'static str> {
+    OutputShadow::Error {
         real: Some(real),
         error_bits,
         correct_digits: 0.0,
@@ -153,8 +159,8 @@ fn wrong_but_not_seen(real: &'static str, error_bits: f64) -> Said<&'static str>
 }
 
 /// A float that its shadow has nothing to say against.
-fn right(error_bits: f64, correct_digits: f32) -> Said<&'static str> {
-    Said::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right, exact: None }
+fn right(error_bits: f64, correct_digits: f32) -> OutputShadow<&'static str> {
+    OutputShadow::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right, exact: None }
 }
 
 /// Two causes, one of them a cancellation with all there is to say, a decision that comes of it, one that is unsettled, a
@@ -177,7 +183,7 @@ pub(crate) fn mpfr() -> Report {
     print(&mut report, 0x1021, 0, 0.30000000000000004.into(), wrong("0.3", 1.0, 15.7));
     print(&mut report, 0x1021, 1, 2.0.into(), right(0.0, 15.95));
     print(&mut report, 0x1023, 0, f64::NAN.into(), right(0.0, f32::NAN));
-    let unsettled = Said::Error {
+    let unsettled = OutputShadow::Error {
         real: Some("0.0"),
         error_bits: 0.0,
         correct_digits: 15.95,

@@ -2,9 +2,9 @@
 
 use super::columns::Rounding;
 use super::{Active, Adjoint, Component, MISMATCH};
-use shadowgrind_core::findings::{Answers, Coverage, Gap, Questions, Said, Tape, Value};
+use shadowgrind_core::findings::{Answers, Coverage, Gap, OutputShadow, Questions, Tape, Value};
 use shadowgrind_core::numbers::Numbers;
-use shadowgrind_core::shadow::{Derivatives, Leaves, Policy, Seed, Seen, Sent, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Derivatives, Leaves, Observed, Policy, Seed, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use std::time::Instant;
 
@@ -27,21 +27,21 @@ impl Shadow for Adjoint {
         Adjoint { budget: settings.budget, ..adjoint }
     }
 
-    fn seed(&mut self, _x: Seen<'_, Active>, seed: Seed) -> Option<Active> {
+    fn seed(&mut self, _x: Observed<'_, Active>, seed: Seed) -> Option<Active> {
         self.began.get_or_insert_with(Instant::now);
         let statement = self.tape.input(self.budget.then(Rounding::default))?;
         self.components.push(Component { input: seed.input, weight: seed.weight, statement });
         Some(Active::new(statement))
     }
 
-    fn output(&mut self, leaves: &Leaves, x: Seen<'_, Active>) -> (Value, Said<String>) {
+    fn output(&mut self, leaves: &Leaves, x: Observed<'_, Active>) -> (Value, OutputShadow<String>) {
         self.settle_in();
         if x.shadow.is_some_and(|shadow| shadow.is_bits()) {
             self.lost(leaves.site, MISMATCH);
         } else if let Some(&active) = x.shadow {
             self.outputs.push((leaves.output, active));
         }
-        (x.value(), Said::Nothing)
+        (x.value(), OutputShadow::Nothing)
     }
 
     fn answers(&mut self, questions: &Questions) -> Option<Answers> {

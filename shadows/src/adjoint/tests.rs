@@ -4,7 +4,7 @@ use super::*;
 use crate::dot;
 use shadowgrind_core::findings::{Answers, Questions};
 use shadowgrind_core::ops::Operand;
-use shadowgrind_core::shadow::{Leaves, Seed, Seen, Settings, Shadow};
+use shadowgrind_core::shadow::{Leaves, Observed, Seed, Settings, Shadow};
 
 /// A float of a made-up program.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ impl Program {
     }
 
     fn input(&mut self, input: usize, value: f64, weight: f64) -> Number {
-        let x = Seen { format: Format::F64, bits: bits(value), shadow: None };
+        let x = Observed { format: Format::F64, bits: bits(value), shadow: None };
         Number { value, shadow: self.0.seed(x, Seed { input, weight }) }
     }
 
@@ -52,7 +52,10 @@ impl Program {
 
     fn print(&mut self, output: u64, x: Number) {
         let leaves = Leaves { site: Site::NONE, output, notation: None, written: false };
-        self.0.output(&leaves, Seen { format: Format::F64, bits: bits(x.value), shadow: x.shadow.as_ref() });
+        self.0.output(
+            &leaves,
+            Observed { format: Format::F64, bits: bits(x.value), shadow: x.shadow.as_ref() },
+        );
     }
 
     fn answers(&mut self, inputs: usize) -> Answers {

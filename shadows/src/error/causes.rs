@@ -10,7 +10,7 @@ use shadowgrind_core::findings::{Finding, FindingKind, Spread};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::{Lane, Seen, Settings, Watch};
+use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
 
 use super::decisions::Outcome;
@@ -83,7 +83,7 @@ impl Causes {
         let (mut has_grown, mut is_traced) = (false, true);
         let mut reals: [Option<Real>; MAX_OPERANDS] = [const { None }; MAX_OPERANDS];
         for (i, &shadow) in lane.shadows.iter().enumerate() {
-            let x = Seen { format: lane.from, bits: lane.x[i], shadow };
+            let x = Observed { format: lane.from, bits: lane.x[i], shadow };
             reals[i] = self.known(&x);
             if let (None, Some(error)) = (&reals[i], shadow) {
                 if error.is_nan() {
@@ -106,13 +106,13 @@ impl Causes {
             *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
         }
         if error.to_bits() != 0 {
-            self.keep(&Seen { format: to, bits: r, shadow: Some(&error) }, real);
+            self.keep(&Observed { format: to, bits: r, shadow: Some(&error) }, real);
         }
     }
 
     /// The real of operand `x`, whose error has an unknown origin. A sum that goes on with what is not wrong yet may have made
     /// it so in turns that were not seen: that is said with it.
-    fn unknown(&mut self, lane: &Lane<'_, f64>, x: &Seen<'_, f64>) -> (Option<Real>, bool) {
+    fn unknown(&mut self, lane: &Lane<'_, f64>, x: &Observed<'_, f64>) -> (Option<Real>, bool) {
         let Some(real) = ErrorShadow::measurable(x) else { return (None, false) };
         let is_small = measure::measure(x.format, x.bits, Some(&real)).error_bits <= self.threshold;
         if lane.op.addends().is_empty() || !is_small {
@@ -122,14 +122,14 @@ impl Causes {
     }
 
     /// Output `index`, which is `x`, is wrong by so many bits.
-    pub(super) fn is_wrong(&mut self, x: &Seen<'_, f64>, bits: f64, index: u64) {
+    pub(super) fn is_wrong(&mut self, x: &Observed<'_, f64>, bits: f64, index: u64) {
         let real = self.known(x);
-        let seen = Seen { format: x.format, bits: x.bits, shadow: real.as_ref() };
+        let seen = Observed { format: x.format, bits: x.bits, shadow: real.as_ref() };
         self.unexplained += u64::from(!self.reals.answers(&seen, bits, index));
     }
 
     /// A decision about `x`, compared with that of the reals.
-    pub(super) fn decided(&mut self, site: Site, what: What, x: &[Seen<'_, f64>], outcome: Outcome) {
+    pub(super) fn decided(&mut self, site: Site, what: What, x: &[Observed<'_, f64>], outcome: Outcome) {
         let real = |x| self.known(x);
         let known: Vec<Option<Real>> = x.iter().map(real).collect();
         let is_known = x.iter().zip(&known).all(|(x, known)| x.shadow.is_none() || known.is_some());
@@ -138,8 +138,10 @@ impl Causes {
         }
         let about = |(x, known): (_, Option<Real>)| known.or_else(|| ErrorShadow::measurable(x));
         let reals: Vec<Option<Real>> = x.iter().zip(known).map(about).collect();
-        let seen = |(x, real): (&Seen<'_, f64>, _)| Seen { format: x.format, bits: x.bits, shadow: real };
-        let seen: Vec<Seen<'_, Real>> = x.iter().zip(reals.iter().map(Option::as_ref)).map(seen).collect();
+        let seen =
+            |(x, real): (&Observed<'_, f64>, _)| Observed { format: x.format, bits: x.bits, shadow: real };
+        let seen: Vec<Observed<'_, Real>> =
+            x.iter().zip(reals.iter().map(Option::as_ref)).map(seen).collect();
         match is_known {
             true => self.reals.decides(site, what, &seen),
             false => self.reals.decided(site, what, &seen, outcome == Outcome::Flips),
@@ -169,14 +171,14 @@ impl Causes {
     }
 
     /// The real of a float that is known again.
-    pub(super) fn known(&self, x: &Seen<'_, f64>) -> Option<Real> {
+    pub(super) fn known(&self, x: &Observed<'_, f64>) -> Option<Real> {
         let (key, is_negative) = key(x)?;
         let known = self.known.get(place(key))?.as_ref().filter(|known| known.key == key)?;
         let is_turned = known.is_negative != is_negative;
         Some(if is_turned { known.real.scaled(x.format, true, 0) } else { known.real.clone() })
     }
 
-    fn keep(&mut self, x: &Seen<'_, f64>, real: Real) {
+    fn keep(&mut self, x: &Observed<'_, f64>, real: Real) {
         let Some((key, is_negative)) = key(x) else { return };
         if self.known.is_empty() {
             self.known.resize(KNOWN, None);
@@ -199,7 +201,7 @@ impl Grown {
 }
 
 /// Key of a float with an error, and whether its sign was turned over.
-fn key(x: &Seen<'_, f64>) -> Option<(Key, bool)> {
+fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
     let error = *x.shadow?;
     if x.format == Format::F80 {
         return None;
@@ -251,7 +253,7 @@ mod tests {
     fn decisions_have_causes() {
         let mut shadow = <ErrorShadow as Shadow>::new(&Settings::default());
         let (sum, error) = sum(&mut shadow);
-        let of = |x: f64, shadow| Seen { format: Format::F64, bits: x.to_bits().into(), shadow };
+        let of = |x: f64, shadow| Observed { format: Format::F64, bits: x.to_bits().into(), shadow };
         let x = [of(sum, error.as_ref()), of(1.0, None)];
         shadow.compare(COMPARE, Predicate(Predicate::LESS), x);
         let findings = shadow.findings();

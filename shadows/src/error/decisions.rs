@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use rug::Float;
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::{ErrorShadow, PRECISION, real};
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
 }
 
 /// A comparison of `x`.
-pub(super) fn compared(predicate: Predicate, x: &[Seen<'_, f64>; 2]) -> Outcome {
+pub(super) fn compared(predicate: Predicate, x: &[Observed<'_, f64>; 2]) -> Outcome {
     if x.iter().all(|x| x.shadow.is_none()) {
         return Outcome::Alike;
     }
@@ -46,7 +46,7 @@ pub(super) fn compared(predicate: Predicate, x: &[Seen<'_, f64>; 2]) -> Outcome 
 }
 
 /// A conversion of `x`, by the rounding mode of the moment that `reals` know.
-pub(super) fn converted(how: ToInteger, x: Seen<'_, f64>, reals: &Mpfr) -> Outcome {
+pub(super) fn converted(how: ToInteger, x: Observed<'_, f64>, reals: &Mpfr) -> Outcome {
     if x.shadow.is_none() {
         return Outcome::Alike;
     }
@@ -77,7 +77,7 @@ fn decides(predicate: Predicate, order: Option<Ordering>) -> u8 {
 }
 
 /// Tells whether a difference is no more than what the reals of `x` may be off by; NaN always is.
-fn is_noise(difference: &Float, x: &[Seen<'_, f64>]) -> bool {
+fn is_noise(difference: &Float, x: &[Observed<'_, f64>]) -> bool {
     let reals = x.iter().filter_map(ErrorShadow::measurable);
     let noise = reals.map(|real| real.noise()).fold(f32::NEG_INFINITY, f32::max);
     match difference.get_exp() {

@@ -2,7 +2,7 @@
 //!
 //! Three books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
 //! that what a compensated sum puts back cancels out. *Gains*: where, along the way of the largest of these, the
-//! relative error grew. The third, [`influences`](super::influences), is of operations at fault (their local error is
+//! relative error grew. The third, [`influences`](super::influences), is of erroneous operations (their local error is
 //! above the threshold) that the value depends on. Knows no spots.
 
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use super::unit::Unit;
 
 /// Number of roundings that a value keeps.
 const ROUNDINGS: usize = 3;
-/// Number of gains.
+/// Number of amplifications.
 const GAINS: usize = 2;
 
 /// Part of an error, float less real, in the unit of what it is part of: see [`Unit`].
@@ -287,18 +287,18 @@ pub(super) fn narrow(factor: f64) -> f32 {
 /// Operations at which relative error grew most, in bits: signed, as one turn of a loop may lose what the last has
 /// gained.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gains {
+pub(super) struct Amplifications {
     operations: [Id; GAINS],
     /// The bits of how many bits, an `f32`: choices between words are no branches, as those between floats are.
     amounts: [u32; GAINS],
 }
 
-impl Gains {
-    pub(super) const NONE: Gains = Gains { operations: [0; GAINS], amounts: [0; GAINS] };
+impl Amplifications {
+    pub(super) const NONE: Amplifications = Amplifications { operations: [0; GAINS], amounts: [0; GAINS] };
 
     /// These, after `operation` made the error grow by `bits`.
     #[inline(always)]
-    pub(super) fn with(&self, operation: Id, bits: f64) -> Gains {
+    pub(super) fn with(&self, operation: Id, bits: f64) -> Amplifications {
         let size = |amount: u32| amount & (u32::MAX >> 1);
         let gained = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
         let ([first, second], [x, y]) = (self.operations, self.amounts);
@@ -313,7 +313,7 @@ impl Gains {
         let sum = (f32::from_bits(before) + gained).to_bits();
         let after = if known { sum } else { gained.to_bits() };
         let (to_first, to_second) = (!to_second & !kept, to_second & !kept);
-        Gains {
+        Amplifications {
             operations: [
                 if to_first { operation } else { first },
                 if to_second { operation } else { second },

@@ -1,10 +1,10 @@
-//! The diagnosis of reals for another shadow, which knows errors by itself and shows some executions only: what is at fault, who
+//! The diagnosis of reals for another shadow, which knows errors by itself and shows some executions only: what is erroneous, who
 //! answers for a wrong float, and what there is to say of them.
 
 use shadowgrind_core::findings::Finding;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::{Lane, Seen};
+use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
 use super::blame::{Roundings, narrow};
@@ -53,13 +53,13 @@ impl MpfrShadow {
     }
 
     /// Has those answer who made output `index`, which is `seen`, wrong by so many `bits`. Tells whether anybody is known.
-    pub(crate) fn answers(&mut self, seen: &Seen<'_, Value>, bits: f64, index: u64) -> bool {
+    pub(crate) fn answers(&mut self, seen: &Observed<'_, Value>, bits: f64, index: u64) -> bool {
         let Some(real) = seen.shadow.filter(|real| explains(real, seen, bits)) else { return false };
         !self.blame(real, seen, bits, Some(index)).is_empty()
     }
 
     /// A decision about `x`, whose reals are all known.
-    pub(crate) fn decides(&mut self, site: Site, what: What, x: &[Seen<'_, Value>]) {
+    pub(crate) fn decides(&mut self, site: Site, what: What, x: &[Observed<'_, Value>]) {
         match (what, x) {
             (What::Compare(predicate), [a, b]) => self.compared(site, predicate, [a, b].map(copy)),
             (What::Integer(how), [x]) => self.converted(site, how, copy(x)),
@@ -68,7 +68,7 @@ impl MpfrShadow {
     }
 
     /// A decision about `x` that is another than that of the reals, or that cannot be told (`flips`: it is).
-    pub(crate) fn decided(&mut self, site: Site, what: What, x: &[Seen<'_, Value>], flips: bool) {
+    pub(crate) fn decided(&mut self, site: Site, what: What, x: &[Observed<'_, Value>], flips: bool) {
         let format = |n: usize| x.get(n).unwrap_or(&x[0]).format;
         let id = self.operations.at(site, what, (format(0), format(1)));
         if self.doubts_again(id, x) {
@@ -80,25 +80,27 @@ impl MpfrShadow {
         }
     }
 
-    /// All that was found: what answered for something, and then what was at fault without that.
+    /// All that was found: what answered for something, and then what was erroneous without that.
     pub(crate) fn diagnoses(&mut self) -> [Vec<Finding>; 2] {
         let reached = MpfrShadow::findings(self);
         [reached, self.unreached()]
     }
 }
 
-fn copy<'a>(x: &Seen<'a, Value>) -> Seen<'a, Value> {
-    Seen { format: x.format, bits: x.bits, shadow: x.shadow }
+fn copy<'a>(x: &Observed<'a, Value>) -> Observed<'a, Value> {
+    Observed { format: x.format, bits: x.bits, shadow: x.shadow }
 }
 
 /// Tells whether what is known of an error of so many bits explains it: a part is about as large, or it has grown by about as
 /// many at one place.
-fn explains(real: &Real, seen: &Seen<'_, Value>, bits: f64) -> bool {
+fn explains(real: &Real, seen: &Observed<'_, Value>, bits: f64) -> bool {
     const ENOUGH: f64 = 0.1;
     const ENOUGH_GAINED: f64 = 0.25;
     let unit = real.unit(seen.format.to_f64(seen.bits)).size;
     let least = ENOUGH * real.error_of(seen.format, seen.bits).abs();
     let parts = real.influences.parts().into_iter().chain(real.roundings.iter());
     let has_part = parts.map(|part| (part.amount * unit).abs()).any(|part| part >= least);
-    has_part || !least.is_finite() || real.gains.iter().any(|(_, gained)| gained > ENOUGH_GAINED * bits)
+    has_part
+        || !least.is_finite()
+        || real.amplifications.iter().any(|(_, gained)| gained > ENOUGH_GAINED * bits)
 }

@@ -8,13 +8,13 @@ use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::certainty;
+use super::error_bound;
+use super::fast::Recurring;
 use super::history::Source;
-use super::lean::Recurring;
 use super::linear::exponent;
 use super::number::RealNumber;
 use super::operations::{Id, What};
@@ -27,7 +27,7 @@ const MARGIN: f32 = 4.0;
 
 impl MpfrShadow {
     /// A comparison: does it come out as in the reals?
-    pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Seen<'_, Value>; 2]) {
+    pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
         let format = (x[0].format, x[1].format);
         let id = self.operations.at(site, What::Compare(predicate), format);
         self.operations[id].count += 1;
@@ -37,7 +37,7 @@ impl MpfrShadow {
         let floats = x.each_ref().map(|x| RealNumber::from_bits(x.format, x.bits));
         let real = |n: usize| x[n].shadow.map_or(&floats[n], Real::value);
         let (a, b) = (real(0), real(1));
-        let noise = x.iter().filter_map(|x| x.shadow?.certainty.noise()).reduce(f32::max);
+        let noise = x.iter().filter_map(|x| x.shadow?.error_bound.noise()).reduce(f32::max);
         let noise = noise.unwrap_or(f32::NEG_INFINITY);
         // The same answer may be one by chance.
         let found = if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
@@ -88,7 +88,7 @@ impl MpfrShadow {
     }
 
     /// A conversion to an integer: is it the integer that the real would become?
-    pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Seen<'_, Value>) {
+    pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
         let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
         self.operations[id].count += 1;
         let Some(shadow) = x.shadow.filter(|_| !self.ignores_decisions) else { return };
@@ -122,11 +122,11 @@ impl MpfrShadow {
     }
 
     /// A conversion of a float whose real is as near to where integers change as makes no difference to it.
-    fn converted_beside(&mut self, border: Float, (id, how): (Id, ToInteger), x: Seen<'_, Value>) {
-        let Seen { format, bits, shadow } = x;
+    fn converted_beside(&mut self, border: Float, (id, how): (Id, ToInteger), x: Observed<'_, Value>) {
+        let Observed { format, bits, shadow } = x;
         let place = convert::to_bits(format, &border);
-        let side =
-            self.told_apart(&[Seen { format, bits, shadow }, Seen { format, bits: place, shadow: None }]);
+        let side = self
+            .told_apart(&[Observed { format, bits, shadow }, Observed { format, bits: place, shadow: None }]);
         let Some(side) = side.filter(|_| measure::is_exactly(&border, format, place)) else {
             return self.undecided(id, &[x]);
         };
@@ -143,7 +143,7 @@ impl MpfrShadow {
 
     /// Tells whether the real becomes the same integer for sure, as is seen from the double that is next to it: where
     /// that is between the places at which integers change, so is the real.
-    fn converts_alike(&self, how: ToInteger, x: &Seen<'_, Value>, shadow: &Real) -> bool {
+    fn converts_alike(&self, how: ToInteger, x: &Observed<'_, Value>, shadow: &Real) -> bool {
         let integer: fn(f64) -> f64 = match (how, self.reals.mpfr.current) {
             (ToInteger::Truncate, _) => f64::trunc,
             (ToInteger::Round, Rounding::NearestEven) => f64::round_ties_even,
@@ -161,25 +161,25 @@ impl MpfrShadow {
     }
 
     /// Counts a decision about something so close to where it changes that the reals cannot tell.
-    pub(super) fn undecided(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+    pub(super) fn undecided(&mut self, id: Id, x: &[Observed<'_, Value>]) {
         self.operations[id].unsettled += 1;
         self.note_decision(id, x, 1.0);
     }
 
     /// Counts a decision that the reals make otherwise, unless it is held back.
-    pub(super) fn flipped(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+    pub(super) fn flipped(&mut self, id: Id, x: &[Observed<'_, Value>]) {
         let worst = x.iter().filter_map(bits_off).fold(0.0, f64::max).exp2();
         self.note_decision(id, x, worst);
         if self.holds_back(id, x, worst) {
             return;
         }
         self.operations[id].flips += 1;
-        self.operations[id].fault_error.add(worst);
+        self.operations[id].erroneous.add(worst);
         self.answered_for(id, x);
     }
 
     /// Looks at what a decision is about, wrong by so many bits, as a power of two.
-    fn note_decision(&mut self, id: Id, x: &[Seen<'_, Value>], worst: f64) {
+    fn note_decision(&mut self, id: Id, x: &[Observed<'_, Value>], worst: f64) {
         let sources: Vec<Source> = x.iter().map(Source::of_seen).collect();
         let known = self.operations[id].expression.take();
         let trace = self.trace(id, self.settings.expr_depth, false);
@@ -188,16 +188,16 @@ impl MpfrShadow {
 
     /// Decisions that were held back count now, if they have to.
     pub(super) fn settle(&mut self) {
-        for doubt in self.confirmed_doubts() {
-            let operation = &mut self.operations[doubt.id];
-            operation.flips += doubt.error.count;
-            operation.fault_error.join(&doubt.error);
-            self.answered_for(doubt.id, &doubt.seen());
+        for deferred in self.confirmed_deferred() {
+            let operation = &mut self.operations[deferred.id];
+            operation.flips += deferred.error.count;
+            operation.erroneous.join(&deferred.error);
+            self.answered_for(deferred.id, &deferred.seen());
         }
     }
 
     /// Asks who made the operands of an operation wrong.
-    pub(super) fn answered_for(&mut self, id: Id, x: &[Seen<'_, Value>]) {
+    pub(super) fn answered_for(&mut self, id: Id, x: &[Observed<'_, Value>]) {
         let mut causes = Vec::new();
         for seen in x {
             let (Some(shadow), Some(off)) = (seen.shadow, bits_off(seen)) else { continue };
@@ -212,7 +212,7 @@ impl MpfrShadow {
 }
 
 /// Error bits of what was looked at, where they may be any.
-fn bits_off(seen: &Seen<'_, Value>) -> Option<f64> {
+fn bits_off(seen: &Observed<'_, Value>) -> Option<f64> {
     seen.shadow.map(|shadow| measure::bits_off(seen.format, seen.bits, shadow))
 }
 
@@ -234,7 +234,7 @@ fn decides(predicate: Predicate, relation: u8) -> u8 {
 /// Tells whether a difference is no more than the reals' own noise.
 fn within(difference: &Float, noise: f32) -> bool {
     match difference.get_exp() {
-        Some(exponent) => certainty::covers(noise, exponent),
+        Some(exponent) => error_bound::covers(noise, exponent),
         None => difference.is_zero() && noise > f32::NEG_INFINITY,
     }
 }

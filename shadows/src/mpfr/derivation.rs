@@ -9,8 +9,8 @@ use rug::Float;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
-use super::certainty::covers;
 use super::convert;
+use super::error_bound::covers;
 use super::exact::rounds_to_integer;
 use super::history::{History, Serial, Source, Step, UNTRACED};
 use super::operations::{Operations, What};

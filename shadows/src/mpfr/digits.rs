@@ -15,7 +15,7 @@ use rug::integer::Order;
 use rug::{Assign, Float, Integer};
 use shadowgrind_core::format::{Format, Number};
 
-use super::{certainty, convert};
+use super::{convert, error_bound};
 use rounding::finished;
 use words::*;
 
@@ -98,10 +98,10 @@ impl Short {
         self.words[0] | self.words[1] | self.words[2] | self.words[3] & 0x7ff == 0
     }
 
-    /// Tells whether it is as near to its double, a normal number, as [`NEAR`](super::certainty::NEAR) says.
+    /// Tells whether it is as near to its double, a normal number, as [`NEAR`](super::error_bound::NEAR) says.
     #[inline(always)]
     pub(super) fn clings(&self) -> bool {
-        const REACH: u64 = 1 << (64 - certainty::NEAR);
+        const REACH: u64 = 1 << (64 - error_bound::NEAR);
         // What is below a double's last place, and negative where that is rounded up.
         let below = self.words[WORDS - 1] << 53 | self.words[WORDS - 2] >> 11;
         below.wrapping_add(REACH) < 2 * REACH

@@ -4,11 +4,11 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
 use super::blame::{Part, Roundings, measurable, narrow};
-use super::certainty::{self, Certainty, Reckoned};
-use super::fault::{self, Fault, Outcome};
+use super::error_bound::{self, ErrorBound, Reckoned};
 use super::history::Source;
 use super::influences::Influences;
 use super::linear::{Linear, exponent};
+use super::local_error::{self, LocalError, Outcome};
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
@@ -25,7 +25,7 @@ struct Result {
     rounded: u128,
     /// The distance of the float from that, in floats.
     floats: f64,
-    certainty: Certainty,
+    error_bound: ErrorBound,
 }
 
 /// Roundings that operands bring to a result, in its unit; none if they are beyond measure.
@@ -104,17 +104,17 @@ impl MpfrShadow {
         let mut rounded = value.round(lane.to);
         let mut floats = measure::floats_between(lane.to, lane.r, rounded);
         let precision = self.settings.precision;
-        let mut certainty =
-            Certainty::of_result(lane, &self.reals.mpfr, Reckoned { value: &value, is_rounded, floats });
-        if settle::is_short(certainty, value.get_exp(), lane.to)
-            && let Some((settled, noise)) = self.settled(lane, &value, certainty)
+        let mut error_bound =
+            ErrorBound::of_result(lane, &self.reals.mpfr, Reckoned { value: &value, is_rounded, floats });
+        if settle::is_short(error_bound, value.get_exp(), lane.to)
+            && let Some((settled, noise)) = self.settled(lane, &value, error_bound)
         {
             value = settled;
             rounded = value.round(lane.to);
             floats = measure::floats_between(lane.to, lane.r, rounded);
-            certainty = Certainty::settled(noise, floats == 0.0 && value.clings(lane.to, lane.r));
+            error_bound = ErrorBound::settled(noise, floats == 0.0 && value.clings(lane.to, lane.r));
         }
-        let is_noise = |exponent| certainty::is_noise(lane, exponent, certainty, precision);
+        let is_noise = |exponent| error_bound::is_noise(lane, exponent, error_bound, precision);
         let is_exact = floats == 0.0 && value.is_exactly(lane.to, lane.r);
         if let &[Some(a), Some(b)] = lane.shadows
             && (a.value().is_zero() || b.value().is_zero() || linear.r != 0.0 && is_exact)
@@ -122,21 +122,21 @@ impl MpfrShadow {
             self.note_put_back(lane.op, [linear.x[0], linear.x[1]], [a, b]);
         }
         let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_noise);
-        if is_zero && certainty.noise().is_some() && is_exhausted(lane, linear) {
+        if is_zero && error_bound.noise().is_some() && is_exhausted(lane, linear) {
             self.operations[id].exhausted += 1;
         }
         if is_exact {
             // What was rounded off may be too small for the reals.
-            let is_noisy = certainty.noise().is_some_and(|noise| noise > f32::NEG_INFINITY);
+            let is_noisy = error_bound.noise().is_some_and(|noise| noise > f32::NEG_INFINITY);
             let is_all = !is_noisy || self.is_all(lane);
-            return (!is_all).then_some(Result { value, rounded, floats, certainty });
+            return (!is_all).then_some(Result { value, rounded, floats, error_bound });
         }
         if !is_zero {
-            return Some(Result { value, rounded, floats, certainty });
+            return Some(Result { value, rounded, floats, error_bound });
         }
         // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
         let floats = measure::floats_between(lane.to, lane.r, 0);
-        Some(Result { value: self.reals.zero(), rounded: 0, floats, certainty })
+        Some(Result { value: self.reals.zero(), rounded: 0, floats, error_bound })
     }
 
     /// Tells whether the real of a result is all there is to it: nothing was ever rounded off.
@@ -182,25 +182,25 @@ impl MpfrShadow {
 
     /// Follows the error of a result that is not exact, and keeps count of it.
     fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, result: Result) -> Real {
-        let Result { value, rounded, floats, certainty } = result;
+        let Result { value, rounded, floats, error_bound } = result;
         let outcome = Outcome { lane, linear, value: &value, rounded, floats };
-        let fault = outcome.fault(&self.reals.mpfr, self.threshold);
-        let mut real = Real::new(value, lane.to, certainty);
+        let local_error = outcome.local_error(&self.reals.mpfr, self.threshold);
+        let mut real = Real::new(value, lane.to, error_bound);
         let unit = self.follow_roundings(id, linear, lane, &mut real);
         if floats > ONE_ROUNDING
-            || fault.is_some()
-            || fault::is_tiny(lane.to, linear.r)
+            || local_error.is_some()
+            || local_error::is_tiny(lane.to, linear.r)
             || linear.r.is_infinite()
         {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
-            if any || fault.is_some() {
-                real.influences = self.influences((id, fault), linear, lane, real.value(), unit);
+            if any || local_error.is_some() {
+                real.influences = self.influences((id, local_error), linear, lane, real.value(), unit);
             }
         }
         real.serial = self.history.push(id, lane);
         self.note(id, lane, linear, floats, &real);
-        if fault.is_some() || is_looked_at(self.operations[id].error.count) {
-            self.explain_now(id, lane, fault, floats);
+        if local_error.is_some() || is_looked_at(self.operations[id].error.count) {
+            self.explain_now(id, lane, local_error, floats);
         }
         real
     }
@@ -215,10 +215,10 @@ impl MpfrShadow {
             Weighed::new(linear, lane, own, Unit::power_near(largest))
         });
         if let Some((index, shadow)) = weighed.grew {
-            real.gains = match lane.op {
+            real.amplifications = match lane.op {
                 // Their condition number is one.
-                Op::Mul | Op::Div => shadow.gains,
-                _ => shadow.gains.with(id, linear.gain(index)),
+                Op::Mul | Op::Div => shadow.amplifications,
+                _ => shadow.amplifications.with(id, linear.gain(index)),
             };
         }
         let Weighed { operands: [first, second, third], unit, .. } = weighed;
@@ -244,10 +244,10 @@ impl MpfrShadow {
         if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
     }
 
-    /// The operations at fault that the result depends on, in that unit.
+    /// The erroneous operations that the result depends on, in that unit.
     pub(super) fn influences(
         &mut self,
-        (id, fault): (Id, Option<Fault>),
+        (id, local_error): (Id, Option<LocalError>),
         linear: &Linear,
         lane: &Lane<'_, Value>,
         value: &RealNumber,
@@ -259,7 +259,8 @@ impl MpfrShadow {
             let counts = shadow.is_influenced() && kept.is_none_or(|kept| kept == index);
             counts.then(|| (&shadow.influences, linear.factor(index, shadow.unit(linear.x[index]), unit)))
         });
-        let own = fault.map(|fault| Part { operation: id, amount: measurable(fault.amount / unit.size) });
+        let own = local_error
+            .map(|local_error| Part { operation: id, amount: measurable(local_error.amount / unit.size) });
         Influences::combine(operands, own, &mut self.parts)
     }
 
@@ -293,25 +294,31 @@ impl MpfrShadow {
         }
     }
 
-    /// Looks at what an operation computed: now and then, and each time it is at fault.
-    pub(super) fn explain_now(&mut self, id: Id, lane: &Lane<'_, Value>, fault: Option<Fault>, floats: f64) {
+    /// Looks at what an operation computed: now and then, and each time it is erroneous.
+    pub(super) fn explain_now(
+        &mut self,
+        id: Id,
+        lane: &Lane<'_, Value>,
+        local_error: Option<LocalError>,
+        floats: f64,
+    ) {
         let sources: [Source; MAX_OPERANDS] = std::array::from_fn(|index| Source::of(lane, index));
         let sources = &sources[..lane.x.len()];
         if self.operations[id].error.count.is_power_of_two() {
             self.note_usual(id, sources);
         }
-        if fault.is_none() {
+        if local_error.is_none() {
             self.note_right(id, sources);
         }
-        if let Some(fault) = fault {
-            self.note_fault(id, sources, &fault, measure::error_power(lane.to, floats));
-            self.note_causes(id, lane, &fault);
+        if let Some(local_error) = local_error {
+            self.note_local_error(id, sources, &local_error, measure::error_power(lane.to, floats));
+            self.note_causes(id, lane, &local_error);
         }
     }
 }
 
 /// Tells whether what an operation computes is looked at, at the latest of so many executions with a shadow, though it is
-/// not at fault.
+/// not erroneous.
 #[inline(always)]
 pub(super) fn is_looked_at(count: u64) -> bool {
     (count < 64) | count.is_multiple_of(256)

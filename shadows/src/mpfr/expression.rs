@@ -1,4 +1,4 @@
-//! Expression of an operation at fault: one for all its executions.
+//! Expression of an erroneous operation: one for all its executions.
 //!
 //! An expression starts as what was computed the first time and is generalised to fit what is computed later
 //! (anti-unification, Plotkin 1970): constants that were always the same stay, what differed becomes a variable, and
@@ -195,7 +195,7 @@ impl Expression {
         order
     }
 
-    /// Ranges of the variables; if the executions it was made from were at fault, also the ranges at fault.
+    /// Ranges of the variables; if the executions it was made from were erroneous, also the ranges of the erroneous ones.
     pub(super) fn ranges(&self, operations: &Operations, at_fault: bool) -> Vec<VariableRange> {
         let range = |(place, number): (usize, usize)| {
             let variable = &self.variables[number];

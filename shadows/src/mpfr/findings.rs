@@ -1,5 +1,5 @@
 //! From what was counted to findings: operations that a spot blamed, each once for each kind of guilt; decisions; where NaN
-//! and infinities were born. Apart from these, operations at fault that nothing came of.
+//! and infinities were born. Apart from these, erroneous operations that nothing came of.
 
 use shadowgrind_core::findings::{Exhausted, Finding, FindingKind};
 use shadowgrind_core::ops::Op;
@@ -43,7 +43,7 @@ impl MpfrShadow {
         findings.into_iter().map(|(finding, _)| finding).collect()
     }
 
-    /// Operations at fault that nothing has answered for, because nothing came of it, or nothing that is watched.
+    /// Erroneous operations that nothing has answered for, because nothing came of it, or nothing that is watched.
     pub fn unreached(&self) -> Vec<Finding> {
         let each = |operation: &Operation| {
             let What::Op(op) = operation.what else { return None };
@@ -71,20 +71,20 @@ impl MpfrShadow {
     }
 
     fn at_fault(&self, operation: &Operation, op: Op) -> Finding {
-        let mut finding = Finding::new(operation.faults.kind(), op.name(), operation.site);
+        let mut finding = Finding::new(operation.local_errors.kind(), op.name(), operation.site);
         finding.count = operation.local_error.count;
-        finding.error_bits = operation.fault_error.spread();
+        finding.error_bits = operation.erroneous.spread();
         finding.local_error_bits = operation.local_error.spread();
         finding.causes = operation.causes.clone();
         reach(&mut finding, &operation.culprit);
         self.explain(&mut finding, operation.expression.as_deref(), operation, op.name());
-        if operation.faults.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
-            say(&mut finding, &format!("up to {} leading bits cancel", operation.faults.bits_lost));
+        if operation.local_errors.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
+            say(&mut finding, &format!("up to {} leading bits cancel", operation.local_errors.bits_lost));
         }
         finding
     }
 
-    /// An operation at which error grew, though never so much at once that it was at fault.
+    /// An operation at which error grew, though never so much at once that it was erroneous.
     fn amplifier(&self, operation: &Operation) -> Option<Finding> {
         let What::Op(op) = operation.what else { return None };
         if operation.amplified.is_empty() {
@@ -156,8 +156,8 @@ impl MpfrShadow {
         finding.count = operation.flips;
         finding.unsettled = operation.unsettled;
         finding.executions = Some(operation.count);
-        finding.error_bits = operation.fault_error.spread();
-        finding.contribution = operation.fault_error.spread().map_or(0.0, |spread| spread.mean);
+        finding.error_bits = operation.erroneous.spread();
+        finding.contribution = operation.erroneous.spread().map_or(0.0, |spread| spread.mean);
         finding.causes = operation.causes.clone();
         self.explain(&mut finding, operation.expression.as_deref(), operation, name);
         Some(finding)
@@ -168,13 +168,13 @@ impl MpfrShadow {
         let What::Op(op) = operation.what else { return None };
         let births = &operation.births;
         let witness = births.witness.as_deref()?;
-        let overflows = operation.faults.overflow > 0 && witness.result.is_infinite();
+        let overflows = operation.local_errors.overflow > 0 && witness.result.is_infinite();
         let kind = if overflows { FindingKind::Overflow } else { FindingKind::Invalid };
         let mut finding = Finding::new(kind, op.name(), operation.site);
         finding.count = births.count;
         finding.executions = Some(operation.count);
         finding.witness = Some(witness.clone());
-        finding.error_bits = operation.fault_error.spread();
+        finding.error_bits = operation.erroneous.spread();
         finding.local_error_bits = operation.local_error.spread();
         finding.causes = operation.causes.clone();
         reach(&mut finding, &operation.special);

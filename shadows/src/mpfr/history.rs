@@ -1,11 +1,11 @@
 //! The last operations with a shadow: enough to see what an operation's operands were made of.
 //!
 //! A ring of fixed size rather than a tree per value: what a value was made of is asked only where an operation is at
-//! fault, soon after it was made, and costs no memory while it lives. What has left the ring is a value like any input.
+//! in error, soon after it was made, and costs no memory while it lives. What has left the ring is a value like any input.
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::shadow::{Lane, Seen};
+use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
 use super::operations::Id;
@@ -45,7 +45,7 @@ impl Source {
     }
 
     /// Source of a float that was looked at.
-    pub(super) fn of_seen(seen: &Seen<'_, Real>) -> Source {
+    pub(super) fn of_seen(seen: &Observed<'_, Real>) -> Source {
         Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
     }
 

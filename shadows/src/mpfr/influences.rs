@@ -1,4 +1,4 @@
-//! Operations at fault that a value depends on, and how much of its error each of them made.
+//! Erroneous operations that a value depends on, and how much of its error each of them made.
 //!
 //! Most values depend on few, which are kept with the value itself: nothing is allocated for them, and nothing has to be
 //! looked up when values are merged.
@@ -13,7 +13,7 @@ const FEW: usize = 3;
 /// Number of influences kept; beyond that the least are given up.
 const MOST: usize = 32;
 
-/// Operations at fault that a value depends on, each with its part of the value's error.
+/// Erroneous operations that a value depends on, each with its part of the value's error.
 #[derive(Clone, Debug)]
 pub(super) struct Influences {
     /// Those that are kept here. Where there is a list, its factor is the first amount.
@@ -61,7 +61,7 @@ impl Influences {
     }
 
     /// Those of the operands, each with the factor that makes its amounts the result's, and a new one if the operation
-    /// is at fault.
+    /// is erroneous.
     pub(super) fn combine(
         operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
         own: Option<Part>,
@@ -249,7 +249,7 @@ mod tests {
         Few::of(parts.iter().map(|&(operation, amount)| Part { operation, amount }))
     }
 
-    /// Faults of one lineage are merged as any faults are.
+    /// Erroneous operations of one lineage are merged as any are.
     #[test]
     fn lineages_merge_as_any_faults_do() {
         let lists = [

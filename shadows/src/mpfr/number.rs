@@ -14,7 +14,7 @@ use shadowgrind_core::shadow::Lane;
 use super::digits::{self, Kind, Short};
 use super::real::Real;
 use super::reals::Mpfr;
-use super::{certainty, convert, measure};
+use super::{convert, error_bound, measure};
 
 /// Real number as it is kept beside a float.
 #[derive(Clone, Debug)]
@@ -133,7 +133,7 @@ impl RealNumber {
         }
     }
 
-    /// Tells whether the nearest float of `format`, `bits`, is nearer than [`NEAR`](super::certainty::NEAR) says.
+    /// Tells whether the nearest float of `format`, `bits`, is nearer than [`NEAR`](super::error_bound::NEAR) says.
     #[inline(always)]
     pub(super) fn clings(&self, format: Format, bits: u128) -> bool {
         match self.leading() {
@@ -178,7 +178,7 @@ impl RealNumber {
 #[inline(never)]
 fn clings(real: &Float, format: Format, bits: u128) -> bool {
     let apart = Float::with_val(64, real - convert::from_bits(format, bits));
-    let near = |exponent| exponent - format.precision() as i32 - certainty::NEAR;
+    let near = |exponent| exponent - format.precision() as i32 - error_bound::NEAR;
     match (apart.get_exp(), real.get_exp()) {
         (Some(apart), Some(exponent)) => apart <= near(exponent),
         (apart, _) => apart.is_none(),

@@ -6,7 +6,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::doubts::PutBack;
+use super::deferred::PutBack;
 use super::expression::Expression;
 use super::ranges::Ranges;
 use super::special::Births;
@@ -127,7 +127,7 @@ impl Reach {
 
 /// Numbers of times that an operation introduced error, by kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct LocalErrors {
     /// A difference uncovered the rounding of its operands.
     pub(super) cancellation: u64,
     /// The result is beyond the format's range where the real is not infinite.
@@ -142,7 +142,7 @@ pub(super) struct Faults {
     pub(super) bits_lost: f64,
 }
 
-impl Faults {
+impl LocalErrors {
     /// The commonest kind.
     pub(super) fn kind(&self) -> FindingKind {
         let kinds = [
@@ -172,12 +172,12 @@ pub(super) struct Operation {
     pub(super) operands: [Ranges; MAX_OPERANDS],
     /// Error of results, where there was a shadow.
     pub(super) error: ErrorTally,
-    /// Error of results where the operation itself was at fault.
-    pub(super) fault_error: ErrorTally,
+    /// Error of results where the operation itself was erroneous.
+    pub(super) erroneous: ErrorTally,
     /// The error it introduced itself.
     pub(super) local_error: ErrorTally,
     /// Of which kind.
-    pub(super) faults: Faults,
+    pub(super) local_errors: LocalErrors,
     /// Number of those with a shadow that were sums in which an addend left no trace.
     pub(super) absorbed: u64,
     /// Fewest significant bits that a real had left.
@@ -186,7 +186,7 @@ pub(super) struct Operation {
     pub(super) exhausted: u64,
     /// The state of roundings that others may have put back.
     pub(super) put_back: PutBack,
-    /// The formula that it computes when it is at fault.
+    /// The formula that it computes when it is erroneous.
     pub(super) expression: Option<Box<Expression>>,
     /// The formula that it usually computes, from a few executions that left a shadow.
     pub(super) usual: Option<Box<Expression>>,
@@ -218,9 +218,9 @@ impl Operation {
             count: 0,
             operands: Default::default(),
             error: ErrorTally::default(),
-            fault_error: ErrorTally::default(),
+            erroneous: ErrorTally::default(),
             local_error: ErrorTally::default(),
-            faults: Faults::default(),
+            local_errors: LocalErrors::default(),
             absorbed: 0,
             least_significant: i32::MAX,
             exhausted: 0,

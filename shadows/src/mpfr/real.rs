@@ -3,9 +3,9 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 
-use super::blame::{Gains, Roundings};
-use super::certainty::{self, Certainty};
+use super::blame::{Amplifications, Roundings};
 use super::digits::Short;
+use super::error_bound::{self, ErrorBound};
 use super::history::{Serial, UNTRACED};
 use super::influences::Influences;
 use super::linear::exponent;
@@ -17,33 +17,33 @@ use super::unit::Unit;
 pub struct Real {
     value: RealNumber,
     format: Format,
-    pub(super) certainty: Certainty,
+    pub(super) error_bound: ErrorBound,
     /// Serial, in the history, of the operation that made it.
     pub(super) serial: Serial,
     pub(super) roundings: Roundings,
-    pub(super) gains: Gains,
-    /// The operations at fault that it depends on, in the unit of the roundings.
+    pub(super) amplifications: Amplifications,
+    /// The erroneous operations that it depends on, in the unit of the roundings.
     pub(super) influences: Influences,
 }
 
 impl Real {
     /// `value`, for a float of `format`; of its error nothing is known.
     #[inline(always)]
-    pub(super) fn new(value: RealNumber, format: Format, certainty: Certainty) -> Real {
+    pub(super) fn new(value: RealNumber, format: Format, error_bound: ErrorBound) -> Real {
         Real {
             value,
             format,
-            certainty,
+            error_bound,
             serial: 0,
             roundings: Roundings::NONE,
-            gains: Gains::NONE,
+            amplifications: Amplifications::NONE,
             influences: Influences::NONE,
         }
     }
 
     /// `value`, which may be off by two to `noise`, for a float of `format`, as another shadow knows it.
     pub fn about(value: Float, format: Format, noise: f32) -> Real {
-        Real::new(RealNumber::Long(value), format, Certainty::Below(noise))
+        Real::new(RealNumber::Long(value), format, ErrorBound::Below(noise))
     }
 
     /// All of it.
@@ -51,29 +51,29 @@ impl Real {
     pub(super) fn with(
         value: RealNumber,
         format: Format,
-        certainty: Certainty,
+        error_bound: ErrorBound,
         serial: Serial,
         roundings: Roundings,
-        gains: Gains,
+        amplifications: Amplifications,
         influences: Influences,
     ) -> Real {
-        Real { value, format, certainty, serial, roundings, gains, influences }
+        Real { value, format, error_bound, serial, roundings, amplifications, influences }
     }
 
     /// The very float `bits`, of which `value` is the real.
     pub(super) fn exactly(value: RealNumber, format: Format, bits: u128) -> Real {
-        let certainty = Certainty::of_float(format, bits);
-        Real::new(value, format, certainty)
+        let error_bound = ErrorBound::of_float(format, bits);
+        Real::new(value, format, error_bound)
     }
 
-    /// No rounding, no fault, no noise.
+    /// No rounding, no local error, no noise.
     pub(super) const NOTHING: Real = Real {
         value: RealNumber::Short(Short::zero(false)),
         format: Format::F64,
-        certainty: Certainty::Exact { last: 0 },
+        error_bound: ErrorBound::Exact { last: 0 },
         serial: 0,
         roundings: Roundings::NONE,
-        gains: Gains::NONE,
+        amplifications: Amplifications::NONE,
         influences: Influences::NONE,
     };
 
@@ -101,30 +101,30 @@ impl Real {
     /// most likely find the same zero.
     #[inline(always)]
     pub fn significant_bits(&self) -> i32 {
-        self.value.get_exp().map_or(i32::MAX, |exponent| self.certainty.bits_of(exponent))
+        self.value.get_exp().map_or(i32::MAX, |exponent| self.error_bound.bits_of(exponent))
     }
 
     /// Tells whether more bits of it are sure than a float of `format` has.
     pub(super) fn is_settled(&self, format: Format) -> bool {
-        !self.certainty.lacks(self.value.get_exp(), format, format.precision() as i32)
+        !self.error_bound.lacks(self.value.get_exp(), format, format.precision() as i32)
     }
 
     /// Tells whether its float `bits` is off by more than it may be itself.
     pub(super) fn is_surely_off(&self, format: Format, bits: u128) -> bool {
         let error = self.error_of(format, bits);
-        !error.is_finite() || !certainty::covers(self.noise(), exponent(error) + 1)
+        !error.is_finite() || !error_bound::covers(self.noise(), exponent(error) + 1)
     }
 
     /// log₂ of what it may be off by: −∞ if it is exact.
     #[inline(always)]
     pub fn noise(&self) -> f32 {
-        self.certainty.noise().unwrap_or(f32::NEG_INFINITY)
+        self.error_bound.noise().unwrap_or(f32::NEG_INFINITY)
     }
 
     /// Tells whether it is rounded itself.
     #[inline(always)]
     pub(super) fn is_noisy(&self) -> bool {
-        !matches!(self.certainty, Certainty::Exact { .. })
+        !matches!(self.error_bound, ErrorBound::Exact { .. })
     }
 
     /// Float less real.
@@ -138,11 +138,11 @@ impl Real {
         let (roundings, turned) = self.roundings.scaled(negate, power);
         Real {
             roundings,
-            gains: self.gains,
+            amplifications: self.amplifications,
             influences: self.influences.scaled(if turned { -1.0 } else { 1.0 }),
             // The history knows a float by its negative, too.
             serial: if power == 0 { self.serial } else { UNTRACED },
-            ..Real::new(value, format, self.certainty.scaled(power))
+            ..Real::new(value, format, self.error_bound.scaled(power))
         }
     }
 
@@ -161,7 +161,7 @@ impl Real {
         (f64::from(self.roundings.brought(1.0)) * self.unit(x).size).abs()
     }
 
-    /// Tells whether it depends on operations at fault.
+    /// Tells whether it depends on erroneous operations.
     #[inline(always)]
     pub(crate) fn is_influenced(&self) -> bool {
         self.influences.are_any()
@@ -172,7 +172,7 @@ impl Real {
 mod tests {
     use super::*;
 
-    /// With the bits of its float and a ticket, well below 200 bytes.
+    /// With the bits of its float and a handle, well below 200 bytes.
     #[test]
     fn a_real_is_small() {
         assert!(size_of::<Real>() <= 144, "{}", size_of::<Real>());

@@ -1,16 +1,16 @@
-//! Recorded operations on doubles as reals: found on the fast path, and put where their tickets point.
+//! Recorded operations on doubles as reals: found on the fast path, and put where their handles point.
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::recorded::{Doubles, Recorded};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::{NO_TICKET, Slots};
+use shadowgrind_core::slots::{NO_HANDLE, Slots};
 use shadowgrind_core::step::Predicate;
 
 use super::blame::Merging;
 use super::elementary::{Elementary, Product, Quotient, Root, Sum};
-use super::lean::{Became, Made, Recurring};
-use super::{MpfrShadow, Value, is_lean};
+use super::fast::{Became, Made, Recurring};
+use super::{MpfrShadow, Value, takes_fast_path};
 
 const F64: Format = Format::F64;
 
@@ -22,7 +22,7 @@ impl<M: Merging> Recorded<M> for MpfrShadow {
     }
 
     fn is_usual(op: Op, from: Format, to: Format) -> bool {
-        is_lean(op, from, to)
+        takes_fast_path(op, from, to)
     }
 
     #[inline(always)]
@@ -81,10 +81,10 @@ impl MpfrShadow {
         (at, row): (&mut Recurring, E),
         doubles: Doubles,
     ) {
-        let Doubles { x: [a, b], cells: [first, second], r, ticket } = doubles;
+        let Doubles { x: [a, b], cells: [first, second], r, handle } = doubles;
         // Arrays are made where they are passed on: one for all would be written down here.
         if any_negated([first, second]) {
-            let doubles = Doubles { x: [a, b], cells: [first, second], r, ticket };
+            let doubles = Doubles { x: [a, b], cells: [first, second], r, handle };
             return self.negated_doubles(slots, (at, row.op()), doubles);
         }
         let (first, second) = (shadow_of_double(slots, first, a), shadow_of_double(slots, second, b));
@@ -93,12 +93,12 @@ impl MpfrShadow {
             Became::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
-                self.put(made, slots.vacated(ticket, F64, r.to_bits().into()));
+                self.put(made, slots.vacated(handle, F64, r.to_bits().into()));
             }
-            Became::Exact => slots.assign(ticket, F64, r.to_bits().into(), None),
+            Became::Exact => slots.assign(handle, F64, r.to_bits().into(), None),
             Became::Odd => {
                 let made = self.on_odd_doubles((at, row.op()), [a, b], r, [first, second]);
-                slots.assign(ticket, F64, r.to_bits().into(), made);
+                slots.assign(handle, F64, r.to_bits().into(), made);
             }
         }
     }
@@ -106,10 +106,10 @@ impl MpfrShadow {
     /// The same where signs were turned over, which makes other shadows first.
     #[inline(never)]
     fn negated_doubles(&mut self, slots: &mut Slots<Value>, what: (&mut Recurring, Op), doubles: Doubles) {
-        let Doubles { x, cells, r, ticket } = doubles;
+        let Doubles { x, cells, r, handle } = doubles;
         let found: [_; 2] = std::array::from_fn(|n| slots.shadow(F64, cells[n], x[n].to_bits().into()));
         let made = self.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
-        slots.assign(ticket, F64, r.to_bits().into(), made);
+        slots.assign(handle, F64, r.to_bits().into(), made);
     }
 
     /// The same with long reals.
@@ -120,24 +120,24 @@ impl MpfrShadow {
         what: (&mut Recurring, Op),
         doubles: Doubles,
     ) {
-        let Doubles { x, cells, r, ticket } = doubles;
+        let Doubles { x, cells, r, handle } = doubles;
         if any_negated(cells) {
             return self.negated_doubles(slots, what, doubles);
         }
-        let left = slots.take(ticket);
+        let left = slots.take(handle);
         let shadows = [shadow_of_double(slots, cells[0], x[0]), shadow_of_double(slots, cells[1], x[1])];
         let made = self.on_doubles_at_length::<M>(what, x, r, shadows, left);
-        slots.assign(ticket, F64, r.to_bits().into(), made);
+        slots.assign(handle, F64, r.to_bits().into(), made);
     }
 }
 
 /// The shadow of a double whose sign was not turned over.
 #[inline(always)]
-fn shadow_of_double(slots: &Slots<Value>, ticket: u64, x: f64) -> Option<&Value> {
-    if ticket == NO_TICKET { None } else { slots.get(ticket, F64, x.to_bits().into()) }
+fn shadow_of_double(slots: &Slots<Value>, handle: u64, x: f64) -> Option<&Value> {
+    if handle == NO_HANDLE { None } else { slots.get(handle, F64, x.to_bits().into()) }
 }
 
-/// Tells whether an operand is minus the float that its ticket stands for.
+/// Tells whether an operand is minus the float that its handle stands for.
 #[inline(always)]
 fn any_negated(cells: [u64; 2]) -> bool {
     (cells[0] | cells[1]) >> 63 != 0

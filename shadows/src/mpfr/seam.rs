@@ -1,8 +1,8 @@
 //! The reals as a shadow: what a front end asks of them besides the rule.
 
-use shadowgrind_core::findings::{self, Coverage, Finding, Said};
+use shadowgrind_core::findings::{self, Coverage, Finding, OutputShadow};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Leaves, Policy, Seed, Seen, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Leaves, Observed, Policy, Seed, Settings, Shadow, reach};
 use shadowgrind_core::slots::{Negated, Slots};
 
 use super::measure;
@@ -29,15 +29,15 @@ impl Shadow for MpfrShadow {
         MpfrShadow::new(settings.clone())
     }
 
-    fn seed(&mut self, x: Seen<'_, Value>, _seed: Seed) -> Option<Value> {
+    fn seed(&mut self, x: Observed<'_, Value>, _seed: Seed) -> Option<Value> {
         self.track(x)
     }
 
-    fn track(&mut self, x: Seen<'_, Value>) -> Option<Value> {
+    fn track(&mut self, x: Observed<'_, Value>) -> Option<Value> {
         Some(x.shadow.cloned().unwrap_or_else(|| self.force_track(x.format, x.bits)))
     }
 
-    fn output(&mut self, leaves: &Leaves, x: Seen<'_, Value>) -> (findings::Value, Said<String>) {
+    fn output(&mut self, leaves: &Leaves, x: Observed<'_, Value>) -> (findings::Value, OutputShadow<String>) {
         let kind = if leaves.written { SpotKind::Written } else { SpotKind::Printed };
         let own = match x.shadow {
             Some(real) if !leaves.written => measure::own_format(x.format, x.bits, real),
@@ -46,7 +46,7 @@ impl Shadow for MpfrShadow {
         let notation = leaves.notation.as_ref();
         let Left { measured, judgement, exact, .. } =
             self.leaves(kind, leaves.site, Some(leaves.output), x, notation);
-        let said = Said::Error {
+        let said = OutputShadow::Error {
             real: Some(measured.real),
             error_bits: measured.error_bits,
             correct_digits: measured.correct_digits as f32,
@@ -56,14 +56,14 @@ impl Shadow for MpfrShadow {
         (findings::Value::new(own.0, &own.1.to_le_bytes()), said)
     }
 
-    fn real(&self, x: Seen<'_, Value>, digits: usize) -> Option<String> {
+    fn real(&self, x: Observed<'_, Value>, digits: usize) -> Option<String> {
         Some(match x.shadow {
             Some(real) if digits > 0 => measure::decimal(&real.value().float(), digits),
             _ => self.real_string(&x),
         })
     }
 
-    fn error_bits(&self, x: Seen<'_, Value>) -> Option<f64> {
+    fn error_bits(&self, x: Observed<'_, Value>) -> Option<f64> {
         Some(self.measure(&x).error_bits)
     }
 

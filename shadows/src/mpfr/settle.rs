@@ -10,11 +10,11 @@ use hashbrown::HashMap;
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Seen};
+use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
-use super::certainty::Certainty;
 use super::derivation::{Bounded, Derivation};
+use super::error_bound::ErrorBound;
 use super::history::Source;
 use super::number::RealNumber;
 use super::reals::Mpfr;
@@ -49,10 +49,10 @@ pub(super) struct Settling {
 
 /// Tells whether so little of a real is sure that it should be found again.
 #[inline(always)]
-pub(super) fn is_short(certainty: Certainty, exponent: Option<i32>, format: Format) -> bool {
+pub(super) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: Format) -> bool {
     match exponent {
-        Some(exponent) => certainty.bits_of(exponent) < format.precision() as i32 + SPARE,
-        None => certainty.noise().is_some_and(|noise| f64::from(noise) > NOTHING),
+        Some(exponent) => error_bound.bits_of(exponent) < format.precision() as i32 + SPARE,
+        None => error_bound.noise().is_some_and(|noise| f64::from(noise) > NOTHING),
     }
 }
 
@@ -64,12 +64,12 @@ impl MpfrShadow {
         &mut self,
         lane: &Lane<'_, Value>,
         value: &RealNumber,
-        certainty: Certainty,
+        error_bound: ErrorBound,
     ) -> Option<(RealNumber, Option<f32>)> {
         if !self.may_settle(lane.from, lane.shadows.iter().flatten().copied()) {
             return None;
         }
-        let may_be_zero = value.get_exp().is_none_or(|exponent| certainty.covers(exponent));
+        let may_be_zero = value.get_exp().is_none_or(|exponent| error_bound.covers(exponent));
         if may_be_zero && self.is_identically_zero(lane) {
             return Some(self.nothing());
         }
@@ -83,7 +83,7 @@ impl MpfrShadow {
     /// Tells whether the result of an operation might be found again: not where that was to no avail for an operand,
     /// which is of this format.
     pub(super) fn may_settle<'a>(&self, from: Format, operands: impl IntoIterator<Item = &'a Value>) -> bool {
-        let gave_up = |operand: &Value| is_short(operand.certainty, operand.value().get_exp(), from);
+        let gave_up = |operand: &Value| is_short(operand.error_bound, operand.value().get_exp(), from);
         self.settings.settles && !operands.into_iter().any(gave_up)
     }
 
@@ -99,7 +99,7 @@ impl MpfrShadow {
 
     /// Order of the reals of two floats of one format that are as near to each other as makes no difference to them:
     /// equal, if they are so whatever they are made of; nothing if it is only that they cannot be told apart.
-    pub(super) fn told_apart(&mut self, [a, b]: &[Seen<'_, Value>; 2]) -> Option<Ordering> {
+    pub(super) fn told_apart(&mut self, [a, b]: &[Observed<'_, Value>; 2]) -> Option<Ordering> {
         if Source::of_seen(a).is_same(&Source::of_seen(b)) {
             return Some(Ordering::Equal);
         }

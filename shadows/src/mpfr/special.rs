@@ -9,9 +9,9 @@ use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::shadow::Lane;
 
 use super::blame::Part;
-use super::fault::{Fault, Kind};
 use super::influences::Influences;
 use super::linear::Linear;
+use super::local_error::{Kind, LocalError};
 use super::number::RealNumber;
 use super::operations::Id;
 use super::real::Real;
@@ -91,13 +91,14 @@ impl MpfrShadow {
 
     fn special_alike(&mut self, id: Id, lane: &Lane<'_, Value>, is_birth: bool) -> Option<Real> {
         // Nothing is off: there is nothing to measure, but somebody to name.
-        let fault = is_birth.then_some(Fault { kind: Kind::Invalid, power: 1.0, amount: f64::INFINITY });
+        let local_error =
+            is_birth.then_some(LocalError { kind: Kind::Invalid, power: 1.0, amount: f64::INFINITY });
         let operands: [_; MAX_OPERANDS] = std::array::from_fn(|index| {
             let shadow = lane.shadows.get(index).copied().flatten()?;
             let counts = shadow.is_influenced() && is_special(lane.from, lane.x[index]);
             counts.then_some((&shadow.influences, 1.0))
         });
-        let own = fault.map(|fault| Part { operation: id, amount: fault.amount });
+        let own = local_error.map(|local_error| Part { operation: id, amount: local_error.amount });
         let influences = Influences::combine(operands, own, &mut self.parts);
         if !influences.are_any() {
             return None;
@@ -105,8 +106,8 @@ impl MpfrShadow {
         let mut real = Real::exactly(RealNumber::from_bits(lane.to, lane.r), lane.to, lane.r);
         real.influences = influences;
         real.serial = self.history.push(id, lane);
-        if fault.is_some() {
-            self.explain_now(id, lane, fault, 0.0);
+        if local_error.is_some() {
+            self.explain_now(id, lane, local_error, 0.0);
         }
         Some(real)
     }

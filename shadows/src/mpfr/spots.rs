@@ -1,6 +1,6 @@
 //! Spots: where floats leave the float world, how wrong they are there, and who is to blame.
 //!
-//! A spot blames the *influences* of its value: operations at fault, by the error bits that the value would have had if
+//! A spot blames the *influences* of its value: erroneous operations, by the error bits that the value would have had if
 //! nothing else had gone wrong.
 //! Where those leave more than half of its error bits unexplained, it blames operations at which the error grew little by
 //! little, and the few whose roundings make up most of it (accumulation). An erroneous spot always blames someone.
@@ -8,7 +8,7 @@
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Judgement, Spread};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::text::Notation;
 
@@ -75,7 +75,7 @@ pub struct Left {
 
 /// Statement about a float that leaves as text in this notation, if that is known; it is wrong if it is off by more than
 /// `threshold` bits.
-pub fn verdict(seen: &Seen<'_, Value>, notation: Option<&Notation>, threshold: f64) -> Left {
+pub fn verdict(seen: &Observed<'_, Value>, notation: Option<&Notation>, threshold: f64) -> Left {
     let measured = measure::measure(seen.format, seen.bits, seen.shadow);
     let text = notation.map(|notation| Compared::of(seen, notation));
     let judgement = judged(seen, measured.error_bits > threshold, text.as_ref());
@@ -84,7 +84,7 @@ pub fn verdict(seen: &Seen<'_, Value>, notation: Option<&Notation>, threshold: f
 }
 
 /// Judgement on a float, of which its text shows what that says; `is_off`: it is off by more than it may be.
-fn judged(seen: &Seen<'_, Value>, is_off: bool, text: Option<&Compared>) -> Judgement {
+fn judged(seen: &Observed<'_, Value>, is_off: bool, text: Option<&Compared>) -> Judgement {
     let Some(shadow) = seen.shadow else { return Judgement::Right };
     let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
     let (format, bits) = measure::own_format(seen.format, seen.bits, shadow);
@@ -112,7 +112,7 @@ impl MpfrShadow {
         kind: SpotKind,
         site: Site,
         output: Option<u64>,
-        seen: Seen<'_, Value>,
+        seen: Observed<'_, Value>,
         notation: Option<&Notation>,
     ) -> Left {
         let left = verdict(&seen, notation, self.settings.error_threshold);
@@ -150,7 +150,7 @@ impl MpfrShadow {
     pub(super) fn blame(
         &mut self,
         shadow: &Real,
-        seen: &Seen<'_, Value>,
+        seen: &Observed<'_, Value>,
         bits: f64,
         output: Option<u64>,
     ) -> Vec<Id> {
@@ -198,11 +198,11 @@ impl MpfrShadow {
         blamed
     }
 
-    /// Blames operations at which the error grew, each time by less than makes a fault, but by half of its bits
+    /// Blames operations at which the error grew, each time by less than makes a local error, but by half of its bits
     /// altogether. Returns the bits that the foremost gained.
     fn blame_gains(&mut self, shadow: &Real, bits: f64, output: Option<u64>, blamed: &mut Vec<Id>) -> f64 {
         let mut best: f64 = 0.0;
-        for (id, gained) in shadow.gains.iter().filter(|(_, gained)| *gained > bits / 2.0) {
+        for (id, gained) in shadow.amplifications.iter().filter(|(_, gained)| *gained > bits / 2.0) {
             let gained = gained.min(bits);
             self.operations[id].amplified.add(gained, gained / bits, output);
             best = best.max(gained);

@@ -3,7 +3,7 @@
 use rug::Float;
 use rug::float::Round;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
 
 use super::Value;
@@ -25,7 +25,7 @@ impl Compared {
     const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
 
     /// Compares the text of a float with that of its real.
-    pub(super) fn of(seen: &Seen<'_, Value>, notation: &Notation) -> Compared {
+    pub(super) fn of(seen: &Observed<'_, Value>, notation: &Notation) -> Compared {
         let Some(shadow) = seen.shadow else { return Compared::SAME };
         if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
             return Compared::SAME;

@@ -9,7 +9,7 @@ use rug::ops::Pow;
 use shadowgrind_core::findings::{Finding, FindingKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Rule, Seen};
+use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
 use shadowgrind_shadows::mpfr::measure::Measured;
@@ -33,8 +33,8 @@ impl Tracked {
         self.format.to_f64(self.bits)
     }
 
-    pub(crate) fn seen(&self) -> Seen<'_, Value> {
-        Seen { format: self.format, bits: self.bits, shadow: self.shadow.as_ref() }
+    pub(crate) fn seen(&self) -> Observed<'_, Value> {
+        Observed { format: self.format, bits: self.bits, shadow: self.shadow.as_ref() }
     }
 
     /// Error bits against the truth, by the definition, spelt out for each format.

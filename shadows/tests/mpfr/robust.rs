@@ -4,7 +4,7 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Lane, Rule, Seen};
+use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
@@ -94,8 +94,8 @@ impl Program {
     fn look(&mut self, index: u64) {
         let format = Format::ALL[self.next.below(3)];
         let ((a, of_a), (b, of_b)) = (self.pick(format), self.pick(format));
-        let first = Seen { format, bits: a, shadow: of_a.as_ref() };
-        let second = Seen { format, bits: b, shadow: of_b.as_ref() };
+        let first = Observed { format, bits: a, shadow: of_a.as_ref() };
+        let second = Observed { format, bits: b, shadow: of_b.as_ref() };
         let site = Site::from_bits(400 + self.next.below(20) as u32);
         let measured = self.shadow.measure(&first);
         let is_number = format.to_f64(a).is_finite() || format == Format::F80;

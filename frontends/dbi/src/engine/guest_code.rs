@@ -7,7 +7,7 @@ use super::changes::Watch;
 use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::process::Process;
-use crate::runtime::asked;
+use crate::runtime::consumed;
 use crate::x86::discover::CodeSource;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
@@ -24,7 +24,7 @@ pub(crate) struct GuestCode {
     /// True if a page it was fetched from is one that the guest may write.
     writable: bool,
     /// True if it is for one instruction that the tool has seen to.
-    pub(crate) solo: bool,
+    pub(crate) out_of_line: bool,
 }
 
 impl GuestCode {
@@ -37,7 +37,7 @@ impl GuestCode {
             first_pages_end: last_page.saturating_add(PAGE),
             compare: false,
             writable: false,
-            solo: false,
+            out_of_line: false,
         };
         let pages = [page_floor(start), last_page];
         for page in pages {
@@ -102,7 +102,7 @@ impl CodeSource for GuestCode {
         if !tool.session.counts_comparison(pc) {
             return None;
         }
-        let for_equality = asked(Predicate::ORDER, pc).asks_for_equality();
+        let for_equality = consumed(Predicate::ORDER, pc).asks_for_equality();
         Some(Comparison { pc, number: tool.session.number_of_comparison(pc), for_equality })
     }
 
@@ -115,6 +115,6 @@ impl CodeSource for GuestCode {
     }
 
     fn takes_gs(&self) -> bool {
-        self.process.has_mirror() && !self.solo
+        self.process.has_mirror() && !self.out_of_line
     }
 }

@@ -113,7 +113,7 @@ impl Thread {
 
     /// Sees to what was asked of this thread: changed code, a signal, the end of the process.
     fn requests(&mut self) {
-        // An instruction that was to run solo has not: it is begun again when the thread comes back to it.
+        // An instruction that was to run out of line has not: it is begun again when the thread comes back to it.
         shadowed::abandon(self);
         if self.diverted != 0 {
             self.cache.undo_divert(std::mem::take(&mut self.diverted));
@@ -181,7 +181,7 @@ impl Thread {
     /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`.
     fn translate(&mut self, hot: bool) -> Option<BlockId> {
         let mut source = GuestCode::new(self.process, self.pc);
-        source.solo = self.mode.is_solo();
+        source.out_of_line = self.mode.is_out_of_line();
         let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, hot };
         match self.translator.translate(&mut self.cache, &mut source, self.context, wanted) {
             Ok(id) => {
@@ -359,7 +359,7 @@ impl Thread {
                 shadowed::finish(self);
                 Next::Run
             }
-            ExitKind::Solo(pc) => {
+            ExitKind::OutOfLine(pc) => {
                 self.pc = pc;
                 shadowed::begin(self);
                 Next::Run

@@ -6,7 +6,7 @@ use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
 use crate::context::Context;
-use crate::x86::code::{Displaced, MapEntry, Placement, RuleCode};
+use crate::x86::code::{MapEntry, Placement, RuleCode, Spilled};
 use crate::x86::discover::{CodeSource, Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::{Mirror, Watched};
@@ -102,7 +102,7 @@ pub(crate) struct Located {
     /// The guest instruction.
     pub(crate) insn: Insn,
     /// Guest registers that are in context slots at that point.
-    pub(crate) displaced: Displaced,
+    pub(crate) spilled: Spilled,
     /// The mode at that point.
     pub(crate) mode: Mode,
 }
@@ -270,7 +270,7 @@ impl Translator {
         };
         let hooks = if mode.is_past_hook() { Hooks::AfterFirst } else { Hooks::All };
         match mode {
-            m if m.is_solo() => {
+            m if m.is_out_of_line() => {
                 Limits { instructions: 1, side_exits: 0, jumps: 0, hooks: Hooks::None, ..limits }
             }
             _ => Limits { hooks, ..limits },
@@ -303,7 +303,7 @@ impl Translator {
         let after = map.partition_point(|entry| entry.host <= pc);
         let entry = map.get(after.checked_sub(1)?)?;
         let insn = *insns.get(entry.insn)?;
-        Some(Located { insn, displaced: entry.displaced, mode: entry.mode })
+        Some(Located { insn, spilled: entry.spilled, mode: entry.mode })
     }
 
     /// The place in a rule of block `id` that host address `pc` is.

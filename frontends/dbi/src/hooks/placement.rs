@@ -35,19 +35,19 @@ impl Spot {
 
 /// Place of an integer or a pointer that crosses a function's boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum IntegerPlace {
     /// Integer argument of this number, from 0.
     General(u8),
     /// Bytes from the first argument on the stack.
     Stack(u64),
 }
 
-impl Word {
+impl IntegerPlace {
     /// Its value, at the function's entry.
     pub(crate) fn read(self, m: &dyn Machine) -> Result<u64, Unmapped> {
         match self {
-            Word::General(number) => abi::integer(m, number.into()),
-            Word::Stack(offset) => read_u64(m, abi::stack(m).wrapping_add(offset)),
+            IntegerPlace::General(number) => abi::integer(m, number.into()),
+            IntegerPlace::Stack(offset) => read_u64(m, abi::stack(m).wrapping_add(offset)),
         }
     }
 }
@@ -114,16 +114,16 @@ pub(crate) fn parameter(signature: Option<&Signature>, number: usize) -> Result<
 }
 
 /// Place of the integer or pointer that parameter `number`, from 0, is. Without a signature all are taken for such.
-pub(crate) fn word(signature: Option<&Signature>, number: usize) -> Result<Word, NoSpot> {
+pub(crate) fn word(signature: Option<&Signature>, number: usize) -> Result<IntegerPlace, NoSpot> {
     let Some(signature) = signature else {
         return Ok(match u8::try_from(number) {
-            Ok(number @ 0..=5) => Word::General(number),
-            _ => Word::Stack(8 * (number as u64 - 6)),
+            Ok(number @ 0..=5) => IntegerPlace::General(number),
+            _ => IntegerPlace::Stack(8 * (number as u64 - 6)),
         });
     };
     match assigned(signature).get(number) {
-        Some((_, Assigned::General(number))) => Ok(Word::General(*number)),
-        Some((_, Assigned::Stack(offset))) => Ok(Word::Stack(*offset)),
+        Some((_, Assigned::General(number))) => Ok(IntegerPlace::General(*number)),
+        Some((_, Assigned::Stack(offset))) => Ok(IntegerPlace::Stack(*offset)),
         Some((_, Assigned::Unknown)) => Err(NoSpot::Structure),
         Some((_, Assigned::Vectors(_))) | None => Err(NoSpot::NoPointer),
     }
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(place(&f, Slot::Argument(4)), Ok(vec![Place::Vector(3, 0), Place::Vector(3, 1)]));
         assert_eq!(place(&f, Slot::Argument(5)), Ok(vec![Place::Vector(4, 0)]));
         assert_eq!(place(&f, Slot::Argument(6)), Err(NoSpot::Floats(5)));
-        assert_eq!(word(Some(&f), 3), Ok(Word::General(1)));
+        assert_eq!(word(Some(&f), 3), Ok(IntegerPlace::General(1)));
         assert_eq!(word(Some(&f), 1), Err(NoSpot::NoPointer));
         assert_eq!(place(&f, Slot::Result), Ok(vec![Place::X87(0)]));
     }
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn structures_in_memory_are_skipped_and_others_admitted() {
         let f = signature(&[Pointer(Some(F64)), Structure(24), Passed::Float(F80)], Some(Structure(40)));
-        assert_eq!(word(Some(&f), 0), Ok(Word::General(1)), "after the result's address");
+        assert_eq!(word(Some(&f), 0), Ok(IntegerPlace::General(1)), "after the result's address");
         assert_eq!(place(&f, Slot::Argument(1)), Ok(vec![Place::Stack(32)]));
         assert_eq!(place(&f, Slot::Result), Err(NoSpot::NoResult));
         let f = signature(&[Structure(16), Passed::Float(F64)], None);

@@ -1,7 +1,7 @@
 //! The buffers of records of all threads, and the order in which they are replayed.
 //!
 //! A float that one thread has made is used by another as soon as it is stored: by a lock, a flag, a queue, anything. Its
-//! ticket is stored with it, and its record is complete by then: translated code writes a record before it stores what
+//! handle is stored with it, and its record is complete by then: translated code writes a record before it stores what
 //! came of it, and processors keep the order of stores. So whoever replays a record that uses the result of another
 //! thread's has that replayed first, wherever the other thread is: what is complete in a buffer is read by whoever
 //! has the shadow's lock, while its owner goes on behind. Records depend on earlier ones only, so that some record can
@@ -93,7 +93,7 @@ impl<R> Buffer<R> {
         self.done != before
     }
 
-    /// The tickets that the next record waits for.
+    /// The handles that the next record waits for.
     fn awaited<V>(&self, slots: &Slots<V>) -> Vec<u64> {
         let records = self.waiting();
         if records.is_empty() {
@@ -103,11 +103,11 @@ impl<R> Buffer<R> {
         unsafe { records::awaited(records.start, &self.known, slots) }
     }
 
-    /// Tells whether a record that waits will give this ticket to its result.
-    fn gives(&self, ticket: u64) -> bool {
+    /// Tells whether a record that waits will give this handle to its result.
+    fn gives(&self, handle: u64) -> bool {
         let mut records = self.waiting().step_by(STRIDE as usize);
         // SAFETY: as in `advance`.
-        records.any(|at| unsafe { records::gives(at, &self.known, ticket) })
+        records.any(|at| unsafe { records::gives(at, &self.known, handle) })
     }
 }
 
@@ -126,11 +126,11 @@ impl<S: Recorded<Vectors>> All<S> {
         any
     }
 
-    /// Replays a record although it waits: best one that does so in vain. What looks like a ticket may be none any more
+    /// Replays a record although it waits: best one that does so in vain. What looks like a handle may be none any more
     /// (`sweep`).
     fn insist(&mut self, replay: &mut Replay<'_, S>) {
         let stuck = || self.0.iter().enumerate().filter(|(_, buffer)| !buffer.waiting().is_empty());
-        let is_given = |ticket: u64| self.0.iter().any(|buffer| buffer.gives(ticket));
+        let is_given = |handle: u64| self.0.iter().any(|buffer| buffer.gives(handle));
         let in_vain = |buffer: &Buffer<S::Recurring>| !buffer.awaited(replay.slots).into_iter().any(is_given);
         let chosen = stuck().find(|(_, buffer)| in_vain(buffer)).or_else(|| stuck().next());
         if let Some((chosen, _)) = chosen {

@@ -86,7 +86,7 @@ pub(crate) trait Carrier: Send + Sync {
     /// Forgets what threads other than this one have recorded, in a forked child.
     fn forget_others(&self, thread: usize);
 
-    /// Frees what is not among `marked`; finding that took as long as handing out `cost` tickets.
+    /// Frees what is not among `marked`; finding that took as long as handing out `cost` handles.
     fn sweep(&self, marked: Vec<u64>, cost: u64);
 
     /// Keeps all other threads from the shadow, across a `fork`, until dropped on both sides. What was recorded is

@@ -27,8 +27,8 @@ pub(super) fn refuse(
 ) -> Option<u64> {
     /// A program that insists has lost the shadow on its way: it is let through.
     const PATIENCE: u32 = 16;
-    let (expected, bytes) = expected(insn).filter(|_| shadowed.solos.record.len() >= 8)?;
-    let address = u64::from_le_bytes(shadowed.solos.record[..8].try_into().expect("eight bytes"));
+    let (expected, bytes) = expected(insn).filter(|_| shadowed.out_of_line.record.len() >= 8)?;
+    let address = u64::from_le_bytes(shadowed.out_of_line.record[..8].try_into().expect("eight bytes"));
     let (mut value, mut mirror) = ([0; 16], [0; 16]);
     let all = expected.len() * bytes;
     if guest::read_some(address, &mut value[..all]) < all {
@@ -39,8 +39,8 @@ pub(super) fn refuse(
     let equal = parts().all(|(&n, part)| value[part] == context.regs[n].to_le_bytes()[..bytes]);
     let mut registers = shadowed.registers(context);
     let same = parts().all(|(&n, part)| registers.bytes(state::general(n), bytes) == &mirror[part]);
-    if !equal || same || shadowed.solos.refused == PATIENCE {
-        shadowed.solos.refused = 0;
+    if !equal || same || shadowed.out_of_line.refused == PATIENCE {
+        shadowed.out_of_line.refused = 0;
         return None;
     }
     let question = question(insn, bytes);
@@ -55,7 +55,7 @@ pub(super) fn refuse(
         cell.fill(0);
         cell[..bytes].copy_from_slice(&mirror[part]);
     }
-    shadowed.solos.refused += 1;
+    shadowed.out_of_line.refused += 1;
     Some(deny(shadowed, context, insn, &question))
 }
 

@@ -2,10 +2,10 @@
 //! meanwhile. Knows threads and their registers; what inputs, outputs and functions mean is the session's business.
 
 mod appends;
-mod asked;
 mod buffers;
 mod carrier;
 pub(crate) mod cells;
+mod condition;
 mod evaluate;
 pub(crate) mod exceptions;
 mod exchange;
@@ -14,16 +14,16 @@ pub(crate) mod handed;
 mod host;
 mod merging;
 mod observing;
+mod out_of_line;
 mod recording;
 mod records;
 pub(crate) mod registers;
 pub(crate) mod shadowed;
-mod solo;
 mod sweep;
 mod tool;
 pub(crate) mod visit;
 
-pub(crate) use asked::asked;
 pub(crate) use carrier::{Carrier, InlineCode, Reach, carry};
+pub(crate) use condition::consumed;
 pub(crate) use host::{check_host, constants, has_upper_registers};
 pub(crate) use tool::Tool;

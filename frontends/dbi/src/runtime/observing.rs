@@ -3,10 +3,10 @@
 use super::carrier::{Shared, lock_caught_up};
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::Machine;
-use crate::session::observer::{Applied, Kept, Observer};
-use shadowgrind_core::findings::{self, Answers, Coverage, Finding, Questions, Said};
+use crate::session::observer::{LibraryCall, Observer, SavedShadow};
+use shadowgrind_core::findings::{self, Answers, Coverage, Finding, OutputShadow, Questions};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Seed, Seen, Shadow};
+use shadowgrind_core::shadow::{Lane, Leaves, Observed, Seed, Shadow};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::words::Words;
 
@@ -41,7 +41,7 @@ impl<S: Shadow> Observing<S> {
         &self,
         m: &mut dyn Machine,
         x: Float,
-        make: impl FnOnce(&mut S, Seen<'_, S::Value>) -> Option<S::Value>,
+        make: impl FnOnce(&mut S, Observed<'_, S::Value>) -> Option<S::Value>,
     ) {
         let before = self.shadow(m, x);
         let shadow = make(&mut lock_caught_up(&self.carried).shadow, seen(x, before.as_ref()));
@@ -50,25 +50,30 @@ impl<S: Shadow> Observing<S> {
 
     /// The float at `address` of the first format in which there is one with a shadow.
     fn float(&self, m: &mut dyn Machine, address: u64) -> Option<(Float, S::Value)> {
-        // A ticket is found for the format and bits that it was given for only.
+        // A handle is found for the format and bits that it was given for only.
         [Format::F64, Format::F32, Format::F80].into_iter().find_map(|format| {
             let x = abi::memory(m, address, format).ok()?;
             self.shadow(m, x).map(|shadow| (x, shadow))
         })
     }
 
-    fn index(kept: Kept) -> Option<usize> {
+    fn index(kept: SavedShadow) -> Option<usize> {
         (kept.0 as usize).checked_sub(1)
     }
 }
 
 /// A float with its shadow.
-fn seen<V>(x: Float, shadow: Option<&V>) -> Seen<'_, V> {
-    Seen { format: x.format, bits: x.bits, shadow }
+fn seen<V>(x: Float, shadow: Option<&V>) -> Observed<'_, V> {
+    Observed { format: x.format, bits: x.bits, shadow }
 }
 
 impl<S: Shadow> Observer for Observing<S> {
-    fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (findings::Value, Said<String>) {
+    fn output(
+        &mut self,
+        m: &mut dyn Machine,
+        leaves: &Leaves,
+        x: Float,
+    ) -> (findings::Value, OutputShadow<String>) {
         let shadow = self.shadow(m, x);
         let carried = &mut *lock_caught_up(&self.carried);
         if m.has_underflowed() {
@@ -89,7 +94,7 @@ impl<S: Shadow> Observer for Observing<S> {
         output: u64,
         site: Site,
         address: u64,
-    ) -> Option<(Float, Said<String>)> {
+    ) -> Option<(Float, OutputShadow<String>)> {
         let (x, shadow) = self.float(m, address)?;
         let leaves = Leaves { site, output, notation: None, written: true };
         let (_, said) = lock_caught_up(&self.carried).shadow.output(&leaves, seen(x, Some(&shadow)));
@@ -100,23 +105,23 @@ impl<S: Shadow> Observer for Observing<S> {
         self.replace(m, x, |shadow, x| shadow.seed(x, seed));
     }
 
-    fn keep(&mut self, m: &mut dyn Machine, x: Float) -> Kept {
-        let Some(shadow) = self.shadow(m, x) else { return Kept::NONE };
+    fn keep(&mut self, m: &mut dyn Machine, x: Float) -> SavedShadow {
+        let Some(shadow) = self.shadow(m, x) else { return SavedShadow::NONE };
         let index = self.free.pop().unwrap_or_else(|| {
             self.kept.push(None);
             self.kept.len() - 1
         });
         self.kept[index] = Some(shadow);
-        Kept(index as u64 + 1)
+        SavedShadow(index as u64 + 1)
     }
 
     /// Of operands without shadows every function makes results without, if shadows are not born of such, however it
     /// goes about it: most calls need not return here.
-    fn wraps(&mut self, kept: &[Kept]) -> bool {
-        S::POLICY.is_born || kept.iter().any(|&kept| kept != Kept::NONE)
+    fn wraps(&mut self, kept: &[SavedShadow]) -> bool {
+        S::POLICY.is_born || kept.iter().any(|&kept| kept != SavedShadow::NONE)
     }
 
-    fn function(&mut self, m: &mut dyn Machine, applied: &Applied<'_>) {
+    fn function(&mut self, m: &mut dyn Machine, applied: &LibraryCall<'_>) {
         let format = applied.result.format;
         let shadows: Vec<Option<&S::Value>> = applied
             .kept
@@ -141,7 +146,7 @@ impl<S: Shadow> Observer for Observing<S> {
         self.set(m, applied.result, shadow);
     }
 
-    fn release(&mut self, kept: &[Kept]) {
+    fn release(&mut self, kept: &[SavedShadow]) {
         for index in kept.iter().filter_map(|&kept| Self::index(kept)) {
             if self.kept[index].take().is_some() {
                 self.free.push(index);

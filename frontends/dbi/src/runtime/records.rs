@@ -1,27 +1,27 @@
 //! Records of translated code, replayed on their shadow: many at a time, in the order they were made. Does not know whose
 //! they are.
 
-use super::asked::asked;
+use super::condition::consumed;
 use super::merging::Vectors;
 use crate::x86::mirror::record::{self, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::recorded::{Doubles, Recorded};
-use shadowgrind_core::shadow::{Lane, Seen};
+use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::slots::{Cell, NO_TICKET, Slots};
+use shadowgrind_core::slots::{Cell, NO_HANDLE, Slots};
 use std::ops::Range;
 
 /// One record, as translated code leaves it: words, of which floats of four bytes are halves.
 type Record = [u64; STRIDE as usize / 8];
-/// The tickets for results of several lanes that belong to a record: first those of eight bytes.
-type Tickets = [u64; 2 * LANES as usize / 8];
+/// The handles for results of several lanes that belong to a record: first those of eight bytes.
+type Handles = [u64; 2 * LANES as usize / 8];
 
 /// Recorded operation, as replaying needs it.
 pub(super) struct Known<R> {
     recorded: record::Recorded,
     operands: [u8; MAX_OPERANDS],
-    tickets: [u8; MAX_OPERANDS],
+    handles: [u8; MAX_OPERANDS],
     result: u8,
     words: Words,
     /// One of the usual operations on doubles.
@@ -31,11 +31,11 @@ pub(super) struct Known<R> {
     at: R,
 }
 
-/// Places of doubles and their tickets, in words.
+/// Places of doubles and their handles, in words.
 #[derive(Clone, Copy, Debug)]
 struct Words {
     operands: [u8; 2],
-    tickets: [u8; 2],
+    handles: [u8; 2],
     result: u8,
 }
 
@@ -45,7 +45,7 @@ impl<R> Known<R> {
         site: Site,
     ) -> Self {
         if let What::Compare(predicate) = recorded.what {
-            recorded.what = What::Compare(asked(predicate, recorded.pc));
+            recorded.what = What::Compare(consumed(predicate, recorded.pc));
         }
         let each = |offset: &dyn Fn(u64) -> u64| {
             std::array::from_fn(
@@ -53,15 +53,15 @@ impl<R> Known<R> {
             )
         };
         let operands = each(&|n| recorded.operand(n));
-        let tickets = each(&|n| recorded.tickets(n));
+        let handles = each(&|n| recorded.handles(n));
         let usual = match recorded.what {
             What::Op(op) if S::is_usual(op, recorded.from, recorded.to) => Some(op),
             _ => None,
         };
         let (at, result) = (S::recurring(site), recorded.result() as u8);
         let words = |[a, b, _]: [u8; MAX_OPERANDS]| [a / 8, b / 8];
-        let words = Words { operands: words(operands), tickets: words(tickets), result: result / 8 };
-        Known { recorded, operands, tickets, result, words, usual, site, at }
+        let words = Words { operands: words(operands), handles: words(handles), result: result / 8 };
+        Known { recorded, operands, handles, result, words, usual, site, at }
     }
 }
 
@@ -69,45 +69,45 @@ impl<R> Known<R> {
 ///
 /// # Safety
 /// The buffer is the caller's own while it uses the record, and translated code does not run.
-unsafe fn record<'a>(at: u64) -> (&'a mut Record, &'a mut Tickets) {
+unsafe fn record<'a>(at: u64) -> (&'a mut Record, &'a mut Handles) {
     // SAFETY: a record is that long; whose it is is the caller's business.
     let record = unsafe { &mut *(at as *mut Record) };
     // SAFETY: there are as many bytes again beyond the buffer.
-    let tickets = unsafe { &mut *((at + FRESH_64) as *mut Tickets) };
-    (record, tickets)
+    let handles = unsafe { &mut *((at + FRESH_64) as *mut Handles) };
+    (record, handles)
 }
 
-/// Puts a new ticket in the four or eight bytes at `at`, where one was used.
+/// Puts a new handle in the four or eight bytes at `at`, where one was used.
 #[inline(always)]
 fn refresh<V, const N: usize>(slots: &mut Slots<V>, words: &mut [u64; N], at: usize, bytes: usize) {
-    let (ticket, word) = (slots.reserve(), &mut words[at / 8 % N]);
+    let (handle, word) = (slots.reserve(), &mut words[at / 8 % N]);
     *word = match (bytes, at % 8) {
-        (8, _) => ticket,
-        (_, 0) => *word & !HALF | ticket,
-        _ => *word & HALF | ticket << 32,
+        (8, _) => handle,
+        (_, 0) => *word & !HALF | handle,
+        _ => *word & HALF | handle << 32,
     };
 }
 
-/// Puts tickets that results will get into records that nobody has used yet.
+/// Puts handles that results will get into records that nobody has used yet.
 ///
 /// # Safety
 /// As for [`record`], for all records at these addresses.
 pub(super) unsafe fn fill<V>(slots: &mut Slots<V>, records: Range<u64>) {
     for at in records.step_by(STRIDE as usize) {
         // SAFETY: the caller's obligation.
-        let (record, tickets) = unsafe { record(at) };
+        let (record, handles) = unsafe { record(at) };
         refresh(slots, record, FRESH as usize, 8);
-        let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Tickets>());
-        (0..wide).step_by(8).for_each(|at| refresh(slots, tickets, at, 8));
-        (wide..all).step_by(4).for_each(|at| refresh(slots, tickets, at, 4));
+        let (wide, all) = ((FRESH_32 - FRESH_64) as usize, size_of::<Handles>());
+        (0..wide).step_by(8).for_each(|at| refresh(slots, handles, at, 8));
+        (wide..all).step_by(4).for_each(|at| refresh(slots, handles, at, 4));
     }
 }
 
-/// The ticket in the four or eight bytes at `at`; a new one takes its place.
+/// The handle in the four or eight bytes at `at`; a new one takes its place.
 fn used<V, const N: usize>(slots: &mut Slots<V>, words: &mut [u64; N], at: usize, bytes: usize) -> u64 {
-    let ticket = number(words, at, bytes);
+    let handle = number(words, at, bytes);
     refresh(slots, words, at, bytes);
-    ticket
+    handle
 }
 
 /// The lower half of a word.
@@ -121,17 +121,17 @@ fn number<const N: usize>(words: &[u64; N], at: usize, bytes: usize) -> u64 {
 }
 
 impl Words {
-    /// Reads the doubles of a lane, of one operand or two; they get the result's `ticket`.
+    /// Reads the doubles of a lane, of one operand or two; they get the result's `handle`.
     #[inline(always)]
-    fn doubles(&self, record: &Record, (lane, arity): (usize, usize), ticket: u64) -> Doubles {
+    fn doubles(&self, record: &Record, (lane, arity): (usize, usize), handle: u64) -> Doubles {
         let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
         let float = |at: u8| f64::from_bits(word(at));
-        let Words { operands, tickets, result } = *self;
+        let Words { operands, handles, result } = *self;
         // Where there is no second operand, one stands in for it.
         let two = arity == 2;
         let x = [float(operands[0]), if two { float(operands[1]) } else { 1.0 }];
-        let cells = [word(tickets[0]), if two { word(tickets[1]) } else { NO_TICKET }];
-        Doubles { x, cells, r: float(result), ticket }
+        let cells = [word(handles[0]), if two { word(handles[1]) } else { NO_HANDLE }];
+        Doubles { x, cells, r: float(result), handle }
     }
 }
 
@@ -159,16 +159,16 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
     ) -> u64 {
         for at in records.clone().step_by(STRIDE as usize) {
             // SAFETY: the caller's obligation.
-            let (record, tickets) = unsafe { record(at) };
+            let (record, handles) = unsafe { record(at) };
             let known = &mut known[number(record, ID as usize, 4) as usize];
-            if waits && operands(record, known).any(|ticket| self.slots.is_pending(ticket)) {
+            if waits && operands(record, known).any(|handle| self.slots.is_pending(handle)) {
                 return at;
             }
             self.shadow.sums_plainly(known.recorded.plain_sum);
             for lane in 0..usize::from(known.recorded.lanes) {
                 match known.usual {
-                    Some(op) => self.doubles(record, tickets, known, lane, op),
-                    None => self.lane(record, tickets, known, lane),
+                    Some(op) => self.doubles(record, handles, known, lane, op),
+                    None => self.lane(record, handles, known, lane),
                 }
             }
         }
@@ -180,7 +180,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
     fn doubles(
         &mut self,
         record: &mut Record,
-        tickets: &mut Tickets,
+        handles: &mut Handles,
         known: &mut Known<S::Recurring>,
         lane: usize,
         op: Op,
@@ -190,10 +190,10 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         shadow.doubles(slots, (at, op), |slots, arity| {
             let place = match recorded.lanes {
                 1 => &mut record[FRESH as usize / 8],
-                _ => &mut tickets[lane % (LANES as usize / 8)],
+                _ => &mut handles[lane % (LANES as usize / 8)],
             };
-            let ticket = std::mem::replace(place, slots.reserve());
-            words.doubles(record, (lane, arity), ticket)
+            let handle = std::mem::replace(place, slots.reserve());
+            words.doubles(record, (lane, arity), handle)
         });
     }
 
@@ -205,7 +205,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             return false;
         }
         let Replay { shadow, slots } = self;
-        let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_TICKET);
+        let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_HANDLE);
         shadow.compares_alike(slots, (&mut known.at, predicate), x, cells)
     }
 
@@ -213,7 +213,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
     fn lane(
         &mut self,
         record: &mut Record,
-        tickets: &mut Tickets,
+        handles: &mut Handles,
         known: &mut Known<S::Recurring>,
         lane: usize,
     ) {
@@ -227,14 +227,14 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         let Replay { shadow, slots } = self;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
-            let cell = number(record, usize::from(known.tickets[n]) + lane * width, width);
+            let cell = number(record, usize::from(known.handles[n]) + lane * width, width);
             found[n] = slots.shadow(recorded.from, cell, x[n]);
-            if found[n].is_none() && slots.stands_for_any(Cell::of(recorded.from, cell).ticket) {
+            if found[n].is_none() && slots.stands_for_any(Cell::of(recorded.from, cell).handle) {
                 shadow.mismatch(site);
             }
         }
         let shadows = found.each_ref().map(Option::as_deref);
-        let seen = |n: usize| Seen { format: recorded.from, bits: x[n], shadow: shadows[n] };
+        let seen = |n: usize| Observed { format: recorded.from, bits: x[n], shadow: shadows[n] };
         match recorded.what {
             What::Compare(predicate) => return shadow.compare(site, predicate, [seen(0), seen(1)]),
             What::Integer(how) => return shadow.to_integer(site, how, seen(0)),
@@ -249,47 +249,47 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         } else {
             shadows[0].cloned()
         };
-        // A ticket is used up even by an exact result: beside another float it would stand for that.
-        let ticket = if recorded.lanes == 1 {
+        // A handle is used up even by an exact result: beside another float it would stand for that.
+        let handle = if recorded.lanes == 1 {
             used(slots, record, FRESH as usize, width)
         } else {
             let first = if recorded.to == Format::F32 { LANES as usize } else { 0 };
-            used(slots, tickets, first + lane * width, width)
+            used(slots, handles, first + lane * width, width)
         };
-        slots.assign(ticket, recorded.to, r, made);
+        slots.assign(handle, recorded.to, r, made);
     }
 }
 
-/// Tickets of a record's operands.
+/// Handles of a record's operands.
 fn operands<R>(record: &Record, known: &Known<R>) -> impl Iterator<Item = u64> {
-    let Known { recorded, tickets, .. } = known;
+    let Known { recorded, handles, .. } = known;
     let width = recorded.from.bytes();
     let lanes = move |&start: &u8| {
         (0..usize::from(recorded.lanes)).map(move |lane| usize::from(start) + lane * width)
     };
-    let places = tickets[..usize::from(recorded.operands)].iter().flat_map(lanes);
-    places.map(move |at| Cell::of(recorded.from, number(record, at, width)).ticket)
+    let places = handles[..usize::from(recorded.operands)].iter().flat_map(lanes);
+    places.map(move |at| Cell::of(recorded.from, number(record, at, width)).handle)
 }
 
-/// Tells whether a result of the record at `at` gets this ticket.
+/// Tells whether a result of the record at `at` gets this handle.
 ///
 /// # Safety
 /// As for [`record`].
-pub(super) unsafe fn gives<R>(at: u64, known: &[Known<R>], ticket: u64) -> bool {
+pub(super) unsafe fn gives<R>(at: u64, known: &[Known<R>], handle: u64) -> bool {
     // SAFETY: the caller's obligation.
-    let (record, tickets) = unsafe { record(at) };
+    let (record, handles) = unsafe { record(at) };
     let recorded = &known[number(record, ID as usize, 4) as usize].recorded;
     let width = recorded.to.bytes();
     let mut lanes = 0..usize::from(recorded.lanes);
     match lanes.len() {
-        1 => number(record, FRESH as usize, width) == ticket,
+        1 => number(record, FRESH as usize, width) == handle,
         _ => lanes.any(|lane| {
-            number(tickets, (recorded.fresh() - FRESH_64) as usize + lane * width, width) == ticket
+            number(handles, (recorded.fresh() - FRESH_64) as usize + lane * width, width) == handle
         }),
     }
 }
 
-/// The tickets that the record at `at` waits for.
+/// The handles that the record at `at` waits for.
 ///
 /// # Safety
 /// As for [`record`].
@@ -297,5 +297,5 @@ pub(super) unsafe fn awaited<R, V>(at: u64, known: &[Known<R>], slots: &Slots<V>
     // SAFETY: the caller's obligation.
     let (record, _) = unsafe { record(at) };
     let known = &known[number(record, ID as usize, 4) as usize];
-    operands(record, known).filter(|&ticket| slots.is_pending(ticket)).collect()
+    operands(record, known).filter(|&handle| slots.is_pending(handle)).collect()
 }

@@ -1,14 +1,14 @@
 //! A thread under a tool: what happens when translated code leaves because shadows are concerned.
 //!
-//! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *solo*: on
+//! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *out of line*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
 use super::cells::MirrorCells;
 use super::exceptions::Raised;
 use super::handed::{Begun, Handed, Lost, Writing};
+use super::out_of_line::{self, OutOfLine};
 use super::recording::{self, Recorder};
 use super::registers::RegisterShadows;
-use super::solo::{self, Solos};
 use super::{Tool, visit};
 use crate::context::{Context, FunctionCall};
 use crate::engine::planes;
@@ -28,7 +28,7 @@ use shadowgrind_shadows::none::Nothing;
 /// State that is kept for a thread.
 pub(crate) struct Shadowed {
     pub(super) upper_registers: bool,
-    pub(super) solos: Solos,
+    pub(super) out_of_line: OutOfLine,
     /// The states that signal handlers interrupted, by the address of the handler's frame.
     pub(super) interrupted: Vec<(u64, Interrupted)>,
     /// The thread's records, if operations are recorded.
@@ -55,7 +55,7 @@ impl Shadowed {
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
         let shadowed = Shadowed {
             upper_registers: tool.upper_registers,
-            solos: Solos::new(tool.carrier.fits_half()),
+            out_of_line: OutOfLine::new(tool.carrier.fits_half()),
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),
@@ -186,7 +186,7 @@ pub(super) fn decided(process: &Process, pc: u64, site: Site, is_equal: bool) {
     }
 }
 
-/// Waits until no other thread runs an atomic instruction solo, and keeps others from it.
+/// Waits until no other thread runs an atomic instruction out of line, and keeps others from it.
 pub(super) fn lock_atomics(process: &Process) {
     if let Some(tool) = &process.tool {
         tool.lock_atomics();
@@ -199,33 +199,33 @@ pub(super) fn unlock_atomics(process: &Process) {
     }
 }
 
-/// An instruction that is to run solo, at `thread.pc`.
+/// An instruction that is to run out of line, at `thread.pc`.
 pub(crate) fn begin(thread: &mut Thread) {
     if thread.mode.is_wrapped() {
         // Nothing is carried there. Whether what follows the function is isolated may change by this instruction.
         thread.context.call.then = thread.cache.frame().function_returned;
-        thread.mode = Mode::SOLO;
+        thread.mode = Mode::OUT_OF_LINE;
         return;
     }
-    solo::begin(thread);
+    out_of_line::begin(thread);
 }
 
-/// The solo instruction has run.
+/// The instruction out of line has run.
 pub(crate) fn finish(thread: &mut Thread) {
-    if thread.mode.is_solo() {
-        solo::finish(thread);
+    if thread.mode.is_out_of_line() {
+        out_of_line::finish(thread);
     }
 }
 
-/// The solo instruction was not run.
+/// The instruction out of line was not run.
 pub(crate) fn abandon(thread: &mut Thread) {
-    solo::abandon(thread);
+    out_of_line::abandon(thread);
 }
 
-/// The guest is at an instruction that faulted: if it ran solo, it did not.
+/// The guest is at an instruction that faulted: if it ran out of line, it did not.
 pub(crate) fn faulted(thread: &mut Thread) {
-    solo::abandon(thread);
-    if thread.mode.is_solo() {
+    out_of_line::abandon(thread);
+    if thread.mode.is_out_of_line() {
         thread.mode = mode(thread);
     }
 }
@@ -246,10 +246,10 @@ pub(crate) fn returned(thread: &mut Thread) {
     visit::returned(thread);
 }
 
-/// An indirect branch whose mode has no table, such as one that ran solo.
+/// An indirect branch whose mode has no table, such as one that ran out of line.
 pub(crate) fn look_up(thread: &mut Thread, target: u64) {
     thread.pc = target;
-    solo::finish(thread);
+    out_of_line::finish(thread);
 }
 
 /// The thread arrived at a hooked address.

@@ -1,8 +1,8 @@
-//! Sweeping: slots whose tickets are nowhere in the mirror or in registers are freed.
+//! Sweeping: slots whose handles are nowhere in the mirror or in registers are freed.
 //!
 //! All threads but the sweeping one stay where they are meanwhile, with all of their state in their contexts and all of
 //! their records replayed: that is done before anything else when translated code has been left. Every word of the mirror
-//! that is set is taken for a ticket: a few slots may outlive their floats, none is lost. Tickets of floats that are not
+//! that is set is taken for a handle: a few slots may outlive their floats, none is lost. Handles of floats that are not
 //! aligned to four bytes are not seen: those floats are unshadowed from then on.
 
 use super::registers;
@@ -11,10 +11,10 @@ use crate::engine::layout::{GUEST_END, PAGE};
 use crate::engine::planes::{self, PLANE};
 use crate::engine::sys;
 use crate::engine::thread::Thread;
-use shadowgrind_core::slots::TICKET;
+use shadowgrind_core::slots::HANDLE;
 
-/// Number of tickets that can be handed out, and their shadows computed, while a page is read.
-const TICKETS_PER_PAGE: u64 = 4;
+/// Number of handles that can be handed out, and their shadows computed, while a page is read.
+const HANDLES_PER_PAGE: u64 = 4;
 
 /// Bytes of the mirror asked about at once.
 const STEP: u64 = 1 << 30;
@@ -42,7 +42,7 @@ pub(super) fn sweep(thread: &mut Thread) {
     let mut resident = vec![0; (longest / PAGE) as usize];
     let pages: u64 =
         regions.into_iter().map(|(start, end)| memory(start, end, &mut resident, &mut marked)).sum();
-    tool.carrier.sweep(marked, pages * TICKETS_PER_PAGE);
+    tool.carrier.sweep(marked, pages * HANDLES_PER_PAGE);
 }
 
 /// Adds all words of the states that signal handlers of a thread have interrupted.
@@ -56,7 +56,7 @@ fn words(bytes: &[u8], marked: &mut Vec<u64>) {
         if line == [0; 32] {
             continue;
         }
-        let words = line.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word) & TICKET);
+        let words = line.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word) & HANDLE);
         marked.extend(words.filter(|&word| word != 0).map(u64::from));
     }
 }

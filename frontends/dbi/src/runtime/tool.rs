@@ -121,7 +121,7 @@ impl Tool {
         })
     }
 
-    /// Keeps other threads from running atomic instructions solo; waits for one that does.
+    /// Keeps other threads from running atomic instructions out of line; waits for one that does.
     pub(super) fn lock_atomics(&self) {
         while self.atomics.swap(true, Ordering::Acquire) {
             std::thread::yield_now();

@@ -2,7 +2,7 @@
 
 use super::call_sites::call_before;
 use super::calls::{Call, Calls, Then};
-use super::observer::{Applied, Kept, Observer};
+use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::outputs::Leaving;
 use super::seeds::When;
 use super::state::{Hooked, Session, State};
@@ -94,7 +94,7 @@ impl Session {
                     self.note(implementation);
                     arrival = Arrival::Watch(implementation);
                 }
-                Then::Applied(call) => {
+                Then::LibraryCall(call) => {
                     state.apply(&call, observer, m);
                     observer.release(&call.operands.kept);
                     calls.reuse(call.operands);
@@ -190,7 +190,7 @@ impl State {
         for index in 0..operands.given.arguments.len() {
             let (bits, kept) = match operands.given.arguments[index] {
                 Argument::Float(x) => (x.bits, frame.observer.keep(frame.m, x)),
-                Argument::Integer(n) => (math.format().from_f64(n as f64), Kept::NONE),
+                Argument::Integer(n) => (math.format().from_f64(n as f64), SavedShadow::NONE),
             };
             operands.x.push(bits);
             operands.kept.push(kept);
@@ -201,7 +201,7 @@ impl State {
             return Entered::Go;
         }
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
-        frame.wait(Then::Applied(Call { math, site, operands }));
+        frame.wait(Then::LibraryCall(Call { math, site, operands }));
         Entered::Wrap
     }
 
@@ -213,13 +213,13 @@ impl State {
             let Ok(Some(outcome)) = outcome else { return };
             let own = outcome.first..outcome.first + outcome.count;
             let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
-            let applied = Applied { site: call.site, op: outcome.op, x, kept, result: outcome.result };
+            let applied = LibraryCall { site: call.site, op: outcome.op, x, kept, result: outcome.result };
             match outcome.integer {
                 None => observer.function(m, &applied),
                 Some(n) => {
                     let n = outcome.result.format.from_f64(n as f64);
-                    let (x, kept) = ([x, &[n]].concat(), [kept, &[Kept::NONE]].concat());
-                    observer.function(m, &Applied { x: &x, kept: &kept, ..applied });
+                    let (x, kept) = ([x, &[n]].concat(), [kept, &[SavedShadow::NONE]].concat());
+                    observer.function(m, &LibraryCall { x: &x, kept: &kept, ..applied });
                 }
             }
         }

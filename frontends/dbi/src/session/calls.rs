@@ -4,7 +4,7 @@
 //! `longjmp` are no danger; frames that were left without returning are dropped when the stack has grown past them.
 
 use super::modules::Meaning;
-use super::observer::Kept;
+use super::observer::SavedShadow;
 use super::parsed::Parsing;
 use super::places;
 use crate::hooks::{Given, Math};
@@ -24,7 +24,7 @@ pub(crate) enum Then {
     /// An IFUNC's resolver: returns the address of a function that means this.
     Resolved(Meaning),
     /// An operation.
-    Applied(Call),
+    LibraryCall(Call),
     /// A function whose own floats are of no consequence.
     Digits,
     /// A function that parses a number, if it was given one, and the number of its name: what it calls to that end is its
@@ -50,7 +50,7 @@ pub(crate) struct Operands {
     pub(crate) given: Given,
     /// Bits of the operands, in the function's format.
     pub(crate) x: Vec<u128>,
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) kept: Vec<SavedShadow>,
 }
 
 impl Operands {
@@ -91,7 +91,7 @@ pub(crate) struct Calls {
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
     /// Operands that were kept for calls that never returned.
-    lost: Vec<Kept>,
+    lost: Vec<SavedShadow>,
 }
 
 impl Calls {
@@ -139,7 +139,7 @@ impl Calls {
     /// Waits for a call that returns to `at` with this stack pointer.
     pub(super) fn push(&mut self, at: u64, stack: u64, then: Then) {
         match then {
-            Then::Applied(_) | Then::Digits => self.wrapped += 1,
+            Then::LibraryCall(_) | Then::Digits => self.wrapped += 1,
             Then::Formatted => self.formatting += 1,
             Then::Prints(site) => self.prints.push(site),
             Then::Parsed(..) => self.parsing += 1,
@@ -152,7 +152,7 @@ impl Calls {
     fn pop(&mut self) -> Option<Then> {
         let then = self.pending.pop()?.then;
         match then {
-            Then::Applied(_) | Then::Digits => self.wrapped -= 1,
+            Then::LibraryCall(_) | Then::Digits => self.wrapped -= 1,
             Then::Formatted => self.formatting -= 1,
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Parsed(..) => self.parsing -= 1,
@@ -187,7 +187,7 @@ impl Calls {
     }
 
     fn drop_last(&mut self) {
-        if let Some(Then::Applied(call)) = self.pop() {
+        if let Some(Then::LibraryCall(call)) = self.pop() {
             self.lost.extend_from_slice(&call.operands.kept);
             self.reuse(call.operands);
         }
@@ -205,7 +205,7 @@ impl Calls {
     }
 
     /// Operands that were kept for calls that will not return.
-    pub(super) fn lost(&mut self) -> Vec<Kept> {
+    pub(super) fn lost(&mut self) -> Vec<SavedShadow> {
         std::mem::take(&mut self.lost)
     }
 }

@@ -2,30 +2,30 @@
 
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::{Answers, Coverage, Finding, Questions, Said, Settings, Value};
+use shadowgrind_core::findings::{Answers, Coverage, Finding, OutputShadow, Questions, Settings, Value};
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Leaves, Seed};
 use shadowgrind_core::site::Site;
 
 /// The shadow of an operand, kept while a function runs: whatever 64 bits mean to the observer that made it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Kept(pub(crate) u64);
+pub(crate) struct SavedShadow(pub(crate) u64);
 
-impl Kept {
+impl SavedShadow {
     /// No shadow.
-    pub(crate) const NONE: Kept = Kept(0);
+    pub(crate) const NONE: SavedShadow = SavedShadow(0);
 }
 
 /// An operation that a function performed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Applied<'a> {
+pub(crate) struct LibraryCall<'a> {
     /// The call.
     pub(crate) site: Site,
     pub(crate) op: Op,
     /// Bits of the operands, all in the format of the result.
     pub(crate) x: &'a [u128],
     /// Their shadows when the function was entered.
-    pub(crate) kept: &'a [Kept],
+    pub(crate) kept: &'a [SavedShadow],
     /// The result, where it is now.
     pub(crate) result: Float,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Applied<'a> {
 pub(crate) trait Observer {
     /// Statement about a float that leaves, and the value as it is to be reported: one that was promoted to double for
     /// a call is reported as it was before, where the shadow can tell.
-    fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (Value, Said<String>);
+    fn output(&mut self, m: &mut dyn Machine, leaves: &Leaves, x: Float) -> (Value, OutputShadow<String>);
 
     /// Statement about the float at `address`, which left in binary form as part of output `index`; nothing if there is
     /// none with a shadow.
@@ -44,24 +44,24 @@ pub(crate) trait Observer {
         index: u64,
         site: Site,
         address: u64,
-    ) -> Option<(Float, Said<String>)>;
+    ) -> Option<(Float, OutputShadow<String>)>;
 
     /// Gives `x` its seed.
     fn seed(&mut self, m: &mut dyn Machine, x: Float, seed: Seed);
 
     /// The shadow of an operand of a function that is entered.
-    fn keep(&mut self, m: &mut dyn Machine, x: Float) -> Kept;
+    fn keep(&mut self, m: &mut dyn Machine, x: Float) -> SavedShadow;
 
     /// Tells whether a function with these operands must be taken as one operation. If not, it runs like any other
     /// code, which then must come to the same.
-    fn wraps(&mut self, kept: &[Kept]) -> bool;
+    fn wraps(&mut self, kept: &[SavedShadow]) -> bool;
 
     /// A function returned: gives its result its shadow. Only `Applied::kept` says what operands had: the function
     /// may have overwritten all else.
-    fn function(&mut self, m: &mut dyn Machine, applied: &Applied<'_>);
+    fn function(&mut self, m: &mut dyn Machine, applied: &LibraryCall<'_>);
 
     /// Releases operands that were kept for a call and are not needed any more.
-    fn release(&mut self, kept: &[Kept]);
+    fn release(&mut self, kept: &[SavedShadow]);
 
     /// Shadows `x` from now on although no operation has touched it.
     fn track(&mut self, m: &mut dyn Machine, x: Float);

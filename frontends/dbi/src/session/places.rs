@@ -5,7 +5,7 @@ use super::seeds::{Files, SpecFailure};
 use super::state::Loaded;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped};
-use crate::hooks::{self, Spot, Word};
+use crate::hooks::{self, IntegerPlace, Spot};
 use shadowgrind_core::spec::{Slot, Target};
 use shadowgrind_symbols::{Holder, Integer, LookupError, Memory, Signature, Storage, Unreached, Variable};
 use std::fmt;
@@ -21,7 +21,7 @@ pub(super) enum Place {
         file: usize,
         variable: Variable,
         /// The parameters that the way to it begins with or ends at, by number.
-        parameters: Vec<(usize, Word)>,
+        parameters: Vec<(usize, IntegerPlace)>,
     },
 }
 
@@ -115,7 +115,7 @@ impl Files {
 fn parameters(
     variable: &Variable,
     signature: Option<&Signature>,
-) -> Result<Vec<(usize, Word)>, hooks::NoSpot> {
+) -> Result<Vec<(usize, IntegerPlace)>, hooks::NoSpot> {
     let storages = variable.integers().map(|integer| integer.storage).chain([variable.storage]);
     let numbers = storages.filter_map(|storage| match storage {
         Storage::Value(Holder::Parameter(number)) | Storage::Through(Holder::Parameter(number)) => {
@@ -169,7 +169,7 @@ impl Place {
         match self {
             Place::Spots(_) => Given::new(),
             Place::Memory { parameters, .. } => {
-                let read = |&(number, word): &(usize, Word)| Some((number, word.read(m).ok()?));
+                let read = |&(number, word): &(usize, IntegerPlace)| Some((number, word.read(m).ok()?));
                 parameters.iter().filter_map(read).collect()
             }
         }

@@ -123,7 +123,7 @@ mod tests {
     /// Formatted in another order than written, and once not written at all.
     #[test]
     fn floats_formatted_early_are_found() {
-        use shadowgrind_core::findings::{Label, OutputKind, Said, WrittenTexts};
+        use shadowgrind_core::findings::{Label, OutputKind, OutputShadow, WrittenTexts};
         use shadowgrind_core::site::Site;
         use shadowgrind_core::spec::Stream;
         let mut texts = WrittenTexts::default();
@@ -135,7 +135,7 @@ mod tests {
             value: value.into(),
             site,
             position: 0,
-            said: Said::Nothing,
+            said: OutputShadow::Nothing,
             notation: None,
         };
         let printed = [2.5, 1.5, 7.5, 3.5, 1.5].map(output);

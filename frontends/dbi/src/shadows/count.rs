@@ -1,11 +1,11 @@
 //! The smallest shadow there can be, for tests: how often each operation is performed, and where.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Finding, FindingKind, Said, Value};
+use shadowgrind_core::findings::{Finding, FindingKind, OutputShadow, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::recorded::Recorded;
-use shadowgrind_core::shadow::{Lane, Leaves, Policy, Rule, Seed, Seen, Settings, Shadow, Since, reach};
+use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Settings, Shadow, Since, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
@@ -50,12 +50,12 @@ impl Shadow for Count {
         Count { performed: HashMap::new() }
     }
 
-    fn seed(&mut self, _: Seen<'_, Nobody>, _: Seed) -> Option<Nobody> {
+    fn seed(&mut self, _: Observed<'_, Nobody>, _: Seed) -> Option<Nobody> {
         None
     }
 
-    fn output(&mut self, _: &Leaves, x: Seen<'_, Nobody>) -> (Value, Said<String>) {
-        (x.value(), Said::Nothing)
+    fn output(&mut self, _: &Leaves, x: Observed<'_, Nobody>) -> (Value, OutputShadow<String>) {
+        (x.value(), OutputShadow::Nothing)
     }
 
     fn findings(&mut self) -> Vec<Finding> {

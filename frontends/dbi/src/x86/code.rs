@@ -73,10 +73,10 @@ pub(crate) enum ExitKind {
     Hot(u64),
     /// The isolated block at this address is to go on without isolation.
     Settled(u64),
-    /// The one instruction of a solo block has run; the guest goes on at the address.
+    /// The one instruction of a block out of line has run; the guest goes on at the address.
     Stepped(u64),
     /// The instruction at this address meets shadows that translated code does not see to.
-    Solo(u64),
+    OutOfLine(u64),
     /// The buffer of records is full; the guest goes on at the address.
     Flush(u64),
     /// The address is hooked.
@@ -99,7 +99,7 @@ pub(crate) struct ExitSite {
 
 /// Guest registers that are not in their place at some point of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Displaced {
+pub(crate) struct Spilled {
     pub(crate) rax: bool,
     pub(crate) rcx: bool,
     pub(crate) borrowed: Option<Gpr>,
@@ -126,7 +126,7 @@ pub(crate) struct Aside {
 pub(crate) struct MapEntry {
     pub(crate) host: u64,
     pub(crate) insn: usize,
-    pub(crate) displaced: Displaced,
+    pub(crate) spilled: Spilled,
     pub(crate) mode: Mode,
     /// Everything before `insn` has run and nothing of it.
     pub(crate) begins: bool,

@@ -8,7 +8,7 @@
 
 use super::asm::{Asm, Gpr, RCX};
 use super::branch_table::ib_entry;
-use super::code::{Displaced, Emitted, ExitKind, Frame, MapEntry, Placement, Slot};
+use super::code::{Emitted, ExitKind, Frame, MapEntry, Placement, Slot, Spilled};
 use super::far;
 use super::mirror::{Mirror, isolation};
 use super::mode::Mode;
@@ -86,7 +86,7 @@ impl Emitter {
         }
         self.rcx_aside = false;
         for (index, insn) in block.insns.iter().enumerate() {
-            self.note(index, Displaced { rcx: self.rcx_aside, ..Displaced::default() });
+            self.note(index, Spilled { rcx: self.rcx_aside, ..Spilled::default() });
             self.begins();
             if self.mode.is_annotated() {
                 self.annotated(block, index);
@@ -105,7 +105,7 @@ impl Emitter {
             End::Hooked(pc) => self.jump_to(pc),
             End::Request(pc) => self.leave(ExitKind::Request(pc)),
             // What cannot be decoded now is looked at again, on its own, when execution really gets there.
-            End::Continues(pc) if self.mode.is_solo() => self.leave(ExitKind::Stepped(pc)),
+            End::Continues(pc) if self.mode.is_out_of_line() => self.leave(ExitKind::Stepped(pc)),
             End::Continues(pc) | End::Invalid(pc) | End::Unmapped { pc, .. } => self.jump_to(pc),
         }
     }
@@ -121,13 +121,13 @@ impl Emitter {
         }
     }
 
-    pub(super) fn note(&mut self, insn: usize, displaced: Displaced) {
+    pub(super) fn note(&mut self, insn: usize, spilled: Spilled) {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
-        let displaced = Displaced { vectors, ..displaced };
+        let spilled = Spilled { vectors, ..spilled };
         self.out.map.push(MapEntry {
             host: self.out.hot.here(),
             insn,
-            displaced,
+            spilled,
             mode: self.mode,
             begins: false,
         });
@@ -159,7 +159,7 @@ impl Emitter {
         let effect = if self.rcx_aside { on_rcx(insn, &mut self.facts) } else { Effect::None };
         if effect == Effect::Reads {
             self.put_back_rcx();
-            self.note(index, Displaced::default());
+            self.note(index, Spilled::default());
         }
         self.instruction(index, insn);
         if effect == Effect::Replaces {
@@ -219,7 +219,7 @@ impl Emitter {
         let slot = self.frame.slot(Slot::Borrowed);
         self.out.hot.store(slot, gpr);
         self.out.hot.mov_imm(gpr, target);
-        self.note(index, Displaced { borrowed: Some(gpr), ..Displaced::default() });
+        self.note(index, Spilled { borrowed: Some(gpr), ..Spilled::default() });
         let code = far::with_base(&insn.decoded, base, &mut self.encoder, self.out.hot.here());
         self.out.hot.raw(&code);
         self.out.hot.load(gpr, slot);

@@ -2,7 +2,7 @@
 //! made from.
 
 use super::asm::{RAX, RCX};
-use super::code::{Displaced, ExitKind, Slot};
+use super::code::{ExitKind, Slot, Spilled};
 use super::emit::Emitter;
 use super::superblock::Superblock;
 
@@ -17,7 +17,7 @@ impl Emitter {
         self.out.cold.load(RCX, rcx);
         self.out.cold.jmp(hot_exit);
         self.out.hot.store(rcx, RCX);
-        self.note(0, Displaced { rcx: true, ..Displaced::default() });
+        self.note(0, Spilled { rcx: true, ..Spilled::default() });
         let code = &mut self.out.hot;
         code.load(RCX, runs);
         code.add_rcx(-1);
@@ -31,7 +31,7 @@ impl Emitter {
     /// Compares the block's guest bytes, eight at a time, with those it is made from. Keeps the flags.
     pub(super) fn compare(&mut self, block: &Superblock) {
         let bytes: Vec<u8> = block.insns.iter().flat_map(|insn| insn.bytes().iter().copied()).collect();
-        let displaced = Displaced { rax: true, rcx: true, ..Displaced::default() };
+        let spilled = Spilled { rax: true, rcx: true, ..Spilled::default() };
         let (rax, rcx) = (self.frame.slot(Slot::Rax), self.frame.slot(Slot::Rcx));
         let changed = self.again(ExitKind::Changed(block.start));
         let restore = self.out.cold.here();
@@ -40,7 +40,7 @@ impl Emitter {
         self.out.cold.jmp(changed);
         self.out.hot.store(rax, RAX);
         self.out.hot.store(rcx, RCX);
-        self.note(0, displaced);
+        self.note(0, spilled);
         let mut at = block.start;
         for chunk in bytes.chunks(8) {
             if let Ok(eight) = chunk.try_into() {

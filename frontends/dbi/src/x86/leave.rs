@@ -2,7 +2,7 @@
 
 use super::asm::{self, Asm, RAX, RCX, Rel32};
 use super::branch_table::table_jump;
-use super::code::{Displaced, ExitKind, ExitSite, Slot};
+use super::code::{ExitKind, ExitSite, Slot, Spilled};
 use super::discover::runs_then_exits;
 use super::emit::Emitter;
 use super::far;
@@ -48,7 +48,7 @@ impl Emitter {
             }
             FlowControl::IndirectCall => {
                 self.load_target(index, decoded);
-                self.note(index, Displaced { rcx: true, ..Displaced::default() });
+                self.note(index, Spilled { rcx: true, ..Spilled::default() });
                 self.push_address(decoded.next_ip());
                 self.through_table();
             }
@@ -83,7 +83,7 @@ impl Emitter {
         let expected = i32::try_from(address).expect("discovery follows comparable calls only");
         self.set_rcx_aside();
         pop_into_rcx(&mut self.out.hot, insn);
-        self.note(index, Displaced { rcx: true, ..Displaced::default() });
+        self.note(index, Spilled { rcx: true, ..Spilled::default() });
         self.out.hot.add_rcx(-expected);
         self.out.hot.jrcxz_over(5);
         let miss = self.out.cold.here();
@@ -128,7 +128,7 @@ impl Emitter {
         } else if branch.is_ip_rel_memory_operand() {
             let target = branch.ip_rel_memory_address();
             self.out.hot.mov_imm(RCX, target);
-            self.note(index, Displaced { rcx: true, ..Displaced::default() });
+            self.note(index, Spilled { rcx: true, ..Spilled::default() });
             let through = Instruction::with2(
                 Code::Mov_r64_rm64,
                 Register::RCX,

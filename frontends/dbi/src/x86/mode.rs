@@ -30,7 +30,7 @@ impl Mode {
     /// Inside a function taken as one operation: no annotations. The address it returns to is hooked.
     pub(crate) const WRAPPED: Mode = Mode(Self::PLAIN | 1);
     /// One instruction on its own, without annotations.
-    pub(crate) const SOLO: Mode = Mode(Self::PLAIN | 2);
+    pub(crate) const OUT_OF_LINE: Mode = Mode(Self::PLAIN | 2);
     /// The hook at the block's first instruction has been seen to.
     const PAST_HOOK: u32 = 1 << 19;
     /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
@@ -118,8 +118,8 @@ impl Mode {
         self.onwards() == Self::WRAPPED
     }
 
-    pub(crate) fn is_solo(self) -> bool {
-        self.onwards() == Self::SOLO
+    pub(crate) fn is_out_of_line(self) -> bool {
+        self.onwards() == Self::OUT_OF_LINE
     }
 
     pub(crate) fn is_bare(self) -> bool {
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn what_is_not_annotated_is_apart() {
-        let plain = [Mode::BARE, Mode::WRAPPED, Mode::SOLO];
-        let which = |mode: Mode| [mode.is_bare(), mode.is_wrapped(), mode.is_solo()];
+        let plain = [Mode::BARE, Mode::WRAPPED, Mode::OUT_OF_LINE];
+        let which = |mode: Mode| [mode.is_bare(), mode.is_wrapped(), mode.is_out_of_line()];
         for (n, mode) in plain.into_iter().enumerate() {
             assert_eq!(which(mode), [0, 1, 2].map(|m| m == n));
             assert_eq!(which(mode.past_hook()), which(mode));

@@ -12,7 +12,7 @@ use crate::engine::thread::Thread;
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, stepping, sys};
 use crate::runtime::{exceptions, registers, shadowed};
-use crate::x86::code::{Displaced, Slot};
+use crate::x86::code::{Slot, Spilled};
 
 const SI_KERNEL: i32 = 0x80;
 const TRAP_DEBUG: u64 = 1;
@@ -37,7 +37,7 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     let Some(located) = thread.translator.locate(&thread.cache, &mut source, id, host_pc) else {
         diagnose::lost(thread, host_pc);
     };
-    restore_displaced(thread, located.displaced);
+    restore_spilled(thread, located.spilled);
     let insn = located.insn;
     thread.mode = located.mode;
     shadowed::faulted(thread);
@@ -60,31 +60,31 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     thread.raise(&Pending { signal: fault.signal as u32, info }, trap, eflags);
 }
 
-fn restore_displaced(thread: &mut Thread, displaced: Displaced) {
+fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
     let slots = thread.context.slots;
     let regs = &mut thread.context.regs;
-    if displaced.rax {
+    if spilled.rax {
         regs[reg::RAX] = slots[Slot::Rax as usize];
     }
-    if displaced.rcx {
+    if spilled.rcx {
         regs[reg::RCX] = slots[Slot::Rcx as usize];
     }
-    if let Some(borrowed) = displaced.borrowed {
+    if let Some(borrowed) = spilled.borrowed {
         regs[usize::from(borrowed)] = slots[Slot::Borrowed as usize];
     }
-    if let Some(scratch) = displaced.scratch {
+    if let Some(scratch) = spilled.scratch {
         regs[usize::from(scratch)] = slots[Slot::Scratch as usize];
     }
-    if let Some(address) = displaced.address {
+    if let Some(address) = spilled.address {
         regs[usize::from(address)] = slots[Slot::Address as usize];
     }
-    if displaced.mxcsr {
+    if spilled.mxcsr {
         let guest = exceptions::of_guest(thread.context, slots[Slot::Mxcsr as usize] as u32);
         registers::set_mxcsr(thread.context, guest);
     }
-    if displaced.vectors.iter().any(Option::is_some) {
+    if spilled.vectors.iter().any(Option::is_some) {
         registers::complete_image(thread.context);
-        for (place, aside) in displaced.vectors.into_iter().enumerate() {
+        for (place, aside) in spilled.vectors.into_iter().enumerate() {
             if let Some(aside) = aside {
                 registers::put_back(thread.context, aside, place);
             }

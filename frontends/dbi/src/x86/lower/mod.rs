@@ -10,7 +10,7 @@
 //! - so do products, and bits set in memory by an index in a register;
 //! - half precision, unless the shadow fits in two bytes: conversions to it are gaps then, those from it start afresh;
 //! - comparisons by sign bits (`movmskps`, `vtestps`) or as integers are not observed;
-//! - AVX-512 masks, and its instructions without VEX twin, are gaps; a gap's vector-indexed memory is not named in it.
+//! - AVX-512 masks, and its instructions without VEX form, are gaps; a gap's vector-indexed memory is not named in it.
 
 mod address;
 mod build;

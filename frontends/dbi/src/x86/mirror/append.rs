@@ -14,7 +14,7 @@ use super::places;
 use super::record::{BUFFER, ID, Recorded, What, in_record};
 use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
-use crate::x86::code::{Displaced, ExitKind, Slot};
+use crate::x86::code::{ExitKind, Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::{Constants, InlineRule};
@@ -173,7 +173,7 @@ impl Emitter {
         self.out.cold.load(RCX, rcx);
         self.stub(ExitKind::Flush(block.start), 0);
         self.out.hot.store(rcx, RCX);
-        self.note(0, Displaced { rcx: true, ..Displaced::default() });
+        self.note(0, Spilled { rcx: true, ..Spilled::default() });
         let hot = &mut self.out.hot;
         encode::load_rcx(hot, position.plus(2), 1);
         hot.jrcxz_over(JMP_BYTES);
@@ -279,8 +279,8 @@ impl Emitter {
         }
         let rcx = self.frame.slot(Slot::Rcx);
         self.out.hot.store(rcx, RCX);
-        let displaced = Displaced { rcx: true, ..self.displaced(None) };
-        self.note(at.index, displaced);
+        let spilled = Spilled { rcx: true, ..self.spilled(None) };
+        self.note(at.index, spilled);
         if upper {
             encode::mask_to_rcx(&mut self.out.hot);
         } else {
@@ -318,8 +318,8 @@ impl Emitter {
         let pointer = self.free_register(insn);
         self.out.hot.store(scratch, pointer);
         self.out.hot.load(pointer, position);
-        let displaced = self.displaced(Some(pointer));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(pointer));
+        self.note(at.index, spilled);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
         let operands = job.operands;
         for i in 0..operands.count {
@@ -405,7 +405,7 @@ impl Emitter {
             return self.guarded(at);
         }
         if !self.takes_room() || !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let (op, formats) = match widens {
             true => (Op::Widen, [Format::F32, Format::F64]),

@@ -83,7 +83,7 @@ impl Emitter {
         }
         let appends = self.mirror().settings.appends;
         if appends && !self.takes_room() || !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let numbers = source_numbers(insn, op, terms);
         let operands = self.operands(insn, &numbers);
@@ -335,7 +335,7 @@ impl Emitter {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let marks = widens && self.mirror().settings.policy.marks_widened;
         if marks && !self.has_upper() {
@@ -407,7 +407,7 @@ impl Emitter {
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.guarded(at) };
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let operands = self.operands(insn, &source_numbers(insn, Op::Sub, None));
         if operands.absent.count_ones() as usize != operands.count {

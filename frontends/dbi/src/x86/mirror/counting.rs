@@ -7,7 +7,7 @@
 use super::At;
 use super::arith::lanes_mask;
 use super::encode::{self, EQUAL, NOT_EQUAL};
-use super::guard::Leave;
+use super::guard::WayOut;
 use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
@@ -43,7 +43,9 @@ impl Emitter {
     /// A comparison into flags.
     pub(super) fn compared_to_flags(&mut self, at: At<'_>, format: Format) {
         let Some(comparison) = self.counted(at) else { return self.guest(at) };
-        let (Some(number), true) = (comparison.number, self.open_operand(at)) else { return self.solo(at) };
+        let (Some(number), true) = (comparison.number, self.open_operand(at)) else {
+            return self.out_of_line(at);
+        };
         let compared = self.operands_compared(at, [0, 1], format, Shape::Scalar);
         if comparison.for_equality {
             self.guest(at);
@@ -66,7 +68,7 @@ impl Emitter {
             return self.guarded(at);
         };
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let first = insn.op_count() - 3;
         let compared = self.operands_compared(at, [first, first + 1], format, shape);
@@ -148,10 +150,10 @@ impl Emitter {
         }
         let scalars = compared.scalars();
         let register = if scalars.is_none() { Some(self.all_compared(compared)) } else { None };
-        let stub = leaves.then(|| self.leaving_stub(Leave::Solo(at.insn().pc()), true));
+        let stub = leaves.then(|| self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
-        let displaced = self.displaced(Some(RCX));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
         let mut fields = Vec::new();
         if let Some(register) = register {
             self.union_to_rcx(register);
@@ -170,8 +172,8 @@ impl Emitter {
     /// Counts if mask register 1 has a bit among its lowest eight. After an instruction: flags are kept.
     pub(super) fn count_mask(&mut self, at: At<'_>, number: u16) {
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
-        let displaced = self.displaced(Some(RCX));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
         encode::mask_to_rcx(&mut self.out.hot);
         let field = self.jump_unless_rcx_is_zero();
         self.count_in_passing(at, number, None, vec![field]);

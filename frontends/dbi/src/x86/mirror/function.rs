@@ -11,12 +11,12 @@ use super::encode::{self, EQUAL, NO_SIGN, NOT_EQUAL};
 use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI, Rel32};
 use crate::x86::branch_table::table_jump;
-use crate::x86::code::{Displaced, ExitKind};
+use crate::x86::code::{ExitKind, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::function::{Counted, Function, Goes, Shape};
 use crate::x86::leave::pop_into_rcx;
 use crate::x86::mode::Mode;
-use crate::x86::rules::{self, Applied, Constants};
+use crate::x86::rules::{self, Constants, WrappedCall};
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::vector::{At, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
@@ -309,7 +309,7 @@ impl Emitter {
     fn function_rule(&mut self, function: Function, to: u8, absent: u8) -> u32 {
         let Function { op, format, width, .. } = function;
         let upper = self.has_upper();
-        let applied = Applied {
+        let applied = WrappedCall {
             rule: self.inline_rule(),
             op,
             format,
@@ -399,7 +399,7 @@ impl Emitter {
         pop_into_rcx(&mut self.out.cold, insn);
         self.out.cold.jmp_slot(call + offset_of!(FunctionCall, then) as u64);
         self.out.hot.load(RCX, call + offset_of!(FunctionCall, not_stack) as u64);
-        self.note(index, Displaced { rcx: true, ..Displaced::default() });
+        self.note(index, Spilled { rcx: true, ..Spilled::default() });
         let hot = &mut self.out.hot;
         // lea rcx, [rsp + rcx + 1]
         hot.raw(&[0x48, 0x8d, 0x4c, 0x0c, 0x01]);

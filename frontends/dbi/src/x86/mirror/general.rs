@@ -6,7 +6,7 @@
 use super::At;
 use super::encode;
 use super::general_number;
-use super::guard::{Leave, Source};
+use super::guard::{Source, WayOut};
 use super::liveness;
 use super::operand;
 use super::places::first_byte;
@@ -31,14 +31,14 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let atomic = insn.has_lock_prefix() || general == General::Exchange && operand::has_memory(insn);
         // Before what another thread may wait for, all that was recorded is replayed. And while another thread's exchange
-        // runs solo, the value is there before its derivative: an exchange that sees none yet must wait for it.
+        // runs out of line, the value is there before its derivative: an exchange that sees none yet must wait for it.
         let exchanges =
             matches!(general, General::Exchange | General::CompareExchange | General::CompareExchangeWide);
         if atomic && (exchanges || self.records()) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         self.guard_part(at);
         match general {
@@ -46,8 +46,8 @@ impl Emitter {
             General::Push => self.push(at),
             General::Pop => self.pop(at),
             General::Leave => self.load_from(at, RBP, Register::RBP, stack(RBP, 0), 8),
-            General::Enter => self.solo(at),
-            General::MoveString | General::StoreString | General::LoadString => self.solo(at),
+            General::Enter => self.out_of_line(at),
+            General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
             General::Not => self.bits(at),
             General::Bits if clears(insn) => {
@@ -151,7 +151,7 @@ impl Emitter {
         if !self.may_carry(n) {
             let active = self.mode.with_cells(self.mode.mask() | 1 << n);
             let active = if at.index == 0 && self.past_hook { active.past_hook() } else { active };
-            self.guard_towards(at, &[Source::Memory(mem, bytes)], Leave::Mode(at.insn().pc(), active));
+            self.guard_towards(at, &[Source::Memory(mem, bytes)], WayOut::Mode(at.insn().pc(), active));
             return self.guest(at);
         }
         if whole && bytes >= 4 {
@@ -164,8 +164,8 @@ impl Emitter {
         encode::load_rcx(&mut self.out.hot, mem, bytes);
         let stored = if whole { 8 } else { bytes.min(register.size()) };
         encode::store(&mut self.out.hot, cell, RCX, stored);
-        let displaced = self.displaced(Some(RCX));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.guest(at);
     }
@@ -196,8 +196,8 @@ impl Emitter {
         let carrier = if mem.uses(RCX) { other_than(mem) } else { RCX };
         self.out.hot.store(self.frame.slot(Slot::Scratch), carrier);
         self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
-        let displaced = self.displaced(Some(carrier));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(carrier));
+        self.note(at.index, spilled);
         encode::load(&mut self.out.hot, carrier, cell.plus(first), if first == 0 { 8 } else { 4 });
         encode::store(&mut self.out.hot, mem, carrier, bytes);
         self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));

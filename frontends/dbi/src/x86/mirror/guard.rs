@@ -29,9 +29,9 @@ pub(super) enum Source {
 
 /// Way by which a guard leaves.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Leave {
+pub(super) enum WayOut {
     /// To the engine, with the instruction.
-    Solo(u64),
+    OutOfLine(u64),
     /// To the same instruction in another mode.
     Mode(u64, Mode),
 }
@@ -76,11 +76,11 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if any source carries a shadow.
     pub(super) fn guard(&mut self, at: At<'_>, sources: &[Source]) {
-        self.guard_towards(at, sources, Leave::Solo(at.insn().pc()));
+        self.guard_towards(at, sources, WayOut::OutOfLine(at.insn().pc()));
     }
 
     /// Leaves as told if any source carries a shadow.
-    pub(super) fn guard_towards(&mut self, at: At<'_>, sources: &[Source], leave: Leave) {
+    pub(super) fn guard_towards(&mut self, at: At<'_>, sources: &[Source], leave: WayOut) {
         if sources.is_empty() {
             return;
         }
@@ -130,7 +130,7 @@ impl Emitter {
     /// makes rcx something other than 0.
     fn leave_if(&mut self, at: At<'_>, test: impl FnOnce(&mut Self), to_rcx: impl FnOnce(&mut Self)) {
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
-        let stub = self.leaving_stub(Leave::Solo(at.insn().pc()), !flags_are_dead);
+        let stub = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), !flags_are_dead);
         if flags_are_dead {
             test(self);
             return self.jump_if_not_equal(stub);
@@ -145,8 +145,8 @@ impl Emitter {
     /// Leaves by `stub` unless rcx, which is in its slot, is 0.
     fn leave_unless_zero(&mut self, at: At<'_>, stub: u64) {
         const JMP_BYTES: u8 = 5;
-        let displaced = self.displaced(Some(RCX));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
         self.out.hot.jrcxz_over(JMP_BYTES);
         self.out.hot.jmp(stub);
     }
@@ -252,7 +252,7 @@ impl Emitter {
     }
 
     /// Cold code that puts back what is borrowed and leaves.
-    pub(super) fn leaving_stub(&mut self, leave: Leave, scratch: bool) -> u64 {
+    pub(super) fn leaving_stub(&mut self, leave: WayOut, scratch: bool) -> u64 {
         let start = self.out.cold.here();
         if scratch {
             self.out.cold.load(RCX, self.frame.slot(Slot::Scratch));
@@ -262,10 +262,10 @@ impl Emitter {
         }
         self.put_back_in_passing();
         match leave {
-            Leave::Solo(pc) => {
-                self.stub(ExitKind::Solo(pc), 0);
+            WayOut::OutOfLine(pc) => {
+                self.stub(ExitKind::OutOfLine(pc), 0);
             }
-            Leave::Mode(pc, mode) => {
+            WayOut::Mode(pc, mode) => {
                 let field = self.out.cold.jmp_open();
                 let stub = self.stub(ExitKind::Jump(pc, mode), field.0);
                 self.out.cold.patch(field, stub);

@@ -1,7 +1,7 @@
 //! Half precision: the shadows of floats that become narrower, or wider again, become so with them.
 //!
 //! Shadows are rounded to nearest whatever the guest's immediate says of its floats: it is a derivative of the real function
-//! that is wanted, and rounding has none. Knows F16C's two instructions, with VEX; those of AVX-512 run solo.
+//! that is wanted, and rounding has none. Knows F16C's two instructions, with VEX; those of AVX-512 run out of line.
 
 use super::At;
 use super::arith::lanes_mask;
@@ -20,7 +20,7 @@ impl Emitter {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         self.guest(at);
         let d = insn.op0_register().number() as u8;
@@ -46,7 +46,7 @@ impl Emitter {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         self.guest(at);
         let shadow = self.shadow_value(insn.op1_register().number() as u8);

@@ -16,7 +16,7 @@ use super::encode;
 use super::operand::guest_memory;
 use crate::context::Context;
 use crate::x86::asm::{Asm, Gpr, RAX, RCX};
-use crate::x86::code::{Displaced, ExitKind, RuleCode, Slot};
+use crate::x86::code::{ExitKind, RuleCode, Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::rows;
@@ -72,7 +72,7 @@ impl Emitter {
         self.out.cold.load(RCX, rcx);
         self.out.cold.jmp(leave);
         self.out.hot.store(rcx, RCX);
-        self.note(0, Displaced { rcx: true, ..Displaced::default() });
+        self.note(0, Spilled { rcx: true, ..Spilled::default() });
         let hot = &mut self.out.hot;
         hot.store_mxcsr(mxcsr);
         hot.load32(RCX, mxcsr);
@@ -96,8 +96,8 @@ impl Emitter {
         if self.mode.is_isolated() {
             self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
             self.out.hot.load_mxcsr(self.frame.field(Context::OFFSET_MXCSR_RULES));
-            let displaced = Displaced { mxcsr: true, ..self.displaced(None) };
-            self.note(at.index, displaced);
+            let spilled = Spilled { mxcsr: true, ..self.spilled(None) };
+            self.note(at.index, spilled);
         }
         let start = self.out.hot.here();
         self.out.rules.push(RuleCode { start, end: start });
@@ -140,7 +140,7 @@ impl Emitter {
     pub(super) fn annotated_mxcsr(&mut self, at: At<'_>) {
         let insn = at.insn();
         if !self.has_plain_operand(insn) || !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         if stores_mxcsr(&insn.decoded) {
             self.store_guest_mxcsr(at.index, insn);
@@ -149,7 +149,7 @@ impl Emitter {
             self.put_back_all();
             self.load_guest_mxcsr(at.index, insn);
         } else {
-            self.solo(at);
+            self.out_of_line(at);
         }
         self.close_operand();
     }
@@ -157,14 +157,14 @@ impl Emitter {
     /// The same in a function that is taken as one operation.
     pub(in crate::x86) fn wrapped_mxcsr(&mut self, index: usize, insn: &Insn) {
         self.put_back_rcx();
-        self.note(index, Displaced::default());
+        self.note(index, Spilled::default());
         let plain = self.has_plain_operand(insn);
         if plain && stores_mxcsr(&insn.decoded) {
             self.store_guest_mxcsr(index, insn);
         } else if plain && self.may_load_mxcsr(insn) {
             self.load_guest_mxcsr(index, insn);
         } else {
-            self.leave(ExitKind::Solo(insn.pc()));
+            self.leave(ExitKind::OutOfLine(insn.pc()));
         }
     }
 
@@ -196,10 +196,10 @@ impl Emitter {
         };
         let others = self.out.cold.here();
         restore(&mut self.out.cold);
-        self.stub(ExitKind::Solo(insn.pc()), 0);
+        self.stub(ExitKind::OutOfLine(insn.pc()), 0);
         self.out.hot.store(rax, RAX);
         self.out.hot.store(rcx, RCX);
-        self.note(index, Displaced { scratch: Some(RAX), borrowed: Some(RCX), ..Displaced::default() });
+        self.note(index, Spilled { scratch: Some(RAX), borrowed: Some(RCX), ..Spilled::default() });
         let field = |offset| self.frame.field(offset);
         let [hidden, rules] = [Context::OFFSET_MXCSR_HIDDEN, Context::OFFSET_MXCSR_RULES].map(field);
         let hot = &mut self.out.hot;
@@ -216,7 +216,7 @@ impl Emitter {
         hot.xor_with_ecx(mxcsr);
         hot.load_mxcsr(mxcsr);
         restore(hot);
-        self.note(index, Displaced::default());
+        self.note(index, Spilled::default());
     }
 
     /// Stores the guest's MXCSR where `insn` does. Keeps the flags.
@@ -226,7 +226,7 @@ impl Emitter {
         let [first, second, mxcsr] = [Slot::Scratch, Slot::Borrowed, Slot::Mxcsr].map(|s| self.frame.slot(s));
         self.out.hot.store(first, value);
         self.out.hot.store(second, hidden);
-        self.note(index, Displaced { scratch: Some(value), borrowed: Some(hidden), ..Displaced::default() });
+        self.note(index, Spilled { scratch: Some(value), borrowed: Some(hidden), ..Spilled::default() });
         let hot = &mut self.out.hot;
         hot.store_mxcsr(mxcsr);
         hot.load32(value, mxcsr);
@@ -235,7 +235,7 @@ impl Emitter {
         encode::store(hot, guest_memory(&insn.decoded), value, 4);
         hot.load(value, first);
         hot.load(hidden, second);
-        self.note(index, Displaced::default());
+        self.note(index, Spilled::default());
     }
 }
 

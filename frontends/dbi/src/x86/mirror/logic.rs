@@ -70,10 +70,10 @@ impl Emitter {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let bytes = insn.op0_register().size() as u8;
-        // Instructions for narrow floats are used on wide ones, too, being shorter. A wide float's ticket is in the half
+        // Instructions for narrow floats are used on wide ones, too, being shorter. A wide float's handle is in the half
         // of its cell that has not the sign: as wide lanes, narrow ones keep their shadows or are left to the engine.
         let format = if records { Format::F64 } else { format };
         let lanes = Lanes { format, length: Length::of(bytes), bytes, typed: !is_untyped(insn.mnemonic()) };

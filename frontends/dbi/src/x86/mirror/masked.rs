@@ -86,14 +86,14 @@ impl Emitter {
     pub(super) fn gather(&mut self, at: At<'_>, format: Format) {
         let insn = &at.insn().decoded;
         let upper = self.has_upper();
-        let code = if upper { self.mirror().twins.of(insn.code()) } else { Some(insn.code()) };
+        let code = if upper { self.mirror().reencodings.of(insn.code()) } else { Some(insn.code()) };
         let plain = insn.encoding() == EncodingKind::VEX
             && insn.memory_base().is_gpr64()
             && insn.segment_prefix() == Register::None;
-        let Some(code) = code.filter(|_| plain) else { return self.solo(at) };
+        let Some(code) = code.filter(|_| plain) else { return self.out_of_line(at) };
         let displacement = insn.memory_displacement64() as i64 + i64::from(MIRROR_SHIFT);
         if i32::try_from(displacement).is_err() {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let (d, mask) = (insn.op0_register(), insn.op2_register());
         let [d_number, mask_number] = [d, mask].map(|register| register.number() as u8);

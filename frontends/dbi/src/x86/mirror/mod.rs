@@ -2,7 +2,7 @@
 //!
 //! Everything an instruction does to floats is done to their shadows in a few instructions of the same kind, or, where
 //! that is too much code for what is rare, a *guard* looks whether any of its operands carries a shadow at all and
-//! leaves to the engine if so. Every annotated instruction has that slow twin: it can always be left to the engine.
+//! leaves to the engine if so. Every annotated instruction has that reference path: it can always be left to the engine.
 //!
 //! Keeps the guest's flags and stack, and its sticky exceptions and rounding mode: with AVX-512 by instructions that
 //! have nothing to do with them, without as `isolation` says. Knows instructions and places, not what a shadow means.
@@ -27,18 +27,18 @@ pub(crate) use function::CALLER_SAVED;
 pub(crate) use guard::address_registers;
 pub(crate) use scaled::may_scale;
 pub(crate) mod record;
+mod reencodings;
 mod retarget;
 mod rounding;
 mod scaled;
 mod temporaries;
 #[cfg(test)]
 mod tests;
-mod twins;
 mod vectors;
 
 use super::access::{self, is_write};
 use super::asm::Gpr;
-use super::code::{Aside, Displaced, ExitKind};
+use super::code::{Aside, ExitKind, Spilled};
 use super::emit::Emitter;
 use super::rows;
 use super::rules::InlineRule;
@@ -51,11 +51,11 @@ use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
+use reencodings::Reencodings;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Policy;
 use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
-use twins::Twins;
 
 /// Settings of annotation.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub(crate) struct Settings {
     pub(crate) suspicion: Option<InlineRule>,
     /// The other services for the shadow.
     pub(crate) policy: &'static Policy,
-    /// Whatever meets a shadow is left to the engine: the slow twin of everything else, for tests.
+    /// Whatever meets a shadow is left to the engine: the reference path of everything else, for tests.
     pub(crate) slow: bool,
     /// Address of the constants.
     pub(crate) constants: u64,
@@ -104,7 +104,7 @@ pub(crate) enum Watched {
 /// Annotator: settings, and what it has learnt of the code so far.
 pub(crate) struct Mirror {
     settings: Settings,
-    twins: Twins,
+    reencodings: Reencodings,
     liveness: Liveness,
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
@@ -127,7 +127,11 @@ impl Mirror {
     pub(crate) fn new(settings: Settings) -> Self {
         Mirror {
             settings,
-            twins: Twins::new(if settings.in_registers > 0 { EncodingKind::EVEX } else { EncodingKind::VEX }),
+            reencodings: Reencodings::new(if settings.in_registers > 0 {
+                EncodingKind::EVEX
+            } else {
+                EncodingKind::VEX
+            }),
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
             temporaries: Temporaries::default(),
@@ -149,7 +153,7 @@ impl Mirror {
     pub(crate) fn leave_upper_registers(&mut self) {
         self.settings.in_registers = 0;
         self.settings.wide = self.settings.has_avx512;
-        self.twins = Twins::new(EncodingKind::VEX);
+        self.reencodings = Reencodings::new(EncodingKind::VEX);
     }
 
     /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often; what it loses is counted under
@@ -231,7 +235,7 @@ impl Emitter {
         }
         match insn.flow {
             Flow::Straight => self.straight(at),
-            Flow::Engine if rows::row(&insn.decoded) == Row::State => self.solo(at),
+            Flow::Engine if rows::row(&insn.decoded) == Row::State => self.out_of_line(at),
             Flow::Engine => {
                 // What the engine carries out gives its results in these.
                 self.clear_cells(mask_of(&[0, 1, 2, 3, 11]));
@@ -256,7 +260,7 @@ impl Emitter {
         }
         match row {
             Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => {
-                self.solo(at)
+                self.out_of_line(at)
             }
             Row::Move { .. }
             | Row::Gather(_)
@@ -274,16 +278,16 @@ impl Emitter {
             {
                 self.guarded(at);
             }
-            row if row.is_watched() && self.watched(at) == Watched::Always => self.solo(at),
+            row if row.is_watched() && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
             Row::Integer if self.hides_mxcsr() && isolation::concerns_mxcsr(insn) => self.annotated_mxcsr(at),
             Row::Integer => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
             Row::General(general) => self.general(at, general),
             Row::X87(X87::Control) => self.guest(at),
-            Row::X87(_) if (records || is_born) && !self.mode.is_off() => self.solo(at),
+            Row::X87(_) if (records || is_born) && !self.mode.is_off() => self.out_of_line(at),
             Row::X87(_) => self.x87(at),
-            Row::State => self.solo(at),
+            Row::State => self.out_of_line(at),
             Row::CompareFlags(format) if doubts => self.compared(at, format, Shape::Scalar),
             Row::Compare(format, shape) if doubts => self.compared(at, format, shape),
             Row::CompareFlags(format) if !compares => self.compared_to_flags(at, format),
@@ -323,7 +327,7 @@ impl Emitter {
             Row::Round(format, shape) if !records && !is_born => self.fresh(at, format, shape),
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
-            Row::Round(..) if records => self.solo(at),
+            Row::Round(..) if records => self.out_of_line(at),
             _ => self.guarded(at),
         }
     }
@@ -349,22 +353,22 @@ impl Emitter {
         self.instruction(at.index, at.insn());
     }
 
-    /// Notes that the code from here on belongs to the instruction, with the registers that are displaced.
+    /// Notes that the code from here on belongs to the instruction, with the registers that are spilled.
     fn note_borrowed(&mut self, index: usize) {
-        let displaced = self.displaced(None);
-        self.note(index, displaced);
+        let spilled = self.spilled(None);
+        self.note(index, spilled);
     }
 
-    /// Registers that are displaced while the instruction is annotated, and `scratch` with them.
-    fn displaced(&mut self, scratch: Option<Gpr>) -> Displaced {
-        Displaced { scratch, address: self.mirror().borrowed.address, ..Displaced::default() }
+    /// Registers that are spilled while the instruction is annotated, and `scratch` with them.
+    fn spilled(&mut self, scratch: Option<Gpr>) -> Spilled {
+        Spilled { scratch, address: self.mirror().borrowed.address, ..Spilled::default() }
     }
 
     /// Leaves the instruction to the engine, always.
-    fn solo(&mut self, at: At<'_>) {
+    fn out_of_line(&mut self, at: At<'_>) {
         self.put_back_all();
         self.close_operand();
-        self.leave(ExitKind::Solo(at.insn().pc()));
+        self.leave(ExitKind::OutOfLine(at.insn().pc()));
         self.mirror().ended = true;
     }
 
@@ -374,7 +378,7 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let may_bear = self.mirror().settings.policy.is_born && rows::row(insn).rounds();
         if may_bear || insn.is_vsib() || !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let sources = self.sources(at);
         self.guard(at, &sources);
@@ -387,10 +391,10 @@ impl Emitter {
     fn integer(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if insn.is_string_instruction() || insn.has_lock_prefix() && self.records() {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         self.guest(at);
         self.clear_results(at);
@@ -400,7 +404,7 @@ impl Emitter {
     fn x87(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let mut sources = vec![guard::Source::X87];
         if self.reads_memory(insn) {

@@ -1,10 +1,10 @@
 //! Recording: operations whose shadows are too much work for code beside the guest's are written down as they happen,
 //! and replayed many at a time.
 //!
-//! Each result gets a *ticket* at once, which moves on in the mirror like any shadow; what it stands for is known once
+//! Each result gets a *handle* at once, which moves on in the mirror like any shadow; what it stands for is known once
 //! the record is replayed. A buffer is [`BUFFER`] bytes and aligned to as much, so that its end is told by the low
 //! bits of the position; each record has [`STRIDE`] bytes, of which operations on one lane use the first line of cache.
-//! Tickets for several lanes, one set for each record, are in as many bytes again beyond the buffer.
+//! Handles for several lanes, one set for each record, are in as many bytes again beyond the buffer.
 
 use super::At;
 use super::encode;
@@ -28,11 +28,11 @@ pub(crate) const BUFFER: u64 = 1 << 16;
 pub(crate) const STRIDE: u64 = 256;
 /// Offset of the number of the [`Recorded`].
 pub(crate) const ID: u64 = 0;
-/// Offset of the ticket that a result of one lane gets.
+/// Offset of the handle that a result of one lane gets.
 pub(crate) const FRESH: u64 = 8;
-/// Offset, beyond the buffer, of the tickets that results of several lanes of eight bytes get.
+/// Offset, beyond the buffer, of the handles that results of several lanes of eight bytes get.
 pub(crate) const FRESH_64: u64 = BUFFER;
-/// Offset of the tickets that results of several lanes of four bytes get.
+/// Offset of the handles that results of several lanes of four bytes get.
 pub(crate) const FRESH_32: u64 = BUFFER + 32;
 /// Most bytes of a result.
 pub(crate) const LANES: u64 = 32;
@@ -84,8 +84,8 @@ impl Recorded {
         self.apart().max(16) + n * self.apart()
     }
 
-    /// Offset of the tickets of operand `n`.
-    pub(crate) fn tickets(&self, n: u64) -> u64 {
+    /// Offset of the handles of operand `n`.
+    pub(crate) fn handles(&self, n: u64) -> u64 {
         self.operand(u64::from(self.operands) + n)
     }
 
@@ -94,7 +94,7 @@ impl Recorded {
         self.operand(2 * u64::from(self.operands))
     }
 
-    /// Offset of the tickets that the result gets.
+    /// Offset of the handles that the result gets.
     pub(crate) fn fresh(&self) -> u64 {
         match self.to {
             _ if self.lanes == 1 => FRESH,
@@ -136,10 +136,10 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         if !plain || plan.sources.len() > MAX_OPERANDS {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         let width = self.width(insn, plan);
         let lanes = width / plan.from.bytes() as u8;
@@ -155,20 +155,20 @@ impl Emitter {
             reads: Reads::ALL,
         };
         let id = self.recorded(recorded);
-        // Both are set aside while nothing else is displaced.
+        // Both are set aside while nothing else is spilled.
         self.temporary(1);
         let pointer = self.free_register(insn);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
         self.out.hot.load(pointer, self.frame.field(Context::OFFSET_RECORD));
-        let displaced = self.displaced(Some(pointer));
-        self.note(at.index, displaced);
+        let spilled = self.spilled(Some(pointer));
+        self.note(at.index, spilled);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
         for (n, &source) in plan.sources.iter().enumerate() {
-            let (lanes, tickets) = (recorded.operand(n as u64), recorded.tickets(n as u64));
-            self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, tickets), width);
+            let (lanes, handles) = (recorded.operand(n as u64), recorded.handles(n as u64));
+            self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, handles), width);
         }
         self.instruction(at.index, at.insn());
-        self.note(at.index, displaced);
+        self.note(at.index, spilled);
         if matches!(plan.what, What::Op(_) | What::Widen) {
             self.record_result(insn, plan, pointer, &recorded);
         }
@@ -206,13 +206,13 @@ impl Emitter {
         far::borrowed_but(insn, address, &mut self.facts)
     }
 
-    /// Writes down an operand: its lanes and their tickets.
-    fn record_source(&mut self, insn: &Instruction, source: u32, lanes: Mem, tickets: Mem, width: u8) {
+    /// Writes down an operand: its lanes and their handles.
+    fn record_source(&mut self, insn: &Instruction, source: u32, lanes: Mem, handles: Mem, width: u8) {
         if insn.op_kind(source) == OpKind::Register {
             let register = insn.op_register(source).number() as u8;
             self.out.hot.vector_store(lanes, register, width);
             let shadow = self.low_in_register(register, width, 0);
-            self.out.hot.vector_store(tickets, shadow, width);
+            self.out.hot.vector_store(handles, shadow, width);
             return;
         }
         let temporary = self.temporary(0);
@@ -222,24 +222,24 @@ impl Emitter {
             Some(mem) => self.out.hot.vector_load(temporary, mem, width),
             None => self.zero(temporary),
         }
-        self.out.hot.vector_store(tickets, temporary, width);
+        self.out.hot.vector_store(handles, temporary, width);
     }
 
-    /// Writes down the result and gives it its tickets.
+    /// Writes down the result and gives it its handles.
     fn record_result(&mut self, insn: &Instruction, plan: &Plan<'_>, pointer: Gpr, recorded: &Recorded) {
         let d = insn.op0_register().number() as u8;
         let bytes = recorded.lanes * plan.to.bytes() as u8;
         // Two narrow lanes are eight bytes in all.
         let stored = if bytes == 8 && plan.to == Format::F32 { 8 } else { bytes };
         self.out.hot.vector_store(in_record(pointer, recorded.result()), d, stored);
-        let tickets = self.temporary(0);
-        self.out.hot.vector_load(tickets, in_record(pointer, recorded.fresh()), stored);
+        let handles = self.temporary(0);
+        self.out.hot.vector_load(handles, in_record(pointer, recorded.fresh()), stored);
         match plan.rest {
-            None => self.put_shadow(d, tickets),
+            None => self.put_shadow(d, handles),
             Some(rest) => {
                 let rest = self.low_in_register(rest, 16, 1);
                 let target = self.shadow_target(d, 1);
-                self.merge_lane(target, rest, tickets, bytes);
+                self.merge_lane(target, rest, handles, bytes);
                 self.put_shadow(d, target);
             }
         }

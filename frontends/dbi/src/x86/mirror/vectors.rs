@@ -21,8 +21,8 @@ enum Way {
     General(u8),
     /// The lowest lane of so many bytes, between registers.
     Lane(u8),
-    /// By the EVEX twin.
-    Twin(Code),
+    /// Re-encoded.
+    Reencoded(Code),
     /// By the VEX form, on temporaries.
     Double(Code),
     /// Two halves, chosen by an immediate.
@@ -48,7 +48,7 @@ impl Emitter {
             return self.guarded(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         match way {
             Way::Whole(bytes) => self.whole(at, bytes),
@@ -57,7 +57,7 @@ impl Emitter {
                 self.guest(at);
                 self.lane_move(insn, bytes);
             }
-            Way::Twin(code) => self.twin(at, code, control),
+            Way::Reencoded(code) => self.reencoded(at, code, control),
             Way::Double(code) => self.double(at, code, control),
             Way::Halves(selector) => {
                 self.guest(at);
@@ -70,7 +70,7 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// Tells whether the selecting operand is a register, or the twin takes it from the guest's memory: it is never a
+    /// Tells whether the selecting operand is a register, or the re-encoded instruction takes it from the guest's memory: it is never a
     /// shadow.
     fn control_is_plain(&self, insn: &Instruction, control: u8) -> bool {
         let plain = |n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Immediate8);
@@ -120,10 +120,10 @@ impl Emitter {
             Vblendvpd if upper => Way::Select(Format::F64),
             Vmaskmovps | Vpmaskmovd if upper => Way::Masked(Format::F32),
             Vmaskmovpd | Vpmaskmovq if upper => Way::Masked(Format::F64),
-            _ if upper => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Twin),
+            _ if upper => self.mirror().reencodings.of(insn.code()).map_or(Way::Guard, Way::Reencoded),
             _ if !can_double(insn) => Way::Guard,
             _ if insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
-            _ => self.mirror().twins.of(insn.code()).map_or(Way::Guard, Way::Double),
+            _ => self.mirror().reencodings.of(insn.code()).map_or(Way::Guard, Way::Double),
         }
     }
 
@@ -255,26 +255,26 @@ impl Emitter {
         self.put_shadow(d, target);
     }
 
-    /// The twin of the instruction, on shadows.
-    fn twin(&mut self, at: At<'_>, code: Code, control: u8) {
+    /// The re-encoded instruction, on shadows.
+    fn reencoded(&mut self, at: At<'_>, code: Code, control: u8) {
         let insn = &at.insn().decoded;
-        let Some(mirror) = self.twin_operands(insn) else {
+        let Some(mirror) = self.reencoded_operands(insn) else {
             self.close_operand();
             return self.guarded(at);
         };
         if overwrites_control(insn, control) {
             // Should the guest's load fault, it is run again.
-            self.emit_twin(insn, code, control, mirror);
+            self.emit_reencoded(insn, code, control, mirror);
             return self.guest(at);
         }
         // The guest's load has succeeded then, and has not overwritten its address.
         self.guest(at);
-        self.emit_twin(insn, code, control, mirror);
+        self.emit_reencoded(insn, code, control, mirror);
     }
 
-    /// The memory operand's mirror, if there is one; nothing at all where the twin has no operand for something.
-    #[allow(clippy::option_option, reason = "no twin and no memory operand are different")]
-    fn twin_operands(&mut self, insn: &Instruction) -> Option<Option<Mem>> {
+    /// The memory operand's mirror, if there is one; nothing at all where that instruction has no operand for something.
+    #[allow(clippy::option_option, reason = "no such instruction and no memory operand are different")]
+    fn reencoded_operands(&mut self, insn: &Instruction) -> Option<Option<Mem>> {
         let held = usize::from(self.mirror().settings.in_registers);
         let outside = |r: Register| !r.is_vector_register() || r.number() >= held;
         let mut registers = (0..insn.op_count())
@@ -289,8 +289,8 @@ impl Emitter {
         self.mirror_memory(insn).map(Some)
     }
 
-    fn emit_twin(&mut self, insn: &Instruction, code: Code, control: u8, mirror: Option<Mem>) {
-        let twin =
+    fn emit_reencoded(&mut self, insn: &Instruction, code: Code, control: u8, mirror: Option<Mem>) {
+        let reencoded =
             retarget(
                 insn,
                 code,
@@ -299,7 +299,7 @@ impl Emitter {
                     if control >> from & 1 == 1 { register } else { upper(register) }
                 },
             );
-        let code = far::encode(&twin, &mut self.encoder, self.out.hot.here());
+        let code = far::encode(&reencoded, &mut self.encoder, self.out.hot.here());
         self.out.hot.raw(&code);
     }
 
@@ -310,7 +310,7 @@ impl Emitter {
             return self.integer(at);
         }
         if !self.open_operand(at) {
-            return self.solo(at);
+            return self.out_of_line(at);
         }
         self.guest(at);
         self.close_operand();

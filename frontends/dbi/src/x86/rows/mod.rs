@@ -2,7 +2,7 @@
 //!
 //! A mnemonic without a row touches general registers and memory only and has [`Row::Integer`] by default; whatever
 //! touches vector, MMX or x87 registers has a row of its own (a test walks all codes). AVX-512 forms share the rows of
-//! their VEX twins; those without twin, and foreign extensions, are named gaps by encoding.
+//! their VEX forms; those without one, and foreign extensions, are named gaps by encoding.
 
 mod float;
 mod general;

@@ -11,7 +11,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 
 /// The rule of a function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Applied<'a> {
+pub(crate) struct WrappedCall<'a> {
     /// The shadow's.
     pub(crate) rule: InlineRule,
     /// A row that [is arithmetic](InlineRule::is_arithmetic) in the rule.
@@ -40,7 +40,7 @@ pub(crate) struct Applied<'a> {
     pub(crate) lanes: fn(u8) -> Option<u8>,
 }
 
-impl Applied<'_> {
+impl WrappedCall<'_> {
     fn lanes(&self, binding: Binding, count: u8) -> Option<u8> {
         (self.lanes)(count).filter(|_| binding == Binding::Evex)
     }
@@ -75,7 +75,7 @@ impl Applied<'_> {
 pub(crate) fn emit_function(
     asm: &mut Asm,
     binding: Binding,
-    applied: &Applied,
+    applied: &WrappedCall,
     constants: &Constants,
 ) -> u32 {
     let count = applied.op.arity();
@@ -96,7 +96,7 @@ pub(crate) fn emit_function(
     for at in (0..applied.width).step_by(bytes.into()) {
         let part = |mem: Mem| mem.plus(at.into());
         let (x, shadows) = (applied.x.map(part), applied.shadows.map(part));
-        let half = Applied { x, shadows, r: part(applied.r), ..*applied };
+        let half = WrappedCall { x, shadows, r: part(applied.r), ..*applied };
         written |= converted(asm, binding, &half, room, constants);
         asm.vector_store(part(applied.aside), applied.to, bytes);
     }
@@ -105,7 +105,13 @@ pub(crate) fn emit_function(
 }
 
 /// The rule for so many floats, as doubles.
-fn converted(asm: &mut Asm, binding: Binding, applied: &Applied, count: u8, constants: &Constants) -> u32 {
+fn converted(
+    asm: &mut Asm,
+    binding: Binding,
+    applied: &WrappedCall,
+    count: u8,
+    constants: &Constants,
+) -> u32 {
     let (op, lanes) = (applied.op, applied.lanes(binding, count));
     let mut free = applied.temps.iter().copied();
     let mut written = 1 << applied.to;

@@ -30,7 +30,7 @@ use super::vector::{Length, Mem, Place};
 pub(crate) use constants::{Constants, constant_bytes};
 pub(crate) use convert::{Conversion, convert};
 use facts::{Facts, Table};
-pub(crate) use function::{Applied, emit_function};
+pub(crate) use function::{WrappedCall, emit_function};
 use template::Template;
 
 /// Instructions that may be used.

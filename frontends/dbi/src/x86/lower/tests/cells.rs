@@ -4,7 +4,7 @@ use super::arithmetic;
 use super::native::{Machine, WINDOW};
 use crate::x86::state;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Cells, Lane, Location, Rule, Seen};
+use shadowgrind_core::shadow::{Cells, Lane, Location, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use std::cmp::Ordering;
@@ -153,7 +153,7 @@ impl Rule for OpCheck {
         Some(vec![COMPUTED; format.bytes()])
     }
 
-    fn compare(&mut self, _: Site, predicate: Predicate, x: [Seen<'_, Vec<u32>>; 2]) {
+    fn compare(&mut self, _: Site, predicate: Predicate, x: [Observed<'_, Vec<u32>>; 2]) {
         let [a, b] = x.map(|x| x.format.to_f64(x.bits));
         let relation = match a.partial_cmp(&b) {
             Some(Ordering::Less) => Predicate::LESS,
@@ -164,7 +164,7 @@ impl Rule for OpCheck {
         self.compared.push(predicate.0 & relation != 0);
     }
 
-    fn to_integer(&mut self, _: Site, how: ToInteger, x: Seen<'_, Vec<u32>>) {
+    fn to_integer(&mut self, _: Site, how: ToInteger, x: Observed<'_, Vec<u32>>) {
         let value = x.format.to_f64(x.bits);
         self.converted.push(match how {
             ToInteger::Truncate => value.trunc() as i64,

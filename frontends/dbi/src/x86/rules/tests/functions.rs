@@ -5,7 +5,7 @@ use shadowgrind_core::inline::Given;
 use shadowgrind_core::ops::Op;
 
 use super::super::super::vector::{Length, Mem, Place, Vector, forms};
-use super::super::{Applied, Binding, emit_function};
+use super::super::{Binding, WrappedCall, emit_function};
 use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, SPILL, STATUS, Stage, runs};
 use super::{inline, lanes, rule};
 
@@ -20,7 +20,7 @@ fn place(stage: &Stage, n: usize) -> Mem {
 /// Emits the rule; returns the register of the shadow and those that were written.
 fn assemble(stage: &Stage, binding: Binding, op: Op, format: Format, width: u8) -> (u8, u32) {
     let to = if binding == Binding::Evex { 16 } else { 1 };
-    let applied = Applied {
+    let applied = WrappedCall {
         rule: rule(),
         op,
         format,

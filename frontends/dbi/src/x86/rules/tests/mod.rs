@@ -47,7 +47,7 @@ struct Scene {
     /// The destination is the shadow of operand `to`, or none.
     onto: Option<usize>,
     /// The second operand is the first.
-    twin: bool,
+    same_operands: bool,
     /// Shadows known to be absent.
     absent: u8,
 }
@@ -71,7 +71,7 @@ impl Scene {
         };
         let mut x: Vec<Place> = (0..count).map(|i| place(i, i, 1)).collect();
         let mut shadows: Vec<Place> = (0..count).map(|i| place(i, 4 + i, shadow)).collect();
-        if self.twin && count > 1 {
+        if self.same_operands && count > 1 {
             (x[1], shadows[1]) = (x[0], shadows[0]);
         }
         let onto = self.onto.and_then(|i| match shadows.get(i) {
@@ -271,7 +271,7 @@ fn every_op(binding: Binding, widths: &[u8], times: usize) {
                         lanes: lanes && binding == Binding::Evex,
                         memory: if placement < 8 { 0 } else { stage.random.next() as u8 },
                         onto: [None, Some(0), Some(1), Some(2)][placement % 4],
-                        twin: placement % 8 > 3,
+                        same_operands: placement % 8 > 3,
                         absent: if placement < 16 { 0 } else { stage.random.below(8) as u8 },
                     };
                     play(&mut stage, &scene, times);
@@ -309,7 +309,7 @@ fn doubts_are_the_hosts() {
                     lanes: binding == Binding::Evex,
                     memory,
                     onto: None,
-                    twin: false,
+                    same_operands: false,
                     absent: 0,
                 };
                 play(&mut stage, &scene, 200);
@@ -341,7 +341,7 @@ fn suspicions_are_the_hosts() {
                     lanes: binding == Binding::Evex,
                     memory,
                     onto: None,
-                    twin: false,
+                    same_operands: false,
                     absent,
                 };
                 play(&mut stage, &scene, 100);
@@ -373,7 +373,7 @@ fn function_rules_are_the_hosts_as_far_as_they_go() {
                     lanes: binding == Binding::Evex,
                     memory,
                     onto: None,
-                    twin: false,
+                    same_operands: false,
                     absent: 0,
                 };
                 play(&mut stage, &scene, 50);
@@ -405,7 +405,7 @@ fn rules_are_short() {
         lanes: true,
         memory: 0,
         onto: None,
-        twin: false,
+        same_operands: false,
         absent: 0,
     };
     println!("instructions onto shadow 0, 1 ..., and elsewhere");
@@ -454,7 +454,7 @@ fn known_absence_pays() {
             lanes: true,
             memory: 0,
             onto: Some(if op == Op::Fmadd { 2 } else { 0 }),
-            twin: false,
+            same_operands: false,
             absent: 2,
         };
         let cost = scene.assemble(&stage, &scene.places(&stage)).len();

@@ -3,30 +3,30 @@
 use shadowgrind_core::ops::Op;
 
 use super::{Binary, F64, Found};
-use crate::mpfr::certainty::{self, Certainty};
 use crate::mpfr::elementary::Elementary;
+use crate::mpfr::error_bound::{self, ErrorBound};
 
 impl<E: Elementary> Binary<'_, E> {
     /// The [kinds](Certainty::kind) of what is known of the operands.
     #[inline(always)]
     pub(super) fn kinds(&self) -> u32 {
-        self.reals[0].certainty.kind() | self.reals[1].certainty.kind()
+        self.reals[0].error_bound.kind() | self.reals[1].error_bound.kind()
     }
 
     /// Certainty of the result, whose float is so many floats away and, if it is `alone`, no control.
     #[inline(always)]
-    pub(super) fn certainty(&self, found: &Found, floats: f64, alone: bool, precision: u32) -> Certainty {
+    pub(super) fn error_bound(&self, found: &Found, floats: f64, alone: bool, precision: u32) -> ErrorBound {
         let own = found.exponent as f32 - precision as f32;
-        let error = certainty::error_bits(floats);
+        let error = error_bound::error_bits(floats);
         if self.kinds() != 0 {
-            return Certainty::bounded(self.brought(found, own), own, floats, F64, alone);
+            return ErrorBound::bounded(self.brought(found, own), own, floats, F64, alone);
         }
         match self.last_bit() {
             Some(last) if found.exponent.saturating_sub(last) <= precision as i32 => {
-                Certainty::Exact { last }
+                ErrorBound::Exact { last }
             }
-            _ if !alone && certainty::is_ample(error, F64, precision) => Certainty::told(own, error),
-            _ => Certainty::bounded(own, own, floats, F64, alone),
+            _ if !alone && error_bound::is_ample(error, F64, precision) => ErrorBound::told(own, error),
+            _ => ErrorBound::bounded(own, own, floats, F64, alone),
         }
     }
 
@@ -38,17 +38,17 @@ impl<E: Elementary> Binary<'_, E> {
         let [first, second] =
             self.exponents().map(|before| if relative { exponent - before as f32 } else { 0.0 });
         let (a, b) = (self.reals[0].noise(), self.reals[1].noise());
-        certainty::sum(certainty::sum(own, a + first), b + second)
+        error_bound::sum(error_bound::sum(own, a + first), b + second)
     }
 
     /// A bit not above the last of the exact result, if operands are exact and it has one.
     #[inline(always)]
     fn last_bit(&self) -> Option<i32> {
         let [a, b] = [0, 1].map(|n| match self.shadows[n] {
-            Some(shadow) => shadow.certainty,
-            None => Certainty::of_double(self.x[n]),
+            Some(shadow) => shadow.error_bound,
+            None => ErrorBound::of_double(self.x[n]),
         });
-        let (Certainty::Exact { last: a }, Certainty::Exact { last: b }) = (a, b) else { return None };
+        let (ErrorBound::Exact { last: a }, ErrorBound::Exact { last: b }) = (a, b) else { return None };
         match self.row.op() {
             Op::Add | Op::Sub => Some(a.min(b)),
             Op::Mul => Some(a.saturating_add(b)),
@@ -56,8 +56,9 @@ impl<E: Elementary> Binary<'_, E> {
         }
     }
 
-    /// Tells whether nothing but noise is left of its terms: see [`is_noise`](certainty::is_noise).
-    pub(super) fn is_noise(&self, found: &Found, certainty: Certainty, precision: u32) -> bool {
-        self.row.is_sum() && certainty::is_noise_of(self.exponents(), found.exponent, certainty, precision)
+    /// Tells whether nothing but noise is left of its terms: see [`is_noise`](error_bound::is_noise).
+    pub(super) fn is_noise(&self, found: &Found, error_bound: ErrorBound, precision: u32) -> bool {
+        self.row.is_sum()
+            && error_bound::is_noise_of(self.exponents(), found.exponent, error_bound, precision)
     }
 }

@@ -1,11 +1,11 @@
 //! The commonest operations, `+ − × ÷ √` on doubles of moderate size, in as few steps as they need.
 //!
 //! What comes of them is what [`execute`](super::execute) makes of any operation, to the last bit: that is the slow
-//! twin of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
+//! path of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
 
 mod binary;
 mod certain;
-mod faults;
+mod local_errors;
 mod made;
 #[cfg(test)]
 mod tests;
@@ -17,12 +17,12 @@ use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
 use super::blame::Merging;
-use super::certainty::{self, Certainty};
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
+use super::error_bound::{self, ErrorBound};
 use super::exact;
 use super::execute::is_looked_at;
-use super::fault::Fault;
+use super::local_error::LocalError;
 use super::number::RealNumber;
 use super::operations::{Id, What};
 use super::real::Real;
@@ -152,7 +152,7 @@ impl MpfrShadow {
         };
         let Some((value, found)) = binary.short_found(precision) else { return Became::Odd };
         made.value = value;
-        self.lean_real::<M, E, Short>(at, binary, &value, found, made)
+        self.fast_real::<M, E, Short>(at, binary, &value, found, made)
     }
 
     /// The same where reals are long. `left` is a shadow that is of no use any more: its digits' memory may be.
@@ -165,14 +165,14 @@ impl MpfrShadow {
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
     ) -> Option<Real> {
-        match self.lean_long::<M>((at, Any(op)), x, r, shadows, left) {
+        match self.fast_long::<M>((at, Any(op)), x, r, shadows, left) {
             (Became::Odd, _) => self.on_odd_doubles((at, op), x, r, shadows),
             (_, shadow) => shadow,
         }
     }
 
     #[inline(always)]
-    fn lean_long<M: Merging>(
+    fn fast_long<M: Merging>(
         &mut self,
         (at, row): (&mut Recurring, Any),
         x: [f64; 2],
@@ -188,7 +188,7 @@ impl MpfrShadow {
             return (Became::Odd, None);
         };
         let mut made = Made::NOTHING;
-        match self.lean_real::<M, Any, RealNumber>(at, binary, &value, found, &mut made) {
+        match self.fast_real::<M, Any, RealNumber>(at, binary, &value, found, &mut made) {
             Became::Shadow => {
                 let mut shadow = None;
                 self.put_with(made, value, &mut shadow);
@@ -270,7 +270,7 @@ impl MpfrShadow {
     }
 
     #[inline(always)]
-    fn lean_real<M: Merging, E: Elementary, R: Value>(
+    fn fast_real<M: Merging, E: Elementary, R: Value>(
         &mut self,
         at: &mut Recurring,
         binary: Binary<'_, E>,
@@ -301,52 +301,53 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
-        let error = certainty::error_bits(apart);
-        let alone = (floats == 0) & found.clings | (kinds > Certainty::BELOW);
-        let vouched = (kinds != 0) & !alone & certainty::is_ample(error, F64, precision);
-        made.certainty = if vouched {
-            Certainty::told((found.exponent - precision as i32) as f32, error)
+        let error = error_bound::error_bits(apart);
+        let alone = (floats == 0) & found.clings | (kinds > ErrorBound::BELOW);
+        let vouched = (kinds != 0) & !alone & error_bound::is_ample(error, F64, precision);
+        made.error_bound = if vouched {
+            ErrorBound::told((found.exponent - precision as i32) as f32, error)
         } else {
-            let certainty = binary.certainty(&found, apart, alone, precision);
-            if settle::is_short(certainty, Some(found.exponent), F64)
+            let error_bound = binary.error_bound(&found, apart, alone, precision);
+            if settle::is_short(error_bound, Some(found.exponent), F64)
                 && (self.may_settle(F64, binary.shadows.into_iter().flatten())
-                    || binary.is_noise(&found, certainty, precision))
+                    || binary.is_noise(&found, error_bound, precision))
             {
                 return Became::Odd;
             }
-            certainty
+            error_bound
         };
         let id = self.operation(at, binary.row);
-        (made.roundings, made.gains) = binary.roundings::<M>(id, weighed);
-        let fault = self.lean_influences::<M, E>(binary, value, found, floats, (id, weighed.factors), made);
+        (made.roundings, made.amplifications) = binary.roundings::<M>(id, weighed);
+        let local_error =
+            self.fast_influences::<M, E>(binary, value, found, floats, (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];
         operation.counted(binary.row.arity(), binary.x);
         operation.error.add(apart + 1.0);
         if !vouched {
-            let sure = made.certainty.bits_of(found.exponent);
+            let sure = made.error_bound.bits_of(found.exponent);
             operation.least_significant = operation.least_significant.min(sure);
         }
         if binary.row.is_sum() {
             let [a, b, r] = [binary.x[0].abs(), binary.x[1].abs(), binary.r.abs()];
             operation.absorbed += u64::from((r == a) | (r == b));
         }
-        if fault.is_some() | is_looked_at(operation.error.count) {
-            self.lean_explained(binary, id, fault, floats);
+        if local_error.is_some() | is_looked_at(operation.error.count) {
+            self.fast_explained(binary, id, local_error, floats);
         }
         Became::Shadow
     }
 
     #[inline(never)]
-    fn lean_explained<E: Elementary>(
+    fn fast_explained<E: Elementary>(
         &mut self,
         binary: Binary<'_, E>,
         id: Id,
-        fault: Option<Fault>,
+        local_error: Option<LocalError>,
         floats: u64,
     ) {
-        binary.with_lane(|lane| self.explain_now(id, lane, fault, floats as f64));
+        binary.with_lane(|lane| self.explain_now(id, lane, local_error, floats as f64));
     }
 
     /// Counts an execution.

@@ -1,11 +1,11 @@
-//! Solo instructions: run on their own between two stops, and replayed on the shadows then.
+//! Instructions out of line: run on their own between two stops, and replayed on the shadows then.
 //!
-//! The slow twin of every annotation, and the only way of what is rare. The engine stops before the instruction with
+//! The reference path of every annotation, and the only way of what is rare. The engine stops before the instruction with
 //! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
 //! the rest and replays.
 
-use super::asked::asked;
 use super::cells::MirrorCells;
+use super::condition::consumed;
 use super::exchange;
 use super::registers::{self, RegisterShadows};
 use super::shadowed::{self, Shadowed};
@@ -54,7 +54,7 @@ pub(super) struct Entry {
 }
 
 /// Lowered instructions by address and x87 top.
-pub(super) struct Solos {
+pub(super) struct OutOfLine {
     lowerer: Lowerer,
     entries: HashMap<(u64, u8), Rc<Entry>>,
     pending: Option<Pending>,
@@ -64,7 +64,7 @@ pub(super) struct Solos {
     pub(super) refused: u32,
 }
 
-/// An instruction that is running solo.
+/// An instruction that is running out of line.
 struct Pending {
     entry: Rc<Entry>,
     mode: Mode,
@@ -80,10 +80,10 @@ struct Pending {
     met: bool,
 }
 
-impl Solos {
+impl OutOfLine {
     /// For shadows that are kept beside an f16 too or, without `halves`, are not.
     pub(super) fn new(halves: bool) -> Self {
-        Solos {
+        OutOfLine {
             lowerer: Lowerer::new(halves),
             entries: HashMap::new(),
             pending: None,
@@ -118,7 +118,7 @@ impl Solos {
             lowered.lowered.plain_sums = plain_sum;
             for step in &mut lowered.lowered.steps {
                 if let Step::Compare { predicate, .. } = step {
-                    *predicate = asked(*predicate, pc);
+                    *predicate = consumed(*predicate, pc);
                 }
             }
         }
@@ -133,21 +133,23 @@ fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {
     recipe.address(|n| context.regs[n], context.guest_fs, gs)
 }
 
-/// An instruction that is to run solo, at `thread.pc`.
+/// An instruction that is to run out of line, at `thread.pc`.
 pub(super) fn begin(thread: &mut Thread) {
     let pc = thread.pc;
     let mut bytes = [0; LONGEST];
     guest::read_some(pc, &mut bytes);
     let gs = thread.guest_gs();
     let mode = thread.mode;
-    thread.mode = Mode::SOLO;
+    thread.mode = Mode::OUT_OF_LINE;
     registers::complete_image(thread.context);
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let top = registers::x87_top(thread.context);
     let plain_sum = thread.translator.is_plain_sum(pc);
     let derives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
     let whole = thread.translator.whole(pc).filter(|_| derives);
-    let Some(entry) = shadowed.solos.entry(thread.process, pc, bytes, top, plain_sum, whole) else { return };
+    let Some(entry) = shadowed.out_of_line.entry(thread.process, pc, bytes, top, plain_sum, whole) else {
+        return;
+    };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
     let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
@@ -171,7 +173,7 @@ pub(super) fn begin(thread: &mut Thread) {
     let entry = pending.entry.clone();
     let watched = tool.and_then(|tool| watched_from_now(&entry, tool.policy().watch?));
     let end = entry.insn.next_ip() - 1;
-    shadowed.solos.pending = Some(pending);
+    shadowed.out_of_line.pending = Some(pending);
     if let Some(watched) = watched {
         thread.translator.watch(pc, watched);
     }
@@ -238,8 +240,8 @@ fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mu
         Lowering::Gap(gap) => {
             let addresses: Vec<u64> =
                 gap.addresses.iter().map(|recipe| address_of(context, gs, recipe)).collect();
-            shadowed.solos.record.clear();
-            addresses.iter().for_each(|address| shadowed.solos.record.extend(address.to_le_bytes()));
+            shadowed.out_of_line.record.clear();
+            addresses.iter().for_each(|address| shadowed.out_of_line.record.extend(address.to_le_bytes()));
             pending.met |= gap.reads.iter().any(|&(place, bytes)| {
                 let mut registers = RegisterShadows { context, upper_registers: shadowed.upper_registers };
                 carries(&mut registers, &addresses, place, bytes)
@@ -258,7 +260,7 @@ fn carries(registers: &mut RegisterShadows<'_>, addresses: &[u64], place: Place,
 }
 
 fn capture_before(shadowed: &mut Shadowed, context: &mut Context, gs: u64, steps: &LoweredInsn) {
-    let record = &mut shadowed.solos.record;
+    let record = &mut shadowed.out_of_line.record;
     record.clear();
     record.resize(usize::from(steps.lowered.record), 0);
     for (n, recipe) in steps.addresses.iter().enumerate() {
@@ -306,12 +308,12 @@ fn holds(condition: u8, flags: u64) -> bool {
     positive != (condition & 1 == 1)
 }
 
-/// The solo instruction has run.
+/// The instruction out of line has run.
 pub(super) fn finish(thread: &mut Thread) {
     registers::complete_image(thread.context);
     let gs = thread.guest_gs();
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
-    let Some(pending) = shadowed.solos.pending.take() else {
+    let Some(pending) = shadowed.out_of_line.pending.take() else {
         thread.mode = shadowed::mode(thread);
         return;
     };
@@ -351,22 +353,22 @@ fn replay(
     steps: &LoweredInsn,
     site: Site,
 ) -> Outcome {
-    let mut record = std::mem::take(&mut shadowed.solos.record);
+    let mut record = std::mem::take(&mut shadowed.out_of_line.record);
     for capture in &steps.lowered.captures {
         if let Capture::After { place, bytes, at } = *capture {
             take(context, &mut record, place, bytes, at);
         }
     }
-    shadowed.solos.lowerer.complete(steps, &mut record);
+    shadowed.out_of_line.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
     let outcome = shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
-    shadowed.solos.record = record;
+    shadowed.out_of_line.record = record;
     outcome
 }
 
 /// Clears the shadow of the bytes that a gap writes.
 fn overwrite(shadowed: &mut Shadowed, context: &mut Context, gap: &Gap) {
-    let record = std::mem::take(&mut shadowed.solos.record);
+    let record = std::mem::take(&mut shadowed.out_of_line.record);
     let mut registers = shadowed.registers(context);
     for &(place, bytes) in &gap.writes {
         match place {
@@ -378,7 +380,7 @@ fn overwrite(shadowed: &mut Shadowed, context: &mut Context, gap: &Gap) {
             }
         }
     }
-    shadowed.solos.record = record;
+    shadowed.out_of_line.record = record;
 }
 
 /// A repeated string instruction, by what it has done: an interruption leaves the rest in rcx.
@@ -452,9 +454,10 @@ fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pen
     }
 }
 
-/// The solo instruction was not run: as if it had not been begun.
+/// The instruction out of line was not run: as if it had not been begun.
 pub(super) fn abandon(thread: &mut Thread) {
-    let Some(pending) = thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.solos.pending.take())
+    let Some(pending) =
+        thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.out_of_line.pending.take())
     else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Twins: the EVEX instruction that does to upper vector registers what another one does to lower ones, or the VEX
+//! Reencodings: the EVEX instruction that does to upper vector registers what another one does to lower ones, or the VEX
 //! instruction that does what a legacy one does.
 //!
 //! Found by name and operand kinds in the decoder's tables, once per code.
@@ -7,26 +7,26 @@ use hashbrown::HashMap;
 use iced_x86::{Code, EncodingKind, Mnemonic, OpCodeOperandKind};
 
 /// Table of instructions and those that do the same to shadows.
-pub(super) struct Twins {
+pub(super) struct Reencodings {
     encoding: EncodingKind,
     by_name: HashMap<String, Vec<Code>>,
     found: HashMap<Code, Option<Code>>,
 }
 
-impl Twins {
-    /// Twins in `encoding`, EVEX or VEX.
+impl Reencodings {
+    /// Reencodings in `encoding`, EVEX or VEX.
     pub(super) fn new(encoding: EncodingKind) -> Self {
-        Twins { encoding, by_name: HashMap::new(), found: HashMap::new() }
+        Reencodings { encoding, by_name: HashMap::new(), found: HashMap::new() }
     }
 
     /// The code that moves the same bytes as `code` does.
     pub(super) fn of(&mut self, code: Code) -> Option<Code> {
-        if let Some(&twin) = self.found.get(&code) {
-            return twin;
+        if let Some(&reencoded) = self.found.get(&code) {
+            return reencoded;
         }
-        let twin = self.search(code);
-        self.found.insert(code, twin);
-        twin
+        let reencoded = self.search(code);
+        self.found.insert(code, reencoded);
+        reencoded
     }
 
     fn search(&mut self, code: Code) -> Option<Code> {
@@ -48,7 +48,7 @@ impl Twins {
     }
 }
 
-/// The twin's name: with a V, and in EVEX spelt with lanes where VEX has none.
+/// The re-encoded instruction's name: with a V, and in EVEX spelt with lanes where VEX has none.
 fn name(mnemonic: Mnemonic) -> String {
     match mnemonic {
         Mnemonic::Vinsertf128 => return "Vinsertf32x4".into(),

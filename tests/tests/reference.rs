@@ -1,4 +1,4 @@
-//! Fast paths against their slow twin: derivatives by code beside the guest's, with shadows in upper vector registers and
+//! Fast paths against their reference path: derivatives by code beside the guest's, with shadows in upper vector registers and
 //! in memory, are bit for bit those of instructions that the engine stops at and replays one by one; and reals from
 //! records, with arithmetic of our own, give the outputs and findings of those that MPFR computes one by one.
 
@@ -6,9 +6,9 @@ use shadowgrind_tests::{host, tool};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The fast paths, by option; and their slow twin.
+/// The fast paths, by option; and their reference path.
 const FAST: [&[&str]; 2] = [&[], &["--no-avx512"]];
-const SLOW: &[&str] = &["--slow-twins"];
+const SLOW: &[&str] = &["--reference-path"];
 
 /// Programs of the benchmark, with arguments that keep them short.
 const GUESTS: [(&str, &[&str]); 7] = [
@@ -24,7 +24,7 @@ const GUESTS: [(&str, &[&str]); 7] = [
 const FLAGS: [&[&str]; 3] = [&["-O0"], &["-O2"], &["-O3", "-march=x86-64-v3"]];
 
 #[test]
-fn derivatives_agree_with_their_slow_twin() {
+fn derivatives_agree_with_their_reference_path() {
     for_each_program("dot", &GUESTS, |program, args, directory, what| {
         let options = ["--shadow=dot", "--input=shift"];
         let slow = derivatives(&report(program, args, &options, SLOW, directory));
@@ -41,7 +41,7 @@ fn derivatives_agree_with_their_slow_twin() {
 const LANES: [(&str, &str); 2] = [("lanes.c", "-DKIND=8"), ("half.c", "-DKIND=4")];
 
 #[test]
-fn lanes_agree_with_their_slow_twin() {
+fn lanes_agree_with_their_reference_path() {
     if !["avx2", "fma", "f16c"].into_iter().all(host::has_cpu_flag) {
         return host::skipped("lanes.c", "needs AVX2, FMA and F16C");
     }
@@ -83,7 +83,7 @@ const PRECISIONS: [&[&str]; 3] = [
 ];
 
 #[test]
-fn reals_agree_with_their_slow_twin() {
+fn reals_agree_with_their_reference_path() {
     let mut findings = 0;
     for_each_program("mpfr", &REALS, |program, args, directory, what| {
         for options in PRECISIONS {
@@ -118,7 +118,7 @@ fn for_each_program(
 }
 
 fn directory(name: &str) -> PathBuf {
-    let directory = std::env::temp_dir().join(format!("shadowgrind-twins-{name}-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("shadowgrind-reference-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a directory for the programs");
     directory
 }

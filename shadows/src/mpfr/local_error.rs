@@ -1,4 +1,4 @@
-//! Faults of operations: errors that an operation makes although its operands are as right as floats can be.
+//! Local errors of operations: errors that an operation makes although its operands are as right as floats can be.
 //!
 //! *Local error* is Herbgrind's (Sanchez-Stern, Panchekha, Lerner and Tatlock, "Finding root causes of floating point
 //! error", PLDI 2018): the error of the operation done in floats on the correctly rounded reals of its operands,
@@ -13,7 +13,7 @@ use shadowgrind_core::shadow::Lane;
 use super::exact::to_f64;
 use super::linear::{Linear, exponent};
 use super::number::RealNumber;
-use super::operations::Faults;
+use super::operations::LocalErrors;
 use super::reals::Mpfr;
 use super::special::{self, is_infinite};
 use super::{Value, convert, measure};
@@ -38,7 +38,7 @@ impl Threshold {
 
 /// An operation's own error in one execution.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fault {
+pub(super) struct LocalError {
     /// Of which kind.
     pub(super) kind: Kind,
     /// Two to the bits of local error.
@@ -47,14 +47,14 @@ pub(super) struct Fault {
     pub(super) amount: f64,
 }
 
-impl Fault {
+impl LocalError {
     /// Tells whether anything is off: NaN and infinities may be what the reals have, too.
     pub(super) fn is_error(&self) -> bool {
         self.power > 1.0
     }
 }
 
-/// Kinds of faults.
+/// Kinds of local errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// So many leading bits of the operands went.
@@ -69,10 +69,10 @@ pub(super) enum Kind {
     Rounding,
 }
 
-impl Faults {
-    /// Counts a fault.
-    pub(super) fn count(&mut self, fault: &Fault) {
-        match fault.kind {
+impl LocalErrors {
+    /// Counts a local error.
+    pub(super) fn count(&mut self, local_error: &LocalError) {
+        match local_error.kind {
             Kind::Cancellation(lost) => {
                 self.cancellation += 1;
                 self.bits_lost = self.bits_lost.max(lost);
@@ -100,22 +100,22 @@ pub(super) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// Fault of the operation, if its local error, and that of its result, is above `threshold` bits, or if it left the
+    /// Local error of the operation, if that, and the error of its result, is above `threshold` bits, or if it left the
     /// format's range.
     #[inline(always)]
-    pub(super) fn fault(&self, reals: &Mpfr, threshold: Threshold) -> Option<Fault> {
+    pub(super) fn local_error(&self, reals: &Mpfr, threshold: Threshold) -> Option<LocalError> {
         // What most executions are: a normal number of little error.
         let normal = self.linear.r.is_finite() && !is_tiny(self.lane.to, self.linear.r);
         if self.floats <= threshold.floats as f64 && normal && self.value.is_finite() {
             return None;
         }
-        self.unusual_fault(reals, threshold)
+        self.unusual_error(reals, threshold)
     }
 
     #[inline(never)]
-    fn unusual_fault(&self, reals: &Mpfr, threshold: Threshold) -> Option<Fault> {
+    fn unusual_error(&self, reals: &Mpfr, threshold: Threshold) -> Option<LocalError> {
         let power = measure::error_power(self.lane.to, self.floats);
-        let beyond = |kind| Some(Fault { kind, power, amount: f64::INFINITY });
+        let beyond = |kind| Some(LocalError { kind, power, amount: f64::INFINITY });
         if special::is_nan_born(self.lane) {
             // Of an infinity, perhaps, that is somebody else's doing: but it was born here.
             return beyond(Kind::Invalid);
@@ -130,19 +130,19 @@ impl Outcome<'_> {
             if is_infinite(self.lane.to, self.lane.r) {
                 return beyond(Kind::Overflow);
             }
-            return Some(Fault { kind: Kind::Underflow, power, amount: self.lost_below() });
+            return Some(LocalError { kind: Kind::Underflow, power, amount: self.lost_below() });
         }
         if power <= threshold.power {
             return None;
         }
-        self.local_fault(self.local(reals), threshold)
+        self.ordinary_error(self.local(reals), threshold)
     }
 
     /// The same of an operation that gives `local` in floats, on its operands' reals correctly rounded.
-    pub(super) fn local_fault(&self, local: u128, threshold: Threshold) -> Option<Fault> {
+    pub(super) fn ordinary_error(&self, local: u128, threshold: Threshold) -> Option<LocalError> {
         let floats = measure::floats_between(self.lane.to, local, self.rounded);
         let power = measure::error_power(self.lane.to, floats);
-        (power > threshold.power).then(|| Fault { kind: self.kind(), power, amount: self.amount(local) })
+        (power > threshold.power).then(|| LocalError { kind: self.kind(), power, amount: self.amount(local) })
     }
 
     /// True if an operand is not even near its real's float: infinite, zero or NaN where the real is not. What comes

@@ -2,9 +2,9 @@
 
 use super::F64;
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::blame::{Gains, Roundings};
-use crate::mpfr::certainty::Certainty;
+use crate::mpfr::blame::{Amplifications, Roundings};
 use crate::mpfr::digits::Short;
+use crate::mpfr::error_bound::ErrorBound;
 use crate::mpfr::history::Serial;
 use crate::mpfr::influences::{Few, Influences};
 use crate::mpfr::number::RealNumber;
@@ -15,11 +15,11 @@ use crate::mpfr::real::Real;
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
     pub(super) value: Short,
-    pub(super) certainty: Certainty,
+    pub(super) error_bound: ErrorBound,
     pub(super) serial: Serial,
     pub(super) roundings: Roundings,
-    pub(super) gains: Gains,
-    /// The operations at fault, if they are few and were found at once: see [`MpfrShadow::influences_apart`].
+    pub(super) amplifications: Amplifications,
+    /// The erroneous operations, if they are few and were found at once: see [`MpfrShadow::influences_apart`].
     pub(super) few: Few,
 }
 
@@ -27,10 +27,10 @@ impl Made {
     /// Nothing yet.
     pub const NOTHING: Made = Made {
         value: Short::zero(false),
-        certainty: Certainty::Exact { last: 0 },
+        error_bound: ErrorBound::Exact { last: 0 },
         serial: 0,
         roundings: Roundings::NONE,
-        gains: Gains::NONE,
+        amplifications: Amplifications::NONE,
         few: Few::NONE,
     };
 }
@@ -44,9 +44,9 @@ impl MpfrShadow {
 
     #[inline(always)]
     pub(super) fn put_with(&mut self, made: Made, value: RealNumber, place: &mut Option<Real>) {
-        let Made { certainty, serial, roundings, gains, few, .. } = made;
+        let Made { error_bound, serial, roundings, amplifications, few, .. } = made;
         let few = Influences::few(few);
-        let real = place.insert(Real::with(value, F64, certainty, serial, roundings, gains, few));
+        let real = place.insert(Real::with(value, F64, error_bound, serial, roundings, amplifications, few));
         if let Some(influences) = self.influences_apart.take() {
             real.influences = influences;
         }

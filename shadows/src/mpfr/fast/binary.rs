@@ -3,7 +3,7 @@
 use shadowgrind_core::shadow::Lane;
 
 use super::{Binary, F64, Found, ROUNDING_FIELD, field};
-use crate::mpfr::blame::{Gains, Merging, Roundings};
+use crate::mpfr::blame::{Amplifications, Merging, Roundings};
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::linear::{exponent, log2};
@@ -94,11 +94,11 @@ impl<E: Elementary> Binary<'_, E> {
 
     /// Whose roundings the result carries, and where the largest of them grew.
     #[inline(always)]
-    pub(super) fn roundings<M: Merging>(&self, id: Id, weighed: Weighed) -> (Roundings, Gains) {
+    pub(super) fn roundings<M: Merging>(&self, id: Id, weighed: Weighed) -> (Roundings, Amplifications) {
         let Weighed { factors: [p, q], second_is_foremost, grew, .. } = weighed;
         let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
-        let before = if grew { &foremost.gains } else { &Gains::NONE };
-        let gains = if self.row.is_conditioned() {
+        let before = if grew { &foremost.amplifications } else { &Amplifications::NONE };
+        let amplifications = if self.row.is_conditioned() {
             let partials = self.partials();
             let [x, y] = [partials[0] * self.x[0], partials[1] * self.x[1]].map(f64::to_bits);
             let x = f64::from_bits(if second_is_foremost { y } else { x });
@@ -108,11 +108,11 @@ impl<E: Elementary> Binary<'_, E> {
             *before
         };
         let [a, b] = [&self.reals[0].roundings, &self.reals[1].roundings];
-        // The operand that has no roundings comes last: the slow twin does without it.
+        // The operand that has no roundings comes last: the reference path does without it.
         let turned = self.shadows[0].is_none();
         let first = if turned { (b, q) } else { (a, p) };
         let second = if turned { (a, p) } else { (b, q) };
-        (M::merge([first, second], (id, weighed.own)), gains)
+        (M::merge([first, second], (id, weighed.own)), amplifications)
     }
 }
 

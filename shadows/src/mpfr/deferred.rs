@@ -6,7 +6,7 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::Seen;
+use shadowgrind_core::shadow::Observed;
 
 use super::blame::Part;
 use super::operations::{ErrorTally, Id};
@@ -31,7 +31,7 @@ pub(super) enum PutBack {
 
 /// Decisions of one comparison about roundings of the same operations.
 #[derive(Debug)]
-pub(super) struct Doubt {
+pub(super) struct Deferred {
     /// The comparison.
     pub(super) id: Id,
     /// Whose roundings.
@@ -44,54 +44,57 @@ pub(super) struct Doubt {
     pub(super) error: ErrorTally,
 }
 
-impl Doubt {
+impl Deferred {
     /// The operands of the first comparison.
-    pub(super) fn seen(&self) -> Vec<Seen<'_, Value>> {
+    pub(super) fn seen(&self) -> Vec<Observed<'_, Value>> {
         let operands = self.operands.iter();
-        operands.map(|&(format, bits, ref shadow)| Seen { format, bits, shadow: shadow.as_ref() }).collect()
+        operands
+            .map(|&(format, bits, ref shadow)| Observed { format, bits, shadow: shadow.as_ref() })
+            .collect()
     }
 }
 
 impl MpfrShadow {
     /// Holds a decision back that is wrong by so many bits, as a power of two, if it is known whose roundings it is about.
-    pub(super) fn holds_back(&mut self, id: Id, x: &[Seen<'_, Value>], power: f64) -> bool {
+    pub(super) fn holds_back(&mut self, id: Id, x: &[Observed<'_, Value>], power: f64) -> bool {
         let Some((operations, is_mixed)) = roundings_seen(x) else { return false };
-        let is_same = |doubt: &&mut Doubt| {
-            (doubt.id, doubt.is_mixed) == (id, is_mixed) && doubt.operations == operations
+        let is_same = |deferred: &&mut Deferred| {
+            (deferred.id, deferred.is_mixed) == (id, is_mixed) && deferred.operations == operations
         };
-        if let Some(doubt) = self.doubts.iter_mut().find(is_same) {
-            doubt.error.add(power);
+        if let Some(deferred) = self.deferred.iter_mut().find(is_same) {
+            deferred.error.add(power);
             return true;
         }
-        if self.doubts.len() == MOST {
+        if self.deferred.len() == MOST {
             return false;
         }
         let operands = x.iter().map(|x| (x.format, x.bits, x.shadow.cloned())).collect();
         let mut error = ErrorTally::default();
         error.add(power);
-        self.doubts.push(Doubt { id, operations, is_mixed, operands, error });
+        self.deferred.push(Deferred { id, operations, is_mixed, operands, error });
         true
     }
 
     /// Holds a decision back about floats of which nobody knows whose roundings they are, if one of the same operation was held back
     /// of which that was known.
-    pub(super) fn doubts_again(&mut self, id: Id, x: &[Seen<'_, Value>]) -> bool {
+    pub(super) fn doubts_again(&mut self, id: Id, x: &[Observed<'_, Value>]) -> bool {
         let known = roundings_seen(x).is_some();
-        let Some(doubt) = self.doubts.iter_mut().find(|doubt| doubt.id == id).filter(|_| !known) else {
+        let Some(deferred) = self.deferred.iter_mut().find(|deferred| deferred.id == id).filter(|_| !known)
+        else {
             return false;
         };
-        doubt.error.add(1.0);
+        deferred.error.add(1.0);
         true
     }
 
     /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
-    pub(super) fn confirmed_doubts(&mut self) -> Vec<Doubt> {
-        let mut doubts = std::mem::take(&mut self.doubts);
-        doubts.retain(|doubt| {
-            let least = if doubt.is_mixed { PutBack::AsError } else { PutBack::Together };
-            doubt.operations.iter().any(|&id| self.operations[id].put_back < least)
+    pub(super) fn confirmed_deferred(&mut self) -> Vec<Deferred> {
+        let mut deferred = std::mem::take(&mut self.deferred);
+        deferred.retain(|deferred| {
+            let least = if deferred.is_mixed { PutBack::AsError } else { PutBack::Together };
+            deferred.operations.iter().any(|&id| self.operations[id].put_back < least)
         });
-        doubts
+        deferred
     }
 
     /// Sees whether a sum of these floats puts back what was rounded off: it does where both carry roundings of one
@@ -118,7 +121,7 @@ impl MpfrShadow {
 
 /// Whose roundings are looked at, in order, and whether these are [mixed](Doubt::is_mixed): if no operand is zero in the
 /// reals, all of them are.
-fn roundings_seen(x: &[Seen<'_, Value>]) -> Option<(Vec<Id>, bool)> {
+fn roundings_seen(x: &[Observed<'_, Value>]) -> Option<(Vec<Id>, bool)> {
     let shadows = || x.iter().filter_map(|x| x.shadow);
     let is_mixed = !shadows().any(|shadow| shadow.value().is_zero());
     let mut operations = Vec::new();

@@ -22,7 +22,7 @@ use super::reals::Mpfr;
 
 /// Bound on the error of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Certainty {
+pub(super) enum ErrorBound {
     /// It is the very result, a multiple of 2^last.
     Exact {
         /// The exponent of a bit not above its last.
@@ -44,24 +44,24 @@ pub(super) struct Reckoned<'a> {
     pub(super) floats: f64,
 }
 
-impl Certainty {
+impl ErrorBound {
     /// Of a float that stands for itself.
-    pub(super) fn of_float(format: Format, bits: u128) -> Certainty {
+    pub(super) fn of_float(format: Format, bits: u128) -> ErrorBound {
         let last = match format.decode(bits) {
             Number::Finite { significand, exponent, .. } if significand != 0 => {
                 exponent + significand.trailing_zeros() as i32
             }
             _ => i32::MAX / 4,
         };
-        Certainty::Exact { last }
+        ErrorBound::Exact { last }
     }
 
     /// Certainty of a double that is a normal number: it is exact.
     #[inline(always)]
-    pub(super) fn of_double(x: f64) -> Certainty {
+    pub(super) fn of_double(x: f64) -> ErrorBound {
         let significand = x.to_bits() & ((1 << 52) - 1) | 1 << 52;
         let exponent = (x.to_bits() >> 52 & 0x7ff) as i32 - 1075;
-        Certainty::Exact { last: exponent + significand.trailing_zeros() as i32 }
+        ErrorBound::Exact { last: exponent + significand.trailing_zeros() as i32 }
     }
 
     /// Of the real result of an operation.
@@ -70,58 +70,58 @@ impl Certainty {
         lane: &Lane<'_, Value>,
         reals: &Mpfr,
         Reckoned { value, is_rounded, floats }: Reckoned<'_>,
-    ) -> Certainty {
+    ) -> ErrorBound {
         let precision = reals.precision;
         if let Some(index) = rounds_to_integer(lane) {
-            return Certainty::of_integer(lane.shadows[index], reals);
+            return ErrorBound::of_integer(lane.shadows[index], reals);
         }
         if lane.op == Op::Sub && Source::of(lane, 0).is_same(&Source::of(lane, 1)) {
-            return Certainty::Exact { last: i32::MAX / 4 };
+            return ErrorBound::Exact { last: i32::MAX / 4 };
         }
         if let Some(last) = last_bit(lane) {
             let fits =
                 value.get_exp().is_none_or(|exponent| exponent.saturating_sub(last) <= precision as i32);
             if fits {
-                return Certainty::Exact { last };
+                return ErrorBound::Exact { last };
             }
         }
         let exponent = value.get_exp().map(|exponent| exponent as f32);
         let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
         let alone = floats == 0.0 && value.clings(lane.to, lane.r)
-            || lane.shadows.iter().flatten().any(|shadow| shadow.certainty.is_alone());
+            || lane.shadows.iter().flatten().any(|shadow| shadow.error_bound.is_alone());
         let error = error_bits(floats);
         if !alone && is_ample(error, lane.to, precision) {
-            return Certainty::told(own, error);
+            return ErrorBound::told(own, error);
         }
         let own = if is_rounded { own } else { f32::NEG_INFINITY };
         let bound = Brought { lane, reals, value, exponent }.noise().fold(own, sum);
-        Certainty::bounded(bound, own, floats, lane.to, alone)
+        ErrorBound::bounded(bound, own, floats, lane.to, alone)
     }
 
     /// Of a result whose float tells that it is good enough: see [`is_ample`].
     #[inline(always)]
-    pub(super) fn told(own: f32, error: i32) -> Certainty {
-        Certainty::Below(own + (error + CONTROL) as f32)
+    pub(super) fn told(own: f32, error: i32) -> ErrorBound {
+        ErrorBound::Below(own + (error + CONTROL) as f32)
     }
 
     /// Of a result that may be off by 2^bound, and by no more than its float tells, unless it is alone; its own rounding
     /// is below 2^own.
     #[inline(always)]
-    pub(super) fn bounded(bound: f32, own: f32, floats: f64, to: Format, alone: bool) -> Certainty {
+    pub(super) fn bounded(bound: f32, own: f32, floats: f64, to: Format, alone: bool) -> ErrorBound {
         let control = if alone { f32::INFINITY } else { control(own, floats, to) };
-        Certainty::off(bound.min(control), alone)
+        ErrorBound::off(bound.min(control), alone)
     }
 
     /// Of a real that may be off by 2^noise.
     #[inline(always)]
-    fn off(noise: f32, alone: bool) -> Certainty {
-        if alone { Certainty::Alone(noise) } else { Certainty::Below(noise) }
+    fn off(noise: f32, alone: bool) -> ErrorBound {
+        if alone { ErrorBound::Alone(noise) } else { ErrorBound::Below(noise) }
     }
 
     /// Of the integer that the guest makes of a float with that shadow.
     #[inline(never)]
-    fn of_integer(shadow: Option<&Value>, reals: &Mpfr) -> Certainty {
-        let certain = Certainty::Exact { last: 0 };
+    fn of_integer(shadow: Option<&Value>, reals: &Mpfr) -> ErrorBound {
+        let certain = ErrorBound::Exact { last: 0 };
         let Some((shadow, noise)) = shadow.map(|shadow| (shadow, shadow.noise())) else { return certain };
         if noise == f32::NEG_INFINITY {
             return certain;
@@ -131,21 +131,21 @@ impl Certainty {
             reals.round(&value, Rounding::Current)
         };
         let off = Float::with_val(64, 1) << noise.ceil() as i32;
-        if integer(off.clone()) == integer(-off) { certain } else { Certainty::Alone(1.0) }
+        if integer(off.clone()) == integer(-off) { certain } else { ErrorBound::Alone(1.0) }
     }
 
     /// Of a real that was found to as many bits as it takes, or is zero.
-    pub(super) fn settled(noise: Option<f32>, alone: bool) -> Certainty {
-        noise.map_or(Certainty::Exact { last: i32::MAX / 4 }, |noise| Certainty::off(noise, alone))
+    pub(super) fn settled(noise: Option<f32>, alone: bool) -> ErrorBound {
+        noise.map_or(ErrorBound::Exact { last: i32::MAX / 4 }, |noise| ErrorBound::off(noise, alone))
     }
 
     /// Nothing if it is exact, more than [`BELOW`](Certainty::BELOW) if it is alone.
     #[inline(always)]
     pub(super) fn kind(self) -> u32 {
         match self {
-            Certainty::Exact { .. } => 0,
-            Certainty::Below(_) => Certainty::BELOW,
-            Certainty::Alone(_) => 2,
+            ErrorBound::Exact { .. } => 0,
+            ErrorBound::Below(_) => ErrorBound::BELOW,
+            ErrorBound::Alone(_) => 2,
         }
     }
 
@@ -155,7 +155,7 @@ impl Certainty {
     /// Tells whether its float tells nothing of what it may be off by.
     #[inline(always)]
     pub(super) fn is_alone(self) -> bool {
-        matches!(self, Certainty::Alone(_))
+        matches!(self, ErrorBound::Alone(_))
     }
 
     /// Tells whether fewer than so many bits of a real with this exponent are sure; of zero, whether it may be what is
@@ -178,8 +178,8 @@ impl Certainty {
     #[inline(always)]
     pub(super) fn noise(self) -> Option<f32> {
         match self {
-            Certainty::Exact { .. } => None,
-            Certainty::Below(noise) | Certainty::Alone(noise) => Some(noise),
+            ErrorBound::Exact { .. } => None,
+            ErrorBound::Below(noise) | ErrorBound::Alone(noise) => Some(noise),
         }
     }
 
@@ -190,11 +190,11 @@ impl Certainty {
     }
 
     /// Of 2^power times the real.
-    pub(super) fn scaled(self, power: i32) -> Certainty {
+    pub(super) fn scaled(self, power: i32) -> ErrorBound {
         match self {
-            Certainty::Exact { last } => Certainty::Exact { last: last.saturating_add(power) },
-            Certainty::Below(noise) => Certainty::Below(noise + power as f32),
-            Certainty::Alone(noise) => Certainty::Alone(noise + power as f32),
+            ErrorBound::Exact { last } => ErrorBound::Exact { last: last.saturating_add(power) },
+            ErrorBound::Below(noise) => ErrorBound::Below(noise + power as f32),
+            ErrorBound::Alone(noise) => ErrorBound::Alone(noise + power as f32),
         }
     }
 }
@@ -214,16 +214,16 @@ const NO_CHANCE: i32 = 64;
 
 /// Tells whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went
 /// that it is zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
-pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, certainty: Certainty, precision: u32) -> bool {
+pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, error_bound: ErrorBound, precision: u32) -> bool {
     let size = |index: usize| exponent_in(lane, index).unwrap_or(i32::MIN / 4);
     let terms = if lane.x.len() == 3 { [size(0) + size(1), size(2)] } else { [size(0), size(1)] };
-    is_noise_of(terms, result, certainty, precision)
+    is_noise_of(terms, result, error_bound, precision)
 }
 
 /// Tells whether a result with exponent `result`, of a sum of two terms with exponents `a` and `b`, may be noise alone.
 #[inline(always)]
-pub(super) fn is_noise_of([a, b]: [i32; 2], result: i32, certainty: Certainty, precision: u32) -> bool {
-    certainty.covers(result) && a.max(b) - result >= NO_CHANCE.min(precision as i32 / 2)
+pub(super) fn is_noise_of([a, b]: [i32; 2], result: i32, error_bound: ErrorBound, precision: u32) -> bool {
+    error_bound.covers(result) && a.max(b) - result >= NO_CHANCE.min(precision as i32 / 2)
 }
 
 /// The exponent of the real of an operand, unless that has none.
@@ -249,7 +249,7 @@ impl Brought<'_> {
     fn noise(&self) -> impl Iterator<Item = f32> {
         self.lane.shadows.iter().enumerate().filter_map(|(index, shadow)| {
             let shadow = shadow.as_ref()?;
-            Some(self.one(index, shadow.certainty.noise()?, shadow.value()))
+            Some(self.one(index, shadow.error_bound.noise()?, shadow.value()))
         })
     }
 
@@ -342,13 +342,13 @@ pub(super) fn sum(a: f32, b: f32) -> f32 {
 #[inline(always)]
 fn last_bit(lane: &Lane<'_, Value>) -> Option<i32> {
     let operand = |index: usize| {
-        let certainty = match &lane.shadows[index] {
-            Some(shadow) => shadow.certainty,
-            None => Certainty::of_float(lane.from, lane.x[index]),
+        let error_bound = match &lane.shadows[index] {
+            Some(shadow) => shadow.error_bound,
+            None => ErrorBound::of_float(lane.from, lane.x[index]),
         };
-        match certainty {
-            Certainty::Exact { last } => Some(last),
-            Certainty::Below(_) | Certainty::Alone(_) => None,
+        match error_bound {
+            ErrorBound::Exact { last } => Some(last),
+            ErrorBound::Below(_) | ErrorBound::Alone(_) => None,
         }
     };
     let product = || Some(operand(0)?.saturating_add(operand(1)?));

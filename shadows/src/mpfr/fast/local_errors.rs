@@ -1,4 +1,4 @@
-//! Who is at fault for the result of one of the commonest operations: seen at once, where it is nobody.
+//! Erroneous operations behind the result of one of the commonest operations: seen at once, where it is nobody.
 
 use shadowgrind_core::ops::Op;
 
@@ -7,17 +7,17 @@ use crate::mpfr::MpfrShadow;
 use crate::mpfr::blame::Merging;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
-use crate::mpfr::fault::{Fault, Outcome};
 use crate::mpfr::influences::Influences;
 use crate::mpfr::linear::Linear;
+use crate::mpfr::local_error::{LocalError, Outcome};
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::operations::Id;
 use crate::mpfr::unit::Unit;
 
 impl MpfrShadow {
-    /// Finds the operations at fault that the result depends on, this one perhaps.
+    /// Finds the erroneous operations that the result depends on, this one perhaps.
     #[inline(always)]
-    pub(super) fn lean_influences<M: Merging, E: Elementary>(
+    pub(super) fn fast_influences<M: Merging, E: Elementary>(
         &mut self,
         binary: Binary<'_, E>,
         value: &impl Value,
@@ -25,16 +25,16 @@ impl MpfrShadow {
         floats: u64,
         (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
-    ) -> Option<Fault> {
+    ) -> Option<LocalError> {
         let may_be = (floats > self.threshold.floats) && binary.may_be_at_fault(&found, self.threshold.bits);
         let suspect = if may_be { self.suspect(binary, found.rounded) } else { None };
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
-        let mut fault = None;
+        let mut local_error = None;
         if suspect.is_some() || carries && binary.may_compensate(&found, self.settings.precision) {
             let influences;
-            (fault, influences) =
-                value.look(|value| self.lean_faulty(binary, value, found, floats, (id, suspect)));
+            (local_error, influences) =
+                value.look(|value| self.fast_faulty(binary, value, found, floats, (id, suspect)));
             self.influences_apart = Some(influences);
         } else if carries {
             let [a, b] = binary.reals;
@@ -43,7 +43,7 @@ impl MpfrShadow {
                 None => self.influences_apart = Some(self.inherited(binary)),
             }
         }
-        fault
+        local_error
     }
 
     /// Those that the operands depend on.
@@ -57,20 +57,20 @@ impl MpfrShadow {
         Influences::combine([brought(0), brought(1), None], None, &mut self.parts)
     }
 
-    /// Of an operation that is at fault, if it is a [suspect](Self::suspect), or may compensate for another.
+    /// Of an operation that is erroneous, if it is a [suspect](Self::suspect), or may compensate for another.
     #[inline(never)]
-    fn lean_faulty<E: Elementary>(
+    fn fast_faulty<E: Elementary>(
         &mut self,
         binary: Binary<'_, E>,
         value: &RealNumber,
         found: Found,
         floats: u64,
         (id, suspect): (Id, Option<u64>),
-    ) -> (Option<Fault>, Influences) {
+    ) -> (Option<LocalError>, Influences) {
         let linear = binary.linear();
-        let mut fault = None;
+        let mut local_error = None;
         if let Some(local) = suspect {
-            fault = binary.with_lane(|lane| {
+            local_error = binary.with_lane(|lane| {
                 let outcome = Outcome {
                     lane,
                     linear: &linear,
@@ -78,19 +78,20 @@ impl MpfrShadow {
                     rounded: found.rounded.into(),
                     floats: floats as f64,
                 };
-                outcome.local_fault(local.into(), self.threshold)
+                outcome.ordinary_error(local.into(), self.threshold)
             });
         }
-        if fault.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
+        if local_error.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
         let unit = Unit::share_of(binary.r);
-        let influences = binary.with_lane(|lane| self.influences((id, fault), &linear, lane, value, unit));
-        (fault, influences)
+        let influences =
+            binary.with_lane(|lane| self.influences((id, local_error), &linear, lane, value, unit));
+        (local_error, influences)
     }
 
     /// Result of the operation, in floats, on its operands' reals correctly rounded, if that is off by more than the
-    /// threshold: numbers are moderate, so that [`Outcome::fault`] asks for nothing else. `rounded` is the real result
+    /// threshold: numbers are moderate, so that [`Outcome::local_error`] asks for nothing else. `rounded` is the real result
     /// as a float.
     #[inline(never)]
     fn suspect<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> Option<u64> {

@@ -15,7 +15,7 @@ const LONGEST: usize = 15;
 const RELATION: u32 = RflagsBits::CF | RflagsBits::PF | RflagsBits::ZF;
 
 /// Condition asked of the comparison at `pc`, which may say so itself; its order where that is not seen.
-pub(crate) fn asked(predicate: Predicate, pc: u64) -> Predicate {
+pub(crate) fn consumed(predicate: Predicate, pc: u64) -> Predicate {
     if predicate != Predicate::ORDER {
         return predicate;
     }

@@ -1,4 +1,4 @@
-//! The lean path against its slow twin, on chains of operations that no program has.
+//! The fast path against its reference path, on chains of operations that no program has.
 
 use std::fmt::Debug;
 
@@ -9,7 +9,7 @@ use shadowgrind_core::site::Site;
 
 use crate::mpfr::{MpfrShadow, Settings, Value};
 
-/// A double with its shadow by the fast path and by its slow twin.
+/// A double with its shadow by the fast path and by its reference path.
 #[derive(Clone)]
 struct Pair {
     x: f64,
@@ -17,12 +17,12 @@ struct Pair {
 }
 
 /// Both ways, side by side.
-struct Twins([MpfrShadow; 2]);
+struct Paths([MpfrShadow; 2]);
 
-impl Twins {
-    fn new(precision: u32) -> Twins {
+impl Paths {
+    fn new(precision: u32) -> Paths {
         let settings = |fast| Settings { precision, error_threshold: 2.0, fast, ..Settings::default() };
-        Twins([true, false].map(|fast| MpfrShadow::new(settings(fast))))
+        Paths([true, false].map(|fast| MpfrShadow::new(settings(fast))))
     }
 
     fn op(&mut self, op: Op, operands: &[Pair]) -> Pair {
@@ -36,29 +36,29 @@ impl Twins {
         };
         let bits: Vec<u128> = x.iter().map(|x| x.to_bits().into()).collect();
         let site = Site::from_bits(operands.len() as u32 + 2 * op as u32);
-        let shadows = [0, 1].map(|twin| {
-            let shadows: Vec<_> = operands.iter().map(|pair| pair.shadows[twin].as_ref()).collect();
+        let shadows = [0, 1].map(|path| {
+            let shadows: Vec<_> = operands.iter().map(|pair| pair.shadows[path].as_ref()).collect();
             let (from, to, r) = (Format::F64, Format::F64, r.to_bits().into());
-            self.0[twin].op(&Lane { site, op, from, to, x: &bits, r, shadows: &shadows })
+            self.0[path].op(&Lane { site, op, from, to, x: &bits, r, shadows: &shadows })
         });
         Pair { x: r, shadows }
     }
 }
 
-/// All that is known of a shadow, but for its number, which twins have by different arithmetic.
+/// All that is known of a shadow, but for its number, which paths have by different arithmetic.
 fn known(shadow: &Value) -> impl Debug + PartialEq + use<> {
     let roundings: Vec<_> = shadow.roundings.iter().collect();
     let (unit, parts) = (shadow.roundings.mark(), shadow.influences.parts());
-    let gains: Vec<_> = shadow.gains.iter().collect();
+    let amplifications: Vec<_> = shadow.amplifications.iter().collect();
     let nearest = f64::from_bits(shadow.rounded(Format::F64) as u64);
     // NaN has any sign.
     let nearest = Some(nearest.to_bits()).filter(|_| !nearest.is_nan());
-    (nearest, shadow.certainty, shadow.serial, roundings, gains, parts, unit)
+    (nearest, shadow.error_bound, shadow.serial, roundings, amplifications, parts, unit)
 }
 
 /// Chains of operations whose errors grow, cancel and vanish, on floats of all sizes.
 #[test]
-fn any_chain_is_that_of_the_slow_twin() {
+fn any_chain_is_that_of_the_reference_path() {
     let mut state = 7_u64;
     let mut below = |n: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -66,7 +66,7 @@ fn any_chain_is_that_of_the_slow_twin() {
     };
     let (mut shadowed, mut at_fault, mut odd) = (0, 0, 0);
     for (round, precision) in [256, 128, 300, 64].into_iter().cycle().take(400).enumerate() {
-        let mut twins = Twins::new(precision);
+        let mut paths = Paths::new(precision);
         // All near one; of all sizes; near the ends of the range.
         let reach = [1, 120, 1000][round % 3];
         let fresh = |below: &mut dyn FnMut(u64) -> u64| {
@@ -79,9 +79,9 @@ fn any_chain_is_that_of_the_slow_twin() {
             let [a, b, place] = [0, 1, 2].map(|_| below(12) as usize);
             let op = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Sub][below(6) as usize];
             let made = if op == Op::Sqrt {
-                twins.op(op, &[pool[a].clone()])
+                paths.op(op, &[pool[a].clone()])
             } else {
-                twins.op(op, &[pool[a].clone(), pool[b].clone()])
+                paths.op(op, &[pool[a].clone(), pool[b].clone()])
             };
             let [fast, slow] = made.shadows.each_ref().map(|shadow| shadow.as_ref().map(known));
             assert_eq!(fast, slow, "{op:?} of {} and {}: {}", pool[a].x, pool[b].x, made.x);
