@@ -243,6 +243,8 @@ pub struct Policy {
     pub marks_widened: bool,
     /// The executions that the rule sees out of line although it is inline.
     pub watch: Option<Watch>,
+    /// True if rules hold several values at once beside operands and shadows: they want registers more than shadows do.
+    pub long_rules: bool,
     /// The treatment of shadows by exchanges.
     pub exchange: Exchange,
     /// The way it knows derivatives, if that is what it is about: what loses one is then a gap.
@@ -261,6 +263,7 @@ impl Policy {
         magic_rounds: false,
         marks_widened: false,
         watch: None,
+        long_rules: false,
         exchange: Exchange::Replace,
         derivatives: None,
     };

@@ -279,6 +279,7 @@ impl Shadow for ErrorShadow {
         magic_rounds: true,
         marks_widened: true,
         watch: Some(WATCH),
+        long_rules: true,
         sent: Sent::Unseen,
         ..Policy::BORN
     };

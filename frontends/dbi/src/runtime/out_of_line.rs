@@ -169,7 +169,7 @@ pub(super) fn begin(thread: &mut Thread) {
     if guest_gs {
         sys::set_gs_base(gs);
     }
-    let often = is_inline && shadowed.upper_registers && runs_often(&pending.entry);
+    let often = is_inline && shadowed.in_registers > 0 && runs_often(&pending.entry);
     let entry = pending.entry.clone();
     let watched = tool.and_then(|tool| watched_from_now(&entry, tool.policy().watch?));
     let end = entry.insn.next_ip() - 1;
@@ -227,7 +227,7 @@ fn is_atomic(insn: &Instruction) -> bool {
 fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mut Pending) {
     let entry = pending.entry.clone();
     pending.met = address_registers(&entry.insn).any(|register| {
-        let mut registers = RegisterShadows { context, upper_registers: shadowed.upper_registers };
+        let mut registers = RegisterShadows { context, in_registers: shadowed.in_registers };
         registers.bytes(state::general(register.number()), 8).iter().any(|&byte| byte != 0)
     });
     match &entry.lowering {
@@ -243,7 +243,7 @@ fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mu
             shadowed.out_of_line.record.clear();
             addresses.iter().for_each(|address| shadowed.out_of_line.record.extend(address.to_le_bytes()));
             pending.met |= gap.reads.iter().any(|&(place, bytes)| {
-                let mut registers = RegisterShadows { context, upper_registers: shadowed.upper_registers };
+                let mut registers = RegisterShadows { context, in_registers: shadowed.in_registers };
                 carries(&mut registers, &addresses, place, bytes)
             });
         }
@@ -435,7 +435,7 @@ fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pen
     let half = |register: usize| u64::from(context.regs[register] as u32);
     let mut header = [0; StateOp::HEADER];
     let known = guest::read_some(pending.before[0], &mut header);
-    let hidden = if shadowed.upper_registers { WITHOUT_AVX512 } else { u64::MAX };
+    let hidden = if shadowed.in_registers > 0 { WITHOUT_AVX512 } else { u64::MAX };
     let transfers = op.transfers(&ImageRun {
         address: pending.before[0],
         top: pending.top,

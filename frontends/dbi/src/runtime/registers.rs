@@ -7,11 +7,15 @@ use crate::context::{AVX, Context, Xsave, ZMM};
 use crate::x86::code::Aside;
 use crate::x86::state;
 use shadowgrind_core::rounding::Rounding;
+use shadowgrind_core::shadow::Policy;
 use std::arch::x86_64::__cpuid_count;
 use std::sync::OnceLock;
 
-/// First guest vector register whose shadow is not in an upper vector register: two of those are temporaries.
-pub(crate) const IN_REGISTERS: usize = 14;
+/// Number of guest vector registers, from the first on, whose shadows are in upper vector registers; the rest of those is for
+/// the values of rules.
+pub(crate) const fn in_registers(policy: &Policy) -> u8 {
+    if policy.long_rules { 12 } else { 14 }
+}
 
 const XMM: usize = 160;
 const MXCSR: usize = 24;
@@ -214,10 +218,9 @@ pub(crate) fn read_value(context: &Context, at: u16, into: &mut [u8]) {
 }
 
 /// Shadow of the state bytes from `at` on: in the XSAVE image or in the context's own array.
-fn shadow_slice(context: &mut Context, upper_registers: bool, at: usize, len: usize) -> &mut [u8] {
+fn shadow_slice(context: &mut Context, in_registers: u8, at: usize, len: usize) -> &mut [u8] {
     let vector = usize::from(state::VECTOR);
-    let in_registers = upper_registers && (vector..vector + 64 * IN_REGISTERS).contains(&at);
-    if in_registers {
+    if (vector..vector + 64 * usize::from(in_registers)).contains(&at) {
         let place = layout().upper + at - vector;
         &mut context.xsave.0[place..place + len]
     } else {
@@ -228,14 +231,14 @@ fn shadow_slice(context: &mut Context, upper_registers: bool, at: usize, len: us
 /// Shadows of a stopped thread's registers.
 pub(crate) struct RegisterShadows<'a> {
     pub(crate) context: &'a mut Context,
-    /// True if those of the first [`IN_REGISTERS`] vector registers are in the upper vector registers.
-    pub(crate) upper_registers: bool,
+    /// The number of vector registers whose shadows are in the upper ones; 0 without AVX-512.
+    pub(crate) in_registers: u8,
 }
 
 impl RegisterShadows<'_> {
     /// The shadow bytes at state offset `at`; they must belong to one register.
     pub(crate) fn bytes(&mut self, at: u16, len: usize) -> &mut [u8] {
-        shadow_slice(self.context, self.upper_registers, usize::from(at), len)
+        shadow_slice(self.context, self.in_registers, usize::from(at), len)
     }
 
     /// General registers that carry a shadow, as a mask.
@@ -254,7 +257,7 @@ impl RegisterShadows<'_> {
             |component: u32, at: std::ops::Range<usize>| present >> component & 1 == 0 || is_zero(&image[at]);
         let vector = usize::from(state::VECTOR);
         let shadows = &self.context.shadows.0[vector..vector + 16 * 64];
-        !self.upper_registers
+        self.in_registers == 0
             && is_clear(AVX, ymm..ymm + 256)
             && is_clear(ZMM, zmm..zmm + 512)
             && shadows.as_chunks::<64>().0.iter().all(|shadow| shadow[16..] == [0; 48])
@@ -290,7 +293,7 @@ impl RegisterShadows<'_> {
 
     /// Gives the mask registers that annotations rely on their values: 4 to 7 have the lowest 1, 2, 4 and 8 bits set.
     pub(crate) fn keep_masks(&mut self) {
-        if self.upper_registers {
+        if self.in_registers > 0 {
             let masks = layout().masks;
             for (n, bits) in [(4, 1_u64), (5, 3), (6, 15), (7, 255)] {
                 let at = masks + 8 * n;

@@ -27,7 +27,8 @@ use shadowgrind_shadows::none::Nothing;
 
 /// State that is kept for a thread.
 pub(crate) struct Shadowed {
-    pub(super) upper_registers: bool,
+    /// The number of vector registers whose shadows are in the upper ones; 0 without AVX-512.
+    pub(super) in_registers: u8,
     pub(super) out_of_line: OutOfLine,
     /// The states that signal handlers interrupted, by the address of the handler's frame.
     pub(super) interrupted: Vec<(u64, Interrupted)>,
@@ -54,7 +55,7 @@ impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
     pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
         let shadowed = Shadowed {
-            upper_registers: tool.upper_registers,
+            in_registers: tool.in_registers(),
             out_of_line: OutOfLine::new(tool.carrier.fits_half()),
             interrupted: Vec::new(),
             calls: Calls::new(),
@@ -78,7 +79,7 @@ impl Shadowed {
     }
 
     pub(crate) fn registers<'a>(&self, context: &'a mut Context) -> RegisterShadows<'a> {
-        RegisterShadows { context, upper_registers: self.upper_registers }
+        RegisterShadows { context, in_registers: self.in_registers }
     }
 }
 
@@ -108,11 +109,11 @@ pub(crate) fn mode_like(thread: &Thread, mode: Mode) -> Mode {
 /// when the program began. Code and registers are the thread's own, so this concerns no other.
 pub(crate) fn leave_upper_registers(thread: &mut Thread) {
     let Some(shadowed) = &mut thread.shadowed else { return };
-    if shadowed.upper_registers {
+    if shadowed.in_registers > 0 {
         super::registers::complete_image(thread.context);
         let all = shadowed.registers(thread.context).save();
         super::registers::clear_upper(thread.context);
-        shadowed.upper_registers = false;
+        shadowed.in_registers = 0;
         shadowed.registers(thread.context).restore(&all);
     }
     thread.translator.leave_upper_registers();

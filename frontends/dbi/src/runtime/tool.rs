@@ -2,7 +2,7 @@
 
 use super::carrier::{Carrier, InlineCode};
 use super::handed::Handed;
-use super::registers::IN_REGISTERS;
+use super::registers;
 use crate::engine::Lock;
 use crate::engine::layout::GUEST_END;
 use crate::session::{Observer, Session};
@@ -76,6 +76,11 @@ impl Tool {
         self.kind.policy()
     }
 
+    /// The number of vector registers whose shadows are in the upper ones; 0 without AVX-512.
+    pub(super) fn in_registers(&self) -> u8 {
+        if self.upper_registers { registers::in_registers(self.policy()) } else { 0 }
+    }
+
     pub(crate) fn is_awake(&self) -> bool {
         self.awake.load(Ordering::SeqCst)
     }
@@ -104,7 +109,7 @@ impl Tool {
     /// Annotator for translators; `vdso` is the place of the guest's copy of the vDSO.
     pub(crate) fn mirror(&self, vdso: (u64, u64)) -> Mirror {
         Mirror::new(Settings {
-            in_registers: if self.upper_registers { IN_REGISTERS as u8 } else { 0 },
+            in_registers: self.in_registers(),
             records: self.records(),
             appends: self.kind.appends(),
             roundings: self.session.settings().budget,

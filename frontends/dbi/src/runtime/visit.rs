@@ -25,14 +25,14 @@ use shadowgrind_core::words::Raw;
 /// A stopped thread, as hooks see it.
 struct Stopped<'a> {
     context: &'a mut Context,
-    upper_registers: bool,
+    in_registers: u8,
     /// A shadow was set.
     set: bool,
 }
 
 impl Stopped<'_> {
     fn shadows(&mut self) -> RegisterShadows<'_> {
-        RegisterShadows { context: self.context, upper_registers: self.upper_registers }
+        RegisterShadows { context: self.context, in_registers: self.in_registers }
     }
 }
 
@@ -115,8 +115,7 @@ fn visit<T>(
     registers::complete_image(thread.context);
     let shadowed = thread.shadowed.as_deref_mut()?;
     let mut calls = std::mem::take(&mut shadowed.calls);
-    let mut stopped =
-        Stopped { context: thread.context, upper_registers: shadowed.upper_registers, set: false };
+    let mut stopped = Stopped { context: thread.context, in_registers: shadowed.in_registers, set: false };
     let result = look(&tool.session, &mut calls, &mut **tool.observer.lock(), &mut stopped);
     let set = stopped.set;
     stopped.shadows().note_x87();

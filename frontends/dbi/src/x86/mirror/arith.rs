@@ -115,6 +115,8 @@ impl Emitter {
         let rule = Rule { op, format, width, operands, rest };
         if !self.has_upper() {
             self.through_temporaries(at, rule);
+        } else if self.mirror().settings.policy.long_rules {
+            self.beside_shadows(at, rule);
         } else if !in_place || needs_value || (rest.is_some_and(|r| r != d) && others) {
             self.through_borrowed(at, rule);
         } else {
@@ -148,6 +150,52 @@ impl Emitter {
         if !after {
             self.guest(at);
         }
+    }
+
+    /// With AVX-512 and temporaries to spare: the rule computes in these, and in the shadow's own register where that is one.
+    fn beside_shadows(&mut self, at: At<'_>, mut rule: Rule) {
+        let Rule { op, rest, .. } = rule;
+        let insn = &at.insn().decoded;
+        let d = insn.op0_register().number() as u8;
+        let other = rest.filter(|&rest| rest != d);
+        let is_read = rule.operands.shadows[..rule.operands.count].contains(&Place::Reg(16 + d));
+        let mut temps = self.upper_temporaries();
+        let inline = self.beside();
+        // What needs no values may as well come when nothing can fault any more.
+        let after = inline.needs_result(op) || (0..rule.operands.count).all(|i| !inline.needs_operand(op, i));
+        if after {
+            // The guest's operand, as it is before the instruction.
+            let operands = &mut rule.operands;
+            let is_needed = |i: usize, x: Place| x == Place::Reg(d) && inline.needs_operand(op, i);
+            let needed: Vec<usize> = (0..operands.count).filter(|&i| is_needed(i, operands.x[i])).collect();
+            if !needed.is_empty() {
+                let value = temps.pop().expect("a temporary");
+                self.move_shadow(value, d, rule.width.max(16));
+                needed.into_iter().for_each(|i| operands.x[i] = Place::Reg(value));
+            }
+            self.guest(at);
+        } else {
+            self.touch(at);
+        }
+        let own = match self.shadow(d) {
+            Place::Reg(own) if other.is_none() || !is_read => Some(own),
+            _ => None,
+        };
+        let to = own.unwrap_or_else(|| temps.pop().expect("another temporary"));
+        if let Some(rest) = rest.filter(|&rest| own.is_none() || rest != d) {
+            match self.shadow(rest) {
+                Place::Reg(from) => self.move_shadow(to, from, 16),
+                Place::Mem(mem) => self.out.hot.vector_load(to, mem, 16),
+            }
+        }
+        self.rule(at, &rule, d, to, &temps);
+        if rest.is_some() && !places::keeps_upper(insn) {
+            self.move_shadow(to, to, 16);
+        }
+        if !after {
+            self.guest(at);
+        }
+        self.put_shadow(d, to);
     }
 
     /// The rule computes in a register that holds another shadow otherwise.
@@ -436,10 +484,11 @@ impl Emitter {
     ) {
         let upper = self.has_upper();
         let temps: Vec<u8> = match upper {
-            true => vec![self.temporary(0)],
+            true => self.upper_temporaries(),
             false => (2..2 + question.temporaries(op)).map(|i| self.temporary(i)).collect(),
         };
         let to = self.temporary(1);
+        let temps: Vec<u8> = temps.into_iter().filter(|&temp| temp != to).collect();
         let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         self.touch(at);
         self.begin_rule(at);
@@ -495,7 +544,7 @@ impl Emitter {
         let rule = self.inline_rule();
         let upper = self.has_upper();
         let temps: Vec<u8> = match upper {
-            true => vec![self.temporary(0)],
+            true => self.upper_temporaries().into_iter().filter(|&temp| temp != to).collect(),
             false => {
                 (NARROWING..NARROWING + rule.temporaries(Op::Narrow)).map(|i| self.temporary(i)).collect()
             }

@@ -1,6 +1,6 @@
 //! Temporaries: the vector registers that annotations compute in.
 //!
-//! With AVX-512 they are the two upper registers that hold no shadow. Without, they are guest registers that the
+//! With AVX-512 they are the upper registers that hold no shadow, two at least. Without, they are guest registers that the
 //! present instruction does not use, *set aside* in the context: such a register is stored once, serves as long as the
 //! guest does not need it, and is loaded again before an instruction that names it, and on every way out of the block.
 //! Which registers are set aside is noted with the code (`Displaced`), so that a fault finds the guest's values.
@@ -22,7 +22,7 @@ use crate::x86::table::Row;
 use crate::x86::vector::Mem;
 use iced_x86::InstructionInfoFactory;
 
-/// Upper vector registers that hold no shadow: the temporaries with AVX-512.
+/// Upper vector registers that never hold a shadow: the first temporaries with AVX-512.
 pub(super) const UPPER: [u8; 2] = [31, 30];
 
 /// Bytes of a shadow register, or of a register set aside, without AVX-512.
@@ -133,7 +133,9 @@ impl Emitter {
     /// between a jump and code that expects things as they were at the jump.
     pub(super) fn temporary(&mut self, i: usize) -> u8 {
         if self.has_upper() {
-            return UPPER[i];
+            let register = UPPER[0] - i as u8;
+            debug_assert!(self.upper_temporaries().contains(&register), "an upper register without a shadow");
+            return register;
         }
         while self.mirror().temporaries.picked.len() <= i {
             let temporaries = &self.mirror().temporaries;
@@ -156,6 +158,12 @@ impl Emitter {
         let register = temporaries.picked[i];
         temporaries.drop_held(register);
         register
+    }
+
+    /// All temporaries with AVX-512, the first one first.
+    pub(super) fn upper_temporaries(&mut self) -> Vec<u8> {
+        let first = 16 + self.mirror().settings.in_registers;
+        (first..=UPPER[0]).rev().collect()
     }
 
     fn set_aside(&mut self, register: u8) -> u8 {

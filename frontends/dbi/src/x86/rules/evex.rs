@@ -3,8 +3,9 @@
 //! Packed arithmetic is done on 512 bits, since only there can exceptions be suppressed; what the lanes above the
 //! operation's width come to is kept out of the destination by masks. Scalar arithmetic uses scalar forms in
 //! temporaries, and masked 512-bit ones in the destination, whose other lanes are not its business: scalar forms
-//! clear everything above 16 bytes, and are taken there too only where that may be ([`Rest::Low`]). Plain moves, logic and tests never raise exceptions, and have the width of
-//! the operation.
+//! clear everything above 16 bytes, and are taken there too only where that may be ([`Rest::Low`]). With temporaries to spare
+//! the destination is written by such scalar forms alone, and by a move at the end. Plain moves, logic and tests never raise
+//! exceptions, and have the width of the operation.
 
 use shadowgrind_core::format::Format;
 
@@ -13,6 +14,9 @@ use super::super::vector::{Form, Length, Place, Vector, forms};
 use super::registers::Registers;
 use super::template::{Guard, M, Node, Step, Template, Test, V, Verb};
 use super::{Constants, Job, Rest};
+
+/// Temporaries from which on nothing is gained by computing in the destination.
+const ROOMY: usize = 3;
 
 /// Destination of an instruction, and the manner of writing it.
 #[derive(Clone, Copy)]
@@ -32,6 +36,8 @@ struct Evex<'a, 'b> {
     lanes: u8,
     /// True if the destination above 16 bytes may become zero.
     low: bool,
+    /// True if scalars are computed beside the destination, as far as they cannot pass through it.
+    beside: bool,
     /// Mask registers not used yet.
     masks: Vec<u8>,
     /// Masks made so far: of what, for which outcome.
@@ -55,7 +61,8 @@ pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Con
         }
         given => given.unwrap_or(0),
     };
-    let mut evex = Evex { asm, job, template, registers, lanes, low, masks, made: Vec::new() };
+    let beside = job.is_scalar() && job.temps.len() >= ROOMY;
+    let mut evex = Evex { asm, job, template, registers, lanes, low, beside, masks, made: Vec::new() };
     for (i, step) in template.steps.iter().enumerate() {
         evex.step(step);
         evex.release(&template.steps[i + 1..]);
@@ -143,7 +150,7 @@ impl Evex<'_, '_> {
     fn sum(&mut self, step: &Step, guard: Guard) {
         let in_to = |v: V| self.registers.of(v) == Some(self.job.to) && self.may_overwrite(v, step);
         let factors = step.verb.operands().take(2);
-        if !self.may_overwrite(guard.otherwise, step) && factors.into_iter().any(in_to) {
+        if !self.beside && !self.may_overwrite(guard.otherwise, step) && factors.into_iter().any(in_to) {
             return self.sum_put_back(step, guard);
         }
         let (mask, limited) = self.mask(guard.mask, guard.holds);
@@ -277,7 +284,8 @@ impl Evex<'_, '_> {
         let to = self.job.to;
         let here = matches!(step.verb, Verb::Div(a, _) if self.passes(to, self.registers.of(a)));
         let clears = self.job.is_scalar() && matches!(step.verb, Verb::Div(..) | Verb::Sqrt(_)) && !here;
-        if to_allowed && !clears && !self.registers.is_busy(to) {
+        let fits = if self.beside { self.passes_through(step.verb) } else { !clears };
+        if to_allowed && fits && !self.registers.is_busy(to) {
             return to;
         }
         let free = operands.iter().copied().find(|&r| r != to && self.registers.is_free(r));
@@ -287,7 +295,8 @@ impl Evex<'_, '_> {
     /// The same before the reads are done, and none of the operands'.
     fn destination_besides(&mut self, operands: &[u8]) -> u8 {
         let to = self.job.to;
-        if self.registers.is_busy(to) || operands.contains(&to) { self.temporary(operands) } else { to }
+        let is_taken = self.beside || self.registers.is_busy(to) || operands.contains(&to);
+        if is_taken { self.temporary(operands) } else { to }
     }
 
     fn temporary(&mut self, operands: &[u8]) -> u8 {
@@ -305,6 +314,17 @@ impl Evex<'_, '_> {
     /// is what is there.
     fn passes(&self, register: u8, first: Option<u8>) -> bool {
         self.low && register == self.job.to && first == Some(register)
+    }
+
+    /// Tells whether a scalar form of `verb` may write the destination, because what it copies from an operand is what is there.
+    fn passes_through(&self, verb: Verb) -> bool {
+        let is_there = |v: V| self.passes(self.job.to, self.registers.of(v));
+        match verb {
+            Verb::Add(a, b) | Verb::Mul(a, b) => is_there(a) || is_there(b),
+            Verb::Sub(a, _) | Verb::Div(a, _) | Verb::Sqrt(a) => is_there(a),
+            Verb::Fma(..) | Verb::Fnma(..) => verb.operands().any(is_there),
+            Verb::Xor(..) | Verb::And(..) | Verb::Flip(..) | Verb::Copy(_) => false,
+        }
     }
 
     /// Tells whether the result is zero beyond the width without a mask: packed logic.

@@ -50,6 +50,8 @@ struct Scene {
     same_operands: bool,
     /// Shadows known to be absent.
     absent: u8,
+    /// With [`Binding::Evex`], temporaries are many.
+    roomy: bool,
 }
 
 /// The places of a scene: operands, shadows, result, destination.
@@ -111,11 +113,13 @@ impl Scene {
 
     /// Rules of functions are longer, and where they are emitted many registers are free.
     fn temps(&self) -> &'static [u8] {
-        match (self.binding, self.op.is_arithmetic()) {
+        match (self.binding, self.op.is_arithmetic() && !self.roomy) {
             (Binding::Evex, true) => &[30, 31],
             (Binding::Evex, false) => &[30, 31, 24, 25, 26, 27],
-            (Binding::Vex, true) => &[13, 14, 15, 5, 6, 11, 0][..self.shadow.rule.temporaries(self.op)],
-            (Binding::Vex, false) => &[13, 14, 15, 5, 6],
+            (Binding::Vex, _) if self.op.is_arithmetic() => {
+                &[13, 14, 15, 5, 6, 11, 0][..self.shadow.rule.temporaries(self.op)]
+            }
+            (Binding::Vex, _) => &[13, 14, 15, 5, 6],
         }
     }
 
@@ -273,6 +277,7 @@ fn every_op(binding: Binding, widths: &[u8], times: usize) {
                         onto: [None, Some(0), Some(1), Some(2)][placement % 4],
                         same_operands: placement % 8 > 3,
                         absent: if placement < 16 { 0 } else { stage.random.below(8) as u8 },
+                        roomy: stage.random.below(2) == 0,
                     };
                     play(&mut stage, &scene, times);
                 }
@@ -311,6 +316,7 @@ fn doubts_are_the_hosts() {
                     onto: None,
                     same_operands: false,
                     absent: 0,
+                    roomy: memory != 0,
                 };
                 play(&mut stage, &scene, 200);
             }
@@ -343,6 +349,7 @@ fn suspicions_are_the_hosts() {
                     onto: None,
                     same_operands: false,
                     absent,
+                    roomy: absent != 1,
                 };
                 play(&mut stage, &scene, 100);
             }
@@ -375,6 +382,7 @@ fn function_rules_are_the_hosts_as_far_as_they_go() {
                     onto: None,
                     same_operands: false,
                     absent: 0,
+                    roomy: memory != 0,
                 };
                 play(&mut stage, &scene, 50);
             }
@@ -407,6 +415,7 @@ fn rules_are_short() {
         onto: None,
         same_operands: false,
         absent: 0,
+        roomy: false,
     };
     println!("instructions onto shadow 0, 1 ..., and elsewhere");
     let kinds = [(8, Rest::Keep), (8, Rest::Zero), (16, Rest::Keep), (32, Rest::Zero)];
@@ -456,6 +465,7 @@ fn known_absence_pays() {
             onto: Some(if op == Op::Fmadd { 2 } else { 0 }),
             same_operands: false,
             absent: 2,
+            roomy: false,
         };
         let cost = scene.assemble(&stage, &scene.places(&stage)).len();
         assert!(cost <= most, "{} takes {cost}", op.name());
