@@ -63,9 +63,10 @@ impl Numbered {
     }
 }
 
-/// Bits of a double's exponent, and of its fraction.
+/// Bits of a double's exponent.
 const BIAS: i32 = 1023;
-const FRACTION_BITS: u32 = 52;
+/// Bits of a double's fraction: in a cell beside an `f64`, those of the number.
+pub const FRACTION_BITS: u32 = 52;
 const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
 /// The least and the largest power of two that cells have room for; what is beyond is an operation.
 const POWERS: (i32, i32) = (-250, 1000);

@@ -15,7 +15,10 @@ mod appended;
 mod budget;
 mod columns;
 mod jacobian;
+mod loops;
+mod packing;
 mod pages;
+mod patterns;
 mod questions;
 mod seam;
 mod store;
@@ -27,6 +30,8 @@ mod tests;
 
 use columns::{Rounding, Statement, Term};
 use hashbrown::HashMap;
+use packing::Packer;
+use patterns::Finder;
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{Numbered, SINGLES};
@@ -61,6 +66,9 @@ struct Component {
 #[derive(Debug)]
 pub struct Adjoint {
     tape: Tape,
+    /// Finders of what repeats, by the numbers of threads.
+    finders: Vec<Finder>,
+    packer: Packer,
     /// In the order they were seeded, which is that of their statements.
     components: Vec<Component>,
     /// Outputs that depend on a component, by their numbers in the report.
@@ -84,6 +92,8 @@ impl Adjoint {
     pub fn new(memory: u64, dir: PathBuf) -> Adjoint {
         Adjoint {
             tape: Tape::new(memory, dir),
+            finders: Vec::new(),
+            packer: Packer::default(),
             components: Vec::new(),
             outputs: Vec::new(),
             budget: false,

@@ -1,8 +1,11 @@
 //! Operations that translated code has appended, which are most: straight to the tape.
 
+use super::packing::Iterations;
+use super::patterns::{Finder, Part, Place};
 use super::{Adjoint, statement};
-use shadowgrind_core::appended::{Appended, Floats, Operation};
-use shadowgrind_core::numbers::Numbered;
+use shadowgrind_core::appended::{self, Appended, Floats, Operation, Records};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::numbers::{Numbered, SINGLES};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 
 impl Appended for Adjoint {
@@ -28,9 +31,66 @@ impl Appended for Adjoint {
             op => self.any(op, number, operation, floats, operands),
         }
     }
+
+    fn append_all(&mut self, thread: usize, records: &Records<'_>) -> u64 {
+        if self.budget {
+            return appended::append_each(self, records);
+        }
+        if thread >= self.finders.len() {
+            self.finders.resize_with(thread + 1, Finder::default);
+        }
+        let mut finder = std::mem::take(&mut self.finders[thread]);
+        let end = finder.parts(records, |part| match part {
+            Part::Single(bytes, number) => {
+                appended::append_each(self, &Records { bytes: &records.bytes[bytes], number, ..*records });
+            }
+            Part::Repeated { pattern, iterations: count, at, number } => {
+                let records = Records { bytes: &records.bytes[at..], number, ..*records };
+                self.repeat(Iterations { records, pattern, count });
+            }
+        });
+        self.finders[thread] = finder;
+        end
+    }
 }
 
+/// Fewest iterations that are packed.
+const FEWEST: usize = 2;
+
 impl Adjoint {
+    /// Appends iterations as loops, each of as many as go together.
+    fn repeat(&mut self, mut rest: Iterations<'_>) {
+        let to = |place: &Place| rest.records.kinds[place.kind].operation.to;
+        let end = rest.records.number + (rest.count * rest.pattern.numbers) as u64;
+        let has_room = end < SINGLES || rest.pattern.places.iter().all(|place| to(place) != Format::F32);
+        // What goes together is guessed from what has.
+        let mut most = if has_room { rest.count } else { 0 };
+        while rest.count > 0 {
+            let tried = rest.first(rest.count.min(most));
+            let alike = if tried.count < FEWEST { Err(0) } else { self.packer.look_at(&tried) };
+            match alike {
+                Ok(()) => {
+                    let Iterations { records, pattern, count } = tried;
+                    let packer = &self.packer;
+                    self.tape.add_loop(|columns| {
+                        columns.begin_loop(records.number, count, pattern.numbers);
+                        packer.pack(&tried, &mut columns.loops)
+                    });
+                    rest = rest.after(count);
+                    most = 2 * most + FEWEST;
+                }
+                Err(alike) if alike >= FEWEST => most = alike,
+                Err(_) => {
+                    let mut one = rest.records;
+                    one.bytes = &one.bytes[..rest.pattern.bytes];
+                    appended::append_each(self, &one);
+                    rest = rest.after(1);
+                    most = if has_room { most.max(FEWEST) } else { 0 };
+                }
+            }
+        }
+    }
+
     #[inline(never)]
     fn any(
         &mut self,

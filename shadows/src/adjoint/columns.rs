@@ -5,10 +5,11 @@
 //! statements follow each other within runs, so that only where a run begins its number is written down. Knows nothing of where
 //! columns are kept.
 
+use super::loops::{Loop, Loops};
 use super::pages;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::site::Site;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Kinds of partials, two bits for each operand.
 const NONE: u8 = 0;
@@ -75,6 +76,13 @@ pub(super) struct Run {
     pub(super) at: u64,
 }
 
+/// Statements that come one after the other.
+pub(super) enum Piece<'a> {
+    /// A run, and the places of its statements.
+    Run(Run, Range<usize>),
+    Loop(&'a Loop),
+}
+
 /// Statements one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
@@ -88,6 +96,7 @@ pub(super) struct Columns {
     /// Sites and residuals of all statements, or of none.
     pub(super) sites: Vec<u32>,
     pub(super) residuals: Vec<f64>,
+    pub(super) loops: Loops,
 }
 
 impl Columns {
@@ -144,10 +153,17 @@ impl Columns {
         }
     }
 
+    /// Begins a loop, whose operands are added to [`loops`](Columns::loops): its first number, and how many each iteration takes.
+    pub(super) fn begin_loop(&mut self, number: u64, iterations: usize, numbers: usize) {
+        self.loops.begin(self.kinds.len() as u64, number, iterations, numbers);
+        // What comes next is in another run.
+        self.next = u64::MAX;
+    }
+
     #[cold]
     fn skip_to(&mut self, number: u64) {
         let skipped = number.wrapping_sub(self.next);
-        if skipped > SKIPS || self.kinds.is_empty() {
+        if skipped > SKIPS || self.kinds.is_empty() || self.next == u64::MAX {
             let at = self.kinds.len() as u64;
             return self.runs.push(Run { number, at });
         }
@@ -160,19 +176,32 @@ impl Columns {
         }
     }
 
-    /// Runs with the places of their statements, from the first to the last.
-    fn runs(&self) -> impl DoubleEndedIterator<Item = (Run, std::ops::Range<usize>)> {
+    /// Runs and loops in order.
+    pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
         let ends = self.runs.iter().skip(1).map(|run| run.at as usize).chain([self.kinds.len()]);
-        let ends: Vec<usize> = ends.collect();
-        self.runs.iter().zip(ends).map(|(&run, end)| (run, run.at as usize..end))
+        let mut runs = self.runs.iter().zip(ends).peekable();
+        let mut loops = self.loops.heads.iter().peekable();
+        // A run that begins where a loop stands comes after it.
+        let next = || {
+            let before = runs.peek().map_or(u64::MAX, |(run, _)| run.at);
+            match loops.next_if(|head| head.at <= before) {
+                Some(head) => Some(Piece::Loop(head)),
+                None => runs.next().map(|(&run, end)| Piece::Run(run, run.at as usize..end)),
+            }
+        };
+        std::iter::from_fn(next).collect()
     }
 
     /// Pages of cells, by number, whose first statements are here.
     pub(super) fn pages(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
-        self.runs().filter(|(_, places)| !places.is_empty()).map(|(run, places)| {
-            let last = run.number + places.len() as u64 - 1;
-            pages::first_from(run.number)..=pages::page_of(last)
-        })
+        let numbers = |piece| match piece {
+            Piece::Run(run, places) => run.number..run.number + places.len() as u64,
+            Piece::Loop(head) => {
+                head.number..head.number + u64::from(head.iterations) * u64::from(head.numbers)
+            }
+        };
+        let numbers = self.pieces().into_iter().map(numbers).filter(|numbers| !numbers.is_empty());
+        numbers.map(|numbers| pages::first_from(numbers.start)..=pages::page_of(numbers.end - 1))
     }
 
     /// The rounding of the statement at this place, if roundings are recorded.
@@ -189,27 +218,39 @@ impl Columns {
         self.partials.clear();
         self.sites.clear();
         self.residuals.clear();
+        self.loops.clear();
+    }
+
+    /// Number of partials that are written down.
+    pub(super) fn values(&self) -> u64 {
+        (self.partials.len() + self.loops.values()) as u64
     }
 
     /// Bytes of it all.
     pub(super) fn bytes(&self) -> u64 {
         let words = self.operands.len() + self.sites.len();
         let doubles = self.partials.len() + self.residuals.len();
-        (size_of_val(&self.runs[..]) + self.kinds.len() + 2 * self.near.len() + 4 * words + 8 * doubles)
-            as u64
+        let runs = size_of_val(&self.runs[..]) + self.kinds.len() + 2 * self.near.len();
+        (runs + 4 * words + 8 * doubles) as u64 + self.loops.bytes()
     }
 
-    /// Hands the statements to `each` from the first to the last, by number and place among these.
-    #[inline(always)]
-    pub(super) fn forward(&self, mut each: impl FnMut(u64, usize, &[Term])) {
+    /// Hands the statements to `each` from the first to the last, by number.
+    pub(super) fn forward(&self, mut each: impl FnMut(u64, &[Term])) {
         let mut at_columns = Extent::default();
-        for (run, places) in self.runs() {
+        for piece in self.pieces() {
+            let (run, places) = match piece {
+                Piece::Run(run, places) => (run, places),
+                Piece::Loop(head) => {
+                    self.loops.statements(head, |number, statement| each(number, statement.terms()));
+                    continue;
+                }
+            };
             for (number, at) in (run.number..).zip(places) {
                 let kinds = self.kinds[at];
                 if kinds == SKIPPED {
                     continue;
                 }
-                each(number, at, self.statement(number, kinds, at_columns).terms());
+                each(number, self.statement(number, kinds, at_columns).terms());
                 let Extent { near, operands, partials } = Extent::of(kinds);
                 at_columns.near += near;
                 at_columns.operands += operands;
@@ -218,24 +259,32 @@ impl Columns {
         }
     }
 
-    /// Hands the statements to `each` from the last to the first, by number and place among these.
-    #[inline(always)]
-    pub(super) fn backward(&self, mut each: impl FnMut(u64, usize, &[Term])) {
+    /// The place after the last statement that is in no loop.
+    pub(super) fn end(&self) -> Extent {
         let (near, operands) = (self.near.len(), self.operands.len());
-        let mut at_columns = Extent { near, operands, partials: self.partials.len() };
-        for (run, places) in self.runs().rev() {
-            for at in places.rev() {
-                let kinds = self.kinds[at];
-                if kinds == SKIPPED {
-                    continue;
-                }
-                let Extent { near, operands, partials } = Extent::of(kinds);
-                at_columns.near -= near;
-                at_columns.operands -= operands;
-                at_columns.partials -= partials;
-                let number = run.number + (at as u64 - run.at);
-                each(number, at, self.statement(number, kinds, at_columns).terms());
+        Extent { near, operands, partials: self.partials.len() }
+    }
+
+    /// Hands the statements of a run to `each` from the last to the first, by number and place. `at_columns` is the end of
+    /// the run, and then its start.
+    #[inline(always)]
+    pub(super) fn backward(
+        &self,
+        (run, places): (Run, Range<usize>),
+        at_columns: &mut Extent,
+        mut each: impl FnMut(u64, usize, &[Term]),
+    ) {
+        for at in places.rev() {
+            let kinds = self.kinds[at];
+            if kinds == SKIPPED {
+                continue;
             }
+            let Extent { near, operands, partials } = Extent::of(kinds);
+            at_columns.near -= near;
+            at_columns.operands -= operands;
+            at_columns.partials -= partials;
+            let number = run.number + (at as u64 - run.at);
+            each(number, at, self.statement(number, kinds, *at_columns).terms());
         }
     }
 
@@ -274,7 +323,7 @@ impl Columns {
 
 /// Number of elements of the columns that a statement takes, or that are before it.
 #[derive(Clone, Copy, Default)]
-struct Extent {
+pub(super) struct Extent {
     near: usize,
     operands: usize,
     partials: usize,
@@ -317,15 +366,17 @@ pub(super) mod tests {
         let numbers = [1, 2, 5, BLOCK, 7];
         numbers.iter().zip(&all).for_each(|(&number, statement)| columns.push(number, statement));
         let (mut forward, mut backward) = (Vec::new(), Vec::new());
-        columns.forward(|number, at, terms| forward.push((number, at, terms.to_vec())));
-        columns.backward(|number, at, terms| backward.push((number, at, terms.to_vec())));
+        columns.forward(|number, terms| forward.push((number, terms.to_vec())));
+        let mut end = columns.end();
+        for piece in columns.pieces().into_iter().rev() {
+            let Piece::Run(run, places) = piece else { unreachable!("there is no loop") };
+            let push = |number, _, terms: &[Term]| backward.push((number, terms.to_vec()));
+            columns.backward((run, places), &mut end, push);
+        }
         backward.reverse();
         assert_eq!(forward, backward);
-        let places = [0, 1, 4, 5, 6];
         let terms = all.iter().map(|statement| statement.terms().to_vec());
-        let terms: Vec<_> =
-            numbers.into_iter().zip(places).zip(terms).map(|((n, at), terms)| (n, at, terms)).collect();
-        assert_eq!(forward, terms);
+        assert_eq!(forward, numbers.into_iter().zip(terms).collect::<Vec<_>>());
         assert_eq!(columns.pages().map(RangeInclusive::count).collect::<Vec<_>>(), [0, 1, 0]);
     }
 }

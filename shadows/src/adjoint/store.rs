@@ -5,6 +5,7 @@
 //! parent's.
 
 use super::columns::{Columns, Run};
+use super::loops::{Loop, Loops, Operand};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -33,7 +34,7 @@ pub(super) struct Place {
     path: Arc<Path>,
     start: u64,
     /// Lengths of its columns.
-    lengths: [usize; 7],
+    lengths: [usize; 11],
 }
 
 /// Part of a tape that is in a file.
@@ -53,13 +54,17 @@ impl Store {
     /// Writes a chunk. The error names the file.
     pub(super) fn append(&mut self, columns: &Columns) -> io::Result<Place> {
         self.bytes.clear();
-        let runs = columns.runs.iter().flat_map(|run| [run.number, run.at]);
-        self.bytes.extend(runs.flat_map(u64::to_le_bytes));
-        self.bytes.extend_from_slice(&columns.kinds);
-        self.bytes.extend(columns.near.iter().flat_map(|near| near.to_le_bytes()));
-        let words = columns.operands.iter().chain(&columns.sites);
+        let Columns { runs, kinds, near, operands, partials, sites, residuals, loops, .. } = columns;
+        let heads = loops.heads.iter().flat_map(Loop::words);
+        let terms = loops.operands.iter().flat_map(Operand::words);
+        let long = runs.iter().flat_map(|run| [run.number, run.at]).chain(heads).chain(terms);
+        self.bytes.extend(long.flat_map(u64::to_le_bytes));
+        self.bytes.extend_from_slice(kinds);
+        self.bytes.extend(near.iter().flat_map(|near| near.to_le_bytes()));
+        let words = operands.iter().chain(sites);
         self.bytes.extend(words.flat_map(|word| word.to_le_bytes()));
-        let doubles = columns.partials.iter().chain(&columns.residuals);
+        self.bytes.extend(loops.distances.iter().flat_map(|distance| distance.to_le_bytes()));
+        let doubles = partials.iter().chain(residuals).chain(&loops.partials);
         self.bytes.extend(doubles.flat_map(|number| number.to_le_bytes()));
         let process = std::process::id();
         let is_new = self.written.last().is_none_or(|written| written.process != process);
@@ -76,7 +81,6 @@ impl Store {
             file.write_all(&self.bytes)
         };
         write(written).map_err(|error| named(error, &written.path))?;
-        let Columns { runs, kinds, near, operands, partials, sites, residuals, .. } = columns;
         let lengths = [
             runs.len(),
             kinds.len(),
@@ -85,6 +89,10 @@ impl Store {
             sites.len(),
             partials.len(),
             residuals.len(),
+            loops.heads.len(),
+            loops.operands.len(),
+            loops.distances.len(),
+            loops.partials.len(),
         ];
         let place = Place { path: written.path.clone(), start: written.end, lengths };
         written.end += self.bytes.len() as u64;
@@ -98,38 +106,40 @@ impl Store {
 
     /// Reads a chunk back.
     pub(super) fn read(&self, place: &Place, into: &mut Columns) -> io::Result<()> {
-        let [runs, kinds, near, operands, sites, partials, residuals] = place.lengths;
-        let mut bytes = vec![
-            0;
-            size_of::<Run>() * runs
-                + kinds
-                + 2 * near
-                + 4 * (operands + sites)
-                + 8 * (partials + residuals)
-        ];
+        let [runs, kinds, near, operands, sites, partials, residuals, heads, terms, distances, values] =
+            place.lengths;
+        let long = size_of::<Run>() * runs + size_of::<Loop>() * heads + size_of::<Operand>() * terms;
+        let words = 4 * (operands + sites + distances);
+        let mut bytes = vec![0; long + kinds + 2 * near + words + 8 * (partials + residuals + values)];
         let mut read = || -> io::Result<()> {
             let mut file = File::open(&place.path)?;
             file.seek(SeekFrom::Start(place.start))?;
             file.read_exact(&mut bytes)
         };
         read().map_err(|error| named(error, &place.path))?;
-        let (starts, rest) = bytes.split_at(size_of::<Run>() * runs);
+        let (long, rest) = bytes.split_at(long);
         let (first, rest) = rest.split_at(kinds);
         let (near, rest) = rest.split_at(2 * near);
-        let mut starts = starts.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
-        let (words, doubles) = rest.split_at(4 * (operands + sites));
+        let (words, doubles) = rest.split_at(words);
+        let long: Vec<u64> = long.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
+        let (starts, long) = long.split_at(2 * runs);
+        let (heads, terms) = long.split_at(4 * heads);
         let mut words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
         let mut doubles = doubles.as_chunks().0.iter().map(|&number| f64::from_le_bytes(number));
         into.clear();
-        while let (Some(number), Some(at)) = (starts.next(), starts.next()) {
-            into.runs.push(Run { number, at });
-        }
+        into.runs.extend(starts.as_chunks().0.iter().map(|&[number, at]| Run { number, at }));
         into.kinds.extend_from_slice(first);
         into.near.extend(near.as_chunks().0.iter().map(|&word| u16::from_le_bytes(word)));
         into.operands.extend(words.by_ref().take(operands));
-        into.sites.extend(words);
+        into.sites.extend(words.by_ref().take(sites));
         into.partials.extend(doubles.by_ref().take(partials));
-        into.residuals.extend(doubles);
+        into.residuals.extend(doubles.by_ref().take(residuals));
+        into.loops = Loops {
+            heads: heads.as_chunks().0.iter().map(|&words| Loop::of_words(words)).collect(),
+            operands: terms.as_chunks().0.iter().map(|&words| Operand::of_words(words)).collect(),
+            distances: words.map(|word| word as i32).collect(),
+            partials: doubles.collect(),
+        };
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! the cell of a statement is complete when the sweep comes to it, and needed no more once it has passed: pages of cells
 //! live only as long as something is to come that uses them, whatever the length of the tape.
 
-use super::columns::{Columns, Rounding};
+use super::columns::{Columns, Piece, Rounding};
 use super::pages::{self, Pages};
 use super::tape::Tape;
 use std::io;
@@ -76,16 +76,29 @@ pub(super) fn backward<F: Flow>(
     let mut room = Columns::default();
     for chunk in (0..tape.chunks()).rev() {
         tape.chunk(chunk, &mut room, |columns| {
-            columns.backward(|statement, at, terms| {
-                let cell: F::Cell = cells.get(statement);
-                if F::is_nothing(&cell) {
-                    return;
+            let mut end = columns.end();
+            for piece in columns.pieces().into_iter().rev() {
+                match piece {
+                    Piece::Run(run, places) => {
+                        columns.backward((run, places), &mut end, |statement, at, terms| {
+                            let cell: F::Cell = cells.get(statement);
+                            if F::is_nothing(&cell) {
+                                return;
+                            }
+                            each(Passed { statement, is_input: terms.is_empty(), columns, at }, &cell);
+                            for term in terms {
+                                F::add(cells.at(term.statement), term.partial, &cell);
+                            }
+                        })
+                    }
+                    Piece::Loop(head) => columns.loops.backward(head, |statement, term| {
+                        let cell: F::Cell = cells.get(statement);
+                        if !F::is_nothing(&cell) {
+                            F::add(cells.at(term.statement), term.partial, &cell);
+                        }
+                    }),
                 }
-                each(Passed { statement, is_input: terms.is_empty(), columns, at }, &cell);
-                for term in terms {
-                    F::add(cells.at(term.statement), term.partial, &cell);
-                }
-            });
+            }
             columns.pages().flatten().for_each(|page| cells.forget(page));
         })?;
     }
@@ -104,7 +117,7 @@ pub(super) fn forward<F: Flow>(
     let mut room = Columns::default();
     for (chunk, ends) in ends.iter_mut().enumerate() {
         tape.chunk(chunk, &mut room, |columns| {
-            columns.forward(|statement, _, terms| {
+            columns.forward(|statement, terms| {
                 let mut cell = F::Cell::default();
                 if terms.is_empty() {
                     cell = input(statement);
@@ -129,7 +142,7 @@ fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec
     for chunk in 0..tape.chunks() {
         let mut use_page = |statement: u64| last[pages::page_of(statement)] = chunk;
         tape.chunk(chunk, &mut room, |columns| {
-            columns.forward(|statement, _, terms| {
+            columns.forward(|statement, terms| {
                 use_page(statement);
                 terms.iter().for_each(|term| use_page(term.statement));
             });

@@ -15,6 +15,8 @@ const FEWEST: u64 = 1 << 12;
 const MOST: u64 = 1 << 20;
 /// Bytes of memory that a tape may have for each statement of a chunk: several chunks are to fit.
 const BYTES: u64 = 64;
+/// Bytes of loops for each statement of a chunk, from which on it is full.
+const LOOPS: u64 = 16;
 
 /// A full chunk.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Tape {
 
     /// Number of partials that have been written down.
     pub(super) fn values(&self) -> u64 {
-        self.values + self.open.partials.len() as u64
+        self.values + self.open.values()
     }
 
     /// Bytes of it all.
@@ -148,6 +150,15 @@ impl Tape {
         true
     }
 
+    /// Records a loop, which `build` adds to what it is given: the number of its statements.
+    pub(super) fn add_loop(&mut self, build: impl FnOnce(&mut Columns) -> u64) {
+        let has_room = self.open.kinds.len() + (SKIPS as usize) < self.open.kinds.capacity();
+        let is_full = self.open.loops.bytes() >= self.chunk as u64 * LOOPS;
+        if has_room && !is_full || self.make_room() {
+            self.count += build(&mut self.open);
+        }
+    }
+
     /// Puts the chunk away that is being written. False if that fails, from then on always.
     #[cold]
     fn make_room(&mut self) -> bool {
@@ -182,7 +193,7 @@ impl Tape {
 
     fn count(&mut self, bytes: u64) {
         self.bytes += bytes;
-        self.values += self.open.partials.len() as u64;
+        self.values += self.open.values();
     }
 
     /// Nothing is read any more: the process ends, and leaves no file behind.
@@ -230,7 +241,7 @@ mod tests {
         let (mut room, mut n) = (Columns::default(), 1);
         for chunk in 0..tape.chunks() {
             let look = |columns: &Columns| {
-                columns.forward(|_, _, terms| {
+                columns.forward(|_, terms| {
                     assert_eq!(terms[0], Term { statement: n - 1, partial: n as f64 + 0.5 });
                     n += 1;
                 });

@@ -8,26 +8,15 @@
 use super::buffers::Buffers;
 use crate::context::Recording;
 use crate::engine::sys;
-use crate::x86::mirror::append::{ALIGNMENT, Layout};
-use crate::x86::mirror::record::{BUFFER, ID, Recorded, What};
-use shadowgrind_core::appended::{Appended, BLOCK, Floats, Operation};
-use shadowgrind_core::format::Format;
-use shadowgrind_core::numbers::{self, Numbered};
-use shadowgrind_core::ops::MAX_OPERANDS;
+use crate::x86::mirror::append::ALIGNMENT;
+use crate::x86::mirror::record::{BUFFER, Recorded, What};
+use shadowgrind_core::appended::{Appended, BLOCK, Kind, Operation, Records};
+use shadowgrind_core::numbers;
 use shadowgrind_core::site::Site;
-use std::ptr;
 use std::sync::atomic::Ordering;
 
 /// Most numbers that are given away between two stops: what is written for a lane has more than four bytes.
 const MOST: u64 = 2 * BUFFER / 4;
-
-/// An instruction whose operations are appended.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    operation: Operation,
-    layout: Layout,
-    lanes: u8,
-}
 
 /// Buffer of one thread, and what is known of it.
 #[derive(Debug)]
@@ -40,7 +29,7 @@ struct Lane {
     /// The number of the next operation to be taken, and the end of its block.
     number: u64,
     end: u64,
-    known: Vec<Known>,
+    kinds: Vec<Kind>,
     /// Operations are being taken.
     is_busy: bool,
 }
@@ -73,6 +62,12 @@ impl Lanes {
         (!is_busy && (next..end).contains(&number)).then_some(lane)
     }
 
+    /// Tells whether a lane other than this one has something to be taken.
+    fn others_wait(&self, index: usize) -> bool {
+        let waits = |lane: &Lane| lane.thread.next.load(Ordering::Acquire) != lane.taken;
+        self.lanes.iter().enumerate().any(|(n, lane)| n != index && waits(lane))
+    }
+
     /// Takes what a lane's thread has appended so far, but nothing after the operation of number `last`: that may depend on
     /// one that a lane which is being taken comes to later.
     fn take<S: Appended>(&mut self, index: usize, last: u64, shadow: &mut S) {
@@ -81,38 +76,46 @@ impl Lanes {
             return;
         }
         let end = lane.thread.next.load(Ordering::Acquire);
-        let known = std::mem::take(&mut lane.known);
-        let (mut at, mut number) = (lane.taken, lane.number);
-        let several = self.lanes.len() > 1;
-        while at < end && number <= last {
-            // SAFETY: what is before a thread's position is complete, and nobody's but the lock's owner's until the buffer
-            // restarts under that lock; the number of what was recorded comes first.
-            let id = unsafe { ptr::read((at + ID) as *const u32) };
-            let Known { operation, layout, lanes } = &known[id as usize];
-            // SAFETY: as before, and so many bytes are written.
-            let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, layout.bytes.into()) };
-            for n in 0..usize::from(*lanes) {
-                let (operands, floats, has_others) = lane_of(bytes, operation, layout, n);
-                if has_others {
-                    shadow.mismatch(operation.site);
-                }
-                if operands == [None; MAX_OPERANDS] {
-                    continue;
-                }
-                if several {
-                    for x in operands.iter().flatten() {
-                        if let Some(owner) = self.waiting(x.number) {
-                            self.take(owner, x.number, shadow);
-                        }
+        let kinds = std::mem::take(&mut lane.kinds);
+        let (taken, number) = (lane.taken, lane.number);
+        // SAFETY: what is before a thread's position is complete, and nobody's but the lock's owner's until the buffer
+        // restarts under that lock.
+        let bytes = unsafe { std::slice::from_raw_parts(taken as *const u8, (end - taken) as usize) };
+        let records = Records { kinds: &kinds, bytes, number };
+        // What has been appended since cannot be an operand of what was complete before.
+        let (bytes, number) = if last == u64::MAX && !self.others_wait(index) {
+            (bytes.len(), shadow.append_all(index, &records))
+        } else {
+            self.take_in_order(&records, last, shadow)
+        };
+        let lane = &mut self.lanes[index];
+        (lane.taken, lane.number) = (taken + bytes as u64, number);
+        (lane.kinds, lane.is_busy) = (kinds, false);
+    }
+
+    /// Takes records up to the operation of number `last`, each operation after those of other lanes that it depends on. The
+    /// bytes that were taken, and the number of the next operation.
+    fn take_in_order<S: Appended>(
+        &mut self,
+        records: &Records<'_>,
+        last: u64,
+        shadow: &mut S,
+    ) -> (usize, u64) {
+        let (mut at, mut number) = (0, records.number);
+        while at < records.bytes.len() && number <= last {
+            let (kind, bytes) = (&records.kinds[records.kind_at(at)], &records.bytes[at..]);
+            for n in 0..usize::from(kind.lanes) {
+                for x in kind.lane(bytes, n).operands.iter().flatten() {
+                    if let Some(owner) = self.waiting(x.number) {
+                        self.take(owner, x.number, shadow);
                     }
                 }
-                shadow.append(number + n as u64, operation, &floats, &operands);
+                shadow.append_lane(number + n as u64, kind, bytes, n);
             }
-            number += u64::from(*lanes);
-            at += u64::from(layout.bytes);
+            number += u64::from(kind.lanes);
+            at += usize::from(kind.layout.bytes);
         }
-        let lane = &mut self.lanes[index];
-        (lane.taken, lane.number, lane.known, lane.is_busy) = (at, number, known, false);
+        (at, number)
     }
 
     /// Has a lane, whose thread does not run translated code, begin again.
@@ -121,56 +124,6 @@ impl Lanes {
         lane.taken = lane.buffer;
         lane.thread.next.store(lane.buffer, Ordering::Release);
     }
-}
-
-/// Lane `n` of what was appended: the operands' shadows, the floats, and true if a cell is not that of a float.
-#[inline(always)]
-fn lane_of(
-    bytes: &[u8],
-    operation: &Operation,
-    layout: &Layout,
-    n: usize,
-) -> ([Option<Numbered>; MAX_OPERANDS], Floats, bool) {
-    let Operation { from, to, .. } = *operation;
-    let mut has_others = false;
-    let mut cell = |at: u8| {
-        let (is_any, shadow) = match (at, from) {
-            (0, _) => (false, None),
-            (at, Format::F32) => {
-                let cell = single(bytes, at, n);
-                (cell != 0, numbers::of_single(cell))
-            }
-            (at, _) => {
-                let cell = double(bytes, at, n);
-                (cell != 0, numbers::of_double(cell))
-            }
-        };
-        has_others |= is_any && shadow.is_none();
-        shadow
-    };
-    let float = |at: u8, format| match (at, format) {
-        (0, _) => 0.0,
-        (at, Format::F32) => f32::from_bits(single(bytes, at, n)).into(),
-        (at, _) => f64::from_bits(double(bytes, at, n)),
-    };
-    let operands = layout.cells.map(&mut cell);
-    let [x, y, z] = layout.x;
-    let floats = Floats { x: [float(x, from), float(y, from), float(z, from)], r: float(layout.r, to) };
-    (operands, floats, has_others)
-}
-
-/// Word `n` of four bytes from `at` on.
-#[inline(always)]
-fn single(bytes: &[u8], at: u8, n: usize) -> u32 {
-    let word = bytes[usize::from(at)..].as_chunks().0[n];
-    u32::from_le_bytes(word)
-}
-
-/// Word `n` of eight bytes from `at` on.
-#[inline(always)]
-fn double(bytes: &[u8], at: u8, n: usize) -> u64 {
-    let word = bytes[usize::from(at)..].as_chunks().0[n];
-    u64::from_le_bytes(word)
 }
 
 /// Maps a buffer, and as much again, where buffers may begin.
@@ -193,8 +146,8 @@ impl<S: Appended> Buffers<S> for Lanes {
     ) -> Option<(usize, u64)> {
         let buffer = map_buffer()?;
         let lane = self.lanes.len();
-        let (number, end, known) = (0, 0, Vec::new());
-        self.lanes.push(Lane { thread, buffer, taken: buffer, number, end, known, is_busy: false });
+        let (number, end, kinds) = (0, 0, Vec::new());
+        self.lanes.push(Lane { thread, buffer, taken: buffer, number, end, kinds, is_busy: false });
         self.restart(lane);
         self.give(lane, shadow.block());
         Some((lane, buffer))
@@ -203,8 +156,8 @@ impl<S: Appended> Buffers<S> for Lanes {
     fn learn(&mut self, thread: usize, recorded: Recorded, site: Site) {
         let What::Op(op) = recorded.what else { unreachable!("operations alone are appended") };
         let operation = Operation { site, op, from: recorded.from, to: recorded.to };
-        let known = Known { operation, layout: recorded.layout(), lanes: recorded.lanes };
-        self.lanes[thread].known.push(known);
+        let kind = Kind { operation, layout: recorded.layout(), lanes: recorded.lanes };
+        self.lanes[thread].kinds.push(kind);
     }
 
     fn replay(&mut self, thread: usize, shadow: &mut S, _words: &mut S::Words) {

@@ -22,13 +22,12 @@ use crate::x86::superblock::Superblock;
 use crate::x86::table::{Row, Shape};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, OpKind};
+use shadowgrind_core::appended::Layout;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
+use shadowgrind_core::ops::{Op, Reads};
 
 /// Alignment of buffers.
 pub(crate) const ALIGNMENT: u64 = 1 << 24;
-/// Offset of the first field; the number of the [`Recorded`] is before it.
-const FIRST: u8 = 8;
 /// Most bytes of what is appended for an instruction.
 const MOST: u64 = 256;
 
@@ -79,33 +78,11 @@ impl Beside {
     }
 }
 
-/// Offsets of what is appended for an instruction; 0 for what is not.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
-    /// The operands' cells.
-    pub(crate) cells: [u8; MAX_OPERANDS],
-    /// The operands.
-    pub(crate) x: [u8; MAX_OPERANDS],
-    /// The result.
-    pub(crate) r: u8,
-    /// Bytes of it all.
-    pub(crate) bytes: u8,
-}
-
 impl Recorded {
     /// Layout of what is appended for it.
     pub(crate) fn layout(&self) -> Layout {
-        let mut end = FIRST;
-        let mut field = |is_there: bool, format: Format| {
-            let bytes = (self.lanes * format.bytes() as u8).next_multiple_of(8);
-            end += if is_there { bytes } else { 0 };
-            if is_there { end - bytes } else { 0 }
-        };
-        let count = usize::from(self.operands);
-        let cells = std::array::from_fn(|i| field(i < count && self.absent >> i & 1 == 0, self.from));
-        let x = std::array::from_fn(|i| field(i < count && self.reads.operand(i), self.from));
-        let r = field(self.reads.result(), self.to);
-        Layout { cells, x, r, bytes: end }
+        let (formats, operands) = ([self.from, self.to], usize::from(self.operands));
+        Layout::of(self.lanes, formats, operands, self.absent, self.reads)
     }
 }
 

@@ -1,0 +1,191 @@
+//! Records of made-up loops, packed and one by one: the statements are the same.
+
+use super::super::columns::Columns;
+use super::super::sweep::{self, Numbers as Lanes};
+use super::super::{Adjoint, Term};
+use shadowgrind_core::appended::{self, Appended, Kind, Layout, Operation, Records};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::numbers::Numbers;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::words::Words;
+
+/// Numbers with the period of a linear congruence (Knuth, TAOCP 2, 3.3.4).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn float(&mut self) -> f64 {
+        self.below(2000) as f64 / 64.0 - 7.0
+    }
+}
+
+/// The way in which the cells of an operand follow each other.
+#[derive(Clone, Copy)]
+enum Cells {
+    Inactive,
+    /// The first number, the step, and the sign and power of two.
+    Regular(u64, u64, (bool, i32)),
+    /// Numbers below this.
+    Irregular(u64),
+    /// Now and then inactive.
+    Changing(u64),
+    /// Now and then that of no float.
+    Broken(u64),
+}
+
+impl Cells {
+    fn any(random: &mut Random, before: u64, format: Format) -> Cells {
+        let scale = if format == Format::F32 { (random.below(2) == 0, 0) } else { (random.below(2) == 0, 3) };
+        match random.below(12) {
+            0 | 1 => Cells::Inactive,
+            2 => Cells::Irregular(before),
+            3 => Cells::Changing(before),
+            4 => Cells::Broken(before),
+            5 => Cells::Regular(1 + random.below(before / 2), random.below(3), scale),
+            _ => Cells::Regular(1 + random.below(before / 2), random.below(3), (false, 0)),
+        }
+    }
+
+    /// The cell in an iteration, beside a float of `format`.
+    fn cell(self, random: &mut Random, iteration: u64, format: Format) -> u64 {
+        let of = |number, (negated, power)| {
+            let shadow = super::Active { number, negated, power };
+            Numbers.encode(format, 0, shadow) as u64
+        };
+        match self {
+            Cells::Inactive => 0,
+            Cells::Regular(first, step, scale) => of(first + iteration * step, scale),
+            Cells::Irregular(limit) => of(1 + random.below(limit - 1), (false, 0)),
+            Cells::Changing(limit) if random.below(4) == 0 => of(1 + random.below(limit - 1), (false, 0)),
+            Cells::Changing(_) => 0,
+            Cells::Broken(_) if random.below(5) == 0 => 3,
+            Cells::Broken(limit) => of(1 + random.below(limit - 1), (random.below(9) == 0, 0)),
+        }
+    }
+}
+
+fn kinds(random: &mut Random) -> Vec<Kind> {
+    let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Min, Op::Fmadd, Op::Fnmadd, Op::Narrow];
+    let kind = |op: Op, random: &mut Random| {
+        let lanes = 1 << random.below(3);
+        let from = if op == Op::Narrow || random.below(3) > 0 { Format::F64 } else { Format::F32 };
+        let to = if op == Op::Narrow { Format::F32 } else { from };
+        let absent = random.below(4).saturating_sub(2) as u8;
+        let absent = if op.arity() == 1 { 0 } else { absent };
+        let layout = Layout::of(lanes, [from, to], op.arity(), absent, op.reads().unwrap());
+        Kind { operation: Operation { site: Site::NONE, op, from, to }, layout, lanes }
+    };
+    ops.iter().chain(&ops).chain(&ops).map(|&op| kind(op, random)).collect()
+}
+
+/// Bytes of a run of loops, some within others; and the ends of records.
+fn program(random: &mut Random, kinds: &[Kind], before: u64) -> (Vec<u8>, Vec<usize>) {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    for _ in 0..12 {
+        let body: Vec<usize> =
+            (0..1 + random.below(7)).map(|_| random.below(kinds.len() as u64) as usize).collect();
+        let cells: Vec<Vec<Cells>> = body
+            .iter()
+            .map(|&kind| (0..12).map(|_| Cells::any(random, before, kinds[kind].operation.from)).collect())
+            .collect();
+        let constants: Vec<bool> = (0..12).map(|_| random.below(2) == 0).collect();
+        for iteration in 0..random.below(40) {
+            for (&kind, cells) in body.iter().zip(&cells) {
+                let start = bytes.len();
+                let Kind { operation: Operation { from, to, .. }, layout, lanes } = kinds[kind];
+                bytes.resize(start + usize::from(layout.bytes), 0);
+                bytes[start..start + 4].copy_from_slice(&(kind as u32).to_le_bytes());
+                let mut put = |at: u8, format: Format, n: usize, word: u64| {
+                    let (from, width) = (start + usize::from(at) + n * format.bytes(), format.bytes());
+                    if at != 0 {
+                        bytes[from..from + width].copy_from_slice(&word.to_le_bytes()[..width]);
+                    }
+                };
+                for n in 0..usize::from(lanes) {
+                    for i in 0..3 {
+                        put(layout.cells[i], from, n, cells[3 * n + i].cell(random, iteration, from));
+                        let x = if constants[3 * n + i] { 1.25 } else { random.float() };
+                        put(layout.x[i], from, n, from.from_f64(x) as u64);
+                    }
+                    put(layout.r, to, n, to.from_f64(random.float()) as u64);
+                }
+                ends.push(bytes.len());
+            }
+        }
+    }
+    (bytes, ends)
+}
+
+/// All statements, with the bits of partials.
+fn statements(adjoint: &Adjoint) -> Vec<(u64, Vec<(u64, u64)>)> {
+    let (mut room, mut all) = (Columns::default(), Vec::new());
+    for chunk in 0..adjoint.tape.chunks() {
+        let look = |columns: &Columns| {
+            columns.forward(|number, terms| {
+                let terms = terms.iter().map(|term: &Term| (term.statement, term.partial.to_bits()));
+                all.push((number, terms.collect()));
+            });
+        };
+        adjoint.tape.chunk(chunk, &mut room, look).unwrap();
+    }
+    all
+}
+
+/// What a sweep leaves behind at the inputs.
+fn swept(adjoint: &Adjoint, outputs: &[u64]) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    let outputs = outputs.iter().map(|&output| (output, [1.0], 1.0));
+    sweep::backward::<Lanes<1>>(&adjoint.tape, outputs, |passed, [adjoint]| {
+        if passed.is_input {
+            found.push((passed.statement, adjoint.to_bits()));
+        }
+    })
+    .unwrap();
+    found
+}
+
+#[test]
+fn loops_say_what_their_records_say() {
+    const INPUTS: u64 = 200;
+    let dir = std::env::temp_dir().join(format!("shadowgrind-loops-{}", std::process::id()));
+    std::fs::create_dir(&dir).unwrap();
+    let mut loops = 0;
+    for seed in 0..120 {
+        let mut random = Random(seed);
+        let kinds = kinds(&mut random);
+        let (bytes, ends) = program(&mut random, &kinds, INPUTS);
+        // Some of them through a file.
+        let memory = if seed % 3 == 0 { 0 } else { u64::MAX };
+        let mut packed = Adjoint::new(memory, dir.clone());
+        let mut single = Adjoint::new(u64::MAX, dir.clone());
+        for adjoint in [&mut packed, &mut single] {
+            (1..INPUTS).for_each(|_| assert!(adjoint.tape.input(None).is_some()));
+            adjoint.block();
+        }
+        let (mut at, mut next) = (0, packed.block());
+        while at < bytes.len() {
+            let end = ends
+                [(ends.partition_point(|&end| end <= at) + random.below(400) as usize).min(ends.len() - 1)];
+            let records = Records { kinds: &kinds, bytes: &bytes[at..end], number: next };
+            let after = packed.append_all(0, &records);
+            assert_eq!(appended::append_each(&mut single, &records), after);
+            (at, next) = (end, after);
+        }
+        let all = statements(&single);
+        assert_eq!(statements(&packed), all, "seed {seed}");
+        assert_eq!((packed.tape.len(), &packed.lost), (single.tape.len(), &single.lost));
+        let outputs: Vec<u64> = all.iter().rev().take(50).map(|(number, _)| *number).collect();
+        assert_eq!(swept(&packed, &outputs), swept(&single, &outputs));
+        let mut count = |columns: &Columns| loops += columns.loops.heads.len();
+        let mut room = Columns::default();
+        (0..packed.tape.chunks()).for_each(|n| packed.tape.chunk(n, &mut room, &mut count).unwrap());
+        packed.tape.discard();
+    }
+    std::fs::remove_dir(&dir).unwrap();
+    assert!(loops > 500, "{loops}");
+}

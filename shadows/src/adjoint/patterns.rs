@@ -1,0 +1,159 @@
+//! Patterns in what a thread appends: sequences of records that follow each other again and again, as those of a loop's
+//! iterations do.
+//!
+//! A sequence is looked for where a record comes again; what has been found once is tried first when its first record comes.
+//! Knows what records look like, and nothing of what they say.
+
+use shadowgrind_core::appended::Records;
+use std::ops::Range;
+
+/// Fewest iterations that make a loop.
+const FEWEST: usize = 4;
+/// Most bytes from one iteration to the next.
+const LONGEST: usize = 1 << 13;
+/// Most patterns that are remembered for the same first record.
+const REMEMBERED: usize = 4;
+
+/// A record of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) kind: usize,
+    /// Offset in bytes from the first record.
+    pub(super) at: usize,
+    /// Place of its first result among the numbers of an iteration.
+    pub(super) number: usize,
+}
+
+/// Records of an iteration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pattern {
+    pub(super) places: Vec<Place>,
+    pub(super) bytes: usize,
+    /// Numbers that its results take.
+    pub(super) numbers: usize,
+}
+
+impl Pattern {
+    /// How often it comes from `at` on, one right after the other.
+    fn count(&self, records: &Records<'_>, at: usize) -> usize {
+        let comes = |from: usize| {
+            let kind_at = |place: &Place| records.kind_at(from + place.at);
+            from + self.bytes <= records.bytes.len()
+                && self.places.iter().all(|place| kind_at(place) == place.kind)
+        };
+        (0..).take_while(|n| comes(at + n * self.bytes)).count()
+    }
+}
+
+/// Part of what was appended.
+#[derive(Debug)]
+pub(super) enum Part<'a> {
+    /// Records that do not repeat, by their offsets, and the number of their first result.
+    Single(Range<usize>, u64),
+    /// So many iterations of a pattern, from this offset and number on.
+    Repeated { pattern: &'a Pattern, iterations: usize, at: usize, number: u64 },
+}
+
+/// Finder of the patterns of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    /// Patterns by the kind of their first record.
+    known: Vec<Vec<Pattern>>,
+    /// Where a record of each kind was seen last: at an offset from `from`.
+    seen: Vec<u64>,
+    from: u64,
+    /// Records since the last part, and their numbers.
+    walked: Vec<Place>,
+}
+
+impl Finder {
+    /// Hands all records to `each`, in parts, in order. The number after that of the last result.
+    pub(super) fn parts(&mut self, records: &Records<'_>, mut each: impl FnMut(Part<'_>)) -> u64 {
+        let len = records.bytes.len();
+        self.known.resize_with(records.kinds.len(), Vec::new);
+        self.seen.resize(records.kinds.len(), 0);
+        // A record seen at 0 was never seen.
+        self.from += 1;
+        self.walked.clear();
+        let (mut at, mut number, mut single) = (0, records.number, (0, records.number));
+        // A period that has turned out to come not often enough, up to this offset.
+        let mut rejected = (0, 0);
+        while at < len {
+            let kind = records.kind_at(at);
+            let (mut start, mut start_number) = (at, number);
+            let mut found = self.find_known(records, kind, at);
+            if found.is_none()
+                && let Some(place) = self.seen_before(kind, at, single.0)
+                && (at - self.walked[place].at != rejected.0 || at >= rejected.1)
+            {
+                let Place { at: first, number: first_number, .. } = self.walked[place];
+                let pattern = self.pattern(place, at, (number - records.number) as usize);
+                let count = pattern.count(records, first);
+                if count >= FEWEST {
+                    (start, start_number) = (first, records.number + first_number as u64);
+                    found = Some((self.remember(pattern), count));
+                } else {
+                    rejected = (at - first, first + count * pattern.bytes);
+                }
+            }
+            if let Some((which, iterations)) = found {
+                if single.0 < start {
+                    each(Part::Single(single.0..start, single.1));
+                }
+                let pattern = &self.known[which.0][which.1];
+                each(Part::Repeated { pattern, iterations, at: start, number: start_number });
+                at = start + iterations * pattern.bytes;
+                number = start_number + (iterations * pattern.numbers) as u64;
+                single = (at, number);
+                self.walked.clear();
+                continue;
+            }
+            self.walked.push(Place { kind, at, number: (number - records.number) as usize });
+            self.seen[kind] = self.from + at as u64;
+            let kind = &records.kinds[kind];
+            at += usize::from(kind.layout.bytes);
+            number += u64::from(kind.lanes);
+        }
+        if single.0 < len {
+            each(Part::Single(single.0..len, single.1));
+        }
+        self.from += len as u64;
+        number
+    }
+
+    /// A known pattern that comes often enough at `at`, where a record of `kind` is, and how often: the one that takes most.
+    fn find_known(&self, records: &Records<'_>, kind: usize, at: usize) -> Option<((usize, usize), usize)> {
+        let patterns = self.known[kind].iter().enumerate();
+        let counts = patterns.map(|(n, pattern)| (n, pattern.count(records, at), pattern.bytes));
+        let often = counts.filter(|(_, count, _)| *count >= FEWEST);
+        let (n, count, _) = often.max_by_key(|(_, count, bytes)| count * bytes)?;
+        Some(((kind, n), count))
+    }
+
+    /// Place among the walked records of the last one of `kind`, if that is not before `single` and not too far back.
+    fn seen_before(&self, kind: usize, at: usize, single: usize) -> Option<usize> {
+        let seen = self.seen[kind].checked_sub(self.from)? as usize;
+        let is_near = single <= seen && at - seen <= LONGEST;
+        is_near.then(|| self.walked.binary_search_by_key(&seen, |place| place.at).ok())?
+    }
+
+    /// The pattern of the walked records from number `first` to the next record, which is at `end` and has this number.
+    fn pattern(&self, first: usize, end: usize, number: usize) -> Pattern {
+        let Place { at, number: first_number, .. } = self.walked[first];
+        let place =
+            |place: &Place| Place { at: place.at - at, number: place.number - first_number, ..*place };
+        let places = self.walked[first..].iter().map(place).collect();
+        Pattern { places, bytes: end - at, numbers: number - first_number }
+    }
+
+    /// Remembers a pattern, in place of the oldest if there are too many. Where it is.
+    fn remember(&mut self, pattern: Pattern) -> (usize, usize) {
+        let kind = pattern.places[0].kind;
+        let same = &mut self.known[kind];
+        if same.len() == REMEMBERED {
+            same.remove(0);
+        }
+        same.push(pattern);
+        (kind, same.len() - 1)
+    }
+}
