@@ -48,6 +48,11 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
             .unwrap_or_else(|| k.round(Self::with_functions(&Host::new(Format::F64), op, given)))
     }
 
+    /// The same of a function where [`eval`](Inline::eval) says NaN, by whatever it takes.
+    fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
+        Self::eval(format, op, given)
+    }
+
     /// A number that is not +0 where an operation is worth being seen by [`Rule::op`], asked before it: its result is not read. NaN
     /// for operations that are never asked about. For shadows whose policy has a [`Watch`](crate::shadow::Watch).
     fn suspicion<K: Arith>(k: &K, _op: Op, _given: Given<'_, K::V>) -> K::V {

@@ -245,6 +245,9 @@ pub struct Policy {
     pub watch: Option<Watch>,
     /// True if rules hold several values at once beside operands and shadows: they want registers more than shadows do.
     pub long_rules: bool,
+    /// The functions of which [`Inline::eval`](crate::inline::Inline::eval) tells the shadow of a result although shadows are
+    /// born, or says NaN.
+    pub evaluated: &'static [Op],
     /// The treatment of shadows by exchanges.
     pub exchange: Exchange,
     /// The way it knows derivatives, if that is what it is about: what loses one is then a gap.
@@ -264,6 +267,7 @@ impl Policy {
         marks_widened: false,
         watch: None,
         long_rules: false,
+        evaluated: &[],
         exchange: Exchange::Replace,
         derivatives: None,
     };

@@ -5,8 +5,8 @@
 //! (TABLE 1's residual: error-free transformations) to what its operands' errors make of the result (`Op::moved`, or first
 //! order where that is all there is). Exact results of exact operands have an error of +0, which is no shadow.
 //!
-//! Operations that straight-line arithmetic of the float's precision does not do, which are functions, roundings to integers
-//! and whatever is done in 80 bits, are computed as reals of MPFR at operands + errors, out of line.
+//! The commonest functions are computed in double-double arithmetic at operands + errors (`functions`). What neither does, which are
+//! other functions, roundings to integers and whatever is done in 80 bits, is computed as reals of MPFR, out of line.
 //!
 //! **NaN is an unknown error**: the result is NaN or infinite, or was made of such a number. What it stands beside is never
 //! called right.
@@ -16,6 +16,8 @@
 
 mod causes;
 mod decisions;
+mod functions;
+mod pair;
 
 use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
@@ -80,7 +82,7 @@ fn format_of(op: Op, from: Format, to: Format) -> Format {
 }
 
 impl ErrorShadow {
-    /// The error of a result of straight-line arithmetic in one of the two usual formats.
+    /// The error of a result in one of the two usual formats, of straight-line arithmetic or of a function, for which it may be NaN.
     fn straight(lane: &Lane<'_, f64>) -> f64 {
         let (mut x, mut errors) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
         for (i, (&bits, shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
@@ -103,18 +105,7 @@ impl ErrorShadow {
         let operand = |i: usize| real(lane.from, lane.x[i], lane.shadows[i].copied());
         let operands: Vec<Float> = (0..lane.x.len()).map(operand).collect();
         let real = lane.op.real(&self.reals, &operands.iter().collect::<Vec<_>>());
-        let result = convert::from_bits(lane.to, lane.r);
-        if real.is_nan() && result.is_nan() || real == result {
-            return 0.0;
-        }
-        let error = Float::with_val(PRECISION, &real - &result);
-        let rounded = Host::new(lane.to).round(error.to_f64());
-        match rounded {
-            _ if !error.is_finite() => f64::NAN,
-            // Too small for its format, and yet not none: the least that there is, of the same sign.
-            0.0 => f64::copysign(if lane.to == Format::F32 { LEAST_SINGLE } else { LEAST }, rounded),
-            _ => rounded,
-        }
+        difference(&real, lane.to, lane.r)
     }
 
     /// The float with its error as a real that knows how sure it is, as reports have it.
@@ -149,6 +140,22 @@ impl ErrorShadow {
     }
 }
 
+/// The real less a result of this format, as an error.
+fn difference(real: &Float, format: Format, result: u128) -> f64 {
+    let result = convert::from_bits(format, result);
+    if real.is_nan() && result.is_nan() || *real == result {
+        return 0.0;
+    }
+    let error = Float::with_val(PRECISION, real - &result);
+    let rounded = Host::new(format).round(error.to_f64());
+    match rounded {
+        _ if !error.is_finite() => f64::NAN,
+        // Too small for its format, and yet not none: the least that there is, of the same sign.
+        0.0 => f64::copysign(if format == Format::F32 { LEAST_SINGLE } else { LEAST }, rounded),
+        _ => rounded,
+    }
+}
+
 /// `x` + its error.
 fn real(format: Format, x: u128, error: Option<f64>) -> Float {
     let x = convert::from_bits(format, x);
@@ -173,10 +180,14 @@ impl Rule for ErrorShadow {
             return None;
         }
         let usual = |format| matches!(format, Format::F32 | Format::F64);
-        let error = if is_straight(lane.op) && usual(lane.from) && usual(lane.to) {
-            Self::straight(lane)
-        } else {
-            self.by_reals(lane)
+        let error = match () {
+            () if !usual(lane.from) || !usual(lane.to) => self.by_reals(lane),
+            () if is_straight(lane.op) => Self::straight(lane),
+            () if functions::KNOWN.contains(&lane.op) => {
+                let known = Some(Self::straight(lane)).filter(|error| !error.is_nan());
+                known.unwrap_or_else(|| self.by_reals(lane))
+            }
+            () => self.by_reals(lane),
         };
         self.causes.saw(lane, error, self.rounding);
         (error.to_bits() != 0).then_some(error)
@@ -240,6 +251,25 @@ impl Inline for ErrorShadow {
         }
     }
 
+    fn eval(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
+        let k = Host::new(format);
+        match Self::arithmetic(&k, op, given) {
+            Some(error) => error,
+            None if functions::KNOWN.contains(&op) => {
+                functions::error(op, given.x, given.shadows, given.r).map_or(f64::NAN, |error| k.round(error))
+            }
+            None => k.round(Self::with_functions(&Host::new(Format::F64), op, given)),
+        }
+    }
+
+    fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
+        let operands = given.x.iter().zip(given.shadows);
+        let operands: Vec<Float> =
+            operands.map(|(&x, &error)| real(format, format.from_f64(x), Some(error))).collect();
+        let real = op.real(&Mpfr::new(PRECISION), &operands.iter().collect::<Vec<_>>());
+        difference(&real, format, format.from_f64(given.r))
+    }
+
     /// A sum whose error is above what is born of few roundings.
     fn suspicion<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> K::V {
         let (r, error) = match (op, given.x, given.shadows) {
@@ -280,6 +310,7 @@ impl Shadow for ErrorShadow {
         marks_widened: true,
         watch: Some(WATCH),
         long_rules: true,
+        evaluated: functions::KNOWN,
         sent: Sent::Unseen,
         ..Policy::BORN
     };
@@ -289,6 +320,7 @@ impl Shadow for ErrorShadow {
 
     fn new(settings: &Settings) -> Self {
         let rounding = [Rounding::NearestEven; 2];
+        functions::prepare();
         ErrorShadow {
             settings: settings.clone(),
             reals: Mpfr::new(PRECISION),

@@ -114,6 +114,8 @@ pub(crate) struct FunctionCall {
     pub(crate) stack: u64,
     /// Code to go on at then.
     pub(crate) resume: u64,
+    /// Not 0 if a part of the shadow is not known yet.
+    pub(crate) is_unknown: u64,
 }
 
 impl FunctionCall {

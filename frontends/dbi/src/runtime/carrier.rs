@@ -6,7 +6,7 @@
 use super::appends::Lanes;
 use super::buffers::{All, Buffers};
 use super::cells::MirrorCells;
-use super::evaluate::evaluate;
+use super::evaluate::{evaluate, evaluate_slowly};
 use super::merging::Vectors;
 use super::observing::Observing;
 use super::registers::{self, RegisterShadows};
@@ -187,6 +187,8 @@ pub(crate) struct InlineCode {
     pub(crate) suspicion: InlineRule,
     /// Computes the shadow of a function's result where that takes more than arithmetic: called by translated code.
     pub(crate) evaluate: extern "C" fn(&mut FunctionCall),
+    /// The same where that is not called by translated code, whatever it takes.
+    pub(crate) evaluate_slowly: fn(&mut FunctionCall),
     /// The rule as a number: the oracle of emitted code.
     #[cfg(test)]
     pub(crate) eval: fn(Format, Op, Given<'_, f64>) -> f64,
@@ -229,6 +231,7 @@ impl<S: Inline> Reach<S> for reach::Inline {
         doubt: InlineRule::of_doubt::<S>(),
         suspicion: InlineRule::of_suspicion::<S>(),
         evaluate: evaluate::<S>,
+        evaluate_slowly: evaluate_slowly::<S>,
         #[cfg(test)]
         eval: S::eval,
         #[cfg(test)]

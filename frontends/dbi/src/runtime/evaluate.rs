@@ -7,31 +7,45 @@ use crate::context::{CallVector, FunctionCall};
 use crate::x86::function::Function;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use std::arch::asm;
 
 /// MXCSR with all exceptions masked, rounding to nearest.
 const MXCSR: u32 = 0x1f80;
 
-/// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result.
+/// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result; and whether a part of it
+/// takes more than this.
 pub(super) extern "C" fn evaluate<S: Inline>(call: &mut FunctionCall) {
-    quietly(|| lanes::<S>(call));
+    quietly(|| lanes::<S>(call, S::eval));
 }
+
+/// Sets the shadow as [`evaluate`] does, where that takes more. Not in the midst of translated code.
+pub(super) fn evaluate_slowly<S: Inline>(call: &mut FunctionCall) {
+    lanes::<S>(call, |format, op, given| {
+        let shadow = S::eval(format, op, given);
+        if shadow.is_nan() { S::eval_slowly(format, op, given) } else { shadow }
+    });
+}
+
+/// Evaluation of an operation's shadow.
+type Eval = fn(Format, Op, Given<'_, f64>) -> f64;
 
 /// Not to be mixed with what sets MXCSR.
 #[inline(never)]
-fn lanes<S: Inline>(call: &mut FunctionCall) {
+fn lanes<S: Inline>(call: &mut FunctionCall, eval: Eval) {
     let function = Function::from_bits(call.function as u32);
     call.shadow = [0; 4];
+    call.is_unknown = 0;
     for n in 0..function.lanes() {
-        if let Some(shadow) = lane::<S>(call, function, n) {
-            set_bits(&mut call.shadow, function.format, n, shadow);
+        if let Some(shadow) = lane::<S>(call, function, n, eval) {
+            call.is_unknown |= u64::from(S::POLICY.is_born && shadow.is_nan());
+            set_bits(&mut call.shadow, function.format, n, function.format.from_f64(shadow) as u64);
         }
     }
 }
 
 /// The shadow of lane `n` of the result; nothing if no operand has one.
-fn lane<S: Inline>(call: &FunctionCall, function: Function, n: usize) -> Option<u64> {
+fn lane<S: Inline>(call: &FunctionCall, function: Function, n: usize, eval: Eval) -> Option<f64> {
     let Function { op, format, .. } = function;
     let count = op.arity();
     let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
@@ -47,8 +61,8 @@ fn lane<S: Inline>(call: &FunctionCall, function: Function, n: usize) -> Option<
         return None;
     }
     let r = format.to_f64(bits(&call.result, format, n).into());
-    let shadow = S::eval(format, op, Given { x: &x[..count], r, shadows: &shadows[..count] });
-    (shadow.to_bits() != 0).then(|| format.from_f64(shadow) as u64)
+    let shadow = eval(format, op, Given { x: &x[..count], r, shadows: &shadows[..count] });
+    (shadow.to_bits() != 0).then_some(shadow)
 }
 
 /// Lane `n`.
@@ -94,7 +108,6 @@ mod tests {
     use super::*;
     use crate::shadows::ShadowKind;
     use crate::x86::function::Shape;
-    use shadowgrind_core::ops::Op;
 
     /// The evaluator of the first shadow that has one.
     fn evaluate(call: &mut FunctionCall) {

@@ -228,7 +228,7 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
             Goes::Through(i) => drop(guest::read_some(call.pointers[i], &mut result[..width])),
         }
         call.result = std::array::from_fn(|i| u64::from_le_bytes(result.as_chunks().0[i]));
-        (inline.evaluate)(call);
+        (inline.evaluate_slowly)(call);
         let shadow: Vec<u8> = call.shadow.iter().flat_map(|word| word.to_le_bytes()).take(width).collect();
         match goes {
             Goes::Through(i) => planes::write(call.pointers[i], &shadow),

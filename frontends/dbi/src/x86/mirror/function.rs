@@ -74,9 +74,12 @@ impl Emitter {
         let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
         let settings = self.mirror().settings;
         let inline = settings.rule.is_some() && !settings.slow && (self.has_upper() || !settings.wide);
-        // The evaluator knows nothing of roundings.
+        let results = || function.function.results();
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
-        let suffices = !settings.policy.is_born || function.function.results().all(is_ruled);
+        // Where roundings count, the evaluator may have to ask the engine, which sees to all results then.
+        let is_evaluated = |(op, _)| settings.policy.evaluated.contains(&op) && results().count() == 1;
+        let suffices =
+            !settings.policy.is_born || results().all(|result| is_ruled(result) || is_evaluated(result));
         let is_seen = settings.policy.watch.is_none() || self.watches(block.start) != Watched::Always;
         (settled && inline && suffices && is_seen).then_some(function)
     }
@@ -203,6 +206,9 @@ impl Emitter {
             let here = self.out.cold.here();
             self.out.cold.patch(result.unknown, here);
             self.evaluate(&result);
+            if self.mirror().settings.policy.is_born {
+                self.leave_if_unknown(left);
+            }
             self.out.cold.jmp(result.known);
         }
         start
@@ -269,6 +275,8 @@ impl Emitter {
             written
         } else if ruled {
             self.function_rule(function, to, 0)
+        } else if self.mirror().settings.policy.is_born {
+            1 << to
         } else {
             self.look_for_shadows(function, to)
         };
@@ -276,7 +284,9 @@ impl Emitter {
             self.look_for_unknown(function, to);
             self.end_function_rule(rule, true);
         }
-        let unknown = self.out.cold.jcc_open(NOT_EQUAL);
+        let always = !ruled && self.mirror().settings.policy.is_born;
+        let cold = &mut self.out.cold;
+        let unknown = if always { cold.jmp_open() } else { cold.jcc_open(NOT_EQUAL) };
         let known = self.out.cold.here();
         self.put_result_shadow(goes, to, width);
         self.clear_shadows(if goes == Goes::Register { written & !(1 << to) } else { written });
@@ -302,6 +312,22 @@ impl Emitter {
         }
         cold.vector_load(to, shadow, function.width);
         cold.load(RCX, target);
+    }
+
+    /// After the evaluator: leaves the rest, with the function's return, to the engine if there is something that it does not know.
+    fn leave_if_unknown(&mut self, left: u64) {
+        let [not_stack, is_unknown] =
+            [offset_of!(FunctionCall, not_stack), offset_of!(FunctionCall, is_unknown)]
+                .map(|at| self.call_field(at));
+        let cold = &mut self.out.cold;
+        encode::compare_zero(cold, Mem::rip(is_unknown), 8);
+        let known = cold.jcc_open(EQUAL);
+        // There is such a function still: lea r11, [rsp-8]; not r11
+        cold.raw(&[0x4c, 0x8d, 0x5c, 0x24, 0xf8, 0x49, 0xf7, 0xd3]);
+        cold.store(not_stack, R11);
+        cold.jmp(left);
+        let here = cold.here();
+        cold.patch(known, here);
     }
 
     /// Computes the shadow into register `to`, as far as that takes no more than the rule; shadows with a bit in `absent` are known
