@@ -15,6 +15,7 @@ mod value;
 mod warning;
 mod written;
 
+use hashbrown::HashMap;
 use serde::Serialize;
 
 pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
@@ -63,6 +64,8 @@ pub struct Report {
     pub listing: Option<Listing>,
     /// The coverage: operations watched, and those that were not.
     pub coverage: Coverage,
+    /// The calls that led to the sites of findings, from the innermost outwards, when an error was noted there first.
+    pub stacks: HashMap<Site, Vec<Site>>,
     /// The meaning of every site above.
     pub sites: SiteTable,
 }
@@ -85,6 +88,7 @@ impl Report {
             suppressed: Vec::new(),
             warnings: Vec::new(),
             coverage: Coverage::default(),
+            stacks: HashMap::new(),
             sites: SiteTable::new(),
         }
     }

@@ -23,6 +23,8 @@ pub struct Outcome {
     pub decided: bool,
     /// It was asked whether they are equal, and they were.
     pub equal: bool,
+    /// The shadow [noted](crate::shadow::Shadow::noted) an error.
+    pub noted: bool,
 }
 
 /// Runs the steps of one executed instruction. `record` is laid out as `lowered` says.

@@ -213,7 +213,7 @@ pub enum Sent {
 }
 
 /// Executions of an instruction that a front end leaves to the rule out of line, though the rule is computed beside the program
-/// otherwise: enough for a shadow to see what is computed, and what goes wrong.
+/// otherwise, or later from a record: enough for a shadow to see what is computed, what goes wrong, and where the program is then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// Number of executions from the first on, by each thread.
@@ -241,7 +241,7 @@ pub struct Policy {
     pub magic_rounds: bool,
     /// True if a number in place that is widened is marked as [`WIDENED`](crate::words::WIDENED).
     pub marks_widened: bool,
-    /// The executions that the rule sees out of line although it is inline.
+    /// The executions that the rule sees out of line although it is inline, or recorded.
     pub watch: Option<Watch>,
     /// True if rules hold several values at once beside operands and shadows: they want registers more than shadows do.
     pub long_rules: bool,
@@ -392,6 +392,12 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
 
     /// Error bits of `x`; nothing if errors are not known.
     fn error_bits(&self, _x: Observed<'_, Self::Value>) -> Option<f64> {
+        None
+    }
+
+    /// Takes the place where an error was noted last, be it of an operation or a decision; nothing if none was since it was
+    /// taken. A front end that stands there notes how the program came to it.
+    fn noted(&mut self) -> Option<Site> {
         None
     }
 

@@ -1,14 +1,16 @@
-//! Sites: the guest instructions that shadows and reports talk about, as (module, offset), interned to four bytes.
+//! Sites: the places that shadows and reports talk about, interned to four bytes: guest instructions, as (module, offset),
+//! and lines of scripts that the guest interprets.
 //!
 //! Knows which file was mapped where, so that an address becomes a module and an offset. Deliberately knows nothing of
-//! symbols or lines: a site is named only when a report is written, by whoever can read the module's file.
+//! symbols or lines of machine code: such a site is named only when a report is written, by whoever can read the module's
+//! file.
 
 use std::ops::Range;
 
 use hashbrown::HashMap;
 use serde::Serialize;
 
-/// A guest instruction, interned in a [`SiteTable`].
+/// A guest instruction or a line of a script, interned in a [`SiteTable`].
 ///
 /// The default is [`Site::NONE`]: a value that comes from no particular instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +52,24 @@ struct Mapped {
     module: ModuleIndex,
 }
 
+/// A line of a script that is running.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScriptLine {
+    /// The script's file, as the interpreter calls it.
+    pub file: String,
+    /// The function, as the interpreter calls it.
+    pub function: String,
+    /// The line in the file, from 1.
+    pub line: u32,
+}
+
+/// Place that a site stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Origin {
+    Instruction(ModuleIndex, u64),
+    Script(ScriptLine),
+}
+
 /// Every module and site of a run.
 ///
 /// The offset of a site is the address its module was linked at, the one `nm` and `objdump` show: `pc − bias`.
@@ -59,8 +79,8 @@ pub struct SiteTable {
     /// Sorted by start, disjoint.
     mapped: Vec<Mapped>,
     /// Site n is entry n − 1.
-    sites: Vec<(ModuleIndex, u64)>,
-    interned: HashMap<(ModuleIndex, u64), Site>,
+    sites: Vec<Origin>,
+    interned: HashMap<Origin, Site>,
 }
 
 impl SiteTable {
@@ -122,7 +142,7 @@ impl SiteTable {
 
     /// An address of the site, if it is mapped.
     pub fn address(&self, site: Site) -> Option<u64> {
-        let (module, offset) = *self.sites.get((site.0 as usize).checked_sub(1)?)?;
+        let (module, offset) = self.instruction(site)?;
         let addresses = self.mapped.iter().filter(|mapped| mapped.module == module);
         let mut addresses = addresses.map(|mapped| (mapped, offset.wrapping_add(mapped.bias)));
         addresses.find(|(mapped, address)| mapped.range.contains(address)).map(|(_, address)| address)
@@ -138,17 +158,48 @@ impl SiteTable {
 
     /// The site at `offset` of `module`.
     pub fn intern(&mut self, module: ModuleIndex, offset: u64) -> Site {
-        let sites = &mut self.sites;
-        *self.interned.entry((module, offset)).or_insert_with(|| {
-            sites.push((module, offset));
-            Site(u32::try_from(sites.len()).expect("fewer than 2^32 sites"))
-        })
+        self.intern_origin(Origin::Instruction(module, offset))
     }
 
-    /// Module and offset of `site`; nothing for [`Site::NONE`].
+    /// The site of a line of a script.
+    pub fn script(&mut self, line: ScriptLine) -> Site {
+        self.intern_origin(Origin::Script(line))
+    }
+
+    /// Module and offset of the instruction `site`; nothing for a line of a script, and for [`Site::NONE`].
     pub fn get(&self, site: Site) -> Option<(&Module, u64)> {
-        let (module, offset) = *self.sites.get((site.0 as usize).checked_sub(1)?)?;
+        let (module, offset) = self.instruction(site)?;
         Some((self.module(module), offset))
+    }
+
+    /// The line of a script that `site` is, if it is one.
+    pub fn script_line(&self, site: Site) -> Option<&ScriptLine> {
+        match self.origin(site)? {
+            Origin::Script(line) => Some(line),
+            Origin::Instruction(..) => None,
+        }
+    }
+
+    fn intern_origin(&mut self, origin: Origin) -> Site {
+        let sites = &mut self.sites;
+        if let Some(&site) = self.interned.get(&origin) {
+            return site;
+        }
+        sites.push(origin.clone());
+        let site = Site(u32::try_from(sites.len()).expect("fewer than 2^32 sites"));
+        self.interned.insert(origin, site);
+        site
+    }
+
+    fn origin(&self, site: Site) -> Option<&Origin> {
+        self.sites.get((site.0 as usize).checked_sub(1)?)
+    }
+
+    fn instruction(&self, site: Site) -> Option<(ModuleIndex, u64)> {
+        match self.origin(site)? {
+            Origin::Instruction(module, offset) => Some((*module, *offset)),
+            Origin::Script(_) => None,
+        }
     }
 }
 
@@ -169,6 +220,13 @@ pub struct Place {
     pub column: Option<u32>,
     /// The callers `function` was inlined into, outwards.
     pub inlined_by: Vec<Frame>,
+}
+
+impl From<&ScriptLine> for Place {
+    fn from(line: &ScriptLine) -> Place {
+        let ScriptLine { file, function, line } = line.clone();
+        Place { function: Some(function), file: Some(file), line: Some(line), ..Place::default() }
+    }
 }
 
 /// A caller that an inlined function became part of.
@@ -200,6 +258,17 @@ mod tests {
         assert_eq!(table.intern(m, 0x1123), site);
         assert_eq!(table.get(site), Some((&module("/bin/a"), 0x1123)));
         assert_eq!(Site::from_bits(site.bits()), site);
+    }
+
+    #[test]
+    fn a_line_of_a_script_is_a_site_without_a_module() {
+        let mut table = SiteTable::new();
+        let line = |line| ScriptLine { file: "a.py".into(), function: "f".into(), line };
+        let site = table.script(line(3));
+        assert_eq!(table.script(line(3)), site);
+        assert_ne!(table.script(line(4)), site);
+        assert_eq!(table.script_line(site), Some(&line(3)));
+        assert_eq!((table.get(site), table.address(site)), (None, None));
     }
 
     #[test]

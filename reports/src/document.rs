@@ -36,7 +36,12 @@ impl<'a> Document<'a> {
     /// Names, ranks and folds what `report` holds.
     pub fn new(report: &'a Report, symbols: &mut dyn Symbols) -> Document<'a> {
         let mut places = Places { report, symbols, known: HashMap::new() };
-        let causes = rank::rank(&report.findings, |site| places.get(site));
+        let mut causes = rank::rank(&report.findings, |site| places.get(site));
+        for cause in &mut causes {
+            let callers = report.stacks.get(&cause.finding.site).into_iter().flatten();
+            let line = callers.filter_map(|&site| report.sites.script_line(site)).next();
+            cause.script = line.map(Place::from);
+        }
         let sets: Vec<_> = causes.iter().map(|cause| &cause.finding.outputs).collect();
         let suppressed = report.suppressed.iter().map(|finding| &finding.outputs);
         let suppressed = suppressed.fold(IndexSet::new(), |all, set| all.union(set));
@@ -53,12 +58,14 @@ impl<'a> Document<'a> {
         let decisions = coverage.decisions.iter().map(|decided| decided.site);
         let listed = report.listing.iter().flat_map(|listing| &listing.entries).map(|entry| entry.site);
         let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
-        for site in gaps.chain(decisions).chain(exhausted).chain(listed) {
+        let callers =
+            causes.iter().filter_map(|cause| report.stacks.get(&cause.finding.site)).flatten().copied();
+        for site in gaps.chain(decisions).chain(exhausted).chain(listed).chain(callers) {
             places.get(site);
         }
         let Places { symbols, known, .. } = places;
         let mut line = |place: &Place| symbols.source_line(place.file.as_deref()?, place.line?);
-        let sources = causes.iter().map(|cause| line(&cause.place)).collect();
+        let sources = causes.iter().map(|cause| line(cause.known_place())).collect();
         Document { report, causes, outputs, verdict, sources, places: known }
     }
 
@@ -74,6 +81,11 @@ impl<'a> Document<'a> {
             inlined_by: Vec::new(),
         };
         self.places.get(&site).unwrap_or(NOWHERE)
+    }
+
+    /// Callers of a cause when an error was noted there first, from the innermost outwards.
+    pub fn callers(&self, cause: &Cause) -> impl Iterator<Item = &Place> {
+        self.report.stacks.get(&cause.finding.site).into_iter().flatten().map(|&site| self.place(site))
     }
 
     /// Summary of all floats that output `index` stands for, if there are others.
@@ -150,7 +162,7 @@ impl Places<'_, '_> {
         let (report, symbols) = (self.report, &mut *self.symbols);
         let name = || match report.sites.get(site) {
             Some((module, offset)) => symbols.place(module, offset),
-            None => Place::default(),
+            None => report.sites.script_line(site).map_or_else(Place::default, Place::from),
         };
         self.known.entry(site).or_insert_with(name).clone()
     }

@@ -95,7 +95,7 @@ fn cause(document: &Document<'_>, index: usize, out: &mut dyn Write) -> io::Resu
     let path = cause.place.file.as_ref().or(cause.place.module.as_ref()).map_or("", String::as_str);
     let headline = escaped(&words::headline(cause));
     writeln!(out, "<article>\n<h3 title=\"{}\">{}. {headline}</h3>", escaped(path), cause.rank)?;
-    if let (Some(source), Some(line)) = (document.source(index), cause.place.line) {
+    if let (Some(source), Some(line)) = (document.source(index), cause.known_place().line) {
         writeln!(out, "<pre><b>{line}</b> {}</pre>", escaped(source.trim()))?;
     }
     facts(&words::facts(document, index), out)?;

@@ -308,6 +308,9 @@ struct FindingRecord<'a> {
     hint: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remedies: Vec<RemedyRecord<'a>>,
+    /// Callers, from the innermost outwards.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stack: Vec<&'a Place>,
     /// Rank of the cause this is a consequence of.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<usize>,
@@ -339,6 +342,7 @@ fn findings<'a>(document: &'a Document<'_>) -> Vec<FindingRecord<'a>> {
             outputs: Indices(&finding.outputs),
             hint: finding.hint.as_deref(),
             remedies: finding.remedies.iter().map(RemedyRecord::from).collect(),
+            stack: document.callers(cause).collect(),
             cause: cause.cause.map(|cause| document.causes[cause].rank),
         }
     };

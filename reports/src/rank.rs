@@ -19,10 +19,19 @@ pub struct Cause {
     pub finding: Finding,
     /// The place of the finding.
     pub place: Place,
+    /// The line of a script that runs there, if there is one.
+    pub script: Option<Place>,
     /// The causes that are consequences of this one, by their index in the list.
     pub symptoms: Vec<usize>,
     /// The cause this is a consequence of, by its index.
     pub cause: Option<usize>,
+}
+
+impl Cause {
+    /// The place that its user knows: the line of the script, if there is one.
+    pub fn known_place(&self) -> &Place {
+        self.script.as_ref().unwrap_or(&self.place)
+    }
 }
 
 /// The causes behind `findings`, ranked: causes that reached outputs, then symptoms that did, then decisions, NaN,
@@ -51,7 +60,7 @@ pub fn rank(findings: &[Finding], mut place: impl FnMut(Site) -> Place) -> Vec<C
     for (at, &index) in order.iter().enumerate() {
         let (finding, place) = merged[index].clone();
         let cause = roots[index].map(|root| position[root]);
-        causes.push(Cause { rank: at + 1, finding, place, symptoms: Vec::new(), cause });
+        causes.push(Cause { rank: at + 1, finding, place, script: None, symptoms: Vec::new(), cause });
     }
     for at in 0..causes.len() {
         if let Some(cause) = causes[at].cause {

@@ -208,7 +208,7 @@ impl Page<'_, '_> {
         let fits = plain.chars().count() <= width;
         let title = self.bold(&if fits { plain } else { wrapped(&head, &text, width) });
         writeln!(self.out, "{title}")?;
-        if let (Some(source), Some(line)) = (document.source(index), cause.place.line) {
+        if let (Some(source), Some(line)) = (document.source(index), cause.known_place().line) {
             let room = usize::from(self.style.width).saturating_sub(15);
             let source: String = printable(source.trim()).chars().take(room).collect();
             writeln!(self.out, "{line:>10} │ {source}")?;

@@ -205,9 +205,10 @@ pub(crate) fn title(cause: &Cause) -> String {
 /// A cause and where it is: what stands above all else there is to say about it.
 pub(crate) fn headline(cause: &Cause) -> String {
     let finding = &cause.finding;
-    let place = || or_unknown(location(&cause.place));
+    let known = cause.known_place();
+    let place = || or_unknown(location(known));
     match finding.kind.topic() {
-        Topic::Error => format!("{} in {}", title(cause), or_unknown(whereabouts(&cause.place))),
+        Topic::Error => format!("{} in {}", title(cause), or_unknown(whereabouts(known))),
         Topic::Decision => {
             let what = finding.expression.clone().unwrap_or_else(|| title(cause));
             let (how, often) = match finding.count {
@@ -269,8 +270,10 @@ pub(crate) fn facts(document: &Document<'_>, index: usize) -> Vec<(&'static str,
     let mut say = |name, text: Option<String>| facts.extend(text.map(|text| (name, text)));
     let topic = finding.kind.topic();
     let (is_error, decides) = (topic == Topic::Error, topic == Topic::Decision);
-    say("in", cause.place.function.clone().filter(|_| !is_error));
+    say("in", cause.known_place().function.clone().filter(|_| !is_error));
     say("inlined", inlined(&cause.place));
+    say("called", called(document, cause));
+    say("runs", cause.script.as_ref().and_then(|_| whereabouts(&cause.place)));
     let root = cause.cause.map(|root| &document.causes[root]);
     say("cause", root.filter(|_| !is_error).map(|root| format!("{}. {}", root.rank, headline(root))));
     let is_said = |expression: &String| decides || headline(cause).contains(&format!("  {expression} ="));
@@ -297,6 +300,21 @@ fn remedy(remedy: &Remedy) -> String {
     let Remedy { expression, bits_before, bits_after, samples, .. } = remedy;
     let inputs = count(*samples as u64, "recorded input");
     format!("{expression}: {} → {} on {inputs}", tenth(*bits_before), number_of_bits(*bits_after))
+}
+
+/// Lines of a script that led to a cause, which is in another; or the callers of a library, as far as the code of another file.
+fn called(document: &Document<'_>, cause: &Cause) -> Option<String> {
+    const SHOWN: usize = 3;
+    let callers: Vec<&Place> = document.callers(cause).collect();
+    let is_script = |place: &&&Place| place.module.is_none();
+    let mut shown: Vec<&Place> = callers.iter().filter(is_script).skip(1).take(SHOWN).copied().collect();
+    if cause.script.is_none() {
+        let own = &cause.place.module;
+        let user = callers.iter().position(|place| place.module != *own)?;
+        shown.push(callers[user]);
+    }
+    let names: Vec<String> = shown.into_iter().filter_map(whereabouts).collect();
+    (!names.is_empty()).then(|| format!("at {}", names.join(", in ")))
 }
 
 fn inlined(place: &Place) -> Option<String> {
@@ -372,7 +390,7 @@ fn intervals(intervals: &[Interval]) -> Option<String> {
 }
 
 fn symptom_of(cause: &Cause) -> String {
-    let place = or_unknown(location(&cause.place));
+    let place = or_unknown(location(cause.known_place()));
     format!("{} at {place}, {}", title(cause), count(cause.finding.count, "time"))
 }
 

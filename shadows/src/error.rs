@@ -362,6 +362,10 @@ impl Shadow for ErrorShadow {
         Some(self.verdict(&x, None).measured.error_bits)
     }
 
+    fn noted(&mut self) -> Option<Site> {
+        self.causes.noted()
+    }
+
     fn findings(&mut self) -> Vec<Finding> {
         self.causes.findings()
     }

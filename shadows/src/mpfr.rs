@@ -90,6 +90,8 @@ pub struct MpfrShadow {
     settling: settle::Settling,
     /// True if what is decided now is about how numbers are written.
     ignores_decisions: bool,
+    /// The place where an error was noted last.
+    noted: Option<Site>,
 }
 
 impl MpfrShadow {
@@ -114,6 +116,7 @@ impl MpfrShadow {
             deferred: Vec::new(),
             settling: settle::Settling::default(),
             ignores_decisions: false,
+            noted: None,
         }
     }
 
@@ -164,6 +167,7 @@ impl MpfrShadow {
     /// power of two.
     fn note_local_error(&mut self, id: Id, operands: &[Source], local_error: &LocalError, power: f64) {
         let operation = &mut self.operations[id];
+        self.noted = Some(operation.site);
         operation.local_errors.count(local_error);
         if local_error.is_error() {
             operation.erroneous.add(power);

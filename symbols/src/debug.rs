@@ -84,7 +84,8 @@ fn supplementary(elf: &Elf) -> Result<Option<Elf>, OpenError> {
     Ok(name.and_then(|name| Elf::open(&folder.join(name)).ok()))
 }
 
-fn section(elf: &Elf, name: &str) -> Result<Reader, OpenError> {
+/// The bytes of a section; none if there is no such.
+pub(super) fn section(elf: &Elf, name: &str) -> Result<Reader, OpenError> {
     let bytes = match elf.section(name) {
         Some(section) => elf.bytes(section)?,
         None => Vec::new(),

@@ -39,6 +39,13 @@ pub(super) struct Section {
     pub(super) link: u32,
 }
 
+impl Section {
+    /// Its link-time address.
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+}
+
 impl Elf {
     pub(super) fn open(path: &Path) -> Result<Elf, OpenError> {
         let fail = |problem| OpenError { path: path.to_owned(), problem };

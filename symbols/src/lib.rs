@@ -24,6 +24,7 @@ mod select;
 mod signature;
 mod symtab;
 mod types;
+mod unwind;
 mod variable;
 mod way;
 
@@ -43,6 +44,7 @@ pub use nameable::Nameable;
 pub use reach::{Integer, Memory, Unreached};
 pub use signature::{Passed, Signature};
 pub use symtab::{Symbol, SymbolKind};
+pub use unwind::{CallFrames, Registers};
 pub use variable::Variable;
 
 use debug::Dwarf;

@@ -86,6 +86,10 @@ pub(crate) struct Cli {
     #[arg(short, long, help_heading = REPORTS)]
     verbose: bool,
 
+    /// Callers of a finding that are reported, at most
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = REPORTS)]
+    num_callers: usize,
+
     /// Exit with N if an output is wrong, a decision is not that of the reals, or NaN was born
     #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..=255), help_heading = REPORTS)]
     error_exitcode: Option<i32>,
@@ -450,6 +454,7 @@ impl Cli {
             error_threshold: self.error_threshold,
             expression_depth: self.expr_depth,
             remedies: self.remedies,
+            num_callers: self.num_callers,
             error_exitcode: self.error_exitcode,
             fail_on: self.fail_on.iter().map(|concern| concern.meant()).collect(),
             strict: self.strict,

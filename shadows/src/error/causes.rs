@@ -149,6 +149,11 @@ impl Causes {
     }
 
     /// All causes. Counts are those of the executions that were seen.
+    /// Takes the place where an error was noted last.
+    pub(super) fn noted(&mut self) -> Option<Site> {
+        self.reals.take_noted()
+    }
+
     pub(super) fn findings(&mut self) -> Vec<Finding> {
         let [mut findings, unreached] = self.reals.diagnoses();
         let is_there = |findings: &[Finding], site, op: Op| {

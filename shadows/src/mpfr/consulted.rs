@@ -80,6 +80,11 @@ impl MpfrShadow {
         }
     }
 
+    /// Takes the place where an error was noted last.
+    pub(crate) fn take_noted(&mut self) -> Option<Site> {
+        self.noted.take()
+    }
+
     /// All that was found: what answered for something, and then what was erroneous without that.
     pub(crate) fn diagnoses(&mut self) -> [Vec<Finding>; 2] {
         let reached = MpfrShadow::findings(self);

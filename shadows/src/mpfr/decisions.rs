@@ -173,6 +173,7 @@ impl MpfrShadow {
         if self.holds_back(id, x, worst) {
             return;
         }
+        self.noted = Some(self.operations[id].site);
         self.operations[id].flips += 1;
         self.operations[id].erroneous.add(worst);
         self.answered_for(id, x);

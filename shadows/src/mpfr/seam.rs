@@ -2,13 +2,18 @@
 
 use shadowgrind_core::findings::{self, Coverage, Finding, OutputShadow};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Leaves, Observed, Policy, Seed, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Leaves, Observed, Policy, Seed, Settings, Shadow, Watch, reach};
+use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
 use super::measure;
 use super::real::Real;
 use super::spots::{Left, SpotKind};
 use super::{MpfrShadow, Value};
+
+/// Executions of each operation that are not recorded but seen as they run: whoever reads of an error wants to know how the
+/// program came to it.
+const WATCH: Watch = Watch { first: 64, suspicious: 0 };
 
 impl Negated for Real {
     fn negated(&self, format: Format) -> Self {
@@ -20,7 +25,7 @@ impl Shadow for MpfrShadow {
     const NAME: &'static str = "mpfr";
     const SUMMARY: &'static str = "Reals of high precision: which digits are wrong, and why";
     const NUMBER: u64 = 2;
-    const POLICY: Policy = Policy::BORN;
+    const POLICY: Policy = Policy { watch: Some(WATCH), ..Policy::BORN };
 
     type Reach = reach::Recorded;
     type Words = Slots<Value>;
@@ -65,6 +70,10 @@ impl Shadow for MpfrShadow {
 
     fn error_bits(&self, x: Observed<'_, Value>) -> Option<f64> {
         Some(self.measure(&x).error_bits)
+    }
+
+    fn noted(&mut self) -> Option<Site> {
+        self.take_noted()
     }
 
     fn findings(&mut self) -> Vec<Finding> {

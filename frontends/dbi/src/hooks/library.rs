@@ -45,6 +45,11 @@ impl Library {
         Ok(Library { c: named(&C), math: named(&MATH), aliased })
     }
 
+    /// Tells whether all of the file is the C library.
+    pub(crate) fn is_c_library(&self) -> bool {
+        self.c
+    }
+
     /// Tells whether `symbol`, named like a function of the C library, is that.
     pub(super) fn is_c(&self, symbol: &Symbol<'_>) -> bool {
         self.c || self.aliased.contains(&symbol.address)

@@ -131,7 +131,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
         let mut cells = MirrorCells { registers, words };
-        let Outcome { lost, decided, equal, rounded } =
+        let Outcome { lost, decided, equal, rounded, .. } =
             replay::replay(lowered, site, record, shadow, &mut cells);
         let decides = S::POLICY.decisions && !is_formatting;
         Outcome {
@@ -139,6 +139,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
             lost: lost && !is_formatting && S::POLICY.derivatives.is_some(),
             decided: decided && decides,
             equal: equal && decides,
+            noted: shadow.noted() == Some(site),
         }
     }
 

@@ -9,6 +9,7 @@ use super::condition::consumed;
 use super::exchange;
 use super::registers::{self, RegisterShadows};
 use super::shadowed::{self, Shadowed};
+use super::{Tool, visit};
 use crate::context::{Context, reg};
 use crate::engine::guest;
 use crate::engine::layout::page_floor;
@@ -16,6 +17,7 @@ use crate::engine::planes::{self, GS_BASE};
 use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::Thread;
+use crate::session::Noted;
 use crate::x86::discover;
 use crate::x86::lower::{
     AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
@@ -29,7 +31,7 @@ use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::Cells;
-use shadowgrind_core::shadow::{Exchange, Watch};
+use shadowgrind_core::shadow::Exchange;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place, Step};
 use shadowgrind_core::words::Raw;
@@ -171,7 +173,7 @@ pub(super) fn begin(thread: &mut Thread) {
     }
     let often = is_inline && shadowed.in_registers > 0 && runs_often(&pending.entry);
     let entry = pending.entry.clone();
-    let watched = tool.and_then(|tool| watched_from_now(&entry, tool.policy().watch?));
+    let watched = tool.and_then(|tool| watched_from_now(&entry, tool));
     let end = entry.insn.next_ip() - 1;
     shadowed.out_of_line.pending = Some(pending);
     if let Some(watched) = watched {
@@ -207,8 +209,9 @@ fn runs_again(entry: &Entry) -> u32 {
 }
 
 /// The way in which an operation that runs is watched from now on, if that is another than before.
-fn watched_from_now(entry: &Entry, watch: Watch) -> Option<Watched> {
-    if !rows::row(&entry.insn).is_watched() {
+fn watched_from_now(entry: &Entry, tool: &Tool) -> Option<Watched> {
+    let watch = tool.policy().watch?;
+    if !rows::row(&entry.insn).is_watched(tool.records_comparisons()) {
         return None;
     }
     match runs_again(entry) {
@@ -344,6 +347,16 @@ pub(super) fn finish(thread: &mut Thread) {
     }
     release(thread, &pending);
     thread.mode = shadowed::mode(thread);
+    note_stack(thread, &pending.entry, outcome.noted);
+}
+
+/// Notes the callers of an operation that is watched and erred, or has run a power of two of times.
+fn note_stack(thread: &mut Thread, entry: &Entry, erred: bool) {
+    let watches = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().watch.is_some());
+    if watches && (erred || entry.runs.get().is_power_of_two()) {
+        let noted = if erred { Noted::Erred } else { Noted::Ran };
+        visit::note_stack(thread, entry.site, entry.insn.ip(), noted);
+    }
 }
 
 fn replay(

@@ -66,6 +66,11 @@ impl Tool {
         self.kind.records()
     }
 
+    /// Tells whether comparisons are recorded, too.
+    pub(crate) fn records_comparisons(&self) -> bool {
+        self.records() && self.policy().comparisons
+    }
+
     /// The rule that translated code computes shadows by, beside the guest's operations.
     pub(crate) fn inline(&self) -> Option<InlineCode> {
         self.kind.inline()

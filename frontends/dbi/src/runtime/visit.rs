@@ -12,7 +12,7 @@ use crate::engine::syscalls::table;
 use crate::engine::thread::Thread;
 use crate::engine::{guest, planes};
 use crate::hooks::machine::{Machine, Unmapped};
-use crate::session::{Arrival, Calls, Observer, ProgramEnd, Session};
+use crate::session::{Arrival, Calls, Noted, Observer, ProgramEnd, Session};
 use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::{CALLER_SAVED, Watched};
 use crate::x86::mode::Mode;
@@ -162,7 +162,8 @@ pub(super) fn arrived(thread: &mut Thread) {
 
 /// The function at `pc` is seen by the engine; after a few times, translated code sees to it if it can.
 fn see_function(thread: &mut Thread, pc: u64) {
-    let watch = thread.process.tool.as_ref().and_then(|tool| tool.policy().watch);
+    let tool = thread.process.tool.as_ref().filter(|tool| tool.inline().is_some());
+    let watch = tool.and_then(|tool| tool.policy().watch);
     let (Some(watch), Some(shadowed)) = (watch, thread.shadowed.as_deref_mut()) else { return };
     let calls = shadowed.functions_seen.entry(pc).or_default();
     *calls = calls.saturating_add(1);
@@ -170,6 +171,11 @@ fn see_function(thread: &mut Thread, pc: u64) {
         thread.translator.watch(pc, Watched::Never);
         thread.cache.invalidate_page(page_floor(pc));
     }
+}
+
+/// An operation that is `site` has run at `pc`: its callers are noted.
+pub(super) fn note_stack(thread: &mut Thread, site: Site, pc: u64, noted: Noted) {
+    visit(thread, |session, _, _, machine| session.note_stack(site, pc, noted, machine));
 }
 
 /// The first of a module's code is about to run.

@@ -150,6 +150,7 @@ impl State {
             Hook::Output(kind, family) => self.enter_output(kind, family, frame),
             Hook::Prints if frame.calls.printing().is_none() => {
                 let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+                let site = self.script_site(site, frame.m);
                 frame.wait(Then::Prints(site));
                 Entered::Watch
             }
@@ -235,7 +236,10 @@ impl State {
         }
         let site = match frame.calls.printing() {
             Some(site) => site,
-            None => self.call_site(frame.at, Some(frame.pc), frame.m),
+            None => {
+                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+                self.script_site(site, frame.m)
+            }
         };
         for (position, x) in floats.into_iter().enumerate() {
             let label = x.label.map_or(Label::NONE, |label| self.report.outputs.label(&label));

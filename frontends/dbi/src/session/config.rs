@@ -40,6 +40,8 @@ pub struct SessionConfig {
     pub expression_depth: u32,
     /// True if better ways are looked for to compute what went wrong.
     pub remedies: bool,
+    /// Callers of a place that are reported, at most.
+    pub num_callers: usize,
     /// The exit status where any of that was found which the run may fail on.
     pub error_exitcode: Option<i32>,
     /// See `error_exitcode`.
@@ -78,6 +80,7 @@ impl Default for SessionConfig {
             error_threshold: 5.0,
             expression_depth: 5,
             remedies: true,
+            num_callers: 12,
             error_exitcode: None,
             fail_on: Concern::ALL.to_vec(),
             strict: false,

@@ -1,6 +1,7 @@
 //! The files that hold the program's code: where their functions of a meaning are, and where they are loaded.
 
 use super::layout::Layout;
+use super::python;
 use super::wrappers::{Code, Wrapped};
 use crate::hooks::{self, Hook, Library};
 use crate::x86::rounding::Rounding;
@@ -42,6 +43,10 @@ pub(super) struct ModuleFile {
     pub(super) hooked: Vec<Hooked>,
     /// A program that holds its libraries, and the name of no function.
     pub(super) is_nameless: bool,
+    /// It is the C library, and nothing else.
+    pub(super) is_c_library: bool,
+    /// Link-time address of the state of the Python interpreter, if it holds one.
+    pub(super) python: Option<u64>,
     path: PathBuf,
     /// Searched for when code of the file is annotated.
     rounding: OnceLock<Rounding>,
@@ -56,12 +61,15 @@ impl ModuleFile {
         let unknown = Module { path: path.to_string_lossy().into_owned(), build_id: None };
         let path = place.unwrap_or(path);
         let layout = Layout::read(path).unwrap_or_default();
-        let mut is_nameless = false;
+        let (mut is_nameless, mut is_c_library, mut python) = (false, false, None);
         let (module, hooked) = match SymbolFile::open(path) {
             Ok(file) => {
                 let module = Module { build_id: file.build_id(), ..unknown };
                 let is_static = is_program && !layout.has_interpreter;
-                let mut hooked = hooked(&file, is_static).unwrap_or_default();
+                let library = Library::of(&file, is_static).unwrap_or_default();
+                let mut hooked = hooked(&file, &library).unwrap_or_default();
+                is_c_library = library.is_c_library() && !is_program;
+                python = python::runtime(&file);
                 let is_function =
                     |symbol: shadowgrind_symbols::Symbol<'_>| symbol.kind == SymbolKind::Function;
                 is_nameless = is_static && !file.symbols().is_ok_and(|mut symbols| symbols.any(is_function));
@@ -79,6 +87,8 @@ impl ModuleFile {
             layout,
             hooked,
             is_nameless,
+            is_c_library,
+            python,
             path: path.into(),
             rounding: OnceLock::new(),
         };
@@ -101,15 +111,14 @@ impl ModuleFile {
     }
 }
 
-fn hooked(file: &SymbolFile, is_static: bool) -> Result<Vec<Hooked>, OpenError> {
-    let library = Library::of(file, is_static)?;
+fn hooked(file: &SymbolFile, library: &Library) -> Result<Vec<Hooked>, OpenError> {
     let mut found = Vec::new();
     for symbol in file.symbols()? {
         let is_ifunc = symbol.kind == SymbolKind::Ifunc;
         if symbol.address == 0 || !is_ifunc && symbol.kind != SymbolKind::Function {
             continue;
         }
-        if let Some(hook) = hooks::of(&symbol, &library) {
+        if let Some(hook) = hooks::of(&symbol, library) {
             let symbol_name = symbol.name.to_owned();
             found.push(Hooked { address: symbol.address, hook, symbol: symbol_name, is_ifunc });
         }

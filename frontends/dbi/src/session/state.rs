@@ -5,6 +5,7 @@ use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
 use super::parsed::{self, ParsedInputs};
+use super::python::Python;
 use super::seeds::{self, Jobs, SpecFailure};
 use super::sent::Badness;
 use super::tree::{self, Tree};
@@ -22,6 +23,7 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::OutputSpec;
 use shadowgrind_reports::Destinations;
 use shadowgrind_reports::suppress::Suppressions;
+use shadowgrind_symbols::CallFrames;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,6 +90,12 @@ pub(crate) struct State {
     pub(super) decisions: HashMap<Site, Decided>,
     /// The program has set shadows itself.
     pub(super) sets_shadows: bool,
+    /// The interpreter of the program, if it is one whose scripts can be followed.
+    pub(super) python: Option<Python>,
+    /// Call frame information of files, read when it is asked for.
+    pub(super) frames: HashMap<PathBuf, Option<CallFrames>>,
+    /// The sites at which an error has been noted.
+    pub(super) erred: HashSet<Site>,
     /// Events that translated code counts, by number, and those numbers.
     numbered: Vec<Numbered>,
     number_of: HashMap<Numbered, u16>,
@@ -169,6 +177,9 @@ impl Session {
             gaps: HashMap::new(),
             decisions: HashMap::new(),
             sets_shadows: false,
+            python: None,
+            frames: HashMap::new(),
+            erred: HashSet::new(),
             numbered: Vec::new(),
             number_of: HashMap::new(),
             loaded: Vec::new(),
@@ -198,6 +209,9 @@ impl Session {
         state.forget(start, end);
         state.report.sites.map(start..end, module, bias);
         state.code.push((start..end, file.clone()));
+        if let Some(runtime) = file.python {
+            state.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
+        }
         let mut added = Vec::new();
         for function in &file.hooked {
             let address = function.address.wrapping_add(bias);
@@ -422,6 +436,7 @@ impl Session {
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.gaps.values_mut().for_each(|(_, count)| *count = 0);
         state.decisions.clear();
+        state.erred.clear();
         state.sent.clear();
         state.worst_sent.clear();
         state.destinations.forked = true;

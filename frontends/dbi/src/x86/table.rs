@@ -126,9 +126,11 @@ impl Row {
         }
     }
 
-    /// Tells whether executions of the operation may be watched: it is computed beside the guest's as a rule.
-    pub(crate) fn is_watched(self) -> bool {
+    /// Tells whether executions of the operation may be watched: its shadow is computed beside the guest's as a rule, or
+    /// recorded, as comparisons may be (`records`).
+    pub(crate) fn is_watched(self, records: bool) -> bool {
         matches!(self, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_))
+            || records && matches!(self, Row::CompareFlags(_))
     }
 
     /// Tells whether a result may be rounded though the operands are exact; integers that floats are rounded to are meant as such.

@@ -278,7 +278,7 @@ impl Emitter {
             {
                 self.guarded(at);
             }
-            row if row.is_watched() && self.watched(at) == Watched::Always => self.out_of_line(at),
+            row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
             Row::Integer if self.hides_mxcsr() && isolation::concerns_mxcsr(insn) => self.annotated_mxcsr(at),
             Row::Integer => self.integer(at),
@@ -341,7 +341,7 @@ impl Emitter {
     fn watches(&mut self, pc: u64) -> Watched {
         let is_off = self.mode.is_off();
         let mirror = self.mirror();
-        match mirror.settings.suspicion {
+        match mirror.settings.policy.watch {
             Some(_) if !is_off => mirror.watched.get(&pc).copied().unwrap_or(Watched::Always),
             _ => Watched::Never,
         }

@@ -1,0 +1,98 @@
+//! Calls that led to where a thread is: machine code by its files' call frames, and lines of scripts.
+
+use super::state::{Session, State};
+use crate::hooks::machine::{Machine, read_u64};
+use shadowgrind_core::site::Site;
+use shadowgrind_symbols::{CallFrames, Registers, SymbolFile};
+use std::path::Path;
+
+/// Reason why a stack is noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Noted {
+    /// An operation has run, without error so far: its last stack is kept.
+    Ran,
+    /// An error was noted there: the first such stack is kept.
+    Erred,
+}
+
+impl Session {
+    /// Notes the stack of a thread at the instruction at `pc`, which is `site`.
+    pub(crate) fn note_stack(&self, site: Site, pc: u64, noted: Noted, m: &dyn Machine) {
+        let most = self.config.num_callers;
+        let mut state = self.state.lock();
+        if most == 0 || site == Site::NONE || state.erred.contains(&site) {
+            return;
+        }
+        if noted == Noted::Erred {
+            state.erred.insert(site);
+        }
+        let stack = state.stack(pc, most, m);
+        state.report.stacks.insert(site, stack);
+    }
+}
+
+impl State {
+    /// Line of the script that the thread runs, if an interpreter is there that is known; otherwise `site`.
+    pub(super) fn script_site(&mut self, site: Site, m: &dyn Machine) -> Site {
+        let line = self.python.and_then(|python| python.lines(m, 1).pop());
+        line.map_or(site, |line| self.report.sites.script(line))
+    }
+
+    /// Callers of the code at `pc`, from the innermost outwards, at most so many. Where a script runs, its lines stand for the
+    /// interpreter and what called it.
+    fn stack(&mut self, pc: u64, most: usize, m: &dyn Machine) -> Vec<Site> {
+        let lines = self.python.map_or_else(Vec::new, |python| python.lines(m, most));
+        let mut stack = self.native_stack(pc, most, !lines.is_empty(), m);
+        stack.extend(lines.into_iter().map(|line| self.report.sites.script(line)));
+        stack.truncate(most);
+        stack
+    }
+
+    /// Callers in machine code; with `scripted` up to where the interpreter begins.
+    /// Frames of the C library are passed over.
+    fn native_stack(&mut self, pc: u64, most: usize, scripted: bool, m: &dyn Machine) -> Vec<Site> {
+        let mut stack = Vec::new();
+        let mut from_c_library = false;
+        let mut registers = Registers { general: std::array::from_fn(|n| m.general(n)), pc };
+        // Of a return address, the call before it is meant.
+        let mut looked_up = pc;
+        while stack.len() < most {
+            let Some(file) = self.file_at(looked_up).cloned() else { break };
+            if scripted && file.python.is_some() {
+                break;
+            }
+            let Some((_, offset)) = self.report.sites.locate(looked_up) else { break };
+            let frames =
+                &mut *self.frames.entry(file.canonical.clone()).or_insert_with(|| frames(&file.canonical));
+            let callee = Registers { pc: offset, ..registers };
+            let read = |address| read_u64(m, address).ok();
+            let Some(caller) = frames.as_mut().and_then(|frames| frames.caller(&callee, read)) else {
+                if from_c_library && !file.is_c_library {
+                    // Code that starts the program.
+                    stack.pop();
+                }
+                break;
+            };
+            // The stack grows downwards: a frame that is not further up is none.
+            const RSP: usize = 4;
+            if caller.general[RSP] <= registers.general[RSP] {
+                break;
+            }
+            from_c_library = file.is_c_library;
+            registers = caller;
+            looked_up = caller.pc - 1;
+            let Some(file) = self.file_at(looked_up) else { break };
+            if scripted && file.python.is_some() {
+                break;
+            }
+            if !file.is_c_library {
+                stack.push(self.call_site(caller.pc, None, m));
+            }
+        }
+        stack
+    }
+}
+
+fn frames(path: &Path) -> Option<CallFrames> {
+    SymbolFile::open(path).ok()?.call_frames()
+}

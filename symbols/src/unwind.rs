@@ -1,0 +1,89 @@
+//! Call frames of a file: from the registers in one of its functions to those of the caller.
+//!
+//! Reads `.eh_frame` by its index `.eh_frame_hdr`, which linkers make for every program of this platform (System V ABI,
+//! AMD64 supplement, section 3.7; DWARF 5, section 6.4). One frame at a time: which file the caller is in is for others.
+
+use gimli::{BaseAddresses, CfaRule, EhFrame, EhFrameHdr, RegisterRule, UnwindContext, UnwindSection};
+
+use super::SymbolFile;
+use super::debug::{self, Reader};
+
+/// General registers by the hardware's numbers, and the address of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15.
+    pub general: [u64; 16],
+    /// Link-time address of the instruction.
+    pub pc: u64,
+}
+
+/// Hardware number of rsp.
+const RSP: usize = 4;
+/// Number of the return address among DWARF's columns.
+const RETURN_ADDRESS: usize = 16;
+/// Hardware numbers of DWARF's columns 0 … 15 (AMD64 supplement, figure 3.36).
+const HARDWARE: [usize; 16] = [0, 2, 1, 3, 6, 7, 5, RSP, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// Call frame information of a file.
+pub struct CallFrames {
+    frames: EhFrame<Reader>,
+    index: gimli::ParsedEhFrameHdr<Reader>,
+    bases: BaseAddresses,
+    context: UnwindContext<usize>,
+}
+
+impl std::fmt::Debug for CallFrames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallFrames").field("bases", &self.bases).finish_non_exhaustive()
+    }
+}
+
+impl SymbolFile {
+    /// Call frame information of the file, if it has any with an index.
+    pub fn call_frames(&self) -> Option<CallFrames> {
+        let address = |name| Some(self.elf.section(name)?.address());
+        let mut bases = BaseAddresses::default()
+            .set_eh_frame(address(".eh_frame")?)
+            .set_eh_frame_hdr(address(".eh_frame_hdr")?);
+        if let Some(text) = address(".text") {
+            bases = bases.set_text(text);
+        }
+        let read = |name| debug::section(&self.elf, name).ok();
+        let mut frames = EhFrame::from(read(".eh_frame")?);
+        frames.set_address_size(8);
+        let index = EhFrameHdr::from(read(".eh_frame_hdr")?).parse(&bases, 8).ok()?;
+        Some(CallFrames { frames, index, bases, context: UnwindContext::new() })
+    }
+}
+
+impl CallFrames {
+    /// Registers of the caller, which are those after the return: its `pc` is the return address in memory, not a
+    /// link-time one. `read` reads eight bytes of the stack. Nothing in an outermost frame, where nothing is known of the
+    /// code, or where the frame is found by an expression.
+    pub fn caller(&mut self, callee: &Registers, read: impl Fn(u64) -> Option<u64>) -> Option<Registers> {
+        let CallFrames { frames, index, bases, context } = self;
+        let table = index.table()?;
+        let row = table
+            .unwind_info_for_address(frames, bases, context, callee.pc, EhFrame::cie_from_offset)
+            .ok()?;
+        let value = |column: u16| callee.general.get(*HARDWARE.get(usize::from(column))?).copied();
+        let &CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { return None };
+        let frame = value(register.0)?.wrapping_add_signed(offset);
+        let restored = |column: usize| match row.register(gimli::Register(column as u16)) {
+            Some(RegisterRule::SameValue) => value(column as u16),
+            Some(RegisterRule::Offset(offset)) => read(frame.wrapping_add_signed(offset)),
+            Some(RegisterRule::ValOffset(offset)) => Some(frame.wrapping_add_signed(offset)),
+            Some(RegisterRule::Register(other)) => value(other.0),
+            // A register that is not kept across calls has no rule.
+            _ if column < RETURN_ADDRESS => value(column as u16),
+            _ => None,
+        };
+        let mut general = [0; 16];
+        for column in 0..RETURN_ADDRESS {
+            general[HARDWARE[column]] = restored(column)?;
+        }
+        general[RSP] = frame;
+        let pc = restored(RETURN_ADDRESS).filter(|&pc| pc != 0)?;
+        Some(Registers { general, pc })
+    }
+}
