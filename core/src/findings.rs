@@ -28,7 +28,7 @@ pub use value::{Number, Value};
 pub use warning::Warning;
 pub use written::Written;
 
-use crate::site::{Site, SiteTable};
+use crate::site::{ScriptLine, Site, SiteTable};
 
 /// Version of the JSON report: fields may be added, not renamed.
 pub const SCHEMA: &str = "shadowgrind-report/1";
@@ -91,6 +91,11 @@ impl Report {
             stacks: HashMap::new(),
             sites: SiteTable::new(),
         }
+    }
+
+    /// The line of the script that ran at `site`, if an interpreter did.
+    pub fn script_line(&self, site: Site) -> Option<&ScriptLine> {
+        self.stacks.get(&site)?.iter().find_map(|&caller| self.sites.script_line(caller))
     }
 
     /// Leaves only the outputs with these indices, which are ascending; they get new ones, from 0.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{IndexSet, Report, Topic, Written};
-use shadowgrind_core::site::{Module, Place, Site};
+use shadowgrind_core::site::{Module, Place, Site, SiteTable};
 
 use crate::fold::{Folded, Reach};
 use crate::rank::{self, Cause};
@@ -15,6 +15,14 @@ pub trait Symbols {
 
     /// The text of a line, if the source is at hand.
     fn source_line(&mut self, file: &str, line: u32) -> Option<String>;
+}
+
+/// Names of a site, be it an instruction or a line of a script.
+pub fn place(sites: &SiteTable, symbols: &mut dyn Symbols, site: Site) -> Place {
+    match sites.get(site) {
+        Some((module, offset)) => symbols.place(module, offset),
+        None => sites.script_line(site).map_or_else(Place::default, Place::from),
+    }
 }
 
 /// A report ready to be written in any format.
@@ -38,9 +46,7 @@ impl<'a> Document<'a> {
         let mut places = Places { report, symbols, known: HashMap::new() };
         let mut causes = rank::rank(&report.findings, |site| places.get(site));
         for cause in &mut causes {
-            let callers = report.stacks.get(&cause.finding.site).into_iter().flatten();
-            let line = callers.filter_map(|&site| report.sites.script_line(site)).next();
-            cause.script = line.map(Place::from);
+            cause.script = report.script_line(cause.finding.site).map(Place::from);
         }
         let sets: Vec<_> = causes.iter().map(|cause| &cause.finding.outputs).collect();
         let suppressed = report.suppressed.iter().map(|finding| &finding.outputs);
@@ -160,10 +166,6 @@ struct Places<'a, 'b> {
 impl Places<'_, '_> {
     fn get(&mut self, site: Site) -> Place {
         let (report, symbols) = (self.report, &mut *self.symbols);
-        let name = || match report.sites.get(site) {
-            Some((module, offset)) => symbols.place(module, offset),
-            None => report.sites.script_line(site).map_or_else(Place::default, Place::from),
-        };
-        self.known.entry(site).or_insert_with(name).clone()
+        self.known.entry(site).or_insert_with(|| place(&report.sites, symbols, site)).clone()
     }
 }

@@ -3,7 +3,7 @@
 //! A file has one rule per line; `#` begins a comment. A rule is a list of conditions, all of which must hold:
 //!
 //! ```text
-//! function:solve            # the function it is in, or one that was inlined around it
+//! function:solve            # the function it is in, be it a script's, or one that was inlined around it
 //! file:src/lu.c line:120    # a path, or its last parts
 //! module:libopenblas*.so.0  # the program or library
 //! kind:cancellation function:"ns::f(int, double)"
@@ -18,7 +18,7 @@ use std::str::FromStr;
 use shadowgrind_core::findings::{Finding, FindingKind, Report};
 use shadowgrind_core::site::Place;
 
-use crate::document::Symbols;
+use crate::document::{self, Symbols};
 
 /// Field that a rule can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +104,9 @@ impl Suppressions {
         }
         let findings = std::mem::take(&mut report.findings);
         let is_covered = |finding: &Finding| {
-            let place = place(report, symbols, finding);
-            self.rules.iter().any(|rule| rule.covers(finding.kind, &place))
+            let places = places(report, symbols, finding);
+            let is_covered = |rule: &Rule| places.iter().any(|place| rule.covers(finding.kind, place));
+            self.rules.iter().any(is_covered)
         };
         let (suppressed, findings) = findings.into_iter().partition(is_covered);
         (report.suppressed, report.findings) = (suppressed, findings);
@@ -116,7 +117,9 @@ impl Suppressions {
 pub fn generate(report: &Report, symbols: &mut dyn Symbols) -> String {
     let mut lines: Vec<String> = Vec::new();
     for finding in &report.findings {
-        let line = Rule::of(finding.kind, &place(report, symbols, finding)).to_string();
+        let places = places(report, symbols, finding);
+        let Some(known) = places.first() else { continue };
+        let line = Rule::of(finding.kind, known).to_string();
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -124,9 +127,11 @@ pub fn generate(report: &Report, symbols: &mut dyn Symbols) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-fn place(report: &Report, symbols: &mut dyn Symbols, finding: &Finding) -> Place {
-    let site = report.sites.get(finding.site);
-    site.map_or_else(Place::default, |(module, offset)| symbols.place(module, offset))
+/// Places that a rule may name: the line of the script that ran there, if one did, and the machine code's.
+fn places(report: &Report, symbols: &mut dyn Symbols, finding: &Finding) -> Vec<Place> {
+    let code = document::place(&report.sites, symbols, finding.site);
+    let script = report.script_line(finding.site).map(Place::from);
+    script.into_iter().chain([code]).collect()
 }
 
 impl Rule {

@@ -1,9 +1,12 @@
 //! Call frames of a file: from the registers in one of its functions to those of the caller.
 //!
-//! Reads `.eh_frame` by its index `.eh_frame_hdr`, which linkers make for every program of this platform (System V ABI,
-//! AMD64 supplement, section 3.7; DWARF 5, section 6.4). One frame at a time: which file the caller is in is for others.
+//! Reads `.eh_frame`, which compilers make for every function on this platform (System V ABI, AMD64 supplement, section 3.7;
+//! DWARF 5, section 6.4), by an index of its own: static programs come without `.eh_frame_hdr`. One frame at a time:
+//! which file the caller is in is for others.
 
-use gimli::{BaseAddresses, CfaRule, EhFrame, EhFrameHdr, RegisterRule, UnwindContext, UnwindSection};
+use gimli::{
+    BaseAddresses, CfaRule, CieOrFde, EhFrame, EhFrameOffset, RegisterRule, UnwindContext, UnwindSection,
+};
 
 use super::SymbolFile;
 use super::debug::{self, Reader};
@@ -27,7 +30,8 @@ const HARDWARE: [usize; 16] = [0, 2, 1, 3, 6, 7, 5, RSP, 8, 9, 10, 11, 12, 13, 1
 /// Call frame information of a file.
 pub struct CallFrames {
     frames: EhFrame<Reader>,
-    index: gimli::ParsedEhFrameHdr<Reader>,
+    /// First address of each piece of code that is described, and where: ascending.
+    index: Vec<(u64, EhFrameOffset)>,
     bases: BaseAddresses,
     context: UnwindContext<usize>,
 }
@@ -39,19 +43,23 @@ impl std::fmt::Debug for CallFrames {
 }
 
 impl SymbolFile {
-    /// Call frame information of the file, if it has any with an index.
+    /// Call frame information of the file, if it has any. Descriptions that cannot be read are left out.
     pub fn call_frames(&self) -> Option<CallFrames> {
         let address = |name| Some(self.elf.section(name)?.address());
-        let mut bases = BaseAddresses::default()
-            .set_eh_frame(address(".eh_frame")?)
-            .set_eh_frame_hdr(address(".eh_frame_hdr")?);
+        let mut bases = BaseAddresses::default().set_eh_frame(address(".eh_frame")?);
         if let Some(text) = address(".text") {
             bases = bases.set_text(text);
         }
-        let read = |name| debug::section(&self.elf, name).ok();
-        let mut frames = EhFrame::from(read(".eh_frame")?);
+        let mut frames = EhFrame::from(debug::section(&self.elf, ".eh_frame").ok()?);
         frames.set_address_size(8);
-        let index = EhFrameHdr::from(read(".eh_frame_hdr")?).parse(&bases, 8).ok()?;
+        let mut index = Vec::new();
+        let mut entries = frames.entries(&bases);
+        while let Ok(Some(entry)) = entries.next() {
+            let CieOrFde::Fde(partial) = entry else { continue };
+            let Ok(description) = partial.parse(EhFrame::cie_from_offset) else { continue };
+            index.push((description.initial_address(), EhFrameOffset(description.offset())));
+        }
+        index.sort_unstable_by_key(|&(address, _)| address);
         Some(CallFrames { frames, index, bases, context: UnwindContext::new() })
     }
 }
@@ -62,10 +70,9 @@ impl CallFrames {
     /// code, or where the frame is found by an expression.
     pub fn caller(&mut self, callee: &Registers, read: impl Fn(u64) -> Option<u64>) -> Option<Registers> {
         let CallFrames { frames, index, bases, context } = self;
-        let table = index.table()?;
-        let row = table
-            .unwind_info_for_address(frames, bases, context, callee.pc, EhFrame::cie_from_offset)
-            .ok()?;
+        let (_, offset) = *index[..index.partition_point(|&(first, _)| first <= callee.pc)].last()?;
+        let description = frames.fde_from_offset(bases, offset, EhFrame::cie_from_offset).ok()?;
+        let row = description.unwind_info_for_address(frames, bases, context, callee.pc).ok()?;
         let value = |column: u16| callee.general.get(*HARDWARE.get(usize::from(column))?).copied();
         let &CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { return None };
         let frame = value(register.0)?.wrapping_add_signed(offset);

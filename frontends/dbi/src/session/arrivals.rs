@@ -176,6 +176,7 @@ impl State {
         let is_literal =
             parser.reads_literals && !frame.calls.is_data() && of(self, frame.at) == of(self, frame.pc);
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+        let site = self.script_site(site, frame.m);
         let parsing = self.begin_parsing(parser, (!is_literal, site), frame.m);
         frame.wait(Then::Parsed(parsing.map(Box::new), name));
         Entered::Watch

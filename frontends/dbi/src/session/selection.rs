@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use shadowgrind_core::findings::{Entry, Label, Listed, Output, OutputKind, PrintedAt, Report};
 use shadowgrind_core::site::{Place, Site};
 use shadowgrind_core::spec::{OutputSpec, Span, Stream, StreamPlace};
-use shadowgrind_reports::document::Symbols;
+use shadowgrind_reports::document::{self, Symbols};
 
 impl Session {
     /// Tells whether the text that the program writes is wanted.
@@ -170,7 +170,7 @@ fn is_at(named: &StreamPlace, at: PrintedAt, stream: &Stream) -> bool {
 
 /// Names of `site`.
 fn place(report: &Report, site: Site, symbols: &mut dyn Symbols) -> Place {
-    report.sites.get(site).map_or_else(Place::default, |(module, offset)| symbols.place(module, offset))
+    document::place(&report.sites, symbols, site)
 }
 
 /// Tells whether the code at `place` is of this line, or was inlined into it.
