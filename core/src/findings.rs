@@ -333,10 +333,27 @@ pub struct Coverage {
     pub gaps: Vec<Gap>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
     pub decisions: Vec<Decided>,
+    /// Seeds that the program has overwritten before it read them.
+    pub overwritten: Vec<OverwrittenSeeds>,
     /// Operations some of whose results may be right only because the shadow's precision was too low to tell.
     pub exhausted: Vec<Exhausted>,
     /// Number of wrong outputs that nobody is known to answer for, of a shadow that looks for causes and does not see all.
     pub unexplained: u64,
+}
+
+/// Floats of an input that the program has overwritten before it read them: nothing depends on them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverwrittenSeeds {
+    /// The input's place among those of the report.
+    pub input: usize,
+    /// Number of these floats.
+    pub floats: u64,
+    /// Number of floats that were seeded together.
+    pub of: u64,
+    /// There may be more of them.
+    pub at_least: bool,
+    /// The place where the first was overwritten, if that is known.
+    pub site: Site,
 }
 
 /// An operation for which the shadow's precision did not always suffice.

@@ -66,13 +66,19 @@ impl<'a> Document<'a> {
         let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
         let callers =
             causes.iter().filter_map(|cause| report.stacks.get(&cause.finding.site)).flatten().copied();
-        for site in gaps.chain(decisions).chain(exhausted).chain(listed).chain(callers) {
+        let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
+        for site in gaps.chain(decisions).chain(exhausted).chain(listed).chain(callers).chain(overwritten) {
             places.get(site);
         }
         let Places { symbols, known, .. } = places;
         let mut line = |place: &Place| symbols.source_line(place.file.as_deref()?, place.line?);
         let sources = causes.iter().map(|cause| line(cause.known_place())).collect();
         Document { report, causes, outputs, verdict, sources, places: known }
+    }
+
+    /// The SPEC of the input at this place.
+    pub(crate) fn input(&self, number: usize) -> &str {
+        self.report.inputs.get(number).map_or("", |input| &input.spec)
     }
 
     /// Names of a site of the report.

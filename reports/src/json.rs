@@ -430,6 +430,8 @@ struct CoverageRecord<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     decisions: Vec<DecidedRecord<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    overwritten: Vec<OverwrittenRecord<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     exhausted: Vec<ExhaustedRecord<'a>>,
     /// Wrong outputs whose causes are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -447,6 +449,16 @@ struct GapRecord<'a> {
 struct DecidedRecord<'a> {
     count: u64,
     equal: u64,
+    site: &'a Place,
+}
+
+/// Seeds overwritten before they were read.
+#[derive(Serialize)]
+struct OverwrittenRecord<'a> {
+    input: &'a str,
+    floats: u64,
+    of: u64,
+    at_least: bool,
     site: &'a Place,
 }
 
@@ -474,12 +486,20 @@ fn coverage<'a>(document: &'a Document<'_>) -> CoverageRecord<'a> {
         equal: decided.equal,
         site: document.place(decided.site),
     });
+    let overwritten = coverage.overwritten.iter().map(|seeds| OverwrittenRecord {
+        input: document.input(seeds.input),
+        floats: seeds.floats,
+        of: seeds.of,
+        at_least: seeds.at_least,
+        site: document.place(seeds.site),
+    });
     CoverageRecord {
         operations: coverage.operations,
         instructions: coverage.instructions,
         wrapped: &coverage.wrapped,
         gaps: gaps.collect(),
         decisions: decisions.collect(),
+        overwritten: overwritten.collect(),
         exhausted: exhausted.collect(),
         unexplained: Some(coverage.unexplained).filter(|&outputs| outputs > 0),
     }

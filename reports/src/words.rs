@@ -439,6 +439,19 @@ fn decisions(document: &Document<'_>) -> Vec<(&'static str, String)> {
     taken.into_iter().chain(equal).collect()
 }
 
+/// Seeds that were overwritten before they were read, input by input.
+fn overwritten(document: &Document<'_>) -> Option<String> {
+    let inputs = document.report.coverage.overwritten.iter().map(|seeds| {
+        let of = if seeds.floats < seeds.of { format!(" of {}", number(seeds.of)) } else { String::new() };
+        let place =
+            location(document.place(seeds.site)).map_or(String::new(), |place| format!(" at {place}"));
+        let least = if seeds.at_least && seeds.floats < seeds.of { "at least " } else { "" };
+        format!("{} ({least}{}{of}{place})", document.input(seeds.input), count(seeds.floats, "float"))
+    });
+    let inputs: Vec<String> = inputs.collect();
+    (!inputs.is_empty()).then(|| format!("overwritten before they were read: {}", inputs.join(", ")))
+}
+
 /// Coverage, by name: operations watched, and those that were not.
 pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     let coverage = &document.report.coverage;
@@ -464,6 +477,7 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
         0 => ("gaps", "none: every shadowed value was followed".to_owned()),
         _ => ("gaps", format!("{} lost their shadow in these instructions", count(dropped, "value"))),
     });
+    facts.extend(overwritten(document).map(|text| ("seeds", text)));
     facts.extend(exhausted(document).map(|text| ("precision", text)));
     facts.extend(unexplained(coverage.unexplained).map(|text| ("causes", text)));
     facts

@@ -5,8 +5,10 @@
 
 use serde_json::Value;
 use shadowgrind_tests::host;
+use shadowgrind_tests::outcome::Left;
 use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::observe::{Case, Observed};
+use shadowgrind_tests::shadowed::report::Report;
 
 /// The guest, run both ways; `None`, with a word of why, where it cannot be.
 fn observe(shadow: &'static str, name: &str, flags: &str, need: &str, options: &[&str]) -> Option<Observed> {
@@ -116,10 +118,97 @@ fn comparisons_of_floats_with_derivatives_are_counted() {
     }
 }
 
+/// Whoever overwrites them; and the line that does is named.
+#[test]
+fn seeds_overwritten_before_they_were_read_are_counted() {
+    let source = host::tests_dir().join("guests/dot/unread.c");
+    let text = std::fs::read_to_string(&source).expect("the guest");
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &source, "").build().unwrap_or_else(|e| panic!("{e}"))
+    else {
+        return host::skipped("unread.c", "gcc is not installed");
+    };
+    let names = ["x", "kept", "got", "late", "some", "filled", "copied"];
+    let inputs: Vec<String> = names.iter().map(|name| format!("--input={name}")).collect();
+    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    let line = |name: &str| {
+        let mark = format!("// OVERWRITES {name}");
+        text.lines().position(|line| line.ends_with(&mark)).map(|line| line as u64 + 1)
+    };
+    for (shadow, options) in
+        [("dot", ""), ("dot", "--no-avx512"), ("dot", "--superblock-limit=1"), ("adjoint", "")]
+    {
+        let options = [&inputs[..], &options.split_whitespace().collect::<Vec<_>>()].concat();
+        let seen = Case::new(shadow, &options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+        let rows = seen.report.document["coverage"]["overwritten"].as_array().cloned().unwrap_or_default();
+        let row = |row: &Value| {
+            let name = row["input"].as_str().expect("a name").to_owned();
+            if let Some(line) = line(&name) {
+                assert_eq!(row["site"]["line"].as_u64(), Some(line), "{options:?}: {row}");
+            }
+            (name, row["floats"].as_u64(), row["of"].as_u64())
+        };
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        let expected = [("x", 1, 2), ("got", 1, 2), ("some", 3, 8), ("filled", 4, 5), ("copied", 2, 4)];
+        let expected = expected.map(|(name, floats, of)| (name.to_owned(), Some(floats), Some(of)));
+        assert_eq!(rows, expected, "{shadow} {options:?}");
+    }
+}
+
 #[test]
 fn floats_that_leave_in_binary_form_are_counted() {
     let Some(seen) = observe("dot", "left.c", "-O1", "sse2", &[]) else { return };
     assert_eq!(gaps(&seen), [("sendto (system call)".to_owned(), 3)]);
+}
+
+/// Each way, the start of what it is called, and the number of floats; ways on which nothing is lost have no name. With a
+/// report of the child's for what that fetches itself.
+#[test]
+fn floats_that_leave_unseen_are_counted() {
+    const WAYS: [(&str, &str, u64); 11] = [
+        ("file", "mmap", 2),
+        ("gone", "", 0),
+        ("read", "mmap", 2),
+        ("inherited", "mmap", 2),
+        ("kept", "", 0),
+        ("argument", "execve of /bin/true", 1),
+        ("replaced", "execve of ", 1),
+        ("ring", "io_uring_enter", 2),
+        ("queue", "io_submit", 1),
+        ("message", "mq_timedsend", 1),
+        ("reader", "process_vm_readv", 2),
+    ];
+    let source = host::tests_dir().join("guests/dot/leaves.c");
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &source, "-lrt").build().unwrap_or_else(|e| panic!("{e}"))
+    else {
+        return host::skipped("leaves.c", "gcc is not installed");
+    };
+    for (way, name, floats) in WAYS {
+        for options in [&["--input=x"][..], &["--input=x", "--no-avx512"]] {
+            let case = Case::new("dot", options, &exe).arg(way);
+            let native = case.native().unwrap_or_else(|e| panic!("{e}"));
+            let outcome = case.tool(&["--report=json:report.json"]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((outcome.end, &outcome.stdout), (native.end, &native.stdout), "{way}");
+            let reports = outcome.files.iter().filter(|(name, _)| name.starts_with("report.json"));
+            let mut gaps = Vec::new();
+            for (_, left) in reports {
+                let Left::File(_, text) = left else { panic!("{way}: no report") };
+                let report = Report::parse(text).unwrap_or_else(|e| panic!("{e}"));
+                let all = report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+                gaps.extend(
+                    all.into_iter().map(|gap| (gap["instruction"].to_string(), gap["count"].as_u64())),
+                );
+                let stale = report.outputs.iter().filter(|output| output.value == 4.0);
+                assert!(stale.into_iter().all(|output| output.dot == Some(0.0)), "{way}");
+            }
+            match &gaps[..] {
+                [] => assert_eq!(floats, 0, "{way} {options:?}"),
+                [(is, count)] => {
+                    assert!(is.contains(name) && *count == Some(floats), "{way} {options:?}: {gaps:?}");
+                }
+                _ => panic!("{way} {options:?}: {gaps:?}"),
+            }
+        }
+    }
 }
 
 /// Derivatives of 4, x², 5, 1/x in order, x² by a child, x + 2 + 1/x, the same with a constant for x, 1/x, 7x and x³ at 3.

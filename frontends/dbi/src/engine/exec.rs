@@ -11,7 +11,6 @@ use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
 use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
 use super::thread::Thread;
 use super::{descriptors, guest, loader, stack_limit, sys};
-use crate::runtime::handed::Handed;
 use crate::runtime::shadowed;
 use crate::session;
 use std::ffi::{CString, OsStr, OsString};
@@ -28,19 +27,38 @@ struct Request {
     place: Option<PathBuf>,
     /// That descriptor will be closed when the program starts.
     closes: bool,
+    given: Given,
+}
+
+/// Texts that a program is given.
+struct Given {
     argv: Vec<CString>,
     environment: Vec<CString>,
+    /// Places of all of them in guest memory: address and length of each.
+    places: Vec<(u64, u64)>,
+}
+
+impl Given {
+    /// The texts in the arrays at these addresses.
+    fn read(argv: u64, environment: u64) -> Result<Given, guest::Fault> {
+        let mut places = Vec::new();
+        let [argv, environment] = [argv, environment].map(|array| {
+            let texts = guest::read_cstr_array(array)?;
+            for (text, at) in texts.iter().zip((array..).step_by(8)) {
+                places.push((guest::read::<u64>(at)?, text.as_bytes().len() as u64));
+            }
+            Ok(texts)
+        });
+        Ok(Given { argv: argv?, environment: environment?, places })
+    }
 }
 
 pub(super) fn execve(thread: &mut Thread, call: &Call, path: u64, argv: u64, environment: u64) -> Answer {
     let Ok(path) = guest::read_cstr(path) else { return fail(libc::EFAULT) };
     let path =
         own_executable(thread, &path).unwrap_or_else(|| PathBuf::from(OsString::from_vec(path.into_bytes())));
-    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment))
-    else {
-        return fail(libc::EFAULT);
-    };
-    execute(thread, call, Request { path, place: None, closes: false, argv, environment })
+    let Ok(given) = Given::read(argv, environment) else { return fail(libc::EFAULT) };
+    execute(thread, call, Request { path, place: None, closes: false, given })
 }
 
 pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
@@ -59,13 +77,10 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     if flags & libc::AT_SYMLINK_NOFOLLOW as u64 != 0 && name.is_symlink() {
         return fail(libc::ELOOP);
     }
-    let (Ok(argv), Ok(environment)) = (guest::read_cstr_array(argv), guest::read_cstr_array(environment))
-    else {
-        return fail(libc::EFAULT);
-    };
+    let Ok(given) = Given::read(argv, environment) else { return fail(libc::EFAULT) };
     let directory = directory as i32;
     if name.is_absolute() || directory == libc::AT_FDCWD {
-        let request = Request { path: name, place: None, closes: false, argv, environment };
+        let request = Request { path: name, place: None, closes: false, given };
         return execute(thread, call, request);
     }
     let empty = name.as_os_str().is_empty();
@@ -78,7 +93,7 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
         [shown, descriptors::path(directory)].map(|path| if empty { path } else { path.join(&name) });
     let Some(flags) = descriptors::flags(directory) else { return fail(libc::EBADF) };
     let closes = flags & libc::FD_CLOEXEC != 0;
-    execute(thread, call, Request { path, place: Some(place), closes, argv, environment })
+    execute(thread, call, Request { path, place: Some(place), closes, given })
 }
 
 fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
@@ -86,7 +101,7 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
     if is_child && !thread.process.options.trace_children {
         return natively(thread, call, &request);
     }
-    let opened = program::open(&request.path, request.place.as_deref(), request.argv.clone());
+    let opened = program::open(&request.path, request.place.as_deref(), request.given.argv.clone());
     let checked = opened.and_then(|program| program::check(&program.file).map(|()| program));
     match checked {
         // A script's interpreter would find nothing by that name.
@@ -109,9 +124,10 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
 
 /// Executes the tool with the new program.
 fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
+    shadowed::executes(thread.process, &request.path, &request.given.places);
     let mut argv: Vec<CString> = vec![c"shadowgrind".into()];
     argv.extend(thread.process.options.tool_arguments.iter().map(|arg| c_string(arg)));
-    if let Some(name) = request.argv.first() {
+    if let Some(name) = request.given.argv.first() {
         argv.push(c_string(OsStr::from_bytes(&[b"--argv0=", name.as_bytes()].concat())));
     }
     let file = request.place.as_ref().map(File::open);
@@ -130,14 +146,14 @@ fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     argv.extend(thread.descriptors.arguments());
     argv.push(c"--".into());
     argv.push(loader::c_path(&request.path));
-    argv.extend(request.argv.iter().skip(1).cloned());
+    argv.extend(request.given.argv.iter().skip(1).cloned());
     let stack_limit = stack_limit::current();
     if thread.process.has_mirror() {
         argv.splice(1..1, stack_limit::lower());
     }
     let tool = c"/proc/self/exe";
     thread.descriptors.hand_on(true);
-    let answer = exec_kernel(thread, tool.as_ptr() as u64, &argv, &request.environment);
+    let answer = exec_kernel(tool.as_ptr() as u64, &argv, &request.given.environment);
     thread.descriptors.hand_on(false);
     stack_limit::set(stack_limit);
     if let Some(descriptor) = descriptor {
@@ -168,7 +184,7 @@ fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
         // SAFETY: the arguments are the guest's own.
         Answer::Value(unsafe { sys::syscall(call.number, call.args) })
     } else {
-        exec_kernel(thread, path.as_ptr() as u64, &request.argv, &request.environment)
+        exec_kernel(path.as_ptr() as u64, &request.given.argv, &request.given.environment)
     };
     super::signals::set_kernel_mask(thread.signals.mask);
     for (signal, action) in ours {
@@ -177,19 +193,22 @@ fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
     answer
 }
 
-/// Writes down for the report that this program is not followed, if it is one.
+/// Writes down for the report that this program is not followed, if it is one, and what leaves with it.
 fn note_unfollowed(thread: &Thread, request: &Request) {
     use std::os::unix::fs::PermissionsExt;
     let book = thread.descriptors.get(Use::Book);
     let path = request.place.as_deref().unwrap_or(&request.path);
     let is_program = |data: std::fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
-    if book >= 0 && std::fs::metadata(path).is_ok_and(is_program) {
+    if !std::fs::metadata(path).is_ok_and(is_program) {
+        return;
+    }
+    shadowed::executes(thread.process, &request.path, &request.given.places);
+    if book >= 0 {
         sys::write_all(book, session::unfollowed(&request.path).as_bytes());
     }
 }
 
-fn exec_kernel(thread: &Thread, path: u64, argv: &[CString], environment: &[CString]) -> Answer {
-    shadowed::handed(thread.process).into_iter().for_each(Handed::leave);
+fn exec_kernel(path: u64, argv: &[CString], environment: &[CString]) -> Answer {
     let pointers =
         |strings: &[CString]| -> Vec<u64> { strings.iter().map(|s| s.as_ptr() as u64).chain([0]).collect() };
     let (argv, environment) = (pointers(argv), pointers(environment));

@@ -19,6 +19,7 @@ mod elf;
 mod emulate;
 pub(crate) mod end;
 mod exec;
+pub(crate) mod first_touch;
 mod futex;
 pub(crate) mod guest;
 pub(crate) mod guest_code;

@@ -118,6 +118,23 @@ pub(crate) fn count(address: u64, len: u64) -> u64 {
     floats
 }
 
+/// Number of floats that have shadows in a range of the memory of another process under the tool, address and length; 0 where
+/// that cannot be read.
+pub(crate) fn count_elsewhere(process: u64, (address, len): (u64, u64)) -> u64 {
+    let mut words = [0_u64; PAGE as usize / 8];
+    let mut floats = 0;
+    for from in (0..len).step_by(PAGE as usize).filter(|&from| has(address + from, PAGE)) {
+        let bytes = PAGE.min(len - from);
+        words.fill(0);
+        let (own, other) = ([words.as_mut_ptr() as u64, bytes], [PLANE + address + from, bytes]);
+        let args = [process, own.as_ptr() as u64, 1, other.as_ptr() as u64, 1, 0];
+        // SAFETY: the kernel writes into the array, which has room for a page.
+        unsafe { sys::syscall(libc::SYS_process_vm_readv as u64, args) };
+        floats += words.iter().filter(|&&word| word != 0).count() as u64;
+    }
+    floats
+}
+
 /// Clears the mirror of a guest range; pages that are clear are not touched.
 pub(crate) fn clear(address: u64, len: u64) {
     const ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];

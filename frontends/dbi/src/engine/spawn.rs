@@ -5,12 +5,13 @@
 //! child with memory of its own is this process over again.
 
 use super::descriptors::Table;
+use super::first_touch::{self, Touches};
 use super::layout::PAGE;
 use super::lock::Lock;
 use super::process::Process;
 use super::signals::action::Actions;
 use super::signals::{Signals, block_all, block_faults_too, handler, set_kernel_mask};
-use super::syscalls::{Answer, fail, signal_waits};
+use super::syscalls::{Answer, fail, queued, signal_waits};
 use super::thread::{self, Thread};
 use super::threads::Handle;
 use super::translate::Translator;
@@ -288,6 +289,7 @@ pub(crate) fn new_thread(
         mode: Mode::BARE,
         shadowed,
         diverted: 0,
+        touches: Touches::default(),
         arrived: false,
         counters: thread::Counters::NONE,
         carrier,
@@ -453,9 +455,10 @@ fn hold_all_locks(process: &Process) -> impl Sized {
     let stats = stats::hold();
     let shared = shared_planes::hold();
     let arena = arena::hold();
+    let rings = queued::hold();
     // Last: everything above may allocate.
     let allocator = alloc::hold_for_fork();
-    (allocator, arena, shared, stats, retired, threads, changes, space, heap, session)
+    (allocator, rings, arena, shared, stats, retired, threads, changes, space, heap, session)
 }
 
 fn become_child(thread: &mut Thread, args: &CloneArgs) {
@@ -464,6 +467,7 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
         tool.session.forked();
         thread.context.forget_counts();
         tool.forked();
+        first_touch::forked();
     }
     shadowed::forked(thread);
     thread.process.threads.keep_only(&thread.handle);

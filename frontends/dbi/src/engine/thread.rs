@@ -5,6 +5,7 @@
 use super::cache::Cache;
 use super::changes::Forget;
 use super::descriptors::{self, Table};
+use super::first_touch::{self, Touches};
 use super::guest_code::GuestCode;
 use super::layout::page_floor;
 use super::process::Process;
@@ -48,6 +49,8 @@ pub(crate) struct Thread {
     pub(crate) shadowed: Option<Box<Shadowed>>,
     /// Host address at which a signal diverted the block it interrupted; 0 for none.
     pub(crate) diverted: u64,
+    /// First touches of floats, as far as this thread has to see to them.
+    pub(crate) touches: Touches,
     /// True if a single step has reached the code that was entered.
     pub(crate) arrived: bool,
     pub(crate) counters: Counters,
@@ -209,6 +212,7 @@ impl Thread {
         let was_stepping = self.context.rflags & stepping::TRAP_FLAG != 0;
         shadowed::enters(self);
         self.run_block(block, was_stepping);
+        self.place_touches();
         let exit = self.context.exit as ExitId;
         shadowed::replay_records(self);
         let steps = was_stepping && self.completes_instruction(exit);
@@ -217,6 +221,17 @@ impl Thread {
             stepping::trap(self);
         }
         next
+    }
+
+    /// Finds the guest instructions that were the first to overwrite floats, while their code is there.
+    fn place_touches(&mut self) {
+        while let Some((host_pc, tell)) = first_touch::unplaced(&mut self.touches) {
+            let located = self.cache.block_at(host_pc).and_then(|id| {
+                let mut source = GuestCode::new(self.process, self.cache.block(id).made_of.pc);
+                self.translator.locate(&self.cache, &mut source, id, host_pc)
+            });
+            tell(located.map_or(self.pc, |located| located.insn.pc()));
+        }
     }
 
     /// Tells whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the

@@ -1,6 +1,6 @@
 //! A guest thread made up by a test: registers, memory and shadows that are just what the test put there.
 
-use super::machine::{Machine, Unmapped};
+use super::machine::{Machine, Overwritten, Unmapped};
 use crate::x86::state;
 use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
@@ -164,5 +164,11 @@ impl Machine for Fake {
         for (at, &byte) in (0..).zip(&cell.to_le_bytes()[..bytes]) {
             self.mirror.insert(key(location.plus(at)), byte);
         }
+    }
+
+    fn watch(&mut self, _group: usize, _floats: &[(u64, u64)]) {}
+
+    fn overwritten(&mut self) -> Vec<Overwritten> {
+        Vec::new()
     }
 }

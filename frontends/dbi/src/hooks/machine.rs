@@ -9,6 +9,20 @@ use shadowgrind_core::shadow::Location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unmapped;
 
+/// Floats of a group that were overwritten before they were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overwritten {
+    /// The number that the group was given.
+    pub(crate) group: usize,
+    /// Number of these floats, and of all of the group.
+    pub(crate) floats: u64,
+    pub(crate) of: u64,
+    /// There may be more: not all could be watched to the end.
+    pub(crate) at_least: bool,
+    /// Guest address of the instruction that was the first, if that is known.
+    pub(crate) pc: Option<u64>,
+}
+
 /// One guest thread, stopped between two instructions. Registers and shadows may be read and written.
 pub(crate) trait Machine {
     /// General register by hardware number, 0 (rax) … 15 (r15).
@@ -43,6 +57,11 @@ pub(crate) trait Machine {
     fn cell(&mut self, location: Location, bytes: usize) -> u128;
     /// Sets the bytes that are kept beside `bytes` bytes (at most 16) at `location`.
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128);
+    /// Has it noted whether these floats of memory, address and bytes, are read before they are overwritten. They are asked
+    /// about as the group of this number.
+    fn watch(&mut self, group: usize, floats: &[(u64, u64)]);
+    /// Ends that; the groups of which floats were overwritten first.
+    fn overwritten(&mut self) -> Vec<Overwritten>;
 }
 
 /// Reads a little-endian integer of `N` bytes.

@@ -11,9 +11,10 @@ use super::recording::{self, Recorder};
 use super::registers::RegisterShadows;
 use super::{Tool, visit};
 use crate::context::{Context, FunctionCall};
-use crate::engine::planes;
 use crate::engine::process::Process;
+use crate::engine::syscalls::SYSCALL_BYTES;
 use crate::engine::thread::Thread;
+use crate::engine::{first_touch, planes};
 use crate::session::Calls;
 use crate::x86::mode::Mode;
 use crate::x86::state;
@@ -24,6 +25,7 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
 use shadowgrind_core::words::Raw;
 use shadowgrind_shadows::none::Nothing;
+use std::path::Path;
 
 /// State that is kept for a thread.
 pub(crate) struct Shadowed {
@@ -329,6 +331,7 @@ pub(crate) fn resume(thread: &mut Thread, frame: u64) {
 /// The kernel wrote guest memory.
 pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
     if thread.process.is_annotating() && planes::has(address, len) {
+        first_touch::overwritten_by(thread.pc, address, len);
         planes::clear(address, len);
     }
 }
@@ -383,6 +386,45 @@ pub(crate) fn sent(
             };
             lost.into_iter().for_each(|lost| left(process, lost));
         }
+    }
+}
+
+/// Address of the site of the system call that the thread is at; 0 if there is none.
+pub(crate) fn address_of_call(thread: &mut Thread) -> u64 {
+    let pc = thread.pc.wrapping_sub(SYSCALL_BYTES);
+    let site = visit::call_site(thread, pc);
+    let session = thread.process.tool.as_ref().map(|tool| &tool.session);
+    site.and_then(|site| session?.address(site)).unwrap_or(0)
+}
+
+/// The program `path` takes this one's place, and is given these texts, address and length: has floats counted that are in
+/// them, or that are left otherwise.
+pub(crate) fn executes(process: &Process, path: &Path, texts: &[(u64, u64)]) {
+    let Some(tool) = process.tool.as_ref().filter(|tool| tool.policy().sent == Sent::Lost) else { return };
+    let is_shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
+    let given: u64 = texts.iter().filter(is_shadowed).map(|&(at, len)| planes::count(at, len)).sum();
+    let address = |site| tool.session.address(site).unwrap_or(0);
+    let left = tool.handed.as_ref().map_or(0, |handed| handed.leave(address));
+    tool.session.leaves(given + left, path);
+}
+
+/// The system call at `pc`, of this number and name, has fetched so many floats that have shadows where they are.
+pub(crate) fn borrowed(thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
+    let is_lost = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().sent == Sent::Lost);
+    if is_lost
+        && floats > 0
+        && let Some(site) = visit::call_site(thread, pc)
+    {
+        left(thread.process, Lost { site, call, floats });
+    }
+}
+
+/// The program has made a ring that the kernel looks at by itself.
+pub(crate) fn cannot_follow_polled_rings(process: &Process) {
+    if let Some(tool) =
+        process.tool.as_ref().filter(|tool| tool.policy().sent == Sent::Lost && tool.is_awake())
+    {
+        tool.session.cannot_follow_polled_rings();
     }
 }
 

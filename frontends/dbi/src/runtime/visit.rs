@@ -10,8 +10,8 @@ use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
 use crate::engine::syscalls::table;
 use crate::engine::thread::Thread;
-use crate::engine::{guest, planes};
-use crate::hooks::machine::{Machine, Unmapped};
+use crate::engine::{first_touch, guest, planes};
+use crate::hooks::machine::{Machine, Overwritten, Unmapped};
 use crate::session::{Arrival, Calls, Noted, Observer, ProgramEnd, Session};
 use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::{CALLER_SAVED, Watched};
@@ -103,6 +103,14 @@ impl Machine for Stopped<'_> {
         let mut registers = self.shadows();
         let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw };
         cells.write(location, &cell.to_le_bytes()[..bytes]);
+    }
+
+    fn watch(&mut self, group: usize, floats: &[(u64, u64)]) {
+        first_touch::watch(group, floats);
+    }
+
+    fn overwritten(&mut self) -> Vec<Overwritten> {
+        first_touch::overwritten()
     }
 }
 

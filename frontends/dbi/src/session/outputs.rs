@@ -6,7 +6,7 @@ use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Value};
-use shadowgrind_core::shadow::{Leaves, Seed};
+use shadowgrind_core::shadow::{Leaves, Location, Seed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::Calls;
 use shadowgrind_core::text::Notation;
@@ -94,6 +94,9 @@ impl State {
             Purpose::Seed(input, weight) => {
                 let seed = Seed { input, weight };
                 seed_all(&mut self.report.inputs[input], &floats, seed, observer, m);
+                if time == 0 {
+                    m.watch(input, &in_memory(&floats));
+                }
             }
             Purpose::Sample(spec) => {
                 let leaving = Leaving::new(OutputKind::Spec, self.labels[spec], site);
@@ -137,6 +140,15 @@ pub(super) fn seed_all(
         input.count += 1;
         observer.seed(m, x, seed);
     }
+}
+
+/// Those of the floats that are in memory: address and bytes.
+fn in_memory(floats: &[Float]) -> Vec<(u64, u64)> {
+    let place = |x: &Float| match x.location {
+        Location::Memory(at) => Some((at, x.format.bytes() as u64)),
+        Location::State(_) => None,
+    };
+    floats.iter().filter_map(place).collect()
 }
 
 /// Tells whether `x` is the number `value`, as far as its format has it.

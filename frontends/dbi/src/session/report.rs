@@ -38,12 +38,18 @@ impl Session {
         }
         if let Some(m) = m {
             state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
+            if self.config.shadow.policy().derivatives.is_some() {
+                state.count_overwritten_inputs(m);
+            }
             if self.config.shadow.policy().derivatives == Some(Derivatives::InPlace) {
                 state.warn_of_overwritten_inputs(observer, m);
             }
         }
         let is_concerned = self.is_concerned(&state);
         self.warn_at_end(&mut state, is_concerned);
+        if self.tree.is_first_process() {
+            state.count_left(&*self.tree);
+        }
         state.gather(observer, self.config.shadow.is_carried());
         let not_found = self.not_found(&state);
         if !is_concerned {

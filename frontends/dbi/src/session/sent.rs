@@ -3,13 +3,18 @@
 use super::calls::Calls;
 use super::observer::Observer;
 use super::state::{Session, State};
+use super::tree::{self, Tree};
 use crate::hooks::machine::{Machine, read_u64};
-use shadowgrind_core::findings::{Label, Output, OutputKind, Written};
+use shadowgrind_core::findings::{Gap, Label, Output, OutputKind, Written};
 use shadowgrind_core::site::Site;
 use std::ops::Range;
+use std::path::Path;
 
 /// Floats are looked for at addresses divisible by this.
 const ALIGNMENT: u64 = 4;
+
+/// Numbers of system calls among those of instructions: beyond those in the decoder.
+const SYSTEM_CALLS: usize = 1 << 16;
 
 /// Badness of the statement about a float: more in the order of tuples.
 pub(super) type Badness = (u8, f64);
@@ -62,15 +67,31 @@ impl Session {
 
     /// The system call at `site`, of this number and name, has taken so many floats with shadows where none is followed.
     pub(crate) fn left(&self, site: Site, (number, name): (u64, &str), floats: u64) {
-        /// Beyond the numbers of instructions in the decoder.
-        const SYSTEM_CALLS: usize = 1 << 16;
         let mut state = self.state.lock();
         let of = (site, SYSTEM_CALLS + number as usize);
         state.gaps.entry(of).or_insert_with(|| (format!("{name} (system call)"), 0)).1 += floats;
     }
 }
 
+impl Session {
+    /// This image executes a program, to which it leaves so many floats with shadows.
+    pub(crate) fn leaves(&self, floats: u64, program: &Path) {
+        if floats > 0 {
+            tree::note_left(&*self.tree, floats, program);
+        }
+    }
+}
+
 impl State {
+    /// Counts the floats that images of the tree have left to programs that they executed.
+    pub(super) fn count_left(&mut self, tree: &dyn Tree) {
+        let gap = |(program, count)| {
+            let instruction = format!("execve of {program} (system call)");
+            Gap { instruction, count, site: Site::NONE }
+        };
+        self.report.coverage.gaps.extend(tree::all_left(tree).into_iter().map(gap));
+    }
+
     /// The site of a system call. The call of the C library's function, if that keeps no frame, says more than its own
     /// instruction.
     fn system_call(&mut self, pc: u64, m: &mut dyn Machine) -> Site {

@@ -62,6 +62,21 @@ pub(super) fn all_unfollowed(tree: &dyn Tree) -> Vec<String> {
     all
 }
 
+/// Floats that a program was given, or could read, that was executed and knows nothing of their shadows.
+const LEFT: &str = "left";
+
+/// Writes down that an image leaves floats to the program that it executes.
+pub(super) fn note_left(tree: &dyn Tree, floats: u64, program: &Path) {
+    tree.write(&format!("{LEFT}\t{floats}\t{}\n", escaped(&program.to_string_lossy())));
+}
+
+/// All that: programs, and floats.
+pub(super) fn all_left(tree: &dyn Tree) -> Vec<(String, u64)> {
+    let book = tree.read();
+    let lines = book.lines().filter_map(|line| line.strip_prefix(LEFT)?.strip_prefix('\t')?.split_once('\t'));
+    lines.filter_map(|(floats, program)| Some((program.to_owned(), floats.parse().ok()?))).collect()
+}
+
 /// One line about each of `missing` that no process has found.
 pub(super) fn not_found(tree: &dyn Tree, missing: &[Missing]) -> Vec<String> {
     let book = tree.read();

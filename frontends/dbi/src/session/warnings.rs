@@ -5,8 +5,9 @@ use super::places::Missed;
 use super::seeds::{Job, Purpose, When};
 use super::state::{Session, State};
 use super::tree;
-use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::Warning;
+use crate::hooks::machine::{Machine, Overwritten};
+use shadowgrind_core::findings::{OverwrittenSeeds, Warning};
+use shadowgrind_core::site::Site;
 
 /// An input was never reached.
 const NEVER_REACHED: &str = "input-never-reached";
@@ -30,6 +31,8 @@ const NOT_FOUND: &str = "spec-not-found";
 const NOTHING_SEEDED: &str = "nothing-seeded";
 /// Programs that child processes executed ran natively.
 const NOT_FOLLOWED: &str = "exec-not-followed";
+/// A ring of io_uring reads and writes unseen.
+const POLLED: &str = "ring-not-followed";
 /// There are findings that the user does not want to hear about.
 const SUPPRESSED: &str = "findings-suppressed";
 /// A static program without symbols: nobody can tell where it prints.
@@ -96,6 +99,13 @@ impl Session {
         state.warn(NOT_FOLLOWED, text);
     }
 
+    /// Says that there is a ring of io_uring that the kernel looks at by itself.
+    pub(crate) fn cannot_follow_polled_rings(&self) {
+        let text = "a ring of io_uring is polled by the kernel (IORING_SETUP_SQPOLL): floats that it reads or writes are \
+                    neither followed nor counted";
+        self.state.lock().warn(POLLED, text.to_owned());
+    }
+
     /// Tells whether anybody reads what is said: a run without any report is quiet.
     pub(super) fn has_reader(&self, state: &State) -> bool {
         let to = &state.destinations;
@@ -153,6 +163,32 @@ impl State {
         self.warn(NEVER_PRINTED, format!("--output={spec}: no such float was printed"));
     }
 
+    /// Counts the seeds that the program has overwritten before it read them, and warns of inputs of which it was all.
+    pub(super) fn count_overwritten_inputs(&mut self, m: &mut dyn Machine) {
+        for Overwritten { group, floats, of, at_least, pc } in m.overwritten() {
+            let site = pc.map_or(Site::NONE, |pc| self.report.sites.at(pc));
+            self.report.coverage.overwritten.push(OverwrittenSeeds {
+                input: group,
+                floats,
+                of,
+                at_least,
+                site,
+            });
+            if floats == of {
+                self.warn_of_overwritten(group);
+            }
+        }
+    }
+
+    fn warn_of_overwritten(&mut self, input: usize) {
+        let spec = &self.report.inputs[input].spec;
+        let text = format!(
+            "--input={spec}: the program has overwritten what was seeded before it read any of it; \
+             {spec}@f seeds when f is entered"
+        );
+        self.warn(OVERWRITTEN, text);
+    }
+
     /// Variables that were seeded at the start, carry nothing at the end, and no output depends on any input: as a rule the
     /// program has set them first.
     pub(super) fn warn_of_overwritten_inputs(&mut self, observer: &mut dyn Observer, m: &mut dyn Machine) {
@@ -170,6 +206,9 @@ impl State {
             }
         }
         overwritten.dedup();
+        let known = &self.report.coverage.overwritten;
+        overwritten
+            .retain(|&input| !known.iter().any(|seeds| seeds.input == input && seeds.floats == seeds.of));
         for input in overwritten {
             let spec = &self.report.inputs[input].spec;
             let text = format!(

@@ -16,8 +16,8 @@ use crate::x86::code::{Slot, Spilled};
 
 const SI_KERNEL: i32 = 0x80;
 const TRAP_DEBUG: u64 = 1;
-const TRAP_PAGE_FAULT: u64 = 14;
-const ERROR_WRITE: u64 = 2;
+pub(super) const TRAP_PAGE_FAULT: u64 = 14;
+pub(super) const ERROR_WRITE: u64 = 2;
 const ERROR_USER: u64 = 4;
 const ERROR_FETCH: u64 = 16;
 

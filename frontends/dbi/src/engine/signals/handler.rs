@@ -3,8 +3,10 @@
 //! It may interrupt translated code, the border in `switch`, or Rust anywhere; so it allocates nothing, locks
 //! nothing, and touches the cache only when the thread was inside it.
 
+use super::fault::{ERROR_WRITE, TRAP_PAGE_FAULT};
 use super::{NEVER_BLOCKED, SYNCHRONOUS, bit};
 use crate::context::{Caught, Context, Fault};
+use crate::engine::first_touch::{self, PageFault};
 use crate::engine::switch::{self, Rewind};
 use crate::engine::thread::Thread;
 use crate::engine::threads::{KICK, KICK_PAYLOAD};
@@ -145,10 +147,20 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
         interrupted.set(libc::REG_RIP, recovery);
         return;
     }
-    // A breakpoint's address is that after the instruction.
     let thread = thread_of(context);
     let trap = interrupted.get(libc::REG_TRAPNO);
     let eflags = interrupted.get(libc::REG_EFL);
+    if signal == libc::SIGSEGV && trap == TRAP_PAGE_FAULT {
+        let writes = interrupted.get(libc::REG_ERR) & ERROR_WRITE != 0;
+        let fault = PageFault { address: interrupted.get(libc::REG_CR2), host_pc: pc, writes, eflags };
+        if let Some(eflags) = first_touch::touched(&mut thread.touches, fault) {
+            return interrupted.set(libc::REG_EFL, eflags);
+        }
+    }
+    if signal == libc::SIGTRAP && first_touch::stepped(&mut thread.touches) {
+        return interrupted.set(libc::REG_EFL, eflags & !stepping::TRAP_FLAG);
+    }
+    // A breakpoint's address is that after the instruction.
     if stepping::is_step_trap(signal, info[1], trap, eflags) && passes_over(thread, pc, context.entry) {
         return;
     }

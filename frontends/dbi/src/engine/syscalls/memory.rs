@@ -81,7 +81,10 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     }
     if let Some(handed) = shadowed::handed(thread.process) {
         match (region.file, region.shared) {
-            (true, shared) => handed.mapped(request.fd, request.offset, (at, request.len), shared),
+            (true, shared) => {
+                let site = shared.then(|| shadowed::address_of_call(thread));
+                handed.mapped(request.fd, request.offset, (at, request.len), site);
+            }
             (false, true) => shared_planes::share_fresh(at, request.len),
             (false, false) => {}
         }

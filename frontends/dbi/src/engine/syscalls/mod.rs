@@ -8,6 +8,7 @@ mod files;
 mod memory;
 mod proc_files;
 pub(crate) mod process;
+pub(crate) mod queued;
 mod reads;
 pub(crate) mod seccomp;
 mod signals;
@@ -67,7 +68,7 @@ fn raise_sigsys(thread: &mut Thread, call: &Call, pc: u64, code: u64, errno: u32
 }
 
 /// Length of the `syscall` instruction, bytes.
-const SYSCALL_BYTES: u64 = 2;
+pub(crate) const SYSCALL_BYTES: u64 = 2;
 
 /// Carries out the system call that translated code left for.
 pub(crate) fn call(thread: &mut Thread) -> Next {
@@ -106,6 +107,7 @@ fn take_answer(thread: &mut Thread, call: &Call, begun: &Begun, value: u64) {
     if sys::error_of(value).is_none() {
         writes::forget_shadows(thread, call, value);
         writes::look_at_received(thread, call, value);
+        writes::look_at_borrowed(thread, call, thread.pc, value);
     }
     let next = thread.pc;
     writes::look_at_sent(thread, call, begun, next, value);

@@ -2,7 +2,7 @@
 //!
 //! A call without a row is passed on and taken to write nothing that matters. What is not supported is a row too.
 
-use super::{Answer, Call, files, memory, proc_files, process, seccomp, signals, wait};
+use super::{Answer, Call, files, memory, proc_files, process, queued, seccomp, signals, wait};
 use crate::engine::thread::Thread;
 
 /// Who answers a call.
@@ -397,9 +397,9 @@ static TABLE: &[Row] = &[
     row(333, "io_pgetevents", By(wait::io_pgetevents), Nothing),
     row(334, "rseq", Refused(libc::ENOSYS), Nothing),
     row(424, "pidfd_send_signal", Plain, Nothing),
-    row(425, "io_uring_setup", Plain, Nothing),
+    row(425, "io_uring_setup", By(queued::io_uring_setup), Nothing),
     row(426, "io_uring_enter", Plain, Nothing),
-    row(427, "io_uring_register", Plain, Nothing),
+    row(427, "io_uring_register", By(queued::io_uring_register), Nothing),
     row(428, "open_tree", Plain, Nothing),
     row(429, "move_mount", Plain, Nothing),
     row(430, "fsopen", Plain, Nothing),

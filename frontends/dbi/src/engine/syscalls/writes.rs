@@ -4,12 +4,13 @@
 //! What each call writes is in the table; here it becomes addresses.
 
 use super::Call;
+use super::queued::{self, Request};
 use super::table::{self, Writes};
-use crate::engine::guest;
-use crate::engine::sys;
 use crate::engine::thread::Thread;
+use crate::engine::{guest, planes, sys};
 use crate::runtime::handed::{Begun, Writing};
 use crate::runtime::shadowed;
+use std::os::unix::fs::MetadataExt;
 
 /// `struct iovec`: base, length.
 const IOVEC_BYTES: u64 = 16;
@@ -55,7 +56,10 @@ pub(super) const fn sends(number: u16) -> bool {
             | libc::SYS_sendmmsg
             | libc::SYS_vmsplice
             | libc::SYS_msgsnd
+            | libc::SYS_mq_timedsend
             | libc::SYS_process_vm_writev
+            | libc::SYS_io_uring_enter
+            | libc::SYS_io_submit
     )
 }
 
@@ -70,6 +74,7 @@ pub(super) fn handed_out(call: &Call, sent: u64) -> Vec<(u64, u64)> {
         | libc::SYS_vmsplice
         | libc::SYS_process_vm_writev => pieces(buffer, len, sent),
         libc::SYS_msgsnd => vec![(buffer + MSGBUF_TYPE_BYTES, len)],
+        libc::SYS_mq_timedsend => vec![(buffer, len)],
         libc::SYS_sendmsg => pieces_of_message(buffer, sent),
         libc::SYS_sendmmsg => {
             let messages = (0..sent.min(len)).map(|n| buffer + n * MMSGHDR_BYTES);
@@ -113,10 +118,25 @@ pub(super) fn begin_to_send(thread: &Thread, call: &Call) -> Begun {
     if !sends(call.number as u16) || !thread.process.is_annotating() {
         return Begun::Elsewhere;
     }
+    if let Some(requests) = queued::requests(call) {
+        return Begun::Queued(requests.into_iter().map(|request| begin_request(thread, request)).collect());
+    }
     let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) else {
         return Begun::Elsewhere;
     };
     handed.begin(Writing { descriptor, offset, pieces: &handed_out(call, u64::MAX) })
+}
+
+/// Pieces that a request hands out. What it has written carries no shadow from now on: the program leaves it alone until it
+/// is told that the request is done.
+fn begin_request(thread: &Thread, request: Request) -> Vec<(u64, u64)> {
+    match request {
+        Request::Out(pieces) => pieces,
+        Request::Into(pieces) => {
+            pieces.into_iter().for_each(|(base, len)| shadowed::kernel_wrote(thread, base, len));
+            Vec::new()
+        }
+    }
 }
 
 /// Has the tool look at what a call of the instruction before `next` has handed out: its result says how much.
@@ -128,7 +148,11 @@ pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, begun: &Begun, next
     let pc = next.wrapping_sub(super::SYSCALL_BYTES);
     let sent = if sys::error_of(result).is_none() { result } else { 0 };
     let failed = sys::error_of(result).is_some();
-    let pieces = if failed { Vec::new() } else { handed_out(call, sent) };
+    let pieces = match begun {
+        _ if failed => Vec::new(),
+        Begun::Queued(requests) => requests.iter().take(sent as usize).flatten().copied().collect(),
+        _ => handed_out(call, sent),
+    };
     let (descriptor, offset) = channel(call).unwrap_or_default();
     let writing = Writing { descriptor, offset, pieces: &pieces };
     shadowed::sent(thread, pc, (call.number, row.name), begun, writing);
@@ -159,7 +183,7 @@ pub(super) fn look_at_received(thread: &Thread, call: &Call, read: u64) {
 }
 
 /// The first `sent` bytes of what a `msghdr` is made of.
-fn pieces_of_message(at: u64, sent: u64) -> Vec<(u64, u64)> {
+pub(super) fn pieces_of_message(at: u64, sent: u64) -> Vec<(u64, u64)> {
     match guest::read::<[u64; 4]>(at) {
         Ok([_, _, iov, count]) => pieces(iov, count, sent),
         Err(guest::Fault) => Vec::new(),
@@ -177,6 +201,25 @@ pub(super) fn pieces(at: u64, count: u64, mut left: u64) -> Vec<(u64, u64)> {
         left -= part;
     }
     pieces
+}
+
+/// Floats with shadows that a call has read from the memory of another process under the tool, to which they stay there.
+pub(super) fn look_at_borrowed(thread: &mut Thread, call: &Call, next: u64, read: u64) {
+    let [process, _, _, remote, count, _] = call.args;
+    if call.number as i64 != libc::SYS_process_vm_readv || !runs_the_tool(process) {
+        return;
+    }
+    let floats =
+        pieces(remote, count, read).into_iter().map(|piece| planes::count_elsewhere(process, piece)).sum();
+    let pc = next.wrapping_sub(super::SYSCALL_BYTES);
+    shadowed::borrowed(thread, pc, (call.number, "process_vm_readv"), floats);
+}
+
+/// Tells whether a process runs this same tool.
+fn runs_the_tool(process: u64) -> bool {
+    let file = |link: String| std::fs::metadata(link).map(|data| (data.dev(), data.ino())).ok();
+    let own = file("/proc/self/exe".to_owned());
+    own.is_some() && own == file(format!("/proc/{process}/exe"))
 }
 
 /// Drops shadows in the first `left` bytes of an array of `iovec`.

@@ -1,6 +1,7 @@
 //! Channels that descriptors are open on: a file, at some offset, or one end of a stream.
 
-use crate::engine::sys;
+use crate::engine::{descriptors, sys};
+use std::ffi::{CStr, CString};
 
 /// A file, pipe or socket, for as long as there are processes that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,17 +26,16 @@ pub(super) enum Channel {
 impl Channel {
     /// The channel that `descriptor` is open on, if that can hand anything on.
     pub(super) fn of(descriptor: u64) -> Option<Channel> {
+        Channel::named(descriptor, c"", libc::AT_EMPTY_PATH)
+    }
+
+    /// The channel that `path`, seen from the directory `descriptor`, names.
+    fn named(descriptor: u64, path: &CStr, flags: i32) -> Option<Channel> {
         // SAFETY: zero bytes are a valid value of this C structure.
         let mut stat: libc::statx = unsafe { std::mem::zeroed() };
         let wanted = u64::from(libc::STATX_BASIC_STATS | libc::STATX_BTIME);
-        let args = [
-            descriptor,
-            c"".as_ptr() as u64,
-            libc::AT_EMPTY_PATH as u64,
-            wanted,
-            std::ptr::from_mut(&mut stat) as u64,
-            0,
-        ];
+        let args =
+            [descriptor, path.as_ptr() as u64, flags as u64, wanted, std::ptr::from_mut(&mut stat) as u64, 0];
         // SAFETY: the path is a C string, and the kernel fills the structure.
         sys::check(unsafe { sys::syscall(libc::SYS_statx as u64, args) }).ok()?;
         let key = Key {
@@ -50,6 +50,27 @@ impl Channel {
             _ => None,
         }
     }
+}
+
+/// The channel that the absolute `path` names.
+pub(super) fn at(path: &[u8]) -> Option<Channel> {
+    let path = CString::new(path).ok().filter(|_| path.starts_with(b"/"))?;
+    Channel::named(libc::AT_FDCWD as u64, &path, 0)
+}
+
+/// Path of the file that `descriptor` is open for, as the kernel names it; empty if that cannot be found out.
+pub(super) fn path(descriptor: u64) -> Vec<u8> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
+    link.into_os_string().into_encoded_bytes()
+}
+
+/// Tells whether a program that is executed has the file open.
+pub(super) fn is_open(file: Key) -> bool {
+    let Ok(all) = std::fs::read_dir("/proc/self/fd") else { return false };
+    let numbers = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let mut inherited = numbers
+        .filter(|&number| descriptors::flags(number).is_some_and(|flags| flags & libc::FD_CLOEXEC == 0));
+    inherited.any(|number| Channel::of(number as u64) == Some(Channel::File(file)))
 }
 
 /// Bytes of the file.

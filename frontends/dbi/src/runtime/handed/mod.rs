@@ -9,9 +9,10 @@
 
 mod channel;
 mod log;
+mod mapped;
 mod windows;
 
-use crate::engine::{Lock, descriptors, guest, planes, shared_planes};
+use crate::engine::{Lock, descriptors, guest, planes};
 use channel::{Channel, Key};
 use hashbrown::HashMap;
 use log::{Entry, Log, NUMBERS};
@@ -35,12 +36,15 @@ mod kind {
     pub(super) const DATA: u64 = 4;
     /// Two sockets: the other key is in numbers 4 to 6.
     pub(super) const PAIR: u64 = 5;
-    /// The mirror of a file that is mapped and shared: its place among such mirrors, and length; and that all can read it.
+    /// The mirror of a file that is mapped and shared: its place among such mirrors, and length; that all can read it; the
+    /// address of the call that mapped it first. Its bytes are the file's path.
     pub(super) const WINDOW: u64 = 6;
     /// Bytes that a process which has ended leaves unread: place, address and number of the call, floats.
     pub(super) const LEFT: u64 = 7;
     /// The process that speaks for all has ended.
     pub(super) const ENDED: u64 = 8;
+    /// A program that knows of no shadows was given a file that is mapped and shared: number 4 is how many floats are in it.
+    pub(super) const EXPOSED: u64 = 9;
 }
 const AT: usize = 4;
 const LEN: usize = 5;
@@ -69,6 +73,8 @@ struct Known {
     peers: HashMap<Key, Key>,
     /// Mirrors of files that are shared: place among such mirrors and length, and place in the log.
     windows: HashMap<Key, (u64, u64, u64)>,
+    /// Floats in such files when other programs could read them, at most.
+    exposed: HashMap<Key, u64>,
     /// Bytes in use for such mirrors.
     windows_end: u64,
     /// Entries that this process has written.
@@ -116,6 +122,8 @@ pub(crate) enum Begun {
     Elsewhere,
     /// To a file.
     File(Key),
+    /// By these requests, each with the pieces that it hands out, to where nobody reads them.
+    Queued(Vec<Vec<(u64, u64)>>),
     /// To a stream, so many bytes from this position on; with shadows that are noted at a place.
     Stream { place: u64, at: u64, len: u64, noted: Option<u64> },
 }
@@ -180,7 +188,7 @@ impl Handed {
     /// After it: what was written is in the pieces, and what that takes out of the process is in `lost`. Gives that back if
     /// nobody can read it.
     pub(crate) fn end(&self, begun: &Begun, writing: Writing<'_>, lost: Option<Lost>) -> Option<Lost> {
-        if matches!(begun, Begun::Elsewhere) {
+        if matches!(begun, Begun::Elsewhere | Begun::Queued(_)) {
             return lost;
         }
         let written = length(writing.pieces);
@@ -188,7 +196,7 @@ impl Handed {
         let mut log = self.log.hold();
         known.catch_up(&log);
         let noted = match *begun {
-            Begun::Elsewhere => None,
+            Begun::Elsewhere | Begun::Queued(_) => None,
             Begun::File(key) => known.wrote_file(&mut log, &self.windows, key, writing, written),
             Begun::Stream { place, at, len, noted } => {
                 if written != len && log.number(place, WRITTEN) == at + len {
@@ -242,53 +250,27 @@ impl Handed {
         }
     }
 
-    /// A file is mapped, from `offset` on, at guest memory with this start and length; `shared` with who else has it.
-    pub(crate) fn mapped(&self, descriptor: u64, offset: u64, memory: (u64, u64), shared: bool) {
-        if !shared && self.log.len() == 0 {
-            return;
-        }
-        let Some(Channel::File(key)) = Channel::of(descriptor) else { return };
-        if shared {
-            self.share(key, channel::size(descriptor), offset, memory);
-        }
+    /// Another program takes this one's place, and knows of nothing: the floats that it leaves. If the process is not the first,
+    /// that one counts them. `at` is the address of a site.
+    pub(crate) fn leave(&self, at: impl Fn(Site) -> u64) -> u64 {
         let mut known = self.known.lock();
         let mut log = self.log.hold();
         known.catch_up(&log);
-        known.read_noted(&mut log, key, offset..offset + memory.1, &[memory]);
-    }
-
-    /// Segment `id` of System V's shared memory is attached.
-    pub(crate) fn attached(&self, id: u64, memory: (u64, u64)) {
-        /// No file is on that device.
-        const DEVICE: u64 = u64::MAX;
-        self.share(Key { device: DEVICE, inode: id, born: 0 }, memory.1, 0, memory);
-    }
-
-    /// Memory shows a file, which has so many bytes: its mirror is that of whoever else has it.
-    fn share(&self, key: Key, size: u64, offset: u64, (start, len): (u64, u64)) {
-        let mut known = self.known.lock();
-        let mut log = self.log.hold();
-        known.catch_up(&log);
-        let enough = known.windows.get(&key).filter(|(_, bytes, _)| offset + len <= *bytes).copied();
-        let window = enough.or_else(|| {
-            let (at, bytes) = (known.windows_end, Windows::bytes(size.max(offset + len)));
-            if at + bytes > windows::BYTES {
-                return None;
-            }
-            let numbers = [kind::WINDOW, key.device, key.inode, key.born, at, bytes, 1, 0];
-            log.add(numbers, &[]).map(|place| (at, bytes, place))
-        });
-        known.catch_up(&log);
-        if let Some((at, ..)) = window {
-            shared_planes::share_window(start, len, self.windows.address(at + offset));
+        let exposed = self.left_in_files(&known, &log, channel::is_open);
+        for &(key, _, floats) in &exposed {
+            log.add([kind::EXPOSED, key.device, key.inode, key.born, floats, 0, 0, 0], &[]);
         }
-    }
-
-    /// Another program takes this one's place, and knows of nothing.
-    pub(crate) fn leave(&self) {
+        let own = known.unread(&log);
         if self.first == std::process::id() {
-            self.log.hold().add([kind::ENDED, 0, 0, 0, 0, 0, 0, 0], &[]);
+            log.add([kind::ENDED, 0, 0, 0, 0, 0, 0, 0], &[]);
+            let others = known.left.iter().filter(|left| log.number(left[0], IS_READ) == 0);
+            let others: u64 = others.map(|[.., floats]| floats).sum();
+            return own.iter().map(|own| own.lost.floats).sum::<u64>()
+                + others
+                + exposed.iter().map(|(.., floats)| floats).sum::<u64>();
         }
+        own.iter().for_each(|own| own.leave(&mut log, &at));
+        0
     }
 
     /// Bytes that this process, which ends, has written and nobody has read, each time counted. If it is the first, those that others
@@ -302,25 +284,38 @@ impl Handed {
         let mut known = self.known.lock();
         let mut log = self.log.hold();
         known.catch_up(&log);
-        let own = std::mem::take(&mut known.own).into_iter();
-        let own: Vec<Own> = own.filter(|own| log.number(own.place, IS_READ) == 0).collect();
+        let own = known.unread(&log);
         let is_first = self.first == std::process::id();
         if is_first {
             log.add([kind::ENDED, 0, 0, 0, 0, 0, 0, 0], &[]);
         } else if !known.ended {
-            for Own { place, lost: Lost { site, call: (number, _), floats } } in own {
-                log.add([kind::LEFT, place, at(site), number, floats, 0, 0, 0], &[]);
-            }
+            own.iter().for_each(|own| own.leave(&mut log, &at));
             return Vec::new();
         }
+        let mapped = self.left_in_files(&known, &log, |_| false).into_iter();
         let left = std::mem::take(&mut known.left).into_iter();
         let left = left.filter(|left| is_first && log.number(left[0], IS_READ) == 0);
         let left = left.filter_map(|[_, address, number, floats]| lost([address, number, floats]));
-        own.into_iter().map(|own| own.lost).chain(left).collect()
+        let mapped = mapped.filter_map(|(_, address, floats)| lost([address, libc::SYS_mmap as u64, floats]));
+        own.into_iter().map(|own| own.lost).chain(left).chain(mapped).collect()
+    }
+}
+
+impl Own {
+    /// Has the process that speaks for all count this, unless it is read yet. `at` is the address of a site.
+    fn leave(&self, log: &mut log::Held<'_>, at: impl Fn(Site) -> u64) {
+        let Lost { site, call: (number, _), floats } = self.lost;
+        log.add([kind::LEFT, self.place, at(site), number, floats, 0, 0, 0], &[]);
     }
 }
 
 impl Known {
+    /// Takes what this process has written and nobody has read.
+    fn unread(&mut self, log: &log::Held<'_>) -> Vec<Own> {
+        let own = std::mem::take(&mut self.own).into_iter();
+        own.filter(|own| log.number(own.place, IS_READ) == 0).collect()
+    }
+
     /// Looks at what was added to the log.
     fn catch_up(&mut self, log: &log::Held<'_>) {
         while let Some((Entry { place, numbers, .. }, next)) = log.entry(self.until) {
@@ -346,6 +341,10 @@ impl Known {
                 }
                 kind::LEFT => self.left.push([device, inode, born, at]),
                 kind::ENDED => self.ended = true,
+                kind::EXPOSED => {
+                    let most = self.exposed.entry(key).or_default();
+                    *most = at.max(*most);
+                }
                 _ => {
                     let peer = Key { device: at, inode: len, born: third };
                     self.peers.extend([(key, peer), (peer, key)]);

@@ -1,0 +1,93 @@
+//! Files that are mapped and shared: their mirrors are windows, which all processes of a tree have.
+//!
+//! Floats still in one when nobody of the tree is there to read it, or when a program is executed that may read it and
+//! knows of no shadows, have left the tree, as long as there is a way to the file.
+
+use super::channel::{self, Channel, Key};
+use super::log::{self, NUMBERS};
+use super::windows::{self, Windows};
+use super::{Handed, Known, kind};
+use crate::engine::shared_planes;
+
+/// Place of the address among the numbers of a window's entry.
+const SITE: usize = 7;
+
+/// A file that memory shows.
+struct Shown {
+    /// Bytes.
+    size: u64,
+    /// As the kernel names it; empty for a segment of System V's.
+    path: Vec<u8>,
+    /// Address of the call that maps it.
+    site: u64,
+}
+
+impl Handed {
+    /// A file is mapped, from `offset` on, at guest memory with this start and length; if it is `shared` with who else has it,
+    /// by a call at this address.
+    pub(crate) fn mapped(&self, descriptor: u64, offset: u64, memory: (u64, u64), shared: Option<u64>) {
+        if shared.is_none() && self.log.len() == 0 {
+            return;
+        }
+        let Some(Channel::File(key)) = Channel::of(descriptor) else {
+            // A device that gives memory to whoever maps it, as /dev/zero.
+            return shared.into_iter().for_each(|_| shared_planes::share_fresh(memory.0, memory.1));
+        };
+        if let Some(site) = shared {
+            let file = Shown { size: channel::size(descriptor), path: channel::path(descriptor), site };
+            self.share(key, &file, offset, memory);
+        }
+        let mut known = self.known.lock();
+        let mut log = self.log.hold();
+        known.catch_up(&log);
+        known.read_noted(&mut log, key, offset..offset + memory.1, &[memory]);
+    }
+
+    /// Segment `id` of System V's shared memory is attached.
+    pub(crate) fn attached(&self, id: u64, memory: (u64, u64)) {
+        /// No file is on that device.
+        const DEVICE: u64 = u64::MAX;
+        let segment = Shown { size: memory.1, path: Vec::new(), site: 0 };
+        self.share(Key { device: DEVICE, inode: id, born: 0 }, &segment, 0, memory);
+    }
+
+    /// Memory shows a file: its mirror is that of whoever else has it.
+    fn share(&self, key: Key, file: &Shown, offset: u64, (start, len): (u64, u64)) {
+        let mut known = self.known.lock();
+        let mut log = self.log.hold();
+        known.catch_up(&log);
+        let enough = known.windows.get(&key).filter(|(_, bytes, _)| offset + len <= *bytes).copied();
+        let window = enough.or_else(|| {
+            let (at, bytes) = (known.windows_end, Windows::bytes(file.size.max(offset + len)));
+            if at + bytes > windows::BYTES {
+                return None;
+            }
+            let numbers = [kind::WINDOW, key.device, key.inode, key.born, at, bytes, 1, file.site];
+            log.add(numbers, &[&file.path]).map(|place| (at, bytes, place))
+        });
+        known.catch_up(&log);
+        if let Some((at, ..)) = window {
+            shared_planes::share_window(start, len, self.windows.address(at + offset));
+        }
+    }
+
+    /// Floats with shadows in files that are mapped and shared, or were, as far as others can come to them now, because their
+    /// paths still name them or because of `others`, or could before: file, address of the call that mapped it, number.
+    pub(super) fn left_in_files(
+        &self,
+        known: &Known,
+        log: &log::Held<'_>,
+        others: impl Fn(Key) -> bool,
+    ) -> Vec<(Key, u64, u64)> {
+        let floats = |(&key, &(at, bytes, place)): (&Key, &(u64, u64, u64))| {
+            let exposed = known.exposed.get(&key).copied().unwrap_or(0);
+            let mut path = vec![0; log.number(place, NUMBERS) as usize];
+            log.bytes(place, 0, &mut path);
+            let is_there = channel::at(&path) == Some(Channel::File(key)) || others(key);
+            let now = if is_there { self.windows.count(at, bytes) } else { 0 };
+            let floats = now.max(exposed);
+            (floats > 0).then(|| (key, log.number(place, SITE), floats))
+        };
+        known.windows.iter().filter_map(floats).collect()
+    }
+}
