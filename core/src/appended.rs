@@ -106,12 +106,6 @@ impl Kind {
         }
     }
 
-    /// The cell of operand `i`, which is written down and has eight bytes, in lane `n`.
-    #[inline(always)]
-    pub fn double_cell(&self, bytes: &[u8], i: usize, n: usize) -> u64 {
-        double(bytes, self.layout.cells[i], n)
-    }
-
     /// The floats of lane `n`.
     #[inline(always)]
     pub fn floats(&self, bytes: &[u8], n: usize) -> Floats {

@@ -11,6 +11,7 @@
 //!
 //! Knows neither instructions nor how reports look.
 
+mod abreast;
 mod appended;
 mod budget;
 mod columns;

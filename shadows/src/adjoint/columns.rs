@@ -1,4 +1,4 @@
-//! Statements as columns.
+//! Statements as columns, and loops between them.
 //!
 //! A byte says how many operands a statement has and which partials are 1 or −1; operands are named by how far back they
 //! are, in two bytes, or by numbers of four (eight beyond 2³²), and only other partials are written down. Numbers of
@@ -10,6 +10,9 @@ use super::pages;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::site::Site;
 use std::ops::{Range, RangeInclusive};
+
+/// Bytes of loops that there is room for, for each statement that is in none.
+pub(super) const LOOPS: usize = 16;
 
 /// Kinds of partials, two bits for each operand.
 const NONE: u8 = 0;
@@ -83,6 +86,19 @@ pub(super) enum Piece<'a> {
     Loop(&'a Loop),
 }
 
+impl Piece<'_> {
+    /// Pages of cells, by number, whose first statements are here.
+    pub(super) fn pages(&self) -> RangeInclusive<usize> {
+        let numbers = match self {
+            Piece::Run(run, places) => run.number..run.number + places.len() as u64,
+            Piece::Loop(head) => {
+                head.number..head.number + u64::from(head.iterations) * u64::from(head.numbers)
+            }
+        };
+        pages::first_from(numbers.start)..=pages::page_of(numbers.end.saturating_sub(1))
+    }
+}
+
 /// Statements one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
@@ -107,6 +123,7 @@ impl Columns {
             near: Vec::with_capacity(2 * statements),
             operands: Vec::with_capacity(statements),
             partials: Vec::with_capacity(statements),
+            loops: Loops::new(LOOPS * statements),
             ..Columns::default()
         }
     }
@@ -192,18 +209,6 @@ impl Columns {
         std::iter::from_fn(next).collect()
     }
 
-    /// Pages of cells, by number, whose first statements are here.
-    pub(super) fn pages(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
-        let numbers = |piece| match piece {
-            Piece::Run(run, places) => run.number..run.number + places.len() as u64,
-            Piece::Loop(head) => {
-                head.number..head.number + u64::from(head.iterations) * u64::from(head.numbers)
-            }
-        };
-        let numbers = self.pieces().into_iter().map(numbers).filter(|numbers| !numbers.is_empty());
-        numbers.map(|numbers| pages::first_from(numbers.start)..=pages::page_of(numbers.end - 1))
-    }
-
     /// The rounding of the statement at this place, if roundings are recorded.
     pub(super) fn rounding(&self, at: usize) -> Option<Rounding> {
         Some(Rounding { site: Site::from_bits(*self.sites.get(at)?), residual: *self.residuals.get(at)? })
@@ -223,7 +228,7 @@ impl Columns {
 
     /// Number of partials that are written down.
     pub(super) fn values(&self) -> u64 {
-        (self.partials.len() + self.loops.values()) as u64
+        (self.partials.len() + self.loops.partials.len()) as u64
     }
 
     /// Bytes of it all.
@@ -377,6 +382,7 @@ pub(super) mod tests {
         assert_eq!(forward, backward);
         let terms = all.iter().map(|statement| statement.terms().to_vec());
         assert_eq!(forward, numbers.into_iter().zip(terms).collect::<Vec<_>>());
-        assert_eq!(columns.pages().map(RangeInclusive::count).collect::<Vec<_>>(), [0, 1, 0]);
+        let pages = columns.pieces().into_iter().map(|piece| piece.pages().count());
+        assert_eq!(pages.collect::<Vec<_>>(), [0, 1, 0]);
     }
 }

@@ -51,11 +51,22 @@ pub(super) struct Operand {
     pub(super) step: i32,
     /// The number in the first iteration; or the place of the first distance.
     pub(super) number: u64,
-    /// The bits of the partial derivative; or the place of the first.
+    /// Place of the partial derivative in the first iteration.
     pub(super) partial: u64,
 }
 
 impl Operand {
+    /// The result's place among the numbers of an iteration.
+    #[inline(always)]
+    pub(super) fn place(&self) -> usize {
+        (self.result & !VARIES) as usize
+    }
+
+    /// Tells whether its numbers advance by a constant.
+    pub(super) fn is_regular(&self) -> bool {
+        self.step != IRREGULAR
+    }
+
     /// It as words.
     pub(super) fn words(&self) -> [u64; 3] {
         let Operand { result, step, number, partial } = *self;
@@ -87,6 +98,13 @@ pub(super) struct Numbers {
 }
 
 impl Loops {
+    /// With room for so many bytes.
+    pub(super) fn new(bytes: usize) -> Loops {
+        let (operands, partials) = (bytes / (4 * size_of::<Operand>()), bytes / size_of::<f64>());
+        let (operands, partials) = (Vec::with_capacity(operands), Vec::with_capacity(partials));
+        Loops { operands, partials, ..Loops::default() }
+    }
+
     /// Begins a loop that comes after `at` other statements of the chunk.
     pub(super) fn begin(&mut self, at: u64, number: u64, iterations: usize, numbers: usize) {
         let first = self.operands.len() as u32;
@@ -106,11 +124,12 @@ impl Loops {
     ) {
         let bits = partials[0].to_bits();
         let is_constant = partials.iter().fold(0, |all, partial| all | (partial.to_bits() ^ bits)) == 0;
-        let result = result as u32 | if is_constant { 0 } else { VARIES };
-        let partial = if is_constant { bits } else { self.partials.len() as u64 };
-        if !is_constant {
+        let (result, partial) = if is_constant {
+            (result as u32, self.constant(partials[0]))
+        } else {
             self.partials.extend_from_slice(partials);
-        }
+            (result as u32 | VARIES, (self.partials.len() - partials.len()) as u64)
+        };
         let operand = match numbers.step {
             Some(step) => Operand { result, step, number: numbers.first, partial },
             None => {
@@ -123,17 +142,25 @@ impl Loops {
         self.heads.last_mut().expect("it was begun").operands += 1;
     }
 
+    /// Place of a partial that does not change: one that is there, if it is easily found.
+    fn constant(&mut self, partial: f64) -> u64 {
+        let of_loop = &self.operands[self.heads.last().map_or(0, |head| head.first as usize)..];
+        let same = |operand: &&Operand| {
+            operand.result & VARIES == 0
+                && self.partials[operand.partial as usize].to_bits() == partial.to_bits()
+        };
+        let found = of_loop.iter().rev().take(4).find(same).map(|operand| operand.partial);
+        found.unwrap_or_else(|| {
+            self.partials.push(partial);
+            self.partials.len() as u64 - 1
+        })
+    }
+
     pub(super) fn clear(&mut self) {
         self.heads.clear();
         self.operands.clear();
         self.distances.clear();
         self.partials.clear();
-    }
-
-    /// Number of partials that are written down.
-    pub(super) fn values(&self) -> usize {
-        let constant = |operand: &&Operand| operand.result & VARIES == 0;
-        self.partials.len() + self.operands.iter().filter(constant).count()
     }
 
     /// Bytes of it all.
@@ -142,65 +169,49 @@ impl Loops {
         (size_of_val(&self.heads[..]) + size_of_val(&self.operands[..]) + columns) as u64
     }
 
-    fn operands_of(&self, head: &Loop) -> &[Operand] {
+    /// The operands of a loop's statements.
+    pub(super) fn operands_of(&self, head: &Loop) -> &[Operand] {
         &self.operands[head.first as usize..][..head.operands as usize]
     }
 
-    /// The result and the term that an operand is in an iteration of its loop.
+    /// The number of an operand in iteration `n` of its loop, in which the result has this number.
     #[inline(always)]
-    fn term(&self, head: &Loop, operand: &Operand, iteration: u32) -> (u64, Term) {
-        let n = u64::from(iteration);
-        let result = head.number + n * u64::from(head.numbers) + u64::from(operand.result & !VARIES);
-        let statement = if operand.step == IRREGULAR {
+    pub(super) fn number(&self, operand: &Operand, n: u64, result: u64) -> u64 {
+        if operand.step == IRREGULAR {
             result.wrapping_sub_signed(self.distances[(operand.number + n) as usize].into())
         } else {
-            operand.number.wrapping_add_signed(i64::from(operand.step) * i64::from(iteration))
-        };
-        let partial = if operand.result & VARIES == 0 {
-            f64::from_bits(operand.partial)
-        } else {
-            self.partials[(operand.partial + n) as usize]
-        };
-        (result, Term { statement, partial })
-    }
-
-    /// Hands each term of a loop, with the result it is a term of, to `each`: from the first to the last.
-    #[inline(always)]
-    pub(super) fn forward(&self, head: &Loop, mut each: impl FnMut(u64, Term)) {
-        for iteration in 0..head.iterations {
-            for operand in self.operands_of(head) {
-                let (result, term) = self.term(head, operand, iteration);
-                each(result, term);
-            }
+            operand.number.wrapping_add((i64::from(operand.step) as u64).wrapping_mul(n))
         }
     }
 
-    /// Hands each term of a loop, with the result it is a term of, to `each`: from the last to the first.
+    /// The partial derivatives by an operand, in all iterations of its loop or only in the first if they are the same.
     #[inline(always)]
-    pub(super) fn backward(&self, head: &Loop, mut each: impl FnMut(u64, Term)) {
-        for iteration in (0..head.iterations).rev() {
-            for operand in self.operands_of(head).iter().rev() {
-                let (result, term) = self.term(head, operand, iteration);
-                each(result, term);
-            }
-        }
+    pub(super) fn partials(&self, head: &Loop, operand: &Operand) -> &[f64] {
+        let count = if operand.result & VARIES == 0 { 1 } else { head.iterations as usize };
+        &self.partials[operand.partial as usize..][..count]
+    }
+
+    /// The partial derivative by an operand in iteration `n`.
+    #[inline(always)]
+    pub(super) fn partial(&self, operand: &Operand, n: u64) -> f64 {
+        let varies = u64::from(operand.result / VARIES);
+        self.partials[(operand.partial + n * varies) as usize]
     }
 
     /// Hands the statements of a loop to `each`, by number, from the first to the last.
     pub(super) fn statements(&self, head: &Loop, mut each: impl FnMut(u64, &Statement)) {
-        let mut open: Option<(u64, Statement)> = None;
-        self.forward(head, |result, term| match &mut open {
-            Some((number, statement)) if *number == result => statement.add(term),
-            _ => {
+        for n in 0..u64::from(head.iterations) {
+            let first = head.number + n * u64::from(head.numbers);
+            let same = |a: &Operand, b: &Operand| a.place() == b.place();
+            for operands in self.operands_of(head).chunk_by(same) {
+                let result = first + operands[0].place() as u64;
                 let mut statement = Statement::default();
-                statement.add(term);
-                if let Some((number, statement)) = open.replace((result, statement)) {
-                    each(number, &statement);
+                for operand in operands {
+                    let number = self.number(operand, n, result);
+                    statement.add(Term { statement: number, partial: self.partial(operand, n) });
                 }
+                each(result, &statement);
             }
-        });
-        if let Some((number, statement)) = open {
-            each(number, &statement);
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::loops::{Loops, Numbers};
 use super::patterns::{Pattern, Place};
 use super::{Active, EXACT, partial};
-use shadowgrind_core::appended::{Kind, Records};
+use shadowgrind_core::appended::{Floats, Kind, Operation, Records};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers;
@@ -24,9 +24,7 @@ struct Lane {
     /// Cells of the first iteration; 0 where there is no shadow.
     cells: [u64; MAX_OPERANDS],
     numbers: [Numbers; MAX_OPERANDS],
-    /// True for operands that the result depends on.
-    terms: [bool; MAX_OPERANDS],
-    /// Where the partials of each of these are: one for each iteration, or one for all.
+    /// Where the partials of operands are that the result depends on: one for each iteration, or one for all.
     partials: [Range<usize>; MAX_OPERANDS],
 }
 
@@ -35,7 +33,6 @@ struct Lane {
 pub(super) struct Packer {
     lanes: Vec<Lane>,
     partials: Vec<f64>,
-    room: [Vec<f64>; MAX_OPERANDS],
 }
 
 /// Iterations of a pattern, one after the other from the start of the records.
@@ -47,12 +44,27 @@ pub(super) struct Iterations<'a> {
 }
 
 impl<'a> Iterations<'a> {
-    /// The bytes of a record in all iterations.
+    /// The bytes from an offset on, in all iterations.
     #[inline(always)]
-    fn rows(&self, place: &Place) -> impl Iterator<Item = &'a [u8]> + Clone {
-        let at = place.at;
-        let all = &self.records.bytes[..self.count * self.pattern.bytes];
-        all.chunks_exact(self.pattern.bytes).map(move |row| &row[at..])
+    fn rows(&self, at: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
+        let (bytes, apart) = (self.records.bytes, self.pattern.bytes);
+        (0..self.count).map(move |n| &bytes[at + n * apart..])
+    }
+
+    /// The cells of operand `i` in a lane of a record, in all iterations.
+    #[inline(always)]
+    fn doubles(
+        &self,
+        place: &Place,
+        i: usize,
+        lane: usize,
+    ) -> impl ExactSizeIterator<Item = u64> + Clone + use<'a> {
+        let at = usize::from(self.kind(place).layout.cells[i]) + lane * Format::F64.bytes();
+        self.rows(place.at + at).map(word)
+    }
+
+    fn kind(&self, place: &Place) -> &'a Kind {
+        &self.records.kinds[place.kind]
     }
 
     /// So many of them.
@@ -77,30 +89,27 @@ impl Packer {
         self.partials.clear();
         let mut alike = iterations.count;
         for (n, place) in iterations.pattern.places.iter().enumerate() {
-            let kind = &iterations.records.kinds[place.kind];
+            let kind = iterations.kind(place);
             for lane in 0..usize::from(kind.lanes) {
                 let mut found = Lane { place: n, lane, ..Lane::default() };
                 for i in (0..MAX_OPERANDS).filter(|&i| kind.layout.cells[i] != 0) {
-                    let rows = iterations.rows(place);
                     let result = iterations.records.number + (place.number + lane) as u64;
                     let results = (result, iterations.pattern.numbers as u64);
                     let (cell, numbers, same) = match kind.operation.from {
-                        Format::F64 => column(rows.map(|row| kind.double_cell(row, i, lane)), results),
-                        _ => column(rows.map(|row| kind.cell(row, i, lane)), results),
+                        Format::F64 => column(iterations.doubles(place, i, lane), results),
+                        _ => column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), results),
                     };
                     (found.cells[i], found.numbers[i]) = (cell, numbers);
                     alike = alike.min(same);
                 }
                 if found.cells != [0; MAX_OPERANDS] {
+                    // The records are in the cache now.
+                    if alike == iterations.count {
+                        alike = self.differentiate(iterations, &mut found);
+                    }
                     self.lanes.push(found);
                 }
             }
-        }
-        if alike < iterations.count {
-            return Err(alike);
-        }
-        for n in 0..self.lanes.len() {
-            alike = alike.min(self.differentiate(iterations, n));
         }
         if alike < iterations.count { Err(alike) } else { Ok(()) }
     }
@@ -111,39 +120,35 @@ impl Packer {
         let mut statements = 0;
         for found in &self.lanes {
             let place = &iterations.pattern.places[found.place];
-            let kind = &iterations.records.kinds[place.kind];
+            let kind = iterations.kind(place);
             let result = place.number + found.lane;
             let first = iterations.records.number + result as u64;
-            for i in (0..MAX_OPERANDS).filter(|&i| found.terms[i]) {
-                let cells = iterations.rows(place).map(|row| kind.cell(row, i, found.lane));
+            for i in (0..MAX_OPERANDS).filter(|&i| !found.partials[i].is_empty()) {
+                let cells = iterations.rows(place.at).map(|row| kind.cell(row, i, found.lane));
                 let distances = (first..).step_by(numbers as usize).zip(cells);
                 let distances = distances.map(|(result, cell)| distance(result, cell).unwrap_or(0));
                 into.add(result, found.numbers[i], distances, &self.partials[found.partials[i].clone()]);
             }
-            statements += u64::from(found.terms.contains(&true));
+            statements += u64::from(found.partials.iter().any(|partials| !partials.is_empty()));
         }
         statements * count as u64
     }
 
-    /// Finds the partials of lane `n` of those that were found. The number of iterations that are alike.
-    fn differentiate(&mut self, iterations: &Iterations<'_>, n: usize) -> usize {
-        let Lane { place, lane, cells, .. } = self.lanes[n];
-        let place = &iterations.pattern.places[place];
-        let kind = &iterations.records.kinds[place.kind];
-        let rows = iterations.rows(place);
-        let active = cells.map(|cell| cell != 0);
-        let (terms, alike) = derive(kind, lane, rows, active, &mut self.room);
-        self.lanes[n].terms = terms;
-        for i in (0..MAX_OPERANDS).filter(|&i| terms[i]) {
-            let first = self.partials.len();
-            let shadow = numbers::of_double(cells[i]).expect("an active operand");
-            if shadow == Active::new(shadow.number) {
-                self.partials.extend_from_slice(&self.room[i]);
-            } else {
-                self.partials.extend(self.room[i].iter().map(|&partial| shadow.by_result(partial)));
+    /// Finds the partials of a lane. The number of iterations that are alike.
+    fn differentiate(&mut self, iterations: &Iterations<'_>, found: &mut Lane) -> usize {
+        let place = &iterations.pattern.places[found.place];
+        let (kind, rows) = (iterations.kind(place), iterations.rows(place.at));
+        let active = found.cells.map(|cell| cell != 0);
+        let source = Source { kind, lane: found.lane, rows };
+        let (partials, alike) = source.partials(active, &mut self.partials);
+        for (cell, range) in found.cells.iter().zip(&partials).filter(|(cell, _)| **cell != 0) {
+            let shadow = numbers::of_double(*cell).expect("an active operand");
+            if shadow != Active::new(shadow.number) {
+                let partials = &mut self.partials[range.clone()];
+                partials.iter_mut().for_each(|partial| *partial = shadow.by_result(*partial));
             }
-            self.lanes[n].partials[i] = first..self.partials.len();
         }
+        found.partials = partials;
         alike
     }
 }
@@ -164,15 +169,16 @@ fn column(cells: impl Iterator<Item = u64> + Clone, results: (u64, u64)) -> (u64
     let step = iterator.next().map_or(0, |second| second.wrapping_sub(first));
     let (mut expected, mut differences, mut count) = (first, 0, 0);
     for cell in cells.clone() {
-        // Lower four bytes that are zero mean that a cell is not that of a float.
-        differences |= cell ^ expected | u64::from(cell as u32 == 0 && first != 0);
+        differences |= cell ^ expected;
         expected = expected.wrapping_add(step);
         count += 1;
     }
     let last = expected.wrapping_sub(step);
     let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
     let advance = i32::try_from(step as i64).ok().filter(|&step| step != i32::MIN);
-    if differences == 0 && sort(first) == sort(last) && sort(first).is_some() && advance.is_some() {
+    // Between these are no lower four bytes that are zero, which cells of floats do not have.
+    let are_cells = sort(first).is_some() && sort(last).is_some() && first >> 32 == last >> 32;
+    if differences == 0 && are_cells && advance.is_some() {
         return (first, Numbers { first: number, step: advance }, count);
     }
     let (result, advance) = results;
@@ -192,71 +198,115 @@ fn sort(cell: u64) -> Option<u64> {
     }
 }
 
-/// The partials of a lane of a record by its active operands in all iterations, as far as they are terms: which these are in the first
-/// one, and the number of iterations in which they are the same.
-fn derive<'a>(
-    kind: &Kind,
-    lane: usize,
-    rows: impl Iterator<Item = &'a [u8]>,
-    active: [bool; MAX_OPERANDS],
-    into: &mut [Vec<f64>; MAX_OPERANDS],
-) -> ([bool; MAX_OPERANDS], usize) {
-    // The row is known in each arm, and nothing but its arithmetic is left of it.
-    match kind.operation.op {
-        Op::Add => row::<2>(Op::Add, kind, lane, rows, active, into),
-        Op::Sub => row::<2>(Op::Sub, kind, lane, rows, active, into),
-        Op::Mul => row::<2>(Op::Mul, kind, lane, rows, active, into),
-        Op::Div => row::<2>(Op::Div, kind, lane, rows, active, into),
-        Op::Fmadd => row::<3>(Op::Fmadd, kind, lane, rows, active, into),
-        op => match op.arity() {
-            1 => row::<1>(op, kind, lane, rows, active, into),
-            2 => row::<2>(op, kind, lane, rows, active, into),
-            _ => row::<3>(op, kind, lane, rows, active, into),
-        },
-    }
+/// The word that bytes begin with.
+#[inline(always)]
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |&word| u64::from_le_bytes(word))
 }
 
-#[inline(always)]
-fn row<'a, const ARITY: usize>(
-    op: Op,
-    kind: &Kind,
+/// A lane of a record, in all iterations.
+struct Source<'a, I> {
+    kind: &'a Kind,
     lane: usize,
-    mut rows: impl Iterator<Item = &'a [u8]>,
-    active: [bool; MAX_OPERANDS],
-    into: &mut [Vec<f64>; MAX_OPERANDS],
-) -> ([bool; MAX_OPERANDS], usize) {
-    into.iter_mut().for_each(Vec::clear);
-    let (mut terms, mut alike) = ([false; MAX_OPERANDS], 0);
-    while let Some(bytes) = rows.next() {
-        let floats = kind.floats(bytes, lane);
-        let gradient = op.arithmetic_gradient(&EXACT, &floats.x[..ARITY], floats.r);
-        let gradient = gradient.unwrap_or_else(|| op.gradient(&EXACT, &floats.x[..ARITY], floats.r));
-        if alike == 0 && (0..ARITY).all(|i| !active[i] || is_constant(&gradient, i)) {
-            for i in (0..ARITY).filter(|&i| active[i]) {
-                into[i].extend(partial(&gradient, i));
-                terms[i] = true;
-            }
-            return (terms, rows.count() + 1);
+    rows: I,
+}
+
+/// Places of the partials by each operand; none where it is no term.
+type Ranges = [Range<usize>; MAX_OPERANDS];
+
+impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
+    /// Adds the partials by the active operands, as far as they are terms in the first iteration: one for each iteration, or one
+    /// for all. Where they are, and the number of iterations in which the terms are the same.
+    fn partials(&self, active: [bool; MAX_OPERANDS], into: &mut Vec<f64>) -> (Ranges, usize) {
+        // The row is known in each arm, and nothing but its arithmetic is left of it.
+        match self.kind.operation.op {
+            Op::Add => self.row::<2>(Op::Add, active, into),
+            Op::Sub => self.row::<2>(Op::Sub, active, into),
+            Op::Mul => self.row::<2>(Op::Mul, active, into),
+            Op::Div => self.row::<2>(Op::Div, active, into),
+            Op::Fmadd => self.row::<3>(Op::Fmadd, active, into),
+            op => self.any(op, active, into),
         }
-        let mut here = [false; MAX_OPERANDS];
+    }
+
+    #[inline(never)]
+    fn any(&self, op: Op, active: [bool; MAX_OPERANDS], into: &mut Vec<f64>) -> (Ranges, usize) {
+        match op.arity() {
+            1 => self.row::<1>(op, active, into),
+            2 => self.row::<2>(op, active, into),
+            _ => self.row::<3>(op, active, into),
+        }
+    }
+
+    #[inline(always)]
+    fn row<const ARITY: usize>(
+        &self,
+        op: Op,
+        active: [bool; MAX_OPERANDS],
+        into: &mut Vec<f64>,
+    ) -> (Ranges, usize) {
+        let Operation { from, to, .. } = self.kind.operation;
+        if [from, to] == [Format::F64; 2] {
+            self.each::<ARITY, true>(op, active, into)
+        } else {
+            self.each::<ARITY, false>(op, active, into)
+        }
+    }
+
+    /// The derivatives at the floats of a record; with `DOUBLES` all of these are doubles.
+    #[inline(always)]
+    fn gradient<const ARITY: usize, const DOUBLES: bool>(&self, op: Op, bytes: &[u8]) -> Gradient<Host> {
+        let Floats { x, r } = if DOUBLES {
+            // What is not read is anything.
+            let double = |at: u8| {
+                let at = usize::from(at) + self.lane * Format::F64.bytes();
+                f64::from_bits(bytes.get(at..).map_or(0, word))
+            };
+            Floats { x: self.kind.layout.x.map(double), r: double(self.kind.layout.r) }
+        } else {
+            self.kind.floats(bytes, self.lane)
+        };
+        let arithmetic = op.arithmetic_gradient(&EXACT, &x[..ARITY], r);
+        arithmetic.unwrap_or_else(|| op.gradient(&EXACT, &x[..ARITY], r))
+    }
+
+    #[inline(always)]
+    fn each<const ARITY: usize, const DOUBLES: bool>(
+        &self,
+        op: Op,
+        active: [bool; MAX_OPERANDS],
+        into: &mut Vec<f64>,
+    ) -> (Ranges, usize) {
+        let first = self.rows.clone().next().unwrap_or_default();
+        let first = self.gradient::<ARITY, DOUBLES>(op, first);
+        let (mut ranges, mut alike) = (Ranges::default(), self.rows.len());
         for i in (0..ARITY).filter(|&i| active[i]) {
-            if let Some(partial) = partial(&gradient, i) {
-                here[i] = true;
-                into[i].push(partial);
+            let is_one = matches!(first.partials[i], Partial::One | Partial::MinusOne);
+            let selects = matches!(first.partials[i], Partial::Zero | Partial::When(_) | Partial::Unless(_));
+            let count = if is_one && first.divisor.is_none() { 1 } else { self.rows.len() };
+            let (start, rows) = (into.len(), self.rows.clone().take(count));
+            if selects {
+                let is_term = partial(&first, i).is_some();
+                let found = rows.map(|bytes| partial(&self.gradient::<ARITY, DOUBLES>(op, bytes), i));
+                let same = found.take_while(|partial| partial.is_some() == is_term).take(alike);
+                into.extend(same.clone().flatten());
+                alike = same.count();
+            } else {
+                // Each in its own arm, so that nothing is found but what is asked for.
+                match i {
+                    0 => into.extend(
+                        rows.map(|bytes| self.gradient::<ARITY, DOUBLES>(op, bytes).value(&EXACT, 0)),
+                    ),
+                    1 => into.extend(
+                        rows.map(|bytes| self.gradient::<ARITY, DOUBLES>(op, bytes).value(&EXACT, 1)),
+                    ),
+                    _ => into.extend(
+                        rows.map(|bytes| self.gradient::<ARITY, DOUBLES>(op, bytes).value(&EXACT, 2)),
+                    ),
+                }
             }
+            ranges[i] = start..into.len();
         }
-        if alike == 0 {
-            terms = here;
-        } else if here != terms {
-            break;
-        }
-        alike += 1;
+        (ranges, alike)
     }
-    (terms, alike)
-}
-
-/// Tells whether the derivative by operand `i` is the same whatever the floats are.
-#[inline(always)]
-fn is_constant(gradient: &Gradient<Host>, i: usize) -> bool {
-    gradient.divisor.is_none() && matches!(gradient.partials[i], Partial::One | Partial::MinusOne)
 }

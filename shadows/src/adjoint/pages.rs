@@ -6,9 +6,9 @@ const PAGE: usize = 4096;
 /// Cells of type `C`, one for each statement of a tape.
 #[derive(Debug)]
 pub(super) struct Pages<C> {
-    pages: Vec<Option<Box<[C]>>>,
+    pages: Vec<Option<Box<[C; PAGE]>>>,
     /// Pages that are empty again.
-    spare: Vec<Box<[C]>>,
+    spare: Vec<Box<[C; PAGE]>>,
 }
 
 /// Number of a statement's page.
@@ -50,13 +50,35 @@ impl<C: Copy + Default> Pages<C> {
         &mut page[at]
     }
 
+    /// Puts the cells of so many statements, from this one on, behind what is in `into`.
+    #[inline(always)]
+    pub(super) fn read(&self, statement: u64, count: usize, into: &mut Vec<C>) {
+        let (mut statement, end) = (statement, into.len() + count);
+        while into.len() < end {
+            let (page, at) = place(statement);
+            let some = (end - into.len()).min(PAGE - at);
+            match self.pages.get(page).and_then(Option::as_ref) {
+                Some(page) => into.extend_from_slice(&page[at..at + some]),
+                None => into.resize(into.len() + some, C::default()),
+            }
+            statement += some as u64;
+        }
+    }
+
     #[cold]
     fn make(&mut self, page: usize) {
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        let mut cells = self.spare.pop().unwrap_or_else(|| vec![C::default(); PAGE].into());
-        cells.fill(C::default());
+        let cells = match self.spare.pop() {
+            Some(mut cells) => {
+                cells.fill(C::default());
+                cells
+            }
+            None => {
+                vec![C::default(); PAGE].try_into().unwrap_or_else(|_| unreachable!("it has that length"))
+            }
+        };
         self.pages[page] = Some(cells);
     }
 

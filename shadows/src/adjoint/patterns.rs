@@ -7,10 +7,13 @@
 use shadowgrind_core::appended::Records;
 use std::ops::Range;
 
-/// Fewest iterations that make a loop.
+/// Fewest iterations that make a loop, the first time and later.
 const FEWEST: usize = 4;
+const FEWEST_KNOWN: usize = 2;
+/// Fewest records of a loop: shorter ones are rather parts of the iterations of another.
+const SHORTEST: usize = 96;
 /// Most bytes from one iteration to the next.
-const LONGEST: usize = 1 << 13;
+const LONGEST: usize = 1 << 14;
 /// Most patterns that are remembered for the same first record.
 const REMEMBERED: usize = 4;
 
@@ -36,13 +39,26 @@ pub(super) struct Pattern {
 impl Pattern {
     /// How often it comes from `at` on, one right after the other.
     fn count(&self, records: &Records<'_>, at: usize) -> usize {
-        let comes = |from: usize| {
-            let kind_at = |place: &Place| records.kind_at(from + place.at);
-            from + self.bytes <= records.bytes.len()
-                && self.places.iter().all(|place| kind_at(place) == place.kind)
-        };
-        (0..).take_while(|n| comes(at + n * self.bytes)).count()
+        count(&self.places, self.bytes, records, at)
     }
+}
+
+/// How often the kinds of records at these places, whose offsets are from that of the first, come from `at` on, in so many bytes each
+/// time and one right after the other.
+fn count(places: &[Place], bytes: usize, records: &Records<'_>, at: usize) -> usize {
+    let start = places.first().map_or(0, |place| place.at);
+    let comes = |from: usize| {
+        let Some(bytes) = records.bytes.get(from..from + bytes) else { return false };
+        let kind_at =
+            |place: &Place| bytes[place.at - start..].first_chunk().map(|&kind| u32::from_le_bytes(kind));
+        places.iter().all(|place| kind_at(place) == Some(place.kind as u32))
+    };
+    (0..).take_while(|n| comes(at + n * bytes)).count()
+}
+
+/// Tells whether so many iterations of so many records are enough for a loop.
+fn is_worth(count: usize, records: usize) -> bool {
+    count * records >= SHORTEST
 }
 
 /// Part of what was appended.
@@ -87,13 +103,14 @@ impl Finder {
                 && (at - self.walked[place].at != rejected.0 || at >= rejected.1)
             {
                 let Place { at: first, number: first_number, .. } = self.walked[place];
-                let pattern = self.pattern(place, at, (number - records.number) as usize);
-                let count = pattern.count(records, first);
-                if count >= FEWEST {
+                let (bytes, places) = (at - first, &self.walked[place..]);
+                let count = 1 + count(places, bytes, records, at);
+                if count >= FEWEST && is_worth(count, places.len()) {
                     (start, start_number) = (first, records.number + first_number as u64);
+                    let pattern = self.pattern(place, at, (number - records.number) as usize);
                     found = Some((self.remember(pattern), count));
                 } else {
-                    rejected = (at - first, first + count * pattern.bytes);
+                    rejected = (bytes, first + count * bytes);
                 }
             }
             if let Some((which, iterations)) = found {
@@ -125,7 +142,9 @@ impl Finder {
     fn find_known(&self, records: &Records<'_>, kind: usize, at: usize) -> Option<((usize, usize), usize)> {
         let patterns = self.known[kind].iter().enumerate();
         let counts = patterns.map(|(n, pattern)| (n, pattern.count(records, at), pattern.bytes));
-        let often = counts.filter(|(_, count, _)| *count >= FEWEST);
+        let often = counts.filter(|&(n, count, _)| {
+            count >= FEWEST_KNOWN && is_worth(count, self.known[kind][n].places.len())
+        });
         let (n, count, _) = often.max_by_key(|(_, count, bytes)| count * bytes)?;
         Some(((kind, n), count))
     }

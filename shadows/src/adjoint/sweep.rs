@@ -4,6 +4,7 @@
 //! the cell of a statement is complete when the sweep comes to it, and needed no more once it has passed: pages of cells
 //! live only as long as something is to come that uses them, whatever the length of the tape.
 
+use super::abreast::Room;
 use super::columns::{Columns, Piece, Rounding};
 use super::pages::{self, Pages};
 use super::tape::Tape;
@@ -32,17 +33,23 @@ where
 
     #[inline(always)]
     fn is_nothing(cell: &[f64; LANES]) -> bool {
-        cell.iter().fold(0, |bits, x| bits | x.to_bits() << 1) == 0
+        cell.iter().all(|x| *x == 0.0)
     }
 
     #[inline(always)]
     fn add(to: &mut [f64; LANES], partial: f64, from: &[f64; LANES]) {
         for (to, &from) in to.iter_mut().zip(from) {
             let product = partial * from;
-            // Zero times infinity: what is zero contributes nothing.
-            *to += if product.is_nan() && (partial == 0.0 || from == 0.0) { 0.0 } else { product };
+            *to += if product.is_nan() { undefined(partial, from) } else { product };
         }
     }
+}
+
+/// A product that is NaN; but what is zero contributes nothing, also times infinity.
+#[cold]
+#[inline(never)]
+fn undefined(partial: f64, from: f64) -> f64 {
+    if partial == 0.0 || from == 0.0 { 0.0 } else { partial * from }
 }
 
 /// A statement that a sweep has come to.
@@ -73,11 +80,12 @@ pub(super) fn backward<F: Flow>(
     for (statement, cell, factor) in outputs {
         F::add(cells.at(statement), factor, &cell);
     }
-    let mut room = Columns::default();
+    let (mut room, mut in_loops) = (Columns::default(), Room::<F>::new());
     for chunk in (0..tape.chunks()).rev() {
         tape.chunk(chunk, &mut room, |columns| {
             let mut end = columns.end();
             for piece in columns.pieces().into_iter().rev() {
+                let pages = piece.pages();
                 match piece {
                     Piece::Run(run, places) => {
                         columns.backward((run, places), &mut end, |statement, at, terms| {
@@ -91,15 +99,10 @@ pub(super) fn backward<F: Flow>(
                             }
                         })
                     }
-                    Piece::Loop(head) => columns.loops.backward(head, |statement, term| {
-                        let cell: F::Cell = cells.get(statement);
-                        if !F::is_nothing(&cell) {
-                            F::add(cells.at(term.statement), term.partial, &cell);
-                        }
-                    }),
+                    Piece::Loop(head) => in_loops.backward(&columns.loops, head, &mut cells),
                 }
+                pages.for_each(|page| cells.forget(page));
             }
-            columns.pages().flatten().for_each(|page| cells.forget(page));
         })?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! those that it depends on. Numbers of statements are given out in blocks. Statements come in chunks of
 //! [columns](super::columns), the first of which stay in memory and the rest of which go to a file ([`store`](super::store)).
 
-use super::columns::{Columns, Rounding, SKIPS, Statement};
+use super::columns::{Columns, LOOPS, Rounding, SKIPS, Statement};
 use super::store::{Place, Store};
 use shadowgrind_core::appended::BLOCK;
 use std::io;
@@ -15,8 +15,6 @@ const FEWEST: u64 = 1 << 12;
 const MOST: u64 = 1 << 20;
 /// Bytes of memory that a tape may have for each statement of a chunk: several chunks are to fit.
 const BYTES: u64 = 64;
-/// Bytes of loops for each statement of a chunk, from which on it is full.
-const LOOPS: u64 = 16;
 
 /// A full chunk.
 #[derive(Debug)]
@@ -153,7 +151,7 @@ impl Tape {
     /// Records a loop, which `build` adds to what it is given: the number of its statements.
     pub(super) fn add_loop(&mut self, build: impl FnOnce(&mut Columns) -> u64) {
         let has_room = self.open.kinds.len() + (SKIPS as usize) < self.open.kinds.capacity();
-        let is_full = self.open.loops.bytes() >= self.chunk as u64 * LOOPS;
+        let is_full = self.open.loops.bytes() >= (self.chunk * LOOPS) as u64;
         if has_room && !is_full || self.make_room() {
             self.count += build(&mut self.open);
         }
