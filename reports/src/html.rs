@@ -98,7 +98,7 @@ fn cause(document: &Document<'_>, index: usize, out: &mut dyn Write) -> io::Resu
     if let (Some(source), Some(line)) = (document.source(index), cause.known_place().line) {
         writeln!(out, "<pre><b>{line}</b> {}</pre>", escaped(source.trim()))?;
     }
-    facts(&words::facts(document, index), out)?;
+    facts(&words::facts(document, index, true), out)?;
     if let Some(fpcore) = &cause.finding.fpcore {
         writeln!(out, "<details>\n<summary>FPCore</summary>\n<pre>{}</pre>\n</details>", escaped(fpcore))?;
     }

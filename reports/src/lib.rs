@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod annotated;
+mod brief;
 pub mod document;
 pub mod files;
 pub mod fold;

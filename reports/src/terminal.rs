@@ -213,7 +213,7 @@ impl Page<'_, '_> {
             let source: String = printable(source.trim()).chars().take(room).collect();
             writeln!(self.out, "{line:>10} │ {source}")?;
         }
-        for (name, text) in words::facts(document, index) {
+        for (name, text) in words::facts(document, index, self.style.verbose) {
             self.paragraph(&format!("     {name:<NAMES$}"), &text)?;
         }
         Ok(())

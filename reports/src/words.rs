@@ -7,6 +7,7 @@ use shadowgrind_core::findings::{
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
 
+use crate::brief;
 use crate::document::{Document, Section};
 use crate::fold::Reach;
 use crate::rank::Cause;
@@ -79,7 +80,7 @@ pub(crate) fn location(place: &Place) -> Option<String> {
 pub(crate) fn whereabouts(place: &Place) -> Option<String> {
     let location = location(place)?;
     Some(match &place.function {
-        Some(function) => format!("{function} ({location})"),
+        Some(function) => format!("{} ({location})", brief::function(function)),
         None => location,
     })
 }
@@ -262,15 +263,15 @@ fn kind(kind: FindingKind) -> &'static str {
     }
 }
 
-/// Facts about a cause, by name.
-pub(crate) fn facts(document: &Document<'_>, index: usize) -> Vec<(&'static str, String)> {
+/// Facts about a cause, by name: all of them (`verbose`), or what matters.
+pub(crate) fn facts(document: &Document<'_>, index: usize, verbose: bool) -> Vec<(&'static str, String)> {
     let cause = &document.causes[index];
     let finding = &cause.finding;
     let mut facts = Vec::new();
     let mut say = |name, text: Option<String>| facts.extend(text.map(|text| (name, text)));
     let topic = finding.kind.topic();
     let (is_error, decides) = (topic == Topic::Error, topic == Topic::Decision);
-    say("in", cause.known_place().function.clone().filter(|_| !is_error));
+    say("in", cause.known_place().function.as_deref().map(brief::function).filter(|_| !is_error));
     say("inlined", inlined(&cause.place));
     say("called", called(document, cause));
     say("runs", cause.script.as_ref().and_then(|_| whereabouts(&cause.place)));
@@ -286,8 +287,7 @@ pub(crate) fn facts(document: &Document<'_>, index: usize) -> Vec<(&'static str,
     say("happens", is_error.then(|| format!("{}{}", count(finding.count, "time"), share(finding.share))));
     let is_telling = !decides && (cause.symptoms.is_empty() || !document.reached(index).is_empty());
     say("reaches", reaches(document, document.reached(index)).filter(|_| is_telling));
-    let ranges: Vec<String> = finding.ranges.iter().filter_map(range).collect();
-    say("goes wrong", (!ranges.is_empty()).then(|| ranges.join("; ")));
+    say("goes wrong", ranges(&finding.ranges, verbose));
     let symptoms = cause.symptoms.iter().map(|&symptom| symptom_of(&document.causes[symptom]));
     say("leads to", Some(some(symptoms.collect())).filter(|text| !text.is_empty()));
     say("try", finding.remedies.first().map(remedy));
@@ -325,7 +325,9 @@ fn inlined(place: &Place) -> Option<String> {
             line: frame.line,
             ..Place::default()
         };
-        whereabouts(&caller).or(caller.function).unwrap_or_else(|| "an unknown caller".to_owned())
+        whereabouts(&caller)
+            .or(caller.function.as_deref().map(brief::function))
+            .unwrap_or_else(|| "an unknown caller".to_owned())
     });
     let callers: Vec<String> = callers.collect();
     (!callers.is_empty()).then(|| format!("into {}", callers.join(", in ")))
@@ -367,6 +369,18 @@ fn reaches(document: &Document<'_>, reached: &[Reach]) -> Option<String> {
     let left =
         digits.map_or(String::new(), |digits| format!("; {} correct digits left at worst", tenth(digits)));
     Some(format!("{}{left}", some(places)))
+}
+
+/// Ranges of the first few variables of an expression, or of all.
+fn ranges(ranges: &[VariableRange], all: bool) -> Option<String> {
+    const SHOWN: usize = 3;
+    let mut texts: Vec<String> = ranges.iter().filter_map(range).collect();
+    let more = texts.len().saturating_sub(SHOWN);
+    if more > 0 && !all {
+        texts.truncate(SHOWN);
+        texts.push(format!("{} (-v shows them)", count(more as u64, "more variable")));
+    }
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// `b in 1e8…1e9 (seen in 1…1e9), worst at 7.3e8`.

@@ -186,6 +186,10 @@ impl<S: Shadow> Observer for Observing<S> {
         self.shadow(m, x).is_some()
     }
 
+    fn noted(&mut self) -> Option<Site> {
+        lock_caught_up(&self.carried).shadow.noted()
+    }
+
     fn findings(&mut self) -> Vec<Finding> {
         lock_caught_up(&self.carried).shadow.findings()
     }

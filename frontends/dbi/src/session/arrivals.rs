@@ -5,6 +5,7 @@ use super::calls::{Call, Calls, Then};
 use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::outputs::Leaving;
 use super::seeds::When;
+use super::stack::Noted;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
@@ -96,6 +97,10 @@ impl Session {
                 }
                 Then::LibraryCall(call) => {
                     state.apply(&call, observer, m);
+                    let watches = self.config.shadow.policy().watch.is_some();
+                    if watches && observer.noted() == Some(call.site) {
+                        state.note_stack(call.site, pc, (Noted::Erred, self.config.num_callers), m);
+                    }
                     observer.release(&call.operands.kept);
                     calls.reuse(call.operands);
                 }

@@ -81,6 +81,9 @@ pub(crate) trait Observer {
     /// Tells whether `x` carries a shadow.
     fn is_shadowed(&mut self, m: &mut dyn Machine, x: Float) -> bool;
 
+    /// Takes the place where an error was noted last.
+    fn noted(&mut self) -> Option<Site>;
+
     /// Everything found so far, at the end of the run.
     fn findings(&mut self) -> Vec<Finding>;
 

@@ -46,77 +46,60 @@ const TEXT_STATE: u64 = 32;
 /// Longest name that is believed, in characters.
 const LONGEST: u64 = 4096;
 
+/// Fields of 3.9.
+const OLDEST: Layout = Layout {
+    interpreters: 32,
+    threads: 8,
+    thread_id: 176,
+    frame: &[24],
+    code: 32,
+    instruction: 104,
+    previous: 24,
+    first_line: 40,
+    lines: 120,
+    file: 104,
+    table: lines::Table::Deltas,
+    text: [48, 72],
+};
+/// Fields of 3.11, whose frames are no objects any more.
+const WITHOUT_OBJECTS: Layout = Layout {
+    interpreters: 40,
+    threads: 16,
+    thread_id: 152,
+    frame: &[56, 8],
+    instruction: 56,
+    previous: 48,
+    first_line: 72,
+    lines: 136,
+    file: 112,
+    table: lines::Table::Locations { code: 184 },
+    ..OLDEST
+};
+/// Fields of 3.12.
+const NEWER: Layout = Layout {
+    threads: 72,
+    thread_id: 136,
+    frame: &[56, 0],
+    code: 0,
+    previous: 8,
+    first_line: 68,
+    table: lines::Table::Locations { code: 192 },
+    text: [40, 56],
+    ..WITHOUT_OBJECTS
+};
 /// Fields of 3.9 to 3.13.
 const LAYOUTS: [Layout; 5] = [
-    Layout {
-        interpreters: 32,
-        threads: 8,
-        thread_id: 176,
-        frame: &[24],
-        code: 32,
-        instruction: 104,
-        previous: 24,
-        first_line: 40,
-        lines: 120,
-        file: 104,
-        table: lines::Table::Deltas,
-        text: [48, 72],
-    },
-    Layout {
-        interpreters: 32,
-        threads: 8,
-        thread_id: 176,
-        frame: &[24],
-        code: 32,
-        instruction: 96,
-        previous: 24,
-        first_line: 40,
-        lines: 120,
-        file: 104,
-        table: lines::Table::Ranges,
-        text: [48, 72],
-    },
-    Layout {
-        interpreters: 40,
-        threads: 16,
-        thread_id: 152,
-        frame: &[56, 8],
-        code: 32,
-        instruction: 56,
-        previous: 48,
-        first_line: 72,
-        lines: 136,
-        file: 112,
-        table: lines::Table::Locations { code: 184 },
-        text: [48, 72],
-    },
-    Layout {
-        interpreters: 40,
-        threads: 72,
-        thread_id: 136,
-        frame: &[56, 0],
-        code: 0,
-        instruction: 56,
-        previous: 8,
-        first_line: 68,
-        lines: 136,
-        file: 112,
-        table: lines::Table::Locations { code: 192 },
-        text: [40, 56],
-    },
+    OLDEST,
+    Layout { instruction: 96, table: lines::Table::Ranges, ..OLDEST },
+    WITHOUT_OBJECTS,
+    NEWER,
     Layout {
         interpreters: 632,
         threads: 7344,
         thread_id: 152,
         frame: &[72],
-        code: 0,
-        instruction: 56,
-        previous: 8,
-        first_line: 68,
-        lines: 136,
-        file: 112,
         table: lines::Table::Locations { code: 200 },
-        text: [40, 56],
+        ..NEWER
     },
 ];
 /// Minor version of the first.

@@ -18,20 +18,23 @@ pub(crate) enum Noted {
 impl Session {
     /// Notes the stack of a thread at the instruction at `pc`, which is `site`.
     pub(crate) fn note_stack(&self, site: Site, pc: u64, noted: Noted, m: &dyn Machine) {
-        let most = self.config.num_callers;
-        let mut state = self.state.lock();
-        if most == 0 || site == Site::NONE || state.erred.contains(&site) {
-            return;
-        }
-        if noted == Noted::Erred {
-            state.erred.insert(site);
-        }
-        let stack = state.stack(pc, most, m);
-        state.report.stacks.insert(site, stack);
+        self.state.lock().note_stack(site, pc, (noted, self.config.num_callers), m);
     }
 }
 
 impl State {
+    /// Notes the stack of a thread at the instruction at `pc`, which is `site`: at most so many callers.
+    pub(super) fn note_stack(&mut self, site: Site, pc: u64, (noted, most): (Noted, usize), m: &dyn Machine) {
+        if most == 0 || site == Site::NONE || self.erred.contains(&site) {
+            return;
+        }
+        if noted == Noted::Erred {
+            self.erred.insert(site);
+        }
+        let stack = self.stack(pc, most, m);
+        self.report.stacks.insert(site, stack);
+    }
+
     /// Line of the script that the thread runs, if an interpreter is there that is known; otherwise `site`.
     pub(super) fn script_site(&mut self, site: Site, m: &dyn Machine) -> Site {
         let line = self.python.and_then(|python| python.lines(m, 1).pop());

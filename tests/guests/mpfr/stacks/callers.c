@@ -1,4 +1,4 @@
-// Ways to the line of an error: through the C library, recursion, a frame of variable size, another thread.
+// Ways to the line of an error: through the C library, into it, recursion, a frame of variable size, another thread.
 #include <alloca.h>
 #include <math.h>
 #include <pthread.h>
@@ -50,6 +50,11 @@ static APART double product(double x) {
     return kept = r;
 }
 
+static APART double growth(double x) {
+    double r = exp(x) - 1; // ERRS 4
+    return kept = r;
+}
+
 static void *thread(void *x) {
     double r = product(*(double *)x) + 1; // CALLS 3 1
     kept = r;
@@ -60,6 +65,7 @@ int main(int argc, char **argv) {
     (void)argv;
     double r = variable(argc + 100, 1e12 * argc); // CALLS 1 5
     r += sorted(argc); // CALLS 2 2
+    r += growth(1e3 * argc) > 0; // CALLS 4 1
     double small = 1e-8 * argc;
     pthread_t other;
     pthread_create(&other, NULL, thread, &small);
