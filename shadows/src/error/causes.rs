@@ -20,8 +20,10 @@ use crate::mpfr::{MpfrShadow, What, measure, say};
 
 /// Executions that are seen.
 pub(super) const WATCH: Watch = Watch { first: 64, suspicious: 448 };
+/// Executions that may be missing: code is made anew for several operations together, when the first has had all.
+const LEFT_OUT: u32 = 2;
 /// Lanes at one site that are looked at, at most: some instructions always come to the engine.
-const MOST: u32 = 2048;
+const MOST: u32 = 1024;
 /// Share of the threshold from which on an error that grows is noted: it is suspicious below the threshold already.
 const NOTICED: f64 = 0.75;
 /// Floats that are known again, at most.
@@ -168,7 +170,7 @@ impl Causes {
         for finding in &mut findings {
             finding.executions = None;
             let looked_at = self.looked_at.get(&finding.site).copied().unwrap_or(0);
-            if looked_at >= WATCH.first + WATCH.suspicious {
+            if looked_at + LEFT_OUT >= WATCH.first + WATCH.suspicious {
                 say(finding, &format!("{looked_at} executions were looked at, and no more"));
             }
         }

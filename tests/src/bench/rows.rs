@@ -126,6 +126,7 @@ const O3_AVX2: &[&str] = &["-O3", "-mavx2", "-mfma"];
 const O2: &[&str] = &["-O2"];
 const O0: &[&str] = &["-O0"];
 const O2_FLOAT: &[&str] = &["-O2", "-DREAL=float"];
+const O2_LONG: &[&str] = &["-O2", "-DREAL=long double"];
 const O3_FLOAT: &[&str] = &["-O3", "-ffast-math", "-DREAL=float"];
 
 const NONE: &[Row] = &[
@@ -236,8 +237,11 @@ const ERROR: &[Row] = &[
     guest("sums", "sums.c", O2, &["20000"]).limits([10.0, 14.0], 6.0),
     guest("sums float", "sums.c", O2_FLOAT, &["20000"]).must(10.0),
     guest("sums float, vectorised", "sums.c", O3_FLOAT, &["100000"]).must(10.0),
+    guest("sums of long doubles", "sums.c", O2_LONG, &["300"]).must(30.0),
     python("CPython float loop, start subtracted", "float_loop.py", &["3000000"], &["1"]).must(6.0),
-    guest("libm-heavy loop", "libm.c", O2, &["20000"]).times(20).must(10.0),
+    python("numpy matmul, start subtracted", "numpy_matmul.py", &["4000"], &["1"]).must(12.0),
+    python("numpy sums, start subtracted", "numpy_sums.py", &["3000"], &["1"]).must(12.0),
+    guest("libm-heavy loop", "libm.c", O2, &["1000000"]).must(10.0),
     installed("no floats: gzip", "gzip", &["-6", "-c", "{gzip}"]).must(2.0),
     installed("no floats: xz", "xz", &["-0", "-c", "{xz}"]).must(2.0),
     python("no floats: CPython", "integer_loop.py", &["2000000"], &["1"]).must(2.0),

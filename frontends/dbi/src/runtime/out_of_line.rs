@@ -64,6 +64,8 @@ pub(super) struct OutOfLine {
     pub(super) record: Vec<u8>,
     /// Number of times in a row that a compare-and-exchange was refused for its shadow.
     pub(super) refused: u32,
+    /// Instructions, by their first and last byte, that are to be watched otherwise as soon as one of them runs once more.
+    due: Vec<([u64; 2], Watched)>,
 }
 
 /// An instruction that is running out of line.
@@ -91,6 +93,7 @@ impl OutOfLine {
             pending: None,
             record: Vec::new(),
             refused: 0,
+            due: Vec::new(),
         }
     }
 
@@ -173,12 +176,11 @@ pub(super) fn begin(thread: &mut Thread) {
     }
     let often = is_inline && shadowed.in_registers > 0 && runs_often(&pending.entry);
     let entry = pending.entry.clone();
-    let watched = tool.and_then(|tool| watched_from_now(&entry, tool));
-    let end = entry.insn.next_ip() - 1;
+    let place = [pc, entry.insn.next_ip() - 1];
+    let due = tool.map(|tool| shadowed.out_of_line.watched_from_now(&entry, place, tool));
     shadowed.out_of_line.pending = Some(pending);
-    if let Some(watched) = watched {
-        thread.translator.watch(pc, watched);
-    }
+    let due = due.unwrap_or_default();
+    due.iter().for_each(|&([pc, _], watched)| thread.translator.watch(pc, watched));
     if often {
         let insn = &entry.insn;
         let number = tool.and_then(|tool| {
@@ -186,10 +188,9 @@ pub(super) fn begin(thread: &mut Thread) {
         });
         thread.translator.meets(pc, number);
     }
-    if often || watched.is_some() {
-        for at in [pc, end] {
-            thread.cache.invalidate_page(page_floor(at));
-        }
+    let own = often.then_some(place);
+    for at in own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten() {
+        thread.cache.invalidate_page(page_floor(at));
     }
 }
 
@@ -208,16 +209,23 @@ fn runs_again(entry: &Entry) -> u32 {
     runs
 }
 
-/// The way in which an operation that runs is watched from now on, if that is another than before.
-fn watched_from_now(entry: &Entry, tool: &Tool) -> Option<Watched> {
-    let watch = tool.policy().watch?;
-    if !rows::row(&entry.insn).is_watched(tool.records_comparisons()) {
-        return None;
-    }
-    match runs_again(entry) {
-        runs if runs == watch.first => Some(Watched::Suspicious),
-        runs if runs == watch.first + watch.suspicious => Some(Watched::Never),
-        _ => None,
+impl OutOfLine {
+    /// The operations that are watched in another way from now on, now that the one at `place` runs. All that have run almost
+    /// as often as they should change together, when the first of them has: code is made anew once for a loop, and not for
+    /// each of its operations.
+    fn watched_from_now(&mut self, entry: &Entry, place: [u64; 2], tool: &Tool) -> Vec<([u64; 2], Watched)> {
+        let watch = tool.policy().watch;
+        let Some(watch) = watch.filter(|_| rows::row(&entry.insn).is_watched(tool.records_comparisons()))
+        else {
+            return Vec::new();
+        };
+        let (runs, all) = (runs_again(entry), watch.first + watch.suspicious);
+        if runs + 1 == watch.first {
+            self.due.push((place, Watched::Suspicious));
+        } else if runs + 1 == all {
+            self.due.push((place, Watched::Never));
+        }
+        if runs == watch.first || runs == all { std::mem::take(&mut self.due) } else { Vec::new() }
     }
 }
 

@@ -323,7 +323,9 @@ impl Evex<'_, '_> {
             Verb::Add(a, b) | Verb::Mul(a, b) => is_there(a) || is_there(b),
             Verb::Sub(a, _) | Verb::Div(a, _) | Verb::Sqrt(a) => is_there(a),
             Verb::Fma(..) | Verb::Fnma(..) => verb.operands().any(is_there),
-            Verb::Xor(..) | Verb::And(..) | Verb::Flip(..) | Verb::Copy(_) => false,
+            // What is beyond the lane is to be zero then.
+            Verb::Copy(_) => self.job.rest == Rest::Zero,
+            Verb::Xor(..) | Verb::And(..) | Verb::Flip(..) => false,
         }
     }
 
