@@ -1,9 +1,10 @@
 //! Derivatives of all outputs by all inputs from one run: the chain rule over TABLE 1's partials, backwards.
 //!
 //! While the program runs, each operation with an active operand is recorded on a [`tape`]: which earlier results went
-//! into it, and the partial derivatives. At its end the tape is [swept](sweep) from its end to its start, for several
-//! outputs at once. What is carried beside a float is the number of its statement, and a power of two (or its
-//! negative) that it has been scaled by since: that takes no statement where a cell has room for it.
+//! into it, and the partial derivatives; what repeats is [packed](packing) into [loops]. At its end the tape is
+//! [swept](sweep) from its end to its start, for several outputs at once. What is carried beside a float is the number of
+//! its statement, and a power of two (or its negative) that it has been scaled by since: that takes no statement where a
+//! cell has room for it.
 //!
 //! The rules are those of `dot`. **An inactive operand contributes nothing**, also where its partial is infinite or NaN.
 //! **Rounding by a magic number** is rounding, and has no derivative. In the sweep, an adjoint of zero and a partial of

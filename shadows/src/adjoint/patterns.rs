@@ -11,7 +11,7 @@ use std::ops::Range;
 const FEWEST: usize = 4;
 const FEWEST_KNOWN: usize = 2;
 /// Fewest records of a loop: shorter ones are rather parts of the iterations of another.
-const SHORTEST: usize = 96;
+const SHORTEST: usize = 32;
 /// Most bytes from one iteration to the next.
 const LONGEST: usize = 1 << 14;
 /// Most patterns that are remembered for the same first record.
