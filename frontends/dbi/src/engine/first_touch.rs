@@ -6,7 +6,7 @@
 //! one does: faults are taken up to a limit. Not seen is what another thread does while a page is open. Knows ranges of
 //! guest memory, not what they mean.
 
-use super::layout::{GUEST_END, PAGE, page_floor};
+use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
 use super::planes::PLANE;
 use super::stepping::TRAP_FLAG;
 use super::sys;
@@ -72,9 +72,10 @@ pub(crate) fn watch(number: usize, floats: &[(u64, u64)]) {
         floats.iter().filter(|(start, bytes)| start + bytes <= GUEST_END).map(float).collect();
     floats.sort_by_key(|float| float.start);
     let mut group = Group { number, floats, first: AtomicU64::new(0) };
+    let pages = pages([&group].into_iter());
     for place in &WATCHED {
         match place.set(group) {
-            Ok(()) => return close_all(),
+            Ok(()) => return close(pages),
             Err(back) => group = back,
         }
     }
@@ -83,8 +84,8 @@ pub(crate) fn watch(number: usize, floats: &[(u64, u64)]) {
 /// Ends the watch; of each group of which floats were overwritten before they were read, how many.
 pub(crate) fn overwritten() -> Vec<Overwritten> {
     let at_least = FAULTS_LEFT.swap(0, Ordering::SeqCst) == 0;
-    for page in pages() {
-        allow(page, libc::PROT_READ | libc::PROT_WRITE);
+    for range in pages(groups()) {
+        allow(range, libc::PROT_READ | libc::PROT_WRITE);
     }
     let told = groups().filter_map(|group| {
         let is_gone = |float: &&Float| float.fate.load(Ordering::Relaxed) == OVERWRITTEN;
@@ -133,7 +134,7 @@ pub(super) fn touched(thread: &mut Touches, fault: PageFault) -> Option<u64> {
                 .for_each(|free| *free = (fault.host_pc, place));
         }
     }
-    if !allow(page, libc::PROT_READ | libc::PROT_WRITE) {
+    if !allow(page..page + PAGE, libc::PROT_READ | libc::PROT_WRITE) {
         return None;
     }
     let steps_already = fault.eflags & TRAP_FLAG != 0 && thread.open == [0; 2];
@@ -155,7 +156,7 @@ pub(super) fn touched(thread: &mut Touches, fault: PageFault) -> Option<u64> {
 pub(super) fn stepped(thread: &mut Touches) -> bool {
     let opened = std::mem::take(&mut thread.open);
     for page in opened.into_iter().filter(|&page| page != 0 && waits(page)) {
-        allow(page, libc::PROT_NONE);
+        allow(page..page + PAGE, libc::PROT_NONE);
     }
     opened != [0; 2]
 }
@@ -196,18 +197,22 @@ fn groups() -> impl Iterator<Item = &'static Group> {
     WATCHED.iter().map_while(OnceLock::get)
 }
 
-/// Guest pages that have watched floats, some more than once.
-fn pages() -> impl Iterator<Item = u64> {
-    let floats = groups().flat_map(|group| &group.floats);
-    floats.flat_map(|float| [page_floor(float.start), page_floor(float.end - 1)])
+/// Guest pages that have floats of these groups, as few ranges as may be.
+fn pages<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for float in groups.flat_map(|group| &group.floats) {
+        let (start, end) = (page_floor(float.start), page_ceil(float.end));
+        match ranges.last_mut() {
+            Some(last) if last.start <= start && start <= last.end => last.end = last.end.max(end),
+            _ => ranges.push(start..end),
+        }
+    }
+    ranges
 }
 
-fn close_all() {
-    let mut pages: Vec<u64> = pages().filter(|&page| waits(page)).collect();
-    pages.sort_unstable();
-    pages.dedup();
-    for page in pages {
-        allow(page, libc::PROT_NONE);
+fn close(pages: Vec<Range<u64>>) {
+    for range in pages {
+        allow(range, libc::PROT_NONE);
     }
 }
 
@@ -218,10 +223,10 @@ fn waits(page: u64) -> bool {
         && groups().any(|group| group.within(page..page + PAGE).iter().any(is_untouched))
 }
 
-/// Gives the mirror of a guest page this protection; false if it cannot be had.
-fn allow(page: u64, access: i32) -> bool {
-    let args = [PLANE + page, PAGE, access as u64, 0, 0, 0];
-    // SAFETY: the page lies in the plane, which holds no Rust object; who touches it while it is closed faults, and the
+/// Gives the mirror of whole guest pages this protection; false if it cannot be had.
+fn allow(pages: Range<u64>, access: i32) -> bool {
+    let args = [PLANE + pages.start, pages.end - pages.start, access as u64, 0, 0, 0];
+    // SAFETY: the pages lie in the plane, which holds no Rust object; who touches one while it is closed faults, and the
     // handler opens it.
     unsafe { sys::syscall(libc::SYS_mprotect as u64, args) == 0 }
 }
@@ -263,6 +268,14 @@ mod tests {
         assert_eq!(starts(24..32), [0; 0]);
         assert_eq!(starts(0..64), [8, 16, 32]);
         assert_eq!(starts(40..64), [0; 0]);
+    }
+
+    #[test]
+    fn pages_are_joined() {
+        let float = |start| Float { start, end: start + 8, fate: AtomicU8::new(UNTOUCHED) };
+        let floats = [8, 16, PAGE - 4, 2 * PAGE + 8, 5 * PAGE].map(float).into();
+        let group = Group { number: 0, floats, first: AtomicU64::new(0) };
+        assert_eq!(pages([&group].into_iter()), [0..3 * PAGE, 5 * PAGE..6 * PAGE]);
     }
 
     #[test]
