@@ -148,7 +148,7 @@ fn double(bytes: &[u8], at: u8, n: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("records are whole"))
 }
 
-/// What a thread has appended, in order: whole records, each of which begins with the number of its kind in four bytes.
+/// Operations that a thread has appended, in order: whole records, each of which begins with the number of its kind in four bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a> {
     /// Kinds of the thread's records, by number.

@@ -93,7 +93,7 @@ pub(super) struct Loops {
 pub(super) struct Numbers {
     /// The first one.
     pub(super) first: u64,
-    /// What they advance by; nothing if that is no constant.
+    /// Distance by which they advance; nothing if that is no constant.
     pub(super) step: Option<i32>,
 }
 

@@ -24,7 +24,7 @@ struct Lane {
     /// Cells of the first iteration; 0 where there is no shadow.
     cells: [u64; MAX_OPERANDS],
     numbers: [Numbers; MAX_OPERANDS],
-    /// Where the partials of operands are that the result depends on: one for each iteration, or one for all.
+    /// Places of the partials of operands that the result depends on: one for each iteration, or one for all.
     partials: [Range<usize>; MAX_OPERANDS],
 }
 

@@ -37,14 +37,14 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// How often it comes from `at` on, one right after the other.
+    /// Number of times that it comes in `records` from `at` on, one right after the other.
     fn count(&self, records: &Records<'_>, at: usize) -> usize {
         count(&self.places, self.bytes, records, at)
     }
 }
 
-/// How often the kinds of records at these places, whose offsets are from that of the first, come from `at` on, in so many bytes each
-/// time and one right after the other.
+/// Number of times that the kinds of records at these places, whose offsets are from that of the first, come in `records` from
+/// `at` on, in so many bytes each time and one right after the other.
 fn count(places: &[Place], bytes: usize, records: &Records<'_>, at: usize) -> usize {
     let start = places.first().map_or(0, |place| place.at);
     let comes = |from: usize| {
@@ -75,7 +75,7 @@ pub(super) enum Part<'a> {
 pub(super) struct Finder {
     /// Patterns by the kind of their first record.
     known: Vec<Vec<Pattern>>,
-    /// Where a record of each kind was seen last: at an offset from `from`.
+    /// Places at which a record of each kind was seen last: offsets from `from`.
     seen: Vec<u64>,
     from: u64,
     /// Records since the last part, and their numbers.

@@ -161,7 +161,7 @@ impl Flow for Sums {
     }
 }
 
-/// What a sweep leaves behind at the inputs.
+/// Adjoints that a sweep of `outputs` leaves behind at the inputs: numbers and values.
 fn swept(adjoint: &Adjoint, outputs: &[u64]) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     let outputs = outputs.iter().map(|&output| (output, 1, 1.0));
