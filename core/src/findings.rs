@@ -288,7 +288,7 @@ pub struct Finding {
     pub remedies: Vec<Remedy>,
     /// Error of outputs that this explains, in the shadow's own measure: only the order it gives matters.
     pub contribution: f64,
-    /// The same as a share of all error of the outputs reached, 0…1, where the shadow can tell.
+    /// Share of all error of the outputs reached that this explains, 0…1, where the shadow can tell.
     pub share: Option<f64>,
     /// Sites of the findings this one is a consequence of: a comparison flips because its operands were wrong before.
     pub causes: Vec<Site>,

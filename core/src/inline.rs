@@ -27,18 +27,19 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
     /// The shadow of the result of `op`, whose derivatives are `gradient`.
     fn rule<K: Arith>(k: &K, op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V;
 
-    /// The same as straight-line arithmetic; nothing for a function row, which is evaluated by [`eval`](Inline::eval).
+    /// The shadow of the result of `op`, as straight-line arithmetic; nothing for a function row, which is evaluated by
+    /// [`eval`](Inline::eval).
     fn arithmetic<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> Option<K::V> {
         let gradient = op.arithmetic_gradient(k, given.x, given.r)?;
         Some(Self::rule(k, op, &gradient, given))
     }
 
-    /// The same for any row.
+    /// The shadow of the result of `op`, be it arithmetic or a function.
     fn with_functions<K: Functions>(k: &K, op: Op, given: Given<'_, K::V>) -> K::V {
         Self::rule(k, op, &op.gradient(k, given.x, given.r), given)
     }
 
-    /// The same as a number of `format`.
+    /// The shadow of the result of `op` as a number of `format`.
     ///
     /// Arithmetic rows round every step to the format, as [`arithmetic`](Inline::arithmetic) does; function rows are
     /// evaluated in `f64` and rounded once, since f32 steps would lose several digits.
@@ -48,7 +49,7 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
             .unwrap_or_else(|| k.round(Self::with_functions(&Host::new(Format::F64), op, given)))
     }
 
-    /// The same of a function where [`eval`](Inline::eval) says NaN, by whatever it takes.
+    /// The shadow of a function's result where [`eval`](Inline::eval) says NaN, by whatever it takes.
     fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
         Self::eval(format, op, given)
     }

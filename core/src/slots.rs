@@ -136,7 +136,8 @@ impl<V> Slots<V> {
         self.page(handle).assigned(handle, format, bits).value = value;
     }
 
-    /// The same for a shadow that is made right there: what the handle stood for before is gone.
+    /// Room for the shadow of the float of `format` and `bits`, for which `handle` stands from now on; the shadow is
+    /// made right there. What the handle stood for before is gone.
     #[inline(always)]
     pub fn vacated(&mut self, handle: u64, format: Format, bits: u128) -> &mut Option<V> {
         let slot = self.page(handle).assigned(handle, format, bits);

@@ -121,7 +121,7 @@ pub enum Scope {
 pub struct Variable {
     /// The name as it was written, scopes included.
     pub name: String,
-    /// The same, split at `::`: scopes outermost first, the variable itself last.
+    /// The name split at `::`: scopes outermost first, the variable itself last.
     pub path: Vec<String>,
     /// Selectors of a part of it, applied left to right.
     pub selectors: Vec<Selector>,

@@ -334,7 +334,7 @@ fn coloured(lines: &[Line]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The same with escape sequences.
+/// Text with its marks of colour as escape sequences.
 fn with_colours(text: &str) -> String {
     let mut shown = String::new();
     let mut red = false;

@@ -16,7 +16,7 @@ pub(super) fn demangle(symbol: &str) -> String {
         .unwrap_or_else(|| symbol.to_owned())
 }
 
-/// The same with parameters, for the languages that overload.
+/// The source language's name of a linker symbol, with parameters for the languages that overload.
 pub(super) fn with_parameters(symbol: &str) -> String {
     let symbol = original(symbol);
     rust(symbol)

@@ -79,7 +79,7 @@ impl SymbolFile {
         SymbolFile::open_with_debug_root(path, Path::new(debug::DEBUG_ROOT))
     }
 
-    /// The same with separate debug files under `root` instead of `/usr/lib/debug`.
+    /// Opens the file at `path`, with separate debug files under `root` instead of `/usr/lib/debug`.
     pub fn open_with_debug_root(path: &Path, root: &Path) -> Result<SymbolFile, OpenError> {
         Ok(SymbolFile {
             elf: Elf::open(path)?,
@@ -184,7 +184,7 @@ impl SymbolFile {
         init(&self.dynsym, || SymbolTable::read(&self.elf, SHT_DYNSYM))
     }
 
-    /// The same, with what was stripped in place of the missing `.symtab`.
+    /// The defined symbols of the file, with what was stripped in place of a missing `.symtab`.
     fn all_symbols(&self) -> Result<impl Iterator<Item = Symbol<'_>>, OpenError> {
         let symtab = self.symtab()?;
         let stripped = if symtab.is_empty() { self.separate() } else { None };

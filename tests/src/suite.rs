@@ -172,7 +172,7 @@ pub fn run(words: &[&str], files: &[(&str, &[u8])]) -> Outcome {
     job.run().unwrap_or_else(|e| panic!("{}: {e}", job.display()))
 }
 
-/// The same small environment for every run: nothing of the machine's or the developer's own must decide a test.
+/// Small environment of every run: nothing of the machine's or the developer's own must decide a test.
 pub fn base_environment(engine: &Engine) -> BTreeMap<OsString, OsString> {
     let fixed = [
         ("HOME", "/nonexistent"),

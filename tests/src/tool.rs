@@ -94,7 +94,7 @@ impl Engine {
         Duration::from_secs(seconds) * patience() * self.slowness
     }
 
-    /// The same with this shadow.
+    /// The command that runs `program` under this shadow.
     pub fn command_for(&self, shadow: &str, extra: &[&str], program: &[OsString]) -> Vec<OsString> {
         let binary = self.stand_in.as_deref().unwrap_or_else(|| binary());
         let mut argv = vec![binary.into(), format!("--shadow={shadow}").into()];

@@ -283,7 +283,7 @@ const REFUSED: [(&str, &[&str]); 11] = [
     ("--output=viscosity=2", &["--output=viscosity", "weights", "dot"]),
 ];
 
-/// The same without symbols: what is missing must be said.
+/// Inputs that lead nowhere in `refused.c` without symbols: what is missing must be said.
 const REFUSED_STRIPPED: [(&str, &[&str]); 2] =
     [("local_scale", &["local_scale", "stripped"]), ("propagate#1", &["propagate", "stripped"])];
 

@@ -96,7 +96,7 @@ fn cores() -> Vec<Core> {
     fpcore::parse_all(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The same samples in every run: fractions of the golden ratio, spread evenly, or by magnitude over wide ranges.
+/// Samples that are alike in every run: fractions of the golden ratio, spread evenly, or by magnitude over wide ranges.
 fn samples(core: &Core) -> Vec<Vec<f64>> {
     let ranges = fpcore::ranges(core);
     let sample = |number: usize| {
@@ -129,7 +129,8 @@ fn compiled(
     }
 }
 
-/// The same by a compiler with its options, and for lines in the report.
+/// A program compiled with these options, and for lines in the report, under the tool; `None`, with a word of why,
+/// without its compiler.
 fn compiled_by(name: &str, how: &str, source: &Path) -> Result<Option<Case>, String> {
     let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
     compiled(name, compiler, &format!("{flags} -g"), source, "-lm")
@@ -298,7 +299,7 @@ fn check_signs(name: &str, how: &str, option: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The same formula in each language, and in long double.
+/// One formula in each language, and in long double.
 const LANGUAGES: [(&str, &str); 5] = [
     ("root_difference.cpp", "g++"),
     ("to_string.cpp", "g++"),

@@ -24,7 +24,8 @@ fn leaf() -> Option<PathBuf> {
     built("leaf.c", "-O1 -g")
 }
 
-/// The same under `dot`, with a report of each process, named by it, and the environment's options of the engine.
+/// Outcome of a command under `dot`, with a report of each process, named by it, and the environment's options of the
+/// engine.
 fn under_dot(options: &[&str], command: &[&str], files: &[(&str, &[u8])]) -> Outcome {
     let engine = Engine::from_env();
     let program = tool::binary().to_str().expect("a path one can type");

@@ -94,7 +94,7 @@ pub enum OutputShadow<T> {
 }
 
 impl OutputShadow<String> {
-    /// The same with borrowed texts.
+    /// This statement with borrowed texts.
     pub fn as_deref(&self) -> OutputShadow<&str> {
         match *self {
             OutputShadow::Nothing => OutputShadow::Nothing,

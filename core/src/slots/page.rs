@@ -76,7 +76,7 @@ impl<V> Page<V> {
         &mut self.slots[handle as usize % PAGE]
     }
 
-    /// The same; it belongs to the float of `format` and `bits` from now on.
+    /// The slot of `handle`, which somebody has; it belongs to the float of `format` and `bits` from now on.
     #[inline(always)]
     pub(super) fn assigned(&mut self, handle: u64, format: Format, bits: u128) -> &mut Slot<V> {
         let (word, bit) = place(handle);

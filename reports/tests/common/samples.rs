@@ -128,7 +128,7 @@ pub(crate) fn dot() -> Report {
     report
 }
 
-/// The same kind of report when nobody said what to seed.
+/// A report of derivatives when nobody said what to seed.
 pub(crate) fn nothing_seeded() -> Report {
     let mut report = report("dot");
     print(&mut report, 0x1010, 0, 0.1.into(), OutputShadow::Dot(0.0.into()));

@@ -38,7 +38,7 @@ impl Pair {
         Pair { high, low: a.mul_add(b, -high) }
     }
 
-    /// The same number, where `low` may not be small enough yet, but is smaller than `high`.
+    /// The sum of `high` and `low`, where `low` may not be small enough yet, but is smaller than `high`.
     fn settled(high: f64, low: f64) -> Pair {
         let sum = high + low;
         Pair { high: sum, low: low - (sum - high) }

@@ -31,7 +31,7 @@ pub(super) fn known(amount: f64) -> f64 {
     if amount.is_nan() { f64::INFINITY } else { amount }
 }
 
-/// The same where there is no sign beyond measure.
+/// `amount`, or the largest that is measured where there is no sign beyond measure.
 pub(super) fn measurable(amount: f64) -> f64 {
     if amount.is_finite() { amount } else { f64::INFINITY }
 }

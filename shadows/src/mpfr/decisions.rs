@@ -54,8 +54,8 @@ impl MpfrShadow {
         }
     }
 
-    /// The same of doubles that are above or below each other as surely as their reals are; or nothing, where that is
-    /// not seen at once.
+    /// Counts a comparison of doubles that are above or below each other as surely as their reals are. False, and
+    /// nothing is done, where that is not seen at once.
     pub fn compares_alike(
         &mut self,
         (at, predicate): (&mut Recurring, Predicate),

@@ -291,7 +291,7 @@ fn brought(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float)
     }
 }
 
-/// The same of any function, by trying it.
+/// Contribution of an operand to the bound on the error of any function's result, found by trying it.
 fn perturbed(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float) -> Option<f64> {
     let mut values: Vec<Float> = x.iter().map(|x| Float::with_val(reals.precision, &x.value)).collect();
     let step = Float::with_val(64, 1) << x[index].noise.ceil() as i32;

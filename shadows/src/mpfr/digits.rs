@@ -107,7 +107,7 @@ impl Short {
         below.wrapping_add(REACH) < 2 * REACH
     }
 
-    /// The same number, of 256 bits at most.
+    /// The number `real`, of 256 bits at most.
     pub fn from_float(real: &Float) -> Short {
         if let Some(leading) = Short::leading(real) {
             return leading;
@@ -134,7 +134,7 @@ impl Short {
         Some(Short { words, exponent, kind: Kind::Finite, negative })
     }
 
-    /// The same number as MPFR has it.
+    /// This number as MPFR has it.
     pub fn to_float(self) -> Float {
         let mut real = Float::new(BITS);
         match self.kind {
@@ -233,9 +233,9 @@ impl Short {
         }
     }
 
-    /// The same of numbers that are not zero, if no more than a word's bits go, in front or at the end, and one of them
-    /// is the larger by its first word; whether that is so. Signs, carries and how many leading bits go cannot be
-    /// foreseen: nothing branches on them.
+    /// a + b or a − b, of numbers that are not zero, if no more than a word's bits go, in front or at the end, and one
+    /// of them is the larger by its first word; and whether that is so. Signs, carries and how many leading bits go
+    /// cannot be foreseen: nothing branches on them.
     #[inline(always)]
     pub(super) fn near_sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> (Short, bool) {
         let swapped = a.magnitude_key() < b.magnitude_key();
@@ -264,7 +264,7 @@ impl Short {
         u128::from((self.exponent as u32) ^ 1 << 31) << 64 | u128::from(self.words[WORDS - 1])
     }
 
-    /// The same of any numbers that are not zero.
+    /// a + b or a − b, of any numbers that are not zero, to so many bits.
     fn sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
         let (negative, other_negative) = (a.negative, b.negative != subtract);
         let swapped = a.exponent < b.exponent;
@@ -309,13 +309,14 @@ impl Short {
         Short::product(a, b, precision)
     }
 
-    /// The same of numbers that are not zero.
+    /// a · b, of numbers that are not zero, to so many bits.
     #[inline(always)]
     pub(super) fn product(a: &Short, b: &Short, precision: u32) -> Short {
         Short::product_known(a, is_one_word(&a.words), b, is_one_word(&b.words), precision)
     }
 
-    /// The same of numbers of which it is known whether their significands are one word; where it is not, they may be.
+    /// a · b, of numbers that are not zero, of which it is known whether their significands are one word (`one_a`,
+    /// `one_b`); where it is not, they may be.
     #[inline(always)]
     pub(super) fn product_known(a: &Short, one_a: bool, b: &Short, one_b: bool, precision: u32) -> Short {
         let (wide, below) = if one_b {
@@ -344,7 +345,7 @@ impl Short {
         Short::quotient(a, b, precision)
     }
 
-    /// The same of numbers that are not zero.
+    /// a / b, of numbers that are not zero, to so many bits.
     #[inline(always)]
     pub(super) fn quotient(a: &Short, b: &Short, precision: u32) -> Short {
         let negative = a.negative != b.negative;

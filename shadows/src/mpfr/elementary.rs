@@ -35,7 +35,7 @@ pub trait Elementary: Copy {
     /// Its derivatives.
     fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2];
 
-    /// The same of relative errors.
+    /// Its derivatives for relative errors: those of the result by those of the operands.
     fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2];
 
     /// Result on numbers that are not zero, of which it is said whether they are doubles; and whether the result is

@@ -30,7 +30,7 @@ pub(super) enum ErrorBound {
     },
     /// It may be off by two to this at most.
     Below(f32),
-    /// The same, and its float tells nothing of that.
+    /// It may be off by two to this at most, and its float tells nothing of that.
     Alone(f32),
 }
 

@@ -155,7 +155,8 @@ impl MpfrShadow {
         self.fast_real::<M, E, Short>(at, binary, &value, found, made)
     }
 
-    /// The same where reals are long. `left` is a shadow that is of no use any more: its digits' memory may be.
+    /// Does what an operation on doubles usually takes, where reals are long. `left` is a shadow that is of no use any
+    /// more: its digits' memory may be.
     #[inline(always)]
     pub fn on_doubles_at_length<M: Merging>(
         &mut self,

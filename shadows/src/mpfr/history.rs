@@ -173,7 +173,7 @@ impl History {
         }
     }
 
-    /// The same of an operation on doubles.
+    /// Remembers an operation on doubles whose result is exact and has no shadow.
     #[inline(always)]
     pub(super) fn push_exact_doubles(&mut self, operation: Id, (x, arity): ([f64; 2], usize), r: f64) {
         if x[..arity].iter().all(|x| x.to_bits() != r.to_bits()) {

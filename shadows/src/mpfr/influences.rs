@@ -144,7 +144,7 @@ impl Few {
     /// The bits of the largest amount are between these where parts are [joined](Merging::join): far from the ends of
     /// what an `f32` holds.
     pub const LEAST: u32 = 1e-25_f32.to_bits();
-    /// See [`LEAST`](Few::LEAST).
+    /// Largest amount that a list tells; [`LEAST`](Few::LEAST) is the smallest.
     pub const LARGEST: u32 = 1e25_f32.to_bits();
 
     /// None.

@@ -138,7 +138,8 @@ impl Outcome<'_> {
         self.ordinary_error(self.local(reals), threshold)
     }
 
-    /// The same of an operation that gives `local` in floats, on its operands' reals correctly rounded.
+    /// Local error above `threshold` bits of an operation that gives `local` in floats, on its operands' reals
+    /// correctly rounded, if the error of its result is above that, too.
     pub(super) fn ordinary_error(&self, local: u128, threshold: Threshold) -> Option<LocalError> {
         let floats = measure::floats_between(self.lane.to, local, self.rounded);
         let power = measure::error_power(self.lane.to, floats);

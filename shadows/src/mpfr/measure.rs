@@ -130,7 +130,7 @@ fn digits_of(format: Format) -> f64 {
     f64::from(format.precision()) * std::f64::consts::LOG10_2
 }
 
-/// The same of a float, which may have none.
+/// Decimal digits that a float holds, which may have none.
 fn digits_shown(format: Format, bits: u128) -> f64 {
     if is_special(format, bits) { f64::NAN } else { digits_of(format) }
 }

@@ -200,9 +200,9 @@ pub(super) struct Operation {
     pub(super) amplified: Reach,
     /// Spots its roundings reached.
     pub(super) accumulated: Reach,
-    /// Comparisons and conversions that the reals decided otherwise, and those they could not decide.
+    /// Number of comparisons and conversions that the reals decided otherwise.
     pub(super) flips: u64,
-    /// See `flips`.
+    /// Number of comparisons and conversions that the reals could not decide.
     pub(super) unsettled: u64,
     /// The sites that made a comparison flip, or an operand leave the domain.
     pub(super) causes: Vec<Site>,

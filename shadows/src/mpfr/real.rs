@@ -146,7 +146,7 @@ impl Real {
         }
     }
 
-    /// The same, of which it is not known any more what made it.
+    /// This real, of which it is not known any more what made it.
     pub(super) fn untraced(self) -> Real {
         Real { serial: UNTRACED, ..self }
     }

@@ -43,7 +43,7 @@ impl Mpfr {
         self.rounded.set(self.rounded.get() | is_rounded);
     }
 
-    /// The same of an integer near a number of no more bits.
+    /// The result of a delayed computation that is an integer near a number of no more bits.
     fn integer<C>(&self, computation: C) -> Float
     where
         C: CompleteRound<Prec = u32, Completed = Float, Round = Round, Ordering = Ordering>,

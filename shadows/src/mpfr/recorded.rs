@@ -103,7 +103,8 @@ impl MpfrShadow {
         }
     }
 
-    /// The same where signs were turned over, which makes other shadows first.
+    /// Finds the shadow of a recorded operation on doubles whose signs were turned over, which makes other shadows
+    /// first.
     #[inline(never)]
     fn negated_doubles(&mut self, slots: &mut Slots<Value>, what: (&mut Recurring, Op), doubles: Doubles) {
         let Doubles { x, cells, r, handle } = doubles;
@@ -112,7 +113,7 @@ impl MpfrShadow {
         slots.assign(handle, F64, r.to_bits().into(), made);
     }
 
-    /// The same with long reals.
+    /// Finds the shadow of a recorded operation on doubles whose reals are long.
     #[inline(always)]
     fn long_doubles<M: Merging>(
         &mut self,

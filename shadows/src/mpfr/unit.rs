@@ -34,7 +34,7 @@ impl Unit {
         (exponent(x).abs() <= FAR).then(|| Unit::share_of(x))
     }
 
-    /// The same of one that is known to have one.
+    /// A share of the float `x`, which is known to have one.
     #[inline(always)]
     pub(super) fn share_of(x: f64) -> Unit {
         Unit { size: x * SHARE, mark: 0 }

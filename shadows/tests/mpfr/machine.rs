@@ -117,7 +117,7 @@ impl Machine {
         Tracked { format: to, bits: r, shadow, truth: truth(TRUTH, op, &truths) }
     }
 
-    /// The same float in a wider format.
+    /// The float `x` in a wider format.
     pub(crate) fn widen(&self, x: &Tracked, to: Format) -> Tracked {
         Tracked { format: to, bits: x.format.convert(x.bits, to), ..x.clone() }
     }

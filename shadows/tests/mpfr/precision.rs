@@ -46,7 +46,7 @@ fn a_zero_that_reals_cannot_see_through_is_told() {
     assert!(check(&m, &difference).error_bits > 50.0);
 }
 
-/// The same, where the reals settle themselves.
+/// (10¹⁰ + 10⁻⁷⁰) − 10¹⁰, where the reals settle themselves.
 #[test]
 fn a_zero_that_is_none_is_found_out() {
     let m = Machine::new();

@@ -12,7 +12,7 @@ use crate::points::{Random, exact, operands, real, relative_error, scale};
 
 const BITS: u32 = 300;
 
-/// The same function in doubles, by other people.
+/// An operation in doubles, by other people.
 fn native(op: Op, x: &[f64]) -> f64 {
     let (a, b, c) = (x[0], *x.get(1).unwrap_or(&0.0), *x.get(2).unwrap_or(&0.0));
     match op {

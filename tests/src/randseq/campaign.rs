@@ -73,7 +73,7 @@ impl Campaign {
         self.check(How::Tool, seed, cases)
     }
 
-    /// The same natively twice: what differs here is no use as a test.
+    /// Runs the cases of a range natively twice: what differs here is no use as a test.
     pub fn against_itself(&self, seed: u64, cases: Range<u64>) -> Result<Summary, String> {
         self.check(How::Native, seed, cases)
     }

@@ -11,7 +11,8 @@ pub fn against_argument(case: &Case, h: f64, tolerance: f64) -> Result<Observed,
     against(case, &moved(-h), &moved(h), 2.0 * h, tolerance)
 }
 
-/// The same for two runs whose input is `distance` apart.
+/// Every number that the program prints: its derivative, and the difference quotient of two native runs whose input is
+/// `distance` apart.
 pub fn against(
     case: &Case,
     before: &Case,

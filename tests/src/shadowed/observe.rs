@@ -56,14 +56,14 @@ impl Case {
         }
     }
 
-    /// The same with another argument.
+    /// This case with another argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Case {
         self.argv.push(argument.into());
         self
     }
 
-    /// The same with another variable in its environment.
+    /// This case with another variable in its environment.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Case {
         self.env.push((name.to_owned(), value.to_owned()));

@@ -36,7 +36,7 @@ pub enum Verdict {
     FailsNatively,
     /// Two native runs differ; only their end was compared, and is the same.
     Unstable,
-    /// The same under the tool.
+    /// Under the tool it does as natively.
     Same,
     /// Not the same; how.
     Differs(String),

@@ -33,7 +33,7 @@ pub(crate) fn take(len: u64, prot: i32) -> Result<u64, Exhausted> {
     take_by(len, |at, len| sys::map_at(at, len, prot))
 }
 
-/// The same, mapped by `map`, which must fail with `EEXIST` rather than replace anything.
+/// Maps `len` bytes, rounded up to whole pages, by `map`, which must fail with `EEXIST` rather than replace anything.
 pub(crate) fn take_by(len: u64, map: impl Fn(u64, u64) -> Result<(), i32>) -> Result<u64, Exhausted> {
     /// Distance to go on by where the guest has something, bytes.
     const STEP: u64 = 1 << 20;

@@ -21,8 +21,9 @@ pub(crate) fn is_step(fault: &Fault) -> bool {
     is_step_trap(fault.signal as i32, fault.info[1], fault.trap, fault.eflags)
 }
 
-/// The same, of a signal's number, its `si_code`, the processor's trap number and the flags. Now and then the kernel of a
-/// virtual machine finds no reason for the trap in the debug registers, and calls it a breakpoint.
+/// Tells whether a signal is the trap after an instruction that ran with the trap flag set, by its number, its
+/// `si_code`, the processor's trap number and the flags. Now and then the kernel of a virtual machine finds no reason
+/// for the trap in the debug registers, and calls it a breakpoint.
 pub(crate) fn is_step_trap(signal: i32, code: u64, trap: u64, eflags: u64) -> bool {
     const TRAP_BREAKPOINT: u32 = 1;
     let unexplained = code as u32 == TRAP_BREAKPOINT && eflags & TRAP_FLAG != 0;

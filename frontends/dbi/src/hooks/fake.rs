@@ -73,7 +73,7 @@ impl Fake {
         format.to_f64(self.cell(location, format.bytes()))
     }
 
-    /// The same beside a double.
+    /// The number in place beside the double at `location`.
     pub(crate) fn double_shadow_at(&mut self, location: Location) -> f64 {
         self.shadow_at(location, Format::F64)
     }

@@ -19,15 +19,15 @@ pub(crate) enum Family {
     Printf(Printf),
     /// One, by value: the first floating-point argument.
     Value(Format),
-    /// The same, by a stream of libstdc++.
+    /// One, by value, by a stream of libstdc++.
     Stream(Format),
-    /// The same, by `std::to_chars`.
+    /// One, by value, by `std::to_chars`.
     ToChars(Format, Chosen),
-    /// The same, by CPython.
+    /// One, by value, by CPython.
     Python,
     /// One, by address: the first argument.
     Pointee(Format),
-    /// The same, by a trait of Rust's.
+    /// One, by address, by a trait of Rust's.
     Rust(Format, Trait),
     /// The items of a Fortran statement.
     Fortran(Item),

@@ -27,7 +27,7 @@ pub(crate) fn consumed(predicate: Predicate, pc: u64) -> Predicate {
     relations(pc, read).map_or(Predicate::ORDER, Predicate)
 }
 
-/// The same; `None` where it is not seen.
+/// Relations that the instructions from `pc` on ask for; `None` where that is not seen.
 fn relations(pc: u64, read: impl Fn(u64) -> Instruction) -> Option<u8> {
     let compare = read(pc);
     if compare.rflags_written() & RELATION != RELATION {

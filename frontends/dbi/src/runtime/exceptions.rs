@@ -230,7 +230,7 @@ fn rule_raised(thread: &mut Thread, guest: u32, exceptions: u32) {
     thread.context.mxcsr.patience = raised.patience;
 }
 
-/// The same place of a rule in the isolated version of block `id`, which is made if it is not there.
+/// Place of the same rule in the isolated version of block `id`, which is made if it is not there.
 fn in_isolation(thread: &mut Thread, id: BlockId, place: RulePlace) -> Option<u64> {
     let block = thread.cache.block(id);
     let (made_of, made_from) = (block.made_of, block.made_from().cloned());

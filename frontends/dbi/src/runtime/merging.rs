@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use shadowgrind_shadows::merging::Portable;
 
-    /// The same of parts at fault, alike or not.
+    /// Parts of erroneous operations, alike or not, join as the portable code joins them.
     #[test]
     fn parts_join_as_portably() {
         if !is_x86_feature_detected!("avx2") {

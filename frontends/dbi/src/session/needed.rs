@@ -175,7 +175,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::process::Command;
 
-    /// The same as `ldd`, which runs `ld.so` itself.
+    /// Compares with `ldd`, which runs `ld.so` itself.
     #[test]
     fn as_ldd_says() {
         for program in ["/bin/sh", "/usr/bin/perl", "/usr/bin/gcc", "/usr/bin/git"] {

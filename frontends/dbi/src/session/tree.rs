@@ -25,7 +25,7 @@ pub(crate) trait Tree: Send + Sync {
 
 const FOUND: &str = "found";
 const MISSED: &str = "missed";
-/// The same with a word about what may have been meant.
+/// Word for a SPEC that nobody had, with a word about what may have been meant.
 const HELPED: &str = "helped";
 
 /// Writes down what this program has and has not.

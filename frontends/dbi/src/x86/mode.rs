@@ -49,12 +49,12 @@ impl Mode {
         Mode(u32::from(cells))
     }
 
-    /// The same with these cells; the mode must be annotated.
+    /// This mode with these cells; it must be annotated.
     pub(crate) fn with_cells(self, cells: u16) -> Mode {
         Mode(self.0 & !Self::CELLS | u32::from(cells))
     }
 
-    /// The same with shadowing switched off; the mode must be annotated.
+    /// This mode with shadowing switched off; it must be annotated.
     pub(crate) fn off(self) -> Mode {
         self.with_kind(if self.is_narrow() { Self::NARROW_OFF } else { Self::OFF })
     }
@@ -64,7 +64,7 @@ impl Mode {
         matches!(self.0 & Self::KIND, Self::OFF | Self::NARROW_OFF)
     }
 
-    /// The same, narrow or not; the mode must be annotated.
+    /// This mode, narrow or not; it must be annotated.
     pub(crate) fn narrow(self, narrow: bool) -> Mode {
         self.with_kind(match self.0 & Self::KIND {
             Self::OFF | Self::NARROW_OFF if narrow => Self::NARROW_OFF,
@@ -81,7 +81,7 @@ impl Mode {
         matches!(self.0 & Self::KIND, Self::NARROW | Self::NARROW_OFF | Self::NARROW_ISOLATED)
     }
 
-    /// The same, isolated or not; the mode must be annotated. Off, all that is left of rules is isolated anyway.
+    /// This mode, isolated or not; it must be annotated. Off, all that is left of rules is isolated anyway.
     pub(crate) fn isolated(self, isolated: bool) -> Mode {
         match (self.is_off(), isolated, self.is_narrow()) {
             (true, ..) => self,
@@ -126,7 +126,7 @@ impl Mode {
         self.onwards() == Self::BARE
     }
 
-    /// The same, with the hook at the first instruction seen to.
+    /// This mode, with the hook at the first instruction seen to.
     pub(crate) fn past_hook(self) -> Mode {
         Mode(self.0 | Self::PAST_HOOK)
     }

@@ -47,7 +47,7 @@ impl Numbers {
     }
 }
 
-/// The same number, zeros by their sign too.
+/// Asserts that two numbers are one, zeros by their sign too.
 fn assert_same(got: Short, expected: &Float, what: &str) {
     let got = got.to_float();
     let same = got == *expected && got.is_sign_negative() == expected.is_sign_negative();

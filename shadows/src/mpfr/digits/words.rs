@@ -42,7 +42,7 @@ pub(super) fn shifted_right(words: &Words, shift: u32) -> Wide {
     if shift < 64 { shifted_near(words, shift) } else { shifted_far(words, shift) }
 }
 
-/// The same for shifts by less than a word: nothing is lost.
+/// 2^−shift times a significand, `shift` less than a word: nothing is lost.
 #[inline(always)]
 pub(super) fn shifted_near(words: &Words, shift: u32) -> Wide {
     let [a, b, c, d] = *words;
@@ -50,7 +50,7 @@ pub(super) fn shifted_near(words: &Words, shift: u32) -> Wide {
     [join(0, a), join(a, b), join(b, c), join(c, d), d >> shift]
 }
 
-/// The same for any shift.
+/// 2^−shift times a significand, for any shift; what is lost is jammed.
 fn shifted_far(words: &Words, shift: u32) -> Wide {
     const PADDED: usize = 16;
     if shift >= 64 * (WORDS as u32 + 1) {

@@ -154,7 +154,7 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// The same in a function that is taken as one operation.
+    /// An instruction that [`concerns_mxcsr`], in a function that is taken as one operation.
     pub(in crate::x86) fn wrapped_mxcsr(&mut self, index: usize, insn: &Insn) {
         self.put_back_rcx();
         self.note(index, Spilled::default());

@@ -52,7 +52,7 @@ impl Emitter {
         self.low_in_register(n, bytes, i)
     }
 
-    /// The same where only the low `bytes` matter.
+    /// The low `bytes` of the shadow of vector register `n` in a register: its own, or loaded into temporary `i`.
     pub(super) fn low_in_register(&mut self, n: u8, bytes: u8, i: usize) -> u8 {
         match self.shadow_value(n) {
             Place::Reg(register) => register,

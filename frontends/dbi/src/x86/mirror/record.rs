@@ -42,7 +42,7 @@ pub(crate) const LANES: u64 = 32;
 pub(crate) enum What {
     /// An operation.
     Op(Op),
-    /// The same real in a wider format.
+    /// A move of a float into a wider format: the real stays.
     Widen,
     /// A comparison.
     Compare(Predicate),

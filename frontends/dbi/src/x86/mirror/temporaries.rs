@@ -187,7 +187,7 @@ impl Emitter {
         register
     }
 
-    /// The same if it may be overwritten by another shadow of `n`.
+    /// The register that holds the shadow of vector register `n`, if it may be overwritten by another shadow of `n`.
     pub(super) fn held_alone(&mut self, n: u8) -> Option<u8> {
         let register = self.held(n)?;
         let others = self.mirror().temporaries.held.iter().filter(|&&held| held == Some(register)).count();

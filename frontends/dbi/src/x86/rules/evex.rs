@@ -174,7 +174,8 @@ impl Evex<'_, '_> {
         self.registers.define(step.value, register, clean);
     }
 
-    /// The same in the destination, which holds a factor: the sum is computed everywhere and the addend put back.
+    /// A product added where the guard holds, in the destination, which holds a factor: the sum is computed everywhere
+    /// and the addend put back.
     fn sum_put_back(&mut self, step: &Step, guard: Guard) {
         let (mask, limited) = self.mask(guard.mask, !guard.holds);
         self.load(step);
@@ -292,7 +293,7 @@ impl Evex<'_, '_> {
         free.unwrap_or_else(|| self.temporary(operands))
     }
 
-    /// The same before the reads are done, and none of the operands'.
+    /// A register for the result of a step before its reads are done, and none of the operands'.
     fn destination_besides(&mut self, operands: &[u8]) -> u8 {
         let to = self.job.to;
         let is_taken = self.beside || self.registers.is_busy(to) || operands.contains(&to);

@@ -27,7 +27,7 @@ pub(super) enum Node {
     Result,
     /// Shadow of an operand.
     Shadow(u8),
-    /// The same in every lane.
+    /// A constant, in every lane.
     Constant(Constant),
     /// Computed.
     Verb(Verb),

@@ -166,7 +166,7 @@ pub(crate) const COMPARE: Form = Form::float(0xc2).only(Encodings::Vex);
 pub(crate) const COMPARE_MASK: Form = Form::float(0xc2).only(Encodings::Evex);
 /// `vmovups`, `vmovupd`; from memory `vmovss`, `vmovsd`, which zero the rest of the register.
 pub(crate) const LOAD: Form = Form::float(0x10);
-/// The same towards `rm`.
+/// `vmovups`, `vmovupd` towards `rm`.
 pub(crate) const STORE: Form = Form::float(0x11);
 /// `vmovaps`, `vmovapd`, between registers; packed only.
 pub(crate) const MOVE: Form = Form::float(0x28);

@@ -35,7 +35,7 @@ enum Shape {
     Root,
     /// Packed reg, rm; scalar reg, second, rm; `{sae}`.
     Widen,
-    /// The same, rounded.
+    /// Packed reg, rm; scalar reg, second, rm; `{sae}` or rounded.
     Narrow,
     /// Packed rm, reg; `{sae}`.
     Halve,
