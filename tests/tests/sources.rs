@@ -50,7 +50,7 @@ fn the_front_end_names_no_shadow() {
 /// A doc comment says what its item is, or does: it begins with a noun or a verb.
 #[test]
 fn doc_comments_begin_with_a_noun_or_a_verb() {
-    const QUESTIONS: [&str; 6] = ["What ", "Whether ", "How ", "Where ", "Which ", "When "];
+    const QUESTIONS: [&str; 7] = ["What ", "Whether ", "How ", "Where ", "Which ", "When ", "The same "];
     const CRATES: [&str; 7] = [
         "core/src",
         "shadows/src",

@@ -24,6 +24,10 @@ pub(super) const WATCH: Watch = Watch { first: 64, suspicious: 448 };
 const LEFT_OUT: u32 = 2;
 /// Lanes at one site that are looked at, at most: some instructions always come to the engine.
 const MOST: u32 = 1024;
+/// Lanes that are looked at in all before each site has only [`FEW`]: some ten microseconds each.
+const PLENTY: u32 = 1 << 17;
+/// Lanes at one site that are looked at after that, at most.
+const FEW: u32 = 16;
 /// Share of the threshold from which on an error that grows is noted: it is suspicious below the threshold already.
 const NOTICED: f64 = 0.75;
 /// Floats that are known again, at most.
@@ -34,8 +38,9 @@ const KNOWN: usize = 1 << 14;
 pub(super) struct Causes {
     reals: MpfrShadow,
     threshold: f64,
-    /// Number of lanes looked at, by site.
+    /// Number of lanes looked at, by site, and of all.
     looked_at: HashMap<Site, u32>,
+    looks: u32,
     /// The last floats that were made where that was seen, by a hash of them.
     known: Vec<Option<Known>>,
     /// Sums at which an error of unknown origin grew beyond the threshold.
@@ -69,6 +74,7 @@ impl Causes {
             reals: MpfrShadow::new(settings.clone()),
             threshold: settings.error_threshold,
             looked_at: HashMap::new(),
+            looks: 0,
             known: Vec::new(),
             grown: HashMap::new(),
             unexplained: 0,
@@ -78,10 +84,12 @@ impl Causes {
     /// An execution that is seen, whose result has this error.
     pub(super) fn saw(&mut self, lane: &Lane<'_, f64>, error: f64, rounding: [Rounding; 2]) {
         let looked_at = self.looked_at.entry(lane.site).or_default();
-        if *looked_at >= MOST {
+        let most = if self.looks < PLENTY { MOST } else { FEW };
+        if *looked_at >= most {
             return;
         }
         *looked_at += 1;
+        self.looks += 1;
         let (mut has_grown, mut is_traced) = (false, true);
         let mut reals: [Option<Real>; MAX_OPERANDS] = [const { None }; MAX_OPERANDS];
         for (i, &shadow) in lane.shadows.iter().enumerate() {

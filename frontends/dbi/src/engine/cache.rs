@@ -36,7 +36,7 @@ pub(crate) struct MadeOf {
 }
 
 impl MadeOf {
-    /// What an isolated version of the block is made of; the mode must be annotated.
+    /// Ingredients of an isolated version of the block; the mode must be annotated.
     pub(crate) fn isolated(self) -> MadeOf {
         MadeOf { mode: self.mode.isolated(true), ..self }
     }

@@ -188,7 +188,7 @@ pub(crate) struct InlineCode {
     pub(crate) suspicion: InlineRule,
     /// Computes the shadow of a function's result where that takes more than arithmetic: called by translated code.
     pub(crate) evaluate: extern "C" fn(&mut FunctionCall),
-    /// The same where that is not called by translated code, whatever it takes.
+    /// The shadow of a function whose rule is not called by translated code, whatever it takes.
     pub(crate) evaluate_slowly: fn(&mut FunctionCall),
     /// The rule as a number: the oracle of emitted code.
     #[cfg(test)]

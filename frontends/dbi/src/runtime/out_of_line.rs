@@ -64,7 +64,14 @@ pub(super) struct OutOfLine {
     pub(super) record: Vec<u8>,
     /// Number of times in a row that a compare-and-exchange was refused for its shadow.
     pub(super) refused: u32,
-    /// Instructions, by their first and last byte, that are to be watched otherwise as soon as one of them runs once more.
+    /// Number of executions that came because they are watched.
+    watched: u64,
+    /// Number of times that code was made anew for what is watched, and the number of executions before that is done again.
+    changes: u64,
+    next_change: u64,
+    /// True if one of those that are due has run often enough.
+    is_ripe: bool,
+    /// Instructions, by their first and last byte, that are to be watched otherwise when code is made anew.
     due: Vec<([u64; 2], Watched)>,
 }
 
@@ -93,6 +100,10 @@ impl OutOfLine {
             pending: None,
             record: Vec::new(),
             refused: 0,
+            watched: 0,
+            changes: 0,
+            next_change: 0,
+            is_ripe: false,
             due: Vec::new(),
         }
     }
@@ -194,6 +205,15 @@ pub(super) fn begin(thread: &mut Thread) {
     }
 }
 
+/// Executions that a thread watches in all before each operation is watched [`FEW`] times only: some two microseconds each.
+const PLENTY: u64 = 1 << 16;
+const FEW: u32 = 8;
+/// Number of runs of an operation that is to be watched no longer.
+const DUE: u32 = 1 << 30;
+/// Executions between two times that code is made anew, for each time before: that costs more than an execution does, and
+/// a program with many operations would have it for each of them.
+const APART: u64 = 64;
+
 /// Runs after which longer code is worth it.
 const OFTEN: u32 = 32;
 
@@ -219,13 +239,25 @@ impl OutOfLine {
         else {
             return Vec::new();
         };
+        self.watched += 1;
         let (runs, all) = (runs_again(entry), watch.first + watch.suspicious);
-        if runs + 1 == watch.first {
+        let is_brief = self.watched > PLENTY;
+        if is_brief && (FEW..DUE).contains(&(runs + 1)) {
+            self.due.push((place, Watched::Never));
+            entry.runs.set(DUE);
+        } else if runs + 1 == watch.first {
             self.due.push((place, Watched::Suspicious));
         } else if runs + 1 == all {
             self.due.push((place, Watched::Never));
         }
-        if runs == watch.first || runs == all { std::mem::take(&mut self.due) } else { Vec::new() }
+        self.is_ripe |= runs == watch.first || runs == all || is_brief;
+        if !self.is_ripe || self.watched < self.next_change {
+            return Vec::new();
+        }
+        self.is_ripe = false;
+        self.changes += 1;
+        self.next_change = self.watched + APART * self.changes;
+        std::mem::take(&mut self.due)
     }
 }
 

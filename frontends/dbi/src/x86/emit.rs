@@ -215,6 +215,15 @@ impl Emitter {
     }
 
     fn copy_far(&mut self, index: usize, insn: &Insn, target: u64) {
+        if let Some(base) = self.mirror.as_ref().and_then(Mirror::address) {
+            let code = far::with_base(
+                &insn.decoded,
+                Register::RAX + u32::from(base),
+                &mut self.encoder,
+                self.out.hot.here(),
+            );
+            return self.out.hot.raw(&code);
+        }
         let (base, gpr) = far::borrowed(&insn.decoded, &mut self.facts);
         let slot = self.frame.slot(Slot::Borrowed);
         self.out.hot.store(slot, gpr);

@@ -338,7 +338,8 @@ impl Emitter {
             let bytes = insn.memory_size().size() as u8;
             self.note_borrowed(at.index);
             let temporary = self.temporary(0);
-            self.out.hot.vector_load(temporary, operand::guest_memory(insn), bytes);
+            let from = self.guest_operand(insn);
+            self.out.hot.vector_load(temporary, from, bytes);
         }
     }
 
@@ -353,7 +354,7 @@ impl Emitter {
                 operands.shadows[i] = self.shadow_value(register);
                 continue;
             }
-            operands.x[i] = Place::Mem(operand::guest_memory(insn));
+            operands.x[i] = Place::Mem(self.guest_operand(insn));
             match self.mirror_memory(insn) {
                 Some(mem) => operands.shadows[i] = Place::Mem(mem),
                 None => operands.absent |= 1 << i,
@@ -521,7 +522,7 @@ impl Emitter {
         let last = if upper { 1 } else { NARROWING + self.inline_rule().temporaries(Op::Narrow) };
         let copy = self.temporary(last);
         if insn.op_kind(source) != OpKind::Register {
-            return Place::Mem(operand::guest_memory(insn));
+            return Place::Mem(self.guest_operand(insn));
         }
         let register = insn.op_register(source).number() as u8;
         if !same {

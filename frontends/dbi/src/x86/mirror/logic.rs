@@ -82,7 +82,7 @@ impl Emitter {
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
             self.guard(at, &sources);
         }
-        let rm = b.map_or_else(|| Place::Mem(operand::guest_memory(insn)), Place::Reg);
+        let rm = b.map_or_else(|| Place::Mem(self.guest_operand(insn)), Place::Reg);
         if upper {
             self.logic_upper(at, lanes, form, [d, a], b, rm);
         } else {

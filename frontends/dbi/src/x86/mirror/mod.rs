@@ -156,6 +156,11 @@ impl Mirror {
         self.reencodings = Reencodings::new(EncodingKind::VEX);
     }
 
+    /// The register that holds the address of the memory operand of the instruction being annotated, if one is borrowed for it.
+    pub(in crate::x86) fn address(&self) -> Option<Gpr> {
+        self.borrowed.address
+    }
+
     /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often; what it loses is counted under
     /// `number`. Code made from there is to be made anew: a fault in it is looked up by making it once more.
     pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {

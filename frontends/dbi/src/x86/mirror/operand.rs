@@ -1,7 +1,8 @@
 //! Memory operands: the address of a guest operand and of its mirror.
 //!
 //! As GS is based at the mirror plane, the mirror of most operands is the same operand relative to GS. An operand
-//! relative to FS needs its linear address, in a borrowed register.
+//! relative to FS needs its linear address, in a borrowed register; so does one relative to rip that is too far from the
+//! code cache, as constants of code made at run time are.
 
 use super::At;
 use super::guard::Source;
@@ -16,7 +17,7 @@ use iced_x86::{Instruction, OpAccess, OpKind, Register};
 /// General registers that hold something of ours while an instruction is annotated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Borrowed {
-    /// Holds FS's base; its own value is in [`Slot::Address`].
+    /// Holds FS's base, or the address of a far operand; its own value is in [`Slot::Address`].
     pub(super) address: Option<Gpr>,
 }
 
@@ -91,8 +92,13 @@ impl Emitter {
             // What is beyond the guest's range (the kernel's own data) has no mirror, and is no float.
             let address = insn.ip_rel_memory_address();
             let mirror = address.wrapping_add_signed(MIRROR_SHIFT.into());
-            return address >= self.mirror().settings.guest_end
-                || self.reaches(at.insn(), address) && self.reaches(at.insn(), mirror);
+            let reaches = self.reaches(at.insn(), address) && self.reaches(at.insn(), mirror);
+            if !reaches && address < self.mirror().settings.guest_end {
+                let gpr = self.borrow_address(insn);
+                self.out.hot.mov_imm(gpr, address);
+                self.note_borrowed(at.index);
+            }
+            return true;
         }
         if (insn.memory_displacement64() as i32).checked_add(MIRROR_SHIFT).is_none() {
             return false;
@@ -106,13 +112,31 @@ impl Emitter {
         if two || insn.memory_base() == Register::RSP || insn.memory_base().is_gpr32() {
             return false;
         }
-        let (_, gpr) = far::borrowed(insn, &mut self.facts);
-        self.out.hot.store(self.frame.slot(Slot::Address), gpr);
+        let gpr = self.borrow_address(insn);
         // rdfsbase
         self.out.hot.raw(&[0xf3, 0x48, 0x0f, 0xae, 0xc0 | gpr]);
-        self.mirror().borrowed.address = Some(gpr);
         self.note_borrowed(at.index);
         true
+    }
+
+    /// Borrows a register for an address.
+    fn borrow_address(&mut self, insn: &Instruction) -> Gpr {
+        let (_, gpr) = far::borrowed(insn, &mut self.facts);
+        self.out.hot.store(self.frame.slot(Slot::Address), gpr);
+        self.mirror().borrowed.address = Some(gpr);
+        gpr
+    }
+
+    /// The guest's operand, relative to the borrowed register if it is too far for code to reach.
+    pub(super) fn guest_operand(&mut self, insn: &Instruction) -> Mem {
+        let mem = guest_memory(insn);
+        match (mem.at, self.mirror().borrowed.address) {
+            (Address::Rip(_), Some(base)) => {
+                let at = Address::Base { base: Some(base), index: None, displacement: 0 };
+                Mem { at, ..mem }
+            }
+            _ => mem,
+        }
     }
 
     /// Gives back what [`Emitter::open_operand`] borrowed.
@@ -131,9 +155,12 @@ impl Emitter {
         if (start..end).contains(&insn.ip()) && !self.writes_memory(insn) {
             return None;
         }
-        let guest = guest_memory(insn);
+        if insn.is_ip_rel_memory_operand() && insn.ip_rel_memory_address() >= self.mirror().settings.guest_end
+        {
+            return None;
+        }
+        let guest = self.guest_operand(insn);
         match guest.at {
-            Address::Rip(target) if target >= self.mirror().settings.guest_end => None,
             Address::Rip(_) => Some(Mem { gs: true, ..guest }),
             Address::Base { base, index, displacement } if guest.fs => {
                 let own = base.map(|base| (base, 1)).or(index);

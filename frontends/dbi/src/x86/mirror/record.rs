@@ -8,7 +8,6 @@
 
 use super::At;
 use super::encode;
-use super::operand;
 use super::rounding::may_round;
 use crate::context::Context;
 use crate::x86::asm::{Gpr, RCX};
@@ -216,7 +215,8 @@ impl Emitter {
             return;
         }
         let temporary = self.temporary(0);
-        self.out.hot.vector_load(temporary, operand::guest_memory(insn), width);
+        let from = self.guest_operand(insn);
+        self.out.hot.vector_load(temporary, from, width);
         self.out.hot.vector_store(lanes, temporary, width);
         match self.mirror_memory(insn) {
             Some(mem) => self.out.hot.vector_load(temporary, mem, width),

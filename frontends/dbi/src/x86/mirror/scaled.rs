@@ -121,6 +121,8 @@ impl Emitter {
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
             self.guard(at, &sources);
         }
+        let b = parts.b.map(|b| if let Place::Mem(_) = b { Place::Mem(self.guest_operand(insn)) } else { b });
+        let parts = Parts { b, ..parts };
         self.keep_parts(at, parts);
         self.guest(at);
         self.close_operand();
