@@ -50,7 +50,7 @@ fn the_front_end_names_no_shadow() {
 /// A doc comment says what its item is, or does: it begins with a noun or a verb.
 #[test]
 fn doc_comments_begin_with_a_noun_or_a_verb() {
-    const QUESTIONS: [&str; 7] = ["What ", "Whether ", "How ", "Where ", "Which ", "When ", "The same "];
+    const UNFIT: [&str; 7] = ["What ", "Whether ", "How ", "Where ", "Which ", "When ", "The same "];
     const CRATES: [&str; 7] = [
         "core/src",
         "shadows/src",
@@ -63,7 +63,7 @@ fn doc_comments_begin_with_a_noun_or_a_verb() {
     let begins = |line: &str| {
         let text = line.trim_start();
         let text = text.strip_prefix("/// ").or_else(|| text.strip_prefix("//! ")).unwrap_or_default();
-        QUESTIONS.iter().any(|question| text.starts_with(question))
+        UNFIT.iter().any(|question| text.starts_with(question))
     };
     let workspace = host::workspace_dir();
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! The same instruction on other operands: how moves of shadows are made of the guest's moves.
+//! Guest moves retargeted: one instruction on other operands is how moves of shadows are made of the guest's moves.
 
 use crate::x86::asm::Gpr;
 use crate::x86::vector::{At as Address, Mem};
