@@ -13,17 +13,12 @@ use super::rounding::Sum;
 use super::temporaries::UPPER;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
-use crate::x86::rules::{self, Binding, Constants, Conversion, InlineRule, Job, Rest};
+use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest};
 use crate::x86::table::{Row, Shape};
 use crate::x86::vector::{Mem, Place};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-
-/// Place of a value that a narrowing overwrites, with AVX-512: none of the places that rules use.
-const NARROWED: usize = 7;
-/// The first temporary of a narrowing's rule, without AVX-512: others hold its result and the rest of the register.
-const NARROWING: usize = 2;
 
 /// Mask registers that rules may change.
 pub(super) const MASKS: [u8; 3] = [1, 2, 3];
@@ -362,91 +357,6 @@ impl Emitter {
         }
         operands
     }
-
-    /// `cvtsd2ss`, `cvtss2sd` and their packed forms.
-    pub(super) fn conversion(&mut self, at: At<'_>, widens: bool, shape: Shape) {
-        let insn = &at.insn().decoded;
-        if self.mirror().settings.records {
-            let what = if widens { What::Widen } else { What::Op(Op::Narrow) };
-            let (from, to) = if widens { (Format::F32, Format::F64) } else { (Format::F64, Format::F32) };
-            let (sources, rest) = ([insn.op_count() - 1], rest_source(insn, shape, false));
-            return self.record(at, &Plan { what, from, to, shape, sources: &sources, rest });
-        }
-        if self.mirror().settings.appends {
-            return self.append_conversion(at, widens, shape);
-        }
-        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
-        let d = insn.op0_register().number() as u8;
-        let source = insn.op_count() - 1;
-        let rest = rest_source(insn, shape, false);
-        let same = insn.op_kind(source) == OpKind::Register && insn.op_register(source).number() as u8 == d;
-        if !plain || (rest.is_some_and(|r| r != d) && same) {
-            return self.guarded(at);
-        }
-        if !self.open_operand(at) {
-            return self.out_of_line(at);
-        }
-        let marks = widens && self.mirror().settings.policy.marks_widened;
-        if marks && !self.has_upper() {
-            self.temporary(2);
-        }
-        let rounds = !widens && self.inline_rule().needs_result(Op::Narrow);
-        let value = rounds.then(|| self.narrowed_value(insn, source, same));
-        self.guest(at);
-        let shadow = match insn.op_kind(source) {
-            OpKind::Register => Some(self.shadow_value(insn.op_register(source).number() as u8)),
-            _ => self.mirror_memory(insn).map(Place::Mem),
-        };
-        if shadow.is_none() && !rounds {
-            self.close_operand();
-            return self.clear_vector(d);
-        }
-        let bytes = if insn.op_kind(source) == OpKind::Register {
-            insn.op_register(source).size() as u8
-        } else {
-            insn.memory_size().size() as u8
-        };
-        let count = match (shape, widens) {
-            (Shape::Scalar, _) => 1,
-            (Shape::Packed, true) => insn.op0_register().size() as u8 / 8,
-            (Shape::Packed, false) => bytes / 8,
-        };
-        self.begin_rule(at);
-        let shadow = match (value, shadow) {
-            (Some(value), shadow) => self.narrowing(value, shadow, d, count),
-            (None, shadow) => shadow.expect("it was looked whether there is one"),
-        };
-        let to = self.shadow_target(d, 0);
-        if let Some(rest) = rest {
-            let from = self.low_in_register(rest, 16, 0);
-            if from != to {
-                self.move_shadow(to, from, 16);
-            }
-        }
-        let temp = self.temporary(1);
-        let mark = marks.then(|| [if self.has_upper() { temp } else { self.temporary(2) }, MASKS[1]]);
-        let job = Conversion {
-            from: if widens { Format::F32 } else { Format::F64 },
-            result: if widens { Format::F64 } else { Format::F32 },
-            count,
-            shadow,
-            to,
-            rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
-            temp,
-            mask: MASKS[0],
-            lanes: if self.has_upper() { lanes_mask(count) } else { None },
-            mark,
-        };
-        let constants = Constants::at(self.mirror().settings.constants);
-        let binding = self.binding();
-        rules::convert(&mut self.out.hot, binding, &job, &constants);
-        self.end_rule(at);
-        if rest.is_some() && !places::keeps_upper(insn) {
-            self.move_shadow(to, to, 16);
-        }
-        self.put_shadow(d, to);
-        self.close_operand();
-    }
 }
 
 impl Emitter {
@@ -513,77 +423,6 @@ impl Emitter {
         rules::emit(&mut self.out.hot, binding, &job, &constants);
         self.end_rule(at);
         self.guard_register(at, to);
-    }
-
-    /// Keeps the value that `insn` narrows, its operand `source`, where it can be read afterwards. `same`: it is overwritten. All
-    /// temporaries are set aside that [`narrowing`](Self::narrowing) needs.
-    fn narrowed_value(&mut self, insn: &Instruction, source: u32, same: bool) -> Place {
-        let upper = self.has_upper();
-        let last = if upper { 1 } else { NARROWING + self.inline_rule().temporaries(Op::Narrow) };
-        let copy = self.temporary(last);
-        if insn.op_kind(source) != OpKind::Register {
-            return Place::Mem(self.guest_operand(insn));
-        }
-        let register = insn.op_register(source).number() as u8;
-        if !same {
-            return Place::Reg(register);
-        }
-        let bytes = insn.op_register(source).size() as u8;
-        if !upper {
-            self.move_shadow(copy, register, bytes);
-            return Place::Reg(copy);
-        }
-        let kept = self.aside(NARROWED);
-        self.out.hot.vector_store(kept, register, bytes);
-        Place::Mem(kept)
-    }
-
-    /// The shadow, in the wider format, of `count` numbers `value` with this shadow, which were narrowed into register `d`: in
-    /// temporary 1.
-    fn narrowing(&mut self, value: Place, shadow: Option<Place>, d: u8, count: u8) -> Place {
-        let to = self.temporary(1);
-        let rule = self.inline_rule();
-        let upper = self.has_upper();
-        let temps: Vec<u8> = match upper {
-            true => self.upper_temporaries().into_iter().filter(|&temp| temp != to).collect(),
-            false => {
-                (NARROWING..NARROWING + rule.temporaries(Op::Narrow)).map(|i| self.temporary(i)).collect()
-            }
-        };
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
-        let lanes = if upper { lanes_mask(count) } else { None };
-        let widened = Conversion {
-            from: Format::F32,
-            result: Format::F64,
-            count,
-            shadow: Place::Reg(d),
-            to,
-            rest: Rest::Zero,
-            temp: to,
-            mask: MASKS[0],
-            lanes,
-            mark: None,
-        };
-        let job = Job {
-            rule,
-            op: Op::Narrow,
-            format: Format::F64,
-            width: count * Format::F64.bytes() as u8,
-            x: &[value],
-            shadows: &[shadow.unwrap_or(value)],
-            absent: u8::from(shadow.is_none()),
-            r: Place::Reg(to),
-            to,
-            rest: Rest::Zero,
-            temps: &temps,
-            masks: if upper { &MASKS } else { &[] },
-            lanes,
-            spill: &spill,
-        };
-        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
-        rules::convert(&mut self.out.hot, binding, &widened, &constants);
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
-        Place::Reg(to)
     }
 }
 

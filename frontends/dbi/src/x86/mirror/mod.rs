@@ -9,6 +9,7 @@
 
 pub(crate) mod append;
 mod arith;
+mod conversion;
 mod counting;
 mod double;
 mod encode;
