@@ -310,8 +310,7 @@ fn called(document: &Document<'_>, cause: &Cause) -> Option<String> {
     let mut shown: Vec<&Place> = callers.iter().filter(is_script).skip(1).take(SHOWN).copied().collect();
     if cause.script.is_none() {
         let own = &cause.place.module;
-        let user = callers.iter().position(|place| place.module != *own)?;
-        shown.push(callers[user]);
+        shown.push(callers.iter().find(|place| place.module != *own)?);
     }
     let names: Vec<String> = shown.into_iter().filter_map(whereabouts).collect();
     (!names.is_empty()).then(|| format!("at {}", names.join(", in ")))

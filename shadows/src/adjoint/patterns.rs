@@ -48,10 +48,8 @@ impl Pattern {
 fn count(places: &[Place], bytes: usize, records: &Records<'_>, at: usize) -> usize {
     let start = places.first().map_or(0, |place| place.at);
     let comes = |from: usize| {
-        let Some(bytes) = records.bytes.get(from..from + bytes) else { return false };
-        let kind_at =
-            |place: &Place| bytes[place.at - start..].first_chunk().map(|&kind| u32::from_le_bytes(kind));
-        places.iter().all(|place| kind_at(place) == Some(place.kind as u32))
+        let is_kind = |place: &Place| records.kind_at(from + place.at - start) == place.kind;
+        from + bytes <= records.bytes.len() && places.iter().all(is_kind)
     };
     (0..).take_while(|n| comes(at + n * bytes)).count()
 }

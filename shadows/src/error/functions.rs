@@ -5,9 +5,9 @@
 //! d − d²/2 for d = x e⁻ʳ − 1. Reduction by tables of 64 steps, then Taylor's series, of which the first terms are double-doubles
 //! (Hida, Li, Bailey, "Library for double-double and quad-double arithmetic", 2000).
 //!
-//! Real results are good to 2^-[`GOOD`] of them, powers to as many bits less as their exponents have: tested against MPFR. An error much smaller than a rounding is not told, nor is one near the
-//! end of the format's range: there others have to compute. Nothing here allocates or locks once there are tables: it runs in the midst of
-//! translated code.
+//! Real results are good to 2^-[`GOOD`] of them, powers to as many bits less as their exponents have: tested against MPFR. An
+//! error much smaller than a rounding is not told, nor is one near the end of the format's range: there others have to compute.
+//! Nothing here allocates or locks once there are tables: it runs in the midst of translated code.
 
 use std::f64::consts::{LN_2, LN_10, PI};
 use std::sync::OnceLock;

@@ -108,7 +108,7 @@ pub(super) fn forked() {
 pub(crate) fn overwritten_by(pc: u64, address: u64, len: u64) {
     for group in groups() {
         if group.note(address..address.saturating_add(len), true) {
-            let _ = group.first.compare_exchange(0, pc, Ordering::Relaxed, Ordering::Relaxed);
+            group.place(pc);
         }
     }
 }
@@ -167,13 +167,18 @@ pub(super) fn unplaced(thread: &mut Touches) -> Option<(u64, impl FnOnce(u64) + 
     let (host_pc, place) = thread.wrote.iter_mut().find(|(host_pc, _)| *host_pc != 0).map(std::mem::take)?;
     let tell = move |pc: u64| {
         if let Some(group) = WATCHED[place].get() {
-            let _ = group.first.compare_exchange(0, pc, Ordering::Relaxed, Ordering::Relaxed);
+            group.place(pc);
         }
     };
     Some((host_pc, tell))
 }
 
 impl Group {
+    /// The instruction at `pc` has overwritten a float: it is told if it is the first of which that is known.
+    fn place(&self, pc: u64) {
+        let _ = self.first.compare_exchange(0, pc, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// Floats that lie in this range, in part at least.
     fn within(&self, range: Range<u64>) -> &[Float] {
         let first = self.floats.partition_point(|float| float.end <= range.start);

@@ -1,6 +1,7 @@
 //! Calls that led to where a thread is: machine code by its files' call frames, and lines of scripts.
 
 use super::state::{Session, State};
+use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use shadowgrind_core::site::Site;
 use shadowgrind_symbols::{CallFrames, Registers, SymbolFile};
@@ -51,22 +52,26 @@ impl State {
         stack
     }
 
-    /// Callers in machine code; with `scripted` up to where the interpreter begins.
-    /// Frames of the C library are passed over.
+    /// Callers in machine code, but for those in the C library; with `scripted` up to where the interpreter begins.
     fn native_stack(&mut self, pc: u64, most: usize, scripted: bool, m: &dyn Machine) -> Vec<Site> {
         let mut stack = Vec::new();
         let mut from_c_library = false;
         let mut registers = Registers { general: std::array::from_fn(|n| m.general(n)), pc };
         // Of a return address, the call before it is meant.
         let mut looked_up = pc;
-        while stack.len() < most {
-            let Some(file) = self.file_at(looked_up).cloned() else { break };
+        while let Some(file) = self.file_at(looked_up).cloned() {
             if scripted && file.python.is_some() {
                 break;
             }
+            if looked_up != pc && !file.is_c_library {
+                stack.push(self.call_site(registers.pc, None, m));
+            }
+            if stack.len() == most {
+                break;
+            }
             let Some((_, offset)) = self.report.sites.locate(looked_up) else { break };
-            let frames =
-                &mut *self.frames.entry(file.canonical.clone()).or_insert_with(|| frames(&file.canonical));
+            let frames = self.frames.entry_ref(file.canonical.as_path());
+            let frames = frames.or_insert_with(|| frames_of(&file.canonical));
             let callee = Registers { pc: offset, ..registers };
             let read = |address| read_u64(m, address).ok();
             let Some(caller) = frames.as_mut().and_then(|frames| frames.caller(&callee, read)) else {
@@ -77,25 +82,17 @@ impl State {
                 break;
             };
             // The stack grows downwards: a frame that is not further up is none.
-            const RSP: usize = 4;
-            if caller.general[RSP] <= registers.general[RSP] {
+            if caller.general[abi::RSP] <= registers.general[abi::RSP] {
                 break;
             }
             from_c_library = file.is_c_library;
             registers = caller;
             looked_up = caller.pc - 1;
-            let Some(file) = self.file_at(looked_up) else { break };
-            if scripted && file.python.is_some() {
-                break;
-            }
-            if !file.is_c_library {
-                stack.push(self.call_site(caller.pc, None, m));
-            }
         }
         stack
     }
 }
 
-fn frames(path: &Path) -> Option<CallFrames> {
+fn frames_of(path: &Path) -> Option<CallFrames> {
     SymbolFile::open(path).ok()?.call_frames()
 }

@@ -161,7 +161,6 @@ impl Emitter {
         }
         let guest = self.guest_operand(insn);
         match guest.at {
-            Address::Rip(_) => Some(Mem { gs: true, ..guest }),
             Address::Base { base, index, displacement } if guest.fs => {
                 let own = base.map(|base| (base, 1)).or(index);
                 let base = self.mirror().borrowed.address;
@@ -172,7 +171,7 @@ impl Emitter {
                     ..guest
                 })
             }
-            Address::Base { .. } => Some(Mem { gs: true, ..guest }),
+            _ => Some(Mem { gs: true, ..guest }),
         }
     }
 
