@@ -16,7 +16,7 @@ mod warning;
 mod written;
 
 use hashbrown::HashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
 pub use index_set::IndexSet;
@@ -36,8 +36,10 @@ pub const SCHEMA: &str = "shadowgrind-report/1";
 /// Everything there is to say about one run of one program image.
 #[derive(Debug)]
 pub struct Report {
-    /// Name of the shadow: `dot`, `mpfr`, `error`, `none`.
+    /// Name of the shadow.
     pub shadow: &'static str,
+    /// The question that it answers.
+    pub subject: Subject,
     /// The program did not come to its own end, or the report was written before it did.
     pub partial: bool,
     /// The program that ran.
@@ -71,10 +73,11 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty report of `shadow` on a program about to start.
-    pub fn new(shadow: &'static str, argv: Vec<String>, pid: u32) -> Self {
+    /// An empty report of `shadow`, which is about `subject`, on a program about to start.
+    pub fn new(shadow: &'static str, subject: Subject, argv: Vec<String>, pid: u32) -> Self {
         Report {
             shadow,
+            subject,
             partial: false,
             program: Program { argv, pid, exit_code: None, signal: None },
             settings: Settings::default(),
@@ -111,8 +114,19 @@ impl Report {
     }
 }
 
+/// Subject of a shadow, and so of its reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Neither: nothing is said of inputs, nor are outputs judged.
+    Program,
+    /// Derivatives of outputs with respect to inputs.
+    Derivatives,
+    /// Rounding errors of outputs, and their causes.
+    Errors,
+}
+
 /// The program that was run and how it ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// Its arguments, its name first; what is not UTF-8 is replaced.
     pub argv: Vec<String>,
@@ -149,7 +163,7 @@ pub struct Input {
 }
 
 /// Kind of cause that a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingKind {
     /// A difference of nearly equal values uncovers the rounding of its operands.
@@ -368,7 +382,7 @@ pub struct Exhausted {
 }
 
 /// A function whose calls were each taken as one operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrapped {
     /// The function, as its symbol names it.
     pub function: String,

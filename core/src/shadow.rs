@@ -5,7 +5,7 @@
 //! seeds, outputs and findings ([`Shadow`]). Moves are the cells' alone ([`Cells`]): no shadow knows of them. Dispatch is
 //! static throughout.
 
-use crate::findings::{self, Answers, Coverage, Finding, OutputShadow, Questions, Value};
+use crate::findings::{self, Answers, Coverage, Finding, OutputShadow, Questions, Subject, Value};
 use crate::format::Format;
 use crate::ops::Op;
 use crate::rounding::Rounding;
@@ -352,6 +352,8 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     const SUMMARY: &'static str;
     /// The number that programs are told by client request.
     const NUMBER: u64;
+    /// The subject of its reports.
+    const SUBJECT: Subject;
     /// The services of a front end for it.
     const POLICY: Policy;
 

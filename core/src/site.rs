@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A guest instruction or a line of a script, interned in a [`SiteTable`].
 ///
@@ -204,7 +204,7 @@ impl SiteTable {
 }
 
 /// Names of a site once symbols have been read: SITE of the JSON report. Unknown parts are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Path of the module.
     pub module: Option<String>,
@@ -230,7 +230,7 @@ impl From<&ScriptLine> for Place {
 }
 
 /// A caller that an inlined function became part of.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// The caller, demangled.
     pub function: Option<String>,

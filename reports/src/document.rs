@@ -1,7 +1,8 @@
 //! A report made ready to be written: sites named, causes ranked, outputs folded. Every format writes this.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{IndexSet, Report, Topic, Written};
+use serde::{Deserialize, Serialize};
+use shadowgrind_core::findings::{IndexSet, Report, Subject, Topic, Written};
 use shadowgrind_core::site::{Module, Place, Site, SiteTable};
 
 use crate::fold::{Folded, Reach};
@@ -81,6 +82,30 @@ impl<'a> Document<'a> {
         self.report.inputs.get(number).map_or("", |input| &input.spec)
     }
 
+    /// Tells whether the report judges outputs and decisions.
+    pub fn judges(&self) -> bool {
+        self.report.subject == Subject::Errors
+    }
+
+    /// Sections of the report, in the order people read them.
+    pub fn contents(&self) -> Vec<Content> {
+        if self.report.listing.is_some() {
+            return vec![Content::Listing];
+        }
+        let subject = match self.report.subject {
+            Subject::Program => None,
+            Subject::Derivatives => Some(Content::Inputs),
+            Subject::Errors => Some(Content::Causes),
+        };
+        let outputs = match &self.report.answers {
+            Some(_) => Some(Content::Gradients),
+            // The verdict says that there are none.
+            None if self.judges() && self.report.outputs.is_empty() => None,
+            None => Some(Content::Outputs),
+        };
+        subject.into_iter().chain(outputs).chain([Content::Coverage]).collect()
+    }
+
     /// Names of a site of the report.
     pub fn place(&self, site: Site) -> &Place {
         const NOWHERE: &Place = &Place {
@@ -140,6 +165,24 @@ impl<'a> Document<'a> {
             Topic::Error => Some(Section::Hidden),
         }
     }
+}
+
+/// Section of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    /// Numbers that can be named.
+    Listing,
+    /// Inputs and their seeds.
+    Inputs,
+    /// The verdict, and what made numbers wrong.
+    Causes,
+    /// Floats that left the program.
+    Outputs,
+    /// Derivatives of those by all components of the inputs.
+    Gradients,
+    /// What was watched, and what was not.
+    Coverage,
 }
 
 /// The sections that causes are told in.

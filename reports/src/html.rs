@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use shadowgrind_core::findings::Answers;
+use shadowgrind_core::findings::{Answers, Listing};
 
-use crate::document::{Document, Section};
+use crate::document::{Content, Document, Section};
 use crate::gradients;
 use crate::tables::{self, Cell, Line, Table};
 use crate::words;
@@ -23,21 +23,26 @@ pub fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<header>")?;
     writeln!(out, "<h1>shadowgrind {}: <code>{command}</code></h1>", report.shadow)?;
     writeln!(out, "<p>{}</p>\n</header>", escaped(&words::ending(document)))?;
-    match report.shadow {
-        "none" => {}
-        "dot" | "adjoint" => inputs(document, out)?,
-        _ => causes(document, out)?,
-    }
-    match &report.answers {
-        Some(answers) => gradients(document, answers, out)?,
-        None => outputs(document, out)?,
-    }
-    coverage(document, out)?;
+    document.contents().into_iter().try_for_each(|content| match content {
+        Content::Listing => {
+            report.listing.iter().try_for_each(|listing| self::listing(document, listing, out))
+        }
+        Content::Inputs => inputs(document, out),
+        Content::Causes => causes(document, out),
+        Content::Outputs => outputs(document, out),
+        Content::Gradients => report.answers.iter().try_for_each(|answers| gradients(document, answers, out)),
+        Content::Coverage => coverage(document, out),
+    })?;
     writeln!(out, "<script>\n{SCRIPT}</script>\n</body>\n</html>")
 }
 
 fn section(out: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(out, "<h2>{}</h2>", escaped(title))
+}
+
+fn listing(document: &Document<'_>, listing: &Listing, out: &mut dyn Write) -> io::Result<()> {
+    section(out, &words::listed(listing).0)?;
+    table(&tables::listing(document, listing), out)
 }
 
 fn inputs(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -21,6 +21,7 @@ mod tables;
 pub mod target;
 pub mod terminal;
 pub mod verdict;
+pub mod wire;
 mod words;
 
 use std::io::Write;

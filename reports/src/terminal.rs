@@ -2,13 +2,11 @@
 
 use std::io::{self, Write};
 
-use shadowgrind_core::findings::Answers;
-
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
 
-use shadowgrind_core::findings::{Listed, Listing};
+use shadowgrind_core::findings::{Answers, Listed, Listing, Subject};
 
-use crate::document::{Document, Section};
+use crate::document::{Content, Document, Section};
 use crate::gradients;
 use crate::tables::{self, Line, Table};
 use crate::words;
@@ -60,19 +58,15 @@ impl Style {
 pub fn write(document: &Document<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { document, style, out };
     page.head()?;
-    if let Some(listing) = &document.report.listing {
-        return page.listing(listing);
-    }
-    match document.report.shadow {
-        "none" => {}
-        "dot" | "adjoint" => page.inputs()?,
-        _ => page.causes()?,
-    }
-    match &document.report.answers {
-        Some(answers) => page.gradients(answers)?,
-        None => page.outputs()?,
-    }
-    page.coverage()
+    let report = document.report;
+    document.contents().into_iter().try_for_each(|content| match content {
+        Content::Listing => report.listing.iter().try_for_each(|listing| page.listing(listing)),
+        Content::Inputs => page.inputs(),
+        Content::Causes => page.causes(),
+        Content::Outputs => page.outputs(),
+        Content::Gradients => report.answers.iter().try_for_each(|answers| page.gradients(answers)),
+        Content::Coverage => page.coverage(),
+    })
 }
 
 struct Page<'a, 'b> {
@@ -95,11 +89,8 @@ impl Page<'_, '_> {
     }
 
     fn listing(&mut self, listing: &Listing) -> io::Result<()> {
-        let (done, none) = match listing.listed {
-            Listed::Inputs => ("parsed", words::NO_PARSER),
-            Listed::Outputs => ("printed", words::NO_OUTPUT),
-        };
-        self.section(&format!("{} {done}", words::count(listing.entries.len() as u64, "number")))?;
+        let (title, none) = words::listed(listing);
+        self.section(&title)?;
         if listing.entries.is_empty() {
             return self.paragraph("  ", none);
         }
@@ -117,11 +108,9 @@ impl Page<'_, '_> {
 
     fn outputs(&mut self) -> io::Result<()> {
         let outputs = words::count(self.document.report.outputs.len(), "output");
-        match (self.document.report.shadow, self.document.report.outputs.is_empty()) {
-            // The verdict has said so.
-            ("mpfr" | "error", true) => return Ok(()),
-            ("dot", _) => self.section(&format!("Derivatives of {outputs}"))?,
-            _ => self.section(&outputs)?,
+        match self.document.report.subject {
+            Subject::Derivatives => self.section(&format!("Derivatives of {outputs}"))?,
+            Subject::Program | Subject::Errors => self.section(&outputs)?,
         }
         if self.document.report.outputs.is_empty() {
             return self.paragraph("  ", words::NO_OUTPUT);

@@ -1,8 +1,8 @@
 //! The sentences of a report, the same in every format that people read.
 
 use shadowgrind_core::findings::{
-    Decided, FindingKind, Interval, OutputKind, Program, Remedy, Report, Spread, Tape, Topic, Value,
-    VariableRange, Witness, Wrapped,
+    Decided, FindingKind, Interval, Listed, Listing, OutputKind, Program, Remedy, Report, Spread, Tape,
+    Topic, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
@@ -185,6 +185,15 @@ fn sentence(words: &str) -> String {
 
 fn number_of_bits(bits: f64) -> String {
     format!("{} bits", tenth(bits))
+}
+
+/// Title of a list of numbers, and what is said if it is empty.
+pub(crate) fn listed(listing: &Listing) -> (String, &'static str) {
+    let numbers = count(listing.entries.len() as u64, "number");
+    match listing.listed {
+        Listed::Inputs => (format!("{numbers} parsed"), NO_PARSER),
+        Listed::Outputs => (format!("{numbers} printed"), NO_OUTPUT),
+    }
 }
 
 /// The headline of a section.

@@ -6,7 +6,7 @@ mod common;
 use std::process::Command;
 
 use common::{compile, guests, run};
-use shadowgrind_core::findings::{Finding, FindingKind, Report};
+use shadowgrind_core::findings::{Finding, FindingKind, Report, Subject};
 use shadowgrind_core::site::{Module, Place, Site};
 use shadowgrind_reports::document::{Document, Symbols};
 use shadowgrind_reports::files::Files;
@@ -21,7 +21,7 @@ fn report(build_id: impl Fn(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Report {
     let offset = u64::from_str_radix(line.split(':').next().unwrap().trim(), 16).unwrap();
     let build_id = build_id(SymbolFile::open(&binary).unwrap().build_id());
     let path = binary.to_string_lossy().into_owned();
-    let mut report = Report::new("mpfr", vec![path.clone()], 1);
+    let mut report = Report::new("mpfr", Subject::Errors, vec![path.clone()], 1);
     let module = report.sites.add_module(Module { path, build_id });
     // Loaded 0x5000 above its link-time addresses.
     report.sites.map(0x5000..0x9000, module, 0x5000);
@@ -65,7 +65,7 @@ fn code_without_a_file_keeps_its_address() {
     let vdso = Module { path: "[vdso]".into(), build_id: None };
     let expected = Place { module: Some("[vdso]".into()), offset: Some(0x7b0), ..Place::default() };
     assert_eq!(files.place(&vdso, 0x7b0), expected);
-    let report = Report::new("dot", Vec::new(), 1);
+    let report = Report::new("dot", Subject::Derivatives, Vec::new(), 1);
     assert_eq!(Document::new(&report, &mut files).place(Site::NONE), &Place::default());
     assert_eq!(files.source_line("/nowhere.c", 1), None);
     let source = guests().join("lines.c").to_string_lossy().into_owned();

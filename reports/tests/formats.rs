@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use shadowgrind_core::findings::{OutputShadow, Report};
 use shadowgrind_reports::document::Document;
 use shadowgrind_reports::terminal::{self, Style};
-use shadowgrind_reports::{Destinations, html, json};
+use shadowgrind_reports::{Destinations, html, json, wire};
 
 type Write = dyn Fn(&Document<'_>, &mut dyn std::io::Write) -> std::io::Result<()>;
 
@@ -79,8 +79,21 @@ fn json_files() {
     {
         let text = written(&report, &json::write);
         golden(&format!("{name}.json"), &text);
-        serde_json::from_str::<Json>(&text).unwrap();
+        let read = wire::Report::read(&text).unwrap();
+        assert_eq!(
+            serde_json::to_value(&read).unwrap(),
+            serde_json::from_str::<Json>(&text).unwrap(),
+            "{name}: what was read is what was written"
+        );
     }
+}
+
+#[test]
+fn a_report_of_another_kind_is_refused() {
+    let text = written(&samples::clean(), &json::write);
+    assert!(wire::Report::read(&text).is_ok());
+    assert!(wire::Report::read(&text.replace("shadowgrind-report/1", "shadowgrind-report/2")).is_err());
+    assert!(wire::Report::read("{}").is_err());
 }
 
 #[test]

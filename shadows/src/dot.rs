@@ -18,7 +18,7 @@
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
 
 use shadowgrind_core::arith::{Arith, Host};
-use shadowgrind_core::findings::{OutputShadow, Value};
+use shadowgrind_core::findings::{OutputShadow, Subject, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
@@ -128,6 +128,7 @@ impl Shadow for Dot {
     const NAME: &'static str = "dot";
     const SUMMARY: &'static str = "Derivatives with respect to the inputs";
     const NUMBER: u64 = 1;
+    const SUBJECT: Subject = Subject::Derivatives;
     const POLICY: Policy = Policy {
         decisions: true,
         sent: Sent::Lost,

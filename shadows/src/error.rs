@@ -21,7 +21,9 @@ mod pair;
 
 use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
-use shadowgrind_core::findings::{self, Coverage, Exhausted, Finding, Judgement, OutputShadow, Value};
+use shadowgrind_core::findings::{
+    self, Coverage, Exhausted, Finding, Judgement, OutputShadow, Subject, Value,
+};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Residual};
@@ -305,6 +307,7 @@ impl Shadow for ErrorShadow {
     const NAME: &'static str = "error";
     const SUMMARY: &'static str = "Rounding errors in twice the precision: which digits are wrong, cheaply";
     const NUMBER: u64 = 3;
+    const SUBJECT: Subject = Subject::Errors;
     const POLICY: Policy = Policy {
         magic_rounds: true,
         marks_widened: true,

@@ -1,6 +1,6 @@
 //! The shadow of a run without one: nothing is carried, and outputs are recorded as they are.
 
-use shadowgrind_core::findings::{OutputShadow, Value};
+use shadowgrind_core::findings::{OutputShadow, Subject, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Settings, Shadow, reach};
 use shadowgrind_core::words::Raw;
@@ -25,6 +25,7 @@ impl Shadow for Nothing {
     const NAME: &'static str = "none";
     const SUMMARY: &'static str = "Nothing: the engine alone";
     const NUMBER: u64 = 0;
+    const SUBJECT: Subject = Subject::Program;
     const POLICY: Policy = Policy::SEEDED;
 
     type Reach = reach::Nowhere;

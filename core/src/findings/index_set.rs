@@ -3,6 +3,11 @@
 //! A loop that prints three numbers a turn, one of them wrong, makes an arithmetic progression; a set is a list of
 //! those, so that a cause of ten million wrong outputs is still a few bytes.
 
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// Indices first, first + step, … : `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
@@ -87,6 +92,35 @@ impl FromIterator<u64> for IndexSet {
         let mut set = IndexSet::new();
         indices.into_iter().for_each(|index| set.insert(index));
         set
+    }
+}
+
+/// A list of all indices, ascending.
+impl Serialize for IndexSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for IndexSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = IndexSet;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of indices")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<IndexSet, A::Error> {
+                let mut set = IndexSet::new();
+                while let Some(index) = list.next_element()? {
+                    set.insert(index);
+                }
+                Ok(set)
+            }
+        }
+        deserializer.deserialize_seq(Read)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Lists of all numbers that a program reads or prints, each with the SPEC that names it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::site::Site;
 
 /// Numbers that a list is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Listed {
     /// Numbers that the program parses: what `--input` can name.

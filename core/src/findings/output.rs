@@ -2,14 +2,14 @@
 //!
 //! Knows nothing of how many there are or how they are kept.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::value::Value;
 use crate::site::Site;
 use crate::text::{Float, Notation, first_difference};
 
 /// Way by which an output left the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputKind {
     /// The printf family.
@@ -54,7 +54,7 @@ impl Label {
 }
 
 /// Verdict on a float that left the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgement {
     /// It is as good as its format, or its text, allows.

@@ -1,9 +1,7 @@
 //! Warnings for a user who reads nothing else: one line each, on standard error whatever else is silenced.
 
-use serde::Serialize;
-
 /// Something that makes the report say less, or something else, than its reader may think.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Its kind, for tools: a word that stays the same.
     pub code: &'static str,

@@ -4,6 +4,7 @@
 mod count;
 
 use crate::runtime::{Carrier, InlineCode, Reach, carry};
+use shadowgrind_core::findings::Subject;
 use shadowgrind_core::shadow::{Derivatives, Policy, Settings, Shadow};
 use std::sync::Arc;
 
@@ -53,6 +54,13 @@ macro_rules! define_kinds {
             pub(crate) fn number(self) -> u64 {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <$shadow>::NUMBER,)+
+                }
+            }
+
+            /// The subject of its reports.
+            pub(crate) fn subject(self) -> Subject {
+                match self {
+                    $($(#[$attribute])* ShadowKind::$name => <$shadow>::SUBJECT,)+
                 }
             }
 

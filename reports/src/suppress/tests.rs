@@ -1,5 +1,6 @@
 //! Tests of rules on places made up.
 
+use shadowgrind_core::findings::Subject;
 use shadowgrind_core::site::{Frame, Module};
 
 use super::*;
@@ -28,7 +29,7 @@ impl Symbols for Lines {
 
 /// A report with a cancellation at line 7 and an overflow at line 9, and a finding nowhere.
 fn report() -> Report {
-    let mut report = Report::new("mpfr", vec!["prog".into()], 1);
+    let mut report = Report::new("mpfr", Subject::Errors, vec!["prog".into()], 1);
     let module = report.sites.add_module(Module { path: "/usr/lib/liblu.so.3".into(), build_id: None });
     for (kind, line) in [(FindingKind::Cancellation, 7), (FindingKind::Overflow, 9)] {
         let site = report.sites.intern(module, line);

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{
     Decided, Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, OutputShadow,
-    Remedy, Report, Spread, Value, VariableRange, Witness, Wrapped,
+    Remedy, Report, Spread, Subject, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
@@ -36,8 +36,9 @@ impl Symbols for Sources {
 
 /// A report on `./quad 'two words'` with one module.
 pub(crate) fn report(shadow: &'static str) -> Report {
+    let subject = if shadow == "dot" { Subject::Derivatives } else { Subject::Errors };
     let argv = ["./quad", "two words", "-n=3"].map(str::to_owned).to_vec();
-    let mut report = Report::new(shadow, argv, 4242);
+    let mut report = Report::new(shadow, subject, argv, 4242);
     report.program.exit_code = Some(0);
     report.sites.add_module(Module { path: "/home/user/quad".into(), build_id: None });
     report

@@ -2,7 +2,7 @@
 
 use super::columns::Rounding;
 use super::{Active, Adjoint, Component, MISMATCH};
-use shadowgrind_core::findings::{Answers, Coverage, Gap, OutputShadow, Questions, Tape, Value};
+use shadowgrind_core::findings::{Answers, Coverage, Gap, OutputShadow, Questions, Subject, Tape, Value};
 use shadowgrind_core::numbers::Numbers;
 use shadowgrind_core::shadow::{Derivatives, Leaves, Observed, Policy, Seed, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
@@ -12,6 +12,7 @@ impl Shadow for Adjoint {
     const NAME: &'static str = "adjoint";
     const SUMMARY: &'static str = "Derivatives of outputs with respect to each of many inputs";
     const NUMBER: u64 = 4;
+    const SUBJECT: Subject = Subject::Derivatives;
     const POLICY: Policy = Policy {
         magic_rounds: true,
         sent: Sent::Lost,

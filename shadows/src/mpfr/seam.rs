@@ -1,6 +1,6 @@
 //! The reals as a shadow: what a front end asks of them besides the rule.
 
-use shadowgrind_core::findings::{self, Coverage, Finding, OutputShadow};
+use shadowgrind_core::findings::{self, Coverage, Finding, OutputShadow, Subject};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Leaves, Observed, Policy, Seed, Settings, Shadow, Watch, reach};
 use shadowgrind_core::site::Site;
@@ -25,6 +25,7 @@ impl Shadow for MpfrShadow {
     const NAME: &'static str = "mpfr";
     const SUMMARY: &'static str = "Reals of high precision: which digits are wrong, and why";
     const NUMBER: u64 = 2;
+    const SUBJECT: Subject = Subject::Errors;
     const POLICY: Policy = Policy { watch: Some(WATCH), ..Policy::BORN };
 
     type Reach = reach::Recorded;

@@ -146,7 +146,12 @@ impl Session {
             tree::note(&*tree, &jobs.found, &jobs.missing);
         }
         let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
-        let mut report = Report::new(config.shadow.name(), config.argv.clone(), std::process::id());
+        let mut report = Report::new(
+            config.shadow.name(),
+            config.shadow.subject(),
+            config.argv.clone(),
+            std::process::id(),
+        );
         report.inputs =
             config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
         let labels = jobs.labels.iter().map(|label| report.outputs.label(label)).collect();
@@ -427,7 +432,12 @@ impl Session {
     /// This process is a forked child: its report is about what comes, and goes to files of its own.
     pub(crate) fn forked(&self) {
         let mut state = self.state.lock();
-        let fresh = Report::new(self.config.shadow.name(), self.config.argv.clone(), std::process::id());
+        let fresh = Report::new(
+            self.config.shadow.name(),
+            self.config.shadow.subject(),
+            self.config.argv.clone(),
+            std::process::id(),
+        );
         let old = std::mem::replace(&mut state.report, fresh);
         state.report.sites = old.sites;
         state.report.inputs = old.inputs;

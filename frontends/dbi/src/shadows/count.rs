@@ -1,7 +1,7 @@
 //! The smallest shadow there can be, for tests: how often each operation is performed, and where.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Finding, FindingKind, OutputShadow, Value};
+use shadowgrind_core::findings::{Finding, FindingKind, OutputShadow, Subject, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::recorded::Recorded;
@@ -41,6 +41,7 @@ impl Shadow for Count {
     const NAME: &'static str = "count";
     const SUMMARY: &'static str = "How often operations are performed, and where";
     const NUMBER: u64 = 0x636f_756e;
+    const SUBJECT: Subject = Subject::Program;
     const POLICY: Policy = Policy { since: Since::Start, is_born: true, ..Policy::SEEDED };
 
     type Reach = reach::Recorded;

@@ -1,0 +1,90 @@
+//! What was watched, and what was not.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use shadowgrind_core::site::Place;
+
+/// What was watched, and what was not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coverage<'a> {
+    /// Operations that were shadowed, each time counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// Different instructions among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<u64>,
+    /// Functions taken as one operation.
+    pub wrapped: Vec<Wrapped<'a>>,
+    /// Instructions that met a shadow and dropped it.
+    pub gaps: Vec<Gap<'a>>,
+    /// Comparisons of shadowed values, where the shadow is that of the way taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decided<'a>>,
+    /// Seeds that the program has overwritten before it read them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overwritten: Vec<Overwritten<'a>>,
+    /// Operations for which the precision did not always suffice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exhausted: Vec<Exhausted<'a>>,
+    /// Wrong outputs whose causes are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unexplained: Option<u64>,
+}
+
+/// A function whose calls were each taken as one operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrapped<'a> {
+    /// The function, as its symbol names it.
+    pub function: Cow<'a, str>,
+    /// Number of calls.
+    pub calls: u64,
+}
+
+/// An instruction that no shadow understands yet, where it met a shadowed value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gap<'a> {
+    /// The instruction: mnemonic and operand kinds.
+    pub instruction: Cow<'a, str>,
+    /// Number of shadows it dropped.
+    pub count: u64,
+    /// The place where it dropped them.
+    pub site: Cow<'a, Place>,
+}
+
+/// A comparison of shadowed values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decided<'a> {
+    /// Number of times that a value compared had a shadow.
+    pub count: u64,
+    /// Number of times that the values were then asked to be equal, and were.
+    pub equal: u64,
+    /// The place of the comparison.
+    pub site: Cow<'a, Place>,
+}
+
+/// Floats of an input that the program has overwritten before it read them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overwritten<'a> {
+    /// The SPEC of the input.
+    pub input: Cow<'a, str>,
+    /// Number of these floats.
+    pub floats: u64,
+    /// Number of floats that were seeded together.
+    pub of: u64,
+    /// There may be more of them.
+    pub at_least: bool,
+    /// The place where the first was overwritten.
+    pub site: Cow<'a, Place>,
+}
+
+/// An operation for which the shadow's precision did not always suffice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exhausted<'a> {
+    /// The operation.
+    pub operation: Cow<'a, str>,
+    /// Number of times that was so.
+    pub count: u64,
+    /// The place where it was so.
+    pub site: Cow<'a, Place>,
+}
