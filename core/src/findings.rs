@@ -10,6 +10,7 @@ mod listing;
 mod output;
 mod outputs;
 mod record;
+mod shares;
 mod texts;
 mod value;
 mod warning;
@@ -23,6 +24,7 @@ pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};
 pub use output::{Judgement, Label, Output, OutputKind, OutputShadow};
 pub use outputs::Outputs;
+pub use shares::Shares;
 pub use texts::{PrintedAt, WrittenText, WrittenTexts};
 pub use value::{Number, Value};
 pub use warning::Warning;
@@ -106,7 +108,10 @@ impl Report {
         self.outputs.keep(kept);
         self.texts.keep(kept);
         let findings = self.findings.iter_mut().chain(&mut self.suppressed);
-        findings.for_each(|finding| finding.outputs = finding.outputs.among(kept));
+        findings.for_each(|finding| {
+            finding.outputs = finding.outputs.among(kept);
+            finding.shares = finding.shares.among(kept);
+        });
         for written in &mut self.written {
             // Such outputs are always among those that are left.
             written.output = kept.binary_search(&written.output).map_or(written.output, |index| index as u64);
@@ -172,6 +177,8 @@ pub enum FindingKind {
     Absorption,
     /// Many small roundings add up at one place.
     Accumulation,
+    /// Roundings of many operations, amplified, of which none is worth naming.
+    Conditioning,
     /// An operation whose own result is far off.
     Rounding,
     /// The float is beyond the largest of its format where the real is not infinite.
@@ -206,6 +213,7 @@ impl FindingKind {
             FindingKind::Cancellation
             | FindingKind::Absorption
             | FindingKind::Accumulation
+            | FindingKind::Conditioning
             | FindingKind::Rounding
             | FindingKind::Underflow => Topic::Error,
         }
@@ -296,11 +304,13 @@ pub struct Finding {
     pub ranges: Vec<VariableRange>,
     /// The outputs it reached.
     pub outputs: IndexSet,
+    /// Its shares in the errors of these, as far as they are known.
+    pub shares: Shares,
     /// Remarks on it.
     pub hint: Option<String>,
     /// Better ways to compute its expression, the best first.
     pub remedies: Vec<Remedy>,
-    /// Error of outputs that this explains, in the shadow's own measure: only the order it gives matters.
+    /// Bits of error that this explains: of each number that it made wrong, its share times the bits.
     pub contribution: f64,
     /// Share of all error of the outputs reached that this explains, 0…1, where the shadow can tell.
     pub share: Option<f64>,
@@ -325,6 +335,7 @@ impl Finding {
             fpcore: None,
             ranges: Vec::new(),
             outputs: IndexSet::new(),
+            shares: Shares::default(),
             hint: None,
             remedies: Vec::new(),
             contribution: 0.0,

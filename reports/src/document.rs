@@ -45,7 +45,8 @@ impl<'a> Document<'a> {
     /// Names, ranks and folds what `report` holds.
     pub fn new(report: &'a Report, symbols: &mut dyn Symbols) -> Document<'a> {
         let mut places = Places { report, symbols, known: HashMap::new() };
-        let mut causes = rank::rank(&report.findings, |site| places.get(site));
+        let mut causes =
+            rank::rank(&report.findings, |site| places.get(site), |site| report.script_line(site));
         for cause in &mut causes {
             cause.script = report.script_line(cause.finding.site).map(Place::from);
         }

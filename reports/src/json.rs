@@ -219,6 +219,11 @@ fn rounded(digits: f32) -> f64 {
     digits.to_string().parse().unwrap_or_else(|_| digits.into())
 }
 
+/// A share with as many digits as are known to first order.
+fn share(share: Option<f64>) -> Option<Number> {
+    share.map(|share| Number((share * 1e4).round() / 1e4))
+}
+
 fn finding<'a>(document: &'a Document<'_>, cause: &'a Cause) -> wire::Finding<'a> {
     let finding = &cause.finding;
     let witness = finding.witness.as_ref();
@@ -239,6 +244,7 @@ fn finding<'a>(document: &'a Document<'_>, cause: &'a Cause) -> wire::Finding<'a
         fpcore: finding.fpcore.as_deref().map(Cow::from),
         ranges: finding.ranges.iter().map(wire::VariableRange::from).collect(),
         outputs: Cow::Borrowed(&finding.outputs),
+        shares: finding.shares.beside(&finding.outputs).map(share).collect(),
         hint: finding.hint.as_deref().map(Cow::from),
         remedies: finding.remedies.iter().map(wire::Remedy::from).collect(),
         stack: document.callers(cause).map(Cow::Borrowed).collect(),

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Finding, FindingKind, Spread, Topic};
-use shadowgrind_core::site::{Place, Site};
+use shadowgrind_core::site::{Place, ScriptLine, Site};
 
 /// A cause: one or more findings at one place of the source.
 #[derive(Clone, Debug)]
@@ -35,15 +35,20 @@ impl Cause {
 }
 
 /// The causes behind `findings`, ranked: causes that reached outputs, then symptoms that did, then decisions, NaN,
-/// infinities and the causes of these, then the rest.
-pub fn rank(findings: &[Finding], mut place: impl FnMut(Site) -> Place) -> Vec<Cause> {
+/// infinities and the causes of these, then the rest. `script` is the line of a script that runs at a site.
+pub fn rank<'a>(
+    findings: &[Finding],
+    mut place: impl FnMut(Site) -> Place,
+    script: impl Fn(Site) -> Option<&'a ScriptLine>,
+) -> Vec<Cause> {
     let mut merged: Vec<(Finding, Place)> = Vec::new();
     let mut index_of: HashMap<Operation, usize> = HashMap::new();
     let mut index_of_site: HashMap<Site, Vec<usize>> = HashMap::new();
     for finding in findings {
         let place = place(finding.site);
         let next = merged.len();
-        let index = *index_of.entry(Operation::of(finding, &place)).or_insert(next);
+        let of = Operation::of(finding, &place, script(finding.site));
+        let index = *index_of.entry(of).or_insert(next);
         index_of_site.entry(finding.site).or_default().push(index);
         match merged.get_mut(index) {
             Some((known, _)) => *known = merge(known, finding),
@@ -70,27 +75,33 @@ pub fn rank(findings: &[Finding], mut place: impl FnMut(Site) -> Place) -> Vec<C
     causes
 }
 
-/// Identity of a finding: the same operation of the source. Without a line, an instruction stands for itself.
+/// Identity of a finding: the same operation of the source. Without a line, all of its function are one; without that, an
+/// instruction stands for itself.
 #[derive(PartialEq, Eq, Hash)]
-struct Operation {
+struct Operation<'a> {
     kind: FindingKind,
     operation: String,
     file: Option<String>,
     line: Option<u32>,
     column: Option<u32>,
+    /// Module, function and the script's line that it runs for, where it has no line of its own.
+    function: Option<(String, String, Option<&'a ScriptLine>)>,
     site: Option<Site>,
 }
 
-impl Operation {
-    fn of(finding: &Finding, place: &Place) -> Operation {
-        let known = place.file.is_some() && place.line.is_some();
+impl<'a> Operation<'a> {
+    fn of(finding: &Finding, place: &Place, script: Option<&'a ScriptLine>) -> Operation<'a> {
+        let is_known = place.file.is_some() && place.line.is_some();
+        let function = place.module.clone().zip(place.function.clone());
+        let function = function.filter(|_| !is_known).map(|(module, function)| (module, function, script));
         Operation {
             kind: finding.kind,
             operation: finding.operation.clone(),
             file: place.file.clone(),
             line: place.line,
             column: place.column,
-            site: (!known).then_some(finding.site),
+            site: (!is_known && function.is_none()).then_some(finding.site),
+            function,
         }
     }
 }
@@ -98,6 +109,8 @@ impl Operation {
 /// Both findings as one; what can only be said once is said by the one that contributes more.
 fn merge(a: &Finding, b: &Finding) -> Finding {
     let (major, minor) = if b.contribution > a.contribution { (b, a) } else { (a, b) };
+    let shares = a.shares.united(&b.shares);
+    let others = |finding: &Finding| finding.contribution - finding.shares.weight();
     let mut causes = a.causes.clone();
     causes.extend(b.causes.iter().filter(|site| !a.causes.contains(site)));
     Finding {
@@ -108,7 +121,8 @@ fn merge(a: &Finding, b: &Finding) -> Finding {
         unsettled: a.unsettled + b.unsettled,
         witness: major.witness.clone().or_else(|| minor.witness.clone()),
         outputs: a.outputs.union(&b.outputs),
-        contribution: a.contribution + b.contribution,
+        contribution: others(a) + others(b) + shares.weight(),
+        shares,
         share: [a.share, b.share].into_iter().flatten().reduce(|x, y| (x + y).min(1.0)),
         hint: major.hint.clone().or_else(|| minor.hint.clone()),
         causes,
@@ -243,6 +257,10 @@ mod tests {
         finding
     }
 
+    fn ranked_by(findings: &[Finding], place: impl FnMut(Site) -> Place) -> Vec<Cause> {
+        rank(findings, place, |_| None)
+    }
+
     fn ranked(causes: &[Cause]) -> Vec<u32> {
         causes.iter().map(|cause| cause.finding.site.bits()).collect()
     }
@@ -251,7 +269,7 @@ mod tests {
     fn what_contributes_most_comes_first_and_what_reached_nothing_last() {
         let findings =
             [finding(1, 5.0, &[0]), finding(2, 99.0, &[]), finding(3, 7.0, &[1]), finding(4, 5.0, &[2])];
-        let causes = rank(&findings, lines);
+        let causes = ranked_by(&findings, lines);
         assert_eq!(ranked(&causes), [3, 1, 4, 2]);
         assert_eq!(causes.iter().map(|c| c.rank).collect::<Vec<_>>(), [1, 2, 3, 4]);
     }
@@ -263,14 +281,14 @@ mod tests {
         second.error_bits = Some(Spread { mean: 6.0, max: 5.0 });
         second.expression = Some("x - y".into());
         let findings = [finding(7, 1.0, &[0]), second, finding(8, 0.0, &[0])];
-        let causes = rank(&findings, lines);
+        let causes = ranked_by(&findings, lines);
         assert_eq!(causes.len(), 2);
         let merged = &causes[0].finding;
         assert_eq!((merged.count, merged.contribution), (40, 4.0));
         assert_eq!(merged.error_bits, Some(Spread { mean: 5.0, max: 5.0 }));
         assert_eq!(merged.expression.as_deref(), Some("x - y"));
         assert_eq!(merged.outputs.iter().collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(rank(&findings, nowhere).len(), 3, "without lines nothing says that they are one");
+        assert_eq!(ranked_by(&findings, nowhere).len(), 3, "without lines nothing says that they are one");
     }
 
     #[test]
@@ -280,7 +298,7 @@ mod tests {
         branch.causes = vec![site(2), site(12)];
         let mut second_hand = finding(4, 60.0, &[]);
         second_hand.causes = vec![site(3)];
-        let causes = rank(&[branch, second_hand, finding(2, 1.0, &[0])], lines);
+        let causes = ranked_by(&[branch, second_hand, finding(2, 1.0, &[0])], lines);
         assert_eq!(ranked(&causes), [2, 3, 4]);
         assert_eq!(causes[0].symptoms, [1, 2]);
         assert_eq!((causes[1].cause, causes[2].cause), (Some(0), Some(0)));
@@ -291,7 +309,7 @@ mod tests {
         let mut branch = finding(3, 50.0, &[]);
         (branch.kind, branch.causes) = (FindingKind::Branch, vec![site(2)]);
         let causes =
-            rank(&[branch, finding(4, 60.0, &[]), finding(2, 1.0, &[]), finding(1, 0.5, &[7])], lines);
+            ranked_by(&[branch, finding(4, 60.0, &[]), finding(2, 1.0, &[]), finding(1, 0.5, &[7])], lines);
         assert_eq!(ranked(&causes), [1, 2, 3, 4]);
         assert_eq!(causes[2].cause, Some(1));
     }
@@ -300,7 +318,7 @@ mod tests {
     fn findings_that_cause_each_other_leave_one_cause() {
         let (mut a, mut b, mut c) = (finding(1, 9.0, &[0]), finding(2, 8.0, &[0]), finding(3, 7.0, &[0]));
         (a.causes, b.causes, c.causes) = (vec![site(2), site(1)], vec![site(3)], vec![site(1)]);
-        let causes = rank(&[c, b, a], lines);
+        let causes = ranked_by(&[c, b, a], lines);
         assert_eq!(causes.iter().filter(|cause| cause.cause.is_none()).count(), 1);
         assert_eq!(ranked(&causes)[0], 1);
     }
@@ -308,8 +326,8 @@ mod tests {
     #[test]
     fn the_order_findings_come_in_does_not_matter() {
         let findings: Vec<Finding> = (0..8).map(|i| finding(i, f64::from(i % 3), &[u64::from(i)])).collect();
-        let forward = ranked(&rank(&findings, lines));
+        let forward = ranked(&ranked_by(&findings, lines));
         let backward: Vec<Finding> = findings.into_iter().rev().collect();
-        assert_eq!(ranked(&rank(&backward, lines)), forward);
+        assert_eq!(ranked(&ranked_by(&backward, lines)), forward);
     }
 }

@@ -220,6 +220,7 @@ fn name_of(kind: FindingKind) -> &'static str {
         FindingKind::Cancellation => "cancellation",
         FindingKind::Absorption => "absorption",
         FindingKind::Accumulation => "accumulation",
+        FindingKind::Conditioning => "conditioning",
         FindingKind::Rounding => "rounding",
         FindingKind::Overflow => "overflow",
         FindingKind::Underflow => "underflow",

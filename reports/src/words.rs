@@ -1,8 +1,8 @@
 //! The sentences of a report, the same in every format that people read.
 
 use shadowgrind_core::findings::{
-    Decided, FindingKind, Interval, Listed, Listing, OutputKind, Program, Remedy, Report, Spread, Tape,
-    Topic, Value, VariableRange, Witness, Wrapped,
+    Decided, Finding, FindingKind, Interval, Listed, Listing, OutputKind, Program, Remedy, Report, Spread,
+    Tape, Topic, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
@@ -263,6 +263,7 @@ fn kind(kind: FindingKind) -> &'static str {
         FindingKind::Cancellation => "cancellation",
         FindingKind::Absorption => "absorption",
         FindingKind::Accumulation => "accumulation",
+        FindingKind::Conditioning => "conditioning",
         FindingKind::Rounding => "rounding",
         FindingKind::Overflow => "overflow",
         FindingKind::Underflow => "underflow",
@@ -293,9 +294,10 @@ pub(crate) fn facts(document: &Document<'_>, index: usize, verbose: bool) -> Vec
     say(off, finding.error_bits.filter(is_any).map(|bits| format!("off by {}", spread(bits))));
     let left = (decides && finding.count > 0 && finding.unsettled > 0).then_some(finding.unsettled);
     say("unsettled", left.map(|more| format!("{more} more: too close for the reals to tell")));
-    say("happens", is_error.then(|| format!("{}{}", count(finding.count, "time"), share(finding.share))));
+    say("happens", is_error.then(|| format!("{}{}", count(finding.count, "time"), share(finding))));
     let is_telling = !decides && (cause.symptoms.is_empty() || !document.reached(index).is_empty());
-    say("reaches", reaches(document, document.reached(index)).filter(|_| is_telling));
+    let reached = || reaches(document, document.reached(index)).map(|text| text + &part(finding));
+    say("reaches", is_telling.then(reached).flatten());
     say("goes wrong", ranges(&finding.ranges, verbose));
     let symptoms = cause.symptoms.iter().map(|&symptom| symptom_of(&document.causes[symptom]));
     say("leads to", Some(some(symptoms.collect())).filter(|text| !text.is_empty()));
@@ -353,8 +355,24 @@ fn spread(bits: Spread) -> String {
     format!("{} on average, {} at most", number_of_bits(bits.mean), tenth(bits.max))
 }
 
-fn share(share: Option<f64>) -> String {
-    share.map_or(String::new(), |share| format!(", {:.0} % of the error there", 100.0 * share))
+/// Share of the error of what was made wrong, where no outputs are named beside it.
+fn share(finding: &Finding) -> String {
+    let share = finding.share.filter(|_| finding.shares.mean().is_none());
+    share.map_or(String::new(), |share| format!(", {} of the error there", percent(share)))
+}
+
+/// Mean size of the shares in the errors of outputs.
+fn part(finding: &Finding) -> String {
+    let several = finding.outputs.len() > 1;
+    let of = if several { "of their errors on average" } else { "of its error" };
+    finding.shares.mean().map_or(String::new(), |share| format!("; {} {of}", percent(share)))
+}
+
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 0.5 => "less than 1 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    }
 }
 
 fn reaches(document: &Document<'_>, reached: &[Reach]) -> Option<String> {

@@ -5,6 +5,7 @@
 //! of report formats; all its state is its own, so that it can be moved to another thread.
 
 mod blame;
+mod conditioning;
 mod consulted;
 pub mod convert;
 mod decisions;
@@ -86,6 +87,7 @@ pub struct MpfrShadow {
     operations: Operations,
     history: History,
     spots: spots::Spots,
+    conditioning: conditioning::Conditioning,
     deferred: Vec<Deferred>,
     settling: settle::Settling,
     /// True if what is decided now is about how numbers are written.
@@ -113,6 +115,7 @@ impl MpfrShadow {
             operations,
             history,
             spots: spots::Spots::default(),
+            conditioning: conditioning::Conditioning::default(),
             deferred: Vec::new(),
             settling: settle::Settling::default(),
             ignores_decisions: false,

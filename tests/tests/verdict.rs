@@ -49,6 +49,12 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name.clone(), move || check_printed(&name, &source, how)));
         }
     }
+    for how in ["gcc -O0", "gcc -O3", "clang -O0"] {
+        let name = format!("shares/{how}");
+        trials.push(Trial::test(name.clone(), move || check_shares(&name, how)));
+        let name = format!("spread/{how}");
+        trials.push(Trial::test(name.clone(), move || check_spread(&name, how)));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -129,6 +135,51 @@ fn check(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
         }
     }
     shown(&case, &expected)
+}
+
+/// A guest of `guests/mpfr/shares`; nothing, with a word of why, without its compiler.
+fn shares_of(name: &str, file: &str, how: &str) -> Result<Option<Report>, Failed> {
+    let source = host::tests_dir().join("guests/mpfr/shares").join(file);
+    let (compiler, level) = how.split_once(' ').unwrap_or((how, ""));
+    let Some(exe) = Recipe::new(compiler, &format!("{level} -g"), &source, "-lm").build()? else {
+        host::skipped(name, &format!("{compiler} is not installed"));
+        return Ok(None);
+    };
+    Ok(Some(Case::new("mpfr", &[], &exe).observe()?.report))
+}
+
+/// Each line's share is its part of the error: differences of neighbours, which are exact, tell both.
+fn check_shares(name: &str, how: &str) -> Result<(), Failed> {
+    let Some(report) = shares_of(name, "lines.c", how)? else { return Ok(()) };
+    let lost = |x: f64, large: f64| ((x + large) - large) - x;
+    let single = lost(0.1, 1e8);
+    let unrolled: f64 = [0.01, 0.1, 1.0 / 3.0, 3.0 * 0.1].map(|x| lost(x, 1e7)).into_iter().sum();
+    let text = std::fs::read_to_string(host::tests_dir().join("guests/mpfr/shares/lines.c"))?;
+    for (mark, part) in [("single", single), ("unrolled", unrolled)] {
+        let line = 1 + text.lines().position(|line| line.ends_with(mark)).ok_or("no such line")?;
+        let findings = report.document["findings"].as_array().cloned().unwrap_or_default();
+        let at = |finding: &&serde_json::Value| finding["site"]["line"].as_u64() == Some(line as u64);
+        let [finding] = findings.iter().filter(at).collect::<Vec<_>>()[..] else {
+            return Err(format!("not one cause at line {line}").into());
+        };
+        let share = finding["shares"][0].as_f64().ok_or("no share")?;
+        let expected = part / (single + unrolled);
+        if (share - expected).abs() > 1e-3 {
+            return Err(format!("{mark}: {share}, not {expected}").into());
+        }
+    }
+    Ok(())
+}
+
+/// An error spread over many operations is one finding: from 1024 to 16 it is amplified 2^6 times, of which the smaller half
+/// of a unit that each rounding is takes two.
+fn check_spread(name: &str, how: &str) -> Result<(), Failed> {
+    let Some(report) = shares_of(name, "spread.c", how)? else { return Ok(()) };
+    let findings = report.document["findings"].as_array().cloned().unwrap_or_default();
+    let [finding] = &findings[..] else { return Err(format!("{findings:?}").into()) };
+    let hint = finding["hint"].as_str().unwrap_or_default();
+    let says = finding["kind"] == "conditioning" && hint.contains("amplified by 2^4 ");
+    if says { Ok(()) } else { Err(format!("{finding}").into()) }
 }
 
 /// The report has the texts that the program prints, and would have printed.

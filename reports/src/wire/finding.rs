@@ -52,6 +52,9 @@ pub struct Finding<'a> {
     pub ranges: Vec<VariableRange<'a>>,
     /// Numbers of the outputs it reached, ascending.
     pub outputs: Cow<'a, IndexSet>,
+    /// Its shares in the errors of these, in their order, as far as shares are kept; `null` where one is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<Option<Number>>,
     /// Remarks on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Cow<'a, str>>,

@@ -246,6 +246,8 @@ pub(crate) fn mpfr() -> Report {
     let mut sum = Finding::new(FindingKind::Accumulation, "Add", sites[2]);
     (sum.count, sum.contribution, sum.share, sum.outputs) =
         (1_000_000, 12.0, Some(0.625), [5, 40].into_iter().collect());
+    sum.shares.add(5, -0.25, 20.0);
+    sum.shares.add(40, 1.0, 7.0);
     let mut lost = Finding::new(FindingKind::Absorption, "Sub", sites[3]);
     (lost.count, lost.error_bits) = (1, Some(Spread { mean: 53.0, max: 53.0 }));
     report.findings = vec![undecided, lost, branch, sum, born, cancellation];

@@ -40,7 +40,8 @@ impl MpfrShadow {
         if self.settings.remedies {
             remedied::find(&mut findings);
         }
-        findings.into_iter().map(|(finding, _)| finding).collect()
+        let spread = self.conditioning.finding(&self.operations);
+        findings.into_iter().map(|(finding, _)| finding).chain(spread).collect()
     }
 
     /// Erroneous operations that nothing has answered for, because nothing came of it, or nothing that is watched.
@@ -184,8 +185,9 @@ impl MpfrShadow {
 }
 
 fn reach(finding: &mut Finding, reach: &Reach) {
-    finding.contribution = reach.contribution;
+    finding.contribution = reach.contribution();
     finding.outputs = reach.outputs.clone();
+    finding.shares = reach.shares.clone();
 }
 
 /// Adds a remark to what a finding says already.

@@ -1,6 +1,6 @@
 //! Records of the program's operations: one per instruction and op, however often it ran.
 
-use shadowgrind_core::findings::{FindingKind, IndexSet, Spread};
+use shadowgrind_core::findings::{FindingKind, IndexSet, Shares, Spread};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::site::Site;
@@ -101,22 +101,33 @@ impl ErrorTally {
 /// Effects of an operation on spots, in one role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
-    /// Bits of error of spots it accounts for, added up.
-    pub(super) contribution: f64,
+    /// Bits of error it accounts for of spots whose shares are not kept, added up.
+    others: f64,
     /// Shares of the error of those spots.
     pub(super) share: Tally,
     /// The outputs among them.
     pub(super) outputs: IndexSet,
+    /// Shares in the errors of these.
+    pub(super) shares: Shares,
 }
 
 impl Reach {
-    /// Counts a spot, an output if it has an index.
+    /// Counts a spot that is off by so many bits, an output if it has an index; `share` is that of the operation in its
+    /// error, signed.
     pub(super) fn add(&mut self, bits: f64, share: f64, output: Option<u64>) {
-        self.contribution += bits;
-        self.share.add(share);
-        if let Some(index) = output {
+        self.share.add(share.abs());
+        let is_kept = output.is_some_and(|index| {
             self.outputs.insert(index);
+            self.shares.add(index, share, bits)
+        });
+        if !is_kept {
+            self.others += share.abs() * bits;
         }
+    }
+
+    /// Bits of error it accounts for, of all spots.
+    pub(super) fn contribution(&self) -> f64 {
+        self.others + self.shares.weight()
     }
 
     /// Tells whether it mattered anywhere.

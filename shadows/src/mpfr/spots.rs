@@ -163,15 +163,15 @@ impl MpfrShadow {
         let mut blamed = Vec::new();
         let largest = influences.iter().fold(0.0, |largest: f64, part| largest.max(part.amount.abs()));
         let least = WORTH_NAMING * largest.min(error.abs());
+        let whole = Whole::new(error, &influences);
         for part in influences.iter().filter(|part| part.amount.abs() >= least) {
             let explained = measure::bits_of(format, shadow, part.amount).min(bits);
             if explained > 0.0 {
                 best = best.max(explained);
-                let share = (part.amount / error).abs().min(1.0);
                 let operation = &mut self.operations[part.operation];
                 let is_special = part.amount.is_infinite() && operation.births.count > 0;
                 let reach = if is_special { &mut operation.special } else { &mut operation.culprit };
-                reach.add(explained, share, output);
+                reach.add(bits, whole.share(part.amount), output);
                 blamed.push(part.operation);
             }
         }
@@ -181,19 +181,28 @@ impl MpfrShadow {
         }
         let by_gains = best > explained;
         let accumulated = best < bits / 2.0 || blamed.is_empty();
-        for part in shadow.roundings.iter().map(absolute) {
+        let roundings: Vec<Part> = shadow.roundings.iter().map(absolute).collect();
+        for part in &roundings {
             // Signed: what was compensated has no share.
             let share = (part.amount / error).min(1.0);
             let operation = &mut self.operations[part.operation];
             let absorbs = operation.absorbs() && share > 0.5;
             if share > WORTH_NAMING && (accumulated || absorbs || by_gains) {
                 let weight = if accumulated { 1.0 } else { 0.5 };
-                operation.accumulated.add(weight * bits * share, share, output);
+                operation.accumulated.add(weight * bits, share, output);
                 blamed.push(part.operation);
             }
         }
         if blamed.is_empty() {
-            blamed = self.blame_anyone(shadow, &influences, bits, output);
+            let alone = |part: &Part| measure::bits_of(format, shadow, part.amount).min(bits);
+            let largest = roundings.first().filter(|part| part.amount.abs() < WORTH_NAMING * error.abs());
+            match largest.filter(|_| influences.is_empty()) {
+                Some(part) => {
+                    self.conditioning.add(part.operation, alone(part), bits, output);
+                    blamed.push(part.operation);
+                }
+                None => blamed = self.blame_anyone(&roundings, &influences, bits, output),
+            }
         }
         blamed
     }
@@ -204,7 +213,8 @@ impl MpfrShadow {
         let mut best: f64 = 0.0;
         for (id, gained) in shadow.amplifications.iter().filter(|(_, gained)| *gained > bits / 2.0) {
             let gained = gained.min(bits);
-            self.operations[id].amplified.add(gained, gained / bits, output);
+            // What would not be, had it not grown here.
+            self.operations[id].amplified.add(bits, 1.0 - f64::exp2(-gained), output);
             best = best.max(gained);
             blamed.push(id);
         }
@@ -214,19 +224,40 @@ impl MpfrShadow {
     /// First order does not explain the error, so that shares mean nothing: whatever is known is named.
     fn blame_anyone(
         &mut self,
-        shadow: &Real,
+        roundings: &[Part],
         influences: &[Part],
         bits: f64,
         output: Option<u64>,
     ) -> Vec<Id> {
-        let roundings: Vec<Part> = shadow.roundings.iter().collect();
-        let (parts, at_fault) =
-            if influences.is_empty() { (&roundings[..], false) } else { (influences, true) };
+        let (parts, at_fault) = if influences.is_empty() { (roundings, false) } else { (influences, true) };
         for part in parts {
             let operation = &mut self.operations[part.operation];
             let reach = if at_fault { &mut operation.culprit } else { &mut operation.accumulated };
-            reach.add(bits / parts.len() as f64, 1.0 / parts.len() as f64, output);
+            reach.add(bits, 1.0 / parts.len() as f64, output);
         }
         parts.iter().map(|part| part.operation).collect()
+    }
+}
+
+/// The error of a value: what shares are of.
+#[derive(Clone, Copy, Debug)]
+struct Whole {
+    error: f64,
+    /// Number of parts beyond measure.
+    infinite: u32,
+}
+
+impl Whole {
+    fn new(error: f64, parts: &[Part]) -> Whole {
+        Whole { error, infinite: parts.iter().filter(|part| part.amount.is_infinite()).count() as u32 }
+    }
+
+    /// The share of a part, positive where it makes the error larger. Those beyond measure have all of it.
+    fn share(&self, amount: f64) -> f64 {
+        match self.infinite {
+            0 => Some(amount / self.error).filter(|share| share.is_finite()).unwrap_or(0.0),
+            infinite if amount.is_infinite() => 1.0 / f64::from(infinite),
+            _ => 0.0,
+        }
     }
 }
