@@ -165,6 +165,8 @@ pub struct Input {
     pub count: u64,
     /// Number of them that were seeded at once, the last time.
     pub at_once: u64,
+    /// The largest magnitude of a finite one, where inputs are moved.
+    pub largest: Option<f64>,
 }
 
 /// Kind of cause that a finding is.

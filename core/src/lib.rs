@@ -11,6 +11,7 @@ pub mod findings;
 pub mod format;
 pub mod functions;
 pub mod inline;
+pub mod moves;
 pub mod numbers;
 pub mod ops;
 pub mod reals;

@@ -313,6 +313,8 @@ pub struct Settings {
     pub tape_memory: u64,
     /// Directory for what of it does not.
     pub tape_dir: PathBuf,
+    /// True if what each operation has computed is wanted at the end: see [`Shadow::trace`].
+    pub trace: bool,
 }
 
 impl Default for Settings {
@@ -327,8 +329,20 @@ impl Default for Settings {
             budget: false,
             tape_memory: u64::MAX,
             tape_dir: PathBuf::from("/var/tmp"),
+            trace: false,
         }
     }
+}
+
+/// Operation or comparison as it was executed, with the derivative that it had.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traced {
+    /// The instruction.
+    pub site: Site,
+    /// The result; nothing for a comparison.
+    pub value: Option<f64>,
+    /// The derivative of the result.
+    pub derivative: f64,
 }
 
 /// Place and manner in which a float leaves the program.
@@ -411,6 +425,12 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     /// Answers of the record of the run, at its end; nothing if there is none.
     fn answers(&mut self, _questions: &Questions) -> Option<Answers> {
         None
+    }
+
+    /// Everything that operations have computed so far, in order, and what comparisons compared; nothing if that was not to be
+    /// kept, or this shadow does not.
+    fn trace(&mut self) -> Vec<Traced> {
+        Vec::new()
     }
 
     /// Adds what was watched and what was not.

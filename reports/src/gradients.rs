@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     fn input(spec: &str, at_once: u64, count: u64) -> Input {
-        Input { spec: spec.to_owned(), value: None, seed: 1.0, count, at_once }
+        Input { spec: spec.to_owned(), value: None, seed: 1.0, count, at_once, largest: None }
     }
 
     #[test]

@@ -99,6 +99,7 @@ fn inputs(report: &Report) -> Vec<wire::Input<'_>> {
         seed: Number(input.seed),
         first: answers.map(|answers| answers.first(n)),
         count: answers.map_or(input.count, |answers| components(answers, n)),
+        largest: input.largest.map(Number),
     });
     record.collect()
 }

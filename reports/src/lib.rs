@@ -7,6 +7,7 @@
 
 mod annotated;
 mod brief;
+pub mod check;
 pub mod document;
 pub mod files;
 pub mod fold;
@@ -20,6 +21,7 @@ pub mod suppress;
 mod tables;
 pub mod target;
 pub mod terminal;
+pub mod trace;
 pub mod verdict;
 pub mod wire;
 mod words;

@@ -153,6 +153,9 @@ pub struct Input<'a> {
     pub first: Option<u64>,
     /// Number of floats seeded, or of components.
     pub count: u64,
+    /// The largest magnitude of a finite one, where inputs were moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest: Option<Number>,
 }
 
 /// Something that makes the report say less, or something else, than its reader may think.

@@ -23,8 +23,10 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
 use shadowgrind_core::shadow::{
-    Derivatives, Exchange, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach,
+    Derivatives, Exchange, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, Traced, reach,
 };
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_core::words::InPlace;
 
 /// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`. See [`Inline::eval`].
@@ -79,11 +81,18 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
 }
 
 /// Derivatives as a shadow: a number beside each float.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Dot {
     /// Sums are meant as such: no term is one that rounds the others.
     plain_sums: bool,
+    /// Results of operations with derivatives, as far as that is kept.
+    trace: Option<Vec<Traced>>,
+    /// Comparisons are about how a number is written.
+    writes: bool,
 }
+
+/// Operations and comparisons that are kept: 100 MB of them.
+const LONGEST_TRACE: usize = 1 << 22;
 
 impl Rule for Dot {
     type Value = f64;
@@ -98,15 +107,33 @@ impl Rule for Dot {
             dots[i] = shadow.copied().unwrap_or(0.0);
         }
         let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
-        if !self.plain_sums && lane.rounds_by_magic() {
-            return None;
-        }
-        Some(eval(lane.to, lane.op, &x[..count], r, &dots[..count]))
+        let rounds = !self.plain_sums && lane.rounds_by_magic();
+        let dot = (!rounds).then(|| eval(lane.to, lane.op, &x[..count], r, &dots[..count]));
+        self.note(lane.site, Some(r), dot.unwrap_or(0.0));
+        dot
     }
 
     fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
         let scaled = libm::ldexp(*shadow, power);
         Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
+
+    fn compare(&mut self, site: Site, _predicate: Predicate, x: [Observed<'_, f64>; 2]) {
+        if !self.writes && x.iter().any(|x| x.shadow.is_some()) {
+            self.note(site, None, 0.0);
+        }
+    }
+
+    fn to_integer(&mut self, site: Site, how: ToInteger, x: Observed<'_, f64>) {
+        if !self.writes && x.shadow.is_some() {
+            let x = x.format.to_f64(x.bits);
+            let integer = if how == ToInteger::Truncate { libm::trunc(x) } else { libm::rint(x) };
+            self.note(site, Some(integer), 0.0);
+        }
+    }
+
+    fn ignore_decisions(&mut self, ignore: bool) {
+        self.writes = ignore;
     }
 
     fn sums_plainly(&mut self, plain: bool) {
@@ -115,6 +142,14 @@ impl Rule for Dot {
 
     fn displace(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
         self.scale(shadow, format, negate, power)
+    }
+}
+
+impl Dot {
+    fn note(&mut self, site: Site, value: Option<f64>, derivative: f64) {
+        if let Some(trace) = self.trace.as_mut().filter(|trace| trace.len() < LONGEST_TRACE) {
+            trace.push(Traced { site, value, derivative });
+        }
     }
 }
 
@@ -141,8 +176,8 @@ impl Shadow for Dot {
     type Reach = reach::Inline;
     type Words = InPlace;
 
-    fn new(_settings: &Settings) -> Self {
-        Dot::default()
+    fn new(settings: &Settings) -> Self {
+        Dot { trace: settings.trace.then(Vec::new), ..Dot::default() }
     }
 
     fn seed(&mut self, _x: Observed<'_, f64>, seed: Seed) -> Option<f64> {
@@ -152,6 +187,10 @@ impl Shadow for Dot {
     fn output(&mut self, _leaves: &Leaves, x: Observed<'_, f64>) -> (Value, OutputShadow<String>) {
         let dot = x.shadow.copied().unwrap_or(0.0);
         (x.value(), OutputShadow::Dot(Value::new(x.format, &x.format.from_f64(dot).to_le_bytes())))
+    }
+
+    fn trace(&mut self) -> Vec<Traced> {
+        self.trace.take().unwrap_or_default()
     }
 
     fn derivative(&self, dot: Option<&f64>) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! The `shadowgrind` command: options in, exit status out. Knows no engine and no shadow beyond their settings.
 #![cfg_attr(not(test), no_main)]
 
+mod check;
 mod options;
 mod symbols;
 
@@ -22,6 +23,9 @@ fn run() -> u8 {
     let mut all: Vec<OsString> = std::env::args_os().collect();
     if all.get(1).is_some_and(|first| first == "symbols") {
         return list_symbols(&all[1..]);
+    }
+    if all.get(1).is_some_and(|first| first == "check") {
+        return check_derivatives(&all[1..]);
     }
     name_command(&mut all);
     let cli = match options::Cli::try_parse_from(&all) {
@@ -56,6 +60,21 @@ fn list_symbols(words: &[OsString]) -> u8 {
         Err((status, line)) => {
             shadowgrind_dbi::say(None, &line);
             status
+        }
+    }
+}
+
+/// Checks derivatives as `words` say, of which the first is the command's name; the exit status.
+fn check_derivatives(words: &[OsString]) -> u8 {
+    let options = match check::CheckOptions::try_parse_from(words) {
+        Ok(options) => options,
+        Err(error) => return usage(&error),
+    };
+    match check::check(&options) {
+        Ok(status) => status,
+        Err(failure) => {
+            failure.line.iter().for_each(|line| shadowgrind_dbi::say(None, line));
+            failure.status
         }
     }
 }

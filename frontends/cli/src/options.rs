@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, ValueEnum, value_parser};
 use shadowgrind_core::findings::Listed;
+use shadowgrind_core::moves::{Along, Moves};
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_dbi::{IsaLevel, Launch, Options, SessionConfig, ShadowKind};
 use shadowgrind_reports::target::{ReportTarget, TargetError};
@@ -35,6 +36,7 @@ SPEC names floats of the program:
   printed, last, label:energy      every float the program prints, the last, those after energy=
   site:main.c:57, stdout:12:1      those that this line prints; where they stand (output)
 
+  shadowgrind check --input=SPEC PROG compares derivatives with differences.
   shadowgrind inputs PROG, shadowgrind outputs PROG run a program and list what can be named so;
   shadowgrind symbols PROG [PATTERN] lists its variables and functions (a program of such a name
   is ./inputs).
@@ -207,6 +209,18 @@ pub(crate) struct Cli {
     /// Carry shadows from the program's first instruction on, not from the first seed
     #[arg(long, hide = true)]
     from_start: bool,
+
+    /// Direction of seeds: all, signs:N or one:INPUT:NUMBER
+    #[arg(long, value_name = "WHICH", hide = true, default_value_t)]
+    along: Along,
+
+    /// Steps by which inputs are moved
+    #[arg(long, value_name = "H,…", value_delimiter = ',', hide = true, allow_negative_numbers = true)]
+    steps: Option<Vec<f64>>,
+
+    /// File for what each operation with a derivative has computed
+    #[arg(long, value_name = "FILE", hide = true)]
+    trace: Option<PathBuf>,
 
     /// Name the program is told it was called by
     #[arg(long, value_name = "NAME", hide = true)]
@@ -444,6 +458,8 @@ impl Cli {
             outputs: self.outputs.clone(),
             list: self.list,
             reports,
+            moves: Moves { along: self.along, steps: self.steps.clone() },
+            trace: self.trace.clone(),
             directions: self.directions().ok().flatten(),
             budget: self.budget,
             tape_memory: self.tape_memory.unwrap_or_else(usual_tape_memory),

@@ -110,6 +110,21 @@ impl ShadowKind {
         self.policy().derivatives == Some(Derivatives::Recorded)
     }
 
+    /// The shadow that knows derivatives beside each float, forwards.
+    pub fn forward() -> ShadowKind {
+        ShadowKind::knowing(Derivatives::InPlace)
+    }
+
+    /// The shadow that knows derivatives by a record of the whole run, backwards.
+    pub fn backward() -> ShadowKind {
+        ShadowKind::knowing(Derivatives::Recorded)
+    }
+
+    fn knowing(derivatives: Derivatives) -> ShadowKind {
+        let mut all = ShadowKind::ALL.iter().copied();
+        all.find(|kind| kind.policy().derivatives == Some(derivatives)).unwrap_or_default()
+    }
+
     /// Tells whether shadows are carried at all.
     pub fn is_carried(self) -> bool {
         self != ShadowKind::None

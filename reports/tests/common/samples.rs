@@ -85,8 +85,14 @@ pub(crate) fn wide(low: u8) -> Value {
 /// Three single prints, a loop of a thousand, a named output; gaps and functions taken as one operation.
 pub(crate) fn dot() -> Report {
     let mut report = report("dot");
-    let input =
-        |spec: &str, value, seed, count| Input { spec: spec.into(), value, seed, count, at_once: count };
+    let input = |spec: &str, value, seed, count| Input {
+        spec: spec.into(),
+        value,
+        seed,
+        count,
+        at_once: count,
+        largest: None,
+    };
     report.inputs = vec![
         input("nu@solve", Some(0.01.into()), 1.0, 1),
         input("u[0..100]", Some(1.0f32.into()), -0.5, 100),

@@ -174,7 +174,7 @@ fn process(
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
-        let mirror = tool.as_ref().is_some_and(Tool::has_mirror);
+        let mirror = tool.as_ref().is_some_and(|tool| tool.has_mirror() || tool.session.wants_texts());
         table::fill_plain(
             plain,
             mirror,

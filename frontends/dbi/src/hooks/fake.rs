@@ -152,6 +152,16 @@ impl Machine for Fake {
         }
     }
 
+    fn set_value(&mut self, location: Location, bytes: &[u8]) {
+        match location {
+            Location::Memory(address) => drop(self.write(address, bytes)),
+            Location::State(at) => {
+                let at = usize::from(at - state::VECTOR);
+                self.set_vector(at / 64, at % 64, bytes);
+            }
+        }
+    }
+
     fn cell(&mut self, location: Location, bytes: usize) -> u128 {
         let mut cell = [0; 16];
         for (at, byte) in (0..).zip(&mut cell[..bytes]) {

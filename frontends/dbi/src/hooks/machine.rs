@@ -53,6 +53,9 @@ pub(crate) trait Machine {
     fn read_mirror(&self, address: u64, into: &mut [u8]);
     /// Sets bytes of the mirror of guest memory.
     fn write_mirror(&mut self, address: u64, bytes: &[u8]);
+    /// Overwrites the bytes of a float, in memory or in a register; its shadow stays as it is. Memory that is not there, or not
+    /// to be written, is left.
+    fn set_value(&mut self, location: Location, bytes: &[u8]);
     /// The bytes that are kept beside `bytes` bytes (at most 16) at `location`, as a little-endian number.
     fn cell(&mut self, location: Location, bytes: usize) -> u128;
     /// Sets the bytes that are kept beside `bytes` bytes (at most 16) at `location`.

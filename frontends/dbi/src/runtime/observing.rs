@@ -6,7 +6,7 @@ use crate::hooks::machine::Machine;
 use crate::session::observer::{LibraryCall, Observer, SavedShadow};
 use shadowgrind_core::findings::{self, Answers, Coverage, Finding, OutputShadow, Questions};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Observed, Seed, Shadow};
+use shadowgrind_core::shadow::{Lane, Leaves, Observed, Seed, Shadow, Traced};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::words::Words;
 
@@ -196,6 +196,10 @@ impl<S: Shadow> Observer for Observing<S> {
 
     fn answers(&mut self, questions: &Questions) -> Option<Answers> {
         lock_caught_up(&self.carried).shadow.answers(questions)
+    }
+
+    fn trace(&mut self) -> Vec<Traced> {
+        lock_caught_up(&self.carried).shadow.trace()
     }
 
     fn coverage(&mut self, into: &mut Coverage) {

@@ -174,47 +174,76 @@ pub(crate) fn x87_top(context: &Context) -> u8 {
     context.xsave.0[STATUS_WORD + 1] >> 3 & 7
 }
 
+/// Place of a piece of a thread's registers.
+enum Piece {
+    /// From this byte of this general register on.
+    General(usize, usize),
+    /// From this byte of the XSAVE image on.
+    Image(usize),
+    /// In a register that the processor has not: zeros.
+    Absent,
+}
+
 /// Runs `each` on the contiguous pieces of the values of `len` bytes at state offset `at`: index into the bytes asked
-/// for, and the piece.
-fn value_pieces(context: &Context, at: usize, len: usize, mut each: impl FnMut(usize, &[u8])) {
+/// for, their number, and the place of the piece.
+fn value_pieces(context: &Context, at: usize, len: usize, mut each: impl FnMut(usize, usize, Piece)) {
     let Layout { ymm, zmm, upper, .. } = layout();
     let top = usize::from(x87_top(context));
     let has_zmm = context.xsave_mask & 0xc0 == 0xc0;
+    let if_zmm = |at| if has_zmm { Piece::Image(at) } else { Piece::Absent };
     let mut done = 0;
     while done < len {
         let at = at + done;
         let (place, room) = if at < usize::from(state::VECTOR) {
-            let (register, byte) = (at / 8, at % 8);
-            let part = (8 - byte).min(len - done);
-            each(done, &context.regs[register].to_le_bytes()[byte..byte + part]);
-            done += part;
-            continue;
+            (Piece::General(at / 8, at % 8), 8 - at % 8)
         } else if at < usize::from(state::X87) {
             let (n, byte) = ((at - usize::from(state::VECTOR)) / 64, at % 64);
             match (n, byte) {
-                (0..16, 0..16) => (Some(XMM + 16 * n + byte), 16 - byte),
-                (0..16, 16..32) => (Some(ymm + 16 * n + byte - 16), 32 - byte),
-                (0..16, _) => (has_zmm.then_some(zmm + 32 * n + byte - 32), 64 - byte),
-                _ => (has_zmm.then_some(upper + 64 * (n - 16) + byte), 64 - byte),
+                (0..16, 0..16) => (Piece::Image(XMM + 16 * n + byte), 16 - byte),
+                (0..16, 16..32) => (Piece::Image(ymm + 16 * n + byte - 16), 32 - byte),
+                (0..16, _) => (if_zmm(zmm + 32 * n + byte - 32), 64 - byte),
+                _ => (if_zmm(upper + 64 * (n - 16) + byte), 64 - byte),
             }
         } else {
             let (physical, byte) = ((at - usize::from(state::X87)) / 16, at % 16);
-            (Some(ST + 16 * ((physical + 8 - top) & 7) + byte), 16 - byte)
+            (Piece::Image(ST + 16 * ((physical + 8 - top) & 7) + byte), 16 - byte)
         };
         let part = room.min(len - done);
-        match place {
-            Some(place) => each(done, &context.xsave.0[place..place + part]),
-            None => each(done, &[0; 64][..part]),
-        }
+        each(done, part, place);
         done += part;
     }
 }
 
 /// Reads values at state offset `at`. The image must be complete.
 pub(crate) fn read_value(context: &Context, at: u16, into: &mut [u8]) {
-    value_pieces(context, usize::from(at), into.len(), |i, piece| {
-        into[i..i + piece.len()].copy_from_slice(piece)
+    value_pieces(context, usize::from(at), into.len(), |i, part, place| {
+        let into = &mut into[i..i + part];
+        match place {
+            Piece::General(n, byte) => {
+                into.copy_from_slice(&context.regs[n].to_le_bytes()[byte..byte + part]);
+            }
+            Piece::Image(at) => into.copy_from_slice(&context.xsave.0[at..at + part]),
+            Piece::Absent => into.fill(0),
+        }
     });
+}
+
+/// Overwrites values at state offset `at`; shadows stay. The image must be complete.
+pub(crate) fn write_value(context: &mut Context, at: u16, bytes: &[u8]) {
+    let mut pieces = Vec::new();
+    value_pieces(context, usize::from(at), bytes.len(), |i, part, place| pieces.push((i, part, place)));
+    for (i, part, place) in pieces {
+        let from = &bytes[i..i + part];
+        match place {
+            Piece::General(n, byte) => {
+                let mut word = context.regs[n].to_le_bytes();
+                word[byte..byte + part].copy_from_slice(from);
+                context.regs[n] = u64::from_le_bytes(word);
+            }
+            Piece::Image(at) => context.xsave.0[at..at + part].copy_from_slice(from),
+            Piece::Absent => {}
+        }
+    }
 }
 
 /// Shadow of the state bytes from `at` on: in the XSAVE image or in the context's own array.

@@ -26,6 +26,8 @@ use shadowgrind_core::words::Raw;
 struct Stopped<'a> {
     context: &'a mut Context,
     in_registers: u8,
+    /// There are cells: without a shadow there is no memory for them.
+    has_cells: bool,
     /// A shadow was set.
     set: bool,
 }
@@ -91,14 +93,27 @@ impl Machine for Stopped<'_> {
         planes::write(address, bytes);
     }
 
+    fn set_value(&mut self, location: Location, bytes: &[u8]) {
+        match location {
+            Location::Memory(address) => drop(self.write(address, bytes)),
+            Location::State(at) => registers::write_value(self.context, at, bytes),
+        }
+    }
+
     fn cell(&mut self, location: Location, bytes: usize) -> u128 {
         let mut cell = [0; 16];
+        if !self.has_cells {
+            return 0;
+        }
         let mut registers = self.shadows();
         MirrorCells { registers: &mut registers, words: &mut Raw }.read(location, &mut cell[..bytes]);
         u128::from_le_bytes(cell)
     }
 
     fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
+        if !self.has_cells {
+            return;
+        }
         self.set |= cell != 0;
         let mut registers = self.shadows();
         let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw };
@@ -106,7 +121,9 @@ impl Machine for Stopped<'_> {
     }
 
     fn watch(&mut self, group: usize, floats: &[(u64, u64)]) {
-        first_touch::watch(group, floats);
+        if self.has_cells {
+            first_touch::watch(group, floats);
+        }
     }
 
     fn overwritten(&mut self) -> Vec<Overwritten> {
@@ -123,7 +140,9 @@ fn visit<T>(
     registers::complete_image(thread.context);
     let shadowed = thread.shadowed.as_deref_mut()?;
     let mut calls = std::mem::take(&mut shadowed.calls);
-    let mut stopped = Stopped { context: thread.context, in_registers: shadowed.in_registers, set: false };
+    let in_registers = shadowed.in_registers;
+    let mut stopped =
+        Stopped { context: thread.context, in_registers, has_cells: tool.has_mirror(), set: false };
     let result = look(&tool.session, &mut calls, &mut **tool.observer.lock(), &mut stopped);
     let set = stopped.set;
     stopped.shadows().note_x87();

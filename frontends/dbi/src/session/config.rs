@@ -2,6 +2,7 @@
 
 use crate::shadows::ShadowKind;
 use shadowgrind_core::findings::Listed;
+use shadowgrind_core::moves::Moves;
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_reports::Destinations;
 use shadowgrind_reports::verdict::Concern;
@@ -20,6 +21,10 @@ pub struct SessionConfig {
     pub list: Option<Listed>,
     /// The destinations of reports.
     pub reports: Destinations,
+    /// The direction of seeds, and how far inputs are moved.
+    pub moves: Moves,
+    /// The file for what each operation with a derivative has computed, if that is wanted.
+    pub trace: Option<PathBuf>,
     /// Directions that derivatives are wanted in, as columns of numbers.
     pub directions: Option<Vec<Vec<f64>>>,
     /// True if contributions to rounding errors are wanted.
@@ -70,6 +75,8 @@ impl Default for SessionConfig {
             outputs: Vec::new(),
             list: None,
             reports: Destinations { terminal: None, files: Vec::new(), forked: false, annotated: false },
+            moves: Moves::default(),
+            trace: None,
             directions: None,
             budget: false,
             tape_memory: u64::MAX,

@@ -4,7 +4,7 @@ use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Answers, Coverage, Finding, OutputShadow, Questions, Settings, Value};
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::shadow::{Leaves, Seed};
+use shadowgrind_core::shadow::{Leaves, Seed, Traced};
 use shadowgrind_core::site::Site;
 
 /// The shadow of an operand, kept while a function runs: whatever 64 bits mean to the observer that made it.
@@ -89,6 +89,9 @@ pub(crate) trait Observer {
 
     /// Answers of the record of the run, at its end; nothing if there is none.
     fn answers(&mut self, questions: &Questions) -> Option<Answers>;
+
+    /// Everything that operations with derivatives have computed, if that was kept.
+    fn trace(&mut self) -> Vec<Traced>;
 
     /// Adds what was watched and what was not.
     fn coverage(&mut self, into: &mut Coverage);

@@ -6,6 +6,7 @@ use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Value};
+use shadowgrind_core::moves::Moves;
 use shadowgrind_core::shadow::{Leaves, Location, Seed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::Calls;
@@ -30,7 +31,7 @@ impl Leaving {
 
 /// An input of which nothing has been seen yet.
 pub(super) fn unseeded(spec: &str, seed: f64) -> Input {
-    Input { spec: spec.to_owned(), value: None, seed, count: 0, at_once: 0 }
+    Input { spec: spec.to_owned(), value: None, seed, count: 0, at_once: 0, largest: None }
 }
 
 impl State {
@@ -93,7 +94,7 @@ impl State {
         match purpose {
             Purpose::Seed(input, weight) => {
                 let seed = Seed { input, weight };
-                seed_all(&mut self.report.inputs[input], &floats, seed, observer, m);
+                seed_all(&mut self.report.inputs[input], &floats, seed, &self.moves, observer, m);
                 if time == 0 {
                     m.watch(input, &in_memory(&floats));
                 }
@@ -122,23 +123,36 @@ impl State {
             inputs.push(unseeded(name, weight));
             inputs.len() - 1
         });
-        seed_all(&mut inputs[number], floats, Seed { input: number, weight }, observer, m);
+        seed_all(&mut inputs[number], floats, Seed { input: number, weight }, &self.moves, observer, m);
     }
 }
 
-/// Gives `floats`, numbers of `input`, their seeds.
+/// Gives `floats`, numbers of `input`, their seeds, as far as they are in the direction of this run; first they are moved, if
+/// this run is beside the program's point.
 pub(super) fn seed_all(
     input: &mut Input,
     floats: &[Float],
     seed: Seed,
+    moves: &Moves,
     observer: &mut dyn Observer,
     m: &mut dyn Machine,
 ) {
     input.at_once = floats.len() as u64;
     for &x in floats {
         input.value.get_or_insert(Value::new(x.format, &x.bits.to_le_bytes()));
+        let number = input.count;
         input.count += 1;
-        observer.seed(m, x, seed);
+        if moves.steps.is_some() {
+            let size = Some(x.format.to_f64(x.bits).abs()).filter(|size| size.is_finite());
+            input.largest = input.largest.into_iter().chain(size).reduce(f64::max);
+        }
+        let moved = moves.moved(x.format, x.bits, seed.weight, seed.input, number);
+        let x = Float { bits: moved.unwrap_or(x.bits), ..x };
+        if moved.is_some() {
+            m.set_value(x.location, &x.bits.to_le_bytes()[..x.format.bytes()]);
+        }
+        let weight = seed.weight * moves.along.factor(seed.input, number);
+        observer.seed(m, x, Seed { weight, ..seed });
     }
 }
 

@@ -233,6 +233,7 @@ impl State {
                 &mut self.report.inputs[number],
                 &[float],
                 Seed { input: number, weight },
+                &self.moves,
                 observer,
                 m,
             );

@@ -10,9 +10,10 @@ use shadowgrind_core::findings::{Gap, Wrapped};
 use shadowgrind_core::shadow::Derivatives;
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::{Document, Symbols};
-use shadowgrind_reports::suppress;
+use shadowgrind_reports::{suppress, trace};
 use shadowgrind_symbols::SymbolFile;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// The exit status that warnings come to, if they are to count: that of a command that was not given as meant.
@@ -62,6 +63,9 @@ impl Session {
             }
         }
         let mut symbols = Files::default();
+        if let Some(error) = self.write_trace(&state, observer, &mut symbols) {
+            let _ = writeln!(terminal, "shadowgrind: {error}");
+        }
         state.place_outputs();
         state.list_outputs();
         let outputs = state.choose_outputs(&self.config.outputs, &mut symbols);
@@ -101,6 +105,17 @@ impl Session {
 }
 
 impl Session {
+    /// Writes what each operation has computed, if a file for that was given; why that failed, if it did.
+    fn write_trace(&self, state: &State, observer: &mut dyn Observer, symbols: &mut Files) -> Option<String> {
+        let path = self.config.trace.as_ref().filter(|_| !state.destinations.forked)?;
+        let written = File::create(path).and_then(|file| {
+            let mut file = BufWriter::new(file);
+            trace::write(&observer.trace(), &state.report.sites, symbols, &mut file)?;
+            file.flush()
+        });
+        written.err().map(|error| format!("cannot write {}: {error}", path.display()))
+    }
+
     /// SPECs that no program of the tree has, in the process that speaks for all.
     fn not_found(&self, state: &State) -> Vec<String> {
         if self.tree.is_first_process() {

@@ -18,6 +18,7 @@ use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Decided, Label, Listed, Listing, Report};
+use shadowgrind_core::moves::Moves;
 use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::OutputSpec;
@@ -60,6 +61,8 @@ pub(crate) struct State {
     pub(super) destinations: Destinations,
     pub(super) suppressions: Suppressions,
     pub(super) jobs: Jobs,
+    /// The direction of seeds, and how far inputs are moved.
+    pub(super) moves: Moves,
     pub(super) parsed: Option<ParsedInputs>,
     pub(super) labels: Vec<Label>,
     /// True if printed floats are outputs.
@@ -165,6 +168,7 @@ impl Session {
             destinations: config.reports.clone(),
             suppressions,
             jobs,
+            moves: config.moves.clone(),
             parsed,
             labels,
             printed,
@@ -289,7 +293,9 @@ impl Session {
         let state = self.state.lock();
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
         let Hook::Math(math) = meaning.hook else { return None };
-        let alone = self.config.shadow.inline().is_some() && !state.named.contains_key(&pc);
+        // What is to be traced comes to the engine.
+        let counts = self.config.shadow.inline().is_some() && self.config.trace.is_none();
+        let alone = counts && !state.named.contains_key(&pc);
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
         Some(Counted { function: math.simple()?, number })
     }
@@ -321,6 +327,7 @@ impl Session {
             budget: self.config.budget,
             tape_memory: self.config.tape_memory,
             tape_dir: self.config.tape_dir.clone(),
+            trace: self.config.trace.is_some(),
         }
     }
 

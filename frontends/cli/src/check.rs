@@ -1,0 +1,366 @@
+//! `shadowgrind check PROG`: are the derivatives those of the program? Runs it again and again, each time through this
+//! command: with a shadow for the derivatives, without one and with its inputs moved for the differences.
+//!
+//! Says what is compared and in which order; how a program is run, how differences are extrapolated, and where a
+//! derivative goes wrong each have a file of their own.
+
+mod differences;
+mod parting;
+mod runs;
+mod seen;
+
+use clap::Parser;
+use differences::{Judged, Ladder};
+use runs::{Failure, Runs};
+use seen::Seen;
+use shadowgrind_core::findings::Number;
+use shadowgrind_core::moves::Along;
+use shadowgrind_core::spec::{InputSpec, OutputSpec};
+use shadowgrind_dbi::ShadowKind;
+use shadowgrind_reports::check::{Check, Compared, Product, Verdict};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Steps that are tried first, as parts of the size of an input; then those that are added where they do not settle it, and
+/// those for outputs that none of these moves.
+const FINE: [i32; 3] = [-11, -14, -17];
+const WIDE: [i32; 2] = [-8, -20];
+const COARSE: [i32; 3] = [-3, -5, -7];
+
+/// Draw of the signs of the direction that gradients are multiplied with.
+const DRAW: u64 = 1;
+/// Relative difference of a product of a gradient and the derivative in its direction that rounding does not explain.
+const PRODUCT: f64 = 1e-9;
+
+const AFTER_HELP: &str = "\
+The program runs a dozen times and more: with --shadow=dot, with --shadow=adjoint, and unshadowed with each input
+moved to both sides by steps that shrink. What it writes to its standard output is shown once; files that it
+writes, it writes each time. Its standard input is read to the end first, and given to each run.
+
+Exit status: 0 if all derivatives agree, 1 if one differs, 3 if that could not be settled; 2 for wrong options,
+otherwise that of the program if it does not run.";
+
+/// Check derivatives of a program against differences
+#[derive(Parser)]
+#[command(name = "shadowgrind check", after_help = AFTER_HELP)]
+pub(crate) struct CheckOptions {
+    /// Shadow whose derivatives are checked: dot or adjoint
+    #[arg(long, value_name = "NAME", value_parser = shadow, default_value = ShadowKind::forward().name())]
+    shadow: ShadowKind,
+
+    /// Seed and move this input; repeatable
+    #[arg(long = "input", value_name = "SPEC[=WEIGHT]", required = true, value_parser = input)]
+    inputs: Vec<String>,
+
+    /// Check this output instead of every float the program prints
+    #[arg(long = "output", value_name = "SPEC", value_parser = output)]
+    outputs: Vec<String>,
+
+    /// Components that are moved one by one under adjoint; if there are more, all are moved together as well
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    components: u64,
+
+    /// Relative difference that counts
+    #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = tolerance)]
+    tolerance: f64,
+
+    /// Write the report to a file as well: json:FILE
+    #[arg(long = "report", value_name = "json:FILE", value_parser = json_file)]
+    reports: Vec<PathBuf>,
+
+    /// No report on the terminal
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Keep shadows without AVX-512 although the processor has it
+    #[arg(long, overrides_with = "no_avx512")]
+    no_avx512: bool,
+
+    /// Program and arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROG [ARGS]")]
+    command: Vec<OsString>,
+}
+
+fn shadow(text: &str) -> Result<ShadowKind, String> {
+    let kinds = [ShadowKind::forward(), ShadowKind::backward()];
+    let names = kinds.map(ShadowKind::name).join(" or ");
+    kinds.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("expected {names}"))
+}
+
+fn input(text: &str) -> Result<String, String> {
+    text.parse::<InputSpec>().map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn output(text: &str) -> Result<String, String> {
+    let spec: OutputSpec =
+        text.parse().map_err(|error: shadowgrind_core::spec::SpecError| error.to_string())?;
+    if spec.weight().is_some() { Err("outputs have no weights here".into()) } else { Ok(text.to_owned()) }
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|x| *x > 0.0 && *x < 1.0);
+    number.ok_or_else(|| "expected a number between 0 and 1".into())
+}
+
+fn json_file(text: &str) -> Result<PathBuf, String> {
+    let file = text.strip_prefix("json:").filter(|file| !file.is_empty());
+    file.map(PathBuf::from).ok_or_else(|| "expected json:FILE".into())
+}
+
+/// Runs the check and writes its reports; the exit status.
+pub(crate) fn check(options: &CheckOptions) -> Result<u8, Failure> {
+    for file in &options.reports {
+        // Before an hour of runs rather than after it.
+        std::fs::File::create(file)
+            .map_err(|error| Failure::usage(format!("--report: cannot write {}: {error}", file.display())))?;
+    }
+    let mut checking = Checking::new(options)?;
+    let check = checking.run()?;
+    let mut text = Vec::new();
+    check.write_text(&mut text).map_err(Failure::internal)?;
+    if !options.quiet {
+        // Nobody may be there to read it.
+        let _ = std::io::stderr().write_all(&text);
+    }
+    for file in &options.reports {
+        let written = std::fs::File::create(file).and_then(|mut out| check.write_json(&mut out));
+        written.map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))?;
+    }
+    Ok(match check.verdict() {
+        Verdict::Agrees => 0,
+        Verdict::Differs => 1,
+        Verdict::Unsettled => 3,
+    })
+}
+
+/// Check that is under way.
+struct Checking<'a> {
+    options: &'a CheckOptions,
+    runs: Runs,
+    /// The run with a shadow forwards, along `forward_along`.
+    forward: Seen,
+    forward_along: Along,
+    backward: Seen,
+    /// The program at its point, unshadowed.
+    point: Seen,
+    notes: Vec<String>,
+}
+
+/// A direction that is tried: its name, and what the shadow says of each output, in units of a step of 1.
+struct Direction {
+    moved: String,
+    along: Along,
+    /// Output, and its derivative.
+    derivatives: Vec<(u64, f64)>,
+    /// Divisor of the derivative, for people.
+    unit: f64,
+}
+
+impl<'a> Checking<'a> {
+    /// Does the runs at the point itself.
+    fn new(options: &'a CheckOptions) -> Result<Checking<'a>, Failure> {
+        let mut runs = Runs::new(options)?;
+        let is_forward = options.shadow == ShadowKind::forward();
+        let forward_along = if is_forward { Along::All } else { Along::Signs(DRAW) };
+        let forward = runs.shadowed(ShadowKind::forward(), forward_along, true)?;
+        let backward = runs.shadowed(ShadowKind::backward(), Along::All, false)?;
+        let point = runs.moved(Along::All, &[0.0])?;
+        let again = runs.moved(Along::All, &[0.0])?;
+        let mut notes = Vec::new();
+        if !point.has_values_of(&again) || !point.has_values_of(&forward) {
+            notes.push("the program does not print the same numbers each time it runs".to_owned());
+        }
+        if point.ending != forward.ending {
+            notes.push(format!("the program {} with a shadow, and {} without", forward.ending, point.ending));
+        }
+        let mut warnings: Vec<String> = [&forward, &backward].map(|seen| seen.warnings.clone()).concat();
+        warnings.dedup();
+        notes.extend(warnings);
+        Ok(Checking { options, runs, forward, forward_along, backward, point, notes })
+    }
+
+    fn run(&mut self) -> Result<Check, Failure> {
+        let mut compared = Vec::new();
+        let mut wrong = None;
+        for direction in self.directions() {
+            let (rows, first) = self.compare(&direction)?;
+            wrong = wrong.or(first.map(|step| (direction.along, step)));
+            compared.extend(rows);
+        }
+        let parting = match wrong {
+            Some((along, step)) => self.runs.parting(along, &self.scales(), step)?,
+            None => None,
+        };
+        let mut lost = self.forward.lost.clone();
+        if self.options.shadow == ShadowKind::backward() {
+            lost = self.backward.lost.clone();
+        }
+        let parting = parting.or_else(|| parting::at_lost(wrong.is_some(), &lost));
+        Ok(Check {
+            shadow: self.options.shadow.name(),
+            argv: self.runs.argv(),
+            runs: self.runs.count(),
+            purposes: self.runs.purposes(),
+            components: self.backward.components(),
+            compared,
+            products: self.products(),
+            parting,
+            lost,
+            notes: std::mem::take(&mut self.notes),
+        })
+    }
+
+    /// Size of each input, by which its steps are scaled: a power of two, so that moving it is exact in most cases. One for all
+    /// where a direction is given for all.
+    fn scales(&self) -> Vec<f64> {
+        let scale = |largest: Option<f64>| {
+            let size = largest.filter(|&size| size > 0.0 && size.is_finite());
+            size.map_or(1.0, |size| size.log2().floor().exp2())
+        };
+        let own: Vec<f64> = self.point.inputs.iter().map(|input| scale(input.largest)).collect();
+        if self.options.shadow == ShadowKind::backward() {
+            return own;
+        }
+        vec![own.iter().copied().fold(f64::INFINITY, f64::min).min(1e300); own.len().max(1)]
+    }
+
+    fn directions(&mut self) -> Vec<Direction> {
+        let scales = self.scales();
+        if self.options.shadow == ShadowKind::forward() {
+            let unit = scales[0];
+            let derivatives =
+                self.forward.outputs.iter().map(|output| (output.index, output.dot.unwrap_or(0.0) * unit));
+            let moved = if self.options.inputs.len() == 1 {
+                self.options.inputs[0].clone()
+            } else {
+                "all".to_owned()
+            };
+            return vec![Direction { moved, along: Along::All, derivatives: derivatives.collect(), unit }];
+        }
+        let all = self.backward.components();
+        let few = all.min(self.options.components);
+        let chosen = (0..few).map(|n| if few > 1 { n * (all - 1) / (few - 1) } else { 0 });
+        let mut directions: Vec<_> = chosen.map(|component| self.one(component, &scales)).collect();
+        if all > few {
+            let text = format!("{few} of {all} components were moved one by one, all together twice");
+            self.notes.push(text);
+            directions.extend([DRAW, DRAW + 1].map(|draw| self.together(draw, &scales)));
+        }
+        directions
+    }
+
+    /// Gradients of all outputs that there are to compare: those that depend on no component have none.
+    fn gradients(&self) -> Vec<(u64, Vec<f64>)> {
+        let known = &self.backward.gradients;
+        if self.backward.leaves_out() {
+            return known.clone();
+        }
+        let none = vec![0.0; self.backward.components() as usize];
+        let of =
+            |index: u64| known.iter().find(|(own, _)| *own == index).map_or(&none, |(_, row)| row).clone();
+        self.backward.outputs.iter().map(|output| (output.index, of(output.index))).collect()
+    }
+
+    /// The direction of one component.
+    fn one(&self, component: u64, scales: &[f64]) -> Direction {
+        let (input, number) = self.backward.component(component);
+        let unit = scales.get(input).copied().unwrap_or(1.0);
+        let rows = self.gradients().into_iter();
+        let derivatives = rows.map(|(output, row)| (output, row[component as usize] * unit)).collect();
+        let spec = &self.backward.inputs[input].spec;
+        let moved =
+            if self.backward.inputs[input].count > 1 { format!("{spec}, {number}") } else { spec.clone() };
+        Direction { moved, along: Along::One { input, number }, derivatives, unit }
+    }
+
+    /// All components by steps of either sign.
+    fn together(&self, draw: u64, scales: &[f64]) -> Direction {
+        let along = Along::Signs(draw);
+        let scale = |input: usize| scales.get(input).copied().unwrap_or(1.0);
+        let derivatives = self.gradients().into_iter().map(|(output, row)| {
+            (output, self.backward.along(&row, |input, number| along.factor(input, number) * scale(input)))
+        });
+        Direction {
+            moved: format!("all, by signs {draw}"),
+            along,
+            derivatives: derivatives.collect(),
+            unit: 1.0,
+        }
+    }
+
+    /// Compares one direction; the step at which the first output differs, if one does.
+    fn compare(&mut self, direction: &Direction) -> Result<(Vec<Compared>, Option<f64>), Failure> {
+        let mut ladder = Ladder::default();
+        self.climb(direction.along, &FINE, &mut ladder)?;
+        let mut judged = self.judge(direction, &ladder);
+        if judged.iter().any(|judged| judged.verdict != Verdict::Agrees) {
+            self.climb(direction.along, &WIDE, &mut ladder)?;
+            judged = self.judge(direction, &ladder);
+        }
+        if judged.iter().any(|judged| judged.is_still) {
+            let mut coarse = Ladder::default();
+            self.climb(direction.along, &COARSE, &mut coarse)?;
+            for (old, new) in judged.iter_mut().zip(self.judge(direction, &coarse)) {
+                if old.is_still && new.verdict == Verdict::Differs && !new.is_still {
+                    *old = Judged { why: Some("by steps of digits that it drops"), ..new };
+                }
+            }
+        }
+        let first = judged.iter().find(|judged| judged.verdict == Verdict::Differs).map(|judged| judged.step);
+        let rows = direction.derivatives.iter().zip(judged).map(|(&(index, derivative), judged)| {
+            let output = self.point.outputs.iter().find(|output| output.index == index);
+            Compared {
+                moved: direction.moved.clone(),
+                output: index,
+                place: output.map_or(String::new(), |output| output.place.clone()),
+                value: Number(output.map_or(f64::NAN, |output| output.value)),
+                derivative: Number(derivative / direction.unit),
+                difference: Number(judged.value / direction.unit),
+                error: Number(judged.error / direction.unit),
+                verdict: judged.verdict,
+                why: judged.why,
+            }
+        });
+        Ok((rows.collect(), first))
+    }
+
+    /// Runs the program beside its point, to both sides by each of these steps, powers of two.
+    fn climb(&mut self, along: Along, powers: &[i32], ladder: &mut Ladder) -> Result<(), Failure> {
+        for &power in powers {
+            let step = f64::from(power).exp2();
+            let steps =
+                |sign: f64| -> Vec<f64> { self.scales().iter().map(|scale| sign * step * scale).collect() };
+            let (up, down) = (steps(1.0), steps(-1.0));
+            let sides = [self.runs.moved(along, &up)?, self.runs.moved(along, &down)?];
+            ladder.add(step, sides.map(|seen| seen.values()));
+        }
+        Ok(())
+    }
+
+    fn judge(&self, direction: &Direction, ladder: &Ladder) -> Vec<Judged> {
+        let values = self.point.values();
+        let judge = |&(index, derivative): &(u64, f64)| {
+            ladder.judge(&values, index, derivative, self.options.tolerance)
+        };
+        direction.derivatives.iter().map(judge).collect()
+    }
+
+    /// Gradients times the direction of the run forwards.
+    fn products(&self) -> Vec<Product> {
+        let factor = |input, number| self.forward_along.factor(input, number);
+        let product = |(output, row): &(u64, Vec<f64>)| {
+            let backward = self.backward.along(row, factor);
+            let size = self.backward.along(row, |_, _| 1.0).abs().max(row.iter().map(|x| x.abs()).sum());
+            let forward = self.forward.outputs.iter().find(|own| own.index == *output)?.dot?;
+            let is_wide = self.forward.is_single(*output);
+            // A derivative beside a float of four bytes has no more digits than that.
+            let tolerance = if is_wide { 1e-4 } else { PRODUCT };
+            let differs =
+                (backward - forward).abs() > tolerance * size || backward.is_nan() != forward.is_nan();
+            let verdict = if differs { Verdict::Differs } else { Verdict::Agrees };
+            Some(Product { output: *output, backward: Number(backward), forward: Number(forward), verdict })
+        };
+        self.gradients().iter().filter_map(product).collect()
+    }
+}

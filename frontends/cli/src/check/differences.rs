@@ -1,0 +1,174 @@
+//! Derivatives by differences: central quotients of steps that shrink, extrapolated to none, and what they say of a
+//! derivative that is claimed.
+//!
+//! A central difference quotient has an error in even powers of its step (Richardson, 1911). Of all extrapolations over a
+//! run of neighbouring steps that one is taken which differs least from those it was made of (Ridders, 1982): long steps
+//! are off by curvature, short ones by the program's rounding, so that the noise seen chooses the step.
+
+use shadowgrind_reports::check::Verdict;
+
+/// Values of all outputs beside the point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ladder {
+    /// Step, and the values of the outputs by their numbers on either side; the longest step first.
+    rungs: Vec<(f64, [Vec<(u64, f64)>; 2])>,
+}
+
+/// Result for one output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Judged {
+    /// The derivative by differences, and the error it may have.
+    pub(super) value: f64,
+    pub(super) error: f64,
+    pub(super) verdict: Verdict,
+    pub(super) why: Option<&'static str>,
+    /// No short step has changed the output at all.
+    pub(super) is_still: bool,
+    /// The step at which what differs is best seen.
+    pub(super) step: f64,
+}
+
+/// Errors of a difference that are still taken for rounding, as a multiple of what was seen.
+const SEEN: f64 = 8.0;
+/// Number of shortest steps that must have left an output as it is for it to count as still.
+const STILL: usize = 2;
+/// Relative error of a difference that settles something.
+const SETTLED: f64 = 1e-2;
+
+impl Ladder {
+    /// Adds the values at a step, forwards and backwards.
+    pub(super) fn add(&mut self, step: f64, sides: [Vec<(u64, f64)>; 2]) {
+        self.rungs.push((step, sides));
+        self.rungs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    }
+
+    /// What the differences of output `index` say of a `derivative`, both in units of a step of 1. `point`: values without a
+    /// step.
+    pub(super) fn judge(&self, point: &[(u64, f64)], index: u64, derivative: f64, tolerance: f64) -> Judged {
+        let of =
+            |values: &[(u64, f64)]| values.iter().find(|(own, _)| *own == index).map(|(_, value)| *value);
+        let (same, here) = (|side: &Vec<(u64, f64)>| side.len() == point.len(), of(point));
+        let sides = |(step, [up, down]): &(f64, [Vec<(u64, f64)>; 2])| {
+            let comparable = same(up) && same(down);
+            comparable.then(|| Some((*step, of(up)?, of(down)?))).flatten()
+        };
+        let points: Option<Vec<(f64, f64, f64)>> = self.rungs.iter().map(sides).collect();
+        match (points, here) {
+            (Some(points), Some(here)) => judge(&points, here, derivative, tolerance),
+            _ => Judged {
+                value: f64::NAN,
+                error: f64::NAN,
+                verdict: Verdict::Differs,
+                why: Some("another number of floats is printed beside this point"),
+                is_still: false,
+                step: self.rungs.last().map_or(1.0, |(step, _)| *step),
+            },
+        }
+    }
+}
+
+/// `points`: step and values on either side, the longest step first; `here`: the value without a step.
+fn judge(points: &[(f64, f64, f64)], here: f64, derivative: f64, tolerance: f64) -> Judged {
+    let (value, error, step) = extrapolated(points, here);
+    let last = points.len().saturating_sub(STILL);
+    let is_still = points[last..].iter().all(|&(_, up, down)| up == here && down == here);
+    let (value, error) = if is_still { (0.0, 0.0) } else { (value, error) };
+    // Of what moves the output by less than a billionth of itself nothing can be said.
+    let size = value.abs().max(derivative.abs()).max(1e-9 * here.abs());
+    let judged = |verdict, why| Judged { value, error, verdict, why, is_still, step };
+    let off = (value - derivative).abs();
+    if let Some(step) = jump(points, here, derivative) {
+        return Judged { step, ..judged(Verdict::Differs, Some("the value jumps at this point")) };
+    }
+    if !(off.is_finite() && error.is_finite()) {
+        let both = value.is_nan() && derivative.is_nan();
+        let verdict = if both { Verdict::Agrees } else { Verdict::Unsettled };
+        return judged(verdict, Some("values that are no numbers"));
+    }
+    match off > tolerance * size + SEEN * error {
+        true => judged(Verdict::Differs, None),
+        false if error > SETTLED * size && size > 0.0 => judged(Verdict::Unsettled, Some("too rough")),
+        false => judged(Verdict::Agrees, None),
+    }
+}
+
+/// The best extrapolation, its error, and the shortest step that it was made of.
+fn extrapolated(points: &[(f64, f64, f64)], here: f64) -> (f64, f64, f64) {
+    let mut best = (f64::NAN, f64::INFINITY, points.last().map_or(1.0, |point| point.0));
+    let mut before: Vec<f64> = Vec::new();
+    for (k, &(step, up, down)) in points.iter().enumerate() {
+        let rounding = f64::EPSILON * here.abs() / step;
+        let mut row = vec![(up - down) / (2.0 * step)];
+        for j in 0..before.len() {
+            // Error terms of the power 2(j + 1) go where the quotient of the steps is what it is.
+            let ratio = (points[k - j - 1].0 / step).powi(2);
+            let better = row[j] + (row[j] - before[j]) / (ratio - 1.0);
+            let error =
+                (better - row[j]).abs().max((better - before[j]).abs()).min((row[j] - before[j]).abs());
+            let error = error.max(rounding);
+            if error <= best.1 {
+                best = (better, error, step);
+            }
+            row.push(better);
+        }
+        before = row;
+    }
+    best
+}
+
+/// The shortest step, if the value jumps at the point: what a derivative leaves unexplained between both sides does not
+/// shrink with the step, and each side by itself is smooth.
+fn jump(points: &[(f64, f64, f64)], here: f64, derivative: f64) -> Option<f64> {
+    let unexplained = |&(step, up, down): &(f64, f64, f64)| up - down - 2.0 * step * derivative;
+    let [.., longer, shortest] = points else { return None };
+    let (gap, gap_before) = (unexplained(shortest), unexplained(longer));
+    // A smooth side moves no more between these steps than its slope makes it; a rough one as much as the gap itself.
+    let rough = [(longer.1 - shortest.1).abs(), (longer.2 - shortest.2).abs()];
+    let is_steady = (gap - gap_before).abs() < 0.5 * gap.abs();
+    let is_smooth = rough.iter().all(|&side| side < 0.25 * gap.abs());
+    let is_large = gap.abs() > 1e3 * f64::EPSILON * here.abs();
+    (is_steady && is_smooth && is_large && gap.is_finite()).then_some(shortest.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(f: impl Fn(f64) -> f64, powers: &[i32], derivative: f64) -> Judged {
+        let points: Vec<_> =
+            powers.iter().map(|&power| f64::from(power).exp2()).map(|h| (h, f(h), f(-h))).collect();
+        judge(&points, f(0.0), derivative, 1e-6)
+    }
+
+    const FINE: [i32; 3] = [-11, -14, -17];
+
+    #[test]
+    fn smooth_functions_have_their_derivatives() {
+        let exp = of(|h| (1.0 + h).exp(), &FINE, 1f64.exp());
+        assert_eq!(exp.verdict, Verdict::Agrees);
+        assert!((exp.value - 1f64.exp()).abs() < 1e-10, "{exp:?}");
+        assert_eq!(of(|h| (1.0 + h).exp(), &FINE, 2.7183).verdict, Verdict::Differs);
+        assert_eq!(of(|h| 1.0 / (3.0 + h), &FINE, -1.0 / 9.0).verdict, Verdict::Agrees);
+        assert_eq!(of(|_| 5.0, &FINE, 0.0).verdict, Verdict::Agrees);
+        assert_eq!(of(|_| 5.0, &FINE, 1e-3).verdict, Verdict::Differs);
+    }
+
+    #[test]
+    fn kinks_and_jumps_differ() {
+        assert_eq!(of(f64::abs, &FINE, 1.0).verdict, Verdict::Differs);
+        let floor = of(|h| (3.0 + h).floor(), &FINE, 0.0);
+        assert_eq!((floor.verdict, floor.why), (Verdict::Differs, Some("the value jumps at this point")));
+        assert_eq!(of(|h| (3.5 + h).floor(), &FINE, 0.0).verdict, Verdict::Agrees);
+    }
+
+    /// Rounding to 24 bits leaves four digits of a difference; noise of the size of the value leaves none.
+    #[test]
+    fn noise_is_no_difference() {
+        let single = |h: f64| f64::from(((1.0 + h) as f32).sin());
+        let seen = of(single, &[-8, -11, -14, -17], 1f64.cos());
+        assert_eq!(seen.verdict, Verdict::Agrees, "{seen:?}");
+        let noisy = |h: f64| (1e9 * h).sin();
+        assert_ne!(of(noisy, &FINE, 1e9).verdict, Verdict::Agrees);
+        assert_eq!(of(|h| if h < 0.0 { f64::NAN } else { h }, &FINE, 1.0).verdict, Verdict::Unsettled);
+    }
+}
