@@ -42,7 +42,7 @@ impl Ladder {
         self.rungs.sort_by(|a, b| b.0.total_cmp(&a.0));
     }
 
-    /// What the differences of output `index` say of a `derivative`, both in units of a step of 1. `point`: values without a
+    /// Judgement on the `derivative` of output `index` by its differences, both in units of a step of 1. `point`: values without a
     /// step.
     pub(super) fn judge(&self, point: &[(u64, f64)], index: u64, derivative: f64, tolerance: f64) -> Judged {
         let of =

@@ -1,4 +1,4 @@
-//! What a run has said of itself in its report for tools, as far as a check needs it.
+//! Reports of runs, read back as far as a check needs them.
 
 use serde_json::Value;
 use shadowgrind_reports::check::Lost;
