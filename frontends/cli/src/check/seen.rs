@@ -1,5 +1,6 @@
 //! Reports of runs, read back as far as a check needs them.
 
+use super::differences::Values;
 use serde_json::Value;
 use shadowgrind_reports::check::Lost;
 
@@ -51,7 +52,7 @@ fn place(site: &Value) -> String {
     word("function").map_or(at.clone(), |function| format!("{function} ({at})"))
 }
 
-fn all<'a>(value: &'a Value) -> impl Iterator<Item = &'a Value> {
+fn all(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
@@ -107,7 +108,7 @@ impl Seen {
     }
 
     /// Values of the outputs, by their numbers.
-    pub(super) fn values(&self) -> Vec<(u64, f64)> {
+    pub(super) fn values(&self) -> Values {
         self.outputs.iter().map(|output| (output.index, output.value)).collect()
     }
 
