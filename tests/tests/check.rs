@@ -16,12 +16,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Test of a name.
+type Check = Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>;
+
 const SHADOWS: [&str; 2] = ["dot", "adjoint"];
 const REPORT: &str = "check.json";
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
-    let mut add = |name: String, check: Box<dyn FnOnce(&str) -> Result<(), Failed> + Send>| {
+    let mut add = |name: String, check: Check| {
         trials.push(Trial::test(name.clone(), move || check(&name)));
     };
     for shadow in SHADOWS {
