@@ -182,7 +182,7 @@ pub enum Content {
     Outputs,
     /// Derivatives of those by all components of the inputs.
     Gradients,
-    /// What was watched, and what was not.
+    /// Coverage: operations watched, and those that were not.
     Coverage,
 }
 

@@ -73,7 +73,7 @@ pub struct Report<'a, O = Vec<Output<'a>>> {
     pub tape: Option<Tape>,
     /// Reasons why the fields above say less than they seem to.
     pub warnings: Vec<Warning<'a>>,
-    /// What was watched, and what was not.
+    /// Coverage: operations watched, and those that were not.
     pub coverage: Coverage<'a>,
 }
 

@@ -25,6 +25,9 @@ pub(crate) mod reg {
     pub(crate) const R11: usize = 11;
 }
 
+/// RFLAGS.TF: a trap follows each instruction.
+pub(crate) const TRAP_FLAG: u64 = 0x100;
+
 /// Bytes set aside for the XSAVE image: legacy area, header, AVX, opmask, ZMM_Hi256 and Hi16_ZMM end at 2688 in the
 /// standard format (Intel SDM vol. 1, 13.4).
 pub(crate) const XSAVE_BYTES: usize = 2688;

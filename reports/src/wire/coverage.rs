@@ -1,11 +1,11 @@
-//! What was watched, and what was not.
+//! Coverage of a run: operations watched, and those that were not.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use shadowgrind_core::site::Place;
 
-/// What was watched, and what was not.
+/// Coverage: operations watched, and those that were not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coverage<'a> {
     /// Operations that were shadowed, each time counted.

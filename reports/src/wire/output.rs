@@ -22,7 +22,7 @@ pub struct Output<'a, P = Place> {
     /// Its derivative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dot: Option<Float<'a>>,
-    /// What it would be in the reals.
+    /// The real that it stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real: Option<Cow<'a, str>>,
     /// Its error, in bits of its format.

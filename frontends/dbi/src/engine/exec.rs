@@ -8,10 +8,12 @@ use super::elf::ElfError;
 use super::program::{self, ProgramError};
 use super::signals::action::{Action, IGNORE, SIGNALS, kernel_action};
 use super::signals::{NEVER_BLOCKED, bit, set_exact_mask};
-use super::syscalls::{Answer, Call, fail, own_executable, seccomp};
+use super::syscalls::call::{Answer, Call, fail, pass};
+use super::syscalls::proc_files::own_executable;
+use super::syscalls::seccomp;
 use super::thread::Thread;
 use super::{descriptors, guest, loader, stack_limit, sys};
-use crate::runtime::shadowed;
+use crate::runtime::events;
 use crate::session;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -67,7 +69,7 @@ pub(super) fn execveat(thread: &mut Thread, call: &Call) -> Answer {
     let [directory, path, argv, environment, flags, _] = call.args;
     if flags & !FLAGS == CHECK {
         // Executes nothing.
-        return super::syscalls::pass(thread, call);
+        return pass(thread, call);
     }
     if flags & !FLAGS != 0 {
         return fail(libc::EINVAL);
@@ -124,7 +126,7 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
 
 /// Executes the tool with the new program.
 fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
-    shadowed::executes(thread.process, &request.path, &request.given.places);
+    events::executes(thread.process, &request.path, &request.given.places);
     let mut argv: Vec<CString> = vec![c"shadowgrind".into()];
     argv.extend(thread.process.options.tool_arguments.iter().map(|arg| c_string(arg)));
     if let Some(name) = request.given.argv.first() {
@@ -202,7 +204,7 @@ fn note_unfollowed(thread: &Thread, request: &Request) {
     if !std::fs::metadata(path).is_ok_and(is_program) {
         return;
     }
-    shadowed::executes(thread.process, &request.path, &request.given.places);
+    events::executes(thread.process, &request.path, &request.given.places);
     if book >= 0 {
         sys::write_all(book, session::unfollowed(&request.path).as_bytes());
     }

@@ -8,8 +8,8 @@
 
 use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
 use super::planes::PLANE;
-use super::stepping::TRAP_FLAG;
 use super::sys;
+use crate::context::TRAP_FLAG;
 use crate::hooks::machine::Overwritten;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::ops::Range;

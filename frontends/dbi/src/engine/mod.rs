@@ -9,12 +9,14 @@
 mod alloc;
 pub(crate) mod arena;
 mod cache;
+mod carrier;
 pub(crate) mod changes;
 pub(crate) mod chaos;
 mod code_space;
 mod cpuid;
 pub(crate) mod descriptors;
 pub(crate) mod diagnose;
+mod dispatch;
 mod elf;
 mod emulate;
 pub(crate) mod end;

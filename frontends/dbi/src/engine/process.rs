@@ -7,7 +7,6 @@ use super::loader::Vdso;
 use super::lock::Lock;
 use super::options::Options;
 use super::space::Space;
-use super::syscalls::table;
 use super::threads::Threads;
 use super::tree::Tree;
 use crate::runtime::Tool;
@@ -71,9 +70,9 @@ impl Process {
         unsafe { std::ptr::write_bytes(self.plain_calls as *mut u8, 0, 1 << 16) };
     }
 
-    /// From now on the engine sees the calls that might concern a descriptor of its own.
-    pub(crate) fn hide_descriptors(&self) {
-        for number in table::of_descriptors() {
+    /// From now on the engine sees these system calls.
+    pub(crate) fn forbid(&self, calls: impl Iterator<Item = u16>) {
+        for number in calls {
             // SAFETY: as above; the number is below the table's 2^16 entries.
             unsafe { ((self.plain_calls + u64::from(number)) as *mut u8).write(0) };
         }

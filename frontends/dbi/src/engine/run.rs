@@ -133,7 +133,7 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     let descriptors = descriptors(&launch).ok_or(NO_MEMORY)?;
     let process = process(&launch, found, space, &loaded)?;
     if !descriptors.hidden().is_empty() {
-        process.hide_descriptors();
+        process.forbid(table::of_descriptors());
     }
     let carrier = spawn::initial_carrier().ok_or(NO_MEMORY)?;
     let fs = sys::fs_base();
@@ -226,7 +226,7 @@ fn tool(
         sys::set_gs_base(planes::GS_BASE);
         constants = runtime::constants().map_err(|_| NO_MEMORY)?;
     }
-    let tool = Tool::new(session, loaded.entry, avx512, constants);
+    let tool = Tool::new(session, loaded.entry, avx512, constants, table::name_of);
     for Code { interpreter, offset, start, end } in &loaded.code {
         let interpreter = interpreter.as_ref().map(PathBuf::from);
         let interpreter = interpreter.map(|path| path.canonicalize().unwrap_or(path));

@@ -4,6 +4,7 @@
 //! code cache of its own. Carriers outlive their threads and are adopted, with their warm caches, by later ones. A
 //! child with memory of its own is this process over again.
 
+use super::carrier::Carrier;
 use super::descriptors::Table;
 use super::first_touch::{self, Touches};
 use super::layout::PAGE;
@@ -11,15 +12,18 @@ use super::lock::Lock;
 use super::process::Process;
 use super::signals::action::Actions;
 use super::signals::{Signals, block_all, block_faults_too, handler, set_kernel_mask};
-use super::syscalls::{Answer, fail, queued, signal_waits};
+use super::syscalls::call::{Answer, fail};
+use super::syscalls::process::child_registers;
+use super::syscalls::queued;
+use super::syscalls::signals::signal_waits;
 use super::thread::{self, Thread};
 use super::threads::Handle;
 use super::translate::Translator;
 use super::{alloc, arena, cache, chaos, shared_planes, stats, sys, tls};
 use crate::context::{Context, XSAVE_MASK};
 use crate::runtime::handed::Handed;
-use crate::runtime::shadowed::{self, Shadowed};
-use crate::runtime::visit;
+use crate::runtime::shadowed::Shadowed;
+use crate::runtime::{events, visit};
 use crate::x86::mode::Mode;
 use std::arch::global_asm;
 use std::sync::Arc;
@@ -108,17 +112,6 @@ impl CloneArgs {
     fn clears_handlers(&self) -> bool {
         self.flags & CLONE_CLEAR_SIGHAND != 0
     }
-}
-
-/// Kernel thread on which a thread that shares the guest's memory runs.
-pub(crate) struct Carrier {
-    /// Top of the engine stack.
-    stack_top: u64,
-    /// FS base of its thread-local storage.
-    fs: u64,
-    pub(crate) signal_stack: u64,
-    /// 1 once nobody runs on it any more.
-    free: AtomicU32,
 }
 
 /// Threads whose carriers can be adopted, as soon as they are free.
@@ -312,7 +305,7 @@ fn has_fsgsbase() -> bool {
 fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     let context = &mut *child.context;
     context.regs = parent.context.regs;
-    super::syscalls::child_registers(&mut context.regs, args.stack_pointer);
+    child_registers(&mut context.regs, args.stack_pointer);
     context.rflags = parent.context.rflags;
     context.xsave.0 = parent.context.xsave.0;
     context.guest_gs = parent.context.guest_gs;
@@ -469,7 +462,7 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
         tool.forked();
         first_touch::forked();
     }
-    shadowed::forked(thread);
+    events::forked(thread);
     thread.process.threads.keep_only(&thread.handle);
     // Carriers of threads that do not exist here may be in any state.
     RETIRED.lock().clear();

@@ -8,10 +8,7 @@ use super::guest_code::GuestCode;
 use super::signals::Pending;
 use super::signals::frame::Trap;
 use super::thread::Thread;
-use crate::context::Fault;
-
-/// RFLAGS.TF.
-pub(crate) const TRAP_FLAG: u64 = 0x100;
+use crate::context::{Fault, TRAP_FLAG};
 
 const TRAP_DEBUG: u64 = 1;
 const TRAP_TRACE: u32 = 2;

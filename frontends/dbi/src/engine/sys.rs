@@ -4,6 +4,9 @@
 
 use std::arch::asm;
 
+/// Length of the `syscall` instruction, bytes.
+pub(crate) const SYSCALL_BYTES: u64 = 2;
+
 /// A negative errno as the kernel returns it, seen as a register value.
 pub(crate) const fn errno(code: i32) -> u64 {
     (-(code as i64)) as u64

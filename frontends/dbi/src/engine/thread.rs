@@ -1,27 +1,18 @@
-//! One guest thread: its context, cache and signal state, and the dispatcher that runs it.
+//! One guest thread: its context, cache and signal state.
 //!
-//! The loop is: see to requests, find or make the block at the guest's pc, run it, act on the exit it left by.
+//! Knows what belongs to a thread, and not what is done with it: `dispatch` runs it.
 
 use super::cache::Cache;
-use super::changes::Forget;
+use super::carrier::Carrier;
 use super::descriptors::{self, Table};
-use super::first_touch::{self, Touches};
-use super::guest_code::GuestCode;
-use super::layout::page_floor;
+use super::first_touch::Touches;
+use super::planes;
 use super::process::Process;
-use super::region::BlockId;
-use super::signals::{Signals, fault};
-use super::spawn::Carrier;
-use super::stubs::{self, ExitId};
-use super::switch;
-use super::syscalls::{self, user_dispatch::UserDispatch};
+use super::signals::Signals;
 use super::threads::Handle;
-use super::translate::{NoBlock, Translator, Wanted};
-use super::{emulate, planes, stepping, vsyscall};
-use crate::context::{Context, Fault};
-use crate::runtime::shadowed::{self, Shadowed};
-use crate::runtime::{exceptions, registers};
-use crate::x86::code::ExitKind;
+use super::translate::Translator;
+use crate::context::Context;
+use crate::runtime::shadowed::Shadowed;
 use crate::x86::discover::{Hooks, Limits};
 use crate::x86::mode::Mode;
 use std::ffi::OsStr;
@@ -29,7 +20,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Guest thread: its context, cache and signal state.
 pub(crate) struct Thread {
@@ -90,6 +80,16 @@ impl Counters {
     }
 }
 
+/// A thread's request for user dispatch of its system calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UserDispatch {
+    /// Calls that return into this many bytes from `start` on are made.
+    pub(crate) start: u64,
+    pub(crate) len: u64,
+    /// Address of the byte that says what becomes of the others; 0 if they are all blocked.
+    pub(crate) selector: u64,
+}
+
 /// Decision of the dispatcher's step about the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -97,339 +97,6 @@ pub(crate) enum Next {
     Run,
     /// The thread has ended, with this exit status.
     Exit(i32),
-}
-
-impl Thread {
-    /// Runs the guest from `self.pc` until the thread ends; its exit status.
-    pub(crate) fn run(&mut self) -> i32 {
-        loop {
-            if self.context.quiet.load(Ordering::SeqCst) == 0 {
-                self.requests();
-            }
-            exceptions::settle(self);
-            let Some(block) = self.block() else { continue };
-            if let Next::Exit(status) = self.enter(block) {
-                return status;
-            }
-        }
-    }
-
-    /// Sees to what was asked of this thread: changed code, a signal, the end of the process.
-    fn requests(&mut self) {
-        // An instruction that was to run out of line has not: it is begun again when the thread comes back to it.
-        shadowed::abandon(self);
-        if self.diverted != 0 {
-            self.cache.undo_divert(std::mem::take(&mut self.diverted));
-        }
-        loop {
-            self.context.quiet.store(1, Ordering::SeqCst);
-            self.process.threads.come_back(self.context);
-            self.forget_changes();
-            self.deliver_pending();
-            if self.context.quiet.load(Ordering::SeqCst) != 0 {
-                return;
-            }
-        }
-    }
-
-    fn forget_changes(&mut self) {
-        let (forget, latest) = self.process.changes.since(self.handle.seen.load(Ordering::Relaxed));
-        match forget {
-            Forget::Nothing => {}
-            Forget::Everything => self.flush(),
-            Forget::Ranges(ranges) => {
-                ranges.into_iter().for_each(|(start, end)| self.forget_range(start, end))
-            }
-        }
-        self.handle.seen.store(latest, Ordering::SeqCst);
-    }
-
-    fn forget_range(&mut self, start: u64, end: u64) {
-        let pages: Vec<u64> = self.cache.pages().filter(|&page| start <= page && page < end).collect();
-        for page in pages {
-            self.cache.invalidate_page(page);
-        }
-    }
-
-    pub(crate) fn flush(&mut self) {
-        self.counters.flushes += 1;
-        // Code for a function's return may be gone.
-        self.context.call.then = self.cache.frame().function_returned;
-        self.cache.flush();
-        self.translator.forget();
-    }
-
-    /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
-    fn block(&mut self) -> Option<BlockId> {
-        if self.mode.is_bare() && self.process.is_annotating() {
-            let awake = shadowed::mode(self);
-            self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
-        }
-        if let Some(id) = self.cache.find(self.pc, self.mode) {
-            return Some(id);
-        }
-        if shadowed::first_run(self) {
-            return None;
-        }
-        if vsyscall::is_entry(self.pc) {
-            vsyscall::call(self);
-            return None;
-        }
-        if self.process.options.flush_every.is_some_and(|every| self.cache.block_count() >= every) {
-            self.flush();
-        }
-        self.translate(false)
-    }
-
-    /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`.
-    fn translate(&mut self, hot: bool) -> Option<BlockId> {
-        let mut source = GuestCode::new(self.process, self.pc);
-        source.out_of_line = self.mode.is_out_of_line();
-        let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, hot };
-        match self.translator.translate(&mut self.cache, &mut source, self.context, wanted) {
-            Ok(id) => {
-                self.counters.blocks += 1;
-                shadowed::translated(self);
-                Some(id)
-            }
-            Err(NoBlock::Exhausted) if self.cache.block_count() > 0 => {
-                self.flush();
-                None
-            }
-            Err(NoBlock::UpperRegisters) => {
-                shadowed::leave_upper_registers(self);
-                None
-            }
-            Err(reason) => {
-                fault::no_code(self, reason);
-                None
-            }
-        }
-    }
-
-    fn enter(&mut self, block: BlockId) -> Next {
-        self.counters.entries += 1;
-        let was_stepping = self.context.rflags & stepping::TRAP_FLAG != 0;
-        shadowed::enters(self);
-        self.run_block(block, was_stepping);
-        self.place_touches();
-        let exit = self.context.exit as ExitId;
-        shadowed::replay_records(self);
-        let steps = was_stepping && self.completes_instruction(exit);
-        let next = self.act_on(exit);
-        if steps && next == Next::Run && self.context.rflags & stepping::TRAP_FLAG != 0 {
-            stepping::trap(self);
-        }
-        next
-    }
-
-    /// Finds the guest instructions that were the first to overwrite floats, while their code is there.
-    fn place_touches(&mut self) {
-        while let Some((host_pc, tell)) = first_touch::unplaced(&mut self.touches) {
-            let located = self.cache.block_at(host_pc).and_then(|id| {
-                let mut source = GuestCode::new(self.process, self.cache.block(id).made_of.pc);
-                self.translator.locate(&self.cache, &mut source, id, host_pc)
-            });
-            tell(located.map_or(self.pc, |located| located.insn.pc()));
-        }
-    }
-
-    /// Tells whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the
-    /// engine has acted.
-    fn completes_instruction(&self, exit: ExitId) -> bool {
-        match exit {
-            stubs::EXIT_FAULT => false,
-            _ if exit == switch::EXIT_ABORTED as u32 => false,
-            _ if exit < stubs::FIRST_EXIT => true,
-            _ => !matches!(
-                self.cache.exit_kind(exit),
-                ExitKind::Hot(_) | ExitKind::Settled(_) | ExitKind::Changed(_)
-            ),
-        }
-    }
-
-    fn act_on(&mut self, exit: ExitId) -> Next {
-        match exit {
-            // The request is seen to at the top of the loop.
-            _ if exit == switch::EXIT_ABORTED as u32 => {
-                shadowed::abandon(self);
-                Next::Run
-            }
-            stubs::EXIT_IB_MISS..=stubs::EXIT_LAST_IB_MISS => {
-                let target = self.context.ib_target;
-                self.mode = if self.mode.is_bare() {
-                    Mode::BARE
-                } else {
-                    let mode = Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize);
-                    shadowed::mode_like(self, mode)
-                };
-                if !self.mode.is_wrapped() || shadowed::stays_wrapped(self, target) {
-                    self.indirect(target);
-                }
-                Next::Run
-            }
-            stubs::EXIT_FUNCTION_RETURNED => {
-                self.pc = self.context.ib_target;
-                shadowed::returned(self);
-                Next::Run
-            }
-            stubs::EXIT_SYSCALL => {
-                self.counters.syscalls += 1;
-                self.mode = Mode::from_bits(self.context.syscall_mode as u32);
-                syscalls::call(self)
-            }
-            stubs::EXIT_AFTER_SYSCALL => {
-                self.mode = Mode::from_bits(self.context.syscall_mode as u32);
-                syscalls::made(self);
-                Next::Run
-            }
-            stubs::EXIT_FAULT => {
-                self.counters.faults += 1;
-                fault::in_cache(self);
-                Next::Run
-            }
-            _ => self.leave_by(exit),
-        }
-    }
-
-    /// Runs translated code from `block` on until it leaves.
-    fn run_block(&mut self, block: BlockId, was_stepping: bool) {
-        let entry = self.cache.block(block).entry;
-        self.context.entry = entry;
-        self.arrived = false;
-        // A block may begin with instructions of ours: then its first guest instruction comes into view on the way.
-        let mut begun = !was_stepping || stepping::is_boundary(self, entry);
-        registers::release_uppers(self.context);
-        let mode = self.cache.block(block).made_of.mode;
-        exceptions::hide(self, mode);
-        // SAFETY: this is the thread's own context, and `entry` was translated for it.
-        unsafe { switch::enter(self.context) };
-        let mut asked = false;
-        while let Some(fault) = self.fault() {
-            let steps = stepping::goes_on(self, &mut begun);
-            let rule = if steps { None } else { exceptions::go_on_with_rule(self) };
-            let Some(entry) = rule.or(steps.then_some(fault.host_pc)) else { break };
-            self.context.entry = entry;
-            self.context.rflags |= fault.eflags & stepping::TRAP_FLAG;
-            loop {
-                // In the middle of an instruction nothing can be seen to.
-                asked |= self.context.quiet.swap(1, Ordering::SeqCst) == 0;
-                if asked && rule.is_some() {
-                    self.leave_soon(entry);
-                }
-                self.arrived = false;
-                // SAFETY: as above; `entry` is where the same code was interrupted.
-                unsafe { switch::enter(self.context) };
-                if self.context.exit != switch::EXIT_ABORTED as u64 {
-                    break;
-                }
-            }
-        }
-        let fault = self.fault();
-        exceptions::reveal(self.context, fault);
-        if asked {
-            self.context.request();
-        }
-    }
-
-    /// The fault by which translated code was left.
-    fn fault(&self) -> Option<Fault> {
-        (self.context.exit as ExitId == stubs::EXIT_FAULT).then_some(self.context.fault)
-    }
-
-    /// Has the block around host address `pc`, which is about to be entered, leave at its next exit.
-    fn leave_soon(&mut self, pc: u64) {
-        if self.diverted != 0 {
-            self.cache.undo_divert(self.diverted);
-        }
-        self.cache.divert(pc);
-        self.diverted = pc;
-    }
-
-    fn leave_by(&mut self, exit: ExitId) -> Next {
-        self.mode = self.cache.exit_mode(exit);
-        match self.cache.exit_kind(exit) {
-            ExitKind::Jump(target, mode) => {
-                self.pc = target;
-                self.mode = mode;
-                // A diverted exit is put back, not linked.
-                if self.context.quiet.load(Ordering::SeqCst) != 0 {
-                    self.link(exit);
-                }
-                Next::Run
-            }
-            ExitKind::Indirect => unreachable!("indirect branches leave through the miss stub"),
-            ExitKind::Lookup => {
-                shadowed::look_up(self, self.context.ib_target);
-                Next::Run
-            }
-            ExitKind::Engine(pc) => emulate::instruction(self, pc),
-            ExitKind::Executed(pc) => {
-                let next = emulate::after(self, pc);
-                shadowed::finish(self);
-                next
-            }
-            ExitKind::Stepped(pc) => {
-                self.pc = pc;
-                shadowed::finish(self);
-                Next::Run
-            }
-            ExitKind::OutOfLine(pc) => {
-                self.pc = pc;
-                shadowed::begin(self);
-                Next::Run
-            }
-            ExitKind::Flush(pc) => {
-                self.pc = pc;
-                Next::Run
-            }
-            ExitKind::Hook(pc) => {
-                self.pc = pc;
-                shadowed::hook(self);
-                Next::Run
-            }
-            ExitKind::Request(pc) => {
-                shadowed::request(self, pc);
-                Next::Run
-            }
-            ExitKind::Hot(pc) => {
-                self.pc = pc;
-                if let Some(id) = self.cache.find(pc, self.mode) {
-                    self.cache.forget(id);
-                    self.translate(true);
-                }
-                Next::Run
-            }
-            ExitKind::Settled(pc) => {
-                self.pc = pc;
-                exceptions::leave_isolation(self);
-                Next::Run
-            }
-            ExitKind::Changed(pc) => {
-                self.cache.invalidate_page(page_floor(pc));
-                self.pc = pc;
-                Next::Run
-            }
-        }
-    }
-
-    /// Links `exit` to the block at `self.pc`, unless making that block flushed the cache and the exit with it.
-    fn link(&mut self, exit: ExitId) {
-        let flushes = self.counters.flushes;
-        if let Some(id) = self.block()
-            && self.counters.flushes == flushes
-        {
-            self.cache.link(exit, id);
-        }
-    }
-
-    fn indirect(&mut self, target: u64) {
-        self.counters.lookup_misses += 1;
-        self.pc = target;
-        if let Some(id) = self.block() {
-            self.cache.enter_in_table(id);
-        }
-    }
 }
 
 impl Thread {

@@ -5,11 +5,12 @@
 //! the rest and replays.
 
 use super::cells::MirrorCells;
-use super::condition::consumed;
+use super::entries::{Entry, LONGEST, OFTEN, Pending, runs_often};
+use super::events;
 use super::exchange;
 use super::registers::{self, RegisterShadows};
-use super::shadowed::{self, Shadowed};
-use super::{Tool, visit};
+use super::shadowed::Shadowed;
+use super::visit;
 use crate::context::{Context, reg};
 use crate::engine::guest;
 use crate::engine::layout::page_floor;
@@ -20,128 +21,19 @@ use crate::engine::thread::Thread;
 use crate::session::Noted;
 use crate::x86::discover;
 use crate::x86::lower::{
-    AddressRecipe, Gap, ImageRun, LoweredInsn, Lowerer, Lowering, StateOp, StringKind, StringOp, Transfer,
+    AddressRecipe, Gap, ImageRun, LoweredInsn, Lowering, StateOp, StringKind, StringOp, Transfer,
 };
-use crate::x86::mirror::{Watched, address_registers, may_scale};
+use crate::x86::mirror::address_registers;
 use crate::x86::mode::Mode;
-use crate::x86::rows;
 use crate::x86::state;
-use crate::x86::wholes::Whole;
-use hashbrown::HashMap;
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{Instruction, Mnemonic, OpKind};
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::{Cells, Exchange};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Capture, Place, Step};
+use shadowgrind_core::step::{Capture, Place};
 use shadowgrind_core::words::Raw;
-use std::cell::Cell;
-use std::rc::Rc;
 
-const LONGEST: usize = 15;
 const DIRECTION: u64 = 0x400;
-
-/// An instruction as it was lowered, and from which bytes.
-pub(super) struct Entry {
-    bytes: [u8; LONGEST],
-    insn: Instruction,
-    lowering: Lowering,
-    /// It is a sum that does not round.
-    plain_sum: bool,
-    /// Part of a float that it changes.
-    whole: Option<Whole>,
-    site: Site,
-    /// Number of times it has run.
-    runs: Cell<u32>,
-}
-
-/// Lowered instructions by address and x87 top.
-pub(super) struct OutOfLine {
-    lowerer: Lowerer,
-    entries: HashMap<(u64, u8), Rc<Entry>>,
-    pending: Option<Pending>,
-    /// Kept from one instruction to the next.
-    pub(super) record: Vec<u8>,
-    /// Number of times in a row that a compare-and-exchange was refused for its shadow.
-    pub(super) refused: u32,
-    /// Number of executions that came because they are watched.
-    watched: u64,
-    /// Number of times that code was made anew for what is watched, and the number of executions before that is done again.
-    changes: u64,
-    next_change: u64,
-    /// True if one of those that are due has run often enough.
-    is_ripe: bool,
-    /// Instructions, by their first and last byte, that are to be watched otherwise when code is made anew.
-    due: Vec<([u64; 2], Watched)>,
-}
-
-/// An instruction that is running out of line.
-struct Pending {
-    entry: Rc<Entry>,
-    mode: Mode,
-    /// Physical x87 register on top.
-    top: u8,
-    /// True if GS is the guest's meanwhile.
-    guest_gs: bool,
-    /// True if it holds the tool's lock: no other thread's atomic instruction runs meanwhile.
-    locked: bool,
-    /// rcx, rsi, rdi before a string instruction, or the image's address of one that saves state.
-    before: [u64; 3],
-    /// A gap met a shadow, or an address was made of what has one.
-    met: bool,
-}
-
-impl OutOfLine {
-    /// For shadows that are kept beside an f16 too or, without `halves`, are not.
-    pub(super) fn new(halves: bool) -> Self {
-        OutOfLine {
-            lowerer: Lowerer::new(halves),
-            entries: HashMap::new(),
-            pending: None,
-            record: Vec::new(),
-            refused: 0,
-            watched: 0,
-            changes: 0,
-            next_change: 0,
-            is_ripe: false,
-            due: Vec::new(),
-        }
-    }
-
-    /// The instruction at `pc` of which `bytes` were read; `plain_sum`: it is a sum that does not round; `whole`: the part of
-    /// a float that it changes.
-    fn entry(
-        &mut self,
-        process: &Process,
-        pc: u64,
-        bytes: [u8; LONGEST],
-        top: u8,
-        plain_sum: bool,
-        whole: Option<Whole>,
-    ) -> Option<Rc<Entry>> {
-        if let Some(entry) = self.entries.get(&(pc, top))
-            && (entry.bytes, entry.plain_sum, entry.whole) == (bytes, plain_sum, whole)
-        {
-            return Some(entry.clone());
-        }
-        let insn = Decoder::with_ip(64, &bytes, pc, DecoderOptions::NONE).decode();
-        if insn.is_invalid() {
-            return None;
-        }
-        let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
-        let mut lowering = self.lowerer.lower(&insn, top, whole);
-        if let Lowering::Steps(lowered) = &mut lowering {
-            lowered.lowered.plain_sums = plain_sum;
-            for step in &mut lowered.lowered.steps {
-                if let Step::Compare { predicate, .. } = step {
-                    *predicate = consumed(*predicate, pc);
-                }
-            }
-        }
-        let entry = Rc::new(Entry { bytes, insn, lowering, plain_sum, whole, site, runs: Cell::new(0) });
-        self.entries.insert((pc, top), entry.clone());
-        Some(entry)
-    }
-}
 
 /// Guest addresses of an instruction's memory operands.
 fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {
@@ -169,7 +61,7 @@ pub(super) fn begin(thread: &mut Thread) {
     let locked = is_atomic(&entry.insn);
     let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
     if locked {
-        shadowed::lock_atomics(thread.process);
+        events::lock_atomics(thread.process);
     }
     prepare(shadowed, thread.context, gs, &mut pending);
     let tool = thread.process.tool.as_ref();
@@ -178,7 +70,7 @@ pub(super) fn begin(thread: &mut Thread) {
     if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, catches_up) {
         thread.pc = pc;
         release(thread, &pending);
-        thread.mode = shadowed::mode(thread);
+        thread.mode = events::mode(thread);
         return;
     }
     if guest_gs {
@@ -194,69 +86,13 @@ pub(super) fn begin(thread: &mut Thread) {
     if often {
         let insn = &entry.insn;
         let number = tool.and_then(|tool| {
-            tool.session.number_of_gap(entry.site, insn.code() as usize, || shadowed::name(insn))
+            tool.session.number_of_gap(entry.site, insn.code() as usize, || events::name(insn))
         });
         thread.translator.meets(pc, number);
     }
     let own = often.then_some(place);
     for at in own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten() {
         thread.cache.invalidate_page(page_floor(at));
-    }
-}
-
-/// Executions that a thread watches in all before each operation is watched [`FEW`] times only: some two microseconds each.
-const PLENTY: u64 = 1 << 16;
-const FEW: u32 = 8;
-/// Number of runs of an operation that is to be watched no longer.
-const DUE: u32 = 1 << 30;
-/// Executions between two times that code is made anew, for each time before: that costs more than an execution does, and
-/// a program with many operations would have it for each of them.
-const APART: u64 = 64;
-
-/// Runs after which longer code is worth it.
-const OFTEN: u32 = 32;
-
-/// Tells whether the instruction is worth longer code than it has, for the first time.
-fn runs_often(entry: &Entry) -> bool {
-    may_scale(&entry.insn) && runs_again(entry) == OFTEN
-}
-
-/// Counts a run of the instruction.
-fn runs_again(entry: &Entry) -> u32 {
-    let runs = entry.runs.get().saturating_add(1);
-    entry.runs.set(runs);
-    runs
-}
-
-impl OutOfLine {
-    /// The operations that are watched in another way from now on, now that the one at `place` runs. All that have run almost
-    /// as often as they should change together, when the first of them has: code is made anew once for a loop, and not for
-    /// each of its operations.
-    fn watched_from_now(&mut self, entry: &Entry, place: [u64; 2], tool: &Tool) -> Vec<([u64; 2], Watched)> {
-        let watch = tool.policy().watch;
-        let Some(watch) = watch.filter(|_| rows::row(&entry.insn).is_watched(tool.records_comparisons()))
-        else {
-            return Vec::new();
-        };
-        self.watched += 1;
-        let (runs, all) = (runs_again(entry), watch.first + watch.suspicious);
-        let is_brief = self.watched > PLENTY;
-        if is_brief && (FEW..DUE).contains(&(runs + 1)) {
-            self.due.push((place, Watched::Never));
-            entry.runs.set(DUE);
-        } else if runs + 1 == watch.first {
-            self.due.push((place, Watched::Suspicious));
-        } else if runs + 1 == all {
-            self.due.push((place, Watched::Never));
-        }
-        self.is_ripe |= runs == watch.first || runs == all || is_brief;
-        if !self.is_ripe || self.watched < self.next_change {
-            return Vec::new();
-        }
-        self.is_ripe = false;
-        self.changes += 1;
-        self.next_change = self.watched + APART * self.changes;
-        std::mem::take(&mut self.due)
     }
 }
 
@@ -356,7 +192,7 @@ pub(super) fn finish(thread: &mut Thread) {
     let gs = thread.guest_gs();
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let Some(pending) = shadowed.out_of_line.pending.take() else {
-        thread.mode = shadowed::mode(thread);
+        thread.mode = events::mode(thread);
         return;
     };
     let entry = &pending.entry;
@@ -375,17 +211,17 @@ pub(super) fn finish(thread: &mut Thread) {
     let derivatives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
     let met = pending.met && (derivatives || matches!(entry.lowering, Lowering::Gap(_)));
     if outcome.lost || met && !shadowed.calls.is_formatting() {
-        shadowed::met_gap(thread.process, entry.site, &entry.insn);
+        events::met_gap(thread.process, entry.site, &entry.insn);
     }
     if outcome.rounded {
         // Faster ways know nothing of that.
         entry.runs.set(OFTEN);
     }
     if outcome.decided {
-        shadowed::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
+        events::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
     }
     release(thread, &pending);
-    thread.mode = shadowed::mode(thread);
+    thread.mode = events::mode(thread);
     note_stack(thread, &pending.entry, outcome.noted);
 }
 
@@ -413,7 +249,7 @@ fn replay(
     }
     shadowed.out_of_line.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
-    let outcome = shadowed::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
+    let outcome = events::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
     shadowed.out_of_line.record = record;
     outcome
 }
@@ -523,6 +359,6 @@ fn release(thread: &mut Thread, pending: &Pending) {
         sys::set_gs_base(GS_BASE);
     }
     if pending.locked {
-        shadowed::unlock_atomics(thread.process);
+        events::unlock_atomics(thread.process);
     }
 }

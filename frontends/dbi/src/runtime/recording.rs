@@ -1,31 +1,10 @@
-//! A thread that records operations: its buffer, and what is known of its code.
+//! Recording: what becomes of a thread's records, and of the code that writes them.
 
 use super::buffers::Circumstances;
-use super::{Tool, sweep};
-use crate::context::{Context, Recording};
+use super::sweep;
 use crate::engine::chaos;
 use crate::engine::thread::Thread;
 use std::sync::atomic::Ordering;
-
-/// Recorder of one thread: its buffer, and the instructions whose operations it records.
-pub(super) struct Recorder {
-    /// The thread's number among those that record.
-    thread: usize,
-    /// Start of its buffer.
-    start: u64,
-    /// Number of operations of its code that are known.
-    learned: usize,
-}
-
-impl Recorder {
-    /// For a new thread; nothing if operations are not recorded, or there is no memory.
-    pub(super) fn new(tool: &Tool, context: &mut Context) -> Option<Recorder> {
-        // SAFETY: contexts stay mapped for the life of the process, and all of this is atomic.
-        let recording: &'static Recording = unsafe { &*std::ptr::from_ref(&context.recording) };
-        let (thread, start) = tool.carrier.add_buffer(recording)?;
-        Some(Recorder { thread, start, learned: 0 })
-    }
-}
 
 /// Code was translated: what it records is given its site, before it runs.
 pub(super) fn learn(thread: &mut Thread) {

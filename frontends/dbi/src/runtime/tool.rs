@@ -22,6 +22,8 @@ pub(crate) struct Tool {
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
     /// The program's first instruction.
     entry: u64,
+    /// The name of the system call of a number, if it is known.
+    pub(super) name_of_call: fn(u64) -> Option<&'static str>,
     /// True if code is annotated: from the first shadow on.
     awake: AtomicBool,
     /// Address of the constants that annotations use.
@@ -34,8 +36,14 @@ pub(crate) struct Tool {
 
 impl Tool {
     /// A tool that is asleep, for a program whose first instruction is at `entry`. With `avx512`, shadows are kept in
-    /// the upper vector registers.
-    pub(crate) fn new(session: Session, entry: u64, avx512: bool, constants: u64) -> Tool {
+    /// the upper vector registers; `constants` is the address of those that annotations use.
+    pub(crate) fn new(
+        session: Session,
+        entry: u64,
+        avx512: bool,
+        constants: u64,
+        name_of_call: fn(u64) -> Option<&'static str>,
+    ) -> Tool {
         let kind = session.shadow();
         let carrier = kind.carry(&session.settings());
         let observer = carrier.observer();
@@ -49,6 +57,7 @@ impl Tool {
             session,
             observer: Lock::new(observer),
             entry,
+            name_of_call,
             awake: AtomicBool::new(false),
             constants,
             atomics: AtomicBool::new(false),

@@ -2,13 +2,12 @@
 
 use super::Tool;
 use super::cells::MirrorCells;
+use super::events;
 use super::handed::Lost;
 use super::registers::{self, RegisterShadows};
-use super::shadowed;
 use crate::context::{COUNTS, CallVector, Context, FUNCTIONS, FunctionCall, reg};
 use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
-use crate::engine::syscalls::table;
 use crate::engine::thread::Thread;
 use crate::engine::{first_touch, guest, planes};
 use crate::hooks::machine::{Machine, Overwritten, Unmapped};
@@ -173,7 +172,7 @@ pub(super) fn arrived(thread: &mut Thread) {
     }
     let arrival =
         visit(thread, |session, calls, observer, machine| session.arrived(pc, calls, observer, machine));
-    thread.mode = shadowed::mode(thread).past_hook();
+    thread.mode = events::mode(thread).past_hook();
     match arrival {
         None | Some(Arrival::Go) => {}
         Some(Arrival::Watch(address)) => watch(thread, address),
@@ -239,7 +238,7 @@ pub(super) fn returned(thread: &mut Thread) {
     if call.function != 0 {
         apply(thread, &mut call);
     }
-    thread.mode = shadowed::mode(thread);
+    thread.mode = events::mode(thread);
     arrived(thread);
 }
 
@@ -304,7 +303,7 @@ pub(super) fn request(thread: &mut Thread, pc: u64) {
             shadowed.registers(thread.context).bytes(state::general(reg::RDX), 8).fill(0);
         }
     }
-    thread.mode = shadowed::mode(thread);
+    thread.mode = events::mode(thread);
 }
 
 /// The system call at `pc` has handed out guest memory in which there are shadows.
@@ -339,14 +338,14 @@ pub(super) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[
 
 /// Has the session count what was handed on and not read.
 fn count_unread(process: &Process) {
-    let (Some(tool), Some(handed)) = (&process.tool, shadowed::handed(process)) else { return };
+    let (Some(tool), Some(handed)) = (&process.tool, events::handed(process)) else { return };
     let address = |site| tool.session.address(site).unwrap_or(0);
     let lost = |[address, number, floats]: [u64; 3]| {
-        let name = table::row_of(number)?.name;
+        let name = (tool.name_of_call)(number)?;
         Some(Lost { site: tool.session.site(address), call: (number, name), floats })
     };
     let unread = handed.unread(address, lost);
-    unread.into_iter().for_each(|lost| shadowed::left(process, lost));
+    unread.into_iter().for_each(|lost| events::left(process, lost));
 }
 
 /// The program has ended; the exit status to be given instead of its own, if there is one.

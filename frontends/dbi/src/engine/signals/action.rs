@@ -1,6 +1,5 @@
 //! Actions that the guest wants on signals, and those that the kernel is told in their place.
 
-use super::handler;
 use crate::engine::lock::Lock;
 use crate::engine::threads::KICK;
 use crate::engine::{guest, sys};
@@ -39,6 +38,15 @@ impl From<Action> for [u64; 4] {
     fn from(Action { handler, flags, restorer, mask }: Action) -> [u64; 4] {
         [handler, flags, restorer, mask]
     }
+}
+
+/// The kernel's flag that says a restorer is given.
+const SA_RESTORER: u64 = 0x0400_0000;
+
+// The handler that the kernel is told of, and the way back from it: `handler` has their code.
+unsafe extern "C" {
+    fn shadowgrind_signal_entry();
+    fn shadowgrind_signal_restorer();
 }
 
 pub(crate) const DEFAULT: u64 = libc::SIG_DFL as u64;
@@ -181,14 +189,13 @@ impl Actions {
         }
         const KEPT: u64 = (libc::SA_RESTART | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT) as u64;
         let told = if caught {
-            let flags =
-                action.flags & KEPT | (libc::SA_SIGINFO | libc::SA_ONSTACK) as u64 | handler::SA_RESTORER;
+            let flags = action.flags & KEPT | (libc::SA_SIGINFO | libc::SA_ONSTACK) as u64 | SA_RESTORER;
             // A kick must not cut short the guest's system calls.
             let flags = if signal == KICK { flags | libc::SA_RESTART as u64 } else { flags };
             Action {
-                handler: handler::entry(),
+                handler: shadowgrind_signal_entry as *const () as u64,
                 flags,
-                restorer: handler::restorer(),
+                restorer: shadowgrind_signal_restorer as *const () as u64,
                 mask: !super::NEVER_BLOCKED,
             }
         } else {

@@ -5,15 +5,14 @@
 use super::action::{self, Action, DEFAULT, Fate, IGNORE};
 use super::frame::{self, Contents, Placed, Trap};
 use super::{AltStack, Info, Pending, bit, set_kernel_mask};
-use crate::context::{CAUGHT_PLACES, reg};
+use crate::context::{CAUGHT_PLACES, TRAP_FLAG, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
-use crate::runtime::shadowed;
+use crate::runtime::events;
 use crate::x86::mode::Mode;
 
 const RED_ZONE: u64 = 128;
 const DIRECTION: u64 = 0x400;
-const TRAP_FLAG: u64 = 0x100;
 const RESUME_FLAG: u64 = 0x1_0000;
 
 impl Thread {
@@ -91,14 +90,14 @@ impl Thread {
         let Some((top, placed)) = self.handler_stack(action) else {
             return self.no_room(pending.signal, in_force);
         };
-        let saved = shadowed::interrupt(self);
+        let saved = events::interrupt(self);
         if frame::write(self.context, &placed, &contents).is_err() {
             return self.no_room(pending.signal, in_force);
         }
         // A handler starts with the vector and x87 state of a new program, as the kernel has it.
         self.context.reset_vector_state();
         self.mode = Mode::BARE;
-        shadowed::interrupted(self, saved, placed.frame, top);
+        events::interrupted(self, saved, placed.frame, top);
         const SS_AUTODISARM: i32 = 1 << 31;
         if self.signals.altstack.flags & SS_AUTODISARM != 0 {
             self.signals.altstack = AltStack::NONE;

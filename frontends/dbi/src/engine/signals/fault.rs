@@ -11,7 +11,7 @@ use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::Thread;
 use crate::engine::translate::NoBlock;
 use crate::engine::{diagnose, guest, stepping, sys};
-use crate::runtime::{exceptions, registers, shadowed};
+use crate::runtime::{events, exceptions, registers};
 use crate::x86::code::{Slot, Spilled};
 
 const SI_KERNEL: i32 = 0x80;
@@ -40,10 +40,10 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     restore_spilled(thread, located.spilled);
     let insn = located.insn;
     thread.mode = located.mode;
-    shadowed::faulted(thread);
+    events::faulted(thread);
     if exceptions::may_be_ours(thread, &fault) {
         thread.pc = insn.pc();
-        return shadowed::begin(thread);
+        return events::begin(thread);
     }
     thread.pc = if trapped_after { insn.decoded.next_ip() } else { insn.pc() };
     if is_ours(thread, &fault) {

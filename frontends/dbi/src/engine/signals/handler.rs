@@ -5,7 +5,7 @@
 
 use super::fault::{ERROR_WRITE, TRAP_PAGE_FAULT};
 use super::{NEVER_BLOCKED, SYNCHRONOUS, bit};
-use crate::context::{Caught, Context, Fault};
+use crate::context::{Caught, Context, Fault, TRAP_FLAG};
 use crate::engine::first_touch::{self, PageFault};
 use crate::engine::switch::{self, Rewind};
 use crate::engine::thread::Thread;
@@ -14,9 +14,6 @@ use crate::engine::{diagnose, layout, stepping, sys};
 use std::arch::global_asm;
 use std::mem::offset_of;
 use std::sync::atomic::Ordering;
-
-/// The kernel's flag that says a restorer is given.
-pub(crate) const SA_RESTORER: u64 = 0x0400_0000;
 
 /// Size and alignment of a thread's stack for this handler; the context's address is in its first word, which is
 /// how the handler finds it when every register is the guest's.
@@ -57,19 +54,6 @@ global_asm!(
     HOST_FS = const offset_of!(Context, host_fs),
     ON_SIGNAL = sym on_signal,
 );
-
-unsafe extern "C" {
-    fn shadowgrind_signal_entry();
-    fn shadowgrind_signal_restorer();
-}
-
-pub(crate) fn entry() -> u64 {
-    shadowgrind_signal_entry as *const () as u64
-}
-
-pub(crate) fn restorer() -> u64 {
-    shadowgrind_signal_restorer as *const () as u64
-}
 
 /// Writes the context's address where the handler looks for it, on the stack at `base`.
 pub(crate) fn write_context_pointer(base: u64, context: u64) {
@@ -158,7 +142,7 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
         }
     }
     if signal == libc::SIGTRAP && first_touch::stepped(&mut thread.touches) {
-        return interrupted.set(libc::REG_EFL, eflags & !stepping::TRAP_FLAG);
+        return interrupted.set(libc::REG_EFL, eflags & !TRAP_FLAG);
     }
     // A breakpoint's address is that after the instruction.
     if stepping::is_step_trap(signal, info[1], trap, eflags) && passes_over(thread, pc, context.entry) {
@@ -179,7 +163,7 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     let stub = thread.cache.stubs().fault;
     interrupted.set(libc::REG_RIP, stub);
     // A single-step trap must not follow into the engine.
-    interrupted.set(libc::REG_EFL, eflags & !stepping::TRAP_FLAG);
+    interrupted.set(libc::REG_EFL, eflags & !TRAP_FLAG);
 }
 
 /// Tells whether a single step that ends at `pc` is none of the guest's: outside blocks, or where they were entered.

@@ -1,15 +1,16 @@
 //! Calls that make, close and list descriptors: the engine's own survive them, unseen.
 
-use super::{Answer, Call, fail, pass};
+use super::call::{Answer, Call, fail, pass};
+use super::table;
 use crate::engine::thread::Thread;
 use crate::engine::{descriptors, guest, sys};
-use crate::runtime::shadowed;
+use crate::runtime::events;
 use std::ops::RangeInclusive;
 
 /// Moves the engine's descriptors out of the way of what the guest is about to replace or close.
 fn vacate(thread: &Thread, numbers: RangeInclusive<u32>) {
     if thread.descriptors.vacate(*numbers.start(), *numbers.end()) {
-        thread.process.hide_descriptors();
+        thread.process.forbid(table::of_descriptors());
     }
 }
 
@@ -91,7 +92,7 @@ pub(super) fn unshare(thread: &mut Thread, call: &Call) -> Answer {
 pub(super) fn socketpair(thread: &mut Thread, call: &Call) -> Answer {
     let answer = pass(thread, call);
     if answer == Answer::Value(0)
-        && let Some(handed) = shadowed::handed(thread.process)
+        && let Some(handed) = events::handed(thread.process)
         && let Ok(both) = guest::read::<[u32; 2]>(call.args[3])
     {
         handed.pair(both.map(u64::from));

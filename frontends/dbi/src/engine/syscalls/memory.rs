@@ -1,11 +1,11 @@
 //! Calls that change the guest's address space. The engine chooses every address the guest leaves open.
 
-use super::{Answer, Call, fail, pass};
+use super::call::{Answer, Call, fail, pass};
 use crate::engine::layout::{ENGINE_END, GUEST_END, PAGE, page_ceil};
 use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::thread::Thread;
 use crate::engine::{arena, end, shared_planes, sys};
-use crate::runtime::shadowed;
+use crate::runtime::events;
 
 const MAP_32BIT: u64 = libc::MAP_32BIT as u64;
 const MAP_FIXED: u64 = libc::MAP_FIXED as u64;
@@ -79,10 +79,10 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     if region.file && region.executable() {
         thread.mapped_file(request.fd, request.offset, at, at + request.len);
     }
-    if let Some(handed) = shadowed::handed(thread.process) {
+    if let Some(handed) = events::handed(thread.process) {
         match (region.file, region.shared) {
             (true, shared) => {
-                let site = shared.then(|| shadowed::address_of_call(thread));
+                let site = shared.then(|| events::address_of_call(thread));
                 handed.mapped(request.fd, request.offset, (at, request.len), site);
             }
             (false, true) => shared_planes::share_fresh(at, request.len),
@@ -233,7 +233,7 @@ fn guest_range(start: u64, len: u64) -> Option<u64> {
 pub(super) fn mprotect(thread: &mut Thread, call: &Call) -> Answer {
     let [start, len, prot, ..] = call.args;
     if len == 0 {
-        return super::pass(thread, call);
+        return pass(thread, call);
     }
     let Some(end) = guest_range(start, len) else {
         return fail(if start.is_multiple_of(PAGE) { libc::ENOMEM } else { libc::EINVAL });
@@ -356,7 +356,7 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
 pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
     let [start, len, advice, ..] = call.args;
     let discards = [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE].contains(&(advice as i32));
-    let answer = super::pass(thread, call);
+    let answer = pass(thread, call);
     if discards
         && answer == Answer::Value(0)
         && let Some(end) = guest_range(start, len)
@@ -369,7 +369,7 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
             let (from, to) = (from.max(start), to.min(end));
             match region.shared {
                 false => thread.unmapped(from, to - from),
-                true if advice as i32 == libc::MADV_REMOVE => shadowed::kernel_wrote(thread, from, to - from),
+                true if advice as i32 == libc::MADV_REMOVE => events::kernel_wrote(thread, from, to - from),
                 // What others have too is still there.
                 true => {}
             }
@@ -386,7 +386,7 @@ pub(super) fn mlockall(thread: &mut Thread, call: &Call) -> Answer {
 
 /// Writes another process's memory, or by the long way round one's own.
 pub(super) fn process_vm_writev(thread: &mut Thread, call: &Call) -> Answer {
-    let answer = super::pass(thread, call);
+    let answer = pass(thread, call);
     if call.args[0] as u32 == std::process::id() {
         rewritten(thread, 0, GUEST_END);
     }
@@ -395,7 +395,7 @@ pub(super) fn process_vm_writev(thread: &mut Thread, call: &Call) -> Answer {
 
 pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
     let [id, address, flags, ..] = call.args;
-    let Some(len) = segment_size(id) else { return super::pass(thread, call) };
+    let Some(len) = segment_size(id) else { return pass(thread, call) };
     let process = thread.process;
     let mut space = process.space.lock();
     let rounded = if flags & libc::SHM_RND as u64 != 0 { address & !(PAGE - 1) } else { address };
@@ -413,7 +413,7 @@ pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
             Region { prot: libc::PROT_READ | write | exec, shared: true, file: true, grows_down: false };
         space.insert(result, result + len, region);
         drop(space);
-        if let Some(handed) = shadowed::handed(thread.process) {
+        if let Some(handed) = events::handed(thread.process) {
             handed.attached(id, (result, len));
         }
     }
@@ -446,7 +446,7 @@ pub(super) fn shmdt(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 pub(super) fn remap_file_pages(thread: &mut Thread, call: &Call) -> Answer {
-    let answer = super::pass(thread, call);
+    let answer = pass(thread, call);
     if let Some(end) = guest_range(call.args[0], call.args[1])
         && thread.process.changes.concerns(call.args[0], end)
     {

@@ -4,71 +4,26 @@
 //! class `Plain` itself; all others come here.
 
 mod bpf;
+pub(crate) mod call;
 mod files;
 mod memory;
-mod proc_files;
+pub(crate) mod proc_files;
 pub(crate) mod process;
 pub(crate) mod queued;
 mod reads;
 pub(crate) mod seccomp;
-mod signals;
+pub(crate) mod signals;
 pub(crate) mod table;
 pub(crate) mod user_dispatch;
 mod wait;
 mod writes;
 
-use super::signals::{Pending, frame::Trap};
-use super::switch::{self, NOT_MADE};
-use super::sys;
+use super::sys::{self, SYSCALL_BYTES};
 use super::thread::{Next, Thread};
 use crate::context::reg;
 use crate::runtime::handed::Begun;
-pub(crate) use proc_files::own_executable;
-pub(crate) use process::child_registers;
-pub(crate) use signals::signal_waits;
+use call::{Answer, Call, fail, pass, was_kicked};
 use table::Class;
-
-/// A system call as the guest asked for it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
-    pub(crate) number: u64,
-    pub(crate) args: [u64; 6],
-}
-
-/// Outcome of a system call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// The value for rax.
-    Value(u64),
-    /// A signal must be delivered first; the guest then makes the call again.
-    NotMade,
-    /// The guest's registers, pc included, have been replaced.
-    Replaced,
-    /// The thread ends with this status.
-    Exit(i32),
-}
-
-/// The answer that is an error.
-pub(crate) const fn fail(errno: i32) -> Answer {
-    Answer::Value(sys::errno(errno))
-}
-
-/// Number of this architecture in `si_arch` and filters (`linux/audit.h`).
-const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
-
-/// Sends `SIGSYS` in place of a call that would have returned to `pc`; `code` and `errno` say why (sigaction(2)).
-fn raise_sigsys(thread: &mut Thread, call: &Call, pc: u64, code: u64, errno: u32) {
-    let mut info = [0; 16];
-    info[0] = libc::SIGSYS as u64 | u64::from(errno) << 32;
-    info[1] = code;
-    info[2] = pc;
-    info[3] = call.number | u64::from(AUDIT_ARCH_X86_64) << 32;
-    let eflags = thread.context.rflags;
-    thread.raise(&Pending { signal: libc::SIGSYS as u32, info }, Trap::default(), eflags);
-}
-
-/// Length of the `syscall` instruction, bytes.
-pub(crate) const SYSCALL_BYTES: u64 = 2;
 
 /// Carries out the system call that translated code left for.
 pub(crate) fn call(thread: &mut Thread) -> Next {
@@ -124,12 +79,6 @@ pub(crate) fn made(thread: &mut Thread) {
     }
 }
 
-/// Tells whether a call was interrupted by no signal of the guest's, so that it has to be made again.
-fn was_kicked(thread: &Thread, result: u64) -> bool {
-    sys::error_of(result) == Some(libc::EINTR)
-        && thread.context.caught.iter().all(|caught| caught.signal == 0)
-}
-
 fn answer(thread: &mut Thread, call: &Call) -> Answer {
     if let Some(verdict) = user_dispatch::judge(thread, call, thread.pc) {
         return verdict;
@@ -146,23 +95,6 @@ fn answer(thread: &mut Thread, call: &Call) -> Answer {
             answer
         }
     }
-}
-
-/// Hands a call to the kernel as it is.
-pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
-    let [a, b, c, d, e, f] = call.args;
-    let words = [call.number, a, b, c, d, e, f];
-    // SAFETY: calls that could map over or unmap the engine, or change its signals, have handlers of their own; the
-    // rest touch the guest's memory only, where the guest says.
-    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.context) };
-    let result = thread.process.threads.away(thread.context, call_kernel);
-    if result == NOT_MADE || was_kicked(thread, result) {
-        return Answer::NotMade;
-    }
-    if sys::error_of(result) == Some(libc::EFAULT) && memory::release_watched(thread) {
-        return pass(thread, call);
-    }
-    Answer::Value(result)
 }
 
 /// `int 0x80` in 64-bit code: the 32-bit interface. Calls that mean the same in both interfaces are answered; those

@@ -1,7 +1,8 @@
 //! `/proc/self` as the guest would see it natively: its own executable, memory map, arguments, auxiliary vector and signals,
 //! not the engine's.
 
-use super::{Answer, Call, fail, memory, pass, seccomp};
+use super::call::{Answer, Call, fail, pass};
+use super::{memory, seccomp};
 use crate::engine::layout::GUEST_END;
 use crate::engine::process::Process;
 use crate::engine::signals::action::IGNORE;

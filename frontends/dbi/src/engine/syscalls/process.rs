@@ -1,7 +1,7 @@
 //! Calls that make, replace and end processes and threads, and those about what a process is.
 
+use super::call::{Answer, Call, fail, pass};
 use super::signals::signal_waits;
-use super::{Answer, Call, fail, pass};
 use crate::context::reg;
 use crate::engine::layout::CANONICAL_END;
 use crate::engine::signals::block_faults_too;

@@ -3,12 +3,12 @@
 //! Of each request that a call submits: the guest memory that it hands out, and that it has written. The rings are looked at
 //! through mappings of the engine's own. Knows the layout of queues, nothing of shadows.
 
+use super::call::{Answer, Call, pass};
 use super::writes::{pieces, pieces_of_message};
-use super::{Answer, Call};
 use crate::engine::lock::Lock;
 use crate::engine::thread::Thread;
 use crate::engine::{guest, sys};
-use crate::runtime::shadowed;
+use crate::runtime::events;
 
 /// Guest memory that a request is about: pieces, address and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,12 +44,12 @@ pub(crate) fn hold() -> impl Sized {
 }
 
 pub(super) fn io_uring_setup(thread: &mut Thread, call: &Call) -> Answer {
-    let answer = super::pass(thread, call);
+    let answer = pass(thread, call);
     let Answer::Value(descriptor) = answer else { return answer };
     if sys::error_of(descriptor).is_none() && thread.process.has_mirror() {
         let polled = note_ring(descriptor, call.args[1]);
         if polled {
-            shadowed::cannot_follow_polled_rings(thread.process);
+            events::cannot_follow_polled_rings(thread.process);
         }
     }
     answer
@@ -99,7 +99,7 @@ pub(super) fn io_uring_register(thread: &mut Thread, call: &Call) -> Answer {
     const RING_DESCRIPTORS: u64 = 20;
     /// `struct io_uring_rsrc_update`: the number it gets, and the descriptor in its second eight bytes.
     const UPDATE_BYTES: u64 = 16;
-    let answer = super::pass(thread, call);
+    let answer = pass(thread, call);
     let [_, operation, updates, ..] = call.args;
     if let (Answer::Value(done @ 1..=MOST), RING_DESCRIPTORS) = (answer, operation) {
         for n in 0..done {

@@ -1,14 +1,14 @@
 //! Texts that the program has read or written: told to a session that looks for their numbers.
 
-use super::Call;
+use super::call::Call;
 use super::writes;
 use crate::engine::descriptors;
 use crate::engine::thread::Thread;
-use crate::runtime::shadowed;
+use crate::runtime::events;
 
 /// Tells the session, if it wants to know, of `count` bytes that a successful call has read.
 pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
-    if !shadowed::wants_texts(thread) {
+    if !events::wants_texts(thread) {
         return;
     }
     let (buffer, length, offset) = (call.args[1], call.args[2], call.args[3]);
@@ -27,15 +27,15 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
     }
     let here = || descriptors::offset(call.args[0]).map(|here| here.saturating_sub(count));
     let offset = offset.or_else(here).map(|offset| offset as usize);
-    shadowed::read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
+    events::read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
 }
 
 /// Tells the session, if it wants to know, of the pieces, address and length, that a successful call has written.
 pub(super) fn note_written(thread: &mut Thread, call: &Call, count: u64) {
-    if shadowed::wants_written(thread) {
+    if events::wants_written(thread) {
         let descriptor = call.args[0] as i32;
         let pieces = writes::handed_out(call, count);
-        shadowed::wrote(thread, descriptor, &path_of(descriptor), &pieces);
+        events::wrote(thread, descriptor, &path_of(descriptor), &pieces);
     }
 }
 

@@ -5,7 +5,7 @@
 //! listeners: such a filter is refused. How programs are run is in `bpf`.
 
 use super::bpf::{self, Filter};
-use super::{AUDIT_ARCH_X86_64, Answer, Call, fail, pass, raise_sigsys};
+use super::call::{AUDIT_ARCH_X86_64, Answer, Call, fail, pass, raise_sigsys};
 use crate::engine::lock::Lock;
 use crate::engine::sys;
 use crate::engine::thread::Thread;

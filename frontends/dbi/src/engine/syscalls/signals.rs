@@ -1,13 +1,13 @@
 //! Calls about signals: actions, masks, alternate stacks, and the return from handlers.
 
-use super::{Answer, Call, fail};
+use super::call::{Answer, Call, fail, pass};
 use crate::context::reg;
 use crate::engine::guest;
 use crate::engine::signals::action::{Action, SIGNALS};
 use crate::engine::signals::frame;
 use crate::engine::signals::{AltStack, UNMASKABLE, bit, block_all, set_kernel_mask};
 use crate::engine::thread::Thread;
-use crate::runtime::shadowed;
+use crate::runtime::events;
 use crate::x86::mode::Mode;
 
 const SET_BYTES: u64 = 8;
@@ -87,7 +87,7 @@ pub(super) fn sigpending(thread: &mut Thread, call: &Call) -> Answer {
     if size > SET_BYTES {
         return fail(libc::EINVAL);
     }
-    let answer = super::pass(thread, call);
+    let answer = pass(thread, call);
     let held = thread.signals.held.iter().fold(0, |mask, p| mask | bit(p.signal));
     if answer == Answer::Value(0) && held != 0 && size == SET_BYTES {
         let Ok(pending) = guest::read::<u64>(set) else { return fail(libc::EFAULT) };
@@ -110,7 +110,7 @@ pub(super) fn sigreturn(thread: &mut Thread, _call: &Call) -> Answer {
     };
     thread.pc = restored.pc;
     thread.mode = Mode::BARE;
-    shadowed::resume(thread, stack_pointer - RETURN_ADDRESS_BYTES);
+    events::resume(thread, stack_pointer - RETURN_ADDRESS_BYTES);
     // As the kernel: a bad stack in the frame is ignored.
     let stack_pointer = thread.context.regs[reg::RSP];
     let _ = set_altstack(thread, restored.altstack, stack_pointer);

@@ -2,7 +2,8 @@
 //!
 //! A call without a row is passed on and taken to write nothing that matters. What is not supported is a row too.
 
-use super::{Answer, Call, files, memory, proc_files, process, queued, seccomp, signals, wait};
+use super::call::{Answer, Call};
+use super::{files, memory, proc_files, process, queued, seccomp, signals, wait};
 use crate::engine::thread::Thread;
 
 /// Who answers a call.
@@ -435,6 +436,11 @@ static TABLE: &[Row] = &[
 pub(crate) fn row_of(number: u64) -> Option<&'static Row> {
     let index = TABLE.binary_search_by_key(&number, |row| u64::from(row.number)).ok()?;
     Some(&TABLE[index])
+}
+
+/// The name of call `number`, if it has a row.
+pub(crate) fn name_of(number: u64) -> Option<&'static str> {
+    row_of(number).map(|row| row.name)
 }
 
 /// Fills the table that translated code consults: byte `n` is 1 if it may make call `n` by itself. With `shadows`, calls

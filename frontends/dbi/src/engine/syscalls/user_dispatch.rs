@@ -3,23 +3,13 @@
 //! The kernel's rules are those of prctl(2), `PR_SET_SYSCALL_USER_DISPATCH`. They are kept here, per thread, because the
 //! kernel would go by where the engine makes its calls.
 
-use super::{Answer, Call, fail, raise_sigsys};
+use super::call::{Answer, Call, fail, raise_sigsys};
 use crate::engine::guest;
 use crate::engine::layout::CANONICAL_END;
-use crate::engine::thread::Thread;
+use crate::engine::thread::{Thread, UserDispatch};
 
 /// `PR_SET_SYSCALL_USER_DISPATCH`.
 pub(super) const OPERATION: u64 = 59;
-
-/// A thread's request for user dispatch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UserDispatch {
-    /// Calls that return into this many bytes from `start` on are made.
-    start: u64,
-    len: u64,
-    /// Address of the byte that says what becomes of the others; 0 if they are all blocked.
-    selector: u64,
-}
 
 /// Turns it on or off for the calling thread.
 pub(super) fn set(thread: &mut Thread, call: &Call) -> Answer {

@@ -1,8 +1,8 @@
 //! Calls that wait with a signal mask of their own. The mask the kernel gets leaves out what must never be blocked,
 //! and the one the guest's handler builds on is remembered.
 
+use super::call::{Answer, Call, fail, pass, was_kicked};
 use super::signals::signal_waits;
-use super::{Answer, Call, fail, was_kicked};
 use crate::engine::signals::{NEVER_BLOCKED, Pending, UNMASKABLE, bit, block_all, set_kernel_mask};
 use crate::engine::switch::{self, NOT_MADE};
 use crate::engine::thread::Thread;
@@ -47,7 +47,7 @@ pub(super) fn io_pgetevents(thread: &mut Thread, call: &Call) -> Answer {
 fn indirectly_masked(thread: &mut Thread, call: &Call) -> Answer {
     let [a, b, c, d, e, packed] = call.args;
     if packed == 0 {
-        return super::pass(thread, call);
+        return pass(thread, call);
     }
     let Ok([set, size]) = guest::read::<[u64; 2]>(packed) else { return fail(libc::EFAULT) };
     let mut pair = [0, size];
@@ -61,7 +61,7 @@ fn indirectly_masked(thread: &mut Thread, call: &Call) -> Answer {
 
 fn masked(thread: &mut Thread, call: &Call, set: u64, words: impl FnOnce(u64) -> [u64; 7]) -> Answer {
     if set == 0 {
-        return super::pass(thread, call);
+        return pass(thread, call);
     }
     let Ok(mask) = guest::read::<u64>(set) else { return fail(libc::EFAULT) };
     with_mask(thread, mask & !UNMASKABLE, words)
@@ -95,8 +95,8 @@ pub(super) fn sigtimedwait(thread: &mut Thread, call: &Call) -> Answer {
         }
         return Answer::Value(u64::from(pending.signal));
     }
-    let answer = super::pass(thread, call);
-    if answer == super::fail(libc::EINTR) && hold_wanted(thread, wanted) {
+    let answer = pass(thread, call);
+    if answer == fail(libc::EINTR) && hold_wanted(thread, wanted) {
         return Answer::NotMade;
     }
     answer

@@ -3,13 +3,13 @@
 //!
 //! What each call writes is in the table; here it becomes addresses.
 
-use super::Call;
+use super::call::Call;
 use super::queued::{self, Request};
 use super::table::{self, Writes};
 use crate::engine::thread::Thread;
 use crate::engine::{guest, planes, sys};
+use crate::runtime::events;
 use crate::runtime::handed::{Begun, Writing};
-use crate::runtime::shadowed;
 use std::os::unix::fs::MetadataExt;
 
 /// `struct iovec`: base, length.
@@ -25,14 +25,14 @@ pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
     let argument = |n: u8| call.args[usize::from(n)];
     match row.writes {
         Writes::Nothing => {}
-        Writes::Result(at) => shadowed::kernel_wrote(thread, argument(at), result),
+        Writes::Result(at) => events::kernel_wrote(thread, argument(at), result),
         Writes::Bytes(at, bytes) if argument(at) != 0 => {
-            shadowed::kernel_wrote(thread, argument(at), u64::from(bytes));
+            events::kernel_wrote(thread, argument(at), u64::from(bytes));
         }
         Writes::Bytes(..) => {}
         Writes::Records(at, count, bytes) => {
             let len = argument(count).saturating_mul(u64::from(bytes));
-            shadowed::kernel_wrote(thread, argument(at), len);
+            events::kernel_wrote(thread, argument(at), len);
         }
         Writes::Vector(at, count) => vector(thread, argument(at), argument(count), result),
         Writes::Message(at) => message(thread, argument(at), result),
@@ -121,7 +121,7 @@ pub(super) fn begin_to_send(thread: &Thread, call: &Call) -> Begun {
     if let Some(requests) = queued::requests(call) {
         return Begun::Queued(requests.into_iter().map(|request| begin_request(thread, request)).collect());
     }
-    let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) else {
+    let (Some(handed), Some((descriptor, offset))) = (events::handed(thread.process), channel(call)) else {
         return Begun::Elsewhere;
     };
     handed.begin(Writing { descriptor, offset, pieces: &handed_out(call, u64::MAX) })
@@ -133,7 +133,7 @@ fn begin_request(thread: &Thread, request: Request) -> Vec<(u64, u64)> {
     match request {
         Request::Out(pieces) => pieces,
         Request::Into(pieces) => {
-            pieces.into_iter().for_each(|(base, len)| shadowed::kernel_wrote(thread, base, len));
+            pieces.into_iter().for_each(|(base, len)| events::kernel_wrote(thread, base, len));
             Vec::new()
         }
     }
@@ -145,7 +145,7 @@ pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, begun: &Begun, next
         return;
     }
     let Some(row) = table::row_of(call.number) else { return };
-    let pc = next.wrapping_sub(super::SYSCALL_BYTES);
+    let pc = next.wrapping_sub(crate::engine::sys::SYSCALL_BYTES);
     let sent = if sys::error_of(result).is_none() { result } else { 0 };
     let failed = sys::error_of(result).is_some();
     let pieces = match begun {
@@ -155,19 +155,19 @@ pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, begun: &Begun, next
     };
     let (descriptor, offset) = channel(call).unwrap_or_default();
     let writing = Writing { descriptor, offset, pieces: &pieces };
-    shadowed::sent(thread, pc, (call.number, row.name), begun, writing);
+    events::sent(thread, pc, (call.number, row.name), begun, writing);
 }
 
 /// A call that was begun is not made after all.
 pub(super) fn not_sent(thread: &Thread, call: &Call, begun: &Begun) {
-    if let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) {
+    if let (Some(handed), Some((descriptor, offset))) = (events::handed(thread.process), channel(call)) {
         handed.end(begun, Writing { descriptor, offset, pieces: &[] }, None);
     }
 }
 
 /// Gives what a call has read the shadows that were noted when it was written.
 pub(super) fn look_at_received(thread: &Thread, call: &Call, read: u64) {
-    let (Some(handed), Some((descriptor, offset))) = (shadowed::handed(thread.process), channel(call)) else {
+    let (Some(handed), Some((descriptor, offset))) = (events::handed(thread.process), channel(call)) else {
         return;
     };
     let flags = match call.number as i64 {
@@ -211,8 +211,8 @@ pub(super) fn look_at_borrowed(thread: &mut Thread, call: &Call, next: u64, read
     }
     let floats =
         pieces(remote, count, read).into_iter().map(|piece| planes::count_elsewhere(process, piece)).sum();
-    let pc = next.wrapping_sub(super::SYSCALL_BYTES);
-    shadowed::borrowed(thread, pc, (call.number, "process_vm_readv"), floats);
+    let pc = next.wrapping_sub(crate::engine::sys::SYSCALL_BYTES);
+    events::borrowed(thread, pc, (call.number, "process_vm_readv"), floats);
 }
 
 /// Tells whether a process runs this same tool.
@@ -224,7 +224,7 @@ fn runs_the_tool(process: u64) -> bool {
 
 /// Drops shadows in the first `left` bytes of an array of `iovec`.
 fn vector(thread: &Thread, at: u64, count: u64, left: u64) {
-    pieces(at, count, left).into_iter().for_each(|(base, len)| shadowed::kernel_wrote(thread, base, len));
+    pieces(at, count, left).into_iter().for_each(|(base, len)| events::kernel_wrote(thread, base, len));
 }
 
 /// The buffers of a `msghdr`, and its name and control data.
@@ -233,7 +233,7 @@ fn message(thread: &Thread, at: u64, written: u64) {
     vector(thread, iov, count, written);
     for (base, len) in [(name, name_len & 0xffff_ffff), (control, control_len)] {
         if base != 0 {
-            shadowed::kernel_wrote(thread, base, len);
+            events::kernel_wrote(thread, base, len);
         }
     }
 }

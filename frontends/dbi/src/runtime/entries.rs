@@ -1,0 +1,182 @@
+//! Instructions that run out of line: as they were lowered, how often they have run, and how they are watched.
+
+use super::Tool;
+use super::condition::consumed;
+use crate::engine::process::Process;
+use crate::x86::lower::{Lowerer, Lowering};
+use crate::x86::mirror::{Watched, may_scale};
+use crate::x86::mode::Mode;
+use crate::x86::rows;
+use crate::x86::wholes::Whole;
+use hashbrown::HashMap;
+use iced_x86::{Decoder, DecoderOptions, Instruction};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::Step;
+use std::cell::Cell;
+use std::rc::Rc;
+
+pub(super) const LONGEST: usize = 15;
+
+/// An instruction as it was lowered, and from which bytes.
+pub(super) struct Entry {
+    pub(super) bytes: [u8; LONGEST],
+    pub(super) insn: Instruction,
+    pub(super) lowering: Lowering,
+    /// It is a sum that does not round.
+    pub(super) plain_sum: bool,
+    /// Part of a float that it changes.
+    pub(super) whole: Option<Whole>,
+    pub(super) site: Site,
+    /// Number of times it has run.
+    pub(super) runs: Cell<u32>,
+}
+
+/// Lowered instructions by address and x87 top.
+pub(super) struct OutOfLine {
+    pub(super) lowerer: Lowerer,
+    pub(super) entries: HashMap<(u64, u8), Rc<Entry>>,
+    pub(super) pending: Option<Pending>,
+    /// Kept from one instruction to the next.
+    pub(super) record: Vec<u8>,
+    /// Number of times in a row that a compare-and-exchange was refused for its shadow.
+    pub(super) refused: u32,
+    /// Number of executions that came because they are watched.
+    pub(super) watched: u64,
+    /// Number of times that code was made anew for what is watched, and the number of executions before that is done again.
+    pub(super) changes: u64,
+    pub(super) next_change: u64,
+    /// True if one of those that are due has run often enough.
+    pub(super) is_ripe: bool,
+    /// Instructions, by their first and last byte, that are to be watched otherwise when code is made anew.
+    pub(super) due: Vec<([u64; 2], Watched)>,
+}
+
+/// An instruction that is running out of line.
+pub(super) struct Pending {
+    pub(super) entry: Rc<Entry>,
+    pub(super) mode: Mode,
+    /// Physical x87 register on top.
+    pub(super) top: u8,
+    /// True if GS is the guest's meanwhile.
+    pub(super) guest_gs: bool,
+    /// True if it holds the tool's lock: no other thread's atomic instruction runs meanwhile.
+    pub(super) locked: bool,
+    /// rcx, rsi, rdi before a string instruction, or the image's address of one that saves state.
+    pub(super) before: [u64; 3],
+    /// A gap met a shadow, or an address was made of what has one.
+    pub(super) met: bool,
+}
+
+impl OutOfLine {
+    /// For shadows that are kept beside an f16 too or, without `halves`, are not.
+    pub(super) fn new(halves: bool) -> Self {
+        OutOfLine {
+            lowerer: Lowerer::new(halves),
+            entries: HashMap::new(),
+            pending: None,
+            record: Vec::new(),
+            refused: 0,
+            watched: 0,
+            changes: 0,
+            next_change: 0,
+            is_ripe: false,
+            due: Vec::new(),
+        }
+    }
+
+    /// The instruction at `pc` of which `bytes` were read; `plain_sum`: it is a sum that does not round; `whole`: the part of
+    /// a float that it changes.
+    pub(super) fn entry(
+        &mut self,
+        process: &Process,
+        pc: u64,
+        bytes: [u8; LONGEST],
+        top: u8,
+        plain_sum: bool,
+        whole: Option<Whole>,
+    ) -> Option<Rc<Entry>> {
+        if let Some(entry) = self.entries.get(&(pc, top))
+            && (entry.bytes, entry.plain_sum, entry.whole) == (bytes, plain_sum, whole)
+        {
+            return Some(entry.clone());
+        }
+        let insn = Decoder::with_ip(64, &bytes, pc, DecoderOptions::NONE).decode();
+        if insn.is_invalid() {
+            return None;
+        }
+        let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
+        let mut lowering = self.lowerer.lower(&insn, top, whole);
+        if let Lowering::Steps(lowered) = &mut lowering {
+            lowered.lowered.plain_sums = plain_sum;
+            for step in &mut lowered.lowered.steps {
+                if let Step::Compare { predicate, .. } = step {
+                    *predicate = consumed(*predicate, pc);
+                }
+            }
+        }
+        let entry = Rc::new(Entry { bytes, insn, lowering, plain_sum, whole, site, runs: Cell::new(0) });
+        self.entries.insert((pc, top), entry.clone());
+        Some(entry)
+    }
+}
+
+/// Executions that a thread watches in all before each operation is watched [`FEW`] times only: some two microseconds each.
+const PLENTY: u64 = 1 << 16;
+const FEW: u32 = 8;
+/// Number of runs of an operation that is to be watched no longer.
+const DUE: u32 = 1 << 30;
+/// Executions between two times that code is made anew, for each time before: that costs more than an execution does, and
+/// a program with many operations would have it for each of them.
+const APART: u64 = 64;
+
+/// Runs after which longer code is worth it.
+pub(super) const OFTEN: u32 = 32;
+
+/// Tells whether the instruction is worth longer code than it has, for the first time.
+pub(super) fn runs_often(entry: &Entry) -> bool {
+    may_scale(&entry.insn) && runs_again(entry) == OFTEN
+}
+
+/// Counts a run of the instruction.
+pub(super) fn runs_again(entry: &Entry) -> u32 {
+    let runs = entry.runs.get().saturating_add(1);
+    entry.runs.set(runs);
+    runs
+}
+
+impl OutOfLine {
+    /// The operations that are watched in another way from now on, now that the one at `place` runs. All that have run almost
+    /// as often as they should change together, when the first of them has: code is made anew once for a loop, and not for
+    /// each of its operations.
+    pub(super) fn watched_from_now(
+        &mut self,
+        entry: &Entry,
+        place: [u64; 2],
+        tool: &Tool,
+    ) -> Vec<([u64; 2], Watched)> {
+        let watch = tool.policy().watch;
+        let Some(watch) = watch.filter(|_| rows::row(&entry.insn).is_watched(tool.records_comparisons()))
+        else {
+            return Vec::new();
+        };
+        self.watched += 1;
+        let (runs, all) = (runs_again(entry), watch.first + watch.suspicious);
+        let is_brief = self.watched > PLENTY;
+        if is_brief && (FEW..DUE).contains(&(runs + 1)) {
+            self.due.push((place, Watched::Never));
+            entry.runs.set(DUE);
+        } else if runs + 1 == watch.first {
+            self.due.push((place, Watched::Suspicious));
+        } else if runs + 1 == all {
+            self.due.push((place, Watched::Never));
+        }
+        self.is_ripe |= runs == watch.first || runs == all || is_brief;
+        if !self.is_ripe || self.watched < self.next_change {
+            return Vec::new();
+        }
+        self.is_ripe = false;
+        self.changes += 1;
+        self.next_change = self.watched + APART * self.changes;
+        std::mem::take(&mut self.due)
+    }
+}
