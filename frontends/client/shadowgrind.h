@@ -34,7 +34,8 @@ enum shadowgrind_mode {
     SHADOWGRIND_NONE = 0,
     SHADOWGRIND_DOT = 1,
     SHADOWGRIND_MPFR = 2,
-    SHADOWGRIND_ERROR = 3
+    SHADOWGRIND_ERROR = 3,
+    SHADOWGRIND_ADJOINT = 4
 };
 
 /* Floats in memory. */
@@ -152,14 +153,16 @@ SHADOWGRIND_BY_VALUE(long double, shadowgrind_dotl, shadowgrind_with_dotl)
 
 /* ---- Names for the report ---- */
 
-/* `count` floats are an input called `name`: the dot value of each becomes `weight`. */
+/* `count` floats are an input called `name`: the dot value of each becomes `weight`, or each is a component of all gradients
+ * (--shadow=adjoint; these are in the report, when the program has ended). */
 static inline SHADOWGRIND_UNUSED size_t shadowgrind_input(const char *name, void *values, size_t count, size_t size,
                                                           double weight)
 {
     return (size_t)shadowgrind_floats_request(SHADOWGRIND_INPUT, values, count, size, name, &weight);
 }
 
-/* `count` floats are reported, as they are now, as outputs called `name`: with their derivative, or their error. */
+/* `count` floats are reported, as they are now, as outputs called `name`: with their derivative, gradient or
+ * error. */
 static inline SHADOWGRIND_UNUSED size_t shadowgrind_output(const char *name, const void *values, size_t count,
                                                            size_t size)
 {

@@ -23,13 +23,24 @@ fn main() -> ExitCode {
         trials.push(Trial::test(name.clone(), move || check(&name)));
     };
     for cell in cells() {
-        add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell)));
+        add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell, &[])));
+    }
+    // Records of the engine are as slow as they are thorough: two levels, of all languages and types.
+    for cell in
+        cells().into_iter().filter(|cell| ["/O0", "/v3"].iter().any(|level| cell.name.ends_with(level)))
+    {
+        let name = format!("out-of-line/{}", cell.name);
+        add(name, Box::new(move |name| check_cell(name, &cell, &[OUT_OF_LINE])));
     }
     for program in PROGRAMS {
         for level in ["-O0", "-O3 -march=x86-64-v3"] {
             add(
                 format!("differences/{program}/{level}"),
                 Box::new(move |name| check_differences(name, program, level)),
+            );
+            add(
+                format!("out-of-line/{program}/{level}"),
+                Box::new(move |name| check_out_of_line(name, program, level)),
             );
         }
     }
@@ -51,6 +62,9 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
+/// Option by which the engine records each operation itself: the reference path.
+const OUT_OF_LINE: &str = "--reference-path";
+
 /// Relative error that a derivative may have: partials and adjoints are doubles, floats are not.
 fn tolerance(cell: &Cell) -> f64 {
     if cell.kind == 4 { cell.tolerance() } else { 1e-12 }
@@ -71,10 +85,11 @@ fn lost(seen: &Observed) -> u64 {
     gaps.filter_map(|gap| gap["count"].as_u64()).sum()
 }
 
-fn check_cell(name: &str, cell: &Cell) -> Result<(), Failed> {
+fn check_cell(name: &str, cell: &Cell, options: &[&str]) -> Result<(), Failed> {
     let Some(exe) = built(name, &cell.recipe)? else { return Ok(()) };
     let input = format!("--input={}", cell.input);
-    let seen = Case::new("adjoint", &[&input, "--output=printed"], &exe).observe()?;
+    let options = [&[&input, "--output=printed"], options].concat();
+    let seen = Case::new("adjoint", &options, &exe).observe()?;
     let all = pairs::parse(&seen.outcome.stdout)?;
     let wrong = pairs::wrong(&all, &seen.report, tolerance(cell))?;
     let is_half =
@@ -126,6 +141,26 @@ fn check_differences(name: &str, source: &str, level: &str) -> Result<(), Failed
         }
     }
     fail((!text.is_empty()).then_some(text))
+}
+
+/// Gradients are those of operations that the engine records one by one, but for the order of sums in a sweep.
+fn check_out_of_line(name: &str, source: &str, level: &str) -> Result<(), Failed> {
+    let Some(exe) = built(name, &program(source, level))? else { return Ok(()) };
+    let gradients = |options: &[&str]| -> Result<Vec<f64>, String> {
+        let seen = Case::new("adjoint", options, &exe).observe()?;
+        Ok(seen.report.outputs.iter().flat_map(|output| output.gradient.clone()).collect())
+    };
+    let slow = gradients(&["--input=x", OUT_OF_LINE])?;
+    for options in [&["--input=x"][..], &["--input=x", "--no-avx512"]] {
+        let fast = gradients(options)?;
+        let far =
+            |(a, b): (&f64, &f64)| (a - b).abs() > 1e-12 * b.abs().max(1e-3) || a.is_nan() != b.is_nan();
+        let wrong = fast.iter().zip(&slow).filter(|&pair| far(pair)).count();
+        if wrong > 0 || fast.len() != slow.len() || slow.iter().all(|&x| x == 0.0) {
+            return Err(format!("{wrong} of {} differ with {options:?}", slow.len()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Parts of an array, several inputs and weights make components in the order of the command line.

@@ -9,7 +9,8 @@ module shadowgrind
 
    public :: sg_mode, sg_off, sg_on, sg_begin, sg_end
    public :: sg_get_dot, sg_set_dot, sg_input, sg_output, sg_track, sg_get_real, sg_error_bits
-   integer(c_int), parameter, public :: sg_native = -1, sg_none = 0, sg_dot = 1, sg_mpfr = 2, sg_error = 3
+   integer(c_int), parameter, public :: sg_native = -1, sg_none = 0, sg_dot = 1, sg_mpfr = 2, sg_error = 3, &
+      sg_adjoint = 4
 
    interface
       !> The shadow in force; sg_native without the tool.

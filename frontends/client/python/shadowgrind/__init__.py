@@ -9,11 +9,12 @@ A Python float never changes, so what gives one a derivative returns a new float
 with a writable buffer of floats) are changed in place. Without the tool nothing happens.
 """
 
+import json
 from contextlib import contextmanager
 
 from . import _requests
 
-NATIVE, NONE, DOT, MPFR, ERROR = range(-1, 4)
+NATIVE, NONE, DOT, MPFR, ERROR, ADJOINT = range(-1, 5)
 
 mode = _requests.mode
 off = _requests.off
@@ -46,6 +47,35 @@ def input(name, x, weight=1.0):
         return _requests.input_float(name, x, weight)
     _requests.input_array(name, x, weight)
     return x
+
+
+def gradient(report, output=None):
+    """Gradients of a run under --shadow=adjoint, from the file of its --report=json:FILE.
+
+    A list of (output, {input: derivatives}) with all outputs that have one: their numbers, or their names if they have one, and
+    for each input its derivatives, as many as floats were seeded, each time they were. With `output`, a number or a name, the
+    one dictionary for that. KeyError if there is none; ValueError if the report has no gradients.
+    """
+    with open(report) as file:
+        document = json.load(file)
+    if "gradients" not in document:
+        raise ValueError(f"{report}: no gradients, which are of --shadow=adjoint")
+    labels = {o["index"]: o["label"] for o in document["outputs"] if o["label"]}
+    rows = []
+    for row in document["gradients"]:
+        if row["values"] is None:
+            raise ValueError(f"{report}: too many numbers for a report; --gradient=FILE.npy has them")
+        by_input = {}
+        for i in document["inputs"]:
+            own = row["values"][i["first"] : i["first"] + i["count"]]
+            by_input.setdefault(i["spec"], []).extend(map(float, own))
+        rows.append((labels.get(row["output"], row["output"]), row["output"], by_input))
+    if output is None:
+        return [(name, by_input) for name, _, by_input in rows]
+    for name, number, by_input in rows:
+        if output in (name, number):
+            return by_input
+    raise KeyError(output)
 
 
 @contextmanager
