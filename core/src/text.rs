@@ -80,8 +80,10 @@ pub struct Notation {
     pub alternate: bool,
     /// Letters are capitals.
     pub upper: bool,
-    /// Digits of exponents, at least.
+    /// Digits of exponents, at least. One: without a plus sign, as in Rust; none: with it, as in JavaScript.
     pub exponent_digits: u8,
+    /// A point and a zero follow a single digit before an exponent, as in PHP.
+    pub exponent_zero: bool,
     /// A point and a zero follow whole numbers without an exponent, as in Python and Rust's `{:?}`.
     pub point_zero: bool,
     /// The least number of characters.
@@ -104,6 +106,7 @@ impl Notation {
             alternate: false,
             upper: false,
             exponent_digits: 2,
+            exponent_zero: false,
             point_zero: false,
             width: 0,
             fill: Fill::Before,
@@ -195,9 +198,12 @@ impl Notation {
             text.push('.');
         }
         text.extend(rest.iter().map(|&digit| character(digit)));
+        if rest.is_empty() && self.exponent_zero {
+            text.push_str(".0");
+        }
         let sign = match exponent {
             ..0 => "-",
-            _ if self.exponent_digits > 1 => "+",
+            _ if self.exponent_digits != 1 => "+",
             _ => "",
         };
         format!("{text}e{sign}{:0width$}", exponent.abs(), width = self.exponent_digits.into())

@@ -145,7 +145,9 @@ fn tape(tape: &Tape) -> String {
 }
 
 /// Explanation of a report without outputs.
-pub(crate) const NO_OUTPUT: &str = "No float left the program in a way that is watched.";
+pub(crate) const NO_OUTPUT: &str = "No float left the program in a way that is watched. Known are C's printf and its \
+     kin, C++'s streams and to_chars, Fortran's write, and the formatting of Python, numpy, Rust, Go, PHP and V8; not that of Java and \
+     Ruby. --output=SPEC names other floats.";
 
 /// The result of the run in one sentence.
 pub(crate) fn verdict(document: &Document<'_>) -> String {

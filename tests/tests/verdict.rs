@@ -30,7 +30,10 @@ const PRINTED: &[(&str, &[&str])] = &[
     ("iostream.cpp", &["g++ -O0", "g++ -O2", "clang++ -O2"]),
     ("to_chars.cpp", &["g++ -std=c++17 -O2"]),
     ("formats.rs", &["rustc -O"]),
-    ("formats.py", &["python3"]),
+    ("formats.py", &["/usr/bin/python3"]),
+    ("formats.php", &["php"]),
+    ("formats.js", &["node"]),
+    ("formats.go", &["go build"]),
 ];
 
 fn main() -> ExitCode {
@@ -185,15 +188,25 @@ fn check_spread(name: &str, how: &str) -> Result<(), Failed> {
 /// The report has the texts that the program prints, and would have printed.
 fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
     let (compiler, level) = how.split_once(' ').unwrap_or((how, ""));
-    let case = if compiler == "python3" {
-        Case::new("mpfr", &[], Path::new("/usr/bin/python3")).arg(source)
-    } else {
-        let libs = if compiler == "rustc" { "" } else { "-lm" };
-        let Some(exe) = Recipe::new(compiler, &format!("{level} -g"), source, libs).build()? else {
+    let case = if level.is_empty() {
+        // An interpreter.
+        let Some(program) = host::find_program(compiler) else {
             host::skipped(name, &format!("{compiler} is not installed"));
             return Ok(());
         };
-        Case::new("mpfr", &[], &exe)
+        Case::new("mpfr", &[], &program).arg(source)
+    } else {
+        let (debug, libs) = match compiler {
+            "go" => ("", ""),
+            "rustc" => ("-g", ""),
+            _ => ("-g", "-lm"),
+        };
+        let Some(exe) = Recipe::new(compiler, &format!("{level} {debug}"), source, libs).build()? else {
+            host::skipped(name, &format!("{compiler} is not installed"));
+            return Ok(());
+        };
+        // A signal that preempts Go where a float is about to be formatted has it listed twice.
+        Case::new("mpfr", &[], &exe).env("GODEBUG", "asyncpreemptoff=1")
     };
     // Only C's formats hold the text before a float.
     let has_labels = source.ends_with("printf.c");

@@ -22,6 +22,12 @@ pub enum OutputKind {
     Python,
     /// Rust's float formatting.
     Rust,
+    /// Go's `strconv`, behind `fmt`.
+    Go,
+    /// V8's float formatting.
+    JavaScript,
+    /// PHP's float formatting.
+    Php,
     /// Named by `--output=SPEC`.
     Spec,
     /// Named by the program itself, by client request.
@@ -32,12 +38,15 @@ pub enum OutputKind {
 
 impl OutputKind {
     /// Every kind, in the order of their records' bytes.
-    pub const ALL: [OutputKind; 8] = [
+    pub const ALL: [OutputKind; 11] = [
         OutputKind::Printf,
         OutputKind::Iostream,
         OutputKind::Fortran,
         OutputKind::Python,
         OutputKind::Rust,
+        OutputKind::Go,
+        OutputKind::JavaScript,
+        OutputKind::Php,
         OutputKind::Spec,
         OutputKind::Mark,
         OutputKind::Written,

@@ -165,7 +165,8 @@ fn version_of(compiler: &str) -> Option<String> {
     static KNOWN: Mutex<Option<HashMap<String, Option<String>>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let ask = || {
-        let output = Command::new(compiler).arg("--version").output().ok()?;
+        let version = if compiler == "go" { "version" } else { "--version" };
+        let output = Command::new(compiler).arg(version).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     known.get_or_insert_default().entry(compiler.to_owned()).or_insert_with(ask).clone()

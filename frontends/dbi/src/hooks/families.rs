@@ -6,6 +6,7 @@ use super::gfortran::{self, Item};
 use super::library::Library;
 use super::notations::{self, Chosen, Trait};
 use super::printf::{self, Printf};
+use super::runtimes::{self, Runtime};
 use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;
@@ -29,8 +30,18 @@ pub(crate) enum Family {
     Pointee(Format),
     /// One, by address, by a trait of Rust's.
     Rust(Format, Trait),
+    /// One, by value, by the run-time system of a language.
+    Runtime(Runtime),
     /// The items of a Fortran statement.
     Fortran(Item),
+}
+
+impl Family {
+    /// Tells whether the function may move its stack: at its beginning, to begin again, and before it returns, so that its
+    /// return is not known again. It calls no other that formats floats.
+    pub(crate) fn moves_stack(self) -> bool {
+        self == Family::Runtime(Runtime::Go)
+    }
 }
 
 /// A float that is formatted.
@@ -66,6 +77,9 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     }
     if let Some((format, how)) = rust(symbol) {
         return Some(Hook::Output(OutputKind::Rust, Family::Rust(format, how)));
+    }
+    if let Some((kind, runtime)) = runtimes::of(symbol) {
+        return Some(Hook::Output(kind, Family::Runtime(runtime)));
     }
     let prints = is_rust_print(symbol) || is_complex_insertion(symbol) || is_to_string(symbol);
     prints.then_some(Hook::Prints)
@@ -206,6 +220,9 @@ pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<Vec<Formatted>, 
         }
         Family::ToChars(format, chosen) => {
             (abi::float(m, 0, format)?, notations::to_chars(m, format, chosen).unwrap_or_default())
+        }
+        Family::Runtime(runtime) => {
+            (abi::float(m, 0, Format::F64)?, runtimes::notation(m, runtime).unwrap_or_default())
         }
         Family::Python => (abi::float(m, 0, Format::F64)?, notations::python(m).unwrap_or_default()),
         Family::Pointee(format) => (pointee(m, format)?, None),

@@ -19,6 +19,7 @@ mod notations;
 mod parsers;
 mod placement;
 mod printf;
+mod runtimes;
 
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, floats};

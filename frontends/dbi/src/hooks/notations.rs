@@ -164,7 +164,7 @@ pub(super) fn rust(m: &dyn Machine, format: Format, how: Trait) -> Result<Option
 }
 
 /// The notation, unless it makes texts that nobody reads.
-fn readable(notation: Notation) -> Option<Notation> {
+pub(super) fn readable(notation: Notation) -> Option<Notation> {
     let fits = notation.precision.is_none_or(|precision| precision <= MOST) && notation.width <= MOST;
     fits.then_some(notation)
 }

@@ -252,6 +252,9 @@ impl State {
             let leaving = Leaving { kind, label, site, notation: x.notation };
             self.output(leaving, position, x.float, frame.observer, frame.m);
         }
+        if family.moves_stack() {
+            return Entered::Go;
+        }
         frame.wait(Then::Formatted);
         Entered::Watch
     }

@@ -74,7 +74,9 @@ impl ModuleFile {
                     |symbol: shadowgrind_symbols::Symbol<'_>| symbol.kind == SymbolKind::Function;
                 is_nameless = is_static && !file.symbols().is_ok_and(|mut symbols| symbols.any(is_function));
                 if let Ok(code) = File::open(path) {
-                    add_wrapped(&mut hooked, &Code::new(&code, &layout));
+                    let code = Code::new(&code, &layout);
+                    add_wrapped(&mut hooked, &code);
+                    pass_stack_checks(&mut hooked, &code);
                 }
                 (module, hooked)
             }
@@ -127,6 +129,14 @@ fn hooked(file: &SymbolFile, library: &Library) -> Result<Vec<Hooked>, OpenError
     found.sort_by_key(|function| (function.address, function.symbol.starts_with('_'), function.symbol.len()));
     found.dedup_by_key(|h| h.address);
     Ok(found)
+}
+
+/// Looks at functions that may be entered twice for one call where their stack has been found large enough.
+fn pass_stack_checks(hooked: &mut [Hooked], code: &Code<'_>) {
+    let moves_stack = |hook| matches!(hook, Hook::Output(_, family) if family.moves_stack());
+    for function in hooked.iter_mut().filter(|function| moves_stack(function.hook)) {
+        function.address = code.past_stack_check(function.address).unwrap_or(function.address);
+    }
 }
 
 /// Adds what the functions of the mathematical library among `hooked` jump to, which means what they mean.

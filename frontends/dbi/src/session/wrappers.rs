@@ -7,7 +7,7 @@
 use super::layout::Layout;
 use hashbrown::HashMap;
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register,
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -73,6 +73,18 @@ impl<'a> Code<'a> {
             }
         }
         Some(choices)
+    }
+
+    /// Address in the function at `address` where its stack is known to be large enough: it begins with a comparison and a
+    /// branch to where the stack is moved, and is begun again from there.
+    pub(super) fn past_stack_check(&self, address: u64) -> Option<u64> {
+        const MOST: usize = 4;
+        let bytes = self.bytes::<WINDOW>(address)?;
+        let mut decoder = Decoder::with_ip(64, &bytes, address, DecoderOptions::NONE);
+        let beginning: Vec<Instruction> = decoder.iter().take(MOST).collect();
+        let branch = beginning.iter().position(|i| i.flow_control() == FlowControl::ConditionalBranch)?;
+        let compares = branch > 0 && beginning[branch - 1].mnemonic() == Mnemonic::Cmp;
+        compares.then(|| beginning[branch].next_ip())
     }
 
     /// Function that the one at `address` jumps to, with its stack and its `operands` in vector registers as they were.
