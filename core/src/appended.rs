@@ -11,7 +11,7 @@ use crate::shadow::{Rule, Shadow};
 use crate::site::Site;
 
 /// Numbers of a block.
-pub const BLOCK: u64 = 1 << 16;
+pub const BLOCK: u64 = 1 << 17;
 
 /// An operation as translated code has appended it.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@
 use super::buffers::Buffers;
 use crate::context::Recording;
 use crate::engine::sys;
-use crate::x86::mirror::append::ALIGNMENT;
+use crate::x86::mirror::append::{ALIGNMENT, ROOM};
 use crate::x86::mirror::record::{BUFFER, Recorded, What};
 use shadowgrind_core::appended::{Appended, BLOCK, Kind, Operation, Records};
 use shadowgrind_core::numbers;
@@ -16,7 +16,8 @@ use shadowgrind_core::site::Site;
 use std::sync::atomic::Ordering;
 
 /// Most numbers that are given away between two stops: what is written for a lane has more than four bytes.
-const MOST: u64 = 2 * BUFFER / 4;
+const MOST: u64 = (ROOM + BUFFER) / 4;
+const _: () = assert!(MOST <= BLOCK, "a block is to last from one stop to the next");
 
 /// Buffer of one thread, and what is known of it.
 #[derive(Debug)]
@@ -43,7 +44,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Lane `lane`, whose thread does not run translated code, has the block of numbers that begins at `first`.
+    /// Lane `lane`, whose thread does not run translated code, has the block of numbers that begins at `first`. It uses up the block
+    /// before if that ends there: numbers without a gap are as far from each other in one iteration of a loop as in the next.
     fn give(&mut self, lane: usize, first: u64) {
         let block = (first / BLOCK) as usize;
         if block >= self.owners.len() {
@@ -51,7 +53,12 @@ impl Lanes {
         }
         self.owners[block] = u16::try_from(lane).ok();
         let lane = &mut self.lanes[lane];
-        (lane.number, lane.end) = (first, first + BLOCK);
+        let goes_on = lane.end == first;
+        lane.end = first + BLOCK;
+        if goes_on {
+            return;
+        }
+        lane.number = first;
         lane.thread.number.store(numbers::double_cell(first), Ordering::Relaxed);
     }
 
@@ -126,11 +133,14 @@ impl Lanes {
     }
 }
 
-/// Maps a buffer, and as much again, where buffers may begin.
+/// Maps a buffer, and what is behind it.
 fn map_buffer() -> Option<u64> {
     let at = sys::map_anywhere(2 * ALIGNMENT, libc::PROT_READ | libc::PROT_WRITE).ok()?;
-    let (start, end) = (at.next_multiple_of(ALIGNMENT), at + 2 * ALIGNMENT);
-    for (from, to) in [(at, start), (start + 2 * BUFFER, end)] {
+    let (end, start) = (at + 2 * ALIGNMENT, (at + ROOM).next_multiple_of(ALIGNMENT) - ROOM);
+    for (from, to) in [(at, start), (start + ROOM + BUFFER, end)] {
+        if from == to {
+            continue;
+        }
         // SAFETY: this part of what was just mapped is nobody's.
         unsafe { sys::syscall(libc::SYS_munmap as u64, [from, to - from, 0, 0, 0, 0]) };
     }

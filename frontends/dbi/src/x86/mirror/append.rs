@@ -4,7 +4,7 @@
 //! partial derivatives are made of, each field as wide as the operand. Lanes without a shadow get none, and where no lane
 //! has one nothing is written. A result's number follows from the next one, which the context has: all lanes count.
 //!
-//! A buffer has [`BUFFER`] bytes, and as many again for what a block writes beyond; it begins where bits 16 to 23 of the
+//! A buffer has [`ROOM`] bytes, and [`BUFFER`] more for what a block writes beyond; those begin where bits 16 to 23 of the
 //! address are 0, so that one byte of the position says at the start of each block whether there is room.
 
 use super::At;
@@ -26,7 +26,9 @@ use shadowgrind_core::appended::Layout;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{Op, Reads};
 
-/// Alignment of buffers.
+/// Bytes of a buffer: as many iterations of a loop as can be are to be there at once, and all are to stay in a cache.
+pub(crate) const ROOM: u64 = 1 << 18;
+/// Alignment of the ends of buffers.
 pub(crate) const ALIGNMENT: u64 = 1 << 24;
 /// Most bytes of what is appended for an instruction.
 const MOST: u64 = 256;
@@ -153,7 +155,9 @@ impl Emitter {
         self.note(0, Spilled { rcx: true, ..Spilled::default() });
         let hot = &mut self.out.hot;
         encode::load_rcx(hot, position.plus(2), 1);
-        hot.jrcxz_over(JMP_BYTES);
+        // To the far jump, or over it.
+        hot.jrcxz_over(SHORT_JMP_BYTES);
+        hot.raw(&[0xeb, JMP_BYTES]);
         hot.jmp(full);
         hot.load(RCX, rcx);
     }
