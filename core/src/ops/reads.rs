@@ -1,6 +1,6 @@
 //! Floats that a row's partial derivatives are made of: found by evaluating the row over sets of what was read.
 
-use super::{MAX_OPERANDS, Op, Partial};
+use super::{Gradient, MAX_OPERANDS, Op, Partial};
 use crate::arith::Arith;
 
 /// Floats of an operation: operands by number, and the result.
@@ -82,13 +82,28 @@ impl Arith for Sets {
 impl Op {
     /// The floats that the partial derivatives of an arithmetic row are made of.
     pub fn reads(self) -> Option<Reads> {
-        let x = std::array::from_fn::<u8, MAX_OPERANDS, _>(|i| 1 << i);
-        let gradient = self.arithmetic_gradient(&Sets, &x[..self.arity()], RESULT)?;
+        let gradient = self.sets()?;
         let partials = gradient.partials.into_iter().map(|partial| match partial {
             Partial::When(mask) | Partial::Unless(mask) => mask,
             partial => partial.value(&Sets),
         });
         Some(Reads(partials.chain(gradient.divisor).fold(0, |all, set| all | set)))
+    }
+
+    /// The floats that the partial derivative of an arithmetic row by each operand is made of; nothing for operands that the result
+    /// depends on here and not there, or never.
+    pub fn reads_by_operand(self) -> Option<[Option<Reads>; MAX_OPERANDS]> {
+        let gradient = self.sets()?;
+        Some(gradient.partials.map(|partial| match partial {
+            Partial::Zero | Partial::When(_) | Partial::Unless(_) => None,
+            partial => Some(Reads(partial.value(&Sets) | gradient.divisor.unwrap_or(0))),
+        }))
+    }
+
+    /// The derivatives of an arithmetic row, as sets.
+    fn sets(self) -> Option<Gradient<Sets>> {
+        let x = std::array::from_fn::<u8, MAX_OPERANDS, _>(|i| 1 << i);
+        self.arithmetic_gradient(&Sets, &x[..self.arity()], RESULT)
     }
 }
 
@@ -111,5 +126,13 @@ mod tests {
         assert_eq!(reads(Op::Min), Some(([yes, yes, no], no)));
         assert_eq!(reads(Op::Narrow), Some(([no; 3], no)));
         assert_eq!(reads(Op::Sin), None);
+        let by_operand = |op: Op| {
+            let sets = |reads: Reads| ([0, 1, 2].map(|i| reads.operand(i)), reads.result());
+            op.reads_by_operand().unwrap().map(|reads| reads.map(sets))
+        };
+        let by_divisor = ([no, yes, no], no);
+        assert_eq!(by_operand(Op::Div), [Some(by_divisor), Some(([no, yes, no], yes)), None]);
+        assert_eq!(by_operand(Op::Sub), [Some(([no; 3], no)), Some(([no; 3], no)), None]);
+        assert_eq!(by_operand(Op::Min), [None; 3]);
     }
 }

@@ -228,7 +228,7 @@ impl Columns {
 
     /// Number of partials that are written down.
     pub(super) fn values(&self) -> u64 {
-        (self.partials.len() + self.loops.partials.len()) as u64
+        (self.partials.len() + self.loops.partials.len() + self.loops.constants.len()) as u64
     }
 
     /// Bytes of it all.

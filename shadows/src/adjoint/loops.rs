@@ -1,8 +1,9 @@
 //! Loops: statements that repeat, whose operands are at numbers that advance by a constant in each iteration.
 //!
-//! Of a loop are kept, once, for each operand of a statement where its numbers begin and how far apart they are, and its partial
-//! derivative if that is always the same. Only other numbers, as distances from the result, and other partials are columns with
-//! an element for each iteration. Knows nothing of what came before or comes after a loop.
+//! Of a loop are kept, once, for each operand of a statement how far back its numbers begin and how far apart they are, and its
+//! partial derivative if that is always the same. Only other numbers, as distances from the result, and other partials are columns
+//! with an element for each iteration. Nothing of an operand says where its loop stands, so that a loop that comes again has the
+//! operands of the one before, and takes no more than a head and its columns. Knows nothing of what came before or comes after a loop.
 
 use super::columns::{Statement, Term};
 
@@ -10,6 +11,9 @@ use super::columns::{Statement, Term};
 const IRREGULAR: i32 = i32::MIN;
 /// Set in the place of a result if the partial derivative is not constant.
 const VARIES: u32 = 1 << 31;
+
+/// Heads of recent loops among which one with the same operands is looked for.
+const RECENT: usize = 8;
 
 /// Head of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,21 +28,24 @@ pub(super) struct Loop {
     /// The first of its operands, and how many there are.
     pub(super) first: u32,
     pub(super) operands: u32,
+    /// Places at which its columns of distances and of partials begin.
+    pub(super) distances: u64,
+    pub(super) partials: u64,
 }
 
 impl Loop {
     /// It as words.
-    pub(super) fn words(&self) -> [u64; 4] {
+    pub(super) fn words(&self) -> [u64; 6] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let Loop { number, at, iterations, numbers, first, operands } = *self;
-        [number, at, pair(iterations, numbers), pair(first, operands)]
+        let Loop { number, at, iterations, numbers, first, operands, distances, partials } = *self;
+        [number, at, pair(iterations, numbers), pair(first, operands), distances, partials]
     }
 
     /// The loop of these words.
-    pub(super) fn of_words([number, at, turns, those]: [u64; 4]) -> Loop {
+    pub(super) fn of_words([number, at, turns, those, distances, partials]: [u64; 6]) -> Loop {
         let [iterations, first] = [turns, those].map(|pair| pair as u32);
         let [numbers, operands] = [turns, those].map(|pair| (pair >> 32) as u32);
-        Loop { number, at, iterations, numbers, first, operands }
+        Loop { number, at, iterations, numbers, first, operands, distances, partials }
     }
 }
 
@@ -46,13 +53,13 @@ impl Loop {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Operand {
     /// The result's place among the numbers of an iteration, and [`VARIES`].
-    pub(super) result: u32,
+    result: u32,
     /// Distance from one iteration to the next; or [`IRREGULAR`].
     pub(super) step: i32,
-    /// The number in the first iteration; or the place of the first distance.
-    pub(super) number: u64,
-    /// Place of the partial derivative in the first iteration.
-    pub(super) partial: u64,
+    /// Distance from its number in the first iteration to the loop's; or which of the loop's columns of distances it has.
+    pub(super) back: u64,
+    /// Place of the partial derivative among the chunk's constants; or which of the loop's columns of partials it has.
+    partial: u64,
 }
 
 impl Operand {
@@ -67,15 +74,19 @@ impl Operand {
         self.step != IRREGULAR
     }
 
+    fn varies(&self) -> bool {
+        self.result & VARIES != 0
+    }
+
     /// It as words.
     pub(super) fn words(&self) -> [u64; 3] {
-        let Operand { result, step, number, partial } = *self;
-        [u64::from(result) | u64::from(step as u32) << 32, number, partial]
+        let Operand { result, step, back, partial } = *self;
+        [u64::from(result) | u64::from(step as u32) << 32, back, partial]
     }
 
     /// The operand of these words.
-    pub(super) fn of_words([place, number, partial]: [u64; 3]) -> Operand {
-        Operand { result: place as u32, step: (place >> 32) as i32, number, partial }
+    pub(super) fn of_words([place, back, partial]: [u64; 3]) -> Operand {
+        Operand { result: place as u32, step: (place >> 32) as i32, back, partial }
     }
 }
 
@@ -85,7 +96,11 @@ pub(super) struct Loops {
     pub(super) heads: Vec<Loop>,
     pub(super) operands: Vec<Operand>,
     pub(super) distances: Vec<i32>,
+    /// Partials that vary, and those that do not.
     pub(super) partials: Vec<f64>,
+    pub(super) constants: Vec<f64>,
+    /// The loop whose operands those of the last loop are so far.
+    like: Option<Loop>,
 }
 
 /// Numbers of an operand in the iterations of a loop.
@@ -100,59 +115,106 @@ pub(super) struct Numbers {
 impl Loops {
     /// With room for so many bytes.
     pub(super) fn new(bytes: usize) -> Loops {
-        let (operands, partials) = (bytes / (4 * size_of::<Operand>()), bytes / size_of::<f64>());
-        let (operands, partials) = (Vec::with_capacity(operands), Vec::with_capacity(partials));
-        Loops { operands, partials, ..Loops::default() }
+        let partials = Vec::with_capacity(bytes / size_of::<f64>());
+        Loops { partials, ..Loops::default() }
+    }
+
+    /// Loops of these columns, to be read.
+    pub(super) fn of_columns(
+        heads: Vec<Loop>,
+        operands: Vec<Operand>,
+        distances: Vec<i32>,
+        [partials, constants]: [Vec<f64>; 2],
+    ) -> Loops {
+        Loops { heads, operands, distances, partials, constants, like: None }
     }
 
     /// Begins a loop that comes after `at` other statements of the chunk.
     pub(super) fn begin(&mut self, at: u64, number: u64, iterations: usize, numbers: usize) {
-        let first = self.operands.len() as u32;
         let (iterations, numbers) = (iterations as u32, numbers as u32);
-        self.heads.push(Loop { number, at, iterations, numbers, first, operands: 0 });
+        self.like = self.heads.iter().rev().take(RECENT).find(|head| head.numbers == numbers).copied();
+        let first = self.like.map_or(self.operands.len() as u32, |like| like.first);
+        let (distances, partials) = (self.distances.len() as u64, self.partials.len() as u64);
+        self.heads.push(Loop { number, at, iterations, numbers, first, operands: 0, distances, partials });
     }
 
     /// Adds an operand to the loop that was begun last: of the statement whose result has place `result` among the numbers of an
     /// iteration. `distances` gives those from results to operands, and is only asked if numbers do not advance by a constant.
-    /// There is a partial for each iteration, or one for all.
+    /// `fill` appends a partial for each iteration, or one for all.
     pub(super) fn add(
         &mut self,
         result: usize,
         numbers: Numbers,
         distances: impl Iterator<Item = i32>,
-        partials: &[f64],
+        fill: impl FnOnce(&mut Vec<f64>),
     ) {
-        let bits = partials[0].to_bits();
-        let is_constant = partials.iter().fold(0, |all, partial| all | (partial.to_bits() ^ bits)) == 0;
-        let (result, partial) = if is_constant {
-            (result as u32, self.constant(partials[0]))
+        let head = *self.heads.last().expect("it was begun");
+        let column = |end: usize, start: u64| (end as u64 - start) / u64::from(head.iterations);
+        let start = self.partials.len();
+        fill(&mut self.partials);
+        let partials = &self.partials[start..];
+        let constant = partials[0];
+        let differences =
+            partials.iter().fold(0, |all, partial| all | (partial.to_bits() ^ constant.to_bits()));
+        let (result, partial) = if differences == 0 {
+            self.partials.truncate(start);
+            (result as u32, self.constant(constant))
         } else {
-            self.partials.extend_from_slice(partials);
-            (result as u32 | VARIES, (self.partials.len() - partials.len()) as u64)
+            (result as u32 | VARIES, column(start, head.partials))
         };
         let operand = match numbers.step {
-            Some(step) => Operand { result, step, number: numbers.first, partial },
+            Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },
             None => {
-                let number = self.distances.len() as u64;
+                let back = column(self.distances.len(), head.distances);
                 self.distances.extend(distances);
-                Operand { result, step: IRREGULAR, number, partial }
+                Operand { result, step: IRREGULAR, back, partial }
             }
         };
+        self.push(operand);
+    }
+
+    /// Adds an operand to the last loop: those of a recent one are shared as long as they are the same.
+    fn push(&mut self, operand: Operand) {
+        let (last, before) = self.heads.split_last_mut().expect("it was begun");
+        let (first, count) = (last.first as usize, last.operands as usize);
+        last.operands += 1;
+        if let Some(like) = self.like {
+            let all = &self.operands;
+            let goes_on =
+                |head: &Loop| head.operands as usize > count && all[head.first as usize + count] == operand;
+            if goes_on(&like) {
+                return;
+            }
+            let has_same = |head: &&Loop| {
+                head.numbers == last.numbers
+                    && goes_on(head)
+                    && all[head.first as usize..][..count] == all[first..][..count]
+            };
+            self.like = before.iter().rev().take(RECENT).find(has_same).copied();
+            if let Some(like) = self.like {
+                last.first = like.first;
+                return;
+            }
+            last.first = self.operands.len() as u32;
+            self.operands.extend_from_within(first..first + count);
+        }
         self.operands.push(operand);
-        self.heads.last_mut().expect("it was begun").operands += 1;
     }
 
     /// Place of a partial that does not change: one that is there, if it is easily found.
     fn constant(&mut self, partial: f64) -> u64 {
-        let of_loop = &self.operands[self.heads.last().map_or(0, |head| head.first as usize)..];
+        let last = self.heads.last().expect("it was begun");
+        let next = self.like.filter(|like| like.operands > last.operands);
+        let next = next.map(|like| &self.operands[(like.first + last.operands) as usize]);
+        let own = &self.operands[last.first as usize..][..last.operands as usize];
         let same = |operand: &&Operand| {
-            operand.result & VARIES == 0
-                && self.partials[operand.partial as usize].to_bits() == partial.to_bits()
+            !operand.varies() && self.constants[operand.partial as usize].to_bits() == partial.to_bits()
         };
-        let found = of_loop.iter().rev().take(4).find(same).map(|operand| operand.partial);
+        let found =
+            next.into_iter().chain(own.iter().rev().take(4)).find(same).map(|operand| operand.partial);
         found.unwrap_or_else(|| {
-            self.partials.push(partial);
-            self.partials.len() as u64 - 1
+            self.constants.push(partial);
+            self.constants.len() as u64 - 1
         })
     }
 
@@ -161,11 +223,13 @@ impl Loops {
         self.operands.clear();
         self.distances.clear();
         self.partials.clear();
+        self.constants.clear();
     }
 
     /// Bytes of it all.
     pub(super) fn bytes(&self) -> u64 {
-        let columns = size_of_val(&self.distances[..]) + size_of_val(&self.partials[..]);
+        let doubles = size_of_val(&self.partials[..]) + size_of_val(&self.constants[..]);
+        let columns = size_of_val(&self.distances[..]) + doubles;
         (size_of_val(&self.heads[..]) + size_of_val(&self.operands[..]) + columns) as u64
     }
 
@@ -174,28 +238,42 @@ impl Loops {
         &self.operands[head.first as usize..][..head.operands as usize]
     }
 
-    /// The number of an operand in iteration `n` of its loop, in which the result has this number.
+    /// The distances of an operand whose numbers do not advance by a constant.
     #[inline(always)]
-    pub(super) fn number(&self, operand: &Operand, n: u64, result: u64) -> u64 {
+    fn distances_of(&self, head: &Loop, operand: &Operand) -> &[i32] {
+        let count = u64::from(head.iterations);
+        &self.distances[(head.distances + operand.back * count) as usize..][..count as usize]
+    }
+
+    /// The number of an operand in iteration `n` of its loop.
+    #[inline(always)]
+    pub(super) fn number(&self, head: &Loop, operand: &Operand, n: u64) -> u64 {
         if operand.step == IRREGULAR {
-            result.wrapping_sub_signed(self.distances[(operand.number + n) as usize].into())
+            let result = head.number + n * u64::from(head.numbers) + operand.place() as u64;
+            result.wrapping_sub_signed(self.distances_of(head, operand)[n as usize].into())
         } else {
-            operand.number.wrapping_add((i64::from(operand.step) as u64).wrapping_mul(n))
+            let first = head.number.wrapping_sub(operand.back);
+            first.wrapping_add((i64::from(operand.step) as u64).wrapping_mul(n))
         }
     }
 
     /// The partial derivatives by an operand, in all iterations of its loop or only in the first if they are the same.
     #[inline(always)]
     pub(super) fn partials(&self, head: &Loop, operand: &Operand) -> &[f64] {
-        let count = if operand.result & VARIES == 0 { 1 } else { head.iterations as usize };
-        &self.partials[operand.partial as usize..][..count]
+        if !operand.varies() {
+            return std::slice::from_ref(&self.constants[operand.partial as usize]);
+        }
+        let count = u64::from(head.iterations);
+        &self.partials[(head.partials + operand.partial * count) as usize..][..count as usize]
     }
 
     /// The partial derivative by an operand in iteration `n`.
     #[inline(always)]
-    pub(super) fn partial(&self, operand: &Operand, n: u64) -> f64 {
-        let varies = u64::from(operand.result / VARIES);
-        self.partials[(operand.partial + n * varies) as usize]
+    pub(super) fn partial(&self, head: &Loop, operand: &Operand, n: u64) -> f64 {
+        match self.partials(head, operand) {
+            [partial] => *partial,
+            partials => partials[n as usize],
+        }
     }
 
     /// Hands the statements of a loop to `each`, by number, from the first to the last.
@@ -207,8 +285,8 @@ impl Loops {
                 let result = first + operands[0].place() as u64;
                 let mut statement = Statement::default();
                 for operand in operands {
-                    let number = self.number(operand, n, result);
-                    statement.add(Term { statement: number, partial: self.partial(operand, n) });
+                    let (number, partial) = (self.number(head, operand, n), self.partial(head, operand, n));
+                    statement.add(Term { statement: number, partial });
                 }
                 each(result, &statement);
             }

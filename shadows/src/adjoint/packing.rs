@@ -3,6 +3,8 @@
 //! An iteration belongs to a loop if it has the same active operands as the loop's first, scaled alike, and its results
 //! depend on the same of them. What does not fit is appended record by record, as all else is.
 
+mod words;
+
 use super::loops::{Loops, Numbers};
 use super::patterns::{Pattern, Place};
 use super::{Active, EXACT, partial};
@@ -10,11 +12,24 @@ use shadowgrind_core::appended::{Floats, Kind, Operation, Records};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers;
-use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
+use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Reads};
 use std::ops::Range;
+use words::Words;
 
 #[cfg(test)]
 mod tests;
+
+/// What is known of the partial derivatives by an operand.
+#[derive(Clone, Debug, Default)]
+enum Partials {
+    /// It is no term.
+    #[default]
+    None,
+    /// They were found, and are here: one for each iteration.
+    Found(Range<usize>),
+    /// They are to be found: of so many of the first iterations.
+    First(usize),
+}
 
 /// Operands of one lane of a record, in all iterations.
 #[derive(Clone, Debug, Default)]
@@ -24,15 +39,18 @@ struct Lane {
     /// Cells of the first iteration; 0 where there is no shadow.
     cells: [u64; MAX_OPERANDS],
     numbers: [Numbers; MAX_OPERANDS],
-    /// Places of the partials of operands that the result depends on: one for each iteration, or one for all.
-    partials: [Range<usize>; MAX_OPERANDS],
+    partials: [Partials; MAX_OPERANDS],
 }
 
 /// Room for what is known of the iterations that are being packed.
 #[derive(Debug, Default)]
 pub(super) struct Packer {
+    words: Words,
     lanes: Vec<Lane>,
+    /// Partials of operations that choose between their operands.
     partials: Vec<f64>,
+    /// Floats that partials are made of, by operation; nothing for those of operands that may be no terms.
+    reads: Vec<Option<[Option<Reads>; MAX_OPERANDS]>>,
 }
 
 /// Iterations of a pattern, one after the other from the start of the records.
@@ -49,18 +67,6 @@ impl<'a> Iterations<'a> {
     fn rows(&self, at: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
         let (bytes, apart) = (self.records.bytes, self.pattern.bytes);
         (0..self.count).map(move |n| &bytes[at + n * apart..])
-    }
-
-    /// The cells of operand `i` in a lane of a record, in all iterations.
-    #[inline(always)]
-    fn doubles(
-        &self,
-        place: &Place,
-        i: usize,
-        lane: usize,
-    ) -> impl ExactSizeIterator<Item = u64> + Clone + use<'a> {
-        let at = usize::from(self.kind(place).layout.cells[i]) + lane * Format::F64.bytes();
-        self.rows(place.at + at).map(word)
     }
 
     fn kind(&self, place: &Place) -> &'a Kind {
@@ -82,28 +88,23 @@ impl<'a> Iterations<'a> {
 }
 
 impl Packer {
-    /// Finds out about iterations of a pattern, so that they can be [packed](Packer::pack). Otherwise the error says how many of them
-    /// are alike: maybe none.
+    /// Finds out about iterations of a pattern, two at least, so that they can be [packed](Packer::pack). Otherwise the error says
+    /// how many of them are alike: maybe none.
     pub(super) fn look_at(&mut self, iterations: &Iterations<'_>) -> Result<(), usize> {
         self.lanes.clear();
         self.partials.clear();
+        self.words.look_at(iterations.records.bytes, iterations.pattern.bytes, iterations.count);
         let mut alike = iterations.count;
         for (n, place) in iterations.pattern.places.iter().enumerate() {
             let kind = iterations.kind(place);
             for lane in 0..usize::from(kind.lanes) {
                 let mut found = Lane { place: n, lane, ..Lane::default() };
                 for i in (0..MAX_OPERANDS).filter(|&i| kind.layout.cells[i] != 0) {
-                    let result = iterations.records.number + (place.number + lane) as u64;
-                    let results = (result, iterations.pattern.numbers as u64);
-                    let (cell, numbers, same) = match kind.operation.from {
-                        Format::F64 => column(iterations.doubles(place, i, lane), results),
-                        _ => column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), results),
-                    };
+                    let (cell, numbers, same) = self.column(iterations, (place, lane), i);
                     (found.cells[i], found.numbers[i]) = (cell, numbers);
                     alike = alike.min(same);
                 }
                 if found.cells != [0; MAX_OPERANDS] {
-                    // The records are in the cache now.
                     if alike == iterations.count {
                         alike = self.differentiate(iterations, &mut found);
                     }
@@ -112,6 +113,28 @@ impl Packer {
             }
         }
         if alike < iterations.count { Err(alike) } else { Ok(()) }
+    }
+
+    /// The first of the cells of an operand in all iterations, the numbers in them, and how many of the first iterations are alike.
+    #[inline(always)]
+    fn column(
+        &self,
+        iterations: &Iterations<'_>,
+        (place, lane): (&Place, usize),
+        i: usize,
+    ) -> (u64, Numbers, usize) {
+        let kind = iterations.kind(place);
+        let first = kind.cell(&iterations.records.bytes[place.at..], i, lane);
+        if kind.operation.from == Format::F64 {
+            let at = place.at + usize::from(kind.layout.cells[i]) + lane * Format::F64.bytes();
+            let numbers = self.words.step(at).and_then(|step| regular(first, step, iterations.count));
+            if let Some(numbers) = numbers {
+                return (first, numbers, iterations.count);
+            }
+        }
+        let result = iterations.records.number + (place.number + lane) as u64;
+        let results = (result, iterations.pattern.numbers as u64);
+        column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), results)
     }
 
     /// Packs the iterations that were looked at into a loop that has been begun. The number of its statements.
@@ -123,34 +146,86 @@ impl Packer {
             let kind = iterations.kind(place);
             let result = place.number + found.lane;
             let first = iterations.records.number + result as u64;
-            for i in (0..MAX_OPERANDS).filter(|&i| !found.partials[i].is_empty()) {
+            let mut is_statement = false;
+            for (i, partials) in found.partials.iter().enumerate() {
+                let fill = |into: &mut Vec<f64>| {
+                    let start = into.len();
+                    match partials {
+                        Partials::None => unreachable!("an operand that is a term"),
+                        Partials::Found(range) => into.extend_from_slice(&self.partials[range.clone()]),
+                        Partials::First(count) => {
+                            let rows = iterations.rows(place.at).take(*count);
+                            Source { kind, lane: found.lane, rows }.fill(i, into);
+                        }
+                    }
+                    scale(found.cells[i], &mut into[start..]);
+                };
+                if let Partials::None = partials {
+                    continue;
+                }
                 let cells = iterations.rows(place.at).map(|row| kind.cell(row, i, found.lane));
                 let distances = (first..).step_by(numbers as usize).zip(cells);
                 let distances = distances.map(|(result, cell)| distance(result, cell).unwrap_or(0));
-                into.add(result, found.numbers[i], distances, &self.partials[found.partials[i].clone()]);
+                into.add(result, found.numbers[i], distances, fill);
+                is_statement = true;
             }
-            statements += u64::from(found.partials.iter().any(|partials| !partials.is_empty()));
+            statements += u64::from(is_statement);
         }
         statements * count as u64
     }
 
-    /// Finds the partials of a lane. The number of iterations that are alike.
+    /// Finds out about the partials of a lane. The number of iterations that are alike.
     fn differentiate(&mut self, iterations: &Iterations<'_>, found: &mut Lane) -> usize {
         let place = &iterations.pattern.places[found.place];
         let (kind, rows) = (iterations.kind(place), iterations.rows(place.at));
+        let Operation { op, from, to, .. } = kind.operation;
         let active = found.cells.map(|cell| cell != 0);
-        let source = Source { kind, lane: found.lane, rows };
-        let (partials, alike) = source.partials(active, &mut self.partials);
-        for (cell, range) in found.cells.iter().zip(&partials).filter(|(cell, _)| **cell != 0) {
-            let shadow = numbers::of_double(*cell).expect("an active operand");
-            if shadow != Active::new(shadow.number) {
-                let partials = &mut self.partials[range.clone()];
-                partials.iter_mut().for_each(|partial| *partial = shadow.by_result(*partial));
-            }
+        let reads = self.reads(op);
+        let at = |offset: u8, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
+        let stays = |reads: Reads| {
+            let x = |i: usize| !reads.operand(i) || self.words.stays(at(kind.layout.x[i], from));
+            (0..MAX_OPERANDS).all(x) && (!reads.result() || self.words.stays(at(kind.layout.r, to)))
+        };
+        for i in (0..op.arity()).filter(|&i| active[i]) {
+            let Some(reads) = reads[i] else {
+                let source = Source { kind, lane: found.lane, rows };
+                let (partials, alike) = source.choices(active, &mut self.partials);
+                found.partials = partials;
+                return alike;
+            };
+            found.partials[i] = Partials::First(if stays(reads) { 1 } else { iterations.count });
         }
-        found.partials = partials;
-        alike
+        iterations.count
     }
+
+    /// The floats that each partial derivative of an operation is made of.
+    fn reads(&mut self, op: Op) -> [Option<Reads>; MAX_OPERANDS] {
+        let n = op as usize;
+        if n >= self.reads.len() {
+            self.reads.resize(n + 1, None);
+        }
+        *self.reads[n].get_or_insert_with(|| op.reads_by_operand().expect("an arithmetic row"))
+    }
+}
+
+/// Makes derivatives by floats that have this cell those by the results that it names.
+#[inline(always)]
+fn scale(cell: u64, partials: &mut [f64]) {
+    let shadow = numbers::of_double(cell).expect("an active operand");
+    if shadow != Active::new(shadow.number) {
+        partials.iter_mut().for_each(|partial| *partial = shadow.by_result(*partial));
+    }
+}
+
+/// The numbers in cells that begin with this one and advance by a constant, if these are cells of the same kind.
+#[inline(always)]
+fn regular(first: u64, step: u64, count: usize) -> Option<Numbers> {
+    let last = first.wrapping_add(step.wrapping_mul(count as u64 - 1));
+    let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
+    let advance = i32::try_from(step as i64).ok().filter(|&step| step != i32::MIN);
+    // Between these are no lower four bytes that are zero, which cells of floats do not have.
+    let are_cells = sort(first).is_some() && sort(last).is_some() && first >> 32 == last >> 32;
+    are_cells.then_some(Numbers { first: number, step: Some(advance?) })
 }
 
 /// Distance from a result to the operand with this cell, if there is room for it.
@@ -173,19 +248,17 @@ fn column(cells: impl Iterator<Item = u64> + Clone, results: (u64, u64)) -> (u64
         expected = expected.wrapping_add(step);
         count += 1;
     }
-    let last = expected.wrapping_sub(step);
-    let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
-    let advance = i32::try_from(step as i64).ok().filter(|&step| step != i32::MIN);
-    // Between these are no lower four bytes that are zero, which cells of floats do not have.
-    let are_cells = sort(first).is_some() && sort(last).is_some() && first >> 32 == last >> 32;
-    if differences == 0 && are_cells && advance.is_some() {
-        return (first, Numbers { first: number, step: advance }, count);
+    if differences == 0
+        && let Some(numbers) = regular(first, step, count)
+    {
+        return (first, numbers, count);
     }
     let (result, advance) = results;
     let fits = |n: usize, cell: u64| cell == 0 || distance(result + n as u64 * advance, cell).is_some();
     let is_alike =
         |(n, cell): (usize, u64)| sort(first).is_some() && sort(cell) == sort(first) && fits(n, cell);
     let alike = cells.enumerate().position(|numbered| !is_alike(numbered));
+    let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
     (first, Numbers { first: number, step: None }, alike.unwrap_or(count))
 }
 
@@ -211,45 +284,47 @@ struct Source<'a, I> {
     rows: I,
 }
 
-/// Places of the partials by each operand; none where it is no term.
-type Ranges = [Range<usize>; MAX_OPERANDS];
-
 impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
-    /// Adds the partials by the active operands, as far as they are terms in the first iteration: one for each iteration, or one
-    /// for all. Where they are, and the number of iterations in which the terms are the same.
-    fn partials(&self, active: [bool; MAX_OPERANDS], into: &mut Vec<f64>) -> (Ranges, usize) {
+    /// Adds the partials by operand `i`, which is a term: one for each iteration.
+    fn fill(&self, i: usize, into: &mut Vec<f64>) {
         // The row is known in each arm, and nothing but its arithmetic is left of it.
         match self.kind.operation.op {
-            Op::Add => self.row::<2>(Op::Add, active, into),
-            Op::Sub => self.row::<2>(Op::Sub, active, into),
-            Op::Mul => self.row::<2>(Op::Mul, active, into),
-            Op::Div => self.row::<2>(Op::Div, active, into),
-            Op::Fmadd => self.row::<3>(Op::Fmadd, active, into),
-            op => self.any(op, active, into),
+            Op::Add => self.row::<2>(Op::Add, i, into),
+            Op::Sub => self.row::<2>(Op::Sub, i, into),
+            Op::Mul => self.row::<2>(Op::Mul, i, into),
+            Op::Div => self.row::<2>(Op::Div, i, into),
+            Op::Fmadd => self.row::<3>(Op::Fmadd, i, into),
+            op => self.any(op, i, into),
         }
     }
 
     #[inline(never)]
-    fn any(&self, op: Op, active: [bool; MAX_OPERANDS], into: &mut Vec<f64>) -> (Ranges, usize) {
+    fn any(&self, op: Op, i: usize, into: &mut Vec<f64>) {
         match op.arity() {
-            1 => self.row::<1>(op, active, into),
-            2 => self.row::<2>(op, active, into),
-            _ => self.row::<3>(op, active, into),
+            1 => self.row::<1>(op, i, into),
+            2 => self.row::<2>(op, i, into),
+            _ => self.row::<3>(op, i, into),
         }
     }
 
     #[inline(always)]
-    fn row<const ARITY: usize>(
-        &self,
-        op: Op,
-        active: [bool; MAX_OPERANDS],
-        into: &mut Vec<f64>,
-    ) -> (Ranges, usize) {
+    fn row<const ARITY: usize>(&self, op: Op, i: usize, into: &mut Vec<f64>) {
         let Operation { from, to, .. } = self.kind.operation;
         if [from, to] == [Format::F64; 2] {
-            self.each::<ARITY, true>(op, active, into)
+            self.each::<ARITY, true>(op, i, into)
         } else {
-            self.each::<ARITY, false>(op, active, into)
+            self.each::<ARITY, false>(op, i, into)
+        }
+    }
+
+    #[inline(always)]
+    fn each<const ARITY: usize, const DOUBLES: bool>(&self, op: Op, i: usize, into: &mut Vec<f64>) {
+        let rows = self.rows.clone();
+        // Each in its own arm, so that nothing is found but what is asked for.
+        match i {
+            0 => into.extend(rows.map(|row| self.gradient::<ARITY, DOUBLES>(op, row).value(&EXACT, 0))),
+            1 => into.extend(rows.map(|row| self.gradient::<ARITY, DOUBLES>(op, row).value(&EXACT, 1))),
+            _ => into.extend(rows.map(|row| self.gradient::<ARITY, DOUBLES>(op, row).value(&EXACT, 2))),
         }
     }
 
@@ -270,43 +345,37 @@ impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
         arithmetic.unwrap_or_else(|| op.gradient(&EXACT, &x[..ARITY], r))
     }
 
-    #[inline(always)]
-    fn each<const ARITY: usize, const DOUBLES: bool>(
+    /// Adds the partials of an operation that chooses between its operands by those of them that are active, as far as they are terms
+    /// in the first iteration; and the number of iterations in which the terms are the same.
+    #[inline(never)]
+    fn choices(
         &self,
-        op: Op,
         active: [bool; MAX_OPERANDS],
         into: &mut Vec<f64>,
-    ) -> (Ranges, usize) {
-        let first = self.rows.clone().next().unwrap_or_default();
-        let first = self.gradient::<ARITY, DOUBLES>(op, first);
-        let (mut ranges, mut alike) = (Ranges::default(), self.rows.len());
-        for i in (0..ARITY).filter(|&i| active[i]) {
-            let is_one = matches!(first.partials[i], Partial::One | Partial::MinusOne);
-            let selects = matches!(first.partials[i], Partial::Zero | Partial::When(_) | Partial::Unless(_));
-            let count = if is_one && first.divisor.is_none() { 1 } else { self.rows.len() };
-            let (start, rows) = (into.len(), self.rows.clone().take(count));
-            if selects {
-                let is_term = partial(&first, i).is_some();
-                let found = rows.map(|bytes| partial(&self.gradient::<ARITY, DOUBLES>(op, bytes), i));
-                let same = found.take_while(|partial| partial.is_some() == is_term).take(alike);
-                into.extend(same.clone().flatten());
-                alike = same.count();
-            } else {
-                // Each in its own arm, so that nothing is found but what is asked for.
-                match i {
-                    0 => into.extend(
-                        rows.map(|bytes| self.gradient::<ARITY, DOUBLES>(op, bytes).value(&EXACT, 0)),
-                    ),
-                    1 => into.extend(
-                        rows.map(|bytes| self.gradient::<ARITY, DOUBLES>(op, bytes).value(&EXACT, 1)),
-                    ),
-                    _ => into.extend(
-                        rows.map(|bytes| self.gradient::<ARITY, DOUBLES>(op, bytes).value(&EXACT, 2)),
-                    ),
+    ) -> ([Partials; MAX_OPERANDS], usize) {
+        let op = self.kind.operation.op;
+        let partial = |row: &[u8], i: usize| {
+            let Floats { x, r } = self.kind.floats(row, self.lane);
+            partial(&op.arithmetic_gradient(&EXACT, &x[..op.arity()], r)?, i)
+        };
+        let mut found: [Partials; MAX_OPERANDS] = Default::default();
+        let mut alike = self.rows.len();
+        for i in (0..op.arity()).filter(|&i| active[i]) {
+            let start = into.len();
+            let mut rows = self.rows.clone().map(|row| partial(row, i));
+            let first = rows.next().flatten();
+            let same = rows.take_while(|partial| partial.is_some() == first.is_some());
+            let others = same.take(alike - 1);
+            match first {
+                None => alike = 1 + others.count(),
+                Some(first) => {
+                    into.push(first);
+                    into.extend(others.flatten());
+                    alike = into.len() - start;
+                    found[i] = Partials::Found(start..into.len());
                 }
             }
-            ranges[i] = start..into.len();
         }
-        (ranges, alike)
+        (found, alike)
     }
 }

@@ -43,11 +43,31 @@ impl<C: Copy + Default> Pages<C> {
     #[inline(always)]
     pub(super) fn at(&mut self, statement: u64) -> &mut C {
         let (page, at) = place(statement);
+        &mut self.page(page)[at]
+    }
+
+    /// Hands the cells of `count` statements to `each`, that of the first and those which advance from it by `step`, with their
+    /// numbers from 0.
+    #[inline(always)]
+    pub(super) fn along(&mut self, first: u64, step: i32, count: usize, mut each: impl FnMut(usize, &mut C)) {
+        let (mut statement, mut n) = (first, 0);
+        while n < count {
+            let (page, _) = place(statement);
+            let cells = self.page(page);
+            while n < count && page_of(statement) == page {
+                each(n, &mut cells[place(statement).1]);
+                statement = statement.wrapping_add_signed(step.into());
+                n += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn page(&mut self, page: usize) -> &mut [C; PAGE] {
         if self.pages.get(page).is_none_or(Option::is_none) {
             self.make(page);
         }
-        let page = self.pages[page].as_mut().expect("it was made if it was not there");
-        &mut page[at]
+        self.pages[page].as_mut().expect("it was made if it was not there")
     }
 
     /// Puts the cells of so many statements, from this one on, behind what is in `into`.

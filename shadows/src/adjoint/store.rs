@@ -34,7 +34,7 @@ pub(super) struct Place {
     path: Arc<Path>,
     start: u64,
     /// Lengths of its columns.
-    lengths: [usize; 11],
+    lengths: [usize; 12],
 }
 
 /// Part of a tape that is in a file.
@@ -64,7 +64,7 @@ impl Store {
         let words = operands.iter().chain(sites);
         self.bytes.extend(words.flat_map(|word| word.to_le_bytes()));
         self.bytes.extend(loops.distances.iter().flat_map(|distance| distance.to_le_bytes()));
-        let doubles = partials.iter().chain(residuals).chain(&loops.partials);
+        let doubles = partials.iter().chain(residuals).chain(&loops.partials).chain(&loops.constants);
         self.bytes.extend(doubles.flat_map(|number| number.to_le_bytes()));
         let process = std::process::id();
         let is_new = self.written.last().is_none_or(|written| written.process != process);
@@ -93,6 +93,7 @@ impl Store {
             loops.operands.len(),
             loops.distances.len(),
             loops.partials.len(),
+            loops.constants.len(),
         ];
         let place = Place { path: written.path.clone(), start: written.end, lengths };
         written.end += self.bytes.len() as u64;
@@ -106,11 +107,24 @@ impl Store {
 
     /// Reads a chunk back.
     pub(super) fn read(&self, place: &Place, into: &mut Columns) -> io::Result<()> {
-        let [runs, kinds, near, operands, sites, partials, residuals, heads, terms, distances, values] =
-            place.lengths;
+        let [
+            runs,
+            kinds,
+            near,
+            operands,
+            sites,
+            partials,
+            residuals,
+            heads,
+            terms,
+            distances,
+            values,
+            constants,
+        ] = place.lengths;
         let long = size_of::<Run>() * runs + size_of::<Loop>() * heads + size_of::<Operand>() * terms;
         let words = 4 * (operands + sites + distances);
-        let mut bytes = vec![0; long + kinds + 2 * near + words + 8 * (partials + residuals + values)];
+        let mut bytes =
+            vec![0; long + kinds + 2 * near + words + 8 * (partials + residuals + values + constants)];
         let mut read = || -> io::Result<()> {
             let mut file = File::open(&place.path)?;
             file.seek(SeekFrom::Start(place.start))?;
@@ -123,7 +137,7 @@ impl Store {
         let (words, doubles) = rest.split_at(words);
         let long: Vec<u64> = long.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
         let (starts, long) = long.split_at(2 * runs);
-        let (heads, terms) = long.split_at(4 * heads);
+        let (heads, terms) = long.split_at(6 * heads);
         let mut words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
         let mut doubles = doubles.as_chunks().0.iter().map(|&number| f64::from_le_bytes(number));
         into.clear();
@@ -134,12 +148,11 @@ impl Store {
         into.sites.extend(words.by_ref().take(sites));
         into.partials.extend(doubles.by_ref().take(partials));
         into.residuals.extend(doubles.by_ref().take(residuals));
-        into.loops = Loops {
-            heads: heads.as_chunks().0.iter().map(|&words| Loop::of_words(words)).collect(),
-            operands: terms.as_chunks().0.iter().map(|&words| Operand::of_words(words)).collect(),
-            distances: words.map(|word| word as i32).collect(),
-            partials: doubles.collect(),
-        };
+        let heads = heads.as_chunks().0.iter().map(|&words| Loop::of_words(words)).collect();
+        let terms = terms.as_chunks().0.iter().map(|&words| Operand::of_words(words)).collect();
+        let distances = words.map(|word| word as i32).collect();
+        let values = doubles.by_ref().take(values).collect();
+        into.loops = Loops::of_columns(heads, terms, distances, [values, doubles.collect()]);
         Ok(())
     }
 }

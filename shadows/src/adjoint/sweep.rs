@@ -20,6 +20,17 @@ pub(super) trait Flow {
 
     /// Adds what comes by way of a partial derivative.
     fn add(to: &mut Self::Cell, partial: f64, from: &Self::Cell);
+
+    /// Adds what comes to each of many by way of its own partial derivative, or of one that is the same for all.
+    fn add_each(to: &mut [Self::Cell], partials: &[f64], from: &[Self::Cell]) {
+        match partials {
+            [partial] => to.iter_mut().zip(from).for_each(|(to, from)| Self::add(to, *partial, from)),
+            partials => {
+                let partials = partials.iter().zip(from);
+                to.iter_mut().zip(partials).for_each(|(to, (partial, from))| Self::add(to, *partial, from));
+            }
+        }
+    }
 }
 
 /// Numbers, so many at once.
@@ -38,18 +49,72 @@ where
 
     #[inline(always)]
     fn add(to: &mut [f64; LANES], partial: f64, from: &[f64; LANES]) {
-        for (to, &from) in to.iter_mut().zip(from) {
-            let product = partial * from;
-            *to += if product.is_nan() { undefined(partial, from) } else { product };
+        add_some(std::array::from_mut(to), [partial], std::array::from_ref(from));
+    }
+
+    #[inline(always)]
+    fn add_each(to: &mut [[f64; LANES]], partials: &[f64], from: &[[f64; LANES]]) {
+        let count = to.len();
+        let ((to, last_to), (from, last_from)) = (to.as_chunks_mut::<ABREAST>(), from.as_chunks::<ABREAST>());
+        if let [partial] = partials
+            && count > 1
+        {
+            to.iter_mut().zip(from).for_each(|(to, from)| add_some(to, [*partial; ABREAST], from));
+            last_to.iter_mut().zip(last_from).for_each(|(to, from)| Self::add(to, *partial, from));
+            return;
+        }
+        let (partials, last) = partials.as_chunks();
+        to.iter_mut()
+            .zip(partials)
+            .zip(from)
+            .for_each(|((to, partials), from)| add_some(to, *partials, from));
+        last_to.iter_mut().zip(last).zip(last_from).for_each(|((to, last), from)| Self::add(to, *last, from));
+    }
+}
+
+/// Cells that are added to at once.
+const ABREAST: usize = 8;
+
+/// Adds products, without a branch for each as long as all are numbers.
+#[inline(always)]
+fn add_some<const LANES: usize, const N: usize>(
+    to: &mut [[f64; LANES]; N],
+    partials: [f64; N],
+    from: &[[f64; LANES]; N],
+) {
+    let mut products = [[0.0; LANES]; N];
+    let mut is_undefined = false;
+    for n in 0..N {
+        for lane in 0..LANES {
+            products[n][lane] = partials[n] * from[n][lane];
+            is_undefined |= products[n][lane].is_nan();
+        }
+    }
+    if is_undefined {
+        define(&mut products, partials, from);
+    }
+    for n in 0..N {
+        for lane in 0..LANES {
+            to[n][lane] += products[n][lane];
         }
     }
 }
 
-/// A product that is NaN; but what is zero contributes nothing, also times infinity.
+/// Makes products zero that are not numbers because a factor is zero: what is zero contributes nothing, also times infinity.
 #[cold]
 #[inline(never)]
-fn undefined(partial: f64, from: f64) -> f64 {
-    if partial == 0.0 || from == 0.0 { 0.0 } else { partial * from }
+fn define<const LANES: usize, const N: usize>(
+    products: &mut [[f64; LANES]; N],
+    partials: [f64; N],
+    from: &[[f64; LANES]; N],
+) {
+    for ((products, partial), from) in products.iter_mut().zip(partials).zip(from) {
+        for (product, from) in products.iter_mut().zip(from) {
+            if partial == 0.0 || *from == 0.0 {
+                *product = 0.0;
+            }
+        }
+    }
 }
 
 /// A statement that a sweep has come to.

@@ -19,7 +19,7 @@ const BYTES: u64 = 64;
 /// A full chunk.
 #[derive(Debug)]
 enum Chunk {
-    Memory(Columns),
+    Memory(Box<Columns>),
     File(Place),
 }
 
@@ -172,7 +172,7 @@ impl Tape {
             self.kept += bytes;
             self.count(bytes);
             let full = std::mem::replace(&mut self.open, Columns::new(self.chunk));
-            self.full.push(Chunk::Memory(full));
+            self.full.push(Chunk::Memory(Box::new(full)));
             return true;
         }
         match self.store.append(&self.open) {

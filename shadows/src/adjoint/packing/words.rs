@@ -1,0 +1,106 @@
+//! Words of iterations: how each changes from one iteration to the next, found in one pass through all of them.
+//!
+//! Knows nothing of what words mean.
+
+/// Words that are looked at together.
+const TOGETHER: usize = 4;
+
+/// Words of so many iterations, one after the other.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    words: &'a [[u8; 8]],
+    /// Words of an iteration.
+    apart: usize,
+    count: usize,
+}
+
+impl Rows<'_> {
+    /// What `N` words, from number `at` on, advance by at first, and the bits by which they ever advance otherwise.
+    #[inline(always)]
+    fn compare<const N: usize>(self, at: usize) -> ([u64; N], [u64; N]) {
+        let row = |n: usize| -> &[[u8; 8]; N] {
+            self.words[n * self.apart + at..].first_chunk().expect("rows are whole")
+        };
+        let [mut before, mut steps, mut strays] = [[0; N]; 3];
+        let (first, second) = (row(0), row(1));
+        for i in 0..N {
+            before[i] = u64::from_le_bytes(second[i]);
+            steps[i] = before[i].wrapping_sub(u64::from_le_bytes(first[i]));
+        }
+        for n in 2..self.count {
+            let row = row(n);
+            for i in 0..N {
+                let now = u64::from_le_bytes(row[i]);
+                strays[i] |= now.wrapping_sub(before[i]) ^ steps[i];
+                before[i] = now;
+            }
+        }
+        (steps, strays)
+    }
+}
+
+/// How each word of an iteration changes.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    steps: Vec<u64>,
+    strays: Vec<u64>,
+}
+
+impl Words {
+    /// Looks at `count` iterations, two at least, of so many bytes each.
+    pub(super) fn look_at(&mut self, bytes: &[u8], apart: usize, count: usize) {
+        let (words, apart) = (bytes.as_chunks().0, apart / 8);
+        let rows = Rows { words, apart, count };
+        self.steps.clear();
+        self.strays.clear();
+        while self.steps.len() + TOGETHER <= apart {
+            let (steps, strays) = rows.compare::<TOGETHER>(self.steps.len());
+            self.steps.extend_from_slice(&steps);
+            self.strays.extend_from_slice(&strays);
+        }
+        while self.steps.len() < apart {
+            let ([step], [stray]) = rows.compare::<1>(self.steps.len());
+            self.steps.push(step);
+            self.strays.push(stray);
+        }
+    }
+
+    /// The constant that the word at an offset in bytes advances by, if it is one.
+    #[inline(always)]
+    pub(super) fn step(&self, at: usize) -> Option<u64> {
+        (self.strays[at / 8] == 0).then_some(self.steps[at / 8])
+    }
+
+    /// Tells whether the word at an offset in bytes, or that which the offset is in, stays.
+    #[inline(always)]
+    pub(super) fn stays(&self, at: usize) -> bool {
+        self.steps[at / 8] | self.strays[at / 8] == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_advance_by_what_their_differences_say() {
+        const APART: usize = 7;
+        let word = |n: u64, i: u64| match i {
+            0..3 => 5 + n.wrapping_mul(i),
+            3 => 9_u64.wrapping_sub(4 * n),
+            4 => n * n,
+            5 => u64::from(n == 5),
+            _ => u64::from(n == 0),
+        };
+        let words = (0..6).flat_map(|n| (0..APART as u64).map(move |i| word(n, i)));
+        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let mut found = Words::default();
+        found.look_at(&bytes, 8 * APART, 6);
+        let steps: Vec<_> = (0..APART).map(|i| found.step(8 * i)).collect();
+        assert_eq!(steps, [Some(0), Some(1), Some(2), Some(4_u64.wrapping_neg()), None, None, None]);
+        let stay: Vec<_> = (0..APART).filter(|i| found.stays(8 * i + 4)).collect();
+        assert_eq!(stay, [0]);
+        found.look_at(&bytes, 8 * APART, 5);
+        assert!(found.stays(8 * 5), "only what is looked at counts");
+    }
+}
