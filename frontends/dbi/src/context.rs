@@ -224,6 +224,8 @@ pub(crate) struct Context {
     pub(crate) exit: u64,
     /// Guest target of a missed indirect branch.
     pub(crate) ib_target: u64,
+    /// Mode of code that has branched through the shared table, as bits.
+    pub(crate) ib_mode: u64,
     /// Guest registers set aside inside a block: see `x86::code::Slot`.
     pub(crate) slots: [u64; 8],
     /// Number of the system call that is being made.
@@ -286,6 +288,7 @@ impl Context {
     pub(crate) const OFFSET_EXIT: u32 = offset_of!(Context, exit) as u32;
     pub(crate) const OFFSET_ENTRY: u32 = offset_of!(Context, entry) as u32;
     pub(crate) const OFFSET_IB_TARGET: u32 = offset_of!(Context, ib_target) as u32;
+    pub(crate) const OFFSET_IB_MODE: u32 = offset_of!(Context, ib_mode) as u32;
     pub(crate) const OFFSET_SLOTS: u32 = offset_of!(Context, slots) as u32;
     pub(crate) const OFFSET_SYSCALL_NUMBER: u32 = offset_of!(Context, syscall_number) as u32;
     pub(crate) const OFFSET_SYSCALL_NEXT: u32 = offset_of!(Context, syscall_next) as u32;

@@ -6,9 +6,9 @@
 use super::arena::{self, Exhausted};
 use super::region::{BlockId, Region, Runs, store_data};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
-use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_entries};
+use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_entries, table_index};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
-use crate::x86::mode::{Mode, TABLES};
+use crate::x86::mode::{Mode, SHARED_TABLE, TABLES};
 use crate::x86::superblock::Superblock;
 use hashbrown::{HashMap, HashTable};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
@@ -107,6 +107,8 @@ pub(crate) struct Cache {
     by_page: HashMap<u64, Vec<BlockId>, BuildHasherDefault<AddressHasher>>,
     link: bool,
     runs: Runs,
+    /// Arrivals in modes that took cells for set which were not, by entry of the shared table.
+    loose: Vec<u8>,
 }
 
 impl Cache {
@@ -120,9 +122,9 @@ impl Cache {
         annotates: bool,
     ) -> Result<Self, Exhausted> {
         let mut branch_tables = [0; TABLES];
-        let tables = if annotates { Mode::ISOLATED_TABLES.start } else { 1 };
-        for (n, table) in branch_tables[..tables].iter_mut().enumerate() {
-            *table = new_table(n)?;
+        let served = |&n: &usize| n == 0 || annotates && !Mode::ISOLATED_TABLES.contains(&n);
+        for n in (0..=SHARED_TABLE).filter(served) {
+            branch_tables[n] = new_table(n)?;
         }
         let hot = Region::new()?;
         let cold = Region::new()?;
@@ -139,6 +141,7 @@ impl Cache {
             by_page: HashMap::default(),
             link,
             runs: Runs::new(),
+            loose: vec![0; table_entries(SHARED_TABLE) as usize],
         };
         let start = cache.cold.position;
         cache.cold.store(start, code.code());
@@ -276,12 +279,22 @@ impl Cache {
         self.patch_rel32(patch, entry);
     }
 
+    /// Notes an indirect branch to `pc` in `mode`, which shares its table and takes cells for set that are not. Says whether
+    /// there have been so many that a block in that mode is worth while: to leave for a better one each time costs more.
+    pub(crate) fn is_often_loose(&mut self, pc: u64, mode: Mode) -> bool {
+        const OFTEN: u8 = 64;
+        let count = &mut self.loose[table_index(SHARED_TABLE, pc, mode) as usize];
+        *count = count.saturating_add(1);
+        *count >= OFTEN
+    }
+
     /// Lets indirect branches to the block's address find it.
     pub(crate) fn enter_in_table(&mut self, target: BlockId) {
         let block = &self.blocks[target as usize];
         if let Some(table) = block.made_of.mode.table().filter(|_| self.link) {
             // The check of arrivals stands at the block's very start.
-            self.set_table(table, block.made_of.pc, block.hot.0);
+            let (MadeOf { pc, mode, .. }, code) = (block.made_of, block.hot.0);
+            self.set_table(table, (pc, mode), code);
         }
     }
 
@@ -429,8 +442,8 @@ impl Cache {
             entry.remove();
         }
         let Some(table) = mode.table() else { return };
-        if table_get(&self.frame, table, pc) == check {
-            self.set_table(table, pc, self.frame.ib_misses[table]);
+        if table_get(&self.frame, table, (pc, mode)) == check {
+            self.set_table(table, (pc, mode), self.frame.ib_misses[table]);
         }
     }
 
@@ -458,8 +471,8 @@ impl Cache {
         }
     }
 
-    fn set_table(&mut self, table: usize, pc: u64, code: u64) {
-        store_data(table_entry(&self.frame, table, pc), &(code as u32).to_le_bytes());
+    fn set_table(&mut self, table: usize, at: (u64, Mode), code: u64) {
+        store_data(table_entry(&self.frame, table, at), &(code as u32).to_le_bytes());
     }
 
     fn clear_tables(&mut self) {
@@ -481,13 +494,13 @@ fn clear_table(frame: &Frame, table: usize) {
     }
 }
 
-/// Address of the entry for guest address `pc` in table `table`.
-fn table_entry(frame: &Frame, table: usize, pc: u64) -> u64 {
-    frame.branch_tables[table] + 4 * (pc % table_entries(table))
+/// Address of the entry for guest address `pc`, arrived at in `mode`, in table `table`.
+fn table_entry(frame: &Frame, table: usize, (pc, mode): (u64, Mode)) -> u64 {
+    frame.branch_tables[table] + 4 * table_index(table, pc, mode.onwards())
 }
 
-fn table_get(frame: &Frame, table: usize, pc: u64) -> u64 {
-    let entry = table_entry(frame, table, pc) as *const u32;
+fn table_get(frame: &Frame, table: usize, at: (u64, Mode)) -> u64 {
+    let entry = table_entry(frame, table, at) as *const u32;
     // SAFETY: the table, which belongs to this thread, has as many entries as the index may be.
     u64::from(unsafe { entry.read() })
 }

@@ -178,12 +178,11 @@ impl Thread {
             }
             stubs::EXIT_IB_MISS..=stubs::EXIT_LAST_IB_MISS => {
                 let target = self.context.ib_target;
-                self.mode = if self.mode.is_bare() {
-                    Mode::BARE
-                } else {
-                    let mode = Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize);
-                    events::mode_like(self, mode)
+                let Some(mode) = Mode::of_table((exit - stubs::EXIT_IB_MISS) as usize) else {
+                    self.shared_miss(target);
+                    return Next::Run;
                 };
+                self.mode = if self.mode.is_bare() { Mode::BARE } else { events::mode_like(self, mode) };
                 if !self.mode.is_wrapped() || events::stays_wrapped(self, target) {
                     self.indirect(target);
                 }
@@ -341,6 +340,21 @@ impl Thread {
             && self.counters.flushes == flushes
         {
             self.cache.link(exit, id);
+        }
+    }
+
+    /// An indirect branch to `target` missed the shared table. The thread goes on in the mode that its cells call for; only if the
+    /// branch was in it is that entered in the table, as another time cells may be set that are not now. A branch that often
+    /// takes cells for set which are not goes on so.
+    fn shared_miss(&mut self, target: u64) {
+        let mode = Mode::from_bits(self.context.ib_mode as u32);
+        events::look_up(self, target);
+        let may_go_on = self.mode.is_annotated() && self.mode.with_cells(0) == mode.with_cells(0);
+        if may_go_on && self.mode != mode && self.cache.is_often_loose(target, mode) {
+            self.mode = mode;
+        }
+        if self.mode == mode {
+            self.indirect(target);
         }
     }
 

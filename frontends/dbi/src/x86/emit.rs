@@ -69,8 +69,7 @@ impl Emitter {
         self.first_exit = place.first_exit;
         self.mode = mode.onwards();
         self.past_hook = mode.is_past_hook();
-        let table = mode.table().unwrap_or(0);
-        ib_entry(&mut self.out.hot, &self.frame, block.start, table);
+        ib_entry(&mut self.out.hot, &self.frame, block.start, mode);
         self.out.entry = self.out.hot.here();
         if compare {
             self.compare(block);
@@ -116,6 +115,7 @@ impl Emitter {
             return self.inside_function(block.start);
         }
         match self.own_function(block) {
+            Some(function) if self.mode.is_bare() => self.pass_function(block.start, function),
             Some(function) => self.enter_function(block.start, function),
             None => self.leave(ExitKind::Hook(block.start)),
         }

@@ -1,7 +1,9 @@
 //! Modes: what a block's code takes for granted. The same guest address has one block per mode it is met in.
 
 /// Number of indirect-branch tables.
-pub(crate) const TABLES: usize = 7;
+pub(crate) const TABLES: usize = 8;
+/// The table that all annotated modes share which have none of their own.
+pub(crate) const SHARED_TABLE: usize = TABLES - 1;
 
 /// Facts that a block's code takes for granted.
 ///
@@ -142,7 +144,7 @@ impl Mode {
 
     /// Modes that the indirect-branch tables serve; the first serves bare code too, which never runs beside annotated
     /// code.
-    const SERVED: [Mode; TABLES] =
+    const SERVED: [Mode; SHARED_TABLE] =
         // With 1, a float returned, or about to be stored, through rax.
         [
             Mode(0),
@@ -158,16 +160,19 @@ impl Mode {
     pub(crate) fn table(self) -> Option<usize> {
         match self.onwards() {
             Self::BARE => Some(0),
-            mode => Self::SERVED.iter().position(|&served| served == mode),
+            mode => {
+                let own = Self::SERVED.iter().position(|&served| served == mode);
+                own.or(mode.is_annotated().then_some(SHARED_TABLE))
+            }
         }
     }
 
     /// The tables of isolated modes.
-    pub(crate) const ISOLATED_TABLES: std::ops::Range<usize> = 5..TABLES;
+    pub(crate) const ISOLATED_TABLES: std::ops::Range<usize> = 5..SHARED_TABLE;
 
-    /// Mode that table `table` serves, but for bare code.
-    pub(crate) fn of_table(table: usize) -> Mode {
-        Self::SERVED[table]
+    /// Mode that table `table` serves, but for bare code; nothing for the shared one.
+    pub(crate) fn of_table(table: usize) -> Option<Mode> {
+        Self::SERVED.get(table).copied()
     }
 
     /// The mode whose [`bits`](Mode::bits) these are.
@@ -187,10 +192,15 @@ mod tests {
 
     #[test]
     fn tables_serve_the_modes_they_are_of() {
-        for table in 0..TABLES {
-            assert_eq!(Mode::of_table(table).table(), Some(table));
-            assert_eq!(Mode::ISOLATED_TABLES.contains(&table), Mode::of_table(table).may_settle());
+        for table in 0..SHARED_TABLE {
+            let mode = Mode::of_table(table).expect("a mode");
+            assert_eq!(mode.table(), Some(table));
+            assert_eq!(Mode::ISOLATED_TABLES.contains(&table), mode.may_settle());
         }
+        for mode in [Mode::cells(4), Mode::cells(1).isolated(true), Mode::cells(0).off()] {
+            assert_eq!(mode.table(), Some(SHARED_TABLE));
+        }
+        assert_eq!((Mode::of_table(SHARED_TABLE), Mode::OUT_OF_LINE.table()), (None, None));
     }
 
     #[test]

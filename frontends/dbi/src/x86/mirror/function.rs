@@ -71,6 +71,11 @@ impl Emitter {
         let may_carry = CALLER_SAVED.iter().fold(0, |mask, &n| mask | 1 << n);
         let function = block.function?;
         let mode = self.mode;
+        if mode.is_bare() {
+            // Nothing has a shadow, and where none is born of such operands, the function is to be counted only.
+            let settings = self.mirror.as_ref()?.settings;
+            return (!settings.slow && !settings.policy.is_born).then_some(function);
+        }
         let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
         let settings = self.mirror().settings;
         let inline = settings.rule.is_some() && !settings.slow && (self.has_upper() || !settings.wide);
@@ -120,6 +125,15 @@ impl Emitter {
         encode::increment(hot, Mem::rip(count));
         self.clear_cells(u16::MAX);
         self.on_inside(start);
+    }
+
+    /// Goes on at `start`, in the function that begins there: while nothing has a shadow, its calls are counted only.
+    pub(in crate::x86) fn pass_function(&mut self, start: u64, counted: Counted) {
+        let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(counted.number));
+        encode::increment(&mut self.out.hot, Mem::rip(count));
+        let onwards = self.out.hot.jmp_open();
+        let stub = self.stub(ExitKind::Jump(start, self.mode.past_hook()), onwards.0);
+        self.out.hot.patch(onwards, stub);
     }
 
     /// Notes operand `i`, in vector register `register`, and its shadow.
