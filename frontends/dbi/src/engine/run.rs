@@ -220,13 +220,14 @@ fn tool(
     let avx512 = carries && hidden && launch.session.avx512 && runtime::has_upper_registers();
     let session =
         Session::new(launch.session.clone(), program, Box::new(tree)).map_err(StartError::Session)?;
-    let mut constants = 0;
+    let mut places = (0, None);
     if carries {
         runtime::check_host().map_err(StartError::Host)?;
         sys::set_gs_base(planes::GS_BASE);
-        constants = runtime::constants().map_err(|_| NO_MEMORY)?;
+        let constants = runtime::constants().map_err(|_| NO_MEMORY)?;
+        places = (constants, Some(runtime::shared_word().map_err(|_| NO_MEMORY)?));
     }
-    let tool = Tool::new(session, loaded.entry, avx512, constants, table::name_of);
+    let tool = Tool::new(session, loaded.entry, avx512, places, table::name_of);
     for Code { interpreter, offset, start, end } in &loaded.code {
         let interpreter = interpreter.as_ref().map(PathBuf::from);
         let interpreter = interpreter.map(|path| path.canonicalize().unwrap_or(path));

@@ -133,7 +133,8 @@ pub(super) fn lock_atomics(process: &Process) {
     }
 }
 
-pub(super) fn unlock_atomics(process: &Process) {
+/// Lets other threads run atomic instructions again: this thread has, or has met a fault in one.
+pub(crate) fn unlock_atomics(process: &Process) {
     if let Some(tool) = &process.tool {
         tool.unlock_atomics();
     }

@@ -3,6 +3,7 @@
 use crate::engine::arena::{self, Exhausted};
 use crate::x86::rules::constant_bytes;
 use std::arch::is_x86_feature_detected;
+use std::sync::atomic::AtomicU32;
 
 /// Tells whether shadows can be kept in zmm16–31.
 pub(crate) fn has_upper_registers() -> bool {
@@ -21,6 +22,13 @@ pub(crate) fn check_host() -> Result<(), &'static str> {
     } else {
         Err("shadows need a processor with AVX2 and FMA (x86-64-v3)")
     }
+}
+
+/// A word that is 0, mapped within reach of translated code, in a page of its own: all threads write there.
+pub(crate) fn shared_word() -> Result<&'static AtomicU32, Exhausted> {
+    let at = arena::take(size_of::<AtomicU32>() as u64, libc::PROT_READ | libc::PROT_WRITE)?;
+    // SAFETY: the memory was just mapped for this, is zeroed and aligned to a page, and is never unmapped.
+    Ok(unsafe { &*(at as *const AtomicU32) })
 }
 
 /// Address of the constants, mapped within reach of translated code.

@@ -29,5 +29,5 @@ pub(crate) mod visit;
 
 pub(crate) use carrier::{Carrier, InlineCode, Reach, carry};
 pub(crate) use condition::consumed;
-pub(crate) use host::{check_host, constants, has_upper_registers};
+pub(crate) use host::{check_host, constants, has_upper_registers, shared_word};
 pub(crate) use tool::Tool;

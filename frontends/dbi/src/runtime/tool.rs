@@ -10,7 +10,7 @@ use crate::shadows::ShadowKind;
 use crate::x86::mirror::{Mirror, Settings};
 use shadowgrind_core::shadow::{Derivatives, Policy, Sent, Since};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Tool of a process: the shadow that is carried, and the session.
 pub(crate) struct Tool {
@@ -28,20 +28,21 @@ pub(crate) struct Tool {
     awake: AtomicBool,
     /// Address of the constants that annotations use.
     constants: u64,
-    /// True if a thread runs an atomic instruction between two stops.
-    atomics: AtomicBool,
+    /// Set to 1 while a thread runs an atomic instruction between two stops, or an exchange in translated code; nothing without
+    /// shadows.
+    atomics: Option<&'static AtomicU32>,
     /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
     pub(crate) handed: Option<Handed>,
 }
 
 impl Tool {
     /// A tool that is asleep, for a program whose first instruction is at `entry`. With `avx512`, shadows are kept in
-    /// the upper vector registers; `constants` is the address of those that annotations use.
+    /// the upper vector registers. Annotations use the constants at `constants`, and `atomics` as the lock of exchanges.
     pub(crate) fn new(
         session: Session,
         entry: u64,
         avx512: bool,
-        constants: u64,
+        (constants, atomics): (u64, Option<&'static AtomicU32>),
         name_of_call: fn(u64) -> Option<&'static str>,
     ) -> Tool {
         let kind = session.shadow();
@@ -60,7 +61,7 @@ impl Tool {
             name_of_call,
             awake: AtomicBool::new(false),
             constants,
-            atomics: AtomicBool::new(false),
+            atomics,
             handed: if shares { Handed::new() } else { None },
         }
     }
@@ -133,6 +134,7 @@ impl Tool {
             policy: self.policy(),
             slow: self.session.is_slow(),
             constants: self.constants,
+            atomics: self.atomics.map_or(0, |word| word.as_ptr() as u64),
             wide: self.session.may_use_avx512() && super::has_upper_registers(),
             has_avx512: super::has_upper_registers(),
             guest_end: GUEST_END,
@@ -142,7 +144,8 @@ impl Tool {
 
     /// Keeps other threads from running atomic instructions out of line; waits for one that does.
     pub(super) fn lock_atomics(&self) {
-        while self.atomics.swap(true, Ordering::Acquire) {
+        let Some(word) = self.atomics else { return };
+        while word.swap(1, Ordering::Acquire) != 0 {
             std::thread::yield_now();
         }
     }
@@ -153,8 +156,9 @@ impl Tool {
         self.handed.iter().for_each(Handed::forked);
     }
 
+    /// Lets other threads run atomic instructions out of line.
     pub(super) fn unlock_atomics(&self) {
-        self.atomics.store(false, Ordering::Release);
+        self.atomics.iter().for_each(|word| word.store(0, Ordering::Release));
     }
 
     /// Tells whether something is to happen before the instruction at `pc`.

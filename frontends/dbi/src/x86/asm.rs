@@ -158,6 +158,12 @@ impl Asm {
         self.rel32(slot, 0);
     }
 
+    /// `xchg [slot], ecx`: atomic.
+    pub(crate) fn exchange_ecx(&mut self, slot: u64) {
+        self.raw(&[0x87, 0x0d]);
+        self.rel32(slot, 0);
+    }
+
     /// `mov dword [slot], value`.
     pub(crate) fn store_imm32(&mut self, slot: u64, value: i32) {
         self.raw(&[0xc7, 0x05]);

@@ -109,6 +109,8 @@ pub(crate) struct Spilled {
     pub(crate) address: Option<Gpr>,
     /// The processor's MXCSR, in its slot.
     pub(crate) mxcsr: bool,
+    /// No register: the thread holds the lock of exchanges.
+    pub(crate) locked: bool,
     /// Vector registers, in the places of [`Context::aside`].
     pub(crate) vectors: [Option<Aside>; ASIDE],
 }

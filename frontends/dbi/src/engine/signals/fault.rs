@@ -78,6 +78,9 @@ fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
     if let Some(address) = spilled.address {
         regs[usize::from(address)] = slots[Slot::Address as usize];
     }
+    if spilled.locked {
+        events::unlock_atomics(thread.process);
+    }
     if spilled.mxcsr {
         let guest = exceptions::of_guest(thread.context, slots[Slot::Mxcsr as usize] as u32);
         registers::set_mxcsr(thread.context, guest);

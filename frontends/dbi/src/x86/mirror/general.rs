@@ -34,6 +34,9 @@ impl Emitter {
         // runs out of line, the value is there before its derivative: an exchange that sees none yet must wait for it.
         let exchanges =
             matches!(general, General::Exchange | General::CompareExchange | General::CompareExchangeWide);
+        if atomic && exchanges && general != General::CompareExchangeWide && self.has_exchanges() {
+            return self.exchange(at);
+        }
         if atomic && (exchanges || self.records()) {
             return self.out_of_line(at);
         }
@@ -85,7 +88,7 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if it overwrites a part of a float that has a shadow, or cuts one off.
-    fn guard_part(&mut self, at: At<'_>) {
+    pub(super) fn guard_part(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let Some(whole) = at.block.whole(insn.ip()) else { return };
         if self.mirror().settings.policy.derivatives.is_none() || self.mode.is_off() {

@@ -254,6 +254,9 @@ impl Emitter {
     /// Cold code that puts back what is borrowed and leaves.
     pub(super) fn leaving_stub(&mut self, leave: WayOut, scratch: bool) -> u64 {
         let start = self.out.cold.here();
+        if self.mirror().locked {
+            self.unlock_in_passing();
+        }
         if scratch {
             self.out.cold.load(RCX, self.frame.slot(Slot::Scratch));
         }

@@ -13,6 +13,7 @@ mod conversion;
 mod counting;
 mod double;
 mod encode;
+mod exchange;
 mod function;
 mod general;
 mod guard;
@@ -85,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) wide: bool,
     /// True if the processor has AVX-512.
     pub(crate) has_avx512: bool,
+    /// Address of the lock of exchanges.
+    pub(crate) atomics: u64,
     /// First address without a mirror.
     pub(crate) guest_end: u64,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
@@ -110,6 +113,8 @@ pub(crate) struct Mirror {
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
     temporaries: Temporaries,
+    /// The present instruction is an exchange that holds the lock.
+    locked: bool,
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
     /// The recorded operations, by number, and the number of the operation recorded at an address.
@@ -136,6 +141,7 @@ impl Mirror {
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
             temporaries: Temporaries::default(),
+            locked: false,
             ended: false,
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
@@ -219,6 +225,7 @@ impl Emitter {
         mirror.liveness.analyse(block);
         mirror.temporaries.analyse(block, &mut self.facts);
         mirror.borrowed = Borrowed::default();
+        mirror.locked = false;
         mirror.ended = false;
         if mirror.settings.appends {
             self.make_room(block);
@@ -367,7 +374,8 @@ impl Emitter {
 
     /// Registers that are spilled while the instruction is annotated, and `scratch` with them.
     fn spilled(&mut self, scratch: Option<Gpr>) -> Spilled {
-        Spilled { scratch, address: self.mirror().borrowed.address, ..Spilled::default() }
+        let Mirror { borrowed, locked, .. } = self.mirror();
+        Spilled { scratch, address: borrowed.address, locked: *locked, ..Spilled::default() }
     }
 
     /// Leaves the instruction to the engine, always.

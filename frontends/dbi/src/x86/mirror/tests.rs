@@ -82,6 +82,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
         doubt: None,
         suspicion: None,
         constants: CONTEXT + 0x9000,
+        atomics: CONTEXT + 0xa000,
         guest_end: 1 << 45,
         vdso: (0, 0),
         has_avx512: in_registers > 0,

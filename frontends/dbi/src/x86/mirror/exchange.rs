@@ -1,0 +1,67 @@
+//! Atomic exchanges of what carries no shadow, in translated code.
+//!
+//! While another thread's exchange runs out of line, its value is in memory before the value's shadow is: an exchange that
+//! sees no shadow must not come in between. So both hold one lock, which is the process's. Here it is taken without
+//! waiting, and where it is not free, or something does carry a shadow, the instruction is left to the engine. A fault gives
+//! the lock back (`Spilled::locked`), and no other signal is seen to before the block's next exit.
+
+use super::At;
+use super::Settings;
+use super::guard::WayOut;
+use crate::x86::asm::RCX;
+use crate::x86::code::Slot;
+use crate::x86::emit::Emitter;
+
+const JMP_BYTES: u8 = 5;
+
+impl Emitter {
+    /// Tells whether exchanges are seen to here: not where operations wait to be replayed, or are written down in order.
+    pub(super) fn has_exchanges(&mut self) -> bool {
+        let Settings { records, appends, slow, .. } = self.mirror().settings;
+        !records && !appends && !slow
+    }
+
+    /// A locked exchange, or compare-and-exchange, of up to eight bytes in memory.
+    pub(super) fn exchange(&mut self, at: At<'_>) {
+        if !self.open_operand(at) {
+            return self.out_of_line(at);
+        }
+        let sources = self.sources(at);
+        self.lock(at);
+        self.guard_part(at);
+        self.guard(at, &sources);
+        self.guest(at);
+        self.unlock(at);
+        self.close_operand();
+    }
+
+    /// Takes the lock of exchanges, or leaves the instruction to the engine. Keeps the flags.
+    fn lock(&mut self, at: At<'_>) {
+        let (word, scratch) = (self.mirror().settings.atomics, self.frame.slot(Slot::Scratch));
+        let taken = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true);
+        self.out.hot.store(scratch, RCX);
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
+        let hot = &mut self.out.hot;
+        hot.mov_imm(RCX, 1);
+        hot.exchange_ecx(word);
+        hot.jrcxz_over(JMP_BYTES);
+        hot.jmp(taken);
+        hot.load(RCX, scratch);
+        self.mirror().locked = true;
+        self.note_borrowed(at.index);
+    }
+
+    fn unlock(&mut self, at: At<'_>) {
+        let word = self.mirror().settings.atomics;
+        self.out.hot.store_imm32(word, 0);
+        self.mirror().locked = false;
+        self.note_borrowed(at.index);
+    }
+
+    /// Gives the lock back in cold code, for a way out; for the hot path it is still held.
+    pub(super) fn unlock_in_passing(&mut self) {
+        let word = self.mirror().settings.atomics;
+        self.out.cold.store_imm32(word, 0);
+    }
+}
