@@ -30,6 +30,15 @@ static __m256 floats(double x) { return _mm256_mul_ps(_mm256_set1_ps((float)x), 
 static __m128d pair(double x) { return _mm256_castpd256_pd128(doubles(x)); }
 static __m128 four(double x) { return _mm256_castps256_ps128(floats(x)); }
 
+/* One of three instructions in its legacy form, with the second operand in memory. */
+static __m128d in_memory(__m128d a, __m128d b, int which)
+{
+    if (which == 0) __asm__("haddpd %1, %0" : "+x"(a) : "m"(b));
+    else if (which == 1) __asm__("addsubpd %1, %0" : "+x"(a) : "m"(b));
+    else __asm__("dppd $0x31, %1, %0" : "+x"(a) : "m"(b));
+    return a;
+}
+
 #define D(name, vector, derivative) AT(name, of_doubles(vector), derivative, 0.75, -2.5)
 #define F(name, vector, derivative) AT(name "^", of_floats(vector), derivative, 0.75, -2.5)
 #define H(name, vector, derivative) AT(name, of_halves(vector), derivative, 0.75, -2.5)
@@ -55,6 +64,22 @@ static void arithmetic(void)
     D("minpd", _mm256_min_pd(doubles(x), _mm256_setr_pd(9, -9, 9, -9)), w < 0 ? 1 + (-5 < -9 ? 4 : 0) + 9 + (-10 < -9 ? 16 : 0) : 10);
     D("maxpd", _mm256_max_pd(doubles(x), _mm256_setr_pd(9, -9, 9, -9)), w < 0 ? 4 : 4 + 16);
     D("roundpd^", _mm256_round_pd(doubles(x), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC), 0);
+}
+
+/* Lanes of both operands combined, in memory and in registers, by masks that leave some out. */
+static void combined(void)
+{
+    Q("haddps-two", _mm_hadd_ps(four(x), four(x)), 3 + 14 + 9 + 28);
+    Q("hsubps", _mm_hsub_ps(four(x), _mm_set1_ps(5)), -1 - 2);
+    H("hsubpd-two", _mm_hsub_pd(pair(x), pair(x)), -1 - 2);
+    Q("addsubps", _mm_addsub_ps(_mm_set1_ps(2), four(x)), -1 + 4 - 9 + 16);
+    F("fmaddsubps", _mm256_fmaddsub_ps(floats(x), _mm256_set1_ps(10), floats(x)), 9 * (1 + 9 + 25 + 49) + 11 * (4 + 16 + 36 + 64));
+    Q("dpps-some", _mm_dp_ps(four(x), four(x), 0x5a), (2 + 4) * 20 * w);
+    Q("dpps-none", _mm_dp_ps(four(x), four(x), 0x0f), 0);
+    H("dppd-one", _mm_dp_pd(pair(x), pair(x), 0x21), 8 * w);
+    H("haddpd-memory", in_memory(pair(x), pair(x), 0), 3 + 2 * 3);
+    H("addsubpd-memory", in_memory(pair(x), pair(x), 1), 0 + 2 * 4);
+    H("dppd-memory", in_memory(pair(x), pair(x), 2), 10 * w);
 }
 
 static void shuffles(void)
@@ -296,6 +321,7 @@ static void conversions(void)
 static void checks(void)
 {
     arithmetic();
+    combined();
     shuffles();
     selections();
     memory();

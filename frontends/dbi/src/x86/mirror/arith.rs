@@ -327,7 +327,7 @@ impl Emitter {
     }
 
     /// Reads the guest's memory operand, so that a fault happens before anything has changed.
-    fn touch(&mut self, at: At<'_>) {
+    pub(super) fn touch(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if operand::has_memory(insn) {
             let bytes = insn.memory_size().size() as u8;

@@ -19,6 +19,7 @@ mod general;
 mod guard;
 mod half;
 pub(crate) mod isolation;
+mod lanes;
 mod liveness;
 mod logic;
 mod logic_vex;
@@ -330,6 +331,11 @@ impl Emitter {
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
+            Row::FusedAlternating { .. } | Row::AddSub(_) | Row::Horizontal(..) | Row::DotProduct(_)
+                if !slow && !records && !appends =>
+            {
+                self.across(at, row);
+            }
             Row::Narrow(shape) => self.conversion(at, false, shape),
             Row::Widen(shape) => self.conversion(at, true, shape),
             Row::FromHalf if records || appends => self.fresh(at, Format::F32, Shape::Packed),

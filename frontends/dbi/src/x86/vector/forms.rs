@@ -182,6 +182,12 @@ pub(crate) const WIDEN_HALF: Form = Form::fixed(2, 1, 0x13).wide(Wide::Never).me
 /// `vcvtps2ph`, towards `rm`, rounding by the immediate: length that of the operand. Format F32.
 pub(crate) const NARROW_HALF: Form = Form::fixed(3, 1, 0x1d).wide(Wide::Never).memory(Memory::Half);
 
+/// `vunpcklps`, `vunpcklpd`; packed only.
+pub(crate) const UNPACK_LOW: Form = Form::float(0x14);
+/// `vunpckhps`, `vunpckhpd`; packed only.
+pub(crate) const UNPACK_HIGH: Form = Form::float(0x15);
+/// `vshufps`, `vshufpd` by immediate; packed only.
+pub(crate) const SHUFFLE: Form = Form::float(0xc6);
 /// `vpand`, as `vpandd`, `vpandq` in EVEX. Logic is packed: length is never scalar.
 pub(crate) const AND: Form = Form::fixed(1, 1, 0xdb);
 /// `vpandn`: `rm` where `second` has no bit.
