@@ -11,7 +11,7 @@ const FAST: [&[&str]; 2] = [&[], &["--no-avx512"]];
 const SLOW: &[&str] = &["--reference-path"];
 
 /// Programs of the benchmark, with arguments that keep them short.
-const GUESTS: [(&str, &[&str]); 7] = [
+const GUESTS: [(&str, &[&str]); 18] = [
     ("nbody.c", &["300"]),
     ("lu.c", &["20"]),
     ("gram_schmidt.c", &["10"]),
@@ -19,6 +19,17 @@ const GUESTS: [(&str, &[&str]); 7] = [
     ("sums.c", &["200"]),
     ("libm.c", &["300"]),
     ("burgers.cpp", &["20", "10"]),
+    ("horizontal.c", &["haddpd", "300"]),
+    ("horizontal.c", &["dppd", "300"]),
+    ("horizontal.c", &["dpps", "300"]),
+    ("horizontal.c", &["addsub", "300"]),
+    ("bit_tricks.c", &["and", "300"]),
+    ("bit_tricks.c", &["or", "300"]),
+    ("bit_tricks.c", &["xor", "300"]),
+    ("bit_tricks.c", &["add", "300"]),
+    ("bit_tricks.c", &["shift", "300"]),
+    ("bit_tricks.c", &["ldexp", "300"]),
+    ("qsort.c", &["2"]),
 ];
 
 const FLAGS: [&[&str]; 3] = [&["-O0"], &["-O2"], &["-O3", "-march=x86-64-v3"]];

@@ -179,7 +179,7 @@ fn sample(
     wrap: impl Fn(&[OsString]) -> Vec<OsString>,
 ) -> Result<Sample, String> {
     let usage = measure(times, &wrap(&commands.native))?;
-    let subtract = row.figure == Figure::CpuWithoutStart;
+    let subtract = matches!(row.figure, Figure::CpuWithoutStart | Figure::Nanoseconds(_));
     let start = if subtract { Some(measure(1, &wrap(&commands.start))?) } else { None };
     Ok((usage, start))
 }
@@ -189,6 +189,7 @@ fn figure(figure: Figure, native: &Sample, other: &Sample) -> f64 {
     match figure {
         Figure::Cpu | Figure::CpuWithoutStart => steady(other) / steady(native),
         Figure::Wall => other.0.wall / native.0.wall,
+        Figure::Nanoseconds(operations) => (steady(other) - steady(native)) * 1e9 / operations as f64,
         Figure::Milliseconds => (other.0.cpu - native.0.cpu) * 1e3,
         Figure::Megabytes => (other.0.resident - native.0.resident) / f64::from(1 << 20),
     }

@@ -9,6 +9,8 @@ pub enum Figure {
     CpuWithoutStart,
     /// Ratio of elapsed times.
     Wall,
+    /// Additional CPU nanoseconds for each of so many operations, each run without a trivial one of the same program.
+    Nanoseconds(u64),
     /// Additional CPU milliseconds.
     Milliseconds,
     /// Additional resident megabytes.
@@ -21,6 +23,7 @@ impl Figure {
         match self {
             Figure::Cpu | Figure::CpuWithoutStart => "×",
             Figure::Wall => "× wall",
+            Figure::Nanoseconds(_) => "ns",
             Figure::Milliseconds => "ms",
             Figure::Megabytes => "MB",
         }
@@ -47,7 +50,7 @@ pub struct Row {
     pub program: Program,
     /// Its arguments; `{gzip}` and `{xz}` are the prepared inputs.
     pub args: &'static [&'static str],
-    /// The arguments of the trivial run that `CpuWithoutStart` subtracts.
+    /// The arguments of the trivial run that `CpuWithoutStart` and `Nanoseconds` subtract.
     pub start: &'static [&'static str],
     /// Options of the tool: what is seeded, how precise.
     pub options: &'static [&'static str],
@@ -80,6 +83,16 @@ const fn guest(
     args: &'static [&'static str],
 ) -> Row {
     Row { name, program: Program::Guest(source, flags), args, ..BASE }
+}
+
+/// A guest whose trivial run has the arguments `start`.
+const fn steady(
+    name: &'static str,
+    source: &'static str,
+    args: &'static [&'static str],
+    start: &'static [&'static str],
+) -> Row {
+    Row { start, figure: Figure::CpuWithoutStart, ..guest(name, source, O2, args) }
 }
 
 const fn installed(name: &'static str, program: &'static str, args: &'static [&'static str]) -> Row {
@@ -141,6 +154,7 @@ const NONE: &[Row] = &[
     installed("gzip", "gzip", &["-6", "-c", "{gzip}"]).must(1.35).want(1.2),
     installed("xz", "xz", &["-0", "-c", "{xz}"]).must(1.35).want(1.2),
     guest("1 M getppid", "getppid.c", O2, &["1000000"]).must(4.0).want(3.0),
+    steady("clearing and reading exception flags", "fenv.c", &["300000"], &["1"]).must(2.0),
     guest("2 threads, independent work", "threads.c", O2, &["20000000"])
         .figure(Figure::Wall)
         .must(1.15)
@@ -190,6 +204,54 @@ const DOT: &[Row] = &[
         .must(6.0)
         .want(3.5),
     guest("libm-heavy loop", "libm.c", O2, &["12000000"]).with(SHIFT).must(3.0).want(2.0),
+    steady("haddpd", "horizontal.c", &["haddpd", "20000000"], &["haddpd", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("dppd", "horizontal.c", &["dppd", "20000000"], &["dppd", "1"]).with(SHIFT).must(20.0).want(8.0),
+    steady("dpps", "horizontal.c", &["dpps", "20000000"], &["dpps", "1"]).with(SHIFT).must(20.0).want(8.0),
+    steady("addsubpd", "horizontal.c", &["addsub", "20000000"], &["addsub", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("sign cleared by and", "bit_tricks.c", &["and", "2000000"], &["and", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("sign set by or", "bit_tricks.c", &["or", "2000000"], &["or", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("sign turned by xor", "bit_tricks.c", &["xor", "2000000"], &["xor", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("exponent by add", "bit_tricks.c", &["add", "2000000"], &["add", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("sign shifted out", "bit_tricks.c", &["shift", "2000000"], &["shift", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("exponent cut out and put in", "bit_tricks.c", &["ldexp", "1000000"], &["ldexp", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("qsort of doubles", "qsort.c", &["500"], &["1"]).with(SHIFT).must(8.0),
+    steady("atomic exchange", "atomics.c", &["xchg", "3000000"], &["xchg", "1"])
+        .with(SHIFT)
+        .figure(Figure::Nanoseconds(3_000_000))
+        .must(150.0),
+    steady("atomic compare-and-exchange", "atomics.c", &["cmpxchg", "3000000"], &["cmpxchg", "1"])
+        .with(SHIFT)
+        .figure(Figure::Nanoseconds(3_000_000))
+        .must(150.0),
+    steady("printf of a double", "printf.c", &["20000"], &["10"])
+        .with(SHIFT)
+        .figure(Figure::Nanoseconds(20_000))
+        .must(1500.0),
+    steady("libm, nothing seeded", "libm.c", &["3000000"], &["1"]).must(1.6),
     installed("gzip, nothing seeded", "gzip", &["-6", "-c", "{gzip}"]).must(2.0).want(1.5),
     installed("xz, nothing seeded", "xz", &["-0", "-c", "{xz}"]).must(2.0).want(1.5),
     python("CPython loop, nothing seeded", "float_loop.py", &["5000000"], &["1"]).must(2.8).want(2.0),
@@ -207,6 +269,17 @@ const DOT: &[Row] = &[
 const BITS_256: &[&str] = &["--precision=256"];
 const BITS_1000: &[&str] = &["--precision=1000"];
 
+/// Time for an operation of a recurrence: 16 operations in each of 100,000 turns, fused ones counted twice.
+const fn per_operation(
+    name: &'static str,
+    flags: &'static [&'static str],
+    args: &'static [&'static str],
+) -> Row {
+    Row { start: &["10"], ..guest(name, "decay.c", flags, args) }
+        .with(BITS_256)
+        .figure(Figure::Nanoseconds(1_600_000))
+}
+
 // Programs a hundred times slower under the tool have to be short: ten native runs make a sample.
 const MPFR: &[Row] = &[
     guest("n-body", "nbody.c", O2, &["100000"]).times(10).with(BITS_256).must(400.0).want(150.0),
@@ -219,6 +292,14 @@ const MPFR: &[Row] = &[
     guest("Gram-Schmidt, 1000 bits", "gram_schmidt.c", O2, &["40"]).times(20).with(BITS_1000).must(1200.0),
     guest("burgers, 1000 bits", "burgers.cpp", O2, &["60", "50"]).times(20).with(BITS_1000).must(1200.0),
     guest("PID, 1000 bits", "pid.c", O2, &["250000"]).times(20).with(BITS_1000).must(1200.0),
+    per_operation("recurrence of doubles", O2, &["100000"]).must(120.0),
+    per_operation("recurrence of floats", O2_FLOAT, &["100000"]).must(180.0),
+    per_operation("recurrence with FMA", &["-O2", "-mfma", "-ffp-contract=fast"], &["100000"]).must(180.0),
+    per_operation("recurrence that dies out", O2, &["100000", "dies"]).must(240.0),
+    steady("printf of a double", "printf.c", &["20000"], &["10"])
+        .with(BITS_256)
+        .figure(Figure::Nanoseconds(20_000))
+        .must(3000.0),
     python("CPython float loop, start subtracted", "float_loop.py", &["500000"], &["1"]).must(60.0),
     installed("no floats: gzip", "gzip", &["-6", "-c", "{gzip}"]).must(2.5),
     installed("no floats: xz", "xz", &["-0", "-c", "{xz}"]).must(2.5),

@@ -57,6 +57,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// Where the shadows of vector registers are in this run.
+fn binding() -> &'static str {
+    let without = std::env::var("SHADOWGRIND_ENGINE_OPTIONS").is_ok_and(|o| o.contains("--no-avx512"));
+    if host::has_cpu_flag("avx512f") && !without {
+        "in registers, with AVX-512"
+    } else {
+        "in memory, without AVX-512"
+    }
+}
+
 fn run(options: &Options) -> Result<bool, String> {
     if let Some(times) = options.measure {
         let usage = measure::measure_here(times, &options.command)?;
@@ -70,6 +80,7 @@ fn run(options: &Options) -> Result<bool, String> {
         return Ok(true);
     }
     let mut lines = Vec::new();
+    println!("{}: shadows {}", options.shadow, binding());
     println!("{}", head());
     for row in rows {
         if let Some(result) = measure_row(row, options)? {
