@@ -152,9 +152,10 @@ impl Seen {
             .sum()
     }
 
-    /// Tells whether an output has no more digits than a float of four bytes.
+    /// Tells whether an output and its derivative have no more digits than floats of four bytes.
     pub(super) fn is_single(&self, index: u64) -> bool {
         let output = self.outputs.iter().find(|output| output.index == index);
-        output.is_some_and(|output| f64::from(output.value as f32) == output.value)
+        let fits = |x: f64| f64::from(x as f32) == x;
+        output.is_some_and(|output| fits(output.value) && output.dot.is_some_and(fits))
     }
 }
