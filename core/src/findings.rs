@@ -4,6 +4,7 @@
 //! and the folding of repeated outputs come when a report is written, and so does every format.
 
 mod answers;
+mod confirmation;
 mod decimal;
 mod index_set;
 mod listing;
@@ -20,6 +21,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
+pub use confirmation::{Confirmation, Confirmed, Missed};
 pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};
 pub use output::{Judgement, Label, Output, OutputKind, OutputShadow};
@@ -62,6 +64,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Findings that the user does not want to hear about.
     pub suppressed: Vec<Finding>,
+    /// The comparison with a second run, if there was one.
+    pub confirmation: Option<Confirmation>,
     /// Reasons why the fields above say less than they seem to.
     pub warnings: Vec<Warning>,
     /// A list of what can be named, if that was asked for.
@@ -91,6 +95,7 @@ impl Report {
             answers: None,
             findings: Vec::new(),
             suppressed: Vec::new(),
+            confirmation: None,
             warnings: Vec::new(),
             coverage: Coverage::default(),
             stacks: HashMap::new(),
@@ -318,6 +323,8 @@ pub struct Finding {
     pub share: Option<f64>,
     /// Sites of the findings this one is a consequence of: a comparison flips because its operands were wrong before.
     pub causes: Vec<Site>,
+    /// The word of a second run on it, if there was one.
+    pub confirmed: Option<Confirmed>,
 }
 
 impl Finding {
@@ -343,6 +350,7 @@ impl Finding {
             contribution: 0.0,
             share: None,
             causes: Vec::new(),
+            confirmed: None,
         }
     }
 }

@@ -252,6 +252,8 @@ pub struct Policy {
     pub exchange: Exchange,
     /// The way it knows derivatives, if that is what it is about: what loses one is then a gap.
     pub derivatives: Option<Derivatives>,
+    /// Name of the shadow that tells which of its findings are right, if there is one.
+    pub confirmed_by: Option<&'static str>,
 }
 
 impl Policy {
@@ -270,6 +272,7 @@ impl Policy {
         evaluated: &[],
         exchange: Exchange::Replace,
         derivatives: None,
+        confirmed_by: None,
     };
 
     /// The policy of a shadow that is born of any operation, and sees all there is.

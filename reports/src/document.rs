@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
-use shadowgrind_core::findings::{IndexSet, Report, Subject, Topic, Written};
+use shadowgrind_core::findings::{Confirmed, IndexSet, Report, Subject, Topic, Written};
 use shadowgrind_core::site::{Module, Place, Site, SiteTable};
 
 use crate::fold::{Folded, Reach};
@@ -132,6 +132,17 @@ impl<'a> Document<'a> {
         all.binary_search_by_key(&index, |written| written.output).ok().map(|at| &all[at])
     }
 
+    /// Consequences of a cause, but for those that a second run has refuted.
+    pub(crate) fn symptoms(&self, cause: &Cause) -> impl Iterator<Item = &Cause> {
+        let all = cause.symptoms.iter().map(|&symptom| &self.causes[symptom]);
+        all.filter(|symptom| symptom.finding.confirmed != Some(Confirmed::Refuted))
+    }
+
+    /// Number of causes of which a second run has said this.
+    pub(crate) fn count_confirmed(&self, word: Confirmed) -> u64 {
+        self.causes.iter().filter(|cause| cause.finding.confirmed == Some(word)).count() as u64
+    }
+
     /// The source line of a cause.
     pub fn source(&self, cause: usize) -> Option<&str> {
         self.sources.get(cause)?.as_deref()
@@ -152,8 +163,9 @@ impl<'a> Document<'a> {
     fn section(&self, index: usize) -> Option<Section> {
         let cause = &self.causes[index];
         let topic = |index: usize| self.causes[index].finding.kind.topic();
-        let decides = || cause.symptoms.iter().any(|&symptom| topic(symptom) != Topic::Error);
+        let decides = || self.symptoms(cause).any(|symptom| symptom.finding.kind.topic() != Topic::Error);
         match topic(index) {
+            _ if cause.finding.confirmed == Some(Confirmed::Refuted) => Some(Section::Refuted),
             Topic::Decision if cause.finding.count == 0 => Some(Section::Unsettled),
             Topic::Decision => Some(Section::Decisions),
             Topic::Special => Some(Section::Special),
@@ -197,13 +209,16 @@ pub enum Section {
     Unsettled,
     /// Births of NaN and infinities.
     Special,
+    /// Whatever a second run has refuted.
+    Refuted,
     /// Causes that made nothing wrong that left the program, and decided nothing.
     Hidden,
 }
 
 impl Section {
     /// Those that follow the causes, in order.
-    pub(crate) const APART: [Section; 3] = [Section::Decisions, Section::Unsettled, Section::Special];
+    pub(crate) const APART: [Section; 4] =
+        [Section::Decisions, Section::Unsettled, Section::Special, Section::Refuted];
 }
 
 /// Places by site, each asked for once.

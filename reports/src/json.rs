@@ -54,6 +54,7 @@ fn report<'a>(document: &'a Document<'a>) -> wire::Report<'a, Outputs<'a>> {
         directions: asked.map(|answers| answers.directions.iter().map(directions).collect()),
         budget: rounded.map(|answers| budget(document, answers)),
         tape: answers.map(|answers| answers.tape.into()),
+        confirmation: report.confirmation.as_ref().map(Cow::Borrowed),
         warnings: report.warnings.iter().map(warning).collect(),
         coverage: coverage(document),
     }
@@ -248,6 +249,7 @@ fn finding<'a>(document: &'a Document<'_>, cause: &'a Cause) -> wire::Finding<'a
         shares: finding.shares.beside(&finding.outputs).map(share).collect(),
         hint: finding.hint.as_deref().map(Cow::from),
         remedies: finding.remedies.iter().map(wire::Remedy::from).collect(),
+        confirmed: finding.confirmed,
         stack: document.callers(cause).map(Cow::Borrowed).collect(),
         cause: cause.cause.map(|cause| document.causes[cause].rank),
     }

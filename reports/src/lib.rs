@@ -17,6 +17,7 @@ pub mod json;
 mod matrix;
 pub mod names;
 pub mod rank;
+pub mod second;
 pub mod suppress;
 mod tables;
 pub mod target;

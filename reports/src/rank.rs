@@ -126,6 +126,7 @@ fn merge(a: &Finding, b: &Finding) -> Finding {
         share: [a.share, b.share].into_iter().flatten().reduce(|x, y| (x + y).min(1.0)),
         hint: major.hint.clone().or_else(|| minor.hint.clone()),
         causes,
+        confirmed: a.confirmed.into_iter().chain(b.confirmed).min(),
         ..major.clone()
     }
 }

@@ -3,7 +3,7 @@
 //! "Clean" is a promise: that nothing wrong left the program, that it went no other way than in the reals, and that
 //! whatever could have told otherwise was looked at.
 
-use shadowgrind_core::findings::{Report, Topic};
+use shadowgrind_core::findings::{Confirmed, Report, Topic};
 
 use crate::fold::{Folded, Judged};
 use crate::rank::Cause;
@@ -46,13 +46,16 @@ pub struct Verdict {
     pub precise: bool,
     /// Operations that were looked at, where they are counted.
     pub operations: Option<u64>,
+    /// True if there was a second run that does not call the program clean.
+    pub doubted: bool,
 }
 
 impl Verdict {
     /// The verdict on `report`, whose causes and outputs are these.
     pub(crate) fn of(report: &Report, causes: &[Cause], outputs: &Folded) -> Verdict {
-        let places =
-            |wanted: &dyn Fn(&Cause) -> bool| causes.iter().filter(|cause| wanted(cause)).count() as u64;
+        // What the second run has refuted counts for nothing.
+        let all = || causes.iter().filter(|cause| cause.finding.confirmed != Some(Confirmed::Refuted));
+        let places = |wanted: &dyn Fn(&Cause) -> bool| all().filter(|cause| wanted(cause)).count() as u64;
         let topic = |cause: &Cause| cause.finding.kind.topic();
         Verdict {
             outputs: report.outputs.len(),
@@ -64,6 +67,7 @@ impl Verdict {
             exhausted: report.coverage.exhausted.iter().map(|exhausted| exhausted.count).sum(),
             precise: report.settings.precision.is_some(),
             operations: report.coverage.operations,
+            doubted: report.confirmation.as_ref().is_some_and(|second| !second.clean),
         }
     }
 
@@ -123,6 +127,9 @@ impl Verdict {
                 count(self.lost, "float")
             ));
         }
+        if self.doubted {
+            return Some("the second run is not (see Coverage)".to_owned());
+        }
         let exhausted = count(self.exhausted, "result");
         (self.exhausted > 0).then(|| match self.precise {
             true => format!("the reals could not tell {exhausted} from zero: try a higher --precision"),
@@ -145,6 +152,7 @@ mod tests {
         exhausted: 0,
         precise: true,
         operations: Some(7),
+        doubted: false,
     };
 
     #[test]
@@ -155,6 +163,7 @@ mod tests {
             Verdict { lost: 1, ..RIGHT },
             Verdict { exhausted: 1, ..RIGHT },
             Verdict { operations: Some(0), ..RIGHT },
+            Verdict { doubted: true, ..RIGHT },
         ] {
             assert!(!verdict.is_clean() && verdict.problems().is_empty(), "{verdict:?}");
             assert!(verdict.keeps_from_clean().is_some());

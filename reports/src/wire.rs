@@ -12,7 +12,7 @@ mod output;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use shadowgrind_core::findings::{Listed, Number, Program, SCHEMA};
+use shadowgrind_core::findings::{Confirmation, Listed, Number, Program, SCHEMA};
 use shadowgrind_core::site::Place;
 
 pub use coverage::{Coverage, Decided, Exhausted, Gap, Overwritten, Wrapped};
@@ -71,6 +71,9 @@ pub struct Report<'a, O = Vec<Output<'a>>> {
     /// Size of the record of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tape: Option<Tape>,
+    /// The comparison with a second run, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Cow<'a, Confirmation>>,
     /// Reasons why the fields above say less than they seem to.
     pub warnings: Vec<Warning<'a>>,
     /// Coverage: operations watched, and those that were not.

@@ -1,8 +1,8 @@
 //! The sentences of a report, the same in every format that people read.
 
 use shadowgrind_core::findings::{
-    Decided, Finding, FindingKind, Interval, Listed, Listing, OutputKind, Program, Remedy, Report, Spread,
-    Tape, Topic, Value, VariableRange, Witness, Wrapped,
+    Confirmed, Decided, Finding, FindingKind, Interval, Listed, Listing, OutputKind, Program, Remedy, Report,
+    Spread, Tape, Topic, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
@@ -205,6 +205,7 @@ pub(crate) fn section(section: Section) -> &'static str {
         Section::Decisions => "Decisions",
         Section::Unsettled => "Unsettled decisions",
         Section::Special => "NaN and infinities",
+        Section::Refuted => "Refuted by the second run",
         Section::Hidden => "Without consequence",
     }
 }
@@ -301,11 +302,44 @@ pub(crate) fn facts(document: &Document<'_>, index: usize, verbose: bool) -> Vec
     let reached = || reaches(document, document.reached(index)).map(|text| text + &part(finding));
     say("reaches", is_telling.then(reached).flatten());
     say("goes wrong", ranges(&finding.ranges, verbose));
-    let symptoms = cause.symptoms.iter().map(|&symptom| symptom_of(&document.causes[symptom]));
+    let symptoms = document.symptoms(cause).map(symptom_of);
     say("leads to", Some(some(symptoms.collect())).filter(|text| !text.is_empty()));
     say("try", finding.remedies.first().map(remedy));
+    say("second run", finding.confirmed.map(|word| second_run_on(word).to_owned()));
     say("note", finding.hint.clone());
     facts
+}
+
+/// Word of the second run on a finding.
+fn second_run_on(word: Confirmed) -> &'static str {
+    match word {
+        Confirmed::Confirmed => "confirms it",
+        Confirmed::Unsettled => "cannot tell",
+        Confirmed::Refuted => "has nothing of the kind here: not counted",
+    }
+}
+
+/// Report of the second run: its price, its words on the findings, and its own verdict.
+fn second_run(document: &Document<'_>) -> Vec<(&'static str, String)> {
+    let Some(second) = &document.report.confirmation else { return Vec::new() };
+    let [confirmed, refuted, unsettled] = [Confirmed::Confirmed, Confirmed::Refuted, Confirmed::Unsettled]
+        .map(|word| document.count_confirmed(word));
+    let findings = count(confirmed + refuted + unsettled, "finding");
+    let (shadow, first_s, second_s) = (&second.shadow, second.first_s, second.second_s);
+    let price = format!("{second_s:.2} s of processor time, after {first_s:.2} s of the first");
+    let open = if unsettled > 0 { format!(", {} unsettled", number(unsettled)) } else { String::new() };
+    let text = format!(
+        "under {shadow}, {price}: of {findings} {} confirmed, {} refuted{open}; its verdict: {}",
+        number(confirmed),
+        number(refuted),
+        second.verdict
+    );
+    let missed = second.missed.iter().map(|missed| {
+        format!("{} ({}) in {}", kind(missed.kind), missed.operation, or_unknown(whereabouts(&missed.place)))
+    });
+    let missed = some(missed.collect());
+    let missed = (!missed.is_empty()).then_some(("also finds", missed));
+    [("second run", text)].into_iter().chain(missed).collect()
 }
 
 /// A better way, and its proof: `1.0 / (sqrt(x + 1.0) + sqrt(x)): 50.5 → 0.4 bits on 200 recorded inputs`.
@@ -522,5 +556,6 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     facts.extend(overwritten(document).map(|text| ("seeds", text)));
     facts.extend(exhausted(document).map(|text| ("precision", text)));
     facts.extend(unexplained(coverage.unexplained).map(|text| ("causes", text)));
+    facts.extend(second_run(document));
     facts
 }

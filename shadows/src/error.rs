@@ -37,7 +37,7 @@ use crate::dot;
 use crate::mpfr::measure;
 use crate::mpfr::real::Real;
 use crate::mpfr::reals::Mpfr;
-use crate::mpfr::{Left, What, convert, verdict};
+use crate::mpfr::{Left, MpfrShadow, What, convert, verdict};
 use causes::{Causes, WATCH};
 
 /// The smallest positive numbers.
@@ -315,6 +315,7 @@ impl Shadow for ErrorShadow {
         long_rules: true,
         evaluated: functions::KNOWN,
         sent: Sent::Unseen,
+        confirmed_by: Some(MpfrShadow::NAME),
         ..Policy::BORN
     };
 

@@ -5,7 +5,7 @@ use clap::{ArgAction, Parser, ValueEnum, value_parser};
 use shadowgrind_core::findings::Listed;
 use shadowgrind_core::moves::{Along, Moves};
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
-use shadowgrind_dbi::{IsaLevel, Launch, Options, SessionConfig, ShadowKind};
+use shadowgrind_dbi::{IsaLevel, Launch, Options, SecondRun, SessionConfig, ShadowKind, StandBy};
 use shadowgrind_reports::target::{ReportTarget, TargetError};
 use shadowgrind_reports::terminal::Style;
 use shadowgrind_reports::verdict::Concern;
@@ -132,6 +132,11 @@ pub(crate) struct Cli {
         hide_default_value = true, help_heading = REALS)]
     remedies: bool,
 
+    /// Run the program once more when it has ended, under the shadow that tells which findings are right, at that one's
+    /// price: it runs twice, and so does all that it does to files and elsewhere
+    #[arg(long, help_heading = REALS)]
+    confirm: bool,
+
     /// Write all gradients to a file for numpy: outputs × components
     #[arg(long, value_name = "FILE.npy", help_heading = TAPES)]
     gradient: Option<PathBuf>,
@@ -237,6 +242,10 @@ pub(crate) struct Cli {
     /// Descriptor of what the processes of one command write for each other
     #[arg(long, value_name = "N", hide = true)]
     book: Option<i32>,
+
+    /// Process that stands by for a second run, and the files that the standard streams are
+    #[arg(long, value_name = "N:…", hide = true)]
+    stand_by: Option<StandBy>,
 
     /// The process that the user started, if another program has executed this one
     #[arg(long, value_name = "PID", hide = true)]
@@ -361,6 +370,11 @@ impl Cli {
             let with: Vec<&str> = with.collect();
             return Err(format!("{option} needs --shadow={}", with.join("|")));
         }
+        if self.confirm && self.shadow.confirmed_by().is_none() {
+            let with = ShadowKind::ALL.iter().filter(|kind| kind.confirmed_by().is_some());
+            let with: Vec<&str> = with.map(|kind| kind.name()).collect();
+            return Err(format!("--confirm needs --shadow={}", with.join("|")));
+        }
         self.directions()?;
         match &self.tape_dir {
             Some(dir) if !dir.is_dir() => Err(format!("--tape-dir={}: no such directory", dir.display())),
@@ -390,6 +404,7 @@ impl Cli {
             target.probe(std::process::id(), reports.forked)?;
         }
         let options = self.options(all);
+        let second_run = self.second_run(all);
         let session = self.session(reports);
         let mut command = self.command.into_iter();
         let program = command.next().unwrap_or_default();
@@ -400,6 +415,8 @@ impl Cli {
             descriptor: self.descriptor,
             messages: self.messages,
             book: self.book,
+            second_run,
+            stand_by: self.stand_by,
             first_process: self.first_process,
             stack_limit: self.stack_limit,
             options,
@@ -470,6 +487,7 @@ impl Cli {
             error_threshold: self.error_threshold,
             expression_depth: self.expr_depth,
             remedies: self.remedies,
+            confirm: self.confirm,
             num_callers: self.num_callers,
             error_exitcode: self.error_exitcode,
             fail_on: self.fail_on.iter().map(|concern| concern.meant()).collect(),
@@ -483,13 +501,45 @@ impl Cli {
         }
     }
 
+    /// The command by which findings are confirmed, if they are to be: the shadow that does so, and options that decide what it
+    /// finds and how the program runs. `all`: the arguments as they were typed.
+    fn second_run(&self, all: &[OsString]) -> Option<SecondRun> {
+        let shadow = self.shadow.confirmed_by().filter(|_| self.confirm)?;
+        let isa = self.isa.to_possible_value()?;
+        let precision = self.precision.bits.map_or("auto".to_owned(), |bits| bits.to_string());
+        let mut options: Vec<OsString> = vec![
+            format!("--shadow={shadow}").into(),
+            "-q".into(),
+            "--remedies=no".into(),
+            format!("--precision={precision}").into(),
+            format!("--error-threshold={}", self.error_threshold).into(),
+            format!("--isa={}", isa.get_name()).into(),
+            format!("--trace-children={}", if self.trace_children { "yes" } else { "no" }).into(),
+        ];
+        let flags = [("--no-avx512", self.no_avx512), ("--valgrind-compat", self.valgrind_compat)];
+        options.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).into()));
+        let mut typed = all[..all.len() - self.command.len()].iter();
+        while let Some(word) = typed.next() {
+            let bytes = word.as_encoded_bytes();
+            let names = |name: &[u8]| {
+                bytes.strip_prefix(name).is_some_and(|rest| matches!(rest.first(), None | Some(b'=')))
+            };
+            if names(b"--output") || names(b"--input") {
+                options.push(word.clone());
+                options.extend(typed.next().filter(|_| !bytes.contains(&b'=')).cloned());
+            }
+        }
+        Some(SecondRun { options, command: self.command.clone() })
+    }
+
     /// The tool's own arguments, without what concerns this program alone: what a program executed by this one is run with.
     fn tool_arguments(&self, all: &[OsString]) -> Vec<OsString> {
-        const OF_THIS_ONE: [&[u8]; 6] = [
+        const OF_THIS_ONE: [&[u8]; 7] = [
             b"--argv0=",
             b"--descriptor=",
             b"--messages=",
             b"--book=",
+            b"--stand-by=",
             b"--first-process=",
             b"--stack-limit=",
         ];

@@ -13,7 +13,8 @@ mod shadows;
 mod x86;
 
 pub use engine::{
-    ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, StartError, run, say,
+    ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, SecondRun, StandBy, StartError,
+    run, say,
 };
 pub use session::{SessionConfig, SpecFailure};
 pub use shadows::ShadowKind;

@@ -125,6 +125,11 @@ impl ShadowKind {
         all.find(|kind| kind.policy().derivatives == Some(derivatives)).unwrap_or_default()
     }
 
+    /// Name of the shadow that tells which of its findings are right, if there is one.
+    pub fn confirmed_by(self) -> Option<&'static str> {
+        self.policy().confirmed_by
+    }
+
     /// Tells whether shadows are carried at all.
     pub fn is_carried(self) -> bool {
         self != ShadowKind::None

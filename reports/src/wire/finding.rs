@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use shadowgrind_core::findings::{self, FindingKind, IndexSet, Number};
+use shadowgrind_core::findings::{self, Confirmed, FindingKind, IndexSet, Number};
 use shadowgrind_core::site::Place;
 
 use super::Float;
@@ -61,6 +61,9 @@ pub struct Finding<'a> {
     /// Better ways to compute its expression, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy<'a>>,
+    /// The word of a second run on it, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Confirmed>,
     /// Callers, from the innermost outwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Cow<'a, Place>>,

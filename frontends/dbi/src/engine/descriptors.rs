@@ -3,7 +3,7 @@
 //! They belong to a descriptor table, as all descriptors do, and not to memory: children may share one without the
 //! other. So which they are is kept beside the table, in memory that processes share exactly if they share the table.
 
-use super::sys;
+use super::{stand_by, sys};
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +16,12 @@ pub(crate) enum Use {
     Messages,
     /// The file that the processes of the tree write for each other.
     Book,
+    /// The socket of the process that stands by for a second run.
+    StandBy,
 }
 
 /// Number of uses.
-const USES: usize = 2;
+const USES: usize = 3;
 
 /// By [`Use`]: the descriptor, or [`CLOSED`].
 type Slots = [AtomicI32; USES];
@@ -45,12 +47,13 @@ unsafe impl Sync for Table {}
 static OF_PROCESS: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Table {
-    /// The table that the process starts with: where messages go, and the tree's book.
-    pub(crate) fn of_new_process(messages: i32, book: i32) -> Option<Arc<Table>> {
+    /// The table that the process starts with: where messages go, the tree's book, and the socket of who stands by.
+    pub(crate) fn of_new_process(messages: i32, book: i32, stand_by: i32) -> Option<Arc<Table>> {
         let slots = map_slots()?;
         let table = Arc::new(Table { slots });
         table.slot(Use::Messages).store(messages, Ordering::SeqCst);
         table.slot(Use::Book).store(book, Ordering::SeqCst);
+        table.slot(Use::StandBy).store(stand_by, Ordering::SeqCst);
         table.hand_on(false);
         table.clone().make_that_of_process();
         Some(table)
@@ -138,7 +141,12 @@ impl Table {
         let (messages, book) = (self.get(Use::Messages), self.get(Use::Book));
         let messages = (messages != STDERR).then(|| format!("--messages={messages}"));
         let book = (book != CLOSED).then(|| format!("--book={book}"));
-        [messages, book].into_iter().flatten().filter_map(|option| CString::new(option).ok()).collect()
+        let stand_by = stand_by::argument(self.get(Use::StandBy));
+        [messages, book, stand_by]
+            .into_iter()
+            .flatten()
+            .filter_map(|option| CString::new(option).ok())
+            .collect()
     }
 }
 

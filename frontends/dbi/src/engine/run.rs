@@ -12,6 +12,7 @@ use super::program::{self, Program, ProgramError};
 use super::signals::action::Actions;
 use super::signals::{handler, set_kernel_mask};
 use super::space::Space;
+use super::stand_by::{self, SecondRun, StandBy};
 use super::syscalls::table;
 use super::threads::Threads;
 use super::tree::Tree;
@@ -43,6 +44,10 @@ pub struct Launch {
     pub messages: Option<RawFd>,
     /// The descriptor of the book that the processes of the tree share, if there is one.
     pub book: Option<RawFd>,
+    /// The command of a second run, by which findings are to be confirmed.
+    pub second_run: Option<SecondRun>,
+    /// The process that stands by for it, if another program has executed this one.
+    pub stand_by: Option<StandBy>,
     /// The process that the user started, if another program has executed this one.
     pub first_process: Option<u32>,
     /// The limit on the stack's size that the program is to have, if the tool was executed under another.
@@ -105,6 +110,7 @@ pub fn say(messages: Option<RawFd>, line: &str) {
 
 fn start(launch: Launch) -> Result<StartError, StartError> {
     diagnose::install_panic_hook();
+    let stand_by = stand_by(&launch);
     if launch.session.shadow.is_carried() {
         map_mirror(launch.stack_limit.is_some())?;
     }
@@ -130,7 +136,7 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     if let Some(descriptor) = launch.descriptor {
         descriptors::close(descriptor);
     }
-    let descriptors = descriptors(&launch).ok_or(NO_MEMORY)?;
+    let descriptors = descriptors(&launch, stand_by).ok_or(NO_MEMORY)?;
     let process = process(&launch, found, space, &loaded)?;
     if !descriptors.hidden().is_empty() {
         process.forbid(table::of_descriptors());
@@ -153,12 +159,30 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
 const NO_MEMORY: StartError =
     StartError::Host("no memory for the engine (is there a limit on address space, ulimit -v?)");
 
+/// The process that stands by for a second run, if there is to be one: made for the first program of a tree.
+fn stand_by(launch: &Launch) -> Option<StandBy> {
+    let begin = |command| match StandBy::begin(command) {
+        Ok(stand_by) => Some(stand_by),
+        Err(error) => {
+            say(launch.messages, &format!("--confirm: no second run will be made: {error}"));
+            None
+        }
+    };
+    match launch.first_process {
+        None => launch.second_run.as_ref().and_then(begin),
+        Some(_) => launch.stand_by,
+    }
+}
+
 /// The engine's descriptors, some of which it may have been handed on.
-fn descriptors(launch: &Launch) -> Option<Arc<Table>> {
+fn descriptors(launch: &Launch, stand_by: Option<StandBy>) -> Option<Arc<Table>> {
     let is_open = |number: &RawFd| descriptors::flags(*number).is_some();
     let messages = launch.messages.unwrap_or(descriptors::STDERR);
     let [messages, book] = [Some(messages), launch.book].map(|number| number.filter(is_open));
-    Table::of_new_process(messages.unwrap_or(descriptors::CLOSED), book.unwrap_or(descriptors::CLOSED))
+    let stand_by = stand_by.map(StandBy::make_that_of_process).filter(is_open);
+    let [messages, book, stand_by] =
+        [messages, book, stand_by].map(|number| number.unwrap_or(descriptors::CLOSED));
+    Table::of_new_process(messages, book, stand_by)
 }
 
 fn process(
@@ -174,13 +198,11 @@ fn process(
     // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
     let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
     if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
-        let mirror = tool.as_ref().is_some_and(|tool| tool.has_mirror() || tool.session.wants_texts());
-        table::fill_plain(
-            plain,
-            mirror,
-            tool.as_ref()
-                .is_some_and(|tool| tool.policy().sent != Sent::Unseen || tool.session.wants_written()),
-        );
+        let mirror = stand_by::is_there()
+            || tool.as_ref().is_some_and(|tool| tool.has_mirror() || tool.session.wants_texts());
+        let looks = |tool: &Tool| tool.policy().sent != Sent::Unseen || tool.session.wants_written();
+        let sent = stand_by::is_there() || tool.as_ref().is_some_and(looks);
+        table::fill_plain(plain, mirror, sent);
     }
     chaos::begin(launch.options.chaos);
     set_name(&found.name);

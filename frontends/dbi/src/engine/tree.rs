@@ -4,8 +4,8 @@
 //! what is written there.
 
 use super::descriptors::{self, Use};
-use super::sys;
-use crate::session;
+use super::{stand_by, sys};
+use crate::session::{self, Again};
 
 /// Processes that come of one command.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,10 @@ impl session::Tree for Tree {
                 _ => return String::from_utf8_lossy(&text).into_owned(),
             }
         }
+    }
+
+    fn run_again(&self) -> Result<Again, String> {
+        stand_by::run_again()
     }
 }
 

@@ -45,6 +45,8 @@ pub struct SessionConfig {
     pub expression_depth: u32,
     /// True if better ways are looked for to compute what went wrong.
     pub remedies: bool,
+    /// True if findings are to be confirmed by a second run.
+    pub confirm: bool,
     /// Callers of a place that are reported, at most.
     pub num_callers: usize,
     /// The exit status where any of that was found which the run may fail on.
@@ -87,6 +89,7 @@ impl Default for SessionConfig {
             error_threshold: 5.0,
             expression_depth: 5,
             remedies: true,
+            confirm: false,
             num_callers: 12,
             error_exitcode: None,
             fail_on: Concern::ALL.to_vec(),

@@ -9,6 +9,7 @@ mod arrivals;
 mod call_sites;
 mod calls;
 mod config;
+mod confirm;
 mod layout;
 mod magic_numbers;
 mod modules;
@@ -40,7 +41,7 @@ pub(crate) use observer::Observer;
 pub use seeds::SpecFailure;
 pub(crate) use stack::Noted;
 pub(crate) use state::{ProgramEnd, Session};
-pub(crate) use tree::{Tree, unfollowed};
+pub(crate) use tree::{Again, Tree, unfollowed};
 
 #[cfg(test)]
 mod tests;

@@ -73,6 +73,9 @@ impl Session {
         let State { suppressions, report, .. } = &mut *state;
         suppressions.apply(report, &mut symbols);
         state.warn_of_suppressed();
+        if is_concerned {
+            self.confirm(&mut state, &mut symbols);
+        }
         let said = state.report.warnings.len();
         not_found.iter().for_each(|text| state.warn_of_not_found(text));
         let document = Document::new(&state.report, &mut symbols);

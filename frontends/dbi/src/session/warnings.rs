@@ -37,6 +37,10 @@ const POLLED: &str = "ring-not-followed";
 const SUPPRESSED: &str = "findings-suppressed";
 /// A static program without symbols: nobody can tell where it prints.
 const NAMELESS: &str = "functions-unknown";
+/// There was to be a second run, and there was none.
+const NOT_CONFIRMED: &str = "not-confirmed";
+/// The second run did not take the course of the first.
+const ANOTHER_COURSE: &str = "second-run-differs";
 
 /// The record of the run could not be kept to its end.
 const RECORD_ENDS: &str = "record-incomplete";
@@ -227,6 +231,19 @@ impl State {
             n => format!("{n} findings are suppressed"),
         };
         self.warn(SUPPRESSED, text);
+    }
+
+    /// Says why there was no second run.
+    pub(super) fn warn_of_no_second_run(&mut self, why: &str) {
+        self.warn(NOT_CONFIRMED, format!("--confirm: findings are not confirmed: {why}"));
+    }
+
+    /// Says in what the second run differs from the first.
+    pub(super) fn warn_of_another_course(&mut self, what: &str) {
+        let text = format!(
+            "--confirm: the second run {what}: the program does not do the same each time, and nothing is refuted"
+        );
+        self.warn(ANOTHER_COURSE, text);
     }
 
     /// Says that a record ends early.

@@ -55,6 +55,7 @@ fn take_answer(thread: &mut Thread, call: &Call, begun: &Begun, value: u64) {
     if sys::error_of(value).is_none() {
         reads::note(thread, call, value);
         reads::note_written(thread, call, value);
+        reads::note_for_second_run(call, value);
     }
     if !thread.process.is_annotating() {
         return;
