@@ -122,5 +122,8 @@ mod tests {
         assert_eq!((pages.get(3), pages.get(5 * PAGE as u64 + 7)), (1.0, 0.0));
         assert_eq!([1, PAGE as u64, PAGE as u64 + 1].map(first_from), [1, 1, 2]);
         assert_eq!(*pages.at(PAGE as u64 + 7), 0.0, "a page that is used again is empty");
+        pages.along(2 * PAGE as u64 + 1, -1000, 5, |n, cell| *cell += 1.0 + n as f64);
+        let found = (0..6).map(|n| pages.get(2 * PAGE as u64 + 1 - 1000 * n));
+        assert_eq!(found.collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0, 5.0, 0.0]);
     }
 }

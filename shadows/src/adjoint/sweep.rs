@@ -223,3 +223,34 @@ fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec
     }
     Ok(ends)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What many cells get together is what each would get alone, also where products are no numbers.
+    #[test]
+    fn many_cells_get_what_each_would_get() {
+        const SOME: [f64; 7] = [0.0, 1.5, f64::INFINITY, f64::NAN, -2.0, f64::NEG_INFINITY, -0.0];
+        let one = |partial: f64, from: f64| if partial == 0.0 || from == 0.0 { 0.0 } else { partial * from };
+        for count in 0..40 {
+            for plain in [true, false] {
+                let float = |n: usize, more: usize| {
+                    if plain { (n * more) as f64 } else { SOME[(n * more + n / 7) % SOME.len()] }
+                };
+                let from: Vec<[f64; 2]> = (0..count).map(|n| [float(n, 3), float(n, 5)]).collect();
+                let partials: Vec<f64> = (0..count).map(|n| float(n, 1)).collect();
+                for partials in [partials, vec![0.0], vec![f64::INFINITY], vec![0.25]] {
+                    let mut to = vec![[1.0, 2.0]; count];
+                    Numbers::<2>::add_each(&mut to, &partials, &from);
+                    for (n, to) in to.iter().enumerate() {
+                        let partial = if let [partial] = partials[..] { partial } else { partials[n] };
+                        let expected = [1.0 + one(partial, from[n][0]), 2.0 + one(partial, from[n][1])];
+                        let same = |(a, b): (&f64, f64)| a.total_cmp(&b).is_eq() || a.is_nan() && b.is_nan();
+                        assert!(to.iter().zip(expected).all(same), "{n} of {count}: {to:?}, {expected:?}");
+                    }
+                }
+            }
+        }
+    }
+}
