@@ -18,7 +18,7 @@ const TIMES: u32 = 75;
 const RUNS: usize = 5;
 
 /// The guests' files, compilers and ways.
-const GUESTS: [(&str, &[&str], &[&str]); 4] = [
+const GUESTS: [(&str, &[&str], &[&str]); 5] = [
     (
         "sums.c",
         &["gcc", "clang"],
@@ -36,6 +36,7 @@ const GUESTS: [(&str, &[&str], &[&str]); 4] = [
     ),
     ("alternating.c", &["gcc", "clang"], &["alternating"]),
     ("interrupted.c", &["gcc", "clang"], &["interrupted"]),
+    ("faulting.c", &["gcc", "clang"], &["faulting"]),
     ("sums.cpp", &["g++", "clang++"], &["std-mutex", "exchange", "futures", "stack"]),
 ];
 
