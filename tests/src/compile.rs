@@ -61,6 +61,7 @@ fn driver(language: Language, cc: &str) -> String {
     match (language, cc) {
         (Language::Cpp, "gcc") => "g++".to_owned(),
         (Language::Cpp, "clang") => "clang++".to_owned(),
+        (Language::Cpp, "clang-19") => "clang++-19".to_owned(),
         _ => cc.to_owned(),
     }
 }

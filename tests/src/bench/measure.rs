@@ -62,11 +62,17 @@ fn measure(times: u32, command: &[OsString]) -> Result<Usage, String> {
 pub struct Commands {
     native: Vec<OsString>,
     start: Vec<OsString>,
+    /// The program as [`NSAN_COMPILER`] compiles it, plain and with its sanitizer, where that was asked for.
+    sanitized: Option<[Vec<OsString>; 2]>,
 }
 
-/// Compiles and prepares what a row needs; `None`, with a word on stderr, where this machine lacks it.
-pub fn commands(row: &Row) -> Result<Option<Commands>, String> {
-    let Some(mut head) = program(row)? else { return Ok(None) };
+/// The first compiler with a sanitizer of numerics (Courbet, "NSan: a floating-point numerical sanitizer", 2021).
+const NSAN_COMPILER: &str = "clang-19";
+
+/// Compiles and prepares what a row needs; `None`, with a word on stderr, where this machine lacks it. `nsan`: and what is needed to
+/// compare with NSan, of a row whose program is compiled for it.
+pub fn commands(row: &Row, nsan: bool) -> Result<Option<Commands>, String> {
+    let Some(mut head) = program(row, "gcc", &[])? else { return Ok(None) };
     let word = |w: &&str| -> Result<OsString, String> {
         match *w {
             "{gzip}" => Ok(input("gzip", 5 << 20)?.into()),
@@ -81,10 +87,22 @@ pub fn commands(row: &Row) -> Result<Option<Commands>, String> {
     for arg in row.start {
         start.push(word(arg)?);
     }
-    Ok(Some(Commands { native: head, start }))
+    let mut sanitized = None;
+    if nsan && matches!(row.program, Program::Guest(..)) {
+        // NSan computes what is contracted as if it were not, and tells of the difference.
+        const PLAIN: &str = "-ffp-contract=off";
+        let with = |flags: &[&str]| -> Result<Option<Vec<OsString>>, String> {
+            let program = program(row, NSAN_COMPILER, flags)?;
+            Ok(program.map(|program| program.into_iter().chain(head[1..].iter().cloned()).collect()))
+        };
+        let both = [with(&[PLAIN])?, with(&[PLAIN, "-g", "-fsanitize=numerical"])?];
+        sanitized = if let [Some(plain), Some(sanitized)] = both { Some([plain, sanitized]) } else { None };
+    }
+    Ok(Some(Commands { native: head, start, sanitized }))
 }
 
-fn program(row: &Row) -> Result<Option<Vec<OsString>>, String> {
+/// The program of a row as `cc` compiles it, with these flags beside its own.
+fn program(row: &Row, cc: &str, more: &[&str]) -> Result<Option<Vec<OsString>>, String> {
     let sources = host::tests_dir().join("guests/bench");
     let installed = |name: &str| {
         if host::find_program(name).is_none() {
@@ -99,10 +117,10 @@ fn program(row: &Row) -> Result<Option<Vec<OsString>>, String> {
         }
         Program::Guest(source, flags) => {
             let mut guest = Guest::read(&sources, &sources.join(source))?.ok_or("not a source")?;
-            guest.spec.flags = flags[1..].iter().map(|f| (*f).to_owned()).collect();
+            guest.spec.flags = flags[1..].iter().chain(more).map(|f| (*f).to_owned()).collect();
             guest.spec.libs = vec!["-lm".to_owned()];
             let link = guest.spec.link[0];
-            match compile(&guest, &Variant { cc: "gcc".to_owned(), opt: flags[0].to_owned(), link })? {
+            match compile(&guest, &Variant { cc: cc.to_owned(), opt: flags[0].to_owned(), link })? {
                 Compiled::Ready(exe) => Ok(Some(vec![exe.into()])),
                 Compiled::NoCompiler(driver) => {
                     host::skipped(row.name, &format!("{driver} is not installed"));
@@ -143,10 +161,13 @@ pub struct Pair {
     pub figure: f64,
     /// The row's figure for `valgrind --tool=none`.
     pub valgrind: Option<f64>,
+    /// That for NSan, to the native run of the program that the same compiler makes.
+    pub nsan: Option<f64>,
 }
 
-/// Runs one pair of a row (native, tool, and Valgrind).
-pub fn pair(row: &Row, commands: &Commands, shadow: &str, valgrind: bool) -> Result<Pair, String> {
+/// Runs one pair of a row: native and under the tool; and with `others`, under Valgrind and with NSan.
+pub fn pair(row: &Row, commands: &Commands, shadow: &str, others: [bool; 2]) -> Result<Pair, String> {
+    let [valgrind, nsan] = others;
     let engine = Engine::from_env();
     let under = |command: &[OsString]| engine.command_for(shadow, row.options, command);
     let native = sample(row, commands, row.repeat, |c| c.to_vec())?;
@@ -155,11 +176,23 @@ pub fn pair(row: &Row, commands: &Commands, shadow: &str, valgrind: bool) -> Res
     let tool = sample(row, commands, times, under)?;
     let other = if valgrind { Some(sample(row, commands, 1, valgrind_command)?) } else { None };
     let native_usage = native.0;
+    let nsan = match &commands.sanitized {
+        Some([plain, sanitized]) if nsan => {
+            // It is to go on after what it finds, as we do.
+            let mut command: Vec<OsString> =
+                ["env", "NSAN_OPTIONS=halt_on_error=0"].map(OsString::from).to_vec();
+            command.extend(sanitized.iter().cloned());
+            let [plain, sanitized] = [(measure(row.repeat, plain)?, None), (measure(1, &command)?, None)];
+            Some(figure(row.figure, &plain, &sanitized))
+        }
+        _ => None,
+    };
     Ok(Pair {
         native: native_usage,
         tool: tool.0,
         figure: figure(row.figure, &native, &tool),
         valgrind: other.map(|v| figure(row.figure, &native, &v)),
+        nsan,
     })
 }
 

@@ -22,6 +22,8 @@ pub struct Result {
     pub native_cpu: f64,
     /// Median figure of Valgrind in the same run.
     pub valgrind: Option<f64>,
+    /// Median figure of NSan.
+    pub nsan: Option<f64>,
     /// The limit that applies on this machine.
     pub must: f64,
     /// The figure to aim at.
@@ -44,7 +46,10 @@ impl Result {
         let figures: Vec<f64> = pairs.iter().map(|p| p.figure).collect();
         let middle = median(figures.clone());
         let must = row.must[usize::from(!host::has_cpu_flag("avx512vl"))];
-        let valgrind: Vec<f64> = pairs.iter().filter_map(|p| p.valgrind).collect();
+        let of_others = |figure: fn(&Pair) -> Option<f64>| {
+            let figures: Vec<f64> = pairs.iter().filter_map(figure).collect();
+            (!figures.is_empty()).then(|| median(figures))
+        };
         Result {
             name: row.name,
             unit: row.figure.unit(),
@@ -52,7 +57,8 @@ impl Result {
             low: figures.iter().copied().fold(f64::INFINITY, f64::min),
             high: figures.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             native_cpu: median(pairs.iter().map(|p| p.native.cpu).collect()),
-            valgrind: (!valgrind.is_empty()).then(|| median(valgrind)),
+            valgrind: of_others(|pair| pair.valgrind),
+            nsan: of_others(|pair| pair.nsan),
             must,
             want: row.want,
             holds: middle <= must,
@@ -64,7 +70,7 @@ impl Result {
 /// The head of the table.
 pub fn head() -> String {
     format!(
-        "{:<38} {:>8} {:>9} {:>17} {:>8} {:>8} {:>9}\n{}",
+        "{:<38} {:>8} {:>9} {:>17} {:>8} {:>8} {:>9} {:>9}\n{}",
         "program",
         "native s",
         "tool",
@@ -72,7 +78,8 @@ pub fn head() -> String {
         "must",
         "want",
         "valgrind",
-        "-".repeat(102)
+        "nsan",
+        "-".repeat(112)
     )
 }
 
@@ -80,7 +87,7 @@ pub fn head() -> String {
 pub fn line(result: &Result) -> String {
     let optional = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.2}"));
     format!(
-        "{:<38} {:>8.3} {:>9} {:>17} {:>8} {:>8} {:>9}  {}",
+        "{:<38} {:>8.3} {:>9} {:>17} {:>8} {:>8} {:>9} {:>9}  {}",
         result.name,
         result.native_cpu,
         format!("{:.2} {}", result.median, result.unit.split(' ').next().unwrap_or_default()),
@@ -88,6 +95,7 @@ pub fn line(result: &Result) -> String {
         format!("{:.2}", result.must),
         optional(result.want),
         optional(result.valgrind),
+        optional(result.nsan),
         if result.holds { "" } else { "MISSED" }
     )
 }

@@ -29,6 +29,10 @@ struct Options {
     /// Measure `valgrind --tool=none` in the same run, in so many of the pairs: it takes up to 200 times as long as native
     #[arg(long, value_name = "PAIRS", default_value_t = 0, default_missing_value = "1", num_args = 0..=1, require_equals = true)]
     valgrind: u32,
+    /// Measure clang-19's NSan (-fsanitize=numerical) in so many of the pairs, where the row's program is compiled for it: it takes up to
+    /// 300 times as long as native
+    #[arg(long, value_name = "PAIRS", default_value_t = 0, default_missing_value = "1", num_args = 0..=1, require_equals = true)]
+    nsan: u32,
     /// JSON file to write (default: bench-SHADOW.json in cargo's target directory)
     #[arg(long)]
     json: Option<PathBuf>,
@@ -93,11 +97,11 @@ fn run(options: &Options) -> Result<bool, String> {
 }
 
 fn measure_row(row: &Row, options: &Options) -> Result<Option<Line>, String> {
-    let Some(commands) = commands(row)? else { return Ok(None) };
+    let Some(commands) = commands(row, options.nsan > 0)? else { return Ok(None) };
     // A row that fails says so and leaves the others alone: half a table is worth having.
     let measured = check_output(row, &commands, &options.shadow).and_then(|()| {
-        let valgrind = |number| number < options.valgrind;
-        (0..options.pairs).map(|n| pair(row, &commands, &options.shadow, valgrind(n))).collect()
+        let others = |number| [number < options.valgrind, number < options.nsan];
+        (0..options.pairs).map(|n| pair(row, &commands, &options.shadow, others(n))).collect()
     });
     match measured {
         Ok(pairs) => Ok(Some(Line::new(row, pairs))),
