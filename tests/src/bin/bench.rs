@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Where the shadows of vector registers are in this run.
+/// Place of the shadows of vector registers in this run.
 fn binding() -> &'static str {
     let without = std::env::var("SHADOWGRIND_ENGINE_OPTIONS").is_ok_and(|o| o.contains("--no-avx512"));
     if host::has_cpu_flag("avx512f") && !without {
