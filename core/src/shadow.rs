@@ -404,6 +404,22 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
         None
     }
 
+    /// Number that the record of the run has for what `shadow` stands for; nothing if there is no such record.
+    fn number(&mut self, _shadow: &Self::Value) -> Option<u64> {
+        None
+    }
+
+    /// The shadow that stands for what the record of the run has under `number`.
+    fn numbered(&self, _number: u64) -> Option<Self::Value> {
+        None
+    }
+
+    /// Appends to the record of the run a result that the program names itself, given the numbers of the results that it
+    /// depends on, at most two, and its partial derivatives by them. Its number; nothing if there is no such record.
+    fn append_result(&mut self, _terms: &[(u64, f64)]) -> Option<u64> {
+        None
+    }
+
     /// The real that `x` stands for, in this many decimal digits (0: all that it has); nothing if it stands for none.
     fn real(&self, _x: Observed<'_, Self::Value>, _digits: usize) -> Option<String> {
         None

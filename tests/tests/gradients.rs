@@ -5,11 +5,12 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
-use shadowgrind_tests::outcome::Left;
+use shadowgrind_tests::outcome::{End, Left};
 use shadowgrind_tests::shadowed::build::{Recipe, built, python_package};
 use shadowgrind_tests::shadowed::differences::numbers;
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::pairs;
+use shadowgrind_tests::shadowed::report::Output;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -25,6 +26,10 @@ fn main() -> ExitCode {
         trials.push(Trial::test(script, move || check_script(script, width)));
     }
     trials.push(Trial::test("client.py", || check_client("client.py")));
+    for level in LEVELS {
+        let name = format!("recording.c/{level}");
+        trials.push(Trial::test(name.clone(), move || check_recording(&name, level)));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -178,4 +183,30 @@ fn check_client(name: &str) -> Result<(), Failed> {
     // ∂(x y²) = (y², 2 x y)
     let expected = "True {'x': [16.0], 'y': [24.0]} 1\n";
     if said == expected { Ok(()) } else { Err(format!("{said:?}, must be {expected:?}").into()) }
+}
+
+/// Inputs and outputs that a program makes by Derivgrind's requests: it prints the derivatives of each output.
+fn check_recording(name: &str, level: &str) -> Result<(), Failed> {
+    let flags = format!("{level} -g -I{}", host::workspace_dir().join("frontends/client").display());
+    let recipe = Recipe::new("gcc", &flags, &directory().join("recording.c"), "-lm");
+    let Some(exe) = built(name, &recipe)? else { return Ok(()) };
+    let seen = Case::new("adjoint", &[], &exe).observe()?;
+    let must = numbers(&seen.outcome);
+    let outputs =
+        seen.report.outputs.iter().filter(|output| output.label.as_deref() == Some("dg-output-indices"));
+    // What depends on no input has no gradient.
+    let row =
+        |output: &Output| if output.gradient.is_empty() { vec![0.0; 3] } else { output.gradient.clone() };
+    let is: Vec<f64> = outputs.flat_map(row).collect();
+    let inputs = &seen.report.document["inputs"];
+    if (inputs[0]["spec"].as_str(), inputs[0]["count"].as_u64()) != (Some("dg-input-indices"), Some(3)) {
+        return Err(format!("inputs: {inputs}").into());
+    }
+    let agree = |(is, must): (&f64, &f64)| (is - must).abs() <= 1e-14 * must.abs().max(1.0);
+    let right = is.len() == must.len() && is.iter().zip(&must).all(agree);
+    if right && seen.outcome.end == End::Exit(0) {
+        Ok(())
+    } else {
+        Err(format!("{is:?}, must be {must:?}").into())
+    }
 }

@@ -1,6 +1,6 @@
 //! The tape as a shadow: what a front end asks of it besides the rule.
 
-use super::columns::Rounding;
+use super::columns::{Rounding, Statement, Term};
 use super::{Active, Adjoint, Component, MISMATCH};
 use shadowgrind_core::findings::{Answers, Coverage, Gap, OutputShadow, Questions, Subject, Tape, Value};
 use shadowgrind_core::numbers::Numbers;
@@ -43,6 +43,26 @@ impl Shadow for Adjoint {
             self.outputs.push((leaves.output, active));
         }
         (x.value(), OutputShadow::Nothing)
+    }
+
+    fn number(&mut self, shadow: &Active) -> Option<u64> {
+        match *shadow {
+            bits if bits.is_bits() => None,
+            whole if whole == Active::new(whole.number) => Some(whole.number),
+            scaled => self.append_result(&[(scaled.number, scaled.by_result(1.0))]),
+        }
+    }
+
+    fn numbered(&self, number: u64) -> Option<Active> {
+        (number > 0 && number < self.tape.limit()).then(|| Active::new(number))
+    }
+
+    fn append_result(&mut self, terms: &[(u64, f64)]) -> Option<u64> {
+        let mut statement = Statement::of_nothing(self.budget.then(Rounding::default));
+        for &(statement_of_term, partial) in terms {
+            statement.add(Term { statement: statement_of_term, partial });
+        }
+        self.tape.push(&statement)
     }
 
     fn answers(&mut self, questions: &Questions) -> Option<Answers> {

@@ -67,6 +67,11 @@ fn seen<V>(x: Float, shadow: Option<&V>) -> Observed<'_, V> {
     Observed { format: x.format, bits: x.bits, shadow }
 }
 
+/// A double that is nowhere, with its shadow.
+fn double<V>(value: f64, shadow: Option<&V>) -> Observed<'_, V> {
+    Observed { format: Format::F64, bits: value.to_bits().into(), shadow }
+}
+
 impl<S: Shadow> Observer for Observing<S> {
     fn output(
         &mut self,
@@ -170,6 +175,34 @@ impl<S: Shadow> Observer for Observing<S> {
         let Some(shadow) = shadow else { return false };
         self.set(m, x, Some(shadow));
         true
+    }
+
+    fn number(&mut self, m: &mut dyn Machine, x: Float) -> Option<u64> {
+        let shadow = self.shadow(m, x)?;
+        lock_caught_up(&self.carried).shadow.number(&shadow)
+    }
+
+    fn set_number(&mut self, m: &mut dyn Machine, x: Float, number: u64) -> bool {
+        let shadow = lock_caught_up(&self.carried).shadow.numbered(number);
+        let is_there = shadow.is_some();
+        self.set(m, x, shadow);
+        is_there
+    }
+
+    fn component(&mut self, value: f64, seed: Seed) -> Option<u64> {
+        let shadow = &mut lock_caught_up(&self.carried).shadow;
+        let component = shadow.seed(double(value, None), seed)?;
+        shadow.number(&component)
+    }
+
+    fn append_result(&mut self, terms: &[(u64, f64)]) -> Option<u64> {
+        lock_caught_up(&self.carried).shadow.append_result(terms)
+    }
+
+    fn output_number(&mut self, leaves: &Leaves, number: u64, value: f64) {
+        let carried = &mut *lock_caught_up(&self.carried);
+        let shadow = carried.shadow.numbered(number);
+        carried.shadow.output(leaves, double(value, shadow.as_ref()));
     }
 
     fn real(&mut self, m: &mut dyn Machine, x: Float, digits: usize) -> Option<String> {

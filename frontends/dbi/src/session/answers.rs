@@ -55,14 +55,14 @@ fn words(m: &dyn Machine) -> Result<[u64; 6], Unmapped> {
 }
 
 /// A request that is being answered.
-struct Asked<'a> {
-    session: &'a Session,
-    state: &'a mut State,
-    calls: &'a mut Calls,
-    observer: &'a mut dyn Observer,
-    m: &'a mut dyn Machine,
-    site: Site,
-    words: [u64; 6],
+pub(super) struct Asked<'a> {
+    pub(super) session: &'a Session,
+    pub(super) state: &'a mut State,
+    pub(super) calls: &'a mut Calls,
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) m: &'a mut dyn Machine,
+    pub(super) site: Site,
+    pub(super) words: [u64; 6],
 }
 
 impl Asked<'_> {
@@ -90,11 +90,21 @@ impl Asked<'_> {
                 let floats = floats(self.m, a)?;
                 self.track(&floats)
             }
-            Request::DgGetDot | Request::DgSetDot | Request::DgGetMode
-                if derivatives != Some(Derivatives::InPlace) =>
+            Request::DgGetDot | Request::DgSetDot if derivatives != Some(Derivatives::InPlace) => default,
+            Request::DgGetIndex
+            | Request::DgSetIndex
+            | Request::DgNewIndex
+            | Request::DgNewInput
+            | Request::DgIndexToFile
+                if derivatives != Some(Derivatives::Recorded) =>
             {
                 default
             }
+            Request::DgGetIndex => self.get_index(a, b)?,
+            Request::DgSetIndex => self.set_index(a, b)?,
+            Request::DgNewIndex => self.new_index(false)?,
+            Request::DgNewInput => self.new_index(true)?,
+            Request::DgIndexToFile => self.name_index(a, b)?,
             Request::DgGetDot => self.copy_dots(a, b, c, false)?,
             Request::DgSetDot => {
                 self.state.sets_shadows = true;
@@ -104,7 +114,11 @@ impl Asked<'_> {
                 self.calls.disable(a.wrapping_sub(b) as i64);
                 1
             }
-            Request::DgGetMode => u64::from(b'd'),
+            Request::DgGetMode => match derivatives {
+                Some(Derivatives::InPlace) => u64::from(b'd'),
+                Some(Derivatives::Recorded) => u64::from(b'b'),
+                None => default,
+            },
             Request::HgBegin => self.herbgrind_runs(-1),
             Request::HgEnd => self.herbgrind_runs(1),
             Request::HgForceTrack => {

@@ -10,6 +10,7 @@ mod call_sites;
 mod calls;
 mod config;
 mod confirm;
+mod indices;
 mod layout;
 mod magic_numbers;
 mod modules;

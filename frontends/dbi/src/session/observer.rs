@@ -72,6 +72,22 @@ pub(crate) trait Observer {
     /// Sets the derivative of `x`; false if this shadow has none.
     fn set_derivative(&mut self, m: &mut dyn Machine, x: Float, derivative: f64) -> bool;
 
+    /// Number that the record of the run has for `x`; nothing if `x` depends on no input, or there is no such record.
+    fn number(&mut self, m: &mut dyn Machine, x: Float) -> Option<u64>;
+
+    /// Makes `x` stand for what the record of the run has under `number`; false if it has nothing.
+    fn set_number(&mut self, m: &mut dyn Machine, x: Float, number: u64) -> bool;
+
+    /// Makes a component of an input whose float is nowhere yet; its number in the record of the run.
+    fn component(&mut self, value: f64, seed: Seed) -> Option<u64>;
+
+    /// Appends a result to the record of the run, given the numbers of the results that it depends on, at most two, and its
+    /// partial derivatives by them; its number.
+    fn append_result(&mut self, terms: &[(u64, f64)]) -> Option<u64>;
+
+    /// Makes what the record of the run has under `number`, which is `value`, an output.
+    fn output_number(&mut self, leaves: &Leaves, number: u64, value: f64);
+
     /// The real that `x` stands for, in this many decimal digits (0: all it has); nothing if the shadow knows none.
     fn real(&mut self, m: &mut dyn Machine, x: Float, digits: usize) -> Option<String>;
 

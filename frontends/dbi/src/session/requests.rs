@@ -86,7 +86,16 @@ requests! {
     DgSetDot      = DERIVGRIND +  1,  "const void *values, const void *derivatives, bytes", "1; derivatives have the format of the values";
     // Adds `plus` and subtracts `minus` from the thread's count of disabling.
     DgDisable     = DERIVGRIND +  2,  "plus, minus",                         "1";
-    DgGetMode     = DERIVGRIND +  8,  "",                                    "mode as Derivgrind names it: `d` for forward";
+    // Indices are numbers of the record of the run; 0: what depends on no input. Other shadows answer as natively.
+    DgGetIndex    = DERIVGRIND +  3,  "const void *float, uint64_t *index",  "1";
+    DgSetIndex    = DERIVGRIND +  4,  "void *float, const uint64_t *index",  "1";
+    // Two indices and two partial derivatives make a new result; the words as such, or one pointer to them and to its value.
+    DgNewIndex    = DERIVGRIND +  5,  "index*, index*, partial*, partial*, new*", "1; the new index is 0 if both are 0";
+    // The same, with an index whether or not it depends on anything: how inputs and outputs are made.
+    DgNewInput    = DERIVGRIND +  6,  "index*, index*, partial*, partial*, new*", "1";
+    // Names an index as an input, or an output, of the program: they are so in the order of these requests.
+    DgIndexToFile = DERIVGRIND +  7,  "0 for inputs or 1 for outputs, const uint64_t *index", "1";
+    DgGetMode     = DERIVGRIND +  8,  "",                                    "mode as Derivgrind names it: `d` for forward, `b` for recording";
 
     // Herbgrind: 0x48420000 + …
 

@@ -93,6 +93,8 @@ pub(crate) struct State {
     pub(super) decisions: HashMap<Site, Decided>,
     /// The program has set shadows itself.
     pub(super) sets_shadows: bool,
+    /// Values of the inputs and outputs that the program has made itself, by their numbers in the record of the run.
+    pub(super) indices: HashMap<u64, f64>,
     /// The interpreter of the program, if it is one whose scripts can be followed.
     pub(super) python: Option<Python>,
     /// Call frame information of files, read when it is asked for.
@@ -186,6 +188,7 @@ impl Session {
             gaps: HashMap::new(),
             decisions: HashMap::new(),
             sets_shadows: false,
+            indices: HashMap::new(),
             python: None,
             frames: HashMap::new(),
             erred: HashSet::new(),
