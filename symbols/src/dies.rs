@@ -157,6 +157,22 @@ impl Dies {
         Ok(None)
     }
 
+    /// The symbol of a function, its own or that of the DIE it completes; its name where none is said.
+    pub(super) fn symbol(&self, at: &At) -> Result<Option<String>, gimli::Error> {
+        let mut here = at.clone();
+        for _ in 0..INDIRECTIONS {
+            let entry = self.entry(&here)?;
+            if let Some(symbol) = self.text(&here.unit, &entry, gimli::DW_AT_linkage_name) {
+                return Ok(Some(symbol));
+            }
+            match self.completed(&here.unit, &entry)? {
+                Some(other) => here = other,
+                None => break,
+            }
+        }
+        self.name(at)
+    }
+
     /// The type of a DIE, its own or that of the DIE it completes.
     pub(super) fn kind(&self, at: &At) -> Result<Option<At>, gimli::Error> {
         let mut at = at.clone();

@@ -4,6 +4,7 @@
 //! says about itself is checked against its size: it may be truncated or made to harm.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,6 +86,16 @@ impl Elf {
         let holds =
             |s: &&Section| s.executable && (s.address..s.address.saturating_add(s.size)).contains(&address);
         self.sections.iter().any(|section| holds(&section))
+    }
+
+    /// Bytes of code at these addresses.
+    pub(super) fn code(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        let size = range.end.checked_sub(range.start)?;
+        let holds = |s: &&Section| {
+            s.executable && range.start >= s.address && range.end <= s.address.saturating_add(s.size)
+        };
+        let section = self.sections.iter().find(holds)?;
+        self.read(section.offset + (range.start - section.address), size).ok()
     }
 
     /// Bytes of the file for `section`, decompressed; nothing for `.bss` and its like.

@@ -148,6 +148,11 @@ pub enum LookupError {
         /// The variable.
         name: String,
     },
+    /// A function of which no local variables are known.
+    NoLocals {
+        /// The function.
+        name: String,
+    },
     /// The file could not be read.
     Open(OpenError),
 }
@@ -223,6 +228,9 @@ impl fmt::Display for LookupError {
             LookupError::Arguments { count } => write!(f, "the function has only {count} arguments"),
             LookupError::NotInteger { name } => write!(f, "`{name}` is not an integer"),
             LookupError::NoPlace { name } => write!(f, "`{name}` was optimised away"),
+            LookupError::NoLocals { name } => {
+                write!(f, "`{name}` has no local variables in debug information")
+            }
             LookupError::Open(error) => write!(f, "{error}"),
         }
     }

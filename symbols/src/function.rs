@@ -37,6 +37,11 @@ pub(super) fn find(file: &SymbolFile, name: &str) -> Result<Vec<Function>, Looku
     Err(file.unknown("function", name, functions()?.map(|s| demangle::demangle(s.name))))
 }
 
+/// Tells whether a function of this symbol, or name of its own, is called `wanted` in the source, with or without scopes.
+pub(super) fn is_called(symbol: &str, wanted: &str) -> bool {
+    [exact_name, source_name, inner_name].iter().any(|matches| matches(symbol, wanted))
+}
+
 /// Tells whether `symbol` is a function that begins at `address`.
 pub(super) fn is_at(symbol: &Symbol<'_>, address: u64) -> bool {
     matches!(symbol.kind, SymbolKind::Function | SymbolKind::Ifunc) && symbol.address == address

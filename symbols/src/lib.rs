@@ -15,6 +15,8 @@ mod error;
 mod expression;
 mod function;
 mod lines;
+mod locals;
+mod locations;
 mod nameable;
 mod nearest;
 mod parameter;
@@ -29,6 +31,7 @@ mod variable;
 mod way;
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,11 +43,12 @@ use shadowgrind_core::spec;
 pub use dies::{Holder, Storage};
 pub use error::{Lacks, LookupError, OpenError, OpenProblem};
 pub use function::Function;
+pub use locals::{Local, Other, Stretch};
 pub use nameable::Nameable;
 pub use reach::{Integer, Memory, Unreached};
 pub use signature::{Passed, Signature};
 pub use symtab::{Symbol, SymbolKind};
-pub use unwind::{CallFrames, Registers};
+pub use unwind::{CallFrames, Registers, general_register};
 pub use variable::Variable;
 
 use debug::Dwarf;
@@ -139,6 +143,17 @@ impl SymbolFile {
     /// The floats that `wanted` names: of a variable, or of a parameter of the function that begins at `function`.
     pub fn variable(&self, wanted: &spec::Variable, function: Option<u64>) -> Result<Variable, LookupError> {
         variable::find(self, wanted, &self.scope(function)?)
+    }
+
+    /// The floats that `wanted` names of local variables of that name: one for each function that has such a variable, and
+    /// for each place that such a function was inlined into. `function`: only of functions of this name.
+    pub fn locals(&self, function: Option<&str>, wanted: &spec::Variable) -> Result<Vec<Local>, LookupError> {
+        locals::find(self, function, wanted)
+    }
+
+    /// The machine code at these addresses, if the file has it.
+    pub fn code(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        self.elf.code(range)
     }
 
     /// Floats that `selectors` choose where argument `number`, from 1, of the function at `address` points to. Without

@@ -43,7 +43,7 @@ pub(super) fn all(file: &SymbolFile) -> Result<Vec<Nameable>, LookupError> {
     while let Some(header) = units.next().map_err(failed)? {
         let unit = Rc::new(dies.dwarf.unit(header).map_err(failed)?);
         let source = unit_file(&unit).map_err(failed)?;
-        let mut list = List { file, dies, source, found: &mut found };
+        let mut list = List { file, dies, source, within: Vec::new(), found: &mut found };
         let mut problem = Ok(());
         each_entry(dies, &unit, &mut |entry, scopes| {
             let at = At { unit: unit.clone(), offset: entry.offset() };
@@ -73,17 +73,38 @@ fn by_symbol(file: &SymbolFile) -> Result<Vec<Nameable>, OpenError> {
     Ok(all.into_iter().collect())
 }
 
+/// Function around an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// With code of its own.
+    Function,
+    /// Without: it is inlined somewhere, or nowhere.
+    Abstract,
+    /// A place that it is inlined into: its variables are those of the former.
+    Inlined,
+}
+
 /// The list so far, and the unit that is gone through.
 struct List<'a> {
     file: &'a SymbolFile,
     dies: &'a Dies,
     source: String,
+    /// The functions around the entry, by depth: whether each is one, or code inlined from one.
+    within: Vec<(isize, Within)>,
     found: &'a mut BTreeSet<Nameable>,
 }
 
 impl List<'_> {
     fn entry(&mut self, at: &At, entry: &Entry, scopes: &Scopes) -> Result<(), LookupError> {
         let failed = |error| LookupError::from(self.file.corrupt(error));
+        self.within.retain(|(depth, _)| *depth < entry.depth());
+        let has_code = entry.has_attr(gimli::DW_AT_low_pc) || entry.has_attr(gimli::DW_AT_ranges);
+        match entry.tag() {
+            gimli::DW_TAG_subprogram if has_code => self.within.push((entry.depth(), Within::Function)),
+            gimli::DW_TAG_subprogram => self.within.push((entry.depth(), Within::Abstract)),
+            gimli::DW_TAG_inlined_subroutine => self.within.push((entry.depth(), Within::Inlined)),
+            _ => {}
+        }
         let is_variable = entry.tag() == gimli::DW_TAG_variable;
         let is_function = entry.tag() == gimli::DW_TAG_subprogram && entry.has_attr(gimli::DW_AT_low_pc);
         if !is_variable && !is_function {
@@ -93,12 +114,18 @@ impl List<'_> {
         // The scopes of a definition outside its class or namespace are those of what it completes, and not known here.
         let scopes = scopes.iter().filter(|(depth, name)| *depth < entry.depth() && !name.starts_with('('));
         let path: Vec<&str> = scopes.map(|(_, name)| name.as_str()).chain([name.as_str()]).collect();
-        let name = path.join("::");
+        let is_static =
+            self.dies.storage(&at.unit, entry).map_err(failed)?.is_some_and(|place| place.is_static());
+        let is_local = is_variable && !is_static && self.is_local(entry);
+        let name = match (path.split_last(), is_local) {
+            (Some((name, function)), true) => format!("{}:{name}", function.join("::")),
+            _ => path.join("::"),
+        };
         if is_function {
             let signature = signature::of(self.dies, at).map_err(failed)?;
             let found = arguments(&name, &signature);
             self.add(found);
-        } else if self.dies.storage(&at.unit, entry).map_err(failed)?.is_some_and(|place| place.is_static())
+        } else if (is_static || is_local)
             && let Some(kind) = self.dies.kind(at).map_err(failed)?
         {
             let mut parts = Vec::new();
@@ -106,6 +133,16 @@ impl List<'_> {
             self.add(parts.into_iter().map(|(suffix, kind)| (format!("{name}{suffix}"), kind)).collect());
         }
         Ok(())
+    }
+
+    /// Tells whether a variable that is not static is a local one that may be somewhere.
+    fn is_local(&self, entry: &Entry) -> bool {
+        let is_named = entry.has_attr(gimli::DW_AT_name) && !entry.has_attr(gimli::DW_AT_declaration);
+        match self.within.last() {
+            Some((_, Within::Function)) => is_named && entry.has_attr(gimli::DW_AT_location),
+            Some((_, Within::Abstract)) => is_named && !entry.has_attr(gimli::DW_AT_external),
+            Some((_, Within::Inlined)) | None => false,
+        }
     }
 
     fn add(&mut self, found: Vec<(String, String)>) {

@@ -106,7 +106,8 @@ impl<'a> Scope<'a> {
             kind = array.element;
         }
         let bounds = |end: &End| self.integer(end);
-        let start = Start { kind, storage: parameter.storage(), size: None, bounds: &bounds };
+        let start =
+            Start { kind, storage: parameter.storage(), size: None, bounds: &bounds, is_pointer: false };
         let Floats { format, storage, steps } = select::typed(dies, start, wanted, &failed)?;
         Ok(Variable { name: wanted.name.clone(), storage, format, steps, guessed: false })
     }

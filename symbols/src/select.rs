@@ -29,6 +29,8 @@ pub(super) struct Start<'a> {
     /// Size of the whole variable, if its symbol says so.
     pub(super) size: Option<u64>,
     pub(super) bounds: Bounds<'a>,
+    /// True if there is a pointer to the variable, not the variable.
+    pub(super) is_pointer: bool,
 }
 
 /// The floats of a variable of a known type.
@@ -38,9 +40,12 @@ pub(super) fn typed(
     wanted: &Wanted,
     failed: &dyn Fn(gimli::Error) -> OpenError,
 ) -> Result<Floats, LookupError> {
-    let Start { kind, storage, size, bounds } = start;
+    let Start { kind, storage, size, bounds, is_pointer } = start;
     let here = Here::Type(kind);
-    let way = Way::from(storage);
+    let mut way = Way::from(storage);
+    if is_pointer {
+        way.follow_pointer();
+    }
     let name = wanted.name.clone();
     let mut cursor = Cursor { dies, failed, bounds, name, size, here, way };
     for selector in &wanted.selectors {

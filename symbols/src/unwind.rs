@@ -4,6 +4,8 @@
 //! DWARF 5, section 6.4), by an index of its own: static programs come without `.eh_frame_hdr`. One frame at a time:
 //! which file the caller is in is for others.
 
+use std::ops::Range;
+
 use gimli::{
     BaseAddresses, CfaRule, CieOrFde, EhFrame, EhFrameOffset, RegisterRule, UnwindContext, UnwindSection,
 };
@@ -64,7 +66,36 @@ impl SymbolFile {
     }
 }
 
+/// Hardware number of the general register that DWARF numbers `column`.
+pub fn general_register(column: u16) -> Option<usize> {
+    HARDWARE.get(usize::from(column)).copied()
+}
+
 impl CallFrames {
+    /// Canonical frame addresses while the code of `wanted` runs: a register, by its number in DWARF, and bytes. Code of which
+    /// nothing is known, or whose frame is found by an expression, is left out.
+    pub(super) fn addresses(&mut self, wanted: &Range<u64>) -> Vec<(Range<u64>, u16, i64)> {
+        let CallFrames { frames, index, bases, context } = self;
+        let first = index.partition_point(|&(first, _)| first <= wanted.start).saturating_sub(1);
+        let described = index[first..].iter().take_while(|&&(start, _)| start < wanted.end);
+        let mut found = Vec::new();
+        for &(_, offset) in described {
+            let Ok(description) = frames.fde_from_offset(bases, offset, EhFrame::cie_from_offset) else {
+                continue;
+            };
+            let Ok(mut rows) = description.rows(frames, bases, context) else { continue };
+            while let Ok(Some(row)) = rows.next_row() {
+                let range = row.start_address().max(wanted.start)..row.end_address().min(wanted.end);
+                if let (CfaRule::RegisterAndOffset { register, offset }, false) =
+                    (row.cfa(), range.is_empty())
+                {
+                    found.push((range, register.0, *offset));
+                }
+            }
+        }
+        found
+    }
+
     /// Registers of the caller, which are those after the return: its `pc` is the return address in memory, not a
     /// link-time one. `read` reads eight bytes of the stack. Nothing in an outermost frame, where nothing is known of the
     /// code, or where the frame is found by an expression.

@@ -139,7 +139,7 @@ fn floats(
     let bounds = |end: &End| scope.integer(end);
     let (floats, guessed) = match (kind, file.dies()?) {
         (Some(kind), Some(dies)) => {
-            let start = Start { kind, storage, size, bounds: &bounds };
+            let start = Start { kind, storage, size, bounds: &bounds, is_pointer: false };
             (select::typed(dies, start, wanted, &failed)?, false)
         }
         _ => {

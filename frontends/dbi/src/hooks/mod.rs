@@ -26,7 +26,7 @@ pub(crate) use families::{Family, floats};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use parsers::{Parse, Parser};
-pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, spots, word};
+pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spots, word};
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_symbols::Symbol;

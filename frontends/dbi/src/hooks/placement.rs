@@ -7,7 +7,7 @@ use crate::x86::state;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Location;
 use shadowgrind_core::spec::Slot;
-use shadowgrind_symbols::{Passed, Signature};
+use shadowgrind_symbols::{Passed, Signature, general_register};
 
 /// A float that crosses a function's boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ enum Place {
     Stack(u64),
     /// Below the top of the x87 stack.
     X87(u8),
+    /// General register, by the hardware's number.
+    General(u8),
 }
 
 impl Spot {
@@ -65,6 +67,8 @@ pub(crate) enum NoSpot {
     NoResult,
     /// A structure is passed before it, in parts.
     Structure,
+    /// It is in a register that is not followed.
+    Register,
 }
 
 impl std::fmt::Display for NoSpot {
@@ -76,6 +80,7 @@ impl std::fmt::Display for NoSpot {
             NoSpot::NoPointer => write!(f, "this argument is no pointer"),
             NoSpot::NoFloat => write!(f, "this argument is no float"),
             NoSpot::NoResult => write!(f, "the function returns no float"),
+            NoSpot::Register => write!(f, "it is in a register that holds no floats"),
             NoSpot::Structure => {
                 write!(f, "the function has a structure before this argument; name a variable")
             }
@@ -104,6 +109,17 @@ pub(crate) fn spots(
         }
         Slot::Pointee(_) => Err(NoSpot::NoFloat),
     }
+}
+
+/// The float in a register, by its number in DWARF (AMD64 supplement, figure 3.36).
+pub(crate) fn register(number: u16, format: Format) -> Result<Spot, NoSpot> {
+    let place = match number {
+        17..=32 => Place::Vector((number - 17) as u8, 0),
+        67..=82 => Place::Vector((number - 67 + 16) as u8, 0),
+        33..=40 => Place::X87((number - 33) as u8),
+        _ => Place::General(general_register(number).ok_or(NoSpot::Register)? as u8),
+    };
+    Ok(Spot { place, format })
 }
 
 /// The floats that parameter `number`, from 0, is by value.
@@ -245,6 +261,10 @@ impl Spot {
         match self.place {
             Place::Vector(register, lane) => Ok(abi::lane(m, register.into(), lane.into(), format)),
             Place::Stack(offset) => abi::memory(m, abi::stack(m).wrapping_add(offset), format),
+            Place::General(number) => {
+                let bits = format.bits_of(&m.general(number.into()).to_le_bytes());
+                Ok(Float { location: Location::State(state::general(number.into())), format, bits })
+            }
             Place::X87(index) => {
                 let location = Location::State(state::x87(m.x87_top(), index));
                 Ok(Float { location, format, bits: format.bits_of(&m.x87(index.into())) })

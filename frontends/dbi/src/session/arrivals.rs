@@ -39,6 +39,9 @@ impl Session {
         let mut state = self.state.lock();
         let (hooked, named) = (state.hooked.get(&pc).copied(), state.named.contains_key(&pc));
         if hooked.is_none() && !named {
+            if !calls.wrapped() {
+                state.begin_assignments(pc, calls, m);
+            }
             return returned;
         }
         let (stack, Ok(at)) = (m.general(abi::RSP).wrapping_add(8), abi::return_address(m)) else {
@@ -49,6 +52,7 @@ impl Session {
         if calls.wrapped() {
             return returned;
         }
+        state.begin_assignments(pc, calls, m);
         let mut frame = Frame { calls, observer, m, pc, at, stack };
         let mut watch = named && state.enter_named(pc, &mut frame);
         let mut wrapped = false;
@@ -82,6 +86,9 @@ impl Session {
     ) -> Arrival {
         let stack = m.general(abi::RSP);
         let mut arrival = Arrival::Go;
+        for assigning in calls.assigned(pc) {
+            self.state.lock().end_assignment(&assigning, observer, m);
+        }
         while let Some(then) = calls.returned(pc, stack) {
             let mut state = self.state.lock();
             match then {
@@ -104,6 +111,7 @@ impl Session {
                     observer.release(&call.operands.kept);
                     calls.reuse(call.operands);
                 }
+                Then::Assigned(assigning) => state.end_assignment(&assigning, observer, m),
                 Then::Named(job, given) => {
                     let site = state.call_site(pc, None, m);
                     state.do_job(job, site, &given, observer, m);

@@ -3,6 +3,7 @@
 //! A call is told from others by its return address and the stack pointer after the return, so recursion, exceptions and
 //! `longjmp` are no danger; frames that were left without returning are dropped when the stack has grown past them.
 
+use super::locals::Assigning;
 use super::modules::Meaning;
 use super::observer::SavedShadow;
 use super::parsed::Parsing;
@@ -34,6 +35,8 @@ pub(crate) enum Then {
     Data,
     /// A function named by a SPEC: the number of what is to be done, and what it was given.
     Named(usize, places::Given),
+    /// A function that may assign a local variable of its caller.
+    Assigned(Box<Assigning>),
 }
 
 /// A mathematical function that is under way.
@@ -84,6 +87,8 @@ pub(crate) struct Calls {
     parsing: usize,
     /// Number of those that have data parsed.
     data: usize,
+    /// Assignments of local variables that the next instruction is past.
+    assigning: Vec<Assigning>,
     /// The call sites of functions that print by way of others.
     prints: Vec<Site>,
     /// Number of times that the program has switched shadowing off for this thread.
@@ -136,6 +141,17 @@ impl Calls {
         self.prints.first().copied()
     }
 
+    /// Waits for the next instruction.
+    pub(super) fn assign(&mut self, assigning: Assigning) {
+        self.assigning.push(assigning);
+    }
+
+    /// The assignments that the thread, which is at `pc`, has done.
+    pub(super) fn assigned(&mut self, pc: u64) -> Vec<Assigning> {
+        let decided = self.assigning.extract_if(.., |assigning| assigning.is_done(pc).is_some());
+        decided.filter(|assigning| assigning.is_done(pc) == Some(true)).collect()
+    }
+
     /// Waits for a call that returns to `at` with this stack pointer.
     pub(super) fn push(&mut self, at: u64, stack: u64, then: Then) {
         match then {
@@ -144,7 +160,7 @@ impl Calls {
             Then::Prints(site) => self.prints.push(site),
             Then::Parsed(..) => self.parsing += 1,
             Then::Data => self.data += 1,
-            Then::Resolved(_) | Then::Named(..) => {}
+            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) => {}
         }
         self.pending.push(Pending { at, stack, then });
     }
@@ -157,7 +173,7 @@ impl Calls {
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Parsed(..) => self.parsing -= 1,
             Then::Data => self.data -= 1,
-            Then::Resolved(_) | Then::Named(..) => {}
+            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) => {}
         }
         Some(then)
     }

@@ -12,6 +12,7 @@ mod config;
 mod confirm;
 mod indices;
 mod layout;
+mod locals;
 mod magic_numbers;
 mod modules;
 mod needed;

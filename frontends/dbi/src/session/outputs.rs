@@ -83,15 +83,26 @@ impl State {
         if matches!(&job.calls, Calls::Numbers(numbers) if !numbers.contains(&time)) {
             return;
         }
-        let (purpose, floats) = (job.purpose, job.place.floats(m, &self.loaded, given));
-        let mut floats = match floats {
+        let mut floats = match job.place.floats(m, &self.loaded, given) {
             Ok(floats) => floats,
             Err(missed) => return self.missed(number, missed),
         };
         if let Calls::Alike { value, .. } = self.jobs.all[number].calls {
             floats.retain(|x| is_alike(*x, value));
         }
-        match purpose {
+        self.deal(number, floats, (time, site), observer, m);
+    }
+
+    /// Seeds or samples `floats` for job `number`, for which that is done for the time `time` (from 0), at `site`.
+    pub(super) fn deal(
+        &mut self,
+        number: usize,
+        floats: Vec<Float>,
+        (time, site): (u64, Site),
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        match self.jobs.all[number].purpose {
             Purpose::Seed(input, weight) => {
                 let seed = Seed { input, weight };
                 seed_all(&mut self.report.inputs[input], &floats, seed, &self.moves, observer, m);

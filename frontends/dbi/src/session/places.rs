@@ -7,7 +7,9 @@ use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped};
 use crate::hooks::{self, IntegerPlace, Spot};
 use shadowgrind_core::spec::{Slot, Target};
-use shadowgrind_symbols::{Holder, Integer, LookupError, Memory, Signature, Storage, Unreached, Variable};
+use shadowgrind_symbols::{
+    Holder, Integer, LookupError, Memory, Signature, Storage, Unreached, Variable, general_register,
+};
 use std::fmt;
 
 /// Floats that a SPEC names.
@@ -99,13 +101,21 @@ impl Files {
     }
 
     /// The place of a variable, with the parameters that lead to it.
-    fn reached(&self, file: usize, variable: Variable, whence: Option<Whence>) -> Result<Place, NoPlace> {
+    pub(super) fn reached(
+        &self,
+        file: usize,
+        variable: Variable,
+        whence: Option<Whence>,
+    ) -> Result<Place, NoPlace> {
         let signature = match whence {
             Some(whence) => self.get(whence.file).signature(whence.address),
             None => None,
         };
         if let Storage::Value(Holder::Parameter(number)) = variable.storage {
             return Ok(Place::Spots(hooks::parameter(signature.as_ref(), number)?));
+        }
+        if let Storage::Value(Holder::Register(register)) = variable.storage {
+            return Ok(Place::Spots(vec![hooks::register(register, variable.format)?]));
         }
         let parameters = parameters(&variable, signature.as_ref())?;
         Ok(Place::Memory { file, variable, parameters })
@@ -223,8 +233,15 @@ impl Guest<'_> {
                 (Some(size), pointer) => Some(pointer.wrapping_sub(size).wrapping_add(offset)),
             },
             Storage::Through(Holder::Parameter(number)) => self.parameter(number),
-            Storage::Frame { .. } | Storage::Value(_) | Storage::Through(Holder::Register(_)) => None,
+            Storage::Through(Holder::Register(register)) => self.register(register),
+            Storage::Frame { register, offset } => Some(self.register(register)?.wrapping_add_signed(offset)),
+            Storage::Value(_) => None,
         }
+    }
+
+    /// Value of a general register, by its number in DWARF.
+    fn register(&self, number: u16) -> Option<u64> {
+        general_register(number).map(|number| self.m.general(number))
     }
 
     fn parameter(&self, number: usize) -> Option<u64> {

@@ -5,6 +5,7 @@
 //! [`super::places`] knows.
 
 use super::config::SessionConfig;
+use super::locals::AwaitedAssignment;
 use super::needed::Needed;
 use super::places::{NoPlace, Place, Whence};
 use shadowgrind_core::spec::{Callee, Calls, InputTarget, OutputSpec, Slot, Target};
@@ -80,6 +81,8 @@ pub(super) enum When {
     Once,
     Entry,
     Return,
+    /// At each assignment of a local variable.
+    Assigned,
 }
 
 /// One thing to be done for a SPEC.
@@ -139,6 +142,9 @@ pub(super) struct Jobs {
     pub(super) assumed: Vec<String>,
     pub(super) all: Vec<Job>,
     pub(super) functions: Vec<Awaited>,
+    pub(super) assignments: Vec<AwaitedAssignment>,
+    /// Options about local variables that have values which cannot be reached, and where.
+    pub(super) partly: Vec<(String, String)>,
     /// The files that were looked at for SPECs, by their canonical paths; the program is the first.
     pub(super) files: Vec<PathBuf>,
     /// The SPECs of outputs, as they were written.
@@ -252,7 +258,9 @@ impl Jobs {
                 (at.as_ref(), if is_seed { When::Entry } else { When::Return }, &Calls::All)
             }
             Target::Call { function, slot, calls, .. } => (Some(function), moment(*slot, is_seed), calls),
-            Target::Local { .. } => return Err(unsupported("local variables cannot be named yet")),
+            Target::Local { scope, variable } => {
+                return self.add_local(files, (option, purpose), (scope, variable));
+            }
         };
         let Some(callee) = callee else {
             let place = files.place(target, None).map_err(|error| error.into_failure(option))?;

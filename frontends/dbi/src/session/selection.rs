@@ -174,7 +174,7 @@ fn place(report: &Report, site: Site, symbols: &mut dyn Symbols) -> Place {
 }
 
 /// Tells whether the code at `place` is of this line, or was inlined into it.
-fn is_line(place: &Place, file: &str, line: u32) -> bool {
+pub(super) fn is_line(place: &Place, file: &str, line: u32) -> bool {
     let is_file = |path: &str| path == file || path.ends_with(&format!("/{file}"));
     let is =
         |path: &Option<String>, at: Option<u32>| path.as_deref().is_some_and(is_file) && at == Some(line);

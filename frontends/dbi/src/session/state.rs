@@ -1,6 +1,7 @@
 //! The session itself: what is loaded where, and which addresses are hooked for it.
 
 use super::config::SessionConfig;
+use super::locals::Watched;
 use super::modules::{Meaning, ModuleFile};
 use super::observer::Observer;
 use super::outputs;
@@ -74,7 +75,9 @@ pub(crate) struct State {
     pub(super) hooked: HashMap<u64, Hooked>,
     /// Functions that SPECs name, and the numbers of their jobs.
     pub(super) named: HashMap<u64, Vec<usize>>,
-    /// Addresses that calls return to.
+    /// Instructions that may assign local variables that SPECs name.
+    pub(super) assigned: HashMap<u64, Vec<Watched>>,
+    /// Addresses that calls return to, and those after such instructions.
     pub(super) returns: HashSet<u64>,
     /// Call instructions by return address, and by the function entered if it is known: some are jumped to.
     pub(super) call_sites: HashMap<(u64, Option<u64>), Site>,
@@ -178,6 +181,7 @@ impl Session {
             code: Vec::new(),
             hooked: HashMap::new(),
             named: HashMap::new(),
+            assigned: HashMap::new(),
             returns: HashSet::new(),
             call_sites: HashMap::new(),
             names: Vec::new(),
@@ -271,7 +275,8 @@ impl Session {
             return false;
         }
         let state = self.state.lock();
-        state.hooked.contains_key(&pc) || state.named.contains_key(&pc) || state.returns.contains(&pc)
+        let is_function = state.hooked.contains_key(&pc) || state.named.contains_key(&pc);
+        is_function || state.assigned.contains_key(&pc) || state.returns.contains(&pc)
     }
 
     /// Tells whether the code at `pc` is of a module that is to be reported by [`Session::first_run`] before any of it
@@ -516,6 +521,7 @@ impl State {
         self.unrun.retain(|(range, _)| stays(range));
         self.hooked.retain(|&address, _| outside(address));
         self.named.retain(|&address, _| outside(address));
+        self.assigned.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));
         self.call_sites.retain(|&(at, entered), _| outside(at) && entered.is_none_or(outside));
     }
@@ -558,6 +564,14 @@ impl State {
             if range.contains(&address) {
                 self.named.entry(address).or_default().push(function.job);
                 added.push(address);
+            }
+        }
+        for awaited in self.jobs.assignments.iter().filter(|awaited| awaited.file == file) {
+            let (address, watched) = awaited.watched(bias);
+            if range.contains(&address) {
+                added.extend(watched.next().chain([address]));
+                self.returns.extend(watched.next());
+                self.assigned.entry(address).or_default().push(watched);
             }
         }
     }

@@ -61,7 +61,8 @@ fn through_table(m: &dyn Machine, pc: u64) -> u64 {
     slot.and_then(|slot| read_u64(m, slot).ok()).unwrap_or(pc)
 }
 
-fn decode(m: &dyn Machine, pc: u64) -> Option<Instruction> {
+/// The instruction at `pc`, if there is one.
+pub(super) fn decode(m: &dyn Machine, pc: u64) -> Option<Instruction> {
     let instruction = Decoder::with_ip(64, &code(m, pc)?, pc, DecoderOptions::NONE).decode();
     (!instruction.is_invalid()).then_some(instruction)
 }

@@ -23,6 +23,8 @@ const LONG_TEXTS: &str = "texts-too-long";
 const MISSED: &str = "spec-missed";
 /// The place of an argument was guessed.
 const ASSUMED: &str = "arguments-assumed";
+/// A local variable has values that cannot be reached.
+const PARTLY: &str = "local-partly-unreached";
 /// A seed was overwritten.
 const OVERWRITTEN: &str = "seed-overwritten";
 /// No program of the tree has what a SPEC names.
@@ -63,6 +65,13 @@ impl Session {
                  a structure that is passed by value before this one would move it"
             );
             state.warn(ASSUMED, text);
+        }
+        for (option, lines) in state.jobs.partly.clone() {
+            let text = format!(
+                "{option}: from {lines} on it may have a value that the compiler keeps nowhere, in several places, or \
+                 together with that of another variable: left out there"
+            );
+            state.warn(PARTLY, text);
         }
         if !is_concerned {
             return;
@@ -178,7 +187,8 @@ impl State {
                 at_least,
                 site,
             });
-            if floats == of {
+            let is_all = self.report.inputs.get(group).is_none_or(|input| input.count <= of);
+            if floats == of && is_all {
                 self.warn_of_overwritten(group);
             }
         }
@@ -263,7 +273,7 @@ impl State {
 
     /// Tells whether a warning is said even if no report is written: it is about a SPEC.
     pub(super) fn is_always_said(code: &str) -> bool {
-        [NEVER_REACHED, REACHED_AGAIN, AMBIGUOUS, NEVER_PRINTED, MISSED].contains(&code)
+        [NEVER_REACHED, REACHED_AGAIN, AMBIGUOUS, NEVER_PRINTED, MISSED, PARTLY].contains(&code)
     }
 
     fn warn(&mut self, code: &'static str, message: String) {
