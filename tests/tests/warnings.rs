@@ -92,6 +92,24 @@ fn arguments_are_guessed() {
     }
 }
 
+/// Sixteen bytes may be two doubles or a long double.
+#[test]
+fn formats_are_guessed() {
+    for (flags, option, is_known) in [
+        ("-O1 -rdynamic -s", "--input=wide", false),
+        ("-O1 -rdynamic -s", "--input=wide:longdouble", true),
+        ("-O1 -rdynamic -s", "--input=narrow", true),
+        ("-O1 -g", "--input=wide", true),
+    ] {
+        let Some(exe) = guest_of("dot", "wide.c", flags) else { return };
+        let case = Case::new("dot", &[option], &exe);
+        match is_known {
+            true => assert_eq!(warnings(&case), (Vec::new(), End::Exit(0)), "{flags} {option}"),
+            false => is_warned_of(&case, "format-assumed", "--input=wide:longdouble"),
+        }
+    }
+}
+
 #[test]
 fn programs_of_child_processes_are_not_followed() {
     let case =

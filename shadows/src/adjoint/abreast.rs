@@ -7,7 +7,7 @@ use super::loops::{Loop, Loops, Operand};
 use super::pages::Pages;
 use super::sweep::Flow;
 
-/// Where the numbers of an operand are.
+/// Place of an operand's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whereabouts {
     /// Not among the results of the loop; or not always at the same place there.
@@ -22,7 +22,7 @@ pub(super) struct Room<F: Flow> {
     cells: Vec<F::Cell>,
     /// Those of an iteration.
     row: Vec<F::Cell>,
-    /// Where each operand is.
+    /// Place of each operand.
     operands: Vec<Whereabouts>,
 }
 
@@ -150,7 +150,7 @@ impl<F: Flow> Room<F> {
     }
 }
 
-/// Where an operand is, if it is at the same place in all iterations.
+/// Place of an operand that is at the same one in all iterations.
 fn whereabouts(head: &Loop, operand: &Operand) -> Whereabouts {
     let numbers = i64::from(head.numbers);
     if !operand.is_regular() || i64::from(operand.step) != numbers {

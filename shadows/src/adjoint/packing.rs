@@ -19,7 +19,7 @@ use words::Words;
 #[cfg(test)]
 mod tests;
 
-/// What is known of the partial derivatives by an operand.
+/// Partial derivatives by an operand, as far as they are known.
 #[derive(Clone, Debug, Default)]
 enum Partials {
     /// It is no term.

@@ -228,7 +228,7 @@ fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec
 mod tests {
     use super::*;
 
-    /// What many cells get together is what each would get alone, also where products are no numbers.
+    /// Sums over many cells together are those of each alone, also where products are no numbers.
     #[test]
     fn many_cells_get_what_each_would_get() {
         const SOME: [f64; 7] = [0.0, 1.5, f64::INFINITY, f64::NAN, -2.0, f64::NEG_INFINITY, -0.0];

@@ -89,7 +89,7 @@ impl Asked<'_> {
         Ok(1)
     }
 
-    /// What a new result is made of: older programs pass five addresses, later ones one of all six.
+    /// Parts of a new result: older programs pass five addresses, later ones one of all six.
     fn made(&self) -> Result<Made, Unmapped> {
         let [_, first, second, third, fourth, fifth] = self.words;
         if second != 0 {

@@ -6,6 +6,7 @@ use super::state::Loaded;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped};
 use crate::hooks::{self, IntegerPlace, Spot};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::spec::{Slot, Target};
 use shadowgrind_symbols::{
     Holder, Integer, LookupError, Memory, Signature, Storage, Unreached, Variable, general_register,
@@ -164,6 +165,11 @@ impl fmt::Display for Missed {
 }
 
 impl Place {
+    /// Tells whether the place is taken for that of doubles because nothing is known but its size.
+    pub(super) fn is_guessed(&self) -> bool {
+        matches!(self, Place::Memory { variable, .. } if variable.guessed && variable.format == Format::F64)
+    }
+
     /// Tells whether the way to it is through pointers in memory.
     pub(super) fn is_through_pointers(&self) -> bool {
         matches!(self, Place::Memory { variable, .. } if variable.is_through_pointers())

@@ -6,7 +6,7 @@ use super::seeds::{Job, Purpose, When};
 use super::state::{Session, State};
 use super::tree;
 use crate::hooks::machine::{Machine, Overwritten};
-use shadowgrind_core::findings::{OverwrittenSeeds, Warning};
+use shadowgrind_core::findings::{Input, OverwrittenSeeds, Warning};
 use shadowgrind_core::site::Site;
 
 /// An input was never reached.
@@ -21,6 +21,8 @@ const NEVER_PRINTED: &str = "output-never-printed";
 const LONG_TEXTS: &str = "texts-too-long";
 /// The way to what a SPEC names led nowhere.
 const MISSED: &str = "spec-missed";
+/// The format of a variable was guessed.
+const FORMAT_ASSUMED: &str = "format-assumed";
 /// The place of an argument was guessed.
 const ASSUMED: &str = "arguments-assumed";
 /// A local variable has values that cannot be reached.
@@ -66,6 +68,7 @@ impl Session {
             );
             state.warn(ASSUMED, text);
         }
+        state.warn_of_guessed_formats();
         for (option, lines) in state.jobs.partly.clone() {
             let text = format!(
                 "{option}: from {lines} on it may have a value that the compiler keeps nowhere, in several places, or \
@@ -128,6 +131,26 @@ impl Session {
 }
 
 impl State {
+    /// As many bytes as an even number of doubles has may be long doubles as well.
+    fn warn_of_guessed_formats(&mut self) {
+        let guessed = self.jobs.all.iter().filter(|job| job.place.is_guessed());
+        let inputs = guessed.filter_map(|job| match job.purpose {
+            Purpose::Seed(input, _) => self.report.inputs.get(input),
+            Purpose::Sample(_) => None,
+        });
+        let text = |input: &Input| {
+            format!(
+                "--input={0}: without debug information this is taken for {1} doubles; if it is long double, say \
+                 --input={0}:longdouble",
+                input.spec, input.at_once
+            )
+        };
+        let even = inputs.filter(|input| input.at_once > 0 && input.at_once.is_multiple_of(2));
+        for text in even.map(text).collect::<Vec<_>>() {
+            self.warn(FORMAT_ASSUMED, text);
+        }
+    }
+
     /// The floats of a job could not be reached: said once for each SPEC and reason.
     pub(super) fn missed(&mut self, job: usize, missed: Missed) {
         let spec = match self.jobs.all[job].purpose {

@@ -15,7 +15,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// What `N` words, from number `at` on, advance by at first, and the bits by which they ever advance otherwise.
+    /// Steps by which `N` words, from number `at` on, advance at first, and the bits by which they ever advance otherwise.
     #[inline(always)]
     fn compare<const N: usize>(self, at: usize) -> ([u64; N], [u64; N]) {
         let row = |n: usize| -> &[[u8; 8]; N] {
@@ -39,7 +39,7 @@ impl Rows<'_> {
     }
 }
 
-/// How each word of an iteration changes.
+/// Change of each word from one iteration to the next.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     steps: Vec<u64>,
