@@ -224,3 +224,15 @@ fn without_address_space_for_shadows_nothing_runs() {
     assert!(said.contains("address space"), "{said}");
     assert!(outcome.stdout.is_empty());
 }
+
+/// A signal may be delivered where a function that prints has been seen to be entered, and has not begun; Go's scheduler then
+/// comes back there from elsewhere than the handler, perhaps in another thread.
+#[test]
+fn outputs_are_counted_once_while_signals_arrive() {
+    let source = host::tests_dir().join("guests/mpfr/preempted.go");
+    let exe = Recipe::new("go", "build", &source, "").build().unwrap_or_else(|e| panic!("{e}"));
+    let Some(exe) = exe else { return host::skipped("preempted.go", "go is not installed") };
+    let outcome = run(&Case::new("mpfr", &[], &exe));
+    assert_eq!(outcome.end, End::Exit(0));
+    assert_eq!(report(&outcome, REPORT).outputs.len(), 40000);
+}

@@ -205,8 +205,7 @@ fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
             host::skipped(name, &format!("{compiler} is not installed"));
             return Ok(());
         };
-        // A signal that preempts Go where a float is about to be formatted has it listed twice.
-        Case::new("mpfr", &[], &exe).env("GODEBUG", "asyncpreemptoff=1")
+        Case::new("mpfr", &[], &exe)
     };
     // Only C's formats hold the text before a float.
     let has_labels = source.ends_with("printf.c");

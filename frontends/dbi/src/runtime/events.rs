@@ -224,6 +224,7 @@ pub(crate) fn request(thread: &mut Thread, pc: u64) {
 
 /// A handler is about to be entered: it begins with no shadows. Returns what it interrupts.
 pub(crate) fn interrupt(thread: &mut Thread) -> Option<Interrupted> {
+    visit::called_away(thread);
     let shadowed = thread.shadowed.as_ref()?;
     let mut registers = shadowed.registers(thread.context);
     super::registers::complete_image(registers.context);

@@ -22,6 +22,8 @@ pub(crate) struct Tool {
     pub(crate) observer: Lock<Box<dyn Observer + Send>>,
     /// The program's first instruction.
     entry: u64,
+    /// Arrivals at hooks that were seen to, and from which threads were called away before they went on.
+    called_away: Lock<Vec<u64>>,
     /// The name of the system call of a number, if it is known.
     pub(super) name_of_call: fn(u64) -> Option<&'static str>,
     /// True if code is annotated: from the first shadow on.
@@ -58,12 +60,35 @@ impl Tool {
             session,
             observer: Lock::new(observer),
             entry,
+            called_away: Lock::new(Vec::new()),
             name_of_call,
             awake: AtomicBool::new(false),
             constants,
             atomics,
             handed: if shares { Handed::new() } else { None },
         }
+    }
+
+    /// A signal handler is about to run where a thread, in this state, has not gone on from a hook.
+    pub(super) fn call_away(&self, state: u64) {
+        /// Handlers that are left by a jump never come back: the oldest are forgotten.
+        const MOST: usize = 64;
+        let mut called_away = self.called_away.lock();
+        if called_away.len() == MOST {
+            called_away.remove(0);
+        }
+        called_away.push(state);
+    }
+
+    /// Tells whether a thread that has arrived at a hook, in the state that `state` tells, comes back to it.
+    pub(super) fn comes_back(&self, state: impl FnOnce() -> u64) -> bool {
+        let mut called_away = self.called_away.lock();
+        if called_away.is_empty() {
+            return false;
+        }
+        let state = state();
+        let known = called_away.iter().position(|&other| other == state);
+        known.map(|index| called_away.swap_remove(index)).is_some()
     }
 
     /// Tells whether shadows are carried at all, in a mirror.

@@ -20,6 +20,7 @@ use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::words::Raw;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A stopped thread, as hooks see it.
 struct Stopped<'a> {
@@ -160,10 +161,38 @@ fn wake(thread: &mut Thread, tool: &Tool) {
     }
 }
 
+/// The state of a thread, by which it is known again: its registers, as far as functions are given anything by them.
+fn state_of(thread: &mut Thread) -> u64 {
+    const ARGUMENTS: usize = 8;
+    registers::complete_image(thread.context);
+    let mut hasher = DefaultHasher::new();
+    (thread.pc, thread.context.regs).hash(&mut hasher);
+    for number in 0..ARGUMENTS {
+        let mut bytes = [0; 16];
+        registers::read_value(thread.context, state::vector(number), &mut bytes);
+        bytes.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// A signal handler is about to run. If that is where a hook has been seen to, the hook must not be seen to again when the
+/// thread comes back, or another one in its place: Go's scheduler returns there by other ways than the handler's end.
+pub(super) fn called_away(thread: &mut Thread) {
+    if thread.mode.is_past_hook()
+        && let Some(tool) = thread.process.tool.as_ref()
+    {
+        tool.call_away(state_of(thread));
+    }
+}
+
 /// The thread arrived at a hooked address, `thread.pc`.
 pub(super) fn arrived(thread: &mut Thread) {
     let pc = thread.pc;
     let Some(tool) = thread.process.tool.as_ref() else { return };
+    if tool.comes_back(|| state_of(thread)) {
+        thread.mode = events::mode(thread).past_hook();
+        return;
+    }
     if tool.begins_at(pc) {
         visit(thread, |session, _, observer, machine| session.begin(observer, machine));
         if tool.starts_awake() {
