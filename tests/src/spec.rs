@@ -230,7 +230,7 @@ fn parse_pair(value: &str) -> Result<(String, String), String> {
 }
 
 /// Every guest below `root`, in the order of their names. `aux` holds parts of guests, `bench` what is timed and not
-/// compared, `include` headers, `dot` and `mpfr` what those shadows are tested with; each `randseq*` belongs to the
+/// compared, `include` headers, `check`, `dot`, `inputs` and `mpfr` what those are tested with; each `randseq*` belongs to the
 /// generator of random sequences.
 pub fn all_guests(root: &Path) -> Result<Vec<Guest>, String> {
     let mut found = Vec::new();
@@ -240,7 +240,7 @@ pub fn all_guests(root: &Path) -> Result<Vec<Guest>, String> {
             let path = entry.map_err(|e| e.to_string())?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if name.starts_with("randseq")
-                || ["aux", "bench", "dot", "include", "inputs", "mpfr"].contains(&name.as_str())
+                || ["aux", "bench", "check", "dot", "include", "inputs", "mpfr"].contains(&name.as_str())
             {
                 continue;
             }
