@@ -74,7 +74,7 @@ pub fn wrong<'a>(pairs: &'a [Pair], report: &Report, tolerance: f64) -> Result<V
 pub fn aligned<'a>(numbers: &[f64], report: &'a Report) -> Result<Vec<&'a Output>, String> {
     let mut rest = report.outputs.iter();
     let find = |(index, number): (usize, &f64)| {
-        let found = rest.by_ref().find(|output| same_value(output.value, *number));
+        let found = rest.by_ref().find(|output| same_value(output.printed.unwrap_or(output.value), *number));
         found.ok_or_else(|| {
             format!("printed number {index}, {number}, is not among the outputs after those before it")
         })

@@ -22,6 +22,8 @@ pub struct Output {
     pub label: Option<String>,
     /// The float; an 80-bit one is rounded.
     pub value: f64,
+    /// The number that its text is, where that is known: of fewer digits, perhaps.
+    pub printed: Option<f64>,
     /// Its derivative; of one with a gradient, in the direction of all inputs.
     pub dot: Option<f64>,
     /// Its derivatives by each component.
@@ -104,6 +106,7 @@ impl Report {
 fn output(record: &Value) -> Result<Output, String> {
     Ok(Output {
         kind: text(&record["kind"]),
+        printed: record["printed"].as_str().and_then(|text| text.trim().parse().ok()),
         label: record["label"].as_str().map(str::to_owned),
         value: number(&record["value"]).ok_or_else(|| format!("no value in {record}"))?,
         dot: number(&record["dot"]),
