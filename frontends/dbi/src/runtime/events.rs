@@ -29,8 +29,7 @@ pub(crate) fn mode(thread: &mut Thread) -> Mode {
         return Mode::WRAPPED;
     }
     let registers = shadowed.registers(thread.context);
-    let top = super::registers::x87_top(registers.context);
-    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow()).with_top(top);
+    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow());
     mode_like(thread, mode)
 }
 

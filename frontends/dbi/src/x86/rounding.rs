@@ -18,27 +18,18 @@ use shadowgrind_core::ops::Op;
 pub(crate) struct Rounding {
     pub(crate) single: bool,
     pub(crate) double: bool,
-    pub(crate) extended: bool,
 }
 
 impl Rounding {
     /// Nothing is known of the code.
-    pub(crate) const ANY: Rounding = Rounding { single: true, double: true, extended: true };
+    pub(crate) const ANY: Rounding = Rounding { single: true, double: true };
 
     pub(crate) fn concerns(self, format: Format) -> bool {
-        match format {
-            Format::F32 => self.single,
-            Format::F80 => self.extended,
-            _ => self.double,
-        }
+        if format == Format::F32 { self.single } else { self.double }
     }
 
     pub(crate) fn or(self, other: Rounding) -> Rounding {
-        Rounding {
-            single: self.single || other.single,
-            double: self.double || other.double,
-            extended: self.extended || other.extended,
-        }
+        Rounding { single: self.single || other.single, double: self.double || other.double }
     }
 }
 
