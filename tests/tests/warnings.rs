@@ -101,7 +101,7 @@ fn formats_are_guessed() {
         ("-O1 -rdynamic -s", "--input=narrow", true),
         ("-O1 -g", "--input=wide", true),
     ] {
-        let Some(exe) = guest_of("dot", "wide.c", flags) else { return };
+        let Some(exe) = guest_of("dot", "size_alone.c", flags) else { return };
         let case = Case::new("dot", &[option], &exe);
         match is_known {
             true => assert_eq!(warnings(&case), (Vec::new(), End::Exit(0)), "{flags} {option}"),
