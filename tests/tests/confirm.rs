@@ -133,7 +133,7 @@ fn gives_input_again(case: &Case) -> Result<(), String> {
     is_confirmed(&report.document)
 }
 
-/// What children read and write by other descriptors belongs to the run.
+/// Checks that bytes which children read and write by other descriptors belong to the run.
 fn follows_children(case: &Case) -> Result<(), String> {
     confirms(&Case { stdin: b"abc\n1e12\n".to_vec(), ..case.clone() })
 }

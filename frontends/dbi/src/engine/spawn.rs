@@ -438,6 +438,7 @@ fn hold_all_locks(process: &Process) -> impl Sized {
             tool.session.hold(),
             tool.carrier.hold(),
             tool.handed.as_ref().map(Handed::hold),
+            tool.hold(),
         )
     });
     let heap = process.heap.lock();

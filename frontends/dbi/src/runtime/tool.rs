@@ -80,6 +80,11 @@ impl Tool {
         called_away.push(state);
     }
 
+    /// The lock of what threads were called away from, so that a forked child finds it free.
+    pub(crate) fn hold(&self) -> impl Sized + '_ {
+        self.called_away.lock()
+    }
+
     /// Tells whether a thread that has arrived at a hook, in the state that `state` tells, comes back to it.
     pub(super) fn comes_back(&self, state: impl FnOnce() -> u64) -> bool {
         let mut called_away = self.called_away.lock();
