@@ -68,6 +68,17 @@ pub(crate) fn memory(m: &dyn Machine, address: u64, format: Format) -> Result<Fl
     Ok(Float { location: Location::Memory(address), format, bits: format.bits_of(&bytes) })
 }
 
+/// The float that is where `x` is, by now; nothing if that is no vector register or memory that is there.
+pub(crate) fn present(m: &dyn Machine, x: Float) -> Option<Float> {
+    match x.location {
+        Location::Memory(address) => memory(m, address, x.format).ok(),
+        Location::State(at) => {
+            let (register, byte) = state::vector_at(at)?;
+            Some(lane(m, register, byte / x.format.bytes(), x.format))
+        }
+    }
+}
+
 /// Float on top of the x87 stack.
 pub(crate) fn x87_top(m: &dyn Machine) -> Float {
     let location = Location::State(state::x87(m.x87_top(), 0));

@@ -42,6 +42,14 @@ impl Family {
     pub(crate) fn moves_stack(self) -> bool {
         self == Family::Runtime(Runtime::Go)
     }
+
+    /// Tells whether floats are given by value, to a function that calls nobody's code with them. A stream of libstdc++ may
+    /// have the program format them.
+    pub(crate) fn takes_copies(self) -> bool {
+        let is_by_value =
+            matches!(self, Family::Printf(_) | Family::Value(_) | Family::ToChars(..) | Family::Python);
+        is_by_value && !self.moves_stack()
+    }
 }
 
 /// A float that is formatted.

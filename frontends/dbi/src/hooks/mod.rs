@@ -22,7 +22,7 @@ mod printf;
 mod runtimes;
 
 pub(crate) use call::{Argument, Given};
-pub(crate) use families::{Family, floats};
+pub(crate) use families::{Family, Formatted, floats};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use parsers::{Parse, Parser};

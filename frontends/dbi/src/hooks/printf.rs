@@ -278,21 +278,15 @@ fn read_format(m: &dyn Machine, address: u64, wide: bool) -> Result<Vec<u8>, Unm
         // Up to the end of a page: what follows may not be mapped.
         let mut bytes = [0; 256];
         let page = 4096 - at % 4096;
-        let chunk = &mut bytes[..page.min(256) as usize];
-        if wide && page < 4 {
-            m.read(at, &mut bytes[..4])?;
-            text.push(narrow(&bytes[..4]));
-            at += 4;
-        } else {
-            m.read(at, chunk)?;
-            let whole = chunk.len() / size * size;
-            text.extend(chunk[..whole].chunks(size).map(narrow));
-            at += whole as u64;
-        }
-        if let Some(end) = text.iter().position(|&c| c == 0) {
-            text.truncate(end);
+        let chunk = &mut bytes[..(page.min(256) as usize).max(size)];
+        m.read(at, chunk)?;
+        let characters = chunk.chunks_exact(size);
+        let (known, whole) = (text.len(), characters.len());
+        text.extend(characters.map(narrow).take_while(|&c| c != 0));
+        if text.len() < known + whole {
             break;
         }
+        at += (whole * size) as u64;
     }
     Ok(text)
 }

@@ -120,6 +120,14 @@ impl<S: Shadow> Observer for Observing<S> {
         SavedShadow(index as u64 + 1)
     }
 
+    fn put_back(&mut self, m: &mut dyn Machine, x: Float, kept: SavedShadow) {
+        let Some(index) = Self::index(kept) else { return };
+        if let Some(shadow) = self.kept[index].take() {
+            self.free.push(index);
+            self.set(m, x, Some(shadow));
+        }
+    }
+
     /// Of operands without shadows every function makes results without, if shadows are not born of such, however it
     /// goes about it: most calls need not return here.
     fn wraps(&mut self, kept: &[SavedShadow]) -> bool {

@@ -272,8 +272,8 @@ impl RegisterShadows<'_> {
 
     /// General registers that carry a shadow, as a mask.
     pub(crate) fn cells(&self) -> u16 {
-        let cells = self.context.shadows.0[..usize::from(state::VECTOR)].chunks(8);
-        cells.enumerate().fold(0, |mask, (n, cell)| mask | u16::from(cell.iter().any(|&b| b != 0)) << n)
+        let cells = self.context.shadows.0[..usize::from(state::VECTOR)].as_chunks::<8>().0;
+        cells.iter().enumerate().fold(0, |mask, (n, cell)| mask | u16::from(*cell != [0; 8]) << n)
     }
 
     /// Tells whether vector registers 0 to 15 and their shadows, which are not in registers, are zero above their low
@@ -294,7 +294,11 @@ impl RegisterShadows<'_> {
 
     /// Tells whether an x87 register carries a shadow.
     pub(crate) fn x87(&self) -> bool {
-        self.context.shadows.0[usize::from(state::X87)..].iter().any(|&byte| byte != 0)
+        self.context.shadows.0[usize::from(state::X87)..]
+            .as_chunks::<16>()
+            .0
+            .iter()
+            .any(|cell| *cell != [0; 16])
     }
 
     /// All of it, to be put back later.

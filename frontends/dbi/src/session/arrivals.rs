@@ -2,6 +2,7 @@
 
 use super::call_sites::call_before;
 use super::calls::{Call, Calls, Then};
+use super::hidden;
 use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::outputs::Leaving;
 use super::seeds::When;
@@ -9,7 +10,7 @@ use super::stack::Noted;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Argument, Family, Hook, Parser, abi};
+use crate::hooks::{self, Argument, Family, Formatted, Hook, Parser, abi};
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::site::Site;
 
@@ -48,7 +49,7 @@ impl Session {
             return returned;
         };
         calls.settle(m.general(abi::RSP), at);
-        observer.release(&calls.lost());
+        give_up(calls, observer, m);
         if calls.wrapped() {
             return returned;
         }
@@ -92,7 +93,8 @@ impl Session {
         while let Some(then) = calls.returned(pc, stack) {
             let mut state = self.state.lock();
             match then {
-                Then::Formatted | Then::Prints(_) | Then::Digits | Then::Data | Then::Parsed(None, _) => {}
+                Then::Formatted(floats) => hidden::reveal(&floats, observer, m),
+                Then::Prints(_) | Then::Digits | Then::Data | Then::Parsed(None, _) => {}
                 Then::Parsed(Some(parsing), function) => {
                     state.end_parsing(&parsing, function, observer, m);
                 }
@@ -118,9 +120,15 @@ impl Session {
                 }
             }
         }
-        observer.release(&calls.lost());
+        give_up(calls, observer, m);
         arrival
     }
+}
+
+/// Gives back what was kept for calls that will not return.
+fn give_up(calls: &mut Calls, observer: &mut dyn Observer, m: &mut dyn Machine) {
+    observer.release(&calls.lost());
+    hidden::reveal(&calls.left(), observer, m);
 }
 
 /// A thread at the first instruction of a function.
@@ -241,13 +249,31 @@ impl State {
     }
 
     fn enter_output(&mut self, kind: OutputKind, family: Family, frame: &mut Frame<'_>) -> Entered {
-        if frame.calls.is_formatting() {
+        let (is_inner, hides) = (frame.calls.is_formatting(), family.takes_copies());
+        if is_inner && !hides {
             return Entered::Go;
         }
         let Ok(floats) = hooks::floats(frame.m, family) else { return Entered::Go };
         if floats.is_empty() {
             return Entered::Go;
         }
+        if !is_inner {
+            self.formatted(kind, &floats, frame);
+        }
+        if family.moves_stack() {
+            return Entered::Go;
+        }
+        let copies = floats.iter().map(|x| x.float).filter(|_| hides);
+        let hidden = hidden::hide(copies, frame.observer, frame.m);
+        if is_inner && hidden.is_empty() {
+            return Entered::Go;
+        }
+        frame.wait(Then::Formatted(hidden));
+        Entered::Watch
+    }
+
+    /// Records floats that are formatted as outputs.
+    fn formatted(&mut self, kind: OutputKind, floats: &[Formatted], frame: &mut Frame<'_>) {
         let site = match frame.calls.printing() {
             Some(site) => site,
             None => {
@@ -255,16 +281,11 @@ impl State {
                 self.script_site(site, frame.m)
             }
         };
-        for (position, x) in floats.into_iter().enumerate() {
-            let label = x.label.map_or(Label::NONE, |label| self.report.outputs.label(&label));
+        for (position, x) in floats.iter().enumerate() {
+            let label = x.label.as_ref().map_or(Label::NONE, |label| self.report.outputs.label(label));
             let leaving = Leaving { kind, label, site, notation: x.notation };
             self.output(leaving, position, x.float, frame.observer, frame.m);
         }
-        if family.moves_stack() {
-            return Entered::Go;
-        }
-        frame.wait(Then::Formatted);
-        Entered::Watch
     }
 
     /// Does what is to be done for SPECs on entry to the function at `pc`; whether its return is waited for.

@@ -3,6 +3,7 @@
 //! A call is told from others by its return address and the stack pointer after the return, so recursion, exceptions and
 //! `longjmp` are no danger; frames that were left without returning are dropped when the stack has grown past them.
 
+use super::hidden::Hidden;
 use super::locals::Assigning;
 use super::modules::Meaning;
 use super::observer::SavedShadow;
@@ -18,8 +19,8 @@ const SAME_STACK: u64 = 8 << 20;
 /// Purpose for which the end of a call is waited for.
 #[derive(Debug)]
 pub(crate) enum Then {
-    /// A function that formats floats: what it calls to that end is its own business.
-    Formatted,
+    /// A function that formats floats, of which these are hidden from it: what it calls to that end is its own business.
+    Formatted(Vec<Hidden>),
     /// A function that formats what it is given by way of others: they print at this site.
     Prints(Site),
     /// An IFUNC's resolver: returns the address of a function that means this.
@@ -97,6 +98,8 @@ pub(crate) struct Calls {
     spare: Vec<Operands>,
     /// Operands that were kept for calls that never returned.
     lost: Vec<SavedShadow>,
+    /// Floats that were hidden from such.
+    left: Vec<Hidden>,
 }
 
 impl Calls {
@@ -156,7 +159,7 @@ impl Calls {
     pub(super) fn push(&mut self, at: u64, stack: u64, then: Then) {
         match then {
             Then::LibraryCall(_) | Then::Digits => self.wrapped += 1,
-            Then::Formatted => self.formatting += 1,
+            Then::Formatted(_) => self.formatting += 1,
             Then::Prints(site) => self.prints.push(site),
             Then::Parsed(..) => self.parsing += 1,
             Then::Data => self.data += 1,
@@ -169,7 +172,7 @@ impl Calls {
         let then = self.pending.pop()?.then;
         match then {
             Then::LibraryCall(_) | Then::Digits => self.wrapped -= 1,
-            Then::Formatted => self.formatting -= 1,
+            Then::Formatted(_) => self.formatting -= 1,
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Parsed(..) => self.parsing -= 1,
             Then::Data => self.data -= 1,
@@ -203,9 +206,13 @@ impl Calls {
     }
 
     fn drop_last(&mut self) {
-        if let Some(Then::LibraryCall(call)) = self.pop() {
-            self.lost.extend_from_slice(&call.operands.kept);
-            self.reuse(call.operands);
+        match self.pop() {
+            Some(Then::LibraryCall(call)) => {
+                self.lost.extend_from_slice(&call.operands.kept);
+                self.reuse(call.operands);
+            }
+            Some(Then::Formatted(hidden)) => self.left.extend(hidden),
+            _ => {}
         }
     }
 
@@ -223,6 +230,11 @@ impl Calls {
     /// Operands that were kept for calls that will not return.
     pub(super) fn lost(&mut self) -> Vec<SavedShadow> {
         std::mem::take(&mut self.lost)
+    }
+
+    /// Floats that were hidden from calls that will not return.
+    pub(super) fn left(&mut self) -> Vec<Hidden> {
+        std::mem::take(&mut self.left)
     }
 }
 
@@ -253,18 +265,18 @@ mod tests {
     fn frames_that_were_jumped_over_are_forgotten() {
         let mut calls = Calls::new();
         calls.push(0x10, 0x8000, Then::Named(1, Vec::new()));
-        calls.push(0x20, 0x7000, Then::Formatted);
-        calls.push(0x30, 0x6000, Then::Formatted);
+        calls.push(0x20, 0x7000, Then::Formatted(Vec::new()));
+        calls.push(0x30, 0x6000, Then::Formatted(Vec::new()));
         assert_eq!(named(calls.returned(0x10, 0x8000)), Some(1));
         assert!(!calls.is_formatting());
-        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.push(0x20, 0x7000, Then::Formatted(Vec::new()));
         calls.settle(0x6ff0, 0x40);
         assert!(calls.is_formatting(), "a call from inside");
         calls.settle(0x6ff8, 0x20);
         assert!(calls.is_formatting(), "a jump to another function in its place");
         calls.settle(0x6ff8, 0x24);
         assert!(!calls.is_formatting(), "a new call from the frame that the old one had been called from");
-        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.push(0x20, 0x7000, Then::Formatted(Vec::new()));
         calls.settle(0x7100, 0x40);
         assert!(!calls.is_formatting(), "a call from above");
     }
@@ -272,7 +284,7 @@ mod tests {
     #[test]
     fn another_stack_says_nothing_about_this_one() {
         let mut calls = Calls::new();
-        calls.push(0x20, 0x7000, Then::Formatted);
+        calls.push(0x20, 0x7000, Then::Formatted(Vec::new()));
         calls.settle(0x7000 + SAME_STACK, 0x40);
         assert!(calls.is_formatting());
     }

@@ -10,6 +10,7 @@ mod call_sites;
 mod calls;
 mod config;
 mod confirm;
+mod hidden;
 mod indices;
 mod layout;
 mod locals;

@@ -52,6 +52,9 @@ pub(crate) trait Observer {
     /// The shadow of an operand of a function that is entered.
     fn keep(&mut self, m: &mut dyn Machine, x: Float) -> SavedShadow;
 
+    /// Gives `x` the shadow that was kept, which is released.
+    fn put_back(&mut self, m: &mut dyn Machine, x: Float, kept: SavedShadow);
+
     /// Tells whether a function with these operands must be taken as one operation. If not, it runs like any other
     /// code, which then must come to the same.
     fn wraps(&mut self, kept: &[SavedShadow]) -> bool;

@@ -33,6 +33,12 @@ pub(crate) const fn vector(number: usize) -> u16 {
     VECTOR + VECTOR_BYTES * number as u16
 }
 
+/// Vector register that offset `at` is in, and the byte of it; nothing if it is in none.
+pub(crate) fn vector_at(at: u16) -> Option<(usize, usize)> {
+    let at = usize::from((VECTOR..X87).contains(&at).then(|| at - VECTOR)?);
+    Some((at / usize::from(VECTOR_BYTES), at % usize::from(VECTOR_BYTES)))
+}
+
 /// Offset of the x87 register that is `index` below the top, which is physical register `top`.
 pub(crate) const fn x87(top: u8, index: u8) -> u16 {
     X87 + X87_BYTES * ((top + index) & 7) as u16
