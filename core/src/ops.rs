@@ -276,6 +276,16 @@ impl Op {
         }
     }
 
+    /// The result of the op on doubles, of rows whose derivatives read it and that x87 instructions compute: rules beside those
+    /// take it for the result, of which the instruction gives more digits than rules have.
+    pub fn in_doubles(self, x: &[f64]) -> Option<f64> {
+        match (self, x) {
+            (Op::Div, [a, b]) => Some(a / b),
+            (Op::Sqrt, [a]) => Some(a.sqrt()),
+            _ => None,
+        }
+    }
+
     /// Number of operands the op has.
     #[inline]
     pub const fn arity(self) -> usize {

@@ -44,7 +44,11 @@ pub trait Words {
     }
 }
 
-/// Numbers in place, as floats of the format beside them. Nothing, if the number is +0.
+/// Numbers in place, as floats of the format beside them, but as doubles beside those of ten bytes. Nothing, if the number is +0.
+///
+/// **Ten bytes.** The last eight are the double, so that sign and exponent are at the end, as everywhere. The first two are the
+/// double's last two again: where a program changes sign and exponent of a long double by integers, what is kept beside those two
+/// bytes is changed alike, and the first two tell from where. The exponent there is one of fifteen bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InPlace;
 
@@ -53,12 +57,31 @@ impl Words for InPlace {
     const BYTEWISE: bool = true;
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
-        Some(format.to_f64(cell))
+        Some(if format == Format::F80 { of_ten_bytes(cell) } else { format.to_f64(cell) })
     }
 
     fn encode(&mut self, format: Format, _bits: u128, number: f64) -> u128 {
-        if number.to_bits() == 0 { 0 } else { format.from_f64(number) }
+        let bits = number.to_bits();
+        match format {
+            _ if bits == 0 => 0,
+            Format::F80 => u128::from(bits) << 16 | u128::from(bits >> 48),
+            _ => format.from_f64(number),
+        }
     }
+}
+
+/// The number that ten bytes stand for.
+fn of_ten_bytes(cell: u128) -> f64 {
+    const SIGN: u16 = 0x8000;
+    const REST: u64 = (1 << 48) - 1;
+    let (bits, was) = ((cell >> 16) as u64, cell as u16);
+    let is = (bits >> 48) as u16;
+    if is == was {
+        return f64::from_bits(bits);
+    }
+    let number = f64::from_bits((bits & REST) | u64::from(was & !SIGN) << 48);
+    let scaled = libm::ldexp(number, i32::from(is & !SIGN) - i32::from(was & !SIGN));
+    if is & SIGN == 0 { scaled } else { -scaled }
 }
 
 /// Bits of a number in place beside an `f64` that say that it was one beside an `f32`, where a shadow wants to know: of
@@ -97,5 +120,23 @@ impl<V: Negated> Words for Slots<V> {
 
     fn is_any(&self, word: u32) -> bool {
         self.stands_for_any(u64::from(word & HANDLE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_bytes_follow_sign_and_exponent() {
+        for number in [1.5, -3.25e-200, f64::MAX, -0.0, f64::MIN_POSITIVE / 8.0] {
+            let cell = InPlace.encode(Format::F80, 0, number);
+            assert_eq!(InPlace.decode(Format::F80, cell, 0).map(f64::to_bits), Some(number.to_bits()));
+            assert_eq!(InPlace.decode(Format::F80, cell ^ 1 << 79, 0), Some(-number));
+        }
+        let cell = InPlace.encode(Format::F80, 0, -1.25);
+        assert_eq!(InPlace.decode(Format::F80, cell + (33 << 64), 0), Some(-1.25 * 2.0_f64.powi(33)));
+        assert_eq!(InPlace.decode(Format::F80, cell - (16 << 64), 0), Some(-1.25 * 2.0_f64.powi(-16)));
+        assert_eq!(InPlace.encode(Format::F80, 0, 0.0), 0);
     }
 }

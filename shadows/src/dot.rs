@@ -106,7 +106,9 @@ impl Rule for Dot {
             x[i] = lane.from.to_f64(bits);
             dots[i] = shadow.copied().unwrap_or(0.0);
         }
-        let (count, r) = (lane.x.len(), lane.to.to_f64(lane.r));
+        let count = lane.x.len();
+        let in_doubles = if lane.to == Format::F80 { lane.op.in_doubles(&x[..count]) } else { None };
+        let r = in_doubles.unwrap_or_else(|| lane.to.to_f64(lane.r));
         let rounds = !self.plain_sums && lane.rounds_by_magic();
         let dot = (!rounds).then(|| eval(lane.to, lane.op, &x[..count], r, &dots[..count]));
         self.note(lane.site, Some(r), dot.unwrap_or(0.0));

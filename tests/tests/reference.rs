@@ -73,6 +73,26 @@ fn lanes_agree_with_their_reference_path() {
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");
 }
 
+#[test]
+fn long_doubles_agree_with_their_reference_path() {
+    let directory = directory("long-doubles");
+    let guests = [("../dot/x87.c", "-DKIND=10"), ("sums.c", "-DREAL=long double")];
+    for ((source, kind), level) in
+        guests.into_iter().flat_map(|guest| ["-O0", "-O2"].map(|level| (guest, level)))
+    {
+        let program = compile(source, &["-g", level, kind], &directory);
+        let options = ["--shadow=dot", "--input=shift"];
+        let args: &[&str] = if source.starts_with("..") { &[] } else { &["5"] };
+        let slow = derivatives(&report(&program, args, &options, SLOW, &directory));
+        assert!(slow.iter().any(|dot| dot != "0.0"), "{source} {level}: {slow:?}");
+        for fast in FAST {
+            let got = derivatives(&report(&program, args, &options, fast, &directory));
+            assert_eq!(got, slow, "{source} {level} with {fast:?}");
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("the programs can be removed");
+}
+
 /// Programs for reals: one more, and one that is at fault.
 const REALS: [(&str, &[&str]); 9] = [
     ("nbody.c", &["300"]),

@@ -241,6 +241,8 @@ pub(crate) struct Context {
     pub(crate) recording: Recording,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
+    /// Values that annotations of x87 instructions keep from one step to the next (`x86::mirror::x87_values`).
+    pub(crate) x87_values: [[u64; 2]; 6],
     pub(crate) mxcsr: Mxcsr,
     /// The function that runs as one operation.
     pub(crate) call: FunctionCall,
@@ -297,6 +299,7 @@ impl Context {
     pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, recording.next) as u32;
     pub(crate) const OFFSET_NUMBER: u32 = offset_of!(Context, recording.number) as u32;
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
+    pub(crate) const OFFSET_X87_VALUES: u32 = offset_of!(Context, x87_values) as u32;
     pub(crate) const OFFSET_MXCSR_HIDDEN: u32 = offset_of!(Context, mxcsr.hidden) as u32;
     pub(crate) const OFFSET_MXCSR_RULES: u32 = offset_of!(Context, mxcsr.rules) as u32;
     pub(crate) const OFFSET_MXCSR_SETTLES: u32 = offset_of!(Context, mxcsr.settles) as u32;

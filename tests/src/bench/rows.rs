@@ -139,7 +139,8 @@ const O3_AVX2: &[&str] = &["-O3", "-mavx2", "-mfma"];
 const O2: &[&str] = &["-O2"];
 const O0: &[&str] = &["-O0"];
 const O2_FLOAT: &[&str] = &["-O2", "-DREAL=float"];
-const O2_LONG: &[&str] = &["-O2", "-DREAL=long double"];
+// Without debug information nobody knows that an input has ten bytes.
+const O2_LONG: &[&str] = &["-O2", "-g", "-DREAL=long double"];
 const O3_FLOAT: &[&str] = &["-O3", "-ffast-math", "-DREAL=float"];
 
 const NONE: &[Row] = &[
@@ -199,6 +200,7 @@ const DOT: &[Row] = &[
     guest("sums", "sums.c", O2, &["50000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
     guest("sums float", "sums.c", O2_FLOAT, &["50000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
     guest("sums float, vectorised", "sums.c", O3_FLOAT, &["300000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
+    guest("sums of long doubles", "sums.c", O2_LONG, &["12000"]).with(SHIFT).must(8.0).want(4.0),
     python("burgers in Python", "burgers.py", &["40", "300", "0.0"], &["2", "0", "0.0"])
         .with(PARSED)
         .must(6.0)

@@ -33,6 +33,7 @@ const GUESTS: [Guest; 19] = [
     Guest { file: "addends.c",       languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "identities.c",    languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "pieces.c",        languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
+    Guest { file: "x87.c",           languages: &["c"],       kinds: &[10],     flags: "", libs: "-lm" },
     Guest { file: "far_code.c",      languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "lanes.c",         languages: BOTH,         kinds: &[8],      flags: "-mavx2 -mfma -mf16c", libs: "-lm" },
     Guest { file: "half.c",          languages: &["c"],       kinds: &[4],      flags: "-mavx2 -mf16c", libs: "-lm" },

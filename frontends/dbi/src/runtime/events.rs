@@ -29,7 +29,8 @@ pub(crate) fn mode(thread: &mut Thread) -> Mode {
         return Mode::WRAPPED;
     }
     let registers = shadowed.registers(thread.context);
-    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow());
+    let top = super::registers::x87_top(registers.context);
+    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow()).with_top(top);
     mode_like(thread, mode)
 }
 

@@ -5,6 +5,13 @@
 
 use crate::x86::rounding::Rounding;
 
+/// Numbers that round long doubles, 2^63 and 1.5·2^63, as they stand in a file but for sign and the first bit of the fraction: the
+/// upper word of an `f64`, an `f32`, and the upper words of a long double.
+const EXTENDED_DOUBLE: u32 = 0x43e0_0000;
+const EXTENDED_SINGLE: u32 = 0x5f00_0000;
+const EXTENDED: [u32; 2] = [0x8000_0000, 0x0000_403e];
+const EXTENDED_BITS: [u32; 2] = [0xbfff_ffff, 0x0000_7fff];
+
 /// The upper word of a magic `f64`, and of a magic `f32` that is one, but for sign and the first bit of the fraction.
 const DOUBLE: u32 = 0x4330_0000;
 const SINGLE: u32 = 0x4b00_0000;
@@ -17,12 +24,21 @@ pub(super) fn search(bytes: &[u8], executable: bool) -> Rounding {
     let mut found = Rounding::default();
     for at in (0..bytes.len().saturating_sub(3)).step_by(step) {
         // Decides nearly always.
-        if !matches!(bytes[at + 3] & 0x7f, 0x43 | 0x4b) {
+        if !matches!(bytes[at + 3], 0x43 | 0xc3 | 0x4b | 0xcb | 0x5f | 0xdf | 0x80 | 0xc0) {
             continue;
         }
         let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let after_zeros = at >= 4 && bytes[at - 4..at] == [0; 4];
         if word & DOUBLE_BITS == DOUBLE {
-            found.double |= at >= 4 && bytes[at - 4..at] == [0; 4];
+            found.double |= after_zeros;
+        } else if word & DOUBLE_BITS == EXTENDED_DOUBLE {
+            found.extended |= after_zeros;
+        } else if word & SINGLE_BITS == EXTENDED_SINGLE {
+            found.extended |= !executable || is_moved(&bytes[..at]);
+        } else if word & EXTENDED_BITS[0] == EXTENDED[0] {
+            let next =
+                bytes.get(at + 4..at + 8).and_then(|next| next.try_into().ok()).map(u32::from_le_bytes);
+            found.extended |= after_zeros && next.is_some_and(|next| next & EXTENDED_BITS[1] == EXTENDED[1]);
         } else if word & SINGLE_BITS == SINGLE {
             found.single |= !executable || word & !SINGLE_BITS & 0x7fff_ffff != 0 || is_moved(&bytes[..at]);
         }
@@ -46,17 +62,25 @@ fn is_moved(before: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shadowgrind_core::format::Format;
 
-    const NONE: Rounding = Rounding { single: false, double: false };
+    const NONE: Rounding = Rounding { single: false, double: false, extended: false };
 
     #[test]
     fn numbers_are_found_in_data() {
         let data = |number: &[u8]| search(&[&[1; 8], number, &[2; 8]].concat(), false);
         for magic in [4503599627370496.0_f64, 6755399441055744.0, -6755399441055744.0] {
-            assert_eq!(data(&magic.to_le_bytes()), Rounding { single: false, double: true }, "{magic}");
+            assert_eq!(data(&magic.to_le_bytes()), Rounding { double: true, ..NONE }, "{magic}");
         }
         for magic in [8388608.0_f32, 12582912.0, -12582912.0] {
-            assert_eq!(data(&magic.to_le_bytes()), Rounding { single: true, double: false }, "{magic}");
+            assert_eq!(data(&magic.to_le_bytes()), Rounding { single: true, ..NONE }, "{magic}");
+        }
+        for magic in [2.0_f64.powi(63), -1.5 * 2.0_f64.powi(63)] {
+            let extended = Rounding { extended: true, ..NONE };
+            assert_eq!(data(&magic.to_le_bytes()), extended, "{magic}");
+            assert_eq!(data(&(magic as f32).to_le_bytes()), extended, "{magic}");
+            let long_double = Format::F80.from_f64(magic).to_le_bytes();
+            assert_eq!(data(&long_double[..12]), extended, "{magic}");
         }
         assert_eq!(data(&1e16_f64.to_le_bytes()), NONE);
         assert_eq!(data(&4503599627370497.0_f64.to_le_bytes()), NONE);
@@ -65,7 +89,7 @@ mod tests {
 
     #[test]
     fn numbers_are_found_in_code() {
-        let single = Rounding { single: true, double: false };
+        let single = Rounding { single: true, ..NONE };
         // movabs rax, 1.5·2^52; mov dword ptr [rsp+8], 2^23; mov eax, 2^23
         assert!(search(b"\x48\xb8\0\0\0\0\0\0\x38\x43\xc3", true).double);
         assert_eq!(search(b"\xc7\x44\x24\x08\0\0\0\x4b", true), single);

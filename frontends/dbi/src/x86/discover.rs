@@ -11,7 +11,7 @@ use super::returns;
 use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
 use super::rows;
 use super::superblock::{Comparison, End, Flow, Insn, Superblock};
-use super::table::Row;
+use super::table::{Row, X87};
 use super::wholes;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
@@ -93,7 +93,8 @@ impl Superblock {
             returns::make_certain(&mut self.insns);
         }
         // Without shadows nobody asks, and the table of instructions need not even be made.
-        let sums = source.takes_gs() && self.insns.iter().any(|insn| adds_floats(&insn.decoded));
+        let adds = |insn: &Insn| adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
+        let sums = source.takes_gs() && self.insns.iter().any(adds);
         let parts = self.extents.iter().filter(|_| sums).map(|&(from, _)| source.rounds(from));
         self.rounds = parts.fold(Rounding::default(), Rounding::or);
         self.plain_sums.clear();
@@ -118,7 +119,7 @@ impl Superblock {
 }
 
 fn compares_floats(insn: &Instruction) -> bool {
-    matches!(rows::row(insn), Row::CompareFlags(_) | Row::Compare(..))
+    matches!(rows::row(insn), Row::CompareFlags(_) | Row::Compare(..) | Row::X87(X87::Compare))
 }
 
 /// The instruction at `pc`; an invalid one if there is none.

@@ -123,7 +123,8 @@ impl Emitter {
 
     pub(super) fn note(&mut self, insn: usize, spilled: Spilled) {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
-        let spilled = Spilled { vectors, ..spilled };
+        let mxcsr = spilled.mxcsr || self.mirror.as_ref().is_some_and(Mirror::has_rules_mxcsr);
+        let spilled = Spilled { vectors, mxcsr, ..spilled };
         self.out.map.push(MapEntry {
             host: self.out.hot.here(),
             insn,

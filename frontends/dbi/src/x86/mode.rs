@@ -13,6 +13,9 @@ pub(crate) const SHARED_TABLE: usize = TABLES - 1;
 /// shadows, is zero, so that annotations need no more than those bytes and never put the upper halves in use. Between
 /// instructions that put them in use and SSE instructions, processors may need hundreds of cycles.
 ///
+/// What the top of the x87 stack is at the start is a guess (`mirror::x87`): a block made for another top is as good as any, but
+/// for the jump from it to the right one.
+///
 /// Without AVX-512 a block may be *isolated* as well: its rules run under an MXCSR of their own, because the guest would
 /// notice what they do to its own (`mirror::isolation`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +23,7 @@ pub(crate) struct Mode(u32);
 
 impl Mode {
     /// A mode is a number of so many bits.
-    pub(crate) const BITS: u32 = 20;
+    pub(crate) const BITS: u32 = 23;
     const CELLS: u32 = 0xffff;
     /// Bit position of the kind of mode: 0 if annotated.
     const KIND_AT: u32 = 16;
@@ -35,6 +38,9 @@ impl Mode {
     pub(crate) const OUT_OF_LINE: Mode = Mode(Self::PLAIN | 2);
     /// The hook at the block's first instruction has been seen to.
     const PAST_HOOK: u32 = 1 << 19;
+    /// Bit position of what the top of the x87 stack is taken to be.
+    const TOP_AT: u32 = 20;
+    const TOP: u32 = 7 << Self::TOP_AT;
     /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
     const OFF: u32 = 2 << Self::KIND_AT;
     /// Annotated and narrow.
@@ -54,6 +60,16 @@ impl Mode {
     /// This mode with these cells; it must be annotated.
     pub(crate) fn with_cells(self, cells: u16) -> Mode {
         Mode(self.0 & !Self::CELLS | u32::from(cells))
+    }
+
+    /// This mode, with physical register `top` taken to be the top of the x87 stack; it must be annotated.
+    pub(crate) fn with_top(self, top: u8) -> Mode {
+        Mode(self.0 & !Self::TOP | u32::from(top & 7) << Self::TOP_AT)
+    }
+
+    /// Physical register that is taken to be the top of the x87 stack: a guess, which code asks about before it relies on it.
+    pub(crate) fn top(self) -> u8 {
+        ((self.0 & Self::TOP) >> Self::TOP_AT) as u8
     }
 
     /// This mode with shadowing switched off; it must be annotated.
@@ -156,12 +172,13 @@ impl Mode {
             Mode(Mode::NARROW_ISOLATED),
         ];
 
-    /// The indirect-branch table that serves the mode; `None`: the engine is asked each time.
+    /// The indirect-branch table that serves the mode, but for the guess at the x87 stack's top; `None`: the engine is asked each
+    /// time.
     pub(crate) fn table(self) -> Option<usize> {
         match self.onwards() {
             Self::BARE => Some(0),
             mode => {
-                let own = Self::SERVED.iter().position(|&served| served == mode);
+                let own = Self::SERVED.iter().position(|&served| served == mode.with_top(0));
                 own.or(mode.is_annotated().then_some(SHARED_TABLE))
             }
         }
@@ -217,6 +234,17 @@ mod tests {
             let off = isolated.off();
             assert!(off.is_off() && off.is_isolated() && !off.may_settle());
             assert_eq!(off.isolated(false), off);
+        }
+    }
+
+    #[test]
+    fn a_guess_at_the_top_changes_nothing_else() {
+        for (top, cells) in [(0, 0), (7, 9), (3, 1)] {
+            let mode = Mode::cells(cells);
+            let guess = mode.with_top(top);
+            assert_eq!((guess.top(), guess.with_top(0), guess.mask()), (top, mode, cells));
+            assert_eq!((guess.narrow(true).top(), guess.table()), (top, mode.table()));
+            assert!(guess.is_annotated() && guess.past_hook().bits() >> Mode::BITS == 0);
         }
     }
 

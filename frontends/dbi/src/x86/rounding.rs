@@ -18,18 +18,27 @@ use shadowgrind_core::ops::Op;
 pub(crate) struct Rounding {
     pub(crate) single: bool,
     pub(crate) double: bool,
+    pub(crate) extended: bool,
 }
 
 impl Rounding {
     /// Nothing is known of the code.
-    pub(crate) const ANY: Rounding = Rounding { single: true, double: true };
+    pub(crate) const ANY: Rounding = Rounding { single: true, double: true, extended: true };
 
     pub(crate) fn concerns(self, format: Format) -> bool {
-        if format == Format::F32 { self.single } else { self.double }
+        match format {
+            Format::F32 => self.single,
+            Format::F80 => self.extended,
+            _ => self.double,
+        }
     }
 
     pub(crate) fn or(self, other: Rounding) -> Rounding {
-        Rounding { single: self.single || other.single, double: self.double || other.double }
+        Rounding {
+            single: self.single || other.single,
+            double: self.double || other.double,
+            extended: self.extended || other.extended,
+        }
     }
 }
 

@@ -22,10 +22,10 @@ use shadowgrind_core::format::Format;
 const JMP_BYTES: u8 = 5;
 
 /// The operands of a comparison: shadows, how many bytes of each, and of which floats.
-struct Compared {
-    shadows: Vec<Place>,
-    bytes: u8,
-    format: Format,
+pub(super) struct Compared {
+    pub(super) shadows: Vec<Place>,
+    pub(super) bytes: u8,
+    pub(super) format: Format,
 }
 
 impl Compared {
@@ -114,7 +114,7 @@ impl Emitter {
     }
 
     /// Before an instruction, where flags are dead or else are kept.
-    fn count_before(&mut self, at: At<'_>, compared: &Compared, number: u16) {
+    pub(super) fn count_before(&mut self, at: At<'_>, compared: &Compared, number: u16) {
         if !self.mirror().liveness.flags_are_dead(at.index) {
             return self.count_after(at, compared, number, false);
         }

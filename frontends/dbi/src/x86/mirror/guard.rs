@@ -143,7 +143,7 @@ impl Emitter {
     }
 
     /// Leaves by `stub` unless rcx, which is in its slot, is 0.
-    fn leave_unless_zero(&mut self, at: At<'_>, stub: u64) {
+    pub(super) fn leave_unless_zero(&mut self, at: At<'_>, stub: u64) {
         const JMP_BYTES: u8 = 5;
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);

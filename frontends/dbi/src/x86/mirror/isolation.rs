@@ -45,6 +45,8 @@ fn stores_mxcsr(insn: &Instruction) -> bool {
 fn has_rules(block: &Superblock, doubts: bool) -> bool {
     let computes = |insn: &Insn| match rows::row(&insn.decoded) {
         Row::Widen(_) | Row::FromHalf => true,
+        // A guest that computes on the x87 stack raises nothing by which isolation would end.
+        Row::X87(_) => false,
         Row::CompareFlags(_) | Row::Compare(..) => doubts,
         row => row.computes(),
     };
@@ -93,7 +95,7 @@ impl Emitter {
         if !self.hides_mxcsr() {
             return;
         }
-        if self.mode.is_isolated() {
+        if self.mode.is_isolated() && !self.mirror().has_rules_mxcsr() {
             self.out.hot.store_mxcsr(self.frame.slot(Slot::Mxcsr));
             self.out.hot.load_mxcsr(self.frame.field(Context::OFFSET_MXCSR_RULES));
             let spilled = Spilled { mxcsr: true, ..self.spilled(None) };
@@ -111,8 +113,20 @@ impl Emitter {
         let end = self.out.hot.here();
         self.out.rules.last_mut().expect("a rule has begun").end = end;
         if self.mode.is_isolated() {
-            self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+            // Instructions of x87 do not ask for it: the next rule may go on with that.
+            self.mirror().rules_mxcsr = matches!(rows::row(&at.insn().decoded), Row::X87(_));
+            if !self.mirror().rules_mxcsr {
+                self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+            }
             self.note_borrowed(at.index);
+        }
+    }
+
+    /// Puts back the guest's MXCSR, if it is that of rules, at instruction `index`.
+    pub(super) fn put_back_mxcsr(&mut self, index: usize) {
+        if std::mem::take(&mut self.mirror().rules_mxcsr) {
+            self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+            self.note_borrowed(index);
         }
     }
 

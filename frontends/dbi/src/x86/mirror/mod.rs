@@ -38,6 +38,8 @@ mod temporaries;
 #[cfg(test)]
 mod tests;
 mod vectors;
+mod x87;
+mod x87_values;
 
 use super::access::{self, is_write};
 use super::asm::Gpr;
@@ -46,7 +48,7 @@ use super::emit::Emitter;
 use super::rows;
 use super::rules::InlineRule;
 use super::superblock::{Flow, Insn, Superblock};
-use super::table::{Row, X87};
+use super::table::Row;
 use crate::context::ASIDE;
 use crate::x86::table::Shape;
 use hashbrown::HashMap;
@@ -128,6 +130,10 @@ pub(crate) struct Mirror {
     meets: HashMap<u64, u16>,
     /// Guest addresses of operations that are watched no longer, or less than from the first.
     watched: HashMap<u64, Watched>,
+    /// The top of the x87 stack is the mode's, for sure.
+    top_is_known: bool,
+    /// MXCSR is that of rules, and the processor's in its slot.
+    rules_mxcsr: bool,
 }
 
 impl Mirror {
@@ -149,6 +155,8 @@ impl Mirror {
             appended_bytes: 0,
             meets: HashMap::new(),
             watched: HashMap::new(),
+            top_is_known: false,
+            rules_mxcsr: false,
         }
     }
 
@@ -184,6 +192,11 @@ impl Mirror {
     /// The recorded operations, by number.
     pub(crate) fn recorded(&self) -> &[Recorded] {
         &self.recorded
+    }
+
+    /// Tells whether MXCSR is that of rules now.
+    pub(super) fn has_rules_mxcsr(&self) -> bool {
+        self.rules_mxcsr
     }
 
     /// Guest vector registers that are set aside, by place.
@@ -228,6 +241,8 @@ impl Emitter {
         mirror.borrowed = Borrowed::default();
         mirror.locked = false;
         mirror.ended = false;
+        mirror.top_is_known = false;
+        mirror.rules_mxcsr = false;
         if mirror.settings.appends {
             self.make_room(block);
         }
@@ -242,6 +257,12 @@ impl Emitter {
         let insn = at.insn();
         if self.mode.is_narrow() && access::has_more_than_sse(&insn.decoded) {
             self.mode = self.mode.narrow(false);
+        }
+        if uses_mmx(&insn.decoded) {
+            self.mirror().top_is_known = false;
+        }
+        if insn.flow != Flow::Straight || !leaves_mxcsr_alone(&insn.decoded) {
+            self.put_back_mxcsr(index);
         }
         self.begin_instruction(at);
         if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Leaves | Flow::Engine) {
@@ -298,9 +319,7 @@ impl Emitter {
             Row::Integer => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
             Row::General(general) => self.general(at, general),
-            Row::X87(X87::Control) => self.guest(at),
-            Row::X87(_) if (records || is_born) && !self.mode.is_off() => self.out_of_line(at),
-            Row::X87(_) => self.x87(at),
+            Row::X87(row) => self.x87(at, row),
             Row::State => self.out_of_line(at),
             Row::CompareFlags(format) if doubts => self.compared(at, format, Shape::Scalar),
             Row::Compare(format, shape) if doubts => self.compared(at, format, shape),
@@ -421,21 +440,6 @@ impl Emitter {
         self.close_operand();
     }
 
-    fn x87(&mut self, at: At<'_>) {
-        let insn = &at.insn().decoded;
-        if !self.open_operand(at) {
-            return self.out_of_line(at);
-        }
-        let mut sources = vec![guard::Source::X87];
-        if self.reads_memory(insn) {
-            sources.extend(self.memory_source(insn));
-        }
-        self.guard(at, &sources);
-        self.guest(at);
-        self.clear_results(at);
-        self.close_operand();
-    }
-
     /// Clears the shadows of everything the instruction writes.
     fn clear_results(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
@@ -497,6 +501,21 @@ fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
         Row::ToInteger(..) | Row::ToHalf => true,
         _ => false,
     }
+}
+
+/// Tells whether the instruction neither looks at MXCSR nor has a rule that does, but for x87's.
+fn leaves_mxcsr_alone(insn: &iced_x86::Instruction) -> bool {
+    match rows::row(insn) {
+        Row::X87(_) | Row::Nothing | Row::General(_) => true,
+        Row::Integer => !isolation::concerns_mxcsr(insn),
+        _ => false,
+    }
+}
+
+/// Tells whether the instruction has to do with MMX registers, which resets the top of the x87 stack.
+fn uses_mmx(insn: &iced_x86::Instruction) -> bool {
+    let is_mmx = |n| insn.op_kind(n) == iced_x86::OpKind::Register && insn.op_register(n).is_mm();
+    insn.mnemonic() == iced_x86::Mnemonic::Emms || (0..insn.op_count()).any(is_mmx)
 }
 
 fn mask_of(registers: &[Gpr]) -> u16 {

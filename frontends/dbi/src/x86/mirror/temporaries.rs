@@ -14,7 +14,7 @@
 
 use super::{At, Settings};
 use crate::context::{ASIDE, Context};
-use crate::x86::code::Aside;
+use crate::x86::code::{Aside, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
@@ -225,9 +225,11 @@ impl Emitter {
         temporaries.pinned = 0;
     }
 
-    /// Puts back all registers that are set aside.
+    /// Puts back all registers that are set aside, and MXCSR.
     pub(in crate::x86) fn put_back_all(&mut self) {
         if self.mirror.is_some() {
+            let index = self.mirror().temporaries.index;
+            self.put_back_mxcsr(index);
             self.put_back(u16::MAX);
         }
     }
@@ -259,6 +261,9 @@ impl Emitter {
     /// Cold code that puts back what is set aside, for a way out; for the hot path it stays so.
     pub(in crate::x86) fn put_back_in_passing(&mut self) {
         let Some(mirror) = &self.mirror else { return };
+        if mirror.has_rules_mxcsr() {
+            self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+        }
         for (place, aside) in mirror.temporaries.aside.into_iter().enumerate() {
             if let Some(Aside { register, bytes }) = aside {
                 let mem = self.aside(place);

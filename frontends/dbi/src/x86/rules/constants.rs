@@ -13,7 +13,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 26] = [
+const OWN: [Constant; 35] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -24,6 +24,15 @@ const OWN: [Constant; 26] = [
     Constant::LowHalf,
     Constant::Widened,
     Constant::Ulps(16.0_f64.to_bits()),
+    Constant::Integer(-1),
+    Constant::Integer(1),
+    Constant::Integer(2),
+    Constant::Integer(0x1ff),
+    Constant::Integer(!0x7ff),
+    Constant::Integer(0x7fff),
+    Constant::Integer(-0x3c01),
+    Constant::Integer(0x403e),
+    Constant::Integer(-1085 << 52),
     literal(0.0),
     literal(1.0),
     literal(-0.5),
@@ -123,6 +132,11 @@ impl Constants {
         self.vector(Constant::LastByteButOne, Format::F32)
     }
 
+    /// An integer of the pool in every lane of eight bytes.
+    pub(crate) fn integer(self, n: i64) -> Mem {
+        self.vector(Constant::Integer(n), Format::F64)
+    }
+
     /// The lower half of an `f64`.
     pub(crate) fn low_half(self) -> Mem {
         self.vector(Constant::LowHalf, Format::F64)
@@ -173,6 +187,7 @@ fn lane(constant: Constant, format: Format) -> u64 {
         Constant::LastByteButOne => 0xff << (format.width() - 16),
         Constant::LowHalf => (1 << (format.width() / 2)) - 1,
         Constant::Widened => WIDENED,
+        Constant::Integer(n) => n.cast_unsigned(),
         Constant::WholeBits => sign - 1 - (1 << (format.precision() - 2)),
     }
 }

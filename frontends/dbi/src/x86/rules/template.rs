@@ -67,6 +67,8 @@ pub(super) enum Constant {
     LowHalf,
     /// The mark of a shadow that was widened.
     Widened,
+    /// An integer of eight bytes.
+    Integer(i64),
 }
 
 /// Computation of a value.

@@ -206,6 +206,16 @@ pub(crate) const ADD_64: Form = Form::fixed(1, 1, 0xd4);
 pub(crate) const SUB_32: Form = Form::fixed(1, 1, 0xfa).wide(Wide::Never);
 /// `vpslld`, `vpsrad` and `vpsrld` by immediate, into `second`: 6, 4 and 2 in place of the register.
 pub(crate) const SHIFT_32: Form = Form::fixed(1, 1, 0x72).wide(Wide::Never);
+/// `vpsllq` and `vpsrlq` by immediate, into `second`: 6 and 2 in place of the register.
+pub(crate) const SHIFT_64: Form = Form::fixed(1, 1, 0x73);
+/// `vcvtuqq2pd`: format F64.
+pub(crate) const FROM_UNSIGNED_64: Form = Form::fixed(1, 2, 0x7a).only(Encodings::Evex);
+/// `vpinsrw`: `second` with the word `rm` in place of that of the immediate. Format F16, length 16 bytes.
+pub(crate) const INSERT_16: Form = Form::fixed(1, 1, 0xc4).wide(Wide::Never).memory(Memory::Lane);
+/// `vpextrw` towards `rm`: the word of the immediate. Format F16, length 16 bytes.
+pub(crate) const EXTRACT_16: Form = Form::fixed(3, 1, 0x15).wide(Wide::Never).memory(Memory::Lane);
+/// `vmovhpd`: `rm` as the upper half of the low 16 bytes, the lower of `second`. Format F64, length 16 bytes.
+pub(crate) const LOAD_HIGH: Form = Form::fixed(1, 1, 0x16).memory(Memory::Lane);
 /// `vcvtdq2ps`.
 pub(crate) const FROM_INTEGER_32: Form = Form::fixed(1, 0, 0x5b).wide(Wide::Never);
 /// `vscalefps`: `second` times two to the power of `rm`, rounded down.

@@ -1,0 +1,403 @@
+//! x87: shadows of the stack, beside each instruction.
+//!
+//! The shadow of a physical register has its place in the context; which one an instruction means follows from the *top*. At
+//! a block's first x87 instruction it is asked whether the top is what the mode says, and if not, another version of the
+//! block is taken. From there on it is known, as every instruction moves it by what its encoding says.
+//!
+//! Ours comes before the guest's instruction wherever the stack itself is looked at (`x87_values`): what that does to the condition
+//! code the guest's undoes. What is rare is left to the engine if an operand has a shadow. Knows what cells of ten bytes are
+//! made of (`core::words::InPlace`), not what a shadow means.
+
+use super::At;
+use super::arith::{MASKS, lanes_mask};
+use super::counting::Compared;
+use super::encode;
+use super::guard::{Source, WayOut};
+use super::operand::has_memory;
+use crate::context::Context;
+use crate::x86::asm::RCX;
+use crate::x86::code::Slot;
+use crate::x86::emit::Emitter;
+use crate::x86::rules::{self, Constants, Conversion, Rest};
+use crate::x86::state;
+use crate::x86::table::X87;
+use crate::x86::vector::{Length, Mem, Place, Vector, forms};
+use iced_x86::{Instruction, MemorySize, Mnemonic, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+
+/// First byte of the double in a cell of ten bytes.
+pub(super) const NUMBER: i32 = 2;
+/// The word of a double that a cell begins with.
+const LAST_WORD: u8 = 3;
+
+impl Emitter {
+    /// An instruction of x87.
+    pub(super) fn x87(&mut self, at: At<'_>, row: X87) {
+        let super::Settings { records, slow, policy, appends, .. } = self.mirror().settings;
+        if (records || policy.is_born) && !self.mode.is_off() && row != X87::Control {
+            return self.out_of_line(at);
+        }
+        if records || slow || policy.is_born || appends || policy.marks_widened || self.mode.is_off() {
+            return if row == X87::Control { self.guest(at) } else { self.x87_guarded(at) };
+        }
+        if row == X87::Control {
+            self.guest(at);
+        } else {
+            self.find_top(at);
+            if !self.open_operand(at) {
+                return self.out_of_line(at);
+            }
+            self.x87_beside(at, row);
+            self.close_operand();
+        }
+        self.follow_top(at);
+    }
+
+    /// Without a shadow in any register of the stack, or in memory.
+    fn x87_guarded(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        if !self.open_operand(at) {
+            return self.out_of_line(at);
+        }
+        let mut sources = vec![Source::X87];
+        if self.reads_memory(insn) {
+            sources.extend(self.memory_source(insn));
+        }
+        self.guard(at, &sources);
+        self.guest(at);
+        self.clear_results(at);
+        self.close_operand();
+    }
+
+    /// Annotates an instruction whose top is known and whose memory operand is open.
+    fn x87_beside(&mut self, at: At<'_>, row: X87) {
+        match row {
+            X87::Load => self.x87_load(at),
+            X87::LoadExact => self.x87_load_exact(at),
+            X87::Store => self.x87_store(at),
+            X87::Arith(op, exchanged) => self.x87_arithmetic(at, op, exchanged),
+            X87::Unary(op) if op.is_arithmetic() => self.x87_operation(at, op, &[0], 0),
+            X87::Exchange => self.x87_exchange(at),
+            X87::ConditionalMove => self.x87_conditional_move(at),
+            X87::Compare => self.x87_compare(at),
+            X87::Free => {
+                let cell = self.x87_cell(register(at.insn().decoded.op0_register()));
+                self.guest(at);
+                self.clear_x87(cell);
+            }
+            X87::Reset => {
+                self.guard(at, &[Source::X87]);
+                self.guest(at);
+            }
+            X87::StoreInteger(_) => {
+                self.guard_x87(at, &[0]);
+                self.guest(at);
+                self.clear_results(at);
+            }
+            // A result that is pushed goes where nothing is to be found.
+            X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract => {
+                self.guard_x87(at, &[0, 7]);
+                self.guest(at);
+            }
+            X87::Binary(_) | X87::Scale(_) => {
+                self.guard_x87(at, &[0, 1]);
+                self.guest(at);
+            }
+            X87::Control => unreachable!("it has no shadow to see to"),
+        }
+    }
+
+    /// Asks, where it is not known, whether the top of the stack is the mode's; else goes on in another mode: the one for a stack
+    /// that is a register longer, as it is after a function has returned a long double.
+    fn find_top(&mut self, at: At<'_>) {
+        if self.mirror().top_is_known {
+            return;
+        }
+        let top = self.mode.top();
+        let status = self.x87_slot(super::x87_values::STATUS);
+        let stub =
+            self.leaving_stub(WayOut::Mode(at.insn().pc(), self.mode.with_top(top.wrapping_sub(1))), true);
+        // fnstsw [status]
+        self.out.hot.raw(&[0xdd]);
+        self.out.hot.operand(7, Place::Mem(status), 1, 0);
+        let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
+        encode::store_imm32(&mut self.out.hot, shadowed, 1);
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        encode::load_rcx(&mut self.out.hot, status.plus(1), 1);
+        // The top is bits 3 to 5: lea ecx, [rcx * 4]; movzx ecx, cl; lea ecx, [rcx * 8]; movzx ecx, ch.
+        self.out.hot.raw(&[0x8d, 0x0c, 0x8d, 0, 0, 0, 0, 0x0f, 0xb6, 0xc9]);
+        self.out.hot.raw(&[0x8d, 0x0c, 0xcd, 0, 0, 0, 0, 0x0f, 0xb6, 0xcd]);
+        self.out.hot.add_rcx(-i32::from(top));
+        self.leave_unless_zero(at, stub);
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.note_borrowed(at.index);
+        self.mirror().top_is_known = true;
+    }
+
+    /// After an instruction: the top has moved. Where exceptions are dropped or masked, an instruction may not have been carried
+    /// out, nor have moved the top.
+    fn follow_top(&mut self, at: At<'_>) {
+        use Mnemonic::{Fdecstp, Fincstp, Fldcw, Fnop, Fnstcw, Fnstsw, Fstcw, Fstsw, Fxam, Wait};
+        let insn = &at.insn().decoded;
+        let moves = insn.fpu_stack_increment_info();
+        let keeps = matches!(insn.mnemonic(), Fnstcw | Fstcw | Fnstsw | Fstsw | Fxam | Fnop | Wait | Fldcw);
+        let steps = matches!(insn.mnemonic(), Fincstp | Fdecstp) || !is_control(insn);
+        if moves.writes_top() && (moves.increment() == 0 || moves.conditional()) || !keeps && !steps {
+            self.mirror().top_is_known = false;
+        } else if moves.writes_top() {
+            let top = i32::from(self.mode.top()) + moves.increment();
+            self.mode = self.mode.with_top(top.rem_euclid(8) as u8);
+        }
+    }
+
+    /// The cell of the register `index` below the top as it is before the instruction; 7 is the one that a push makes the top.
+    pub(super) fn x87_cell(&self, index: u8) -> Mem {
+        let at = state::x87(self.mode.top(), index);
+        Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(at)))
+    }
+
+    /// Leaves the instruction to the engine if one of these registers carries a shadow.
+    fn guard_x87(&mut self, at: At<'_>, registers: &[u8]) {
+        let cell = |&n| Source::Memory(self.x87_cell(n).plus(NUMBER), 8);
+        let sources: Vec<Source> = registers.iter().map(cell).collect();
+        self.guard(at, &sources);
+    }
+
+    /// Puts the double in vector register `reg` into the cell of ten bytes `cell`.
+    pub(super) fn put_x87(&mut self, cell: Mem, reg: u8) {
+        self.out.hot.vector_store(cell.plus(NUMBER), reg, 8);
+        self.out.hot.vector(word(forms::EXTRACT_16, [reg, 0], cell, LAST_WORD));
+    }
+
+    fn clear_x87(&mut self, cell: Mem) {
+        encode::store_zero(&mut self.out.hot, cell, 2);
+        encode::store_zero(&mut self.out.hot, cell.plus(NUMBER), 8);
+    }
+
+    /// Copies ten bytes of shadows as they are: in two pieces that others are written in.
+    fn copy_x87(&mut self, from: Mem, to: Mem) {
+        let (number, first) = (self.temporary(0), self.temporary(1));
+        let hot = &mut self.out.hot;
+        hot.vector_load(number, from.plus(NUMBER), 8);
+        hot.vector(word(forms::INSERT_16, [first, number], from, 0));
+        hot.vector_store(to.plus(NUMBER), number, 8);
+        hot.vector(word(forms::EXTRACT_16, [first, 0], to, 0));
+    }
+
+    /// `fld`, of a float in memory or a register.
+    fn x87_load(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let to = self.x87_cell(7);
+        if !has_memory(insn) {
+            let from = self.x87_cell(register(insn.op_register(insn.op_count() - 1)));
+            self.guest(at);
+            return self.copy_x87(from, to);
+        }
+        let Some(mirror) = self.mirror_memory(insn) else {
+            self.guest(at);
+            return self.clear_x87(to);
+        };
+        let number = self.temporary(0);
+        match insn.memory_size() {
+            MemorySize::Float32 => {
+                self.guest(at);
+                self.x87_convert(at, Format::F32, Place::Mem(mirror), number);
+            }
+            MemorySize::Float64 => {
+                self.guest(at);
+                self.out.hot.vector_load(number, mirror, 8);
+            }
+            MemorySize::Float80 => {
+                self.guard_whole(at, mirror);
+                self.guest(at);
+                self.out.hot.vector_load(number, mirror.plus(NUMBER), 8);
+            }
+            _ => return self.out_of_line(at),
+        }
+        self.put_x87(to, number);
+    }
+
+    /// Leaves the instruction to the engine if sign or exponent beside a long double were changed as integers, or what is there is
+    /// something else.
+    fn guard_whole(&mut self, at: At<'_>, mirror: Mem) {
+        let (number, other) = (self.temporary(0), self.temporary(1));
+        let hot = &mut self.out.hot;
+        hot.vector_load(number, mirror.plus(NUMBER), 8);
+        hot.vector(word(forms::INSERT_16, [other, number], mirror, LAST_WORD));
+        hot.vector(Vector::new(forms::XOR, Format::F64, Length::B16, [other, other], Place::Reg(number)));
+        self.guard_register(at, other);
+    }
+
+    /// The shadow at `from`, of four bytes or (`format` F64) eight, in the other format, in register `to`.
+    pub(super) fn x87_convert(&mut self, at: At<'_>, format: Format, from: Place, to: u8) {
+        let result = if format == Format::F32 { Format::F64 } else { Format::F32 };
+        let temp = self.temporary(1);
+        self.begin_rule(at);
+        let job = Conversion {
+            from: format,
+            result,
+            count: 1,
+            shadow: from,
+            to,
+            rest: Rest::Zero,
+            temp,
+            mask: MASKS[0],
+            lanes: if self.has_upper() { lanes_mask(1) } else { None },
+            mark: None,
+        };
+        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
+        rules::convert(&mut self.out.hot, binding, &job, &constants);
+        self.end_rule(at);
+    }
+
+    /// A constant, or an integer: it has no shadow, but for a float that is moved as an integer.
+    fn x87_load_exact(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let to = self.x87_cell(7);
+        if matches!(insn.memory_size(), MemorySize::Int32 | MemorySize::Int64) {
+            let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
+            self.guard(at, &sources);
+        }
+        self.guest(at);
+        self.clear_x87(to);
+    }
+
+    /// `fst`, to memory or a register.
+    fn x87_store(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let from = self.x87_cell(0);
+        if !has_memory(insn) {
+            let to = self.x87_cell(register(insn.op0_register()));
+            self.guest(at);
+            if from != to {
+                self.copy_x87(from, to);
+            }
+            return;
+        }
+        let size = insn.memory_size();
+        let narrows = matches!(size, MemorySize::Float32 | MemorySize::Float64);
+        if narrows && self.inline_rule().needs_result(Op::Narrow) {
+            self.guard_x87(at, &[0]);
+            self.guest(at);
+            return self.kill_operand(insn);
+        }
+        self.guest(at);
+        let Some(mirror) = self.mirror_memory(insn) else { return };
+        let number = self.temporary(0);
+        match size {
+            MemorySize::Float32 => {
+                self.x87_convert(at, Format::F64, Place::Mem(from.plus(NUMBER)), number);
+                self.out.hot.vector_store(mirror, number, 4);
+            }
+            MemorySize::Float64 => {
+                self.out.hot.vector_load(number, from.plus(NUMBER), 8);
+                self.out.hot.vector_store(mirror, number, 8);
+            }
+            _ => self.copy_x87(from, mirror),
+        }
+    }
+
+    fn x87_exchange(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let (a, b) = (self.x87_cell(0), self.x87_cell(register(insn.op_register(insn.op_count() - 1))));
+        self.guest(at);
+        if a == b {
+            return;
+        }
+        let (x, y) = (self.temporary(0), self.temporary(1));
+        let hot = &mut self.out.hot;
+        hot.vector_load(x, a.plus(NUMBER), 8);
+        hot.vector_load(y, b.plus(NUMBER), 8);
+        hot.vector_store(a.plus(NUMBER), y, 8);
+        hot.vector_store(b.plus(NUMBER), x, 8);
+        hot.vector(word(forms::INSERT_16, [x, x], a, 0));
+        hot.vector(word(forms::INSERT_16, [y, y], b, 0));
+        hot.vector(word(forms::EXTRACT_16, [y, 0], a, 0));
+        hot.vector(word(forms::EXTRACT_16, [x, 0], b, 0));
+    }
+
+    fn x87_conditional_move(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let (to, from) = (self.x87_cell(0), self.x87_cell(register(insn.op1_register())));
+        // What is set aside for the copy is so on both ways.
+        self.temporary(1);
+        self.guest(at);
+        if from == to {
+            return;
+        }
+        let condition = condition(insn.mnemonic());
+        let field = self.out.hot.jcc_open(condition ^ 1);
+        self.copy_x87(from, to);
+        let here = self.out.hot.here();
+        self.out.hot.patch(field, here);
+    }
+
+    /// A comparison, counted where one of the operands has a shadow.
+    fn x87_compare(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let mut shadows = vec![Place::Mem(self.x87_cell(0).plus(NUMBER))];
+        if has_memory(insn) {
+            match insn.memory_size() {
+                MemorySize::Float64 => shadows.extend(self.mirror_memory(insn).map(Place::Mem)),
+                MemorySize::Float32 => {
+                    let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
+                    self.guard(at, &sources);
+                }
+                _ => {}
+            }
+        } else if insn.mnemonic() != Mnemonic::Ftst {
+            let count = insn.op_count();
+            let other = if count == 0 { 1 } else { register(insn.op_register(count - 1)) };
+            shadows.push(Place::Mem(self.x87_cell(other).plus(NUMBER)));
+        }
+        // A float that is compared with itself is asked whether it is NaN.
+        let itself = shadows.len() == 2 && shadows[0] == shadows[1];
+        let comparison = at.block.comparison(at.insn().pc()).filter(|_| !itself);
+        match comparison.map(|comparison| comparison.number.filter(|_| !comparison.for_equality)) {
+            None => {}
+            Some(Some(number)) => {
+                self.count_before(at, &Compared { shadows, bytes: 8, format: Format::F64 }, number);
+            }
+            Some(None) => {
+                let memory = |place| match place {
+                    Place::Mem(mem) => Some(Source::Memory(mem, 8)),
+                    Place::Reg(_) => None,
+                };
+                let sources: Vec<Source> = shadows.into_iter().filter_map(memory).collect();
+                self.guard(at, &sources);
+            }
+        }
+        self.guest(at);
+    }
+}
+
+/// Number of the register `st(i)`.
+fn register(register: Register) -> u8 {
+    register.number() as u8
+}
+
+/// Tells whether the instruction touches control, status and the top of stack only.
+fn is_control(insn: &Instruction) -> bool {
+    crate::x86::rows::row(insn) == crate::x86::table::Row::X87(X87::Control)
+}
+
+/// An instruction that moves the word of this number to or from memory.
+fn word(form: forms::Form, registers: [u8; 2], mem: Mem, number: u8) -> Vector {
+    Vector::new(form, Format::F16, Length::B16, registers, Place::Mem(mem)).immediate(number)
+}
+
+/// The processor's number of the condition under which `fcmovcc` moves.
+fn condition(mnemonic: Mnemonic) -> u8 {
+    use Mnemonic::*;
+    match mnemonic {
+        Fcmovb => 2,
+        Fcmovnb => 3,
+        Fcmove => 4,
+        Fcmovne => 5,
+        Fcmovbe => 6,
+        Fcmovnbe => 7,
+        Fcmovu => 10,
+        _ => 11,
+    }
+}
