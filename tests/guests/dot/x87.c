@@ -146,6 +146,22 @@ static void tops(void)
     check("after-mmx", r, 3);
 }
 
+/* Registers that are empty give NaN where they are read, and stay empty. */
+static void empties(void)
+{
+    struct { uint32_t control, status, tags, rest[4]; } before, after;
+    real a = at(1.5), r;
+    ASM("fninit; fldt %3; fnstenv %1; fmul %%st(2); fnstenv %2; fninit; fldt %3; fstpt %0"
+        : "=m"(r), "=m"(before), "=m"(after) : "m"(a) : ALL);
+    check("empty-factor", r * ((before.tags | 0xc000) == (after.tags | 0xc000)), 1);
+    ASM("fninit; fldt %3; fdecstp; fnstenv %1; fmul %%st, %%st(1); fnstenv %2; fninit; fldt %3; fstpt %0"
+        : "=m"(r), "=m"(before), "=m"(after) : "m"(a) : ALL);
+    check("empty-top", r * ((before.tags | 0xc000) == (after.tags | 0xc000)), 1);
+    ASM("fninit; fldt %2; fldt %2; fmulp; fldz; fstp %%st(0); fdecstp; fnstenv %1; fninit; fldt %2; fstpt %0"
+        : "=m"(r), "=m"(after) : "m"(a) : ALL);
+    check("popped", r * ((after.tags & 0xffff) != 0xffff), 1);
+}
+
 static void conditions(void)
 {
     real x = at(3), r = 0;
@@ -161,5 +177,5 @@ static void conditions(void)
 
 static void checks(void)
 {
-    formats(), one_operand(), registers(), extremes(), magic(), control(), tops(), conditions();
+    formats(), one_operand(), registers(), extremes(), magic(), control(), tops(), conditions(), empties();
 }

@@ -1,7 +1,7 @@
 //! x87: a stack of eight physical registers, of which the instruction's caller knows the top.
 //!
 //! Operands in memory are first brought into the 80-bit format in the scratch; results have that format whatever the
-//! precision control says. A popped register keeps its shadow until it is written: nothing reads an empty register.
+//! precision control says. An empty register has no shadow: what is popped loses it.
 
 use super::build::{Build, XMM_BYTES};
 use super::complete::{Test, Value};
@@ -17,6 +17,18 @@ const F80: Format = Format::F80;
 const WIDTH: u16 = 10;
 
 pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
+    effect(build, row)?;
+    let popped =
+        if row == X87::Control { 0 } else { build.insn.fpu_stack_increment_info().increment().max(0) };
+    for index in 0..popped {
+        let place = stack(build, index as u8);
+        build.clear(place, WIDTH);
+    }
+    Ok(())
+}
+
+/// What the instruction does but for its pops.
+fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
     match row {
         X87::Load => load(build),
         X87::LoadExact => load_exact(build),

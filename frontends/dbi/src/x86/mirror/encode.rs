@@ -41,6 +41,13 @@ pub(super) fn load_rcx(code: &mut Asm, mem: Mem, bytes: usize) {
     }
 }
 
+/// `pext rcx, rcx, [mask]`: the bits of rcx that `mask` has, side by side.
+pub(super) fn extract_rcx(code: &mut Asm, mask: Mem) {
+    const VEX: [u8; 4] = [0xc4, 0xe2, 0xf2, 0xf5];
+    code.raw(&VEX);
+    code.operand(RCX, Place::Mem(mask), 1, 0);
+}
+
 /// Stores the low 1, 2, 4 or 8 bytes of `reg`.
 pub(super) fn store(code: &mut Asm, mem: Mem, reg: Gpr, bytes: usize) {
     memory(code, &[if bytes == 1 { 0x88 } else { 0x89 }], reg, mem, bytes, 0);

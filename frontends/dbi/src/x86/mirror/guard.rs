@@ -1,11 +1,11 @@
 //! Guards: does any operand carry a shadow? If so, translated code leaves before the instruction.
 
 use super::At;
-use super::encode::{self, NOT_EQUAL};
+use super::encode::{self, EQUAL, NOT_EQUAL};
 use super::operand;
 use crate::context::Context;
 use crate::x86::access::is_read;
-use crate::x86::asm::{Gpr, RCX};
+use crate::x86::asm::{Gpr, RCX, Rel32};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
@@ -140,6 +140,46 @@ impl Emitter {
         self.leave_unless_zero(at, stub);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
+    }
+
+    /// A jump that is taken if all these cells are zero. Keeps the flags unless they are dead.
+    pub(super) fn skip_if_zero(&mut self, at: At<'_>, cells: &[(Mem, usize)]) -> Rel32 {
+        const JMP_BYTES: u8 = 5;
+        let mut others = Vec::new();
+        if let (true, Some((&last, first))) =
+            (self.mirror().liveness.flags_are_dead(at.index), cells.split_last())
+        {
+            for &(mem, bytes) in first {
+                encode::compare_zero(&mut self.out.hot, mem, bytes);
+                others.push(self.out.hot.jcc_open(NOT_EQUAL));
+            }
+            encode::compare_zero(&mut self.out.hot, last.0, last.1);
+            let skip = self.out.hot.jcc_open(EQUAL);
+            let here = self.out.hot.here();
+            others.into_iter().for_each(|field| self.out.hot.patch(field, here));
+            return skip;
+        }
+        let scratch = self.frame.slot(Slot::Scratch);
+        let spilled = self.spilled(Some(RCX));
+        self.out.hot.store(scratch, RCX);
+        self.note(at.index, spilled);
+        for (i, &(mem, bytes)) in cells.iter().enumerate() {
+            if i > 0 && mem.uses(RCX) {
+                self.out.hot.load(RCX, scratch);
+            }
+            encode::load_rcx(&mut self.out.hot, mem, bytes);
+            self.out.hot.jrcxz_over(JMP_BYTES);
+            others.push(self.out.hot.jmp_open());
+        }
+        self.out.hot.load(RCX, scratch);
+        self.note_borrowed(at.index);
+        let skip = self.out.hot.jmp_open();
+        let here = self.out.hot.here();
+        others.into_iter().for_each(|field| self.out.hot.patch(field, here));
+        self.note(at.index, spilled);
+        self.out.hot.load(RCX, scratch);
+        self.note_borrowed(at.index);
+        skip
     }
 
     /// Leaves by `stub` unless rcx, which is in its slot, is 0.

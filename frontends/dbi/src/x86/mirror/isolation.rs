@@ -122,6 +122,12 @@ impl Emitter {
         }
     }
 
+    /// Before a rule of x87 that may be passed over: MXCSR is that of rules from here on.
+    pub(super) fn ready_mxcsr(&mut self, at: At<'_>) {
+        self.begin_rule(at);
+        self.end_rule(at);
+    }
+
     /// Puts back the guest's MXCSR, if it is that of rules, at instruction `index`.
     pub(super) fn put_back_mxcsr(&mut self, index: usize) {
         if std::mem::take(&mut self.mirror().rules_mxcsr) {

@@ -132,6 +132,8 @@ pub(crate) struct Mirror {
     watched: HashMap<u64, Watched>,
     /// The top of the x87 stack is the mode's, for sure.
     top_is_known: bool,
+    /// Physical registers of x87 that are not empty for sure, as a mask, where the top is known.
+    x87_full: u8,
     /// MXCSR is that of rules, and the processor's in its slot.
     rules_mxcsr: bool,
 }
@@ -156,6 +158,7 @@ impl Mirror {
             meets: HashMap::new(),
             watched: HashMap::new(),
             top_is_known: false,
+            x87_full: 0,
             rules_mxcsr: false,
         }
     }

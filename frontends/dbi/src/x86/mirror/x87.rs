@@ -14,6 +14,7 @@ use super::counting::Compared;
 use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
+use super::x87_values::STATUS;
 use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
@@ -43,12 +44,16 @@ impl Emitter {
         }
         if row == X87::Control {
             self.guest(at);
+        } else if row == X87::Reset {
+            self.guard(at, &[Source::X87]);
+            self.guest(at);
         } else {
             self.find_top(at);
             if !self.open_operand(at) {
                 return self.out_of_line(at);
             }
             self.x87_beside(at, row);
+            self.x87_popped(at);
             self.close_operand();
         }
         self.follow_top(at);
@@ -82,13 +87,12 @@ impl Emitter {
             X87::ConditionalMove => self.x87_conditional_move(at),
             X87::Compare => self.x87_compare(at),
             X87::Free => {
-                let cell = self.x87_cell(register(at.insn().decoded.op0_register()));
+                let freed = register(at.insn().decoded.op0_register());
+                let cell = self.x87_cell(freed);
                 self.guest(at);
                 self.clear_x87(cell);
-            }
-            X87::Reset => {
-                self.guard(at, &[Source::X87]);
-                self.guest(at);
+                let n = self.mode.top() + freed & 7;
+                self.mirror().x87_full &= !(1 << n);
             }
             X87::StoreInteger(_) => {
                 self.guard_x87(at, &[0]);
@@ -104,7 +108,7 @@ impl Emitter {
                 self.guard_x87(at, &[0, 1]);
                 self.guest(at);
             }
-            X87::Control => unreachable!("it has no shadow to see to"),
+            X87::Control | X87::Reset => unreachable!("the top does not matter"),
         }
     }
 
@@ -115,12 +119,10 @@ impl Emitter {
             return;
         }
         let top = self.mode.top();
-        let status = self.x87_slot(super::x87_values::STATUS);
+        let status = self.x87_slot(STATUS);
         let stub =
             self.leaving_stub(WayOut::Mode(at.insn().pc(), self.mode.with_top(top.wrapping_sub(1))), true);
-        // fnstsw [status]
-        self.out.hot.raw(&[0xdd]);
-        self.out.hot.operand(7, Place::Mem(status), 1, 0);
+        self.store_x87_status();
         let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
         encode::store_imm32(&mut self.out.hot, shadowed, 1);
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
@@ -133,6 +135,36 @@ impl Emitter {
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
         self.mirror().top_is_known = true;
+        self.mirror().x87_full = 0;
+    }
+
+    /// `fnstsw [status]`.
+    pub(super) fn store_x87_status(&mut self) {
+        let status = self.x87_slot(STATUS);
+        self.out.hot.raw(&[0xdd]);
+        self.out.hot.operand(7, Place::Mem(status), 1, 0);
+    }
+
+    /// Tells whether the register `index` below the top was written in this block, and is not empty for that.
+    pub(super) fn x87_is_full(&mut self, index: u8) -> bool {
+        let n = self.mode.top() + index & 7;
+        self.mirror().x87_full >> n & 1 == 1
+    }
+
+    /// The guest's instruction has written the register `index` below the top as it was before.
+    pub(super) fn x87_written(&mut self, index: u8) {
+        let n = self.mode.top() + index & 7;
+        self.mirror().x87_full |= 1 << n;
+    }
+
+    /// After an instruction: an empty register has no shadow, which is how rules know that theirs are not.
+    fn x87_popped(&mut self, at: At<'_>) {
+        for index in 0..at.insn().decoded.fpu_stack_increment_info().increment().max(0) {
+            let cell = self.x87_cell(index as u8);
+            self.clear_x87(cell);
+            let n = self.mode.top() + index as u8 & 7;
+            self.mirror().x87_full &= !(1 << n);
+        }
     }
 
     /// After an instruction: the top has moved. Where exceptions are dropped or masked, an instruction may not have been carried
@@ -188,6 +220,7 @@ impl Emitter {
     /// `fld`, of a float in memory or a register.
     fn x87_load(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
+        self.x87_written(7);
         let to = self.x87_cell(7);
         if !has_memory(insn) {
             let from = self.x87_cell(register(insn.op_register(insn.op_count() - 1)));
@@ -254,6 +287,7 @@ impl Emitter {
     /// A constant, or an integer: it has no shadow, but for a float that is moved as an integer.
     fn x87_load_exact(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
+        self.x87_written(7);
         let to = self.x87_cell(7);
         if matches!(insn.memory_size(), MemorySize::Int32 | MemorySize::Int64) {
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();

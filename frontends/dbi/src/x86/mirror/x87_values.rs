@@ -8,11 +8,14 @@
 
 use super::At;
 use super::arith::{MASKS, lanes_mask};
-use super::guard::Source;
+use super::encode;
+use super::guard::{Source, WayOut};
 use super::operand::has_memory;
 use super::rounding::may_round;
 use super::x87::NUMBER;
 use crate::context::Context;
+use crate::x86::asm::{RCX, Rel32};
+use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Constants, Job, Rest};
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
@@ -93,47 +96,115 @@ impl Emitter {
             return self.x87_without(at, operands);
         }
         let magic = !op.addends().is_empty() && may_round(at, Format::F80);
-        let mut x = [Place::Reg(0); 2];
-        let mut shadows = [Place::Reg(0); 2];
-        let (mut absent, mut images) = (0, Vec::new());
+        let mut wanted = Vec::new();
+        for (i, &operand) in operands.iter().enumerate() {
+            match operand {
+                Operand::Stack(n) if (is_read(i) || magic) && !wanted.contains(&n) => wanted.push(n),
+                _ => {}
+            }
+        }
+        let number = self.x87_temporaries(op);
+        self.ready_mxcsr(at);
+        let skip = self.x87_skip(at, operands, number);
+        self.guard_empty(at, &wanted, to);
         if has_memory(insn) {
             self.x87_touch(at);
         }
-        for (i, &operand) in operands.iter().enumerate() {
-            match operand {
-                Operand::Stack(n) => {
-                    shadows[i] = Place::Mem(self.x87_cell(n).plus(NUMBER));
-                    x[i] = match images.iter().position(|&(known, _)| known == n) {
-                        Some(lane) => self.x87_value(lane),
-                        None if is_read(i) || magic => {
-                            images.push((n, i));
-                            self.x87_value(images.len() - 1)
-                        }
-                        None => shadows[i],
-                    };
-                }
-                Operand::Memory(format) => match self.x87_memory(at, format, is_read(i)) {
-                    (value, Some(shadow)) => (x[i], shadows[i]) = (value, shadow),
-                    (value, None) => {
-                        (x[i], shadows[i]) = (value, value);
-                        absent |= 1 << i;
-                    }
-                },
-            }
-        }
-        let registers: Vec<u8> = images.iter().map(|&(n, _)| n).collect();
-        self.x87_images(&registers);
+        self.x87_images(&wanted);
         if magic {
-            self.guard_magic_images(at, registers.len());
+            self.guard_magic_images(at, wanted.len());
         }
-        if operands.iter().enumerate().any(|(i, _)| is_read(i)) && !registers.is_empty() {
-            self.x87_round(at, registers.len());
+        if operands.iter().enumerate().any(|(i, _)| is_read(i)) && !wanted.is_empty() {
+            self.x87_round(at, wanted.len());
         }
-        let count = operands.len();
-        let number = self.x87_rule_code(at, op, &x[..count], &shadows[..count], absent);
+        self.x87_shadow(at, op, operands, &wanted);
+        let here = self.out.hot.here();
+        self.out.hot.patch(skip, here);
         self.guest(at);
+        self.x87_written(to);
         let cell = self.x87_cell(to);
         self.put_x87(cell, number);
+    }
+
+    /// The shadow of the operation's result, where values of registers `known` are at hand.
+    fn x87_shadow(&mut self, at: At<'_>, op: Op, operands: &[Operand], known: &[u8]) {
+        let rule = self.inline_rule();
+        let mut x = [Place::Reg(0); 2];
+        let mut shadows = [Place::Reg(0); 2];
+        let mut absent = 0;
+        for (i, &operand) in operands.iter().enumerate() {
+            (x[i], shadows[i]) = match operand {
+                Operand::Stack(n) => {
+                    let shadow = Place::Mem(self.x87_cell(n).plus(NUMBER));
+                    let lane = known.iter().position(|&known| known == n);
+                    (lane.map_or(shadow, |lane| self.x87_value(lane)), shadow)
+                }
+                Operand::Memory(format) => {
+                    let is_read = rule.needs_result(op) || rule.needs_operand(op, i);
+                    let (value, shadow) = self.x87_memory(at, format, is_read);
+                    absent |= u8::from(shadow.is_none()) << i;
+                    (value, shadow.unwrap_or(value))
+                }
+            };
+        }
+        let count = operands.len();
+        self.x87_rule_code(at, op, &x[..count], &shadows[..count], absent);
+    }
+
+    /// Sets all registers aside that the rule and what is before it need, as code is to be passed over. Returns the one for
+    /// the result.
+    fn x87_temporaries(&mut self, op: Op) -> u8 {
+        /// Temporaries of [`Self::round_by_integers`] but for the first.
+        const ROUNDING: usize = 5;
+        let last = if self.has_upper() { 1 } else { ROUNDING.max(self.inline_rule().temporaries(op)) };
+        self.temporary(last);
+        self.temporary(0)
+    }
+
+    /// Clears `number` and passes over what comes if no operand has a shadow. Then a register that may be empty is not looked at
+    /// but by the guest.
+    fn x87_skip(&mut self, at: At<'_>, operands: &[Operand], number: u8) -> Rel32 {
+        let insn = &at.insn().decoded;
+        self.lanes(forms::XOR, [number, number], Place::Reg(number));
+        let mut cells: Vec<(Mem, usize)> = Vec::new();
+        for operand in operands {
+            let cell = match *operand {
+                Operand::Stack(n) => Some((self.x87_cell(n).plus(NUMBER), 8)),
+                Operand::Memory(format) => self.mirror_memory(insn).map(|mirror| (mirror, format.bytes())),
+            };
+            cells.extend(cell.filter(|cell| !cells.contains(cell)));
+        }
+        self.skip_if_zero(at, &cells)
+    }
+
+    /// Leaves the instruction to the engine if the top is read though it may be empty, and stays so: reading it would fill it.
+    /// Others are filled or emptied by the guest's instruction alike, or read from a copy. Leaves another condition code, which
+    /// arithmetic is free to do as well (Intel's manual, volume 1, 8.1.3.3).
+    fn guard_empty(&mut self, at: At<'_>, read: &[u8], to: u8) {
+        /// Bits 14 and 8 of the status word, which `fxam` sets both for an empty register only.
+        const EMPTY: i64 = 0x4100;
+        let pops = at.insn().decoded.fpu_stack_increment_info().increment() > 0;
+        if !read.contains(&0) || to == 0 || pops || self.x87_is_full(0) {
+            return;
+        }
+        let stub = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true);
+        let status = self.x87_slot(STATUS);
+        let mask = Constants::at(self.mirror().settings.constants).integer(EMPTY);
+        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
+        // fxam
+        self.out.hot.raw(&[0xd9, 0xe5]);
+        self.store_x87_status();
+        encode::load_rcx(&mut self.out.hot, status, 2);
+        encode::extract_rcx(&mut self.out.hot, mask);
+        self.out.hot.add_rcx(-3);
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
+        // Over the jump that is over the way out.
+        self.out.hot.jrcxz_over(2);
+        self.out.hot.raw(&[0xeb, 5]);
+        self.out.hot.jmp(stub);
+        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.note_borrowed(at.index);
     }
 
     /// An operation whose rule cannot be beside it: left to the engine if an operand has a shadow.
@@ -179,23 +250,29 @@ impl Emitter {
         (value, mirror.map(|mirror| widened(mirror, slot.plus(8))))
     }
 
-    /// Stores registers of the stack as they are. Each is on top for the moment, is stored and loaded again: no other
-    /// instructions leave all exceptions alone.
+    /// Stores registers of the stack as they are, by instructions that leave exceptions alone: the top is stored and loaded
+    /// again, and while it is not there, another is copied to where it was.
     fn x87_images(&mut self, registers: &[u8]) {
-        for (&n, slot) in registers.iter().zip(IMAGES) {
-            let image = Place::Mem(self.x87_slot(slot));
-            let hot = &mut self.out.hot;
-            // fxch st(n)
-            let exchange = [0xd9, 0xc8 + n];
-            let exchange = if n == 0 { &[][..] } else { &exchange };
-            hot.raw(exchange);
-            // fstp tbyte; fld tbyte
-            for digit in [7, 5] {
-                hot.raw(&[0xdb]);
-                hot.operand(digit, image, 1, 0);
-            }
-            hot.raw(exchange);
+        if registers.is_empty() {
+            return;
         }
+        let [load, store] = [5, 7];
+        let place = |n| registers.iter().position(|&register| register == n).map(|i| IMAGES[i]);
+        let kept = self.x87_slot(place(0).unwrap_or(RESULT));
+        self.x87_tbyte(store, kept);
+        if let Some((&n, image)) = registers.iter().zip(IMAGES).find(|&(&n, _)| n != 0) {
+            // fld st(n - 1)
+            self.out.hot.raw(&[0xd9, 0xc0 + n - 1]);
+            let image = self.x87_slot(image);
+            self.x87_tbyte(store, image);
+        }
+        self.x87_tbyte(load, kept);
+    }
+
+    /// `fld tbyte`, digit 5, or `fstp tbyte`, 7.
+    fn x87_tbyte(&mut self, digit: u8, mem: Mem) {
+        self.out.hot.raw(&[0xdb]);
+        self.out.hot.operand(digit, Place::Mem(mem), 1, 0);
     }
 
     /// An integer operation on two lanes.
@@ -336,8 +413,8 @@ impl Emitter {
         }
     }
 
-    /// The rule's code: the shadow of the result, in a temporary.
-    fn x87_rule_code(&mut self, at: At<'_>, op: Op, x: &[Place], shadows: &[Place], absent: u8) -> u8 {
+    /// The rule's code: the shadow of the result, in the first temporary.
+    fn x87_rule_code(&mut self, at: At<'_>, op: Op, x: &[Place], shadows: &[Place], absent: u8) {
         let (rule, upper) = (self.inline_rule(), self.has_upper());
         let to = self.temporary(0);
         let lent = self.aside(0);
@@ -375,7 +452,6 @@ impl Emitter {
         if upper {
             self.out.hot.vector_load(LENT[0], lent, 64);
         }
-        to
     }
 
     /// The result of the operands as doubles, at `r`.

@@ -50,7 +50,6 @@ rows! {
 
     // Only flags are written.
     Ptest Vptest Vtestps Vtestpd => Nothing;
-    Emms Femms => Nothing;
 
     Extrq Insertq => Gap("SSE4a");
     Vpermil2ps Vpermil2pd => Gap("XOP");

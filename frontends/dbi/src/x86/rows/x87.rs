@@ -42,7 +42,7 @@ rows! {
     Fcmovb Fcmovnb Fcmove Fcmovne Fcmovbe Fcmovnbe Fcmovu Fcmovnu => X87(ConditionalMove);
     Fcom Fcomp Fcompp Fucom Fucomp Fucompp Fcomi Fcomip Fucomi Fucomip Ficom Ficomp Ftst => X87(Compare);
     Ffree Ffreep => X87(Free);
-    Finit Fninit => X87(Reset);
+    Finit Fninit Emms Femms => X87(Reset);
     // A change of the top alone moves no float.
     Fincstp Fdecstp Fxam Fnop Fldcw Fnstcw Fstcw Fldenv Fnstenv Fstenv Fnstsw Fstsw Fnclex Fclex Wait
     Feni Fneni Fdisi Fndisi Fsetpm Fnsetpm Frstpm Fstdw Fnstdw Fstsg Fnstsg => X87(Control);

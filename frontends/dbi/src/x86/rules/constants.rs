@@ -13,7 +13,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 35] = [
+const OWN: [Constant; 36] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -32,6 +32,7 @@ const OWN: [Constant; 35] = [
     Constant::Integer(0x7fff),
     Constant::Integer(-0x3c01),
     Constant::Integer(0x403e),
+    Constant::Integer(0x4100),
     Constant::Integer(-1085 << 52),
     literal(0.0),
     literal(1.0),
