@@ -27,7 +27,7 @@ pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
     Ok(())
 }
 
-/// What the instruction does but for its pops.
+/// Effect of the instruction but for its pops.
 fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
     match row {
         X87::Load => load(build),
