@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 19] = [
+const GUESTS: [Guest; 20] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
