@@ -23,7 +23,8 @@ pub struct Doubles {
     pub handle: u64,
 }
 
-/// A shadow of handles whose operations are recorded. `P` is what the processor can do for it: a front end chooses.
+/// A shadow of handles whose operations are recorded. A `P` is what the processor can do for it: a front end makes one where it
+/// has found that to be so.
 pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule>::Value>> {
     /// Memory of an operation from one of its executions to the next.
     type Recurring;
@@ -36,10 +37,11 @@ pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule
         false
     }
 
-    /// Gives the result of a usual operation its shadow. `read` reads the operation of so many operands; the number is
+    /// Gives the result of a usual operation its shadow, by what `processor` can do. `read` reads the operation of so many operands; the number is
     /// best a constant.
     fn doubles(
         &mut self,
+        _processor: P,
         _slots: &mut Slots<Self::Value>,
         (_at, op): (&mut Self::Recurring, Op),
         _read: impl FnOnce(&mut Slots<Self::Value>, usize) -> Doubles,

@@ -258,16 +258,16 @@ impl Rule for MpfrShadow {
         };
         let (at, r) = (&mut Recurring::new(site), double(r));
         if !self.is_short() {
-            return self.on_doubles_at_length::<Portable>((at, op), x, r, shadows, None);
+            return self.on_doubles_at_length(Portable, (at, op), x, r, shadows, None);
         }
         let mut made = Made::NOTHING;
         let became = match op {
             Op::Add | Op::Sub => {
                 let sum = Sum { subtract: op == Op::Sub };
-                self.on_doubles::<Portable, _>((at, sum), x, r, shadows, &mut made)
+                self.on_doubles(Portable, (at, sum), x, r, shadows, &mut made)
             }
-            Op::Mul => self.on_doubles::<Portable, _>((at, Product), x, r, shadows, &mut made),
-            _ => self.on_doubles::<Portable, _>((at, Any(op)), x, r, shadows, &mut made),
+            Op::Mul => self.on_doubles(Portable, (at, Product), x, r, shadows, &mut made),
+            _ => self.on_doubles(Portable, (at, Any(op)), x, r, shadows, &mut made),
         };
         match became {
             Became::Odd => self.execute(lane),

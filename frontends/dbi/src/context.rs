@@ -1,13 +1,13 @@
 //! The per-thread context: what translated code and the engine leave for each other.
 //!
 //! Lives in the engine's gigabyte, so translated code addresses its fields rip-relative and needs no register for it.
-//! Knows the fields and their offsets; what they mean in time is told where they are used (`switch`, `signals`).
+//! What others touch meanwhile is beside it, in `mailbox`. Knows the fields and their offsets; what they mean in time is
+//! told where they are used (`switch`, `signals`).
 
 use crate::x86::state;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use std::marker::PhantomData;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Index of a general register in [`Context::regs`]: its hardware number.
 pub(crate) mod reg {
@@ -41,22 +41,6 @@ pub(crate) const AVX: u32 = 2;
 /// Number of the state component that has the upper halves of zmm0–15.
 pub(crate) const ZMM: u32 = 6;
 
-/// Places in [`Context::caught`].
-pub(crate) const CAUGHT_PLACES: usize = 7;
-
-/// State of a thread, as other threads see it ([`Context::place`]).
-pub(crate) mod place {
-    /// In the engine: looks at requests before it enters translated code again.
-    pub(crate) const ENGINE: u32 = 0;
-    /// In translated code: must be kicked to notice a request.
-    pub(crate) const CACHE: u32 = 1;
-    /// In a system call issued from translated code: looks at requests when it returns.
-    pub(crate) const SYSCALL: u32 = 2;
-    /// In the engine, where it waits or makes the guest's system call: touches nothing that [`super::Still`] shows, and
-    /// waits for the end of a pause before it does.
-    pub(crate) const AWAY: u32 = 3;
-}
-
 /// A synchronous fault in translated code, as the kernel described it.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -68,19 +52,6 @@ pub(crate) struct Fault {
     pub(crate) address: u64,
     pub(crate) eflags: u64,
     pub(crate) info: [u64; 16],
-}
-
-/// An asynchronous signal taken from the kernel and not delivered yet.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Caught {
-    /// Signal number, 0 for none.
-    pub(crate) signal: u64,
-    /// The kernel's signal mask at that moment.
-    pub(crate) mask: u64,
-    pub(crate) info: [u64; 16],
-    /// The guest's action for the signal at that moment: `signals::action::Action`, in words.
-    pub(crate) action: [u64; 4],
 }
 
 /// Functions with a number of their own in [`Context::calls`].
@@ -147,18 +118,6 @@ pub(crate) struct Mxcsr {
     pub(crate) settles: u32,
     /// Number of isolated blocks that may still begin until they go on without isolation anyway.
     pub(crate) patience: u32,
-}
-
-/// A thread's records, as far as other threads look at them.
-#[repr(C)]
-#[derive(Debug)]
-pub(crate) struct Recording {
-    /// Address of the next record (`x86::mirror::record`): those before it are complete.
-    pub(crate) next: AtomicU64,
-    /// The cell of the next result that gets a number (`x86::mirror::append`).
-    pub(crate) number: AtomicU64,
-    /// Circumstances in which records are made (`runtime::records`), since translated code was entered.
-    pub(crate) circumstances: AtomicU32,
 }
 
 /// The context of a thread that stays where it is, as far as signal handlers do not write to it.
@@ -238,7 +197,6 @@ pub(crate) struct Context {
     pub(crate) syscall_mode: u64,
     /// The guest's GS base, where GS is taken for the mirror.
     pub(crate) guest_gs: u64,
-    pub(crate) recording: Recording,
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
     /// Values that annotations of x87 instructions keep from one step to the next (`x86::mirror::x87_values`).
@@ -250,10 +208,6 @@ pub(crate) struct Context {
     pub(crate) calls: [u64; FUNCTIONS],
     /// Number of times that something happened at an instruction that its number stands for, since the tool last looked.
     pub(crate) counts: [u64; COUNTS],
-    /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
-    pub(crate) quiet: AtomicU32,
-    /// One of [`place`].
-    pub(crate) place: AtomicU32,
     /// State components to save and restore.
     pub(crate) xsave_mask: u64,
     /// 1 if FS can be read and written by unprivileged instructions.
@@ -261,9 +215,6 @@ pub(crate) struct Context {
     /// The owning `Thread`, for signal handlers.
     pub(crate) thread: u64,
     pub(crate) fault: Fault,
-    /// Signals taken from the kernel: the first place is for those that can be blocked, of which at most one waits
-    /// here while the others stay blocked, and queued, in the kernel; the rest for one of each that cannot.
-    pub(crate) caught: [Caught; CAUGHT_PLACES],
     /// Shadows of registers, laid out as `x86::state`: general and x87 registers always, vector registers unless they
     /// are in the upper vector registers.
     pub(crate) shadows: Shadows,
@@ -296,8 +247,6 @@ impl Context {
     pub(crate) const OFFSET_SYSCALL_NEXT: u32 = offset_of!(Context, syscall_next) as u32;
     pub(crate) const OFFSET_SYSCALL_RESUME: u32 = offset_of!(Context, syscall_resume) as u32;
     pub(crate) const OFFSET_SYSCALL_MODE: u32 = offset_of!(Context, syscall_mode) as u32;
-    pub(crate) const OFFSET_RECORD: u32 = offset_of!(Context, recording.next) as u32;
-    pub(crate) const OFFSET_NUMBER: u32 = offset_of!(Context, recording.number) as u32;
     pub(crate) const OFFSET_X87_SHADOWED: u32 = offset_of!(Context, x87_shadowed) as u32;
     pub(crate) const OFFSET_X87_VALUES: u32 = offset_of!(Context, x87_values) as u32;
     pub(crate) const OFFSET_MXCSR_HIDDEN: u32 = offset_of!(Context, mxcsr.hidden) as u32;
@@ -310,18 +259,6 @@ impl Context {
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
     pub(crate) const OFFSET_COUNTS: u32 = offset_of!(Context, counts) as u32;
     pub(crate) const OFFSET_HOST_RSP: u32 = offset_of!(Context, host_rsp) as u32;
-    pub(crate) const OFFSET_QUIET: u32 = offset_of!(Context, quiet) as u32;
-    pub(crate) const OFFSET_PLACE: u32 = offset_of!(Context, place) as u32;
-
-    /// Asks the thread to come to the engine at its next exit from translated code.
-    pub(crate) fn request(&self) {
-        self.quiet.store(0, Ordering::SeqCst);
-    }
-
-    /// From now on the thread touches nothing that [`Still`] shows.
-    pub(crate) fn goes_away(&self) {
-        self.place.store(place::AWAY, Ordering::SeqCst);
-    }
 
     /// Begins to count anew.
     pub(crate) fn forget_counts(&mut self) {

@@ -7,6 +7,7 @@
 mod context;
 mod engine;
 mod hooks;
+mod mailbox;
 mod runtime;
 mod session;
 mod shadows;

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod count;
 
-use crate::runtime::{Carrier, InlineCode, Reach, carry};
+use crate::runtime::{Carrier, InlineCode, Reach, Vectors, carry};
 use shadowgrind_core::findings::Subject;
 use shadowgrind_core::shadow::{Derivatives, Policy, Settings, Shadow};
 use std::sync::Arc;
@@ -92,10 +92,10 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// A shadow of this kind, for a process to carry.
-            pub(crate) fn carry(self, settings: &Settings) -> Arc<dyn Carrier> {
+            /// A shadow of this kind, for a process to carry. Without `vectors` nothing can be recorded.
+            pub(crate) fn carry(self, settings: &Settings, vectors: Option<Vectors>) -> Arc<dyn Carrier> {
                 match self {
-                    $($(#[$attribute])* ShadowKind::$name => carry::<$shadow>(settings),)+
+                    $($(#[$attribute])* ShadowKind::$name => carry::<$shadow>(settings, vectors),)+
                 }
             }
         }
@@ -166,7 +166,7 @@ mod tests {
     fn a_shadow_is_a_module_and_a_row() {
         let kind = *ShadowKind::ALL.iter().find(|kind| kind.name() == "count").unwrap();
         assert!(kind.is_carried() && kind.records() && kind.inline().is_none());
-        let carrier = kind.carry(&Settings::default());
+        let carrier = kind.carry(&Settings::default(), None);
         assert!(!carrier.fits_half());
         let (mut observer, mut m) = (carrier.observer(), Fake::default());
         m.poke(0x100, &2f64.to_le_bytes());

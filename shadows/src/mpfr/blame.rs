@@ -74,15 +74,15 @@ pub struct Roundings {
 
 /// Merging of the roundings of two operands. Processors have instructions that do it to all places at once; the result
 /// is always that of [`Portable`].
-pub trait Merging {
+pub trait Merging: Copy {
     /// The three largest of two lists without marks, each times its factor, and of one of `own` more, which is
     /// somebody's. Those of one operation are added up; amounts that agree but for their last four bits are in the order
     /// in which they come.
-    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings;
+    fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings;
 
     /// The parts of both values, if these are of the same operations or there are none of one of them; nothing where
     /// amounts are too large or too small.
-    fn join(both: Both<'_>) -> Option<Few>;
+    fn join(self, both: Both<'_>) -> Option<Few>;
 }
 
 /// Merging as any processor does it.
@@ -91,12 +91,12 @@ pub struct Portable;
 
 impl Merging for Portable {
     #[inline(always)]
-    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
+    fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
         merge_any(lists, own)
     }
 
     #[inline(always)]
-    fn join(both: Both<'_>) -> Option<Few> {
+    fn join(self, both: Both<'_>) -> Option<Few> {
         Few::joined(both)
     }
 }

@@ -139,6 +139,7 @@ impl MpfrShadow {
     #[inline(always)]
     pub fn on_doubles<M: Merging, E: Elementary>(
         &mut self,
+        merging: M,
         (at, row): (&mut Recurring, E),
         x: [f64; 2],
         r: f64,
@@ -152,7 +153,7 @@ impl MpfrShadow {
         };
         let Some((value, found)) = binary.short_found(precision) else { return Became::Odd };
         made.value = value;
-        self.fast_real::<M, E, Short>(at, binary, &value, found, made)
+        self.fast_real(merging, at, binary, &value, found, made)
     }
 
     /// Does what an operation on doubles usually takes, where reals are long. `left` is a shadow that is of no use any
@@ -160,13 +161,14 @@ impl MpfrShadow {
     #[inline(always)]
     pub fn on_doubles_at_length<M: Merging>(
         &mut self,
+        merging: M,
         (at, op): (&mut Recurring, Op),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
     ) -> Option<Real> {
-        match self.fast_long::<M>((at, Any(op)), x, r, shadows, left) {
+        match self.fast_long(merging, (at, Any(op)), x, r, shadows, left) {
             (Became::Odd, _) => self.on_odd_doubles((at, op), x, r, shadows),
             (_, shadow) => shadow,
         }
@@ -175,6 +177,7 @@ impl MpfrShadow {
     #[inline(always)]
     fn fast_long<M: Merging>(
         &mut self,
+        merging: M,
         (at, row): (&mut Recurring, Any),
         x: [f64; 2],
         r: f64,
@@ -189,7 +192,7 @@ impl MpfrShadow {
             return (Became::Odd, None);
         };
         let mut made = Made::NOTHING;
-        match self.fast_real::<M, Any, RealNumber>(at, binary, &value, found, &mut made) {
+        match self.fast_real(merging, at, binary, &value, found, &mut made) {
             Became::Shadow => {
                 let mut shadow = None;
                 self.put_with(made, value, &mut shadow);
@@ -273,6 +276,7 @@ impl MpfrShadow {
     #[inline(always)]
     fn fast_real<M: Merging, E: Elementary, R: Value>(
         &mut self,
+        merging: M,
         at: &mut Recurring,
         binary: Binary<'_, E>,
         value: &R,
@@ -318,9 +322,9 @@ impl MpfrShadow {
             error_bound
         };
         let id = self.operation(at, binary.row);
-        (made.roundings, made.amplifications) = binary.roundings::<M>(id, weighed);
+        (made.roundings, made.amplifications) = binary.roundings(merging, id, weighed);
         let local_error =
-            self.fast_influences::<M, E>(binary, value, found, floats, (id, weighed.factors), made);
+            self.fast_influences(merging, binary, value, found, floats, (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];

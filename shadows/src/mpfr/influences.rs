@@ -71,7 +71,7 @@ impl Influences {
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
         let narrowed = |(influences, factor): (_, f64)| (influences, narrow(factor));
         if let (Some(first), None, None) = (first.map(narrowed), third, own)
-            && let Some(joined) = Influences::joined::<Portable>(first, second.map_or(NOBODY, narrowed))
+            && let Some(joined) = Influences::joined(Portable, first, second.map_or(NOBODY, narrowed))
         {
             return Influences::few(joined);
         }
@@ -109,11 +109,15 @@ impl Influences {
     /// Those of two operands, each with its factor, where that takes no more than a few instructions: few operations,
     /// the same ones or of one operand only, as they mostly are.
     #[inline(always)]
-    pub(super) fn joined<M: Merging>(a: (&Influences, f32), b: (&Influences, f32)) -> Option<Few> {
+    pub(super) fn joined<M: Merging>(
+        merging: M,
+        a: (&Influences, f32),
+        b: (&Influences, f32),
+    ) -> Option<Few> {
         if a.0.many.is_some() | b.0.many.is_some() {
             return None;
         }
-        M::join([(&a.0.few, a.1), (&b.0.few, b.1)])
+        merging.join([(&a.0.few, a.1), (&b.0.few, b.1)])
     }
 
     /// Tells whether there are any.
@@ -263,7 +267,7 @@ mod tests {
         for (a, b) in lists.iter().flat_map(|a| lists.iter().map(move |b| (a, b))) {
             for (p, q) in [(1.0, -1.0), (0.125, 3e10), (0.0, 1e-30), (1.0, 1.0)] {
                 let (x, y) = (Influences::few(*a), Influences::few(*b));
-                let Some(quick) = Influences::joined::<Portable>((&x, p), (&y, q)) else { continue };
+                let Some(quick) = Influences::joined(Portable, (&x, p), (&y, q)) else { continue };
                 let slow = a.united(p.into(), b, q.into()).expect("few");
                 joined += 1;
                 let parts = |few: &Few| -> Vec<Part> { few.iter().collect() };

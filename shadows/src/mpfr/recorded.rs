@@ -28,6 +28,7 @@ impl<M: Merging> Recorded<M> for MpfrShadow {
     #[inline(always)]
     fn doubles(
         &mut self,
+        merging: M,
         slots: &mut Slots<Value>,
         (at, op): (&mut Recurring, Op),
         read: impl FnOnce(&mut Slots<Value>, usize) -> Doubles,
@@ -35,24 +36,24 @@ impl<M: Merging> Recorded<M> for MpfrShadow {
         match op {
             _ if !self.is_short() => {
                 let doubles = read(slots, op.arity());
-                self.long_doubles::<M>(slots, (at, op), doubles);
+                self.long_doubles(merging, slots, (at, op), doubles);
             }
             Op::Add | Op::Sub => {
                 let sum = Sum { subtract: op == Op::Sub };
                 let doubles = read(slots, sum.arity());
-                self.short_doubles::<M, _>(slots, (at, sum), doubles);
+                self.short_doubles(merging, slots, (at, sum), doubles);
             }
             Op::Mul => {
                 let doubles = read(slots, Product.arity());
-                self.short_doubles::<M, _>(slots, (at, Product), doubles);
+                self.short_doubles(merging, slots, (at, Product), doubles);
             }
             Op::Div => {
                 let doubles = read(slots, Quotient.arity());
-                self.short_doubles::<M, _>(slots, (at, Quotient), doubles);
+                self.short_doubles(merging, slots, (at, Quotient), doubles);
             }
             _ => {
                 let doubles = read(slots, Root.arity());
-                self.short_doubles::<M, _>(slots, (at, Root), doubles);
+                self.short_doubles(merging, slots, (at, Root), doubles);
             }
         }
     }
@@ -77,6 +78,7 @@ impl MpfrShadow {
     #[inline(always)]
     fn short_doubles<M: Merging, E: Elementary>(
         &mut self,
+        merging: M,
         slots: &mut Slots<Value>,
         (at, row): (&mut Recurring, E),
         doubles: Doubles,
@@ -89,7 +91,7 @@ impl MpfrShadow {
         }
         let (first, second) = (shadow_of_double(slots, first, a), shadow_of_double(slots, second, b));
         let mut made = Made::NOTHING;
-        match self.on_doubles::<M, E>((at, row), [a, b], r, [first, second], &mut made) {
+        match self.on_doubles(merging, (at, row), [a, b], r, [first, second], &mut made) {
             Became::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
@@ -117,6 +119,7 @@ impl MpfrShadow {
     #[inline(always)]
     fn long_doubles<M: Merging>(
         &mut self,
+        merging: M,
         slots: &mut Slots<Value>,
         what: (&mut Recurring, Op),
         doubles: Doubles,
@@ -127,7 +130,7 @@ impl MpfrShadow {
         }
         let left = slots.take(handle);
         let shadows = [shadow_of_double(slots, cells[0], x[0]), shadow_of_double(slots, cells[1], x[1])];
-        let made = self.on_doubles_at_length::<M>(what, x, r, shadows, left);
+        let made = self.on_doubles_at_length(merging, what, x, r, shadows, left);
         slots.assign(handle, F64, r.to_bits().into(), made);
     }
 }

@@ -352,11 +352,6 @@ impl Cache {
         found.map(|_| (ids.start + index) as BlockId)
     }
 
-    /// Tells whether host address `pc` is in this cache's code space.
-    pub(crate) fn contains(&self, pc: u64) -> bool {
-        self.hot.contains(pc) || self.cold.contains(pc)
-    }
-
     /// Tells whether host address `pc` is in the code that belongs to no block.
     pub(crate) fn is_stub(&self, pc: u64) -> bool {
         (self.cold.start()..self.stubs.end).contains(&pc)

@@ -24,7 +24,7 @@ impl Thread {
     /// Runs the guest from `self.pc` until the thread ends; its exit status.
     pub(crate) fn run(&mut self) -> i32 {
         loop {
-            if self.context.quiet.load(Ordering::SeqCst) == 0 {
+            if self.mailbox.quiet.load(Ordering::SeqCst) == 0 {
                 self.requests();
             }
             exceptions::settle(self);
@@ -43,11 +43,11 @@ impl Thread {
             self.cache.undo_divert(std::mem::take(&mut self.diverted));
         }
         loop {
-            self.context.quiet.store(1, Ordering::SeqCst);
-            self.process.threads.come_back(self.context);
+            self.mailbox.quiet.store(1, Ordering::SeqCst);
+            self.process.threads.come_back(self.mailbox);
             self.forget_changes();
             self.deliver_pending();
-            if self.context.quiet.load(Ordering::SeqCst) != 0 {
+            if self.mailbox.quiet.load(Ordering::SeqCst) != 0 {
                 return;
             }
         }
@@ -146,7 +146,7 @@ impl Thread {
 
     /// Finds the guest instructions that were the first to overwrite floats, while their code is there.
     fn place_touches(&mut self) {
-        while let Some((host_pc, tell)) = first_touch::unplaced(&mut self.touches) {
+        while let Some((host_pc, tell)) = first_touch::unplaced(&self.mailbox.touches) {
             let located = self.cache.block_at(host_pc).and_then(|id| {
                 let mut source = GuestCode::new(self.process, self.cache.block(id).made_of.pc);
                 self.translator.locate(&self.cache, &mut source, id, host_pc)
@@ -222,8 +222,8 @@ impl Thread {
         registers::release_uppers(self.context);
         let mode = self.cache.block(block).made_of.mode;
         exceptions::hide(self, mode);
-        // SAFETY: this is the thread's own context, and `entry` was translated for it.
-        unsafe { switch::enter(self.context) };
+        // SAFETY: this is the calling thread, and `entry` was translated for it.
+        unsafe { switch::enter(self) };
         let mut asked = false;
         while let Some(fault) = self.fault() {
             let steps = stepping::goes_on(self, &mut begun);
@@ -233,13 +233,13 @@ impl Thread {
             self.context.rflags |= fault.eflags & TRAP_FLAG;
             loop {
                 // In the middle of an instruction nothing can be seen to.
-                asked |= self.context.quiet.swap(1, Ordering::SeqCst) == 0;
+                asked |= self.mailbox.quiet.swap(1, Ordering::SeqCst) == 0;
                 if asked && rule.is_some() {
                     self.leave_soon(entry);
                 }
                 self.arrived = false;
                 // SAFETY: as above; `entry` is where the same code was interrupted.
-                unsafe { switch::enter(self.context) };
+                unsafe { switch::enter(self) };
                 if self.context.exit != switch::EXIT_ABORTED as u64 {
                     break;
                 }
@@ -248,7 +248,7 @@ impl Thread {
         let fault = self.fault();
         exceptions::reveal(self.context, fault);
         if asked {
-            self.context.request();
+            self.mailbox.request();
         }
     }
 
@@ -273,7 +273,7 @@ impl Thread {
                 self.pc = target;
                 self.mode = mode;
                 // A diverted exit is put back, not linked.
-                if self.context.quiet.load(Ordering::SeqCst) != 0 {
+                if self.mailbox.quiet.load(Ordering::SeqCst) != 0 {
                     self.link(exit);
                 }
                 Next::Run

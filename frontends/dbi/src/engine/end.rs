@@ -33,7 +33,7 @@ pub(crate) fn by_signal(thread: &mut Thread, signal: u32) -> ! {
 /// instead of the program's own, if there is one.
 fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     if thread.own_process {
-        thread.context.goes_away();
+        thread.mailbox.goes_away();
         thread.process.threads.remove(&thread.handle);
         return None;
     }
@@ -41,7 +41,7 @@ fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
         return None;
     }
     let (process, me) = (thread.process, thread.handle.clone());
-    let Some(others) = process.threads.stop_others(&me) else { threads::park(thread.context) };
+    let Some(others) = process.threads.stop_others(&me) else { threads::park(thread.mailbox) };
     others.each(|other| visit::count(process, other.calls(), other.counts()));
     if thread.process.options.stats {
         stats::print(thread);

@@ -11,6 +11,7 @@ use super::planes::PLANE;
 use super::sys;
 use crate::context::TRAP_FLAG;
 use crate::hooks::machine::Overwritten;
+use crate::mailbox::Touches;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -44,15 +45,6 @@ struct Float {
     start: u64,
     end: u64,
     fate: AtomicU8,
-}
-
-/// A thread's part: what the handler has opened and seen in it.
-#[derive(Debug, Default)]
-pub(crate) struct Touches {
-    /// Guest pages that are open until the next trap; 0 for none.
-    open: [u64; 2],
-    /// Host addresses of instructions that were the first to overwrite a float of the group at this place; 0 for none.
-    wrote: [(u64, usize); 4],
 }
 
 /// A page fault, as the processor tells of it.
@@ -114,7 +106,7 @@ pub(crate) fn overwritten_by(pc: u64, address: u64, len: u64) {
 }
 
 /// Sees to a page fault in the signal handler: the flags to go on with, or `None` if it is not about a watched page.
-pub(super) fn touched(thread: &mut Touches, fault: PageFault) -> Option<u64> {
+pub(super) fn touched(thread: &Touches, fault: PageFault) -> Option<u64> {
     let address = fault.address.checked_sub(PLANE).filter(|&address| address < GUEST_END)?;
     let page = page_floor(address);
     if !groups().any(|group| !group.within(page..page + PAGE).is_empty()) {
@@ -128,23 +120,21 @@ pub(super) fn touched(thread: &mut Touches, fault: PageFault) -> Option<u64> {
     };
     for (place, group) in groups().enumerate() {
         if group.note(range.clone(), fault.writes) && group.first.load(Ordering::Relaxed) == 0 {
-            let free = thread.wrote.iter_mut().find(|(host_pc, at)| *host_pc == 0 || *at == place);
-            free.filter(|(host_pc, _)| *host_pc == 0)
-                .into_iter()
-                .for_each(|free| *free = (fault.host_pc, place));
+            thread.write_down(fault.host_pc, place);
         }
     }
     if !allow(page..page + PAGE, libc::PROT_READ | libc::PROT_WRITE) {
         return None;
     }
-    let steps_already = fault.eflags & TRAP_FLAG != 0 && thread.open == [0; 2];
-    let free = thread.open.iter_mut().find(|open| **open == 0);
+    let is_free = |open: &&AtomicU64| open.load(Ordering::Relaxed) == 0;
+    let steps_already = fault.eflags & TRAP_FLAG != 0 && thread.open.iter().all(|open| is_free(&open));
+    let free = thread.open.iter().find(is_free);
     // Threads that fault at the same time may be counted once.
     let left = FAULTS_LEFT.load(Ordering::Relaxed);
     FAULTS_LEFT.store(left.saturating_sub(1), Ordering::Relaxed);
     match free {
         Some(open) if left > 0 && !steps_already && waits(page) => {
-            *open = page;
+            open.store(page, Ordering::Relaxed);
             Some(fault.eflags | TRAP_FLAG)
         }
         // It stays open.
@@ -153,8 +143,8 @@ pub(super) fn touched(thread: &mut Touches, fault: PageFault) -> Option<u64> {
 }
 
 /// Tells, in the signal handler, whether a trap ends the one instruction that pages were opened for; closes them again.
-pub(super) fn stepped(thread: &mut Touches) -> bool {
-    let opened = std::mem::take(&mut thread.open);
+pub(super) fn stepped(thread: &Touches) -> bool {
+    let opened = thread.open.each_ref().map(|open| open.swap(0, Ordering::Relaxed));
     for page in opened.into_iter().filter(|&page| page != 0 && waits(page)) {
         allow(page..page + PAGE, libc::PROT_NONE);
     }
@@ -163,8 +153,8 @@ pub(super) fn stepped(thread: &mut Touches) -> bool {
 
 /// The host address of an instruction that has overwritten a float, and what is to be told its guest address; one after
 /// the other.
-pub(super) fn unplaced(thread: &mut Touches) -> Option<(u64, impl FnOnce(u64) + use<>)> {
-    let (host_pc, place) = thread.wrote.iter_mut().find(|(host_pc, _)| *host_pc != 0).map(std::mem::take)?;
+pub(super) fn unplaced(thread: &Touches) -> Option<(u64, impl FnOnce(u64) + use<>)> {
+    let (host_pc, place) = thread.written_down()?;
     let tell = move |pc: u64| {
         if let Some(group) = WATCHED[place].get() {
             group.place(pc);

@@ -10,7 +10,7 @@ use super::options::Options;
 use super::process::{Heap, Process};
 use super::program::{self, Program, ProgramError};
 use super::signals::action::Actions;
-use super::signals::{handler, set_kernel_mask};
+use super::signals::{Signals, handler, set_kernel_mask};
 use super::space::Space;
 use super::stand_by::{self, SecondRun, StandBy};
 use super::syscalls::table;
@@ -18,7 +18,7 @@ use super::threads::Threads;
 use super::tree::Tree;
 use super::{arena, chaos, descriptors, diagnose, planes, spawn, stack_limit, sys};
 use crate::context::reg;
-use crate::runtime::{self, Tool};
+use crate::runtime::{self, Host, Tool};
 use crate::session::{Session, SessionConfig, SpecFailure};
 use shadowgrind_core::shadow::Sent;
 use std::ffi::{CString, OsString};
@@ -149,8 +149,8 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     thread.handle.announce();
     process.threads.add(thread.handle.clone());
     handler::use_stack(thread.carrier.signal_stack);
-    thread.signals.actions = Arc::new(Actions::inherit(process.wants_last_word()));
-    thread.signals.mask = kernel_mask();
+    let actions = Arc::new(Actions::inherit(process.wants_last_word()));
+    thread.set_signals(Signals::new(actions, kernel_mask()));
     set_kernel_mask(thread.signals.mask);
     let status = thread.run();
     spawn::leave(thread, status)
@@ -242,14 +242,15 @@ fn tool(
     let avx512 = carries && hidden && launch.session.avx512 && runtime::has_upper_registers();
     let session =
         Session::new(launch.session.clone(), program, Box::new(tree)).map_err(StartError::Session)?;
-    let mut places = (0, None);
+    let mut host = None;
     if carries {
-        runtime::check_host().map_err(StartError::Host)?;
+        let vectors = runtime::check_host().map_err(StartError::Host)?;
         sys::set_gs_base(planes::GS_BASE);
         let constants = runtime::constants().map_err(|_| NO_MEMORY)?;
-        places = (constants, Some(runtime::shared_word().map_err(|_| NO_MEMORY)?));
+        let atomics = runtime::shared_word().map_err(|_| NO_MEMORY)?;
+        host = Some(Host { vectors, constants, atomics });
     }
-    let tool = Tool::new(session, loaded.entry, avx512, places, table::name_of);
+    let tool = Tool::new(session, loaded.entry, avx512, host, table::name_of);
     for Code { interpreter, offset, start, end } in &loaded.code {
         let interpreter = interpreter.as_ref().map(PathBuf::from);
         let interpreter = interpreter.map(|path| path.canonicalize().unwrap_or(path));

@@ -6,7 +6,7 @@
 
 use super::carrier::Carrier;
 use super::descriptors::Table;
-use super::first_touch::{self, Touches};
+use super::first_touch;
 use super::layout::PAGE;
 use super::lock::Lock;
 use super::process::Process;
@@ -20,7 +20,8 @@ use super::thread::{self, Thread};
 use super::threads::Handle;
 use super::translate::Translator;
 use super::{alloc, arena, cache, chaos, shared_planes, stats, sys, tls};
-use crate::context::{Context, XSAVE_MASK};
+use crate::context::XSAVE_MASK;
+use crate::mailbox::{PLACED_BYTES, place_context};
 use crate::runtime::handed::Handed;
 use crate::runtime::shadowed::Shadowed;
 use crate::runtime::{events, visit};
@@ -161,7 +162,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
             let clone = || unsafe {
                 shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child.cast())
             };
-            parent.process.threads.away(parent.context, clone)
+            parent.process.threads.away(parent.mailbox, clone)
         }
         Some(extra) => {
             let words = [
@@ -179,7 +180,7 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
             ];
             // SAFETY: as above.
             let clone = || unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) };
-            parent.process.threads.away(parent.context, clone)
+            parent.process.threads.away(parent.mailbox, clone)
         }
     };
     chaos::point();
@@ -251,9 +252,9 @@ pub(crate) fn new_thread(
     descriptors: Arc<Table>,
     fs: u64,
 ) -> Option<&'static mut Thread> {
-    let address = arena::take(size_of::<Context>() as u64, libc::PROT_READ | libc::PROT_WRITE).ok()?;
-    // SAFETY: zeroed memory of sufficient size and alignment, given to nobody else; all-zero is a valid context.
-    let context = unsafe { &mut *(address as *mut Context) };
+    let address = arena::take(PLACED_BYTES, libc::PROT_READ | libc::PROT_WRITE).ok()?;
+    // SAFETY: the memory was just mapped, whole pages that are zero, and is never unmapped.
+    let (context, mailbox) = unsafe { place_context(address) };
     let annotates = process.tool.is_some();
     let inline = process.tool.as_ref().and_then(|tool| tool.inline());
     let evaluator = inline.map_or(0, |inline| inline.evaluate as *const () as u64);
@@ -264,25 +265,26 @@ pub(crate) fn new_thread(
     context.enter_stub = cache.stubs().enter;
     context.xsave_mask = XSAVE_MASK & super::cpuid::host_xgetbv(0);
     context.fsgsbase = u64::from(has_fsgsbase());
-    context.quiet = AtomicU32::new(1);
-    let shadowed = process.tool.as_ref().map(|tool| Box::new(Shadowed::new(tool, context)));
+    let shadowed = process.tool.as_ref().map(|tool| Box::new(Shadowed::new(tool, context, mailbox)));
     let mirror = process.tool.as_ref().map(|tool| tool.mirror((process.vdso.start, process.vdso.end)));
     let translator = Translator::new(&cache, thread::limits(process), process.options.hot_after, mirror);
-    let handle = Arc::new(Handle::new(context, process.changes.latest()));
+    let actions = Arc::new(Actions::empty());
+    mailbox.publish(&actions);
+    let handle = Arc::new(Handle::new(context, mailbox, process.changes.latest()));
     let signal_stack = carrier.signal_stack;
     let thread = Box::leak(Box::new(Thread {
         context,
+        mailbox,
         cache,
         translator,
         process,
         handle,
-        signals: Signals::new(Arc::new(Actions::empty()), 0),
+        signals: Signals::new(actions, 0),
         descriptors,
         pc: 0,
         mode: Mode::BARE,
         shadowed,
         diverted: 0,
-        touches: Touches::default(),
         arrived: false,
         counters: thread::Counters::NONE,
         carrier,
@@ -320,7 +322,7 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     } else {
         Arc::new(parent.signals.actions.duplicate())
     };
-    child.signals = Signals::new(actions, parent.signals.mask);
+    child.set_signals(Signals::new(actions, parent.signals.mask));
     // A vfork child is on its parent's stack; only then does it keep the parent's alternate one.
     if args.has(libc::CLONE_VFORK) {
         child.signals.altstack = parent.signals.altstack;
@@ -334,9 +336,9 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     child.carrier.free.store(0, Ordering::SeqCst);
     // A warm cache catches up with what has changed before anything of it runs.
     let seen = child.handle.seen.load(Ordering::SeqCst);
-    child.handle = Arc::new(Handle::new(&*child.context, seen));
-    child.context.request();
-    child.context.goes_away();
+    child.handle = Arc::new(Handle::new(&*child.context, child.mailbox, seen));
+    child.mailbox.request();
+    child.mailbox.goes_away();
 }
 
 /// Entry point of a new thread, on its engine stack, with all signals blocked.
@@ -347,7 +349,7 @@ extern "C" fn thread_main(thread: *mut Thread) -> ! {
     thread.handle.announce();
     chaos::point();
     handler::use_stack(thread.carrier.signal_stack);
-    thread.process.threads.come_back(thread.context);
+    thread.process.threads.come_back(thread.mailbox);
     if thread.clears_handlers {
         thread.signals.actions.clear_handlers();
     }
@@ -365,7 +367,7 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     let process = thread.process;
     visit::count(process, &thread.context.calls, &thread.context.counts);
     thread.context.forget_counts();
-    thread.context.goes_away();
+    thread.mailbox.goes_away();
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
         // The last thread takes the process with it, which may still read the guest's memory.
         block_all();

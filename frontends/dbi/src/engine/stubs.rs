@@ -3,6 +3,7 @@
 //! Knows where a thread's context is and what its fields mean; blocks reach these stubs through [`Frame`].
 
 use crate::context::Context;
+use crate::mailbox::Mailbox;
 use crate::x86::asm::{Asm, R11, RAX, RCX, RDI};
 use crate::x86::branch_table::INDEX_BITS;
 use crate::x86::code::{Frame, Slot};
@@ -156,13 +157,13 @@ fn emit_syscall(
     code.raw(&[0x0f, 0xb6, 0x89]);
     code.imm32(i32::try_from(plain_calls).expect("call table below 2^31"));
     unless_rcx_zero_else(code, slow);
-    code.store_imm32(field(Context::OFFSET_PLACE), crate::context::place::SYSCALL as i32);
-    code.load32(RCX, field(Context::OFFSET_QUIET));
+    code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::SYSCALL as i32);
+    code.load32(RCX, field(Mailbox::OFFSET_QUIET));
     unless_rcx_zero_else(code, slow);
     code.raw(&[0x0f, 0x05]);
     let after = code.here();
-    code.store_imm32(field(Context::OFFSET_PLACE), crate::context::place::CACHE as i32);
-    code.load32(RCX, field(Context::OFFSET_QUIET));
+    code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::CACHE as i32);
+    code.load32(RCX, field(Mailbox::OFFSET_QUIET));
     unless_rcx_zero_else(code, after_slow);
     code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
     code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
@@ -193,7 +194,7 @@ mod tests {
         }
         let asked = instructions.iter().find(|insn| {
             insn.code() == Code::Mov_r32_rm32
-                && insn.memory_displacement64() == CONTEXT + u64::from(Context::OFFSET_QUIET)
+                && insn.memory_displacement64() == CONTEXT + u64::from(Mailbox::OFFSET_QUIET)
         });
         assert!(stubs.syscall_before.0 <= asked.expect("a look at what was asked").ip());
         let call = instructions.iter().find(|insn| insn.code() == Code::Syscall).expect("a call");

@@ -4,7 +4,9 @@
 //! instructions where they are mixed are here, in assembly, and their address ranges are known to the signal
 //! handler ([`in_entry_window`]).
 
+use super::thread::Thread;
 use crate::context::Context;
+use crate::mailbox::Mailbox;
 use std::arch::global_asm;
 use std::mem::offset_of;
 
@@ -101,7 +103,7 @@ global_asm!(
     "mov qword ptr [rdi + {EXIT}], {ABORTED}",
     "jmp shadowgrind_leave",
 
-    // A system call on behalf of the guest: rdi = &[number, arguments...], rsi = &context.quiet. A request that is
+    // A system call on behalf of the guest: rdi = &[number, arguments...], rsi = &mailbox.quiet. A request that is
     // seen, or comes, before the kernel has acted gives NOT_MADE (signal handler: in_call_window).
     ".globl shadowgrind_guest_syscall",
     "shadowgrind_guest_syscall:",
@@ -137,8 +139,8 @@ global_asm!(
     "mov rax, rcx",
     "ret",
     HOST_RSP = const offset_of!(Context, host_rsp),
-    PLACE = const offset_of!(Context, place),
-    QUIET = const offset_of!(Context, quiet),
+    PLACE = const Mailbox::OFFSET_PLACE,
+    QUIET = const Mailbox::OFFSET_QUIET,
     MASK = const offset_of!(Context, xsave_mask),
     AVX = const 1 << crate::context::AVX,
     XSAVE = const offset_of!(Context, xsave),
@@ -174,11 +176,15 @@ pub(crate) const EXIT_ABORTED: i32 = 0;
 /// Result of [`guest_syscall`] when it did not reach the kernel; no system call has this result.
 pub(crate) const NOT_MADE: u64 = -4096_i64 as u64;
 
-/// Runs translated code at `context.entry` until it exits; which exit is then in `context.exit`.
+/// Runs translated code at `thread.context.entry` until it exits; which exit is then in `thread.context.exit`. Meanwhile the
+/// signal handler may borrow the thread: what it finds it by is made from this borrow, which is not used until then.
 ///
 /// # Safety
-/// `context` must be the calling thread's own, its `entry` code translated for it, and the host's FS base recorded.
-pub(crate) unsafe fn enter(context: *mut Context) {
+/// `thread` must be the calling one, its context's `entry` code translated for it, and the host's FS base recorded.
+pub(crate) unsafe fn enter(thread: &mut Thread) {
+    let context: *mut Context = thread.context;
+    context.expose_provenance();
+    std::ptr::from_mut(thread).expose_provenance();
     // SAFETY: the routine keeps the C calling convention: callee-saved registers are on the host stack, and vector
     // registers are caller-saved. What the guest does is confined to its own memory by being a separate program.
     unsafe { shadowgrind_enter(context) }
@@ -193,9 +199,9 @@ pub(crate) fn exit_routine() -> u64 {
 ///
 /// # Safety
 /// As for [`super::sys::syscall`].
-pub(crate) unsafe fn guest_syscall(call: &[u64; 7], context: &Context) -> u64 {
+pub(crate) unsafe fn guest_syscall(call: &[u64; 7], mailbox: &Mailbox) -> u64 {
     // SAFETY: both pointers are valid for the call; the rest is the caller's obligation.
-    unsafe { shadowgrind_guest_syscall(call, &context.quiet) }
+    unsafe { shadowgrind_guest_syscall(call, &mailbox.quiet) }
 }
 
 /// Copies guest memory, to or from, tolerating faults; returns how many bytes were not copied.

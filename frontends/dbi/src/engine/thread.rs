@@ -5,13 +5,13 @@
 use super::cache::Cache;
 use super::carrier::Carrier;
 use super::descriptors::{self, Table};
-use super::first_touch::Touches;
 use super::planes;
 use super::process::Process;
 use super::signals::Signals;
 use super::threads::Handle;
 use super::translate::Translator;
 use crate::context::Context;
+use crate::mailbox::Mailbox;
 use crate::runtime::shadowed::Shadowed;
 use crate::x86::discover::{Hooks, Limits};
 use crate::x86::mode::Mode;
@@ -24,6 +24,8 @@ use std::sync::Arc;
 /// Guest thread: its context, cache and signal state.
 pub(crate) struct Thread {
     pub(crate) context: &'static mut Context,
+    /// What the thread's signal handler and other threads touch.
+    pub(crate) mailbox: &'static Mailbox,
     pub(crate) cache: Cache,
     pub(crate) translator: Translator,
     pub(crate) process: &'static Process,
@@ -39,8 +41,6 @@ pub(crate) struct Thread {
     pub(crate) shadowed: Option<Box<Shadowed>>,
     /// Host address at which a signal diverted the block it interrupted; 0 for none.
     pub(crate) diverted: u64,
-    /// First touches of floats, as far as this thread has to see to them.
-    pub(crate) touches: Touches,
     /// True if a single step has reached the code that was entered.
     pub(crate) arrived: bool,
     pub(crate) counters: Counters,
@@ -100,6 +100,12 @@ pub(crate) enum Next {
 }
 
 impl Thread {
+    /// Gives the thread another state of signals, which its signal handler sees from now on.
+    pub(crate) fn set_signals(&mut self, signals: Signals) {
+        self.mailbox.publish(&signals.actions);
+        self.signals = signals;
+    }
+
     /// The guest's memory at this range is gone, and whatever was known of it.
     pub(crate) fn unmapped(&mut self, start: u64, len: u64) {
         if let Some(tool) = &self.process.tool {

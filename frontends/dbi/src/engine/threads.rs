@@ -6,7 +6,8 @@
 use super::changes::Changes;
 use super::lock::Lock;
 use super::{futex, sys};
-use crate::context::{Context, Still, place};
+use crate::context::{Context, Still};
+use crate::mailbox::{Mailbox, place};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -17,19 +18,20 @@ pub(crate) struct Handle {
     tid: AtomicU32,
     pid: AtomicU32,
     context: *const Context,
+    mailbox: &'static Mailbox,
     /// Number of code changes it has acted upon.
     pub(crate) seen: AtomicU64,
 }
 
-// SAFETY: contexts are never unmapped. Of that of a thread that may run, only two atomic words are used, by their
-// addresses; more of it is shown by `Others` alone, while its thread stays where it is.
+// SAFETY: contexts are never unmapped, and are shown by `Others` alone, while their threads stay where they are.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
 impl Handle {
-    pub(crate) fn new(context: *const Context, seen: u64) -> Self {
-        Handle { tid: AtomicU32::new(0), pid: AtomicU32::new(0), context, seen: AtomicU64::new(seen) }
+    pub(crate) fn new(context: *const Context, mailbox: &'static Mailbox, seen: u64) -> Self {
+        let [tid, pid] = [0, 0].map(AtomicU32::new);
+        Handle { tid, pid, context, mailbox, seen: AtomicU64::new(seen) }
     }
 
     /// Records that the calling kernel thread is this thread.
@@ -38,15 +40,8 @@ impl Handle {
         self.pid.store(std::process::id(), Ordering::SeqCst);
     }
 
-    /// Asks the thread to come to the engine at its next exit from translated code.
-    fn request(&self) {
-        // SAFETY: contexts stay mapped for the life of the process, and the word is atomic.
-        unsafe { &(*self.context).quiet }.store(0, Ordering::SeqCst);
-    }
-
     fn place(&self) -> u32 {
-        // SAFETY: as above.
-        unsafe { &(*self.context).place }.load(Ordering::SeqCst)
+        self.mailbox.place.load(Ordering::SeqCst)
     }
 
     fn in_cache(&self) -> bool {
@@ -193,26 +188,26 @@ impl Threads {
         futex::wake(&self.pausing, u32::MAX >> 1);
     }
 
-    /// Does what may take long, and touches nothing of the thread of this context that [`Still`] shows.
-    pub(crate) fn away<T>(&self, context: &Context, act: impl FnOnce() -> T) -> T {
-        context.goes_away();
+    /// Does what may take long, and touches nothing of the thread of this mailbox that [`Still`] shows.
+    pub(crate) fn away<T>(&self, thread: &Mailbox, act: impl FnOnce() -> T) -> T {
+        thread.goes_away();
         let result = act();
-        self.come_back(context);
+        self.come_back(thread);
         result
     }
 
-    /// Has the thread of this context, which was away, go on when it may.
-    pub(crate) fn come_back(&self, context: &Context) {
+    /// Has the thread of this mailbox, which was away, go on when it may.
+    pub(crate) fn come_back(&self, thread: &Mailbox) {
         loop {
             // Either who begins a pause sees this, or this thread sees the pause.
-            context.place.store(place::ENGINE, Ordering::SeqCst);
+            thread.place.store(place::ENGINE, Ordering::SeqCst);
             if self.stopping() {
-                park(context);
+                park(thread);
             }
             if self.pausing.load(Ordering::SeqCst) == 0 {
                 return;
             }
-            context.goes_away();
+            thread.goes_away();
             futex::wait(&self.pausing, 1);
         }
     }
@@ -223,7 +218,11 @@ impl Threads {
             let live = self.live.lock();
             live.iter().filter(|other| !Arc::ptr_eq(other, me) && !is_done(other)).cloned().collect()
         };
-        self.live.lock().iter().filter(|other| !Arc::ptr_eq(other, me)).for_each(|other| other.request());
+        self.live
+            .lock()
+            .iter()
+            .filter(|other| !Arc::ptr_eq(other, me))
+            .for_each(|other| other.mailbox.request());
         // Pairs with the look at `quiet` before and after each stay outside: without a fence on their side, one is
         // needed here on their behalf.
         barrier();
@@ -243,9 +242,9 @@ impl Threads {
     }
 }
 
-/// Keeps the thread of this context where it is until the process ends, which another thread is bringing about.
-pub(crate) fn park(context: &Context) -> ! {
-    context.goes_away();
+/// Keeps the thread of this mailbox where it is until the process ends, which another thread is bringing about.
+pub(crate) fn park(thread: &Mailbox) -> ! {
+    thread.goes_away();
     loop {
         // SAFETY: sleeps until a signal, no more.
         unsafe { sys::syscall(libc::SYS_pause as u64, [0; 6]) };

@@ -6,8 +6,8 @@
 //! handed the float on, and processors carry out stores in order. Knows no shadow.
 
 use super::buffers::Buffers;
-use crate::context::Recording;
 use crate::engine::sys;
+use crate::mailbox::Recording;
 use crate::x86::mirror::append::{ALIGNMENT, ROOM};
 use crate::x86::mirror::record::{BUFFER, Recorded, What};
 use shadowgrind_core::appended::{Appended, BLOCK, Kind, Operation, Records};

@@ -12,8 +12,9 @@
 use super::merging::Vectors;
 use super::records::{self, Known, Replay};
 use super::registers;
-use crate::context::{Context, Recording};
+use crate::context::Context;
 use crate::engine::arena;
+use crate::mailbox::Recording;
 use crate::x86::mirror::record::{BUFFER, Recorded as Instruction, STRIDE};
 use shadowgrind_core::recorded::Recorded;
 use shadowgrind_core::shadow::Shadow;
@@ -88,7 +89,7 @@ impl<R> Buffer<R> {
         Circumstances(self.thread.circumstances.load(Ordering::Relaxed)).hold_for(replay.shadow);
         let before = self.done;
         // SAFETY: records that are complete are nobody's but the lock's owner's, until the buffer restarts under that
-        // lock; and shadows are carried on processors that `check_host` has let pass.
+        // lock; and `replay.vectors` proves the processor's features.
         self.done = unsafe { replay.all(records, &mut self.known, waits) };
         self.done != before
     }
@@ -112,29 +113,32 @@ impl<R> Buffer<R> {
 }
 
 /// See the trait.
-pub(super) struct All<S: Recorded<Vectors>>(Vec<Buffer<S::Recurring>>);
+pub(super) struct All<S: Recorded<Vectors>> {
+    vectors: Vectors,
+    threads: Vec<Buffer<S::Recurring>>,
+}
 
 impl<S: Recorded<Vectors>> All<S> {
-    pub(super) fn new() -> Self {
-        All(Vec::new())
+    pub(super) fn new(vectors: Vectors) -> Self {
+        All { vectors, threads: Vec::new() }
     }
 
     /// Replays, of all threads' records, those that wait for none, until none can be. Tells whether that was any.
     fn advance(&mut self, replay: &mut Replay<'_, S>) -> bool {
         let mut any = false;
-        self.0.iter_mut().for_each(|buffer| any |= buffer.advance(replay, true));
+        self.threads.iter_mut().for_each(|buffer| any |= buffer.advance(replay, true));
         any
     }
 
     /// Replays a record although it waits: best one that does so in vain. What looks like a handle may be none any more
     /// (`sweep`).
     fn insist(&mut self, replay: &mut Replay<'_, S>) {
-        let stuck = || self.0.iter().enumerate().filter(|(_, buffer)| !buffer.waiting().is_empty());
-        let is_given = |handle: u64| self.0.iter().any(|buffer| buffer.gives(handle));
+        let stuck = || self.threads.iter().enumerate().filter(|(_, buffer)| !buffer.waiting().is_empty());
+        let is_given = |handle: u64| self.threads.iter().any(|buffer| buffer.gives(handle));
         let in_vain = |buffer: &Buffer<S::Recurring>| !buffer.awaited(replay.slots).into_iter().any(is_given);
         let chosen = stuck().find(|(_, buffer)| in_vain(buffer)).or_else(|| stuck().next());
         if let Some((chosen, _)) = chosen {
-            self.0[chosen].step(replay);
+            self.threads[chosen].step(replay);
         }
     }
 }
@@ -152,31 +156,31 @@ impl<S: Recorded<Vectors, Recurring: Send>> Buffers<S> for All<S> {
         unsafe { records::fill(slots, start..start + BUFFER) };
         let mut buffer = Buffer { start, done: start, thread, known: Vec::new() };
         buffer.restart();
-        self.0.push(buffer);
-        Some((self.0.len() - 1, start))
+        self.threads.push(buffer);
+        Some((self.threads.len() - 1, start))
     }
 
     fn learn(&mut self, thread: usize, recorded: Instruction, site: Site) {
-        self.0[thread].known.push(Known::new::<S>(recorded, site));
+        self.threads[thread].known.push(Known::new::<S>(recorded, site));
     }
 
     fn replay(&mut self, thread: usize, shadow: &mut S, slots: &mut S::Words) {
-        let mut replay = Replay { shadow, slots };
+        let mut replay = Replay { vectors: self.vectors, shadow, slots };
         // What this thread has used of others was complete when it did.
         let alone = |(n, buffer): (usize, &Buffer<_>)| n == thread || buffer.waiting().is_empty();
-        let waits = !self.0.iter().enumerate().all(alone);
-        self.0[thread].advance(&mut replay, waits);
-        while !self.0[thread].waiting().is_empty() {
+        let waits = !self.threads.iter().enumerate().all(alone);
+        self.threads[thread].advance(&mut replay, waits);
+        while !self.threads[thread].waiting().is_empty() {
             if !self.advance(&mut replay) {
                 self.insist(&mut replay);
             }
         }
-        self.0[thread].restart();
+        self.threads[thread].restart();
     }
 
     fn catch_up(&mut self, shadow: &mut S, slots: &mut S::Words) {
-        let mut replay = Replay { shadow, slots };
-        while self.0.iter().any(|buffer| !buffer.waiting().is_empty()) {
+        let mut replay = Replay { vectors: self.vectors, shadow, slots };
+        while self.threads.iter().any(|buffer| !buffer.waiting().is_empty()) {
             if !self.advance(&mut replay) {
                 self.insist(&mut replay);
             }
@@ -184,7 +188,7 @@ impl<S: Recorded<Vectors, Recurring: Send>> Buffers<S> for All<S> {
     }
 
     fn forget_others(&mut self, thread: usize) {
-        let others = self.0.iter_mut().enumerate().filter(|&(n, _)| n != thread);
+        let others = self.threads.iter_mut().enumerate().filter(|&(n, _)| n != thread);
         others.for_each(|(_, buffer)| buffer.restart());
     }
 }

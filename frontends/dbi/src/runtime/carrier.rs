@@ -10,8 +10,9 @@ use super::evaluate::{evaluate, evaluate_slowly};
 use super::merging::Vectors;
 use super::observing::Observing;
 use super::registers::{self, RegisterShadows};
-use crate::context::{FunctionCall, Recording};
+use crate::context::FunctionCall;
 use crate::engine::{Guard, Lock};
+use crate::mailbox::Recording;
 use crate::session::Observer;
 use crate::x86::mirror::record::Recorded as Instruction;
 use crate::x86::rules::InlineRule;
@@ -100,15 +101,18 @@ pub(crate) trait Held {}
 impl<T> Held for T {}
 
 /// A shadow that nothing is carried of yet.
-pub(crate) fn carry<S: Shadow<Reach: Reach<S>>>(settings: &Settings) -> Arc<dyn Carrier> {
-    Arc::new(Carrying(share::<S>(settings)))
+pub(crate) fn carry<S: Shadow<Reach: Reach<S>>>(
+    settings: &Settings,
+    vectors: Option<Vectors>,
+) -> Arc<dyn Carrier> {
+    Arc::new(Carrying(share::<S>(settings, vectors)))
 }
 
-fn share<S: Shadow<Reach: Reach<S>>>(settings: &Settings) -> Shared<S> {
+fn share<S: Shadow<Reach: Reach<S>>>(settings: &Settings, vectors: Option<Vectors>) -> Shared<S> {
     super::gmp_setup::use_engine_heap();
     super::gmp_setup::use_fast_loops();
     let (shadow, words) = (S::new(settings), S::Words::default());
-    Arc::new(Lock::new(Carried { shadow, words, records: S::Reach::buffers() }))
+    Arc::new(Lock::new(Carried { shadow, words, records: S::Reach::buffers(vectors) }))
 }
 
 struct Carrying<S: Shadow>(Shared<S>);
@@ -210,8 +214,8 @@ pub(crate) trait Reach<S: Shadow> {
     /// True if operations are appended, and their results numbered.
     const APPENDS: bool = false;
 
-    /// The records of all threads; nothing if operations are not recorded.
-    fn buffers() -> Option<Box<dyn Buffers<S>>> {
+    /// The records of all threads; nothing if operations are not recorded, or replaying them takes `vectors` and there are none.
+    fn buffers(_vectors: Option<Vectors>) -> Option<Box<dyn Buffers<S>>> {
         None
     }
 
@@ -245,8 +249,8 @@ impl<S: Inline> Reach<S> for reach::Inline {
 impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
     const RECORDS: bool = true;
 
-    fn buffers() -> Option<Box<dyn Buffers<S>>> {
-        Some(Box::new(All::new()))
+    fn buffers(vectors: Option<Vectors>) -> Option<Box<dyn Buffers<S>>> {
+        Some(Box::new(All::new(vectors?)))
     }
 
     fn wants_sweep(words: &S::Words) -> bool {
@@ -263,7 +267,7 @@ impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
 impl<S: Appended> Reach<S> for reach::Appended {
     const APPENDS: bool = true;
 
-    fn buffers() -> Option<Box<dyn Buffers<S>>> {
+    fn buffers(_vectors: Option<Vectors>) -> Option<Box<dyn Buffers<S>>> {
         Some(Box::<Lanes>::default())
     }
 }

@@ -11,8 +11,10 @@ use std::ffi::c_void;
 
 /// A function on limbs. They have various signatures, of which nothing is known here: they are not called.
 type Function = unsafe extern "C" fn();
-/// Number of functions GMP 6.3 chooses by processor: that many pointers are at the beginning of its table.
+/// Number of functions GMP 6.3 chooses by processor: that many pointers are at the beginning of its table, which no header
+/// describes (`struct cpuvec_t`, gmp-impl.h).
 const FUNCTIONS: usize = 37;
+const _: () = assert!(gmp::VERSION == 6 && gmp::VERSION_MINOR == 3, "another GMP may have another table");
 
 macro_rules! functions {
     ($($any:ident => $broadwell:ident,)+) => {
@@ -65,6 +67,24 @@ pub(super) fn use_fast_loops() {
         if let Some(&(_, faster)) = known {
             *function = faster;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table is as long as it is taken to be: functions of this executable all the way, and no more behind them.
+    #[test]
+    fn the_table_has_that_many_functions() {
+        // SAFETY: it takes no arguments, and writes the same each time.
+        unsafe { __gmpn_cpuvec_init() };
+        let first = (&raw const __gmpn_cpuvec).cast::<usize>();
+        // SAFETY: thresholds follow the functions in GMP's table (`struct cpuvec_t`), so that there is a word more.
+        let word = |n: usize| unsafe { first.add(n).read() };
+        let near = |address: usize| address.abs_diff(__gmpn_cpuvec_init as *const () as usize) < 1 << 30;
+        assert!((0..FUNCTIONS).all(|n| near(word(n))));
+        assert!(!near(word(FUNCTIONS)), "{:#x}", word(FUNCTIONS));
     }
 }
 

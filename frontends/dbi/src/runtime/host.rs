@@ -1,5 +1,6 @@
 //! Demands of shadows on the processor, and the constants their code uses.
 
+use super::merging::Vectors;
 use crate::engine::arena::{self, Exhausted};
 use crate::x86::rules::constant_bytes;
 use std::arch::is_x86_feature_detected;
@@ -13,15 +14,22 @@ pub(crate) fn has_upper_registers() -> bool {
         && is_x86_feature_detected!("avx512bw")
 }
 
-/// Tells whether shadows can be carried at all; what is missing if not.
-pub(crate) fn check_host() -> Result<(), &'static str> {
-    let vectors = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
-    if vectors && bits && is_x86_feature_detected!("lzcnt") {
-        Ok(())
-    } else {
-        Err("shadows need a processor with AVX2 and FMA (x86-64-v3)")
-    }
+/// The instructions that shadows are carried with.
+///
+/// # Errors
+/// The processor lacks some of them, in words for a user.
+pub(crate) fn check_host() -> Result<Vectors, &'static str> {
+    Vectors::detect().ok_or("shadows need a processor with AVX2 and FMA (x86-64-v3)")
+}
+
+/// A processor that can carry shadows, and what the process has mapped for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host {
+    pub(crate) vectors: Vectors,
+    /// Address of the [`constants`].
+    pub(crate) constants: u64,
+    /// The [`shared_word`] that is the lock of exchanges.
+    pub(crate) atomics: &'static AtomicU32,
 }
 
 /// A word that is 0, mapped within reach of translated code, in a page of its own: all threads write there.

@@ -1,22 +1,32 @@
 //! Lists of roundings merged by vector instructions: what the shadow's portable code does, all places at once.
 
 use shadowgrind_shadows::merging::{Both, Few, Merging, Roundings};
+use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::*;
 
-/// Merging by AVX2. Only where the processor has it: `check_host` sees to that before there is any shadow.
+/// Merging by AVX2, and the proof that the processor has what shadows need: only [`detect`](Vectors::detect) makes one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vectors;
+pub(crate) struct Vectors(());
+
+impl Vectors {
+    /// Nothing where the processor lacks AVX2, FMA, BMI or LZCNT.
+    pub(super) fn detect() -> Option<Vectors> {
+        let vectors = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
+        (vectors && bits && is_x86_feature_detected!("lzcnt")).then_some(Vectors(()))
+    }
+}
 
 impl Merging for Vectors {
     #[inline(always)]
-    fn merge(lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
-        // SAFETY: the processor has AVX2: see above.
+    fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
+        // SAFETY: `self` exists, so `detect` has found AVX2.
         unsafe { merge(lists, own) }
     }
 
     #[inline(always)]
-    fn join(both: Both<'_>) -> Option<Few> {
-        // SAFETY: the same.
+    fn join(self, both: Both<'_>) -> Option<Few> {
+        // SAFETY: `self` exists, so `detect` has found AVX2.
         unsafe { join(both) }
     }
 }
@@ -193,9 +203,7 @@ mod tests {
     /// Parts of erroneous operations, alike or not, join as the portable code joins them.
     #[test]
     fn parts_join_as_portably() {
-        if !is_x86_feature_detected!("avx2") {
-            return;
-        }
+        let Some(vectors) = Vectors::detect() else { return };
         let amounts = [1.0, -2.5e20, 3e-26, 0.0, -1e-20, 7e25, f32::INFINITY].map(f32::to_bits);
         let lists = (0..6000_u32).map(|n| {
             let (count, kind) = (n % 4, n / 4 % 3);
@@ -210,9 +218,9 @@ mod tests {
         for (few, other) in lists.iter().zip(lists.iter().rev().cycle().skip(17)) {
             for (scale, other_scale) in [(1.0, -1.0), (0.0, 2.5), (1e-30, 1e20), (-0.5, 0.0)] {
                 let both = [(few, scale), (other, other_scale)];
-                let (vectors, portable) = (Vectors::join(both), Portable::join(both));
-                assert_eq!(vectors, portable, "{both:?}");
-                joined += u32::from(vectors.is_some());
+                let (found, portable) = (vectors.join(both), Portable.join(both));
+                assert_eq!(found, portable, "{both:?}");
+                joined += u32::from(found.is_some());
             }
         }
         assert!(joined > 1000, "{joined}");
@@ -221,9 +229,7 @@ mod tests {
     /// Vector instructions find what portable code finds, to the last bit.
     #[test]
     fn lists_merge_as_portably() {
-        if !is_x86_feature_detected!("avx2") {
-            return;
-        }
+        let Some(vectors) = Vectors::detect() else { return };
         let mut state = 1_u64;
         let mut below = |n: u32| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -246,9 +252,9 @@ mod tests {
             let kinds = 4 + round % 8;
             let ((a, p), (b, q)) = (any(kinds), any(kinds));
             let own = (round % 5, p - q);
-            let (vectors, portable) =
-                (Vectors::merge([(&a, p), (&b, q)], own), Portable::merge([(&a, p), (&b, q)], own));
-            assert_eq!(vectors, portable, "{p} {a:?} {q} {b:?} {own:?}");
+            let (found, portable) =
+                (vectors.merge([(&a, p), (&b, q)], own), Portable.merge([(&a, p), (&b, q)], own));
+            assert_eq!(found, portable, "{p} {a:?} {q} {b:?} {own:?}");
         }
     }
 }

@@ -29,5 +29,6 @@ pub(crate) mod visit;
 
 pub(crate) use carrier::{Carrier, InlineCode, Reach, carry};
 pub(crate) use condition::consumed;
-pub(crate) use host::{check_host, constants, has_upper_registers, shared_word};
+pub(crate) use host::{Host, check_host, constants, has_upper_registers, shared_word};
+pub(crate) use merging::Vectors;
 pub(crate) use tool::Tool;

@@ -1,7 +1,7 @@
 //! A thread's part in recording: its buffer, and how much of its code is known.
 
 use super::Tool;
-use crate::context::{Context, Recording};
+use crate::mailbox::Recording;
 
 /// Recorder of one thread: its buffer, and the instructions whose operations it records.
 pub(super) struct Recorder {
@@ -15,9 +15,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     /// For a new thread; nothing if operations are not recorded, or there is no memory.
-    pub(super) fn new(tool: &Tool, context: &mut Context) -> Option<Recorder> {
-        // SAFETY: contexts stay mapped for the life of the process, and all of this is atomic.
-        let recording: &'static Recording = unsafe { &*std::ptr::from_ref(&context.recording) };
+    pub(super) fn new(tool: &Tool, recording: &'static Recording) -> Option<Recorder> {
         let (thread, start) = tool.carrier.add_buffer(recording)?;
         Some(Recorder { thread, start, learned: 0 })
     }

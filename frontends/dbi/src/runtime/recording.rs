@@ -28,7 +28,7 @@ pub(super) fn learn(thread: &mut Thread) {
 pub(super) fn begin(thread: &Thread) {
     let Some(shadowed) = thread.shadowed.as_deref() else { return };
     if shadowed.recorder.is_some() {
-        Circumstances::new(thread.context, shadowed.calls.is_formatting()).publish(&thread.context.recording);
+        Circumstances::new(thread.context, shadowed.calls.is_formatting()).publish(&thread.mailbox.recording);
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn replay(thread: &mut Thread) {
     let Some(recorder) = thread.shadowed.as_deref().and_then(|shadowed| shadowed.recorder.as_ref()) else {
         return;
     };
-    if thread.context.recording.next.load(Ordering::Relaxed) == recorder.start {
+    if thread.mailbox.recording.next.load(Ordering::Relaxed) == recorder.start {
         return;
     }
     if tool.carrier.replay_records(recorder.thread) || chaos::is_on() {

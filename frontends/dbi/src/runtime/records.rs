@@ -137,6 +137,7 @@ impl Words {
 
 /// Shadow on which records are replayed, and its slots.
 pub(super) struct Replay<'a, S: Recorded<Vectors>> {
+    pub(super) vectors: Vectors,
     pub(super) shadow: &'a mut S,
     pub(super) slots: &'a mut Slots<S::Value>,
 }
@@ -149,7 +150,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
     /// of words, shifts and fused operations take half the instructions.
     ///
     /// # Safety
-    /// As for [`record`]; and the processor must have these features.
+    /// As for [`record`]. That the processor has these features, `self.vectors` proves.
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
     pub(super) unsafe fn all(
         &mut self,
@@ -185,9 +186,9 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         lane: usize,
         op: Op,
     ) {
-        let Replay { shadow, slots } = self;
+        let Replay { vectors, shadow, slots } = self;
         let Known { words, recorded, at, .. } = known;
-        shadow.doubles(slots, (at, op), |slots, arity| {
+        shadow.doubles(*vectors, slots, (at, op), |slots, arity| {
             let place = match recorded.lanes {
                 1 => &mut record[FRESH as usize / 8],
                 _ => &mut handles[lane % (LANES as usize / 8)],
@@ -204,7 +205,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         if known.recorded.from != Format::F64 {
             return false;
         }
-        let Replay { shadow, slots } = self;
+        let Replay { shadow, slots, .. } = self;
         let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_HANDLE);
         shadow.compares_alike(slots, (&mut known.at, predicate), x, cells)
     }
@@ -224,7 +225,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         let count = usize::from(recorded.operands);
         let width = recorded.from.bytes();
         let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
-        let Replay { shadow, slots } = self;
+        let Replay { shadow, slots, .. } = self;
         for n in 0..count {
             x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
             let cell = number(record, usize::from(known.handles[n]) + lane * width, width);

@@ -8,6 +8,7 @@ use super::raised::Raised;
 use super::recorder::Recorder;
 use super::registers::{self, RegisterShadows};
 use crate::context::{Context, FunctionCall};
+use crate::mailbox::Mailbox;
 use crate::session::Calls;
 use crate::x86::state;
 use hashbrown::{HashMap, HashSet};
@@ -40,7 +41,7 @@ pub(crate) struct Interrupted {
 
 impl Shadowed {
     /// For a new thread, whose kernel thread may not exist yet.
-    pub(crate) fn new(tool: &Tool, context: &mut Context) -> Self {
+    pub(crate) fn new(tool: &Tool, context: &mut Context, mailbox: &'static Mailbox) -> Self {
         let shadowed = Shadowed {
             in_registers: tool.in_registers(),
             out_of_line: OutOfLine::new(tool.carrier.fits_half()),
@@ -49,7 +50,7 @@ impl Shadowed {
             watched: HashSet::new(),
             functions_seen: HashMap::new(),
             raised: Raised::new(),
-            recorder: Recorder::new(tool, context),
+            recorder: Recorder::new(tool, &mailbox.recording),
         };
         registers::complete_image(context);
         shadowed.registers(context).clear();

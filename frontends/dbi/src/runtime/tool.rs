@@ -2,6 +2,7 @@
 
 use super::carrier::{Carrier, InlineCode};
 use super::handed::Handed;
+use super::host::Host;
 use super::registers;
 use crate::engine::Lock;
 use crate::engine::layout::GUEST_END;
@@ -10,7 +11,7 @@ use crate::shadows::ShadowKind;
 use crate::x86::mirror::{Mirror, Settings};
 use shadowgrind_core::shadow::{Derivatives, Policy, Sent, Since};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Tool of a process: the shadow that is carried, and the session.
 pub(crate) struct Tool {
@@ -28,27 +29,25 @@ pub(crate) struct Tool {
     pub(super) name_of_call: fn(u64) -> Option<&'static str>,
     /// True if code is annotated: from the first shadow on.
     awake: AtomicBool,
-    /// Address of the constants that annotations use.
-    constants: u64,
-    /// Set to 1 while a thread runs an atomic instruction between two stops, or an exchange in translated code; nothing without
-    /// shadows.
-    atomics: Option<&'static AtomicU32>,
+    /// The processor and the memory that shadows use; nothing without shadows. `atomics` is set to 1 while a thread runs an
+    /// atomic instruction between two stops, or an exchange in translated code.
+    host: Option<Host>,
     /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
     pub(crate) handed: Option<Handed>,
 }
 
 impl Tool {
     /// A tool that is asleep, for a program whose first instruction is at `entry`. With `avx512`, shadows are kept in
-    /// the upper vector registers. Annotations use the constants at `constants`, and `atomics` as the lock of exchanges.
+    /// the upper vector registers. `host` is what shadows are carried with, if any are.
     pub(crate) fn new(
         session: Session,
         entry: u64,
         avx512: bool,
-        (constants, atomics): (u64, Option<&'static AtomicU32>),
+        host: Option<Host>,
         name_of_call: fn(u64) -> Option<&'static str>,
     ) -> Tool {
         let kind = session.shadow();
-        let carrier = kind.carry(&session.settings());
+        let carrier = kind.carry(&session.settings(), host.map(|host| host.vectors));
         let observer = carrier.observer();
         // Cells that mean something in one process only cannot be handed on.
         let Policy { sent, derivatives, .. } = *kind.policy();
@@ -63,8 +62,7 @@ impl Tool {
             called_away: Lock::new(Vec::new()),
             name_of_call,
             awake: AtomicBool::new(false),
-            constants,
-            atomics,
+            host,
             handed: if shares { Handed::new() } else { None },
         }
     }
@@ -163,8 +161,8 @@ impl Tool {
             suspicion: self.inline().filter(|_| self.policy().watch.is_some()).map(|inline| inline.suspicion),
             policy: self.policy(),
             slow: self.session.is_slow(),
-            constants: self.constants,
-            atomics: self.atomics.map_or(0, |word| word.as_ptr() as u64),
+            constants: self.host.map_or(0, |host| host.constants),
+            atomics: self.host.map_or(0, |host| host.atomics.as_ptr() as u64),
             wide: self.session.may_use_avx512() && super::has_upper_registers(),
             has_avx512: super::has_upper_registers(),
             guest_end: GUEST_END,
@@ -174,7 +172,7 @@ impl Tool {
 
     /// Keeps other threads from running atomic instructions out of line; waits for one that does.
     pub(super) fn lock_atomics(&self) {
-        let Some(word) = self.atomics else { return };
+        let Some(Host { atomics: word, .. }) = self.host else { return };
         while word.swap(1, Ordering::Acquire) != 0 {
             std::thread::yield_now();
         }
@@ -188,7 +186,7 @@ impl Tool {
 
     /// Lets other threads run atomic instructions out of line.
     pub(super) fn unlock_atomics(&self) {
-        self.atomics.iter().for_each(|word| word.store(0, Ordering::Release));
+        self.host.iter().for_each(|host| host.atomics.store(0, Ordering::Release));
     }
 
     /// Tells whether something is to happen before the instruction at `pc`.

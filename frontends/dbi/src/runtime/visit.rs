@@ -157,7 +157,7 @@ fn wake(thread: &mut Thread, tool: &Tool) {
     if tool.wake() {
         thread.process.changes.forget_code();
         thread.process.threads.await_change(&thread.handle, &thread.process.changes);
-        thread.context.request();
+        thread.mailbox.request();
     }
 }
 
@@ -247,7 +247,7 @@ fn watch(thread: &mut Thread, address: u64) {
         return;
     }
     thread.process.changes.forget_hooked(address);
-    thread.context.request();
+    thread.mailbox.request();
 }
 
 /// Tells whether the function that runs as one operation is no longer under way: its frame was left by a jump or an

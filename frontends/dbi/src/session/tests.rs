@@ -105,7 +105,7 @@ fn derivatives() -> ShadowKind {
 
 /// The observer of a run that carries derivatives.
 fn observer() -> Box<dyn Observer + Send> {
-    derivatives().carry(&Settings::default()).observer()
+    derivatives().carry(&Settings::default(), None).observer()
 }
 
 const BIAS: u64 = 0x1000_0000;

@@ -94,7 +94,12 @@ impl<E: Elementary> Binary<'_, E> {
 
     /// Whose roundings the result carries, and where the largest of them grew.
     #[inline(always)]
-    pub(super) fn roundings<M: Merging>(&self, id: Id, weighed: Weighed) -> (Roundings, Amplifications) {
+    pub(super) fn roundings<M: Merging>(
+        &self,
+        merging: M,
+        id: Id,
+        weighed: Weighed,
+    ) -> (Roundings, Amplifications) {
         let Weighed { factors: [p, q], second_is_foremost, grew, .. } = weighed;
         let foremost = if second_is_foremost { self.reals[1] } else { self.reals[0] };
         let before = if grew { &foremost.amplifications } else { &Amplifications::NONE };
@@ -112,7 +117,7 @@ impl<E: Elementary> Binary<'_, E> {
         let turned = self.shadows[0].is_none();
         let first = if turned { (b, q) } else { (a, p) };
         let second = if turned { (a, p) } else { (b, q) };
-        (M::merge([first, second], (id, weighed.own)), amplifications)
+        (merging.merge([first, second], (id, weighed.own)), amplifications)
     }
 }
 

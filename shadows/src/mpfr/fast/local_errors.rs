@@ -19,6 +19,7 @@ impl MpfrShadow {
     #[inline(always)]
     pub(super) fn fast_influences<M: Merging, E: Elementary>(
         &mut self,
+        merging: M,
         binary: Binary<'_, E>,
         value: &impl Value,
         found: Found,
@@ -38,7 +39,7 @@ impl MpfrShadow {
             self.influences_apart = Some(influences);
         } else if carries {
             let [a, b] = binary.reals;
-            match Influences::joined::<M>((&a.influences, p), (&b.influences, q)) {
+            match Influences::joined(merging, (&a.influences, p), (&b.influences, q)) {
                 Some(few) => made.few = few,
                 None => self.influences_apart = Some(self.inherited(binary)),
             }

@@ -5,9 +5,10 @@
 use super::action::{self, Action, DEFAULT, Fate, IGNORE};
 use super::frame::{self, Contents, Placed, Trap};
 use super::{AltStack, Info, Pending, bit, set_kernel_mask};
-use crate::context::{CAUGHT_PLACES, TRAP_FLAG, reg};
+use crate::context::{TRAP_FLAG, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
+use crate::mailbox::CAUGHT_PLACES;
 use crate::runtime::events;
 use crate::x86::mode::Mode;
 
@@ -19,12 +20,8 @@ impl Thread {
     /// Delivers what was taken from the kernel, and what was held back and is not blocked any more.
     pub(crate) fn deliver_pending(&mut self) {
         for place in 0..CAUGHT_PLACES {
-            let caught = self.context.caught[place];
-            if caught.signal == 0 {
-                continue;
-            }
-            self.context.caught[place].signal = 0;
-            let pending = Pending { signal: caught.signal as u32, info: caught.info };
+            let Some(caught) = self.mailbox.take(place) else { continue };
+            let pending = Pending { signal: caught.signal, info: caught.info };
             let action = Action::from(caught.action);
             if place != 0 && self.blocks(pending.signal) {
                 self.signals.held.push(pending);

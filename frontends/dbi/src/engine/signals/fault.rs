@@ -125,7 +125,7 @@ fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
     // Either it was protected by us, or another thread has just released it: then the write succeeds now.
     if process.changes.release(fault.address, region.prot) {
         process.threads.await_change(&thread.handle, &process.changes);
-        thread.context.request();
+        thread.mailbox.request();
         return true;
     }
     process.changes.was_released(fault.address)

@@ -1,19 +1,21 @@
 //! The kernel's end of signals: the one handler it knows, which runs at any moment and only takes notes.
 //!
-//! It may interrupt translated code, the border in `switch`, or Rust anywhere; so it allocates nothing, locks
-//! nothing, and touches the cache only when the thread was inside it.
+//! It may interrupt translated code, the border in `switch`, or Rust anywhere; so it allocates nothing and locks nothing. Of
+//! the thread it borrows the mailbox, and all else only where it has interrupted translated code: then no Rust of the thread
+//! is in the middle of using it.
 
+use super::action::Actions;
 use super::fault::{ERROR_WRITE, TRAP_PAGE_FAULT};
 use super::{NEVER_BLOCKED, SYNCHRONOUS, bit};
-use crate::context::{Caught, Context, Fault, TRAP_FLAG};
+use crate::context::{Context, Fault, TRAP_FLAG};
 use crate::engine::first_touch::{self, PageFault};
 use crate::engine::switch::{self, Rewind};
 use crate::engine::thread::Thread;
 use crate::engine::threads::{KICK, KICK_PAYLOAD};
 use crate::engine::{diagnose, layout, stepping, sys};
+use crate::mailbox::{Caught, Mailbox};
 use std::arch::global_asm;
 use std::mem::offset_of;
-use std::sync::atomic::Ordering;
 
 /// Size and alignment of a thread's stack for this handler; the context's address is in its first word, which is
 /// how the handler finds it when every register is the guest's.
@@ -104,54 +106,75 @@ unsafe extern "C" fn on_signal(
         // SAFETY: the kernel's mask is the first eight bytes of the C library's.
         mask: unsafe { &mut *std::ptr::from_mut(&mut frame.uc_sigmask).cast() },
     };
-    // SAFETY: the context is this thread's own, found through its signal stack. What was interrupted may hold a
-    // reference to it, but resumes only after this handler.
-    let context = unsafe { &mut *context };
+    // SAFETY: the context is this thread's own, found through its signal stack, and contexts are made with a mailbox.
+    let mailbox = unsafe { Mailbox::of(context) };
     let code = info[1] as u32 as i32;
     if bit(signal as u32) & SYNCHRONOUS != 0 && code > 0 {
-        synchronous(signal, &info, &mut interrupted, context);
+        synchronous(signal, &info, &mut interrupted, (context, mailbox));
     } else {
         let kick = signal as u32 == KICK && code == libc::SI_QUEUE && info[3] == KICK_PAYLOAD;
         if !kick {
-            let action = thread_of(context).signals.actions.get(signal as u32).into();
-            context.caught[super::place_of(signal as u32)] =
-                Caught { signal: signal as u64, mask: *interrupted.mask, info, action };
+            catch(signal as u32, info, mailbox);
             // Nothing else until this one is delivered.
             *interrupted.mask = !NEVER_BLOCKED;
         }
-        context.quiet.store(0, Ordering::SeqCst);
+        mailbox.request();
         divert(&mut interrupted, context);
     }
 }
 
+/// Notes a signal for the thread to deliver, with its action as it is now.
+fn catch(signal: u32, info: [u64; 16], mailbox: &Mailbox) {
+    // SAFETY: what was published last is alive: the thread publishes the next before it drops one.
+    let actions: &Actions = unsafe { &*mailbox.actions() };
+    let action = actions.get(signal).into();
+    // SAFETY: this is the owner's signal handler.
+    unsafe { mailbox.put(super::place_of(signal), Caught { signal, info, action }) };
+}
+
+/// Tells whether the interrupted code is a thread's translated code, or the stubs around it: no Rust is in that gigabyte.
+fn is_translated(pc: u64) -> bool {
+    (layout::ENGINE_START..layout::ENGINE_END).contains(&pc)
+}
+
 /// A fault: in translated code it becomes an exit, in a guarded copy an error; anywhere else it is our own.
-fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>, context: &mut Context) {
+fn synchronous(
+    signal: i32,
+    info: &[u64; 16],
+    interrupted: &mut Interrupted<'_>,
+    (context, mailbox): (*mut Context, &Mailbox),
+) {
     let pc = interrupted.pc();
     if let Some(recovery) = switch::guarded_copy_recovery(pc) {
         interrupted.set(libc::REG_RIP, recovery);
         return;
     }
-    let thread = thread_of(context);
     let trap = interrupted.get(libc::REG_TRAPNO);
     let eflags = interrupted.get(libc::REG_EFL);
     if signal == libc::SIGSEGV && trap == TRAP_PAGE_FAULT {
         let writes = interrupted.get(libc::REG_ERR) & ERROR_WRITE != 0;
         let fault = PageFault { address: interrupted.get(libc::REG_CR2), host_pc: pc, writes, eflags };
-        if let Some(eflags) = first_touch::touched(&mut thread.touches, fault) {
+        if let Some(eflags) = first_touch::touched(&mailbox.touches, fault) {
             return interrupted.set(libc::REG_EFL, eflags);
         }
     }
-    if signal == libc::SIGTRAP && first_touch::stepped(&mut thread.touches) {
+    if signal == libc::SIGTRAP && first_touch::stepped(&mailbox.touches) {
         return interrupted.set(libc::REG_EFL, eflags & !TRAP_FLAG);
     }
     // A breakpoint's address is that after the instruction.
-    if stepping::is_step_trap(signal, info[1], trap, eflags) && passes_over(thread, pc, context.entry) {
+    let is_step = stepping::is_step_trap(signal, info[1], trap, eflags);
+    if is_step && !is_translated(pc) {
         return;
     }
-    if !thread.cache.contains(pc) && !thread.cache.contains(pc.wrapping_sub(1)) {
+    // SAFETY: if no translated code was interrupted, the engine has crashed, and what used the thread does not go on.
+    let thread = unsafe { thread_of(context) };
+    if is_step && passes_over(thread, pc) {
+        return;
+    }
+    if !is_translated(pc.wrapping_sub(1)) {
         diagnose::crash(thread, signal, pc, info[2]);
     }
-    context.fault = Fault {
+    thread.context.fault = Fault {
         signal: signal as u64,
         host_pc: pc,
         trap,
@@ -166,24 +189,26 @@ fn synchronous(signal: i32, info: &[u64; 16], interrupted: &mut Interrupted<'_>,
     interrupted.set(libc::REG_EFL, eflags & !TRAP_FLAG);
 }
 
-/// Tells whether a single step that ends at `pc` is none of the guest's: outside blocks, or where they were entered.
-fn passes_over(thread: &mut Thread, pc: u64, entry: u64) -> bool {
-    let arrives = pc == entry && !std::mem::replace(&mut thread.arrived, true);
-    arrives || !thread.cache.contains(pc) || thread.cache.is_stub(pc)
+/// Tells whether a single step in translated code that ends at `pc` is none of the guest's: outside blocks, or where they
+/// were entered.
+fn passes_over(thread: &mut Thread, pc: u64) -> bool {
+    let arrives = pc == thread.context.entry && !std::mem::replace(&mut thread.arrived, true);
+    arrives || thread.cache.is_stub(pc)
 }
 
 /// Makes the interrupted thread come to the engine soon.
-fn divert(interrupted: &mut Interrupted<'_>, context: &mut Context) {
+fn divert(interrupted: &mut Interrupted<'_>, context: *mut Context) {
     let pc = interrupted.pc();
     match switch::rewind_for(pc) {
         Some(Rewind::Entry(abort)) => return abort_entry(interrupted, context, abort),
         Some(Rewind::Call(abort)) => return interrupted.set(libc::REG_RIP, abort),
         None => {}
     }
-    let thread = thread_of(context);
-    if !thread.cache.contains(pc) {
+    if !is_translated(pc) {
         return;
     }
+    // SAFETY: translated code was interrupted.
+    let thread = unsafe { thread_of(context) };
     let stubs = *thread.cache.stubs();
     let within = |(start, end): (u64, u64)| start <= pc && pc < end;
     if within(stubs.entering()) {
@@ -199,14 +224,20 @@ fn divert(interrupted: &mut Interrupted<'_>, context: &mut Context) {
     }
 }
 
-fn abort_entry(interrupted: &mut Interrupted<'_>, context: &mut Context, abort: u64) {
+fn abort_entry(interrupted: &mut Interrupted<'_>, context: *mut Context, abort: u64) {
     interrupted.set(libc::REG_RIP, abort);
-    interrupted.set(libc::REG_RDI, std::ptr::from_mut(context) as u64);
+    interrupted.set(libc::REG_RDI, context as u64);
 }
 
-fn thread_of(context: &Context) -> &'static mut Thread {
-    // SAFETY: the field holds the owning thread from before its first entry until its end. While the handler runs,
-    // the thread does nothing else; and the handler uses the cache only if translated code was interrupted, when no
-    // Rust code of this thread is in the middle of changing it.
-    unsafe { &mut *(context.thread as *mut Thread) }
+/// The thread of a context.
+///
+/// # Safety
+/// The context must be the calling thread's own. Translated code of it was interrupted, or what was interrupted never goes on;
+/// and the result is not used beyond the handler.
+unsafe fn thread_of<'a>(context: *mut Context) -> &'a mut Thread {
+    // SAFETY: the field is written once, before the first entry. The one Rust frame that has borrowed the thread is `switch::enter`,
+    // which has exposed that borrow for this and does not use it before translated code has been left.
+    let thread = unsafe { (*context).thread };
+    // SAFETY: as above; threads are never freed.
+    unsafe { &mut *std::ptr::with_exposed_provenance_mut(thread as usize) }
 }

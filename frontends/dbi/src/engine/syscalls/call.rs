@@ -48,8 +48,7 @@ pub(super) fn raise_sigsys(thread: &mut Thread, call: &Call, pc: u64, code: u64,
 
 /// Tells whether a call was interrupted by no signal of the guest's, so that it has to be made again.
 pub(super) fn was_kicked(thread: &Thread, result: u64) -> bool {
-    sys::error_of(result) == Some(libc::EINTR)
-        && thread.context.caught.iter().all(|caught| caught.signal == 0)
+    sys::error_of(result) == Some(libc::EINTR) && !thread.mailbox.has_signal()
 }
 
 /// Hands a call to the kernel as it is.
@@ -58,8 +57,8 @@ pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
     let words = [call.number, a, b, c, d, e, f];
     // SAFETY: calls that could map over or unmap the engine, or change its signals, have handlers of their own; the
     // rest touch the guest's memory only, where the guest says.
-    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.context) };
-    let result = thread.process.threads.away(thread.context, call_kernel);
+    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.mailbox) };
+    let result = thread.process.threads.away(thread.mailbox, call_kernel);
     if result == NOT_MADE || was_kicked(thread, result) {
         return Answer::NotMade;
     }

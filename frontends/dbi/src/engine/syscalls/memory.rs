@@ -461,7 +461,7 @@ pub(super) fn release_watched(thread: &mut Thread) -> bool {
     let released = process.changes.release_all(&process.space.lock());
     if released {
         process.threads.await_change(&thread.handle, &process.changes);
-        thread.context.request();
+        thread.mailbox.request();
     }
     released
 }
@@ -476,7 +476,7 @@ fn changed(thread: &mut Thread, start: u64, end: u64) {
     let process = thread.process;
     process.changes.record(start, end);
     process.threads.await_change(&thread.handle, &process.changes);
-    thread.context.request();
+    thread.mailbox.request();
 }
 
 /// Makes every thread forget the code it made from the range, whose mappings are what they were.
@@ -484,5 +484,5 @@ pub(super) fn rewritten(thread: &mut Thread, start: u64, end: u64) {
     let process = thread.process;
     process.changes.rewritten(start, end);
     process.threads.await_change(&thread.handle, &process.changes);
-    thread.context.request();
+    thread.mailbox.request();
 }

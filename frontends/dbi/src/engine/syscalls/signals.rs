@@ -49,7 +49,7 @@ pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
 
 /// Tells whether a signal was taken from the kernel and waits to be delivered. Call with everything blocked.
 pub(crate) fn signal_waits(thread: &Thread) -> bool {
-    thread.context.caught.iter().any(|caught| caught.signal != 0)
+    thread.mailbox.has_signal()
 }
 
 pub(super) fn sigprocmask(thread: &mut Thread, call: &Call) -> Answer {
@@ -73,7 +73,7 @@ pub(super) fn sigprocmask(thread: &mut Thread, call: &Call) -> Answer {
         }
         thread.signals.set_mask(mask);
         if thread.signals.held.iter().any(|p| !thread.blocks(p.signal)) {
-            thread.context.request();
+            thread.mailbox.request();
         }
     }
     if old != 0 && guest::write(old, before).is_err() {
@@ -116,7 +116,7 @@ pub(super) fn sigreturn(thread: &mut Thread, _call: &Call) -> Answer {
     let _ = set_altstack(thread, restored.altstack, stack_pointer);
     thread.signals.set_mask(restored.mask);
     if thread.signals.held.iter().any(|p| !thread.blocks(p.signal)) {
-        thread.context.request();
+        thread.mailbox.request();
     }
     Answer::Replaced
 }

@@ -7,6 +7,7 @@ use crate::engine::signals::{NEVER_BLOCKED, Pending, UNMASKABLE, bit, block_all,
 use crate::engine::switch::{self, NOT_MADE};
 use crate::engine::thread::Thread;
 use crate::engine::{guest, sys};
+use crate::mailbox::CAUGHT_PLACES;
 
 const SET_BYTES: u64 = 8;
 
@@ -19,7 +20,7 @@ pub(super) fn sigsuspend(thread: &mut Thread, call: &Call) -> Answer {
     let mask = mask & !UNMASKABLE;
     if thread.signals.held.iter().any(|p| mask & bit(p.signal) == 0) {
         thread.signals.call_mask = Some(mask);
-        thread.context.request();
+        thread.mailbox.request();
         return fail(libc::EINTR);
     }
     with_mask(thread, mask, |kernel_mask| [call.number, kernel_mask, SET_BYTES, 0, 0, 0, 0])
@@ -72,8 +73,8 @@ fn with_mask(thread: &mut Thread, mask: u64, words: impl FnOnce(u64) -> [u64; 7]
     let kernel_mask = mask & !NEVER_BLOCKED;
     let words = words(std::ptr::from_ref(&kernel_mask) as u64);
     // SAFETY: these calls wait and write results where the guest says.
-    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.context) };
-    let result = thread.process.threads.away(thread.context, call_kernel);
+    let call_kernel = || unsafe { switch::guest_syscall(&words, thread.mailbox) };
+    let result = thread.process.threads.away(thread.mailbox, call_kernel);
     if result == NOT_MADE || was_kicked(thread, result) {
         return Answer::NotMade;
     }
@@ -112,11 +113,9 @@ fn hold_wanted(thread: &mut Thread, wanted: u64) -> bool {
     block_all();
     let wanted = wanted & NEVER_BLOCKED & thread.signals.mask;
     let mut found = false;
-    for caught in &mut thread.context.caught {
-        let signal = caught.signal as u32;
-        if signal != 0 && wanted & bit(signal) != 0 {
-            thread.signals.held.push(Pending { signal, info: caught.info });
-            caught.signal = 0;
+    for place in 0..CAUGHT_PLACES {
+        if let Some(caught) = thread.mailbox.take_if(place, |caught| wanted & bit(caught.signal) != 0) {
+            thread.signals.held.push(Pending { signal: caught.signal, info: caught.info });
             found = true;
         }
     }

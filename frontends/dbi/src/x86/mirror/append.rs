@@ -12,7 +12,7 @@ use super::arith::{Operands, lanes_mask, rest_source};
 use super::encode::{self, EQUAL};
 use super::places;
 use super::record::{BUFFER, ID, Recorded, What, in_record};
-use crate::context::Context;
+use crate::mailbox::Mailbox;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::{ExitKind, Slot, Spilled};
 use crate::x86::emit::Emitter;
@@ -147,7 +147,7 @@ impl Emitter {
             return;
         }
         let rcx = self.frame.slot(Slot::Rcx);
-        let position = Mem::rip(self.frame.field(Context::OFFSET_RECORD));
+        let position = Mem::rip(self.frame.field(Mailbox::OFFSET_RECORD));
         let full = self.out.cold.here();
         self.out.cold.load(RCX, rcx);
         self.stub(ExitKind::Flush(block.start), 0);
@@ -294,8 +294,8 @@ impl Emitter {
     fn write_down(&mut self, at: At<'_>, job: &Append<'_>, id: u32, layout: Layout) {
         let insn = &at.insn().decoded;
         let scratch = self.frame.slot(Slot::Scratch);
-        let position = self.frame.field(Context::OFFSET_RECORD);
-        let next = self.frame.field(Context::OFFSET_NUMBER);
+        let position = self.frame.field(Mailbox::OFFSET_RECORD);
+        let next = self.frame.field(Mailbox::OFFSET_NUMBER);
         let pointer = self.free_register(insn);
         self.out.hot.store(scratch, pointer);
         self.out.hot.load(pointer, position);
@@ -340,7 +340,7 @@ impl Emitter {
     fn number(&mut self, job: &Append<'_>) {
         let [inactive, cells] = job.temps;
         let (format, width, to) = (job.formats[1], job.result_width(), job.to);
-        let next = Mem::rip(self.frame.field(Context::OFFSET_NUMBER));
+        let next = Mem::rip(self.frame.field(Mailbox::OFFSET_NUMBER));
         let more = Place::Mem(Constants::at(self.mirror().settings.constants).numbering(format));
         let upper = self.has_upper();
         let hot = &mut self.out.hot;

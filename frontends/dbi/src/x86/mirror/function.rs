@@ -9,6 +9,7 @@ use super::Watched;
 use super::arith::lanes_mask;
 use super::encode::{self, EQUAL, NO_SIGN, NOT_EQUAL};
 use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::mailbox::Mailbox;
 use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI, Rel32};
 use crate::x86::branch_table::table_jump;
 use crate::x86::code::{ExitKind, Spilled};
@@ -232,7 +233,7 @@ impl Emitter {
     fn on_after_function(&mut self) {
         let mode = Mode::cells(0).narrow(self.mode.is_narrow()).isolated(self.mode.may_settle());
         let table = mode.table().expect("the commonest modes have tables");
-        let quiet = Mem::rip(self.frame.field(Context::OFFSET_QUIET));
+        let quiet = Mem::rip(self.frame.field(Mailbox::OFFSET_QUIET));
         let cold = &mut self.out.cold;
         encode::compare_zero(cold, quiet, 4);
         let asked = cold.jcc_open(EQUAL);

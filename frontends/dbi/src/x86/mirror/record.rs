@@ -9,7 +9,7 @@
 use super::At;
 use super::encode;
 use super::rounding::may_round;
-use crate::context::Context;
+use crate::mailbox::Mailbox;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
@@ -158,7 +158,7 @@ impl Emitter {
         self.temporary(1);
         let pointer = self.free_register(insn);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
-        self.out.hot.load(pointer, self.frame.field(Context::OFFSET_RECORD));
+        self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));
         let spilled = self.spilled(Some(pointer));
         self.note(at.index, spilled);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
@@ -249,7 +249,7 @@ impl Emitter {
     fn advance(&mut self, at: At<'_>, pointer: Gpr) {
         let (scratch, rcx) = (self.frame.slot(Slot::Scratch), self.frame.slot(Slot::Rcx));
         encode::add(&mut self.out.hot, pointer, STRIDE as i32);
-        self.out.hot.store(self.frame.field(Context::OFFSET_RECORD), pointer);
+        self.out.hot.store(self.frame.field(Mailbox::OFFSET_RECORD), pointer);
         let address = self.mirror().borrowed.address;
         let full = self.out.cold.here();
         if pointer != RCX {
