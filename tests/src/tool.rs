@@ -39,12 +39,13 @@ pub struct Engine {
 
 /// Configurations that the whole suite must also pass in: a name, the shadow if it is not that of the environment,
 /// options, and the factor of time limits.
-const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 9] = [
+const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 10] = [
     ("hot-1", None, &["--hot-after=1"], 2),
     ("superblock-1", None, &["--superblock-limit=1"], 4),
     ("no-link", None, &["--no-link"], 4),
     ("flush-100", None, &["--flush-every=100"], 8),
     ("chaos", None, &["--chaos=1"], 2),
+    ("no-fsgsbase", None, &["--no-fsgsbase"], 4),
     ("isa-v2", None, &["--isa=v2"], 1),
     ("isa-native", None, &["--isa=native"], 1),
     ("dot", Some("dot"), &["--from-start"], 4),

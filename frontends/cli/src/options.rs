@@ -207,6 +207,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true, help_heading = TESTS)]
     chaos: u64,
 
+    /// Set the base of FS by system calls, as where there are no instructions for that
+    #[arg(long, help_heading = TESTS)]
+    no_fsgsbase: bool,
+
     /// Leave every instruction that meets a shadow to the engine
     #[arg(long, hide = true)]
     reference_path: bool,
@@ -462,6 +466,7 @@ impl Cli {
             flush_every: self.flush_every,
             hot_after: self.hot_after,
             chaos: self.chaos,
+            fsgsbase: !self.no_fsgsbase,
             stats: self.stats,
             trace_children: self.trace_children,
             tool_arguments: self.tool_arguments(all),

@@ -18,6 +18,8 @@ pub struct Options {
     pub hot_after: u32,
     /// Seed of random delays at births and deaths of threads; 0 for none.
     pub chaos: u64,
+    /// False to set the base of FS by system calls although there are instructions for it.
+    pub fsgsbase: bool,
     /// Print counters when the program ends.
     pub stats: bool,
     /// Follow programs that child processes execute.
@@ -35,6 +37,7 @@ impl Default for Options {
             flush_every: None,
             hot_after: 1000,
             chaos: 0,
+            fsgsbase: true,
             stats: false,
             trace_children: false,
             tool_arguments: Vec::new(),

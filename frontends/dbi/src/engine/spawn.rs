@@ -264,7 +264,7 @@ pub(crate) fn new_thread(
     context.host_fs = fs;
     context.enter_stub = cache.stubs().enter;
     context.xsave_mask = XSAVE_MASK & super::cpuid::host_xgetbv(0);
-    context.fsgsbase = u64::from(has_fsgsbase());
+    context.fsgsbase = u64::from(process.options.fsgsbase && has_fsgsbase());
     let shadowed = process.tool.as_ref().map(|tool| Box::new(Shadowed::new(tool, context, mailbox)));
     let mirror = process.tool.as_ref().map(|tool| tool.mirror((process.vdso.start, process.vdso.end)));
     let translator = Translator::new(&cache, thread::limits(process), process.options.hot_after, mirror);
@@ -297,6 +297,7 @@ pub(crate) fn new_thread(
     Some(thread)
 }
 
+/// Tells whether processor and kernel let programs read and write the bases of FS and GS.
 fn has_fsgsbase() -> bool {
     const HWCAP2_FSGSBASE: u64 = 2;
     // SAFETY: reads the process's own auxiliary vector.
