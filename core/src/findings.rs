@@ -364,6 +364,8 @@ pub struct Coverage {
     pub instructions: Option<u64>,
     /// Functions taken as one operation.
     pub wrapped: Vec<Wrapped>,
+    /// Calls that were not looked at, because they are none of the program's business.
+    pub left_out: Vec<LeftOut>,
     /// Instructions that met a shadowed value and dropped it.
     pub gaps: Vec<Gap>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
@@ -407,6 +409,15 @@ pub struct Exhausted {
 pub struct Wrapped {
     /// The function, as its symbol names it.
     pub function: String,
+    /// Number of calls.
+    pub calls: u64,
+}
+
+/// A function of a run-time system that was not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The reason, in words: what the function does.
+    pub reason: &'static str,
     /// Number of calls.
     pub calls: u64,
 }

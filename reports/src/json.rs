@@ -261,6 +261,8 @@ fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
         .wrapped
         .iter()
         .map(|wrapped| wire::Wrapped { function: Cow::from(&wrapped.function), calls: wrapped.calls });
+    let left_out = coverage.left_out.iter();
+    let left_out = left_out.map(|left| wire::LeftOut { reason: left.reason.into(), calls: left.calls });
     let gaps = coverage.gaps.iter().map(|gap| wire::Gap {
         instruction: Cow::from(&gap.instruction),
         count: gap.count,
@@ -287,6 +289,7 @@ fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
         operations: coverage.operations,
         instructions: coverage.instructions,
         wrapped: wrapped.collect(),
+        left_out: left_out.collect(),
         gaps: gaps.collect(),
         decisions: decisions.collect(),
         overwritten: overwritten.collect(),

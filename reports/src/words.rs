@@ -528,6 +528,14 @@ fn overwritten(document: &Document<'_>) -> Option<String> {
     (!inputs.is_empty()).then(|| format!("overwritten before they were read: {}", inputs.join(", ")))
 }
 
+/// Calls of run-time systems that were not looked at.
+fn left_out(document: &Document<'_>) -> Option<String> {
+    let all = document.report.coverage.left_out.iter();
+    let all: Vec<String> =
+        all.map(|left| format!("{} ({})", left.reason, count(left.calls, "call"))).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 /// Coverage, by name: operations watched, and those that were not.
 pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     let coverage = &document.report.coverage;
@@ -546,6 +554,7 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     if !functions.is_empty() {
         facts.push(("functions", format!("taken as one operation: {}", functions.join(", "))));
     }
+    facts.extend(left_out(document).map(|text| ("left out", text)));
     facts.extend(document.report.answers.as_ref().map(|answers| ("tape", tape(&answers.tape))));
     facts.extend(decisions(document));
     let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();

@@ -5,7 +5,8 @@
 //! `// CAUSES 8` and `// HIDDEN 10` at which lines there are errors that people read about, with `-v` or without.
 //!
 //! A guest in `guests/mpfr/printed` prints lines `w=[TEXT] r={TEXT}`: a wrong float, and, in the same format, the very number
-//! that it stands for.
+//! that it stands for. A script in `guests/mpfr/scripts` prints numbers all of whose digits are right: it must be called clean,
+//! whatever its interpreter decides with floats of its own.
 
 #![forbid(unsafe_code)]
 
@@ -36,8 +37,25 @@ const PRINTED: &[(&str, &[&str])] = &[
     ("formats.go", &["go build"]),
 ];
 
+/// Scripts that are clean: interpreter and arguments before the script, and those after it.
+const SCRIPTS: &[(&str, &str, &[&str], &[&str])] = &[
+    ("sums.py", "/usr/bin/python3", &[], &[]),
+    ("sums.R", "Rscript", &[], &[]),
+    ("sums.m", "octave-cli", &["--norc"], &[]),
+    ("sums.awk", "gawk", &["-f"], &[]),
+    ("sums.awk", "mawk", &["-f"], &[]),
+    ("sums.sql", "sqlite3", &["-init"], &[":memory:", ".quit"]),
+];
+
 fn main() -> ExitCode {
     let mut trials = Vec::new();
+    for (file, interpreter, before, after) in SCRIPTS {
+        let name = format!("scripts/{file}/{}", interpreter.rsplit('/').next().unwrap_or(interpreter));
+        trials.push(Trial::test(name.clone(), move || {
+            check_script(&name, (file, interpreter), [before, after])
+        }));
+    }
+    trials.push(Trial::test("boxes/go build", || check_boxes("boxes/go build")));
     for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
         for source in sources() {
             let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -248,6 +266,57 @@ fn judged(
     let is_wrong = !same && output["error_bits"].as_f64().is_some_and(|bits| bits > 5.0);
     let judgement = if is_wrong { "wrong" } else { "right" };
     if is("judgement", judgement) { Ok(()) } else { Err(format!("not {judgement}")) }
+}
+
+/// Checks that a script is called clean.
+fn check_script(
+    name: &str,
+    (file, interpreter): (&str, &str),
+    [before, after]: [&[&str]; 2],
+) -> Result<(), Failed> {
+    let script = host::tests_dir().join("guests/mpfr/scripts").join(file);
+    let has_numpy =
+        |program: &PathBuf| Case::new("mpfr", &[], program).arg("-c").arg("import numpy").native().is_ok();
+    let program = host::find_program(interpreter);
+    let Some(program) = program.filter(|program| !file.ends_with(".py") || has_numpy(program)) else {
+        host::skipped(name, &format!("{interpreter}, or a library of it, is not installed"));
+        return Ok(());
+    };
+    // The native run must not use code for features that the tool hides: last digits may be others.
+    let mut case = Case::new("mpfr", &[], &program).env("OPENBLAS_CORETYPE", "Haswell");
+    for argument in before {
+        case = case.arg(argument);
+    }
+    case = case.arg(script);
+    for argument in after {
+        case = case.arg(argument);
+    }
+    let report = case.observe()?.report;
+    let has_outputs = report.document["outputs"].as_array().is_some_and(|outputs| outputs.len() >= 5);
+    if report.document["verdict"]["clean"] == true && has_outputs {
+        return Ok(());
+    }
+    Err(format!("{} {}", report.document["verdict"]["text"], report.document["findings"]).into())
+}
+
+/// Zeros that Go prints have the reals of the numbers that were put there, or it is said that these are lost.
+fn check_boxes(name: &str) -> Result<(), Failed> {
+    let source = host::tests_dir().join("guests/mpfr/boxes.go");
+    let Some(exe) = Recipe::new("go", "build", &source, "").build()? else {
+        host::skipped(name, "go is not installed");
+        return Ok(());
+    };
+    let report = Case::new("mpfr", &[], &exe).observe()?.report;
+    let outputs = report.document["outputs"].as_array().cloned().unwrap_or_default();
+    let exact: Vec<&str> = outputs.iter().filter_map(|output| output["printed_exact"].as_str()).collect();
+    // 3·0.1 and 4·0.1 of the tenth that is parsed, which is exact.
+    if exact != ["0.3", "0", "0", "0", "0", "0", "+3.000000e-001"] {
+        return Err(format!("{exact:?}").into());
+    }
+    let gaps = report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+    let lost: u64 = gaps.iter().filter_map(|gap| gap["count"].as_u64()).sum();
+    let is_clean = report.document["verdict"]["clean"] == true;
+    if lost == 2 && !is_clean { Ok(()) } else { Err(format!("{gaps:?}").into()) }
 }
 
 /// The findings that matter in any case, as guests mark them.

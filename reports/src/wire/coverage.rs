@@ -16,6 +16,9 @@ pub struct Coverage<'a> {
     pub instructions: Option<u64>,
     /// Functions taken as one operation.
     pub wrapped: Vec<Wrapped<'a>>,
+    /// Calls of run-time systems that were not looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut<'a>>,
     /// Instructions that met a shadow and dropped it.
     pub gaps: Vec<Gap<'a>>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
@@ -37,6 +40,15 @@ pub struct Coverage<'a> {
 pub struct Wrapped<'a> {
     /// The function, as its symbol names it.
     pub function: Cow<'a, str>,
+    /// Number of calls.
+    pub calls: u64,
+}
+
+/// A function of a run-time system that was not looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut<'a> {
+    /// The reason: what the function does.
+    pub reason: Cow<'a, str>,
     /// Number of calls.
     pub calls: u64,
 }

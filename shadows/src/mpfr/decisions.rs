@@ -6,9 +6,10 @@ use std::cmp::Ordering;
 
 use rug::Float;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::Observed;
+use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
@@ -52,6 +53,23 @@ impl MpfrShadow {
         {
             self.flipped(id, &x);
         }
+    }
+
+    /// The operand that is the smaller or larger of two for sure, in floats as in the reals: the result is that very number.
+    pub(super) fn selected(&self, lane: &Lane<'_, Value>) -> Option<usize> {
+        let (&[a, b], wants) = (lane.shadows, selects(lane.op)?) else { return None };
+        let is_same = Source::of(lane, 0).is_same(&Source::of(lane, 1));
+        let selected = if is_same || a.is_none() && b.is_none() {
+            0
+        } else {
+            let floats = [0, 1].map(|n| RealNumber::from_bits(lane.from, lane.x[n]));
+            let [x, y] = [0, 1].map(|n| lane.shadows[n].map_or(&floats[n], Real::value));
+            let noise = [a, b].into_iter().flatten().map(Real::noise).fold(f32::NEG_INFINITY, f32::max);
+            let order =
+                x.compare(y).filter(|_| !within(&Float::with_val(64, &*x.float() - &*y.float()), noise))?;
+            usize::from(order != wants)
+        };
+        (lane.r == lane.x[selected]).then_some(selected)
     }
 
     /// Counts a comparison of doubles that are above or below each other as surely as their reals are. False, and
@@ -209,6 +227,15 @@ impl MpfrShadow {
         let causes: Vec<Site> = causes.into_iter().map(|cause| self.operations[cause].site).collect();
         let operation = &mut self.operations[id];
         causes.into_iter().for_each(|site| operation.caused_by(site));
+    }
+}
+
+/// Order in which the first of two operands stands to the second if the operation selects it.
+fn selects(op: Op) -> Option<Ordering> {
+    match op {
+        Op::Max => Some(Ordering::Greater),
+        Op::Min => Some(Ordering::Less),
+        _ => None,
     }
 }
 

@@ -73,7 +73,7 @@ impl MpfrShadow {
         for (range, &x) in operation.operands.iter_mut().zip(&linear.x[..lane.x.len()]) {
             range.add(x);
         }
-        if let Some(kept) = exact::left_alone(lane) {
+        if let Some(kept) = exact::left_alone(lane).or_else(|| self.selected(lane)) {
             return lane.shadows[kept].cloned();
         }
         if lane.op == Op::Nextafter && lane.shadows.iter().all(Option::is_none) {

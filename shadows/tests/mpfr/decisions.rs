@@ -72,6 +72,19 @@ fn reals_that_are_equal_whatever_they_are_made_of_are_told() {
     assert!(m.ranked().iter().all(|&(_, line)| line != 70));
 }
 
+/// The largest of some numbers is one of them, however little of their reals is sure: where a search finds it is settled.
+#[test]
+fn a_number_is_told_from_the_largest_of_several() {
+    let m = Machine::new();
+    let [a, b] = [3.0, 7.0].map(|x| m.div(1, &m.f64(1.0), &m.f64(x)));
+    let largest = m.op(2, Op::Max, &[&b, &a]);
+    let least = m.op(3, Op::Min, &[&a, &b]);
+    compare(&m, Predicate::EQUAL, &a, &largest);
+    compare(&m, Predicate::EQUAL, &b, &largest);
+    compare(&m, Predicate::EQUAL, &b, &least);
+    assert_eq!(m.ranked(), []);
+}
+
 #[test]
 fn an_answer_that_is_right_by_chance_is_unsettled() {
     for precision in 200..=256 {

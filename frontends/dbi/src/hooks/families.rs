@@ -40,7 +40,12 @@ impl Family {
     /// Tells whether the function may move its stack: at its beginning, to begin again, and before it returns, so that its
     /// return is not known again. It calls no other that formats floats.
     pub(crate) fn moves_stack(self) -> bool {
-        self == Family::Runtime(Runtime::Go)
+        matches!(self, Family::Runtime(Runtime::Go | Runtime::GoPrintln))
+    }
+
+    /// Tells whether the function finds the digits with floats of its own, and decides with them.
+    pub(crate) fn reckons(self) -> bool {
+        self == Family::Runtime(Runtime::GoPrintln)
     }
 
     /// Tells whether floats are given by value, to a function that calls nobody's code with them. A stream of libstdc++ may

@@ -11,6 +11,7 @@ mod digits;
 pub(crate) mod fake;
 mod families;
 mod gfortran;
+mod left_out;
 mod libm;
 mod libmvec;
 mod library;
@@ -23,12 +24,14 @@ mod runtimes;
 
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Formatted, floats};
+pub(crate) use left_out::{Calls as LeftOutCalls, LeftOut};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use parsers::{Parse, Parser};
 pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spots, word};
 
 use shadowgrind_core::findings::OutputKind;
+use shadowgrind_core::format::Format;
 use shadowgrind_symbols::Symbol;
 
 /// Meaning of a call of a function.
@@ -42,6 +45,13 @@ pub(crate) enum Hook {
     Math(Math),
     /// Turns text into a float, or the other way: whatever floats it estimates digits with, integers correct them.
     Digits,
+    /// Sees to the run-time system itself: some of its calls are not looked at.
+    LeftOut(&'static LeftOut),
+    /// Puts a number of this format, which the first register of Go's convention holds, into memory of its own, or, if it
+    /// is small, leads to a table of such.
+    Boxes(Format),
+    /// Formats an integer of Go's, perhaps out of such a table.
+    PrintsInteger,
     /// Turns a text into a float.
     Parses(Parser),
     /// Has a text turned into a float that the program was given, not one that it is written in.
@@ -52,6 +62,15 @@ pub(crate) enum Hook {
 pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     if digits::is_conversion(symbol.name) {
         return Some(Hook::Digits);
+    }
+    if let Some(row) = left_out::of(symbol.name) {
+        return Some(Hook::LeftOut(row));
+    }
+    if let Some(format) = runtimes::boxes(symbol.name) {
+        return Some(Hook::Boxes(format));
+    }
+    if runtimes::prints_integer(symbol.name) {
+        return Some(Hook::PrintsInteger);
     }
     if parsers::parses_data(symbol.name) {
         return Some(Hook::ParsesData);

@@ -9,13 +9,15 @@ use super::machine::{Machine, Unmapped};
 use super::notations::readable;
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::text::{Notation, Plain, Style};
+use shadowgrind_core::text::{Notation, Plain, Sign, Style};
 
 /// Function of a run-time system that turns a double into text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
     /// Go's `strconv.genericFtoa(buffer []byte, value float64, letter byte, precision, bits int)`.
     Go,
+    /// Go's `runtime.printfloat(value float64)`, behind `println`.
+    GoPrintln,
     /// V8's `DoubleToCString(value, …)`.
     JavaScript,
     /// V8's `DoubleToFixedCString(value, precision)`.
@@ -47,6 +49,7 @@ pub(super) fn of(symbol: &str) -> Option<(OutputKind, Runtime)> {
     let of_php = |runtime| Some((OutputKind::Php, runtime));
     match symbol {
         "strconv.genericFtoa" => Some((OutputKind::Go, Runtime::Go)),
+        "runtime.printfloat" => Some((OutputKind::Go, Runtime::GoPrintln)),
         "zend_gcvt" => of_php(Runtime::Php),
         "smart_str_append_double" => of_php(Runtime::PhpAppended),
         "php_conv_fp" => of_php(Runtime::PhpConverted),
@@ -62,6 +65,12 @@ pub(super) fn notation(m: &dyn Machine, runtime: Runtime) -> Result<Option<Notat
     let precision = |index| Ok(abi::integer(m, index)? as i32);
     let notation = match runtime {
         Runtime::Go => go(m),
+        Runtime::GoPrintln => Some(Notation {
+            sign: Sign::Plus,
+            exponent_digits: 3,
+            words: GO_WORDS,
+            ..Notation::new(Style::Scientific, Some(6))
+        }),
         Runtime::JavaScript => Some(java_script(Style::Shortest(Format::F64, Plain::Between(-5, 21)), None)),
         Runtime::JavaScriptFixed => Some(java_script(Style::Fixed, u32::try_from(precision(0)?).ok())),
         Runtime::JavaScriptExponential => Some(match u32::try_from(precision(0)?) {
@@ -124,12 +133,27 @@ fn go(m: &dyn Machine) -> Option<Notation> {
         _ => return None,
     };
     let style = if precision.is_some() { style } else { Style::Shortest(format, plain) };
-    let words = ["NaN", "Inf"];
-    Some(Notation { upper: letter.is_ascii_uppercase(), words, ..Notation::new(style, precision) })
+    Some(Notation { upper: letter.is_ascii_uppercase(), words: GO_WORDS, ..Notation::new(style, precision) })
 }
 
 /// Digits before the point up to which Go writes the fewest digits without an exponent.
 const GO_PLAIN: i16 = 6;
+/// Go's words for what is no number.
+const GO_WORDS: [&str; 2] = ["NaN", "Inf"];
+
+/// Tells whether a function is the one by which Go's `fmt` prints integers.
+pub(super) fn prints_integer(symbol: &str) -> bool {
+    symbol == "fmt.(*fmt).fmtInteger"
+}
+
+/// Format of the number that a function of Go's puts into a box, for an interface to lead to.
+pub(super) fn boxes(symbol: &str) -> Option<Format> {
+    match symbol {
+        "runtime.convT64" => Some(Format::F64),
+        "runtime.convT32" => Some(Format::F32),
+        _ => None,
+    }
+}
 
 #[cfg(test)]
 mod tests {

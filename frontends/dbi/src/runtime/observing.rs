@@ -223,6 +223,15 @@ impl<S: Shadow> Observer for Observing<S> {
         lock_caught_up(&self.carried).shadow.error_bits(seen(x, shadow.as_ref()))
     }
 
+    fn matters(&mut self, m: &mut dyn Machine, x: Float) -> bool {
+        let Some(shadow) = self.shadow(m, x) else { return false };
+        let shadows = &mut lock_caught_up(&self.carried).shadow;
+        match shadows.error_bits(seen(x, Some(&shadow))) {
+            Some(bits) => bits != 0.0,
+            None => shadows.derivative(Some(&shadow)).is_none_or(|derivative| derivative != 0.0),
+        }
+    }
+
     fn is_shadowed(&mut self, m: &mut dyn Machine, x: Float) -> bool {
         self.shadow(m, x).is_some()
     }

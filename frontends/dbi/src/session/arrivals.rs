@@ -1,5 +1,6 @@
 //! A thread arrives at a hooked address: a function begins there, or a call returns there.
 
+use super::boxes;
 use super::call_sites::call_before;
 use super::calls::{Call, Calls, Then};
 use super::hidden;
@@ -10,8 +11,9 @@ use super::stack::Noted;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Argument, Family, Formatted, Hook, Parser, abi};
+use crate::hooks::{self, Argument, Family, Formatted, Hook, LeftOut, LeftOutCalls, Parser, abi};
 use shadowgrind_core::findings::{Label, OutputKind};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
 
 /// Outcome for a thread that arrived at a hooked address.
@@ -94,7 +96,8 @@ impl Session {
             let mut state = self.state.lock();
             match then {
                 Then::Formatted(floats) => hidden::reveal(&floats, observer, m),
-                Then::Prints(_) | Then::Digits | Then::Data | Then::Parsed(None, _) => {}
+                Then::Prints(_) | Then::Digits | Then::LeftOut(_) | Then::Data | Then::Parsed(None, _) => {}
+                Then::Boxed(boxing) => state.end_boxing(&boxing, m),
                 Then::Parsed(Some(parsing), function) => {
                     state.end_parsing(&parsing, function, observer, m);
                 }
@@ -163,6 +166,12 @@ impl State {
             frame.wait(Then::Resolved(hooked.meaning));
             return Entered::Watch;
         }
+        if let Hook::Output(_, family) = hooked.meaning.hook
+            && family.reckons()
+            && frame.calls.restarted(frame.pc, frame.at, frame.stack)
+        {
+            return Entered::Watch;
+        }
         if frame.calls.is_disabled() {
             return Entered::Go;
         }
@@ -181,6 +190,12 @@ impl State {
                 Entered::Wrap
             }
             Hook::Digits => Entered::Go,
+            Hook::LeftOut(row) => self.enter_left_out(row, frame),
+            Hook::Boxes(format) => self.enter_boxing(format, frame),
+            Hook::PrintsInteger => {
+                self.took_integer(frame.m);
+                Entered::Go
+            }
             Hook::Parses(parser) => self.enter_parser(parser, hooked.meaning.name, frame),
             Hook::ParsesData => {
                 frame.wait(Then::Data);
@@ -248,6 +263,34 @@ impl State {
         }
     }
 
+    /// A function begins some of whose calls are not looked at, if floats without shadows matter at all.
+    fn enter_left_out(&mut self, row: &'static LeftOut, frame: &mut Frame<'_>) -> Entered {
+        if !frame.observer.wraps(&[]) || !self.is_left_out(row, frame.m) {
+            return Entered::Go;
+        }
+        match self.left_out.iter_mut().find(|(known, _)| *known == row) {
+            Some((_, calls)) => *calls += 1,
+            None => self.left_out.push((row, 1)),
+        }
+        frame.wait(Then::LeftOut(frame.pc));
+        Entered::Watch
+    }
+
+    /// Tells whether the call whose arguments are there is one that the row means.
+    fn is_left_out(&self, row: &LeftOut, m: &dyn Machine) -> bool {
+        let LeftOutCalls::Runs(file) = row.calls else { return true };
+        let code = abi::integer(m, 0).ok();
+        let path = self.python.zip(code).and_then(|(python, code)| python.file_of(m, code));
+        path.is_some_and(|path| path.ends_with(file))
+    }
+
+    fn enter_boxing(&mut self, format: Format, frame: &mut Frame<'_>) -> Entered {
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+        let Some(boxing) = boxes::begin(format, site, frame.observer, frame.m) else { return Entered::Go };
+        frame.wait(Then::Boxed(boxing));
+        Entered::Watch
+    }
+
     fn enter_output(&mut self, kind: OutputKind, family: Family, frame: &mut Frame<'_>) -> Entered {
         let (is_inner, hides) = (frame.calls.is_formatting(), family.takes_copies());
         if is_inner && !hides {
@@ -259,6 +302,10 @@ impl State {
         }
         if !is_inner {
             self.formatted(kind, &floats, frame);
+        }
+        if family.reckons() && frame.observer.wraps(&[]) {
+            frame.wait(Then::LeftOut(frame.pc));
+            return Entered::Watch;
         }
         if family.moves_stack() {
             return Entered::Go;
@@ -284,6 +331,7 @@ impl State {
         for (position, x) in floats.iter().enumerate() {
             let label = x.label.as_ref().map_or(Label::NONE, |label| self.report.outputs.label(label));
             let leaving = Leaving { kind, label, site, notation: x.notation };
+            self.took_float(x.float, frame.m);
             self.output(leaving, position, x.float, frame.observer, frame.m);
         }
     }

@@ -3,6 +3,7 @@
 //! A call is told from others by its return address and the stack pointer after the return, so recursion, exceptions and
 //! `longjmp` are no danger; frames that were left without returning are dropped when the stack has grown past them.
 
+use super::boxes::Boxing;
 use super::hidden::Hidden;
 use super::locals::Assigning;
 use super::modules::Meaning;
@@ -29,6 +30,10 @@ pub(crate) enum Then {
     LibraryCall(Call),
     /// A function whose own floats are of no consequence.
     Digits,
+    /// The function at this address, whose floats are none of the program's: nothing is looked at meanwhile.
+    LeftOut(u64),
+    /// A function of Go's that leads to a box.
+    Boxed(Boxing),
     /// A function that parses a number, if it was given one, and the number of its name: what it calls to that end is its
     /// own business.
     Parsed(Option<Box<Parsing>>, usize),
@@ -92,7 +97,7 @@ pub(crate) struct Calls {
     assigning: Vec<Assigning>,
     /// The call sites of functions that print by way of others.
     prints: Vec<Site>,
-    /// Number of times that the program has switched shadowing off for this thread.
+    /// Number of times that the program has switched shadowing off for this thread, and of calls that are left out.
     disabled: u64,
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
@@ -163,9 +168,20 @@ impl Calls {
             Then::Prints(site) => self.prints.push(site),
             Then::Parsed(..) => self.parsing += 1,
             Then::Data => self.data += 1,
-            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) => {}
+            Then::LeftOut(_) => self.disabled += 1,
+            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) | Then::Boxed(_) => {}
         }
         self.pending.push(Pending { at, stack, then });
+    }
+
+    /// The function at `pc` begins again, on a stack that was moved meanwhile: its call that is waited for, and returns to `at`,
+    /// returns with this stack pointer. Whether there is one.
+    pub(super) fn restarted(&mut self, pc: u64, at: u64, stack: u64) -> bool {
+        let is_it = |call: &&mut Pending| {
+            call.at == at && matches!(call.then, Then::LeftOut(function) if function == pc)
+        };
+        let call = self.pending.iter_mut().rev().find(is_it);
+        call.map(|call| call.stack = stack).is_some()
     }
 
     fn pop(&mut self) -> Option<Then> {
@@ -176,7 +192,8 @@ impl Calls {
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Parsed(..) => self.parsing -= 1,
             Then::Data => self.data -= 1,
-            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) => {}
+            Then::LeftOut(_) => self.disabled = self.disabled.saturating_sub(1),
+            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) | Then::Boxed(_) => {}
         }
         Some(then)
     }

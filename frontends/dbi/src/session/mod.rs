@@ -6,6 +6,7 @@
 
 mod answers;
 mod arrivals;
+mod boxes;
 mod call_sites;
 mod calls;
 mod config;

@@ -97,6 +97,9 @@ pub(crate) trait Observer {
     /// Error bits of `x`; nothing if this shadow has no errors.
     fn error_bits(&mut self, m: &mut dyn Machine, x: Float) -> Option<f64>;
 
+    /// Tells whether `x` has a shadow by which it is anything but an exact float that depends on nothing.
+    fn matters(&mut self, m: &mut dyn Machine, x: Float) -> bool;
+
     /// Tells whether `x` carries a shadow.
     fn is_shadowed(&mut self, m: &mut dyn Machine, x: Float) -> bool;
 

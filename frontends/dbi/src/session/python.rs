@@ -150,6 +150,11 @@ impl Python {
         lines
     }
 
+    /// The file that the code object at `code` was made from.
+    pub(super) fn file_of(&self, m: &dyn Machine, code: u64) -> Option<String> {
+        self.text(m, read_u64(m, code + self.layout.file).ok()?)
+    }
+
     /// The innermost frame of this thread.
     fn innermost(&self, m: &dyn Machine) -> Option<u64> {
         let read = |at: u64| read_u64(m, at).ok().filter(|&pointer| pointer != 0);

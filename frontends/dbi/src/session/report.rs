@@ -6,7 +6,7 @@ use super::state::{ProgramEnd, Session, State};
 use super::tree;
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Gap, Wrapped};
+use shadowgrind_core::findings::{Gap, LeftOut, Wrapped};
 use shadowgrind_core::shadow::Derivatives;
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::{Document, Symbols};
@@ -141,6 +141,9 @@ impl State {
         self.report.findings = observer.findings();
         self.report.settings = observer.settings();
         observer.coverage(&mut self.report.coverage);
+        let left_out = self.left_out.iter().filter(|(_, calls)| *calls > 0);
+        let left_out = left_out.map(|(row, calls)| LeftOut { reason: row.reason, calls: *calls });
+        self.report.coverage.left_out = left_out.collect();
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
         let met = self.gaps.drain().filter(|(_, (_, count))| *count > 0);
         let gaps = met.map(|((site, _), (instruction, count))| Gap { instruction, count, site });

@@ -1,5 +1,6 @@
 //! The session itself: what is loaded where, and which addresses are hooked for it.
 
+use super::boxes;
 use super::config::SessionConfig;
 use super::locals::Watched;
 use super::modules::{Meaning, ModuleFile};
@@ -12,8 +13,8 @@ use super::sent::Badness;
 use super::tree::{self, Tree};
 use crate::context::{COUNTS, FUNCTIONS};
 use crate::engine::Lock;
-use crate::hooks::Hook;
 use crate::hooks::machine::Machine;
+use crate::hooks::{Hook, LeftOut};
 use crate::shadows::ShadowKind;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
@@ -100,6 +101,10 @@ pub(crate) struct State {
     pub(super) indices: HashMap<u64, f64>,
     /// The interpreter of the program, if it is one whose scripts can be followed.
     pub(super) python: Option<Python>,
+    /// Functions of run-time systems that were not looked at, and the number of calls.
+    pub(super) left_out: Vec<(&'static LeftOut, u64)>,
+    /// Shadows of numbers in boxes that others share, by address.
+    pub(super) boxes: HashMap<u64, boxes::Shadow>,
     /// Call frame information of files, read when it is asked for.
     pub(super) frames: HashMap<PathBuf, Option<CallFrames>>,
     /// The sites at which an error has been noted.
@@ -194,6 +199,8 @@ impl Session {
             sets_shadows: false,
             indices: HashMap::new(),
             python: None,
+            left_out: Vec::new(),
+            boxes: HashMap::new(),
             frames: HashMap::new(),
             erred: HashSet::new(),
             numbered: Vec::new(),
@@ -256,7 +263,9 @@ impl Session {
     fn wants(&self, hook: &Hook, printed: bool) -> bool {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
-            Hook::Math(_) | Hook::Digits => self.config.shadow.is_carried(),
+            Hook::Math(_) | Hook::Digits | Hook::LeftOut(_) | Hook::Boxes(_) | Hook::PrintsInteger => {
+                self.config.shadow.is_carried()
+            }
             Hook::Parses(_) | Hook::ParsesData => self.parses,
         }
     }
@@ -459,6 +468,7 @@ impl Session {
         let labels: Vec<String> = state.jobs.labels.clone();
         state.labels = labels.iter().map(|label| state.report.outputs.label(label)).collect();
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
+        state.left_out.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.gaps.values_mut().for_each(|(_, count)| *count = 0);
         state.decisions.clear();
         state.erred.clear();

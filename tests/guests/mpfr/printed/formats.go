@@ -15,9 +15,9 @@ func deep(n int, wrong, right float64) string {
 }
 
 func main() {
-	// No difference is zero: Go keeps small numbers, among them the bits of zero, in a table, and prints what is there.
-	large := []float64{1e16, 3e16, 1e16, 1 << 42, 1e36, 1e8}
-	small := []float64{1.2345, -9.5, 999.9996, 0.0015, 1.5e20, 1e-7}
+	// The last difference is zero, which Go keeps in a table with other small numbers.
+	large := []float64{1e16, 3e16, 1e16, 1 << 42, 1e36, 1e8, 1e17}
+	small := []float64{1.2345, -9.5, 999.9996, 0.0015, 1.5e20, 1e-7, 1.5}
 	for at, big := range large {
 		right := small[at]
 		sum := big + right
