@@ -197,6 +197,7 @@ impl<'a> Checking<'a> {
             lost = self.backward.lost.clone();
         }
         let parting = parting.or_else(|| parting::at_lost(wrong.is_some(), &lost));
+        let products = self.products(&compared);
         Ok(Check {
             shadow: self.options.shadow.name(),
             argv: self.runs.argv(),
@@ -204,7 +205,7 @@ impl<'a> Checking<'a> {
             purposes: self.runs.purposes(),
             components: self.backward.components(),
             compared,
-            products: self.products(),
+            products,
             parting,
             lost,
             notes: std::mem::take(&mut self.notes),
@@ -346,19 +347,30 @@ impl<'a> Checking<'a> {
         direction.derivatives.iter().map(judge).collect()
     }
 
-    /// Gradients times the direction of the run forwards.
-    fn products(&self) -> Vec<Product> {
+    /// Gradients times the direction of the run forwards. The two add up the same terms in another order: where these cancel,
+    /// they are as far from each other as either is from the truth, so what `compared` knows decides then.
+    fn products(&self, compared: &[Compared]) -> Vec<Product> {
         let factor = |input, number| self.forward_along.factor(input, number);
         let product = |(output, row): &(u64, Vec<f64>)| {
             let backward = self.backward.along(row, factor);
             let size = self.backward.along(row, |_, _| 1.0).abs().max(row.iter().map(|x| x.abs()).sum());
             let forward = self.forward.outputs.iter().find(|own| own.index == *output)?.dot?;
-            let is_wide = self.forward.is_single(*output);
             // A derivative beside a float of four bytes has no more digits than that.
-            let tolerance = if is_wide { 1e-4 } else { PRODUCT };
-            let differs =
-                (backward - forward).abs() > tolerance * size || backward.is_nan() != forward.is_nan();
-            let verdict = if differs { Verdict::Differs } else { Verdict::Agrees };
+            let tolerance = if self.forward.is_single(*output) { 1e-4 } else { PRODUCT };
+            let apart = (backward - forward).abs();
+            let rows = || compared.iter().filter(|row| row.output == *output);
+            let verdict = if backward.is_nan() != forward.is_nan() {
+                Verdict::Differs
+            } else if apart <= self.options.tolerance * size
+                && rows().all(|row| row.verdict == Verdict::Agrees)
+                || !(apart > tolerance * size)
+            {
+                Verdict::Agrees
+            } else if apart <= rows().map(|row| row.error.0).sum::<f64>() {
+                Verdict::Unsettled
+            } else {
+                Verdict::Differs
+            };
             Some(Product { output: *output, backward: Number(backward), forward: Number(forward), verdict })
         };
         self.gradients().iter().filter_map(product).collect()
