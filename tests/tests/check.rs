@@ -56,7 +56,14 @@ struct Program {
     argument: &'static str,
 }
 
-const RIGHT: [Program; 6] = [
+const RIGHT: [Program; 7] = [
+    Program {
+        compiler: "gcc",
+        flags: "-O2 -g",
+        source: "tests/guests/check/signalled.c",
+        input: "x",
+        argument: "",
+    },
     Program {
         compiler: "gcc",
         flags: "-O2 -g",

@@ -243,7 +243,9 @@ pub(crate) fn interrupted(thread: &mut Thread, saved: Option<Interrupted>, frame
         shadowed.interrupted.remove(0);
     }
     shadowed.interrupted.push((frame, saved));
-    planes::clear(frame, end.saturating_sub(frame));
+    if thread.process.has_mirror() {
+        planes::clear(frame, end.saturating_sub(frame));
+    }
     // What the handler begins with was reset.
     super::registers::complete_image(thread.context);
     shadowed.registers(thread.context).clear();
