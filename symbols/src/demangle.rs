@@ -8,7 +8,7 @@ use cpp_demangle::{DemangleOptions, Symbol};
 const CLONES: [&str; 5] = [".constprop.", ".isra.", ".lto_priv.", ".part.", ".cold"];
 
 /// The source language's name of a linker symbol; the symbol itself where none is known.
-pub(super) fn demangle(symbol: &str) -> String {
+pub fn demangle(symbol: &str) -> String {
     let symbol = original(symbol);
     rust(symbol)
         .or_else(|| cpp(symbol, false))

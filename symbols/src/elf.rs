@@ -98,6 +98,20 @@ impl Elf {
         self.read(section.offset + (range.start - section.address), size).ok()
     }
 
+    /// All sections.
+    pub(super) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// Bytes at these addresses, as the file has them.
+    pub(super) fn data(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        let holds = |s: &&Section| {
+            s.address != 0 && range.start >= s.address && range.end <= s.address.saturating_add(s.size)
+        };
+        let section = self.sections.iter().find(holds).filter(|section| section.kind == elf::SHT_PROGBITS)?;
+        self.read(section.offset + (range.start - section.address), range.end - range.start).ok()
+    }
+
     /// Bytes of the file for `section`, decompressed; nothing for `.bss` and its like.
     pub(super) fn bytes(&self, section: &Section) -> Result<Vec<u8>, OpenError> {
         self.read_section(section).map_err(|problem| OpenError { path: self.path.clone(), problem })

@@ -17,6 +17,7 @@ mod function;
 mod lines;
 mod locals;
 mod locations;
+mod methods;
 mod nameable;
 mod nearest;
 mod parameter;
@@ -40,6 +41,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
 use shadowgrind_core::spec;
 
+pub use demangle::demangle;
 pub use dies::{Holder, Storage};
 pub use error::{Lacks, LookupError, OpenError, OpenProblem};
 pub use function::Function;
@@ -133,6 +135,12 @@ impl SymbolFile {
     /// and functions by their symbols.
     pub fn nameable(&self) -> Result<Vec<Nameable>, LookupError> {
         nameable::all(self)
+    }
+
+    /// Address of the function that scripts of Python call `name`, if this is a module of Python that has one in a table of
+    /// methods, with these flags.
+    pub fn method(&self, name: &str, flags: u32) -> Option<u64> {
+        methods::find(&self.elf, name, flags)
     }
 
     /// Signature of the function at `address`, if debug information has it.

@@ -240,7 +240,8 @@ pub fn all_guests(root: &Path) -> Result<Vec<Guest>, String> {
             let path = entry.map_err(|e| e.to_string())?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if name.starts_with("randseq")
-                || ["aux", "bench", "check", "dot", "include", "inputs", "mpfr"].contains(&name.as_str())
+                || ["arrays", "aux", "bench", "check", "dot", "include", "inputs", "mpfr"]
+                    .contains(&name.as_str())
             {
                 continue;
             }

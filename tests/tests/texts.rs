@@ -80,6 +80,10 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.rs", "rustc", "-O"),
     ("numbers.py", "/usr/bin/python3", ""),
     ("numbers.pl", "/usr/bin/perl", ""),
+    ("numbers.go", "go", "build"),
+    ("numbers.php", "/usr/bin/php", ""),
+    ("numbers.js", "/usr/bin/node", ""),
+    ("numbers.lua", "/usr/bin/lua", ""),
 ];
 
 fn main() -> ExitCode {
@@ -96,6 +100,7 @@ fn main() -> ExitCode {
     }
     trials.push(Trial::test("which of two alike", which_of_two_alike));
     trials.push(Trial::test("nowhere", nowhere));
+    trials.push(Trial::test("words of the command", words_of_the_command));
     trials.push(Trial::test("inputs are listed", inputs_are_listed));
     trials.push(Trial::test("outputs are listed", outputs_are_listed));
     trials.push(Trial::test("outputs have places", outputs_have_places));
@@ -117,7 +122,7 @@ fn command(
     input: &str,
 ) -> Result<Option<Case>, String> {
     if !command.starts_with('/') {
-        let libs = if command == "rustc" { "" } else { "-lm" };
+        let libs = if matches!(command, "rustc" | "go") { "" } else { "-lm" };
         let exe = built(name, &Recipe::new(command, options, &guest(file), libs))?;
         return Ok(exe.map(|exe| Case::new("dot", &[input], &exe)));
     }
@@ -125,14 +130,16 @@ fn command(
         host::skipped(name, &format!("{command} is not installed"));
         return Ok(None);
     }
-    Ok(Some(Case::new("dot", &[input], Path::new(command)).arg(guest(file))))
+    let mut case = Case::new("dot", &[input], Path::new(command));
+    case.argv.extend(options.split_whitespace().map(std::ffi::OsString::from));
+    Ok(Some(case.arg(guest(file))))
 }
 
 /// A number of a text of a guest, against differences.
 fn check(name: &str, language: (&str, &str, &str), (spec, moved, floats): Spec) -> Result<(), Failed> {
     // A power of two: floats move by just as much as doubles, and the texts have it to the last digit.
     const H: f64 = 1.0 / 4096.0;
-    let word = if language.1.starts_with('/') { 2 } else { 1 };
+    let word = if language.1.starts_with('/') { 2 + language.2.split_whitespace().count() } else { 1 };
     let spec = if spec == "arg" { format!("arg:{word}") } else { spec.to_owned() };
     let Some(case) = command(name, language, &format!("--input={spec}"))? else { return Ok(()) };
     let [here, before, after] = [0.0, -H, H].map(|shift| Texts::new(moved, shift).given(&case));
@@ -156,6 +163,20 @@ fn which_of_two_alike() -> Result<(), Failed> {
     let said = case.terminal(&[])?;
     let expected = "--input=arg:3 cannot be told from arg:4";
     if said.contains(expected) { Ok(()) } else { Err(said.into()) }
+}
+
+/// A shell that is given an argument executes a program with it and with words of its own: `arg:3` is the user's. A child
+/// parses nothing, and has nothing to say.
+fn words_of_the_command() -> Result<(), Failed> {
+    let Some(guest) = command("words of the command", LANGUAGES[0], "--input=arg:3")? else { return Ok(()) };
+    let script = format!("true | true; exec {} $0 in.dat", guest.argv[0].display());
+    let mut case = Case { argv: vec!["/bin/sh".into()], ..guest }.arg("-c").arg(script).arg("0.625");
+    let texts = Texts::new(&[], 0.0);
+    case.stdin = texts.stdin.clone().into_bytes();
+    case.files.push((FILE.to_owned(), texts.file.clone().into_bytes()));
+    let seen = case.env("SG_W", &texts.variable).observe()?;
+    let dots: Vec<_> = seen.report.outputs.iter().map(|output| output.dot).collect();
+    if dots == [Some(1.25)] { Ok(()) } else { Err(format!("{dots:?}").into()) }
 }
 
 /// SPECs that name no number: the status, and the line that says so.

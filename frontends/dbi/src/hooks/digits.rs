@@ -4,7 +4,7 @@
 
 /// David Gay's `strtod` and `dtoa`, under the names that programs have given them, and musl's `strtod`.
 const CONVERSIONS: &[&str] =
-    &["_Py_dg_strtod", "_Py_dg_dtoa", "zend_strtod", "zend_dtoa", "__strtodg", "__dtoa", "__floatscan"];
+    &["_Py_dg_strtod", "_Py_dg_dtoa", "zend_dtoa", "__strtodg", "__dtoa", "__floatscan"];
 
 /// V8's conversions, mangled, without their parameters.
 const V8: &[&str] = &["_ZN2v84base6StrtodE", "_ZN2v88internal6StrtodE", "_ZN2v84base13DoubleToAsciiE"];

@@ -5,6 +5,7 @@ use super::abi::{self, Float};
 use super::gfortran::{self, Item};
 use super::library::Library;
 use super::notations::{self, Chosen, Trait};
+use super::numpy;
 use super::printf::{self, Printf};
 use super::runtimes::{self, Runtime};
 use crate::hooks::machine::{Machine, Unmapped};
@@ -34,6 +35,8 @@ pub(crate) enum Family {
     Runtime(Runtime),
     /// The items of a Fortran statement.
     Fortran(Item),
+    /// One element of an array, by numpy, if it is not just measured.
+    Numpy,
 }
 
 impl Family {
@@ -54,6 +57,16 @@ impl Family {
         let is_by_value =
             matches!(self, Family::Printf(_) | Family::Value(_) | Family::ToChars(..) | Family::Python);
         is_by_value && !self.moves_stack()
+    }
+
+    /// Tells whether the digits that it finds with floats are of no consequence for those.
+    pub(crate) fn finds_digits(self) -> bool {
+        self == Family::Numpy
+    }
+
+    /// Part of the paths of scripts that call it to print what others have them print.
+    pub(crate) fn package(self) -> Option<&'static str> {
+        (self == Family::Numpy).then_some("/numpy/")
     }
 }
 
@@ -226,6 +239,10 @@ pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<Vec<Formatted>, 
         Family::Fortran(item) => {
             let one = |float| Formatted { float, notation: None, label: None };
             return Ok(gfortran::floats(m, item)?.into_iter().map(one).collect());
+        }
+        Family::Numpy => {
+            let one = |float| Formatted { float, notation: None, label: None };
+            return Ok(numpy::element(m)?.map(one).into_iter().collect());
         }
         Family::Value(format) => (abi::float(m, 0, format)?, None),
         Family::Stream(format) => {

@@ -17,6 +17,7 @@ mod libmvec;
 mod library;
 pub(crate) mod machine;
 mod notations;
+mod numpy;
 mod parsers;
 mod placement;
 mod printf;
@@ -32,7 +33,7 @@ pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spot
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;
-use shadowgrind_symbols::Symbol;
+use shadowgrind_symbols::{Symbol, SymbolFile};
 
 /// Meaning of a call of a function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,4 +80,16 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
         return Some(Hook::Parses(parser));
     }
     families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
+}
+
+/// Functions of `file`, a module of Python, that mean something and are known by the names that scripts call them by: name and
+/// address.
+pub(crate) fn of_scripts(file: &SymbolFile) -> Vec<(&'static str, u64, Hook)> {
+    let name = file.path().file_name().unwrap_or_default().to_string_lossy();
+    if !name.starts_with(numpy::FILE) {
+        return Vec::new();
+    }
+    let hook = Hook::Output(OutputKind::Python, Family::Numpy);
+    let found = |name| Some((name, file.method(name, numpy::VECTOR_CALL)?, hook));
+    numpy::METHODS.into_iter().filter_map(found).collect()
 }

@@ -17,6 +17,8 @@ pub(crate) struct Parser {
     result: ResultAt,
     /// True if the interpreter's own code calls it for the literals of a script.
     pub(crate) reads_literals: bool,
+    /// True if it estimates digits with floats that integers correct.
+    pub(crate) estimates: bool,
 }
 
 /// Place of the text at the call.
@@ -26,8 +28,8 @@ enum TextAt {
     Pointer(usize),
     /// The first argument points to it: characters of four bytes.
     Wide,
-    /// The arguments from this one on are its first byte and the one past its last.
-    Range(usize),
+    /// The arguments from this one on are its first character and the one past its last; bytes of a character.
+    Range(usize, u64),
     /// The arguments from this one on are its first byte and its length.
     Counted(usize),
     /// Go's first argument is a string: its first byte in rax, its length in rbx.
@@ -53,7 +55,7 @@ pub(crate) struct Parse {
     parser: Parser,
     /// Address of the text.
     pub(crate) text: u64,
-    /// Bytes of the text, if it does not end by a zero.
+    /// Characters of the text, if it does not end by a zero.
     pub(crate) length: Option<u64>,
     /// Bytes of a character.
     pub(crate) character: u64,
@@ -61,10 +63,13 @@ pub(crate) struct Parse {
     result: u64,
 }
 
+/// V8's function for characters of a kind, up to that kind.
+const V8: &str = "_ZN2v88internal22InternalStringToDoubleIPK";
+
 /// The parser of this name.
 pub(super) fn of(symbol: &str) -> Option<Parser> {
     use Format::{F32, F64};
-    let parser = |text, result| Parser { text, result, reads_literals: false };
+    let parser = |text, result| Parser { text, result, reads_literals: false, estimates: false };
     let returned = |text, format| Some(parser(text, ResultAt::Returned(format)));
     match symbol {
         "PyOS_string_to_double" => {
@@ -78,7 +83,12 @@ pub(super) fn of(symbol: &str) -> Option<Parser> {
         // The first argument is the interpreter.
         "Perl_my_atof" => return returned(TextAt::Pointer(1), F64),
         "Perl_my_atof3" => return Some(parser(TextAt::Pointer(1), ResultAt::Through(2, F64))),
-        "ruby_strtod" | "xmlXPathStringEvalNumber" => return returned(TextAt::Pointer(0), F64),
+        "xmlXPathStringEvalNumber" => return returned(TextAt::Pointer(0), F64),
+        // David Gay's, as PHP and Ruby have it.
+        "zend_strtod" | "ruby_strtod" => {
+            let returned = ResultAt::Returned(F64);
+            return Some(Parser { estimates: true, ..parser(TextAt::Pointer(0), returned) });
+        }
         "strconv.ParseFloat" => return returned(TextAt::Go, F64),
         _ => {}
     }
@@ -88,10 +98,18 @@ pub(super) fn of(symbol: &str) -> Option<Parser> {
     if let Some(format) = c_format(symbol, "wcsto") {
         return returned(TextAt::Wide, format);
     }
+    // V8's InternalStringToDouble(first, last, flags, empty), for texts of one byte for each character, and of two.
+    for (kind, bytes) in [("h", 1), ("t", 2)] {
+        let rest = symbol.strip_prefix(V8).and_then(|rest| rest.strip_prefix(kind));
+        if rest.is_some_and(|rest| rest.starts_with("S3_EEdT_T0_i")) {
+            let returned = ResultAt::Returned(F64);
+            return Some(Parser { estimates: true, ..parser(TextAt::Range(0, bytes), returned) });
+        }
+    }
     // libstdc++'s std::from_chars(const char *, const char *, T &, std::chars_format).
     if let Some(rest) = symbol.strip_prefix("_ZSt10from_charsPKcS0_R") {
         let format = format_of(rest.strip_suffix("St12chars_format")?)?;
-        return Some(parser(TextAt::Range(0), ResultAt::Through(2, format)));
+        return Some(parser(TextAt::Range(0, 1), ResultAt::Through(2, format)));
     }
     match rust_format(symbol)? {
         F32 => Some(parser(TextAt::Counted(0), ResultAt::RustSingle)),
@@ -141,9 +159,9 @@ impl Parser {
         let (text, length) = match self.text {
             TextAt::Pointer(index) => (argument(index)?, None),
             TextAt::Wide => (argument(0)?, None),
-            TextAt::Range(first) => {
+            TextAt::Range(first, bytes) => {
                 let (start, end) = (argument(first)?, argument(first + 1)?);
-                (start, Some(end.saturating_sub(start)))
+                (start, Some(end.saturating_sub(start) / bytes))
             }
             TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
             TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
@@ -153,7 +171,11 @@ impl Parser {
             ResultAt::RustDouble => argument(0)?,
             ResultAt::Returned(_) | ResultAt::RustSingle => 0,
         };
-        let character = if self.text == TextAt::Wide { 4 } else { 1 };
+        let character = match self.text {
+            TextAt::Wide => 4,
+            TextAt::Range(_, bytes) => bytes,
+            _ => 1,
+        };
         Ok(Parse { parser: self, text, length, character, result })
     }
 }
@@ -205,6 +227,9 @@ mod tests {
         assert_eq!(format(v0), Format::F64);
         let single = v0.replace("dec2fltd", "dec2fltf");
         assert_eq!(format(&single), Format::F32);
+        for symbol in ["zend_strtod", "_ZN2v88internal22InternalStringToDoubleIPKtS3_EEdT_T0_id"] {
+            assert!(of(symbol).unwrap().estimates, "{symbol}");
+        }
         let legacy = "_ZN4core3num7dec2flt60_$LT$impl$u20$core..str..traits..FromStr$u20$for$u20$f64$GT$8from_str17h0123456789abcdefE";
         assert_eq!(format(legacy), Format::F64);
         for other in ["strtol", "strtof128", "__strtod_nan", "strtoul", "_ZSt10from_charsPKcS0_Rii"] {

@@ -205,8 +205,8 @@ impl State {
     }
 
     fn enter_parser(&mut self, parser: Parser, name: usize, frame: &mut Frame<'_>) -> Entered {
-        if frame.calls.is_parsing() {
-            return Entered::Go;
+        if frame.calls.is_parsing() || self.parsed.is_none() {
+            return Self::enter_digits(parser, Entered::Go, frame);
         }
         let of = |state: &State, pc| state.file_at(pc).map(|file| file.canonical.clone());
         let is_literal =
@@ -215,7 +215,16 @@ impl State {
         let site = self.script_site(site, frame.m);
         let parsing = self.begin_parsing(parser, (!is_literal, site), frame.m);
         frame.wait(Then::Parsed(parsing.map(Box::new), name));
-        Entered::Watch
+        Self::enter_digits(parser, Entered::Watch, frame)
+    }
+
+    /// Has a parser run without shadows if it estimates digits; `otherwise` is what is done else.
+    fn enter_digits(parser: Parser, otherwise: Entered, frame: &mut Frame<'_>) -> Entered {
+        if !parser.estimates || !frame.observer.wraps(&[]) {
+            return otherwise;
+        }
+        frame.wait(Then::Digits);
+        Entered::Wrap
     }
 
     fn enter_math(&mut self, math: hooks::Math, name: usize, frame: &mut Frame<'_>) -> Entered {
@@ -297,11 +306,11 @@ impl State {
             return Entered::Go;
         }
         let Ok(floats) = hooks::floats(frame.m, family) else { return Entered::Go };
-        if floats.is_empty() {
+        if floats.is_empty() && !family.finds_digits() {
             return Entered::Go;
         }
-        if !is_inner {
-            self.formatted(kind, &floats, frame);
+        if !is_inner && !floats.is_empty() {
+            self.formatted((kind, family), &floats, frame);
         }
         if family.reckons() && frame.observer.wraps(&[]) {
             frame.wait(Then::LeftOut(frame.pc));
@@ -316,16 +325,25 @@ impl State {
             return Entered::Go;
         }
         frame.wait(Then::Formatted(hidden));
+        if family.finds_digits() && frame.observer.wraps(&[]) {
+            frame.wait(Then::Digits);
+            return Entered::Wrap;
+        }
         Entered::Watch
     }
 
     /// Records floats that are formatted as outputs.
-    fn formatted(&mut self, kind: OutputKind, floats: &[Formatted], frame: &mut Frame<'_>) {
+    fn formatted(
+        &mut self,
+        (kind, family): (OutputKind, Family),
+        floats: &[Formatted],
+        frame: &mut Frame<'_>,
+    ) {
         let site = match frame.calls.printing() {
             Some(site) => site,
             None => {
                 let site = self.call_site(frame.at, Some(frame.pc), frame.m);
-                self.script_site(site, frame.m)
+                self.printing_site(site, family.package(), frame.m)
             }
         };
         for (position, x) in floats.iter().enumerate() {

@@ -125,6 +125,9 @@ fn hooked(file: &SymbolFile, library: &Library) -> Result<Vec<Hooked>, OpenError
             found.push(Hooked { address: symbol.address, hook, symbol: symbol_name, is_ifunc });
         }
     }
+    for (name, address, hook) in hooks::of_scripts(file) {
+        found.push(Hooked { address, hook, symbol: name.to_owned(), is_ifunc: false });
+    }
     // Of several names, people know the short one without underscores.
     found.sort_by_key(|function| (function.address, function.symbol.starts_with('_'), function.symbol.len()));
     found.dedup_by_key(|h| h.address);

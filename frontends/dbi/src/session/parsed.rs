@@ -5,7 +5,8 @@ use super::observer::Observer;
 use super::outputs;
 use super::seeds::SpecFailure;
 use super::state::{Session, State};
-use super::texts::{self, Origin, Texts};
+use super::texts::{self, Origin, Texts, Token};
+use super::tree;
 use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
@@ -13,6 +14,7 @@ use shadowgrind_core::findings::Entry;
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::{Calls, InputSpec, InputTarget, Span, TextPlace, TextSource};
+use shadowgrind_symbols::demangle;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -76,6 +78,13 @@ pub(super) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), Spec
         return Err(SpecFailure::Unsupported { option: format!("--input={}", input.text), why });
     }
     Ok(())
+}
+
+impl ParsedInput {
+    /// The option that names it.
+    fn option(&self) -> String {
+        format!("--input={}", self.spec.text)
+    }
 }
 
 impl ParsedInputs {
@@ -153,8 +162,8 @@ impl Session {
 
 impl State {
     /// Notes the arguments and the environment of the program, whose first instruction is about to run. `words`: the
-    /// command as the user typed it; the last of the program's arguments are its last.
-    pub(super) fn note_arguments(&mut self, words: usize, m: &mut dyn Machine) {
+    /// command as the user typed it.
+    pub(super) fn note_arguments(&mut self, words: &[String], m: &mut dyn Machine) {
         let Some(parsed) = &mut self.parsed else { return };
         let stack = m.general(abi::RSP);
         let Ok(count) = read_u64(m, stack) else { return };
@@ -163,11 +172,14 @@ impl State {
             bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
             bytes
         };
-        let before = count.saturating_sub(words as u64);
-        for index in before + 1..count {
+        let mut given = Vec::new();
+        for index in 1..count {
             let Ok(address) = read_u64(m, stack + 8 * (index + 1)) else { return };
-            let bytes = string(m, address);
-            parsed.texts.read(TextSource::Argument((index - before) as u32), 0, &bytes, address);
+            given.push((address, string(m, address)));
+        }
+        for (word, argument) in typed(words, &given) {
+            let (address, bytes) = &given[argument];
+            parsed.texts.read(TextSource::Argument(word as u32), 0, bytes, *address);
         }
         for index in count + 2.. {
             let Ok(address @ 1..) = read_u64(m, stack + 8 * index) else { return };
@@ -224,7 +236,7 @@ impl State {
                 Origin::Known(place) => parsed.texts.spec(place),
                 Origin::Ambiguous(_) | Origin::Unknown => format!("parsed:{}", parsing.order),
             };
-            let (text, with) = (Some(parsing.text.clone()), Some(self.names[function].0.clone()));
+            let (text, with) = (Some(parsing.text.clone()), Some(demangle(&self.names[function].0)));
             listing.push(Entry { spec, text, value: parsing.value, with, site: parsing.site, count: 1 });
         }
         let named: Vec<_> = parsed.naming(parsing).collect();
@@ -255,23 +267,30 @@ impl State {
         }
         doubts.iter().for_each(|&(index, ..)| parsed.inputs[index].is_doubtful = true);
         for (_, spec, other) in doubts {
-            self.warn_of_doubt(&spec, &other);
+            self.warn_of_doubt(&spec, &other, parsing.order);
         }
     }
 
-    /// The SPEC of each input that names parsed numbers and was never reached, and the reason.
+    /// The inputs that name parsed numbers and were reached, as options.
+    pub(super) fn reached_texts(&self) -> Vec<String> {
+        let reached = |input: &&ParsedInput| self.report.inputs[input.number].count > 0;
+        let inputs = self.parsed.iter().flat_map(|parsed| &parsed.inputs).filter(reached);
+        inputs.map(ParsedInput::option).collect()
+    }
+
+    /// The inputs that name parsed numbers and were never reached, as options, and the reason.
     pub(super) fn unreached_texts(&mut self) -> Vec<(String, String)> {
         let Some(parsed) = &mut self.parsed else { return Vec::new() };
-        let known: Vec<(TextSource, Vec<u32>)> = parsed
-            .texts
-            .known()
-            .map(|(name, tokens)| (name.clone(), tokens.iter().map(|token| token.line).collect()))
-            .collect();
+        let known: Vec<(TextSource, Vec<Token>)> =
+            parsed.texts.known().map(|(name, tokens)| (name.clone(), tokens.to_vec())).collect();
+        let is_there =
+            |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
+        let nameless = NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| *why);
         let parsed = &*parsed;
         let is_unreached =
             |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
         let unreached = parsed.inputs.iter().filter(is_unreached);
-        unreached.map(|input| (input.spec.text.clone(), parsed.why_not(input, &known))).collect()
+        unreached.map(|input| (input.option(), parsed.why_not(input, &known, nameless))).collect()
     }
 
     /// Inputs that read like one number, and were reached more often.
@@ -292,13 +311,19 @@ impl State {
 }
 
 impl ParsedInputs {
-    /// Reason why `input` was never reached; `known` has the lines of the numbers of each text.
-    fn why_not(&self, input: &ParsedInput, known: &[(TextSource, Vec<u32>)]) -> String {
+    /// Reason why `input` was never reached; `known` has the numbers of each text, `nameless` says why functions that parse are
+    /// not known.
+    fn why_not(
+        &self,
+        input: &ParsedInput,
+        known: &[(TextSource, Vec<Token>)],
+        nameless: Option<&str>,
+    ) -> String {
         let InputTarget::Text(place) = &input.spec.target else {
             return format!("the program parsed {} numbers: nothing was seeded", self.count);
         };
         let text = known.iter().find(|(name, _)| input.name.as_ref() == Some(name));
-        let Some((_, lines)) = text else {
+        let Some((_, tokens)) = text else {
             return match place.source {
                 TextSource::Argument(_) => "there is no such argument",
                 TextSource::Environment(_) => "there is no such variable",
@@ -308,14 +333,46 @@ impl ParsedInputs {
             .to_owned();
         };
         let has = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
-        let there: Vec<u32> = lines.iter().copied().filter(|&line| has(place.lines, line)).collect();
-        let count = there.len();
-        let is_there = place.numbers.is_none_or(|span| (span.first as usize) <= count);
-        match (count, is_there) {
+        let there: Vec<&Token> = tokens.iter().filter(|token| has(place.lines, token.line)).collect();
+        let named: Vec<&&Token> = there.iter().filter(|token| has(place.numbers, token.number)).collect();
+        match (there.len(), named.is_empty()) {
             (0, _) => "there is no number".to_owned(),
-            (_, false) if count == 1 => "there is only 1 number".to_owned(),
-            (_, false) => format!("there are only {count} numbers"),
-            _ => "the number is there, but no function that is known for parsing has parsed it".to_owned(),
+            (1, true) => "there is only 1 number".to_owned(),
+            (count, true) => format!("there are only {count} numbers"),
+            _ => unparsed(named.iter().all(|token| token.is_integer), nameless),
         }
+    }
+}
+
+/// Modules whose code parses numbers without a function that has a name.
+const NAMELESS: [(&str, &str); 1] =
+    [("libjvm.so", "Java makes the code that parses numbers while it runs, and that has no names")];
+
+/// Words of the command, by their numbers, that are among the arguments which a program was given, without its name: the last
+/// of one are the last of the other, if they are the same. One that is executed may be given others, and a word is
+/// then the only argument that is the same.
+fn typed(words: &[String], given: &[(u64, Vec<u8>)]) -> Vec<(usize, usize)> {
+    let is = |word: usize, (_, bytes): &(u64, Vec<u8>)| {
+        tree::escaped(&String::from_utf8_lossy(bytes)) == words[word]
+    };
+    let argument = |word: usize| {
+        let last = (word + given.len()).checked_sub(words.len());
+        let mut same = (0..given.len()).filter(|&n| is(word, &given[n]));
+        match last.filter(|&n| is(word, &given[n])) {
+            Some(last) => Some(last),
+            None => same.next().filter(|_| same.next().is_none()),
+        }
+    };
+    (1..words.len()).filter_map(|word| Some((word, argument(word)?))).collect()
+}
+
+/// Reason why numbers that are there were not seeded: `integers` or not, `nameless` as for [`ParsedInputs::why_not`].
+fn unparsed(integers: bool, nameless: Option<&str>) -> String {
+    const THERE: &str = "the number is there, but no function that is known for parsing has parsed it";
+    const NAME: &str = "name the float that is made of it, as by f:x, f#1 or x@f";
+    match (integers, nameless) {
+        (_, Some(why)) => format!("the number is there, but {why}"),
+        (true, None) => format!("{THERE}; if it is read as an integer, {NAME}"),
+        (false, None) => format!("{THERE}: {NAME}"),
     }
 }

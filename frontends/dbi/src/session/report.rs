@@ -130,8 +130,13 @@ impl Session {
 
     /// Tells whether the program has anything to do with what was asked for.
     fn is_concerned(&self, state: &State) -> bool {
-        let asked = !state.jobs.missing.is_empty();
-        !asked || !state.jobs.all.is_empty() || state.report.inputs.iter().any(|input| input.count > 0)
+        let asked = self.parses || !state.jobs.missing.is_empty();
+        let lists = state.report.listing.as_ref().is_some_and(|listing| !listing.entries.is_empty());
+        let has =
+            lists || !state.jobs.all.is_empty() || state.report.inputs.iter().any(|input| input.count > 0);
+        // Of numbers that nobody has parsed, the first process says so.
+        let speaks = self.parses && self.tree.is_first_process() && tree::all_found(&*self.tree).is_empty();
+        !asked || has || speaks
     }
 }
 

@@ -71,7 +71,8 @@ impl State {
                 (None, Some(label)) => format!("label:{label}"),
                 (None, None) => String::new(),
             };
-            let (text, value) = (output.printed(), output.value.to_f64());
+            let written = || texts.place(index).map(|at| texts.text(at).into_owned());
+            let (text, value) = (output.printed().or_else(written), output.value.to_f64());
             listing.push(Entry { spec, text, value, with: label, site: output.site, count: 1 });
         }
     }

@@ -42,6 +42,19 @@ impl State {
         line.map_or(site, |line| self.report.sites.script(line))
     }
 
+    /// Line of the script that the thread runs, likewise, but for scripts whose paths have `package` in them: they print what
+    /// others have them print.
+    pub(super) fn printing_site(&mut self, site: Site, package: Option<&str>, m: &dyn Machine) -> Site {
+        const DEEPEST: usize = 32;
+        let Some(package) = package else { return self.script_site(site, m) };
+        let lines = self.python.map_or_else(Vec::new, |python| python.lines(m, DEEPEST));
+        let line = lines.into_iter().find(|line| !line.file.contains(package));
+        match line {
+            Some(line) => self.report.sites.script(line),
+            None => self.script_site(site, m),
+        }
+    }
+
     /// Callers of the code at `pc`, from the innermost outwards, at most so many. Where a script runs, its lines stand for the
     /// interpreter and what called it.
     fn stack(&mut self, pc: u64, most: usize, m: &dyn Machine) -> Vec<Site> {

@@ -173,6 +173,9 @@ impl Session {
         report.listing = config.list.map(Listing::new);
         let parsed = ParsedInputs::of(&config.inputs, config.list == Some(Listed::Inputs));
         let parses = parsed.is_some();
+        if parses && tree.is_first_program() {
+            tree::note_words(&*tree, &config.argv);
+        }
         let state = State {
             report,
             destinations: config.reports.clone(),
@@ -266,6 +269,7 @@ impl Session {
             Hook::Math(_) | Hook::Digits | Hook::LeftOut(_) | Hook::Boxes(_) | Hook::PrintsInteger => {
                 self.config.shadow.is_carried()
             }
+            Hook::Parses(parser) if parser.estimates => self.parses || self.config.shadow.is_carried(),
             Hook::Parses(_) | Hook::ParsesData => self.parses,
         }
     }
@@ -445,7 +449,7 @@ impl Session {
     /// The program's first instruction is about to run: seeds what is there from the start.
     pub(crate) fn begin(&self, observer: &mut dyn Observer, m: &mut dyn Machine) {
         let mut state = self.state.lock();
-        state.note_arguments(self.config.argv.len(), m);
+        state.note_arguments(&tree::words(&*self.tree), m);
         let seeded = std::mem::take(&mut state.seeded);
         // The code of a library may never run.
         state.unrun.clear();

@@ -59,6 +59,29 @@ pub(super) fn note(tree: &dyn Tree, found: &[String], missing: &[Missing]) {
     }
 }
 
+/// The book's line about the words of the command that the user typed.
+const WORDS: &str = "words";
+
+/// Writes down the words of the command.
+pub(super) fn note_words(tree: &dyn Tree, words: &[String]) {
+    let words: Vec<String> = words.iter().map(|word| escaped(word)).collect();
+    tree.write(&format!("{WORDS}\t{}\n", words.join("\t")));
+}
+
+/// Words of the command that the user typed, without control characters.
+pub(super) fn words(tree: &dyn Tree) -> Vec<String> {
+    let book = tree.read();
+    let line = book.lines().find_map(|line| line.strip_prefix(WORDS)?.strip_prefix('\t'));
+    line.map_or_else(Vec::new, |words| words.split('\t').map(str::to_owned).collect())
+}
+
+/// Options of which some process has found what they name, as they are in the book.
+pub(super) fn all_found(tree: &dyn Tree) -> Vec<String> {
+    let book = tree.read();
+    let lines = book.lines().filter_map(|line| line.strip_prefix(FOUND)?.strip_prefix('\t'));
+    lines.map(str::to_owned).collect()
+}
+
 /// A program that a child process executed, and that is not followed.
 const UNFOLLOWED: &str = "unfollowed";
 
@@ -122,6 +145,6 @@ pub(super) fn not_found(tree: &dyn Tree, missing: &[Missing]) -> Vec<String> {
 }
 
 /// Text without tabs and line ends.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

@@ -61,6 +61,7 @@ impl Session {
             return;
         }
         state.warn_of_unreached_inputs();
+        self.warn_of_unreached_texts(state);
         for option in state.jobs.assumed.clone() {
             let text = format!(
                 "{option}: without debug information all arguments of the function are taken for scalars; \
@@ -96,6 +97,18 @@ impl Session {
         }
         if self.tree.is_first_process() {
             self.warn_of_unfollowed(state);
+        }
+    }
+
+    /// Says which numbers of texts no process of the tree has parsed, in the one that speaks for all.
+    fn warn_of_unreached_texts(&self, state: &mut State) {
+        if !self.tree.is_first_process() {
+            return tree::note(&*self.tree, &state.reached_texts(), &[]);
+        }
+        let reached = tree::all_found(&*self.tree);
+        let unreached = state.unreached_texts().into_iter();
+        for (option, why) in unreached.filter(|(option, _)| !reached.contains(option)) {
+            state.warn(NEVER_REACHED, format!("{option} was never reached: {why}"));
         }
     }
 
@@ -173,18 +186,17 @@ impl State {
             let spec = self.report.inputs[input].spec.clone();
             self.warn(NEVER_REACHED, format!("--input={spec} was never reached: nothing was seeded"));
         }
-        for (spec, why) in self.unreached_texts() {
-            self.warn(NEVER_REACHED, format!("--input={spec} was never reached: {why}"));
-        }
         for text in self.reached_again() {
             self.warn(REACHED_AGAIN, text);
         }
     }
 
-    /// Says that a number which `spec` names cannot be told from that of the SPEC `other`.
-    pub(super) fn warn_of_doubt(&mut self, spec: &str, other: &str) {
-        let text =
-            format!("--input={spec} cannot be told from {other}, which is the same number: not seeded");
+    /// Says that a number which `spec` names, parsed as number `order` of all, cannot be told from that of the SPEC `other`.
+    pub(super) fn warn_of_doubt(&mut self, spec: &str, other: &str, order: u64) {
+        let text = format!(
+            "--input={spec} cannot be told from {other}, which is the same number: not seeded; parsed:{order} names it \
+             by its order"
+        );
         self.warn(AMBIGUOUS, text);
     }
 

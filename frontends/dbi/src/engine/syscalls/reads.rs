@@ -44,7 +44,9 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
     let Some((pieces, offset)) = pieces_read(call, count) else { return };
     let descriptor = call.args[0] as i32;
     let path = path_of(descriptor);
-    let is_stdin = descriptor == libc::STDIN_FILENO;
+    // A program may read a copy of the descriptor. Of a file, another descriptor may be another place in it.
+    let is_no_file = !path.starts_with('/') || path.starts_with("/dev/");
+    let is_stdin = descriptor == libc::STDIN_FILENO || is_no_file && path == path_of(libc::STDIN_FILENO);
     if !is_stdin && !path.starts_with('/') {
         return;
     }
