@@ -48,8 +48,8 @@ fn derivatives_agree_with_their_reference_path() {
     });
 }
 
-/// Guests with instructions of all kinds: moves of lanes, and of floats in half precision.
-const LANES: [(&str, &str); 2] = [("lanes.c", "-DKIND=8"), ("half.c", "-DKIND=4")];
+/// Guests with instructions of all kinds: moves of lanes, of floats in half precision, and from turn to turn of a loop.
+const LANES: [(&str, &str); 3] = [("lanes.c", "-DKIND=8"), ("half.c", "-DKIND=4"), ("turns.c", "-DKIND=8")];
 
 #[test]
 fn lanes_agree_with_their_reference_path() {

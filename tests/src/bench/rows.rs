@@ -190,16 +190,16 @@ const SHIFT: &[&str] = &["--input=shift"];
 const PARSED: &[&str] = &["--input=PyOS_string_to_double#ret"];
 
 const DOT: &[Row] = &[
-    guest("burgers -O3", "burgers.cpp", O3, &["200", "1200"]).with(SHIFT).limits([3.3, 6.0], 2.3),
+    guest("burgers -O3", "burgers.cpp", O3, &["200", "1200"]).with(SHIFT).limits([3.3, 3.5], 2.3),
     guest("burgers -O0", "burgers.cpp", O0, &["200", "150"]).with(SHIFT).limits([3.3, 6.0], 2.3),
-    guest("n-body", "nbody.c", O2, &["5000000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("LU", "lu.c", O2, &["6000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("Gram-Schmidt", "gram_schmidt.c", O2, &["5000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("mandelbrot", "mandelbrot.c", O2, &["1800"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("mandelbrot float", "mandelbrot.c", O2_FLOAT, &["1800"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("sums", "sums.c", O2, &["50000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("sums float", "sums.c", O2_FLOAT, &["50000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
-    guest("sums float, vectorised", "sums.c", O3_FLOAT, &["300000"]).with(SHIFT).limits([4.0, 7.0], 2.5),
+    guest("n-body", "nbody.c", O2, &["5000000"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("LU", "lu.c", O2, &["6000"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("Gram-Schmidt", "gram_schmidt.c", O2, &["5000"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("mandelbrot", "mandelbrot.c", O2, &["1800"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("mandelbrot float", "mandelbrot.c", O2_FLOAT, &["1800"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("sums", "sums.c", O2, &["50000"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("sums float", "sums.c", O2_FLOAT, &["50000"]).with(SHIFT).limits([4.0, 3.5], 2.5),
+    guest("sums float, vectorised", "sums.c", O3_FLOAT, &["300000"]).with(SHIFT).limits([4.0, 3.5], 2.5),
     guest("sums of long doubles", "sums.c", O2_LONG, &["12000"]).with(SHIFT).must(8.0).want(4.0),
     python("burgers in Python", "burgers.py", &["40", "300", "0.0"], &["2", "0", "0.0"])
         .with(PARSED)

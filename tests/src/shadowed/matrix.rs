@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 20] = [
+const GUESTS: [Guest; 21] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -37,7 +37,8 @@ const GUESTS: [Guest; 20] = [
     Guest { file: "far_code.c",      languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "lanes.c",         languages: BOTH,         kinds: &[8],      flags: "-mavx2 -mfma -mf16c", libs: "-lm" },
     Guest { file: "half.c",          languages: &["c"],       kinds: &[4],      flags: "-mavx2 -mf16c", libs: "-lm" },
-    Guest { file: "formatted.c",    languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
+    Guest { file: "formatted.c",   languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
+    Guest { file: "turns.c",       languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "complex.c",       languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "complex_cpp.cpp", languages: &["c++"],     kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "classes.cpp",     languages: &["c++"],     kinds: ALL_KINDS, flags: "", libs: "-lm" },

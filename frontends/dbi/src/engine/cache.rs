@@ -306,7 +306,7 @@ impl Cache {
         for number in first..last {
             let site = self.exits[(number - FIRST_EXIT) as usize].site;
             match site.kind {
-                ExitKind::Jump(..) => self.patch_rel32(site.patch, site.stub),
+                ExitKind::Jump(..) | ExitKind::Turn(_) => self.patch_rel32(site.patch, site.stub),
                 ExitKind::Indirect => {
                     let miss = self.frame.ib_misses[site.mode.table().unwrap_or(0)];
                     if pc == site.patch + TABLE_LOAD_BYTES {
@@ -332,6 +332,7 @@ impl Cache {
                         self.patch_rel32(exit.site.patch, self.blocks[block as usize].entry);
                     }
                 }
+                ExitKind::Turn(entry) if self.link => self.patch_rel32(exit.site.patch, entry),
                 ExitKind::Indirect => {
                     let table = exit.site.mode.table().unwrap_or(0);
                     self.store_code(exit.site.patch, &branch_table::table_load(&self.frame, table));
@@ -458,10 +459,17 @@ impl Cache {
     fn link_to_existing(&mut self, id: BlockId) {
         let (first, last) = self.blocks[id as usize].exits;
         for number in first..last {
-            if let ExitKind::Jump(target, mode) = self.exit_kind(number)
-                && let Some(block) = self.find(target, mode)
-            {
-                self.link(number, block);
+            match self.exit_kind(number) {
+                ExitKind::Jump(target, mode) => {
+                    if let Some(block) = self.find(target, mode) {
+                        self.link(number, block);
+                    }
+                }
+                ExitKind::Turn(_) if !self.link => {
+                    let site = self.exits[(number - FIRST_EXIT) as usize].site;
+                    self.patch_rel32(site.patch, site.stub);
+                }
+                _ => {}
             }
         }
     }

@@ -278,6 +278,7 @@ impl Thread {
                 }
                 Next::Run
             }
+            ExitKind::Turn(_) => unreachable!("turns of loops leave by the jump that follows"),
             ExitKind::Indirect => unreachable!("indirect branches leave through the miss stub"),
             ExitKind::Lookup => {
                 events::look_up(self, self.context.ib_target);

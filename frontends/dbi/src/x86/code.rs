@@ -59,6 +59,9 @@ impl Frame {
 pub(crate) enum ExitKind {
     /// On to the guest address, in the mode: the field at `ExitSite::patch` can be linked to its block.
     Jump(u64, Mode),
+    /// Back to the host address in the block itself, where the next turn of a loop begins: the field at `ExitSite::patch`
+    /// goes there, and to `ExitSite::stub` while the thread is wanted.
+    Turn(u64),
     /// Through the branch table: the load at `ExitSite::patch` fetches the address.
     Indirect,
     /// To the guest address in `Context::ib_target`.
@@ -89,7 +92,7 @@ pub(crate) enum ExitKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExitSite {
     pub(crate) kind: ExitKind,
-    /// For `Jump` the address of the branch's 32-bit field, for `Indirect` that of the load, else 0.
+    /// For `Jump` and `Turn` the address of the branch's 32-bit field, for `Indirect` that of the load, else 0.
     pub(crate) patch: u64,
     /// The stub that leaves to the engine; 0 for `Indirect`.
     pub(crate) stub: u64,

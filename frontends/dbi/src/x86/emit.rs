@@ -31,6 +31,8 @@ pub(crate) struct Emitter {
     pub(super) mode: Mode,
     /// The hook at the block's first instruction has been seen to.
     pub(super) past_hook: bool,
+    /// Nothing that stands before the first instruction is to be run again each time a loop comes back to it.
+    pub(super) loops: bool,
     pub(crate) mirror: Option<Mirror>,
 }
 
@@ -54,6 +56,7 @@ impl Emitter {
             rcx_aside: false,
             mode: Mode::BARE,
             past_hook: false,
+            loops: false,
             mirror,
         }
     }
@@ -77,6 +80,7 @@ impl Emitter {
         if self.mode.may_settle() {
             self.leave_if_settled(block);
         }
+        self.loops = !compare && !self.past_hook && !self.mode.may_settle() && place.runs.is_none();
         if let Some(runs) = place.runs {
             self.count_run(block.start, runs);
         }

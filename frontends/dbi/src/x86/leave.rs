@@ -16,8 +16,13 @@ impl Emitter {
     pub(super) fn jcc(&mut self, insn: &Insn) {
         // iced numbers condition codes from 1 in the hardware's order.
         let condition = insn.decoded.condition_code() as u8 - 1;
+        let target = insn.decoded.near_branch_target();
+        let turn = self.turns_back(target);
         let field = self.out.hot.jcc_open(condition);
-        self.link_exit(field, insn.decoded.near_branch_target());
+        match turn {
+            Some(entry) => self.link_turn(field, target, entry),
+            None => self.link_exit(field, target),
+        }
     }
 
     pub(super) fn leaves(&mut self, index: usize, insn: &Insn) {

@@ -37,6 +37,7 @@ mod scaled;
 mod temporaries;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod vectors;
 mod x87;
 mod x87_values;
@@ -61,6 +62,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Policy;
 use shadowgrind_core::step::Predicate;
 use temporaries::Temporaries;
+use turns::Beginning;
 
 /// Settings of annotation.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +118,8 @@ pub(crate) struct Mirror {
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
     temporaries: Temporaries,
+    /// Where a turn of the block begins, if it is a loop.
+    beginning: Option<Beginning>,
     /// The present instruction is an exchange that holds the lock.
     locked: bool,
     /// The superblock's code is complete: what follows cannot be reached.
@@ -150,6 +154,7 @@ impl Mirror {
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
             temporaries: Temporaries::default(),
+            beginning: None,
             locked: false,
             ended: false,
             recorded: Vec::new(),
@@ -249,6 +254,7 @@ impl Emitter {
         if mirror.settings.appends {
             self.make_room(block);
         }
+        self.begin_turns(block);
     }
 
     /// Instruction `index` of `block` with its annotations.

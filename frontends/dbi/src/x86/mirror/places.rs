@@ -42,7 +42,7 @@ impl Emitter {
         }
     }
 
-    fn shadow_memory(&self, n: u8) -> Mem {
+    pub(super) fn shadow_memory(&self, n: u8) -> Mem {
         Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::vector(usize::from(n)))))
     }
 

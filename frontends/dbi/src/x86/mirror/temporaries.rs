@@ -43,6 +43,9 @@ pub(super) struct Temporaries {
     held: [Option<u8>; 16],
     /// Registers that the present instruction's annotation reads, as a mask.
     pinned: u16,
+    /// Index of the last instruction of the loop's turn, and guest registers whose shadows a turn hands to the next, as a
+    /// mask.
+    turn: Option<(usize, u16)>,
 }
 
 impl Temporaries {
@@ -55,6 +58,23 @@ impl Temporaries {
         self.picked.clear();
         self.held = [None; 16];
         self.pinned = 0;
+        self.turn = None;
+    }
+
+    /// Registers that no instruction up to that of index `last` uses.
+    pub(super) fn unused_up_to(&self, last: usize) -> Vec<u8> {
+        let used = self.used[..=last].iter().fold(0, |mask, used| mask | used);
+        (0..16).rev().filter(|n| used >> n & 1 == 0).collect()
+    }
+
+    /// A turn, which ends with the instruction of index `last`, hands the shadows of these guest registers to the next.
+    pub(super) fn begin_turn(&mut self, last: usize, carried: &[u8]) {
+        self.turn = Some((last, carried.iter().fold(0, |mask, n| mask | 1 << n)));
+    }
+
+    /// For each guest vector register, the register set aside that holds its shadow.
+    pub(super) fn held(&self) -> [Option<u8>; 16] {
+        self.held
     }
 
     /// Registers that are set aside, by place.
@@ -72,6 +92,16 @@ impl Temporaries {
         rest.iter().position(|mask| mask >> n & 1 == 1)
     }
 
+    /// Number of instructions from now on that do not use the shadow of guest register `n`, in this turn of a loop or the next;
+    /// nothing if none does.
+    fn next_read(&self, n: u8) -> Option<usize> {
+        let carried = |&(last, carried): &(usize, u16)| self.index <= last && carried >> n & 1 == 1;
+        let Some((last, _)) = self.turn.filter(carried) else { return self.next_use(n) };
+        let uses = |mask: &u16| mask >> n & 1 == 1;
+        let rest = self.used[self.index..=last].iter().skip(1).position(uses);
+        rest.or_else(|| Some(last - self.index + self.used[..=last].iter().position(uses)?))
+    }
+
     /// A register to set aside: of those not used now, the one that is used last. `unused`: only one that is not used any
     /// more at all.
     fn choose(&self, unused: bool) -> Option<u8> {
@@ -85,7 +115,7 @@ impl Temporaries {
     /// Instruction at which the value of `register` is wanted again.
     fn wanted(&self, register: u8) -> Option<usize> {
         let held = (0..16).filter(|&n| self.held[usize::from(n)] == Some(register));
-        held.filter_map(|n| self.next_use(n)).min()
+        held.filter_map(|n| self.next_read(n)).min()
     }
 
     /// A register that is set aside to be overwritten: the one that is wanted last, or only one that is not `wanted`.
@@ -97,7 +127,7 @@ impl Temporaries {
     }
 
     /// `register` holds no shadow any more.
-    fn drop_held(&mut self, register: u8) {
+    pub(super) fn drop_held(&mut self, register: u8) {
         self.held.iter_mut().filter(|held| **held == Some(register)).for_each(|held| *held = None);
     }
 }
@@ -166,7 +196,7 @@ impl Emitter {
         (first..=UPPER[0]).rev().collect()
     }
 
-    fn set_aside(&mut self, register: u8) -> u8 {
+    pub(super) fn set_aside(&mut self, register: u8) -> u8 {
         let places = &self.mirror().temporaries.aside;
         let place = places.iter().position(Option::is_none).expect("a place to set a register aside");
         let mem = self.aside(place);
@@ -234,7 +264,7 @@ impl Emitter {
         }
     }
 
-    fn put_back(&mut self, registers: u16) {
+    pub(super) fn put_back(&mut self, registers: u16) {
         let mut any = false;
         for (place, aside) in self.mirror().temporaries.aside.into_iter().enumerate() {
             let wanted = aside.filter(|aside| registers >> aside.register & 1 == 1);
