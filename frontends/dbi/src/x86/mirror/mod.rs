@@ -20,6 +20,8 @@ mod guard;
 mod half;
 pub(crate) mod isolation;
 mod lanes;
+#[cfg(test)]
+mod listings;
 mod liveness;
 mod logic;
 mod logic_vex;

@@ -9,11 +9,13 @@ use crate::x86::discover::discovered;
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, Instruction, Mnemonic, OpKind};
-use shadowgrind_core::shadow::Policy;
 
-const START: u64 = 0x1000_0000;
-const CONTEXT: u64 = 0x4000_0000;
-const CODE: u64 = 0x4100_0000;
+pub(super) const START: u64 = 0x1000_0000;
+pub(super) const CONTEXT: u64 = 0x4000_0000;
+pub(super) const CODE: u64 = 0x4100_0000;
+pub(super) const COLD: u64 = CODE + 0x10_0000;
+pub(super) const EXIT: u64 = CONTEXT + 0x2_8000;
+pub(super) const CONSTANTS: u64 = CONTEXT + 0x2_9000;
 
 /// Guest code of all kinds that annotations see to: moves, arithmetic, conversions, comparisons, shuffles, stores,
 /// general registers, clears, and a way out in between.
@@ -60,29 +62,35 @@ fn decode(code: &Asm) -> Vec<Instruction> {
     Decoder::with_ip(64, code.code(), code.base(), DecoderOptions::NONE).into_iter().collect()
 }
 
-/// The emitter that has just emitted it.
+/// The emitter that has just emitted it, under the first shadow whose rule is inline.
 fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
+    let kind = ShadowKind::ALL.iter().copied().find(|kind| kind.inline().is_some()).unwrap();
+    emitted_for(kind, guest, mode, in_registers)
+}
+
+/// The emitter that has just emitted `guest` for this shadow.
+pub(super) fn emitted_for(kind: ShadowKind, guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     let frame = Frame {
         context: CONTEXT,
         branch_tables: std::array::from_fn(|n| CONTEXT + 0x10_0000 * (n as u64 + 1)),
-        index_bits: CONTEXT + 0x7000,
-        exit: CONTEXT + 0x8000,
-        ib_misses: std::array::from_fn(|n| CONTEXT + 0x8100 + 0x40 * n as u64),
-        syscall: CONTEXT + 0x8300,
-        function_returned: CONTEXT + 0x8400,
-        evaluate: CONTEXT + 0x8480,
+        index_bits: CONTEXT + 0x2_7000,
+        exit: EXIT,
+        ib_misses: std::array::from_fn(|n| CONTEXT + 0x2_8100 + 0x40 * n as u64),
+        syscall: CONTEXT + 0x2_8300,
+        function_returned: CONTEXT + 0x2_8400,
+        evaluate: CONTEXT + 0x2_8480,
     };
     let settings = Settings {
         in_registers,
-        records: false,
-        appends: false,
+        records: kind.records(),
+        appends: kind.appends(),
         roundings: false,
-        policy: &Policy::SEEDED,
-        rule: ShadowKind::ALL.iter().find_map(|kind| kind.inline()).map(|inline| inline.rule),
+        policy: kind.policy(),
+        rule: kind.inline().map(|inline| inline.rule),
         doubt: None,
         suspicion: None,
-        constants: CONTEXT + 0x9000,
-        atomics: CONTEXT + 0xa000,
+        constants: CONSTANTS,
+        atomics: CONTEXT + 0x2_a000,
         guest_end: 1 << 45,
         vdso: (0, 0),
         has_avx512: in_registers > 0,
@@ -92,7 +100,7 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     let mut emitter = Emitter::new(frame, Some(Mirror::new(settings)));
     let block = discovered(START, &guest.concat(), 0);
     assert_eq!(block.insns.len(), guest.len(), "all of the code is one superblock");
-    let place = Placement { hot: CODE, cold: CODE + 0x10_0000, first_exit: 0, runs: None };
+    let place = Placement { hot: CODE, cold: COLD, first_exit: 0, runs: None };
     emitter.emit(&block, place, mode, false);
     emitter
 }
