@@ -23,6 +23,7 @@ mod history;
 mod influences;
 mod linear;
 mod local_error;
+mod magic;
 pub mod measure;
 mod number;
 mod operations;

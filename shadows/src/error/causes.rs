@@ -190,7 +190,7 @@ impl Causes {
         let (key, is_negative) = key(x)?;
         let known = self.known.get(place(key))?.as_ref().filter(|known| known.key == key)?;
         let is_turned = known.is_negative != is_negative;
-        Some(if is_turned { known.real.scaled(x.format, true, 0) } else { known.real.clone() })
+        Some(if is_turned { known.real.scaled(known.real.format(), true, 0) } else { known.real.clone() })
     }
 
     fn keep(&mut self, x: &Observed<'_, f64>, real: Real) {
@@ -276,5 +276,27 @@ mod tests {
         assert_eq!(branch.map(|branch| &branch.causes[..]), Some(&[ADD][..]), "{findings:?}");
         let cause = findings.iter().find(|finding| finding.site == ADD);
         assert_eq!(cause.map(|cause| cause.kind), Some(FindingKind::Accumulation));
+    }
+
+    /// A sum of floats, its sign turned over and then widened, is measured as the float it is.
+    #[test]
+    fn a_turned_sign_keeps_the_format() {
+        let mut shadow = <ErrorShadow as Shadow>::new(&Settings::default());
+        let x = [0.1_f32, 0.7].map(|x| u128::from(x.to_bits()));
+        let r = 0.1_f32 + 0.7;
+        let lane = Lane {
+            site: ADD,
+            op: Op::Add,
+            from: Format::F32,
+            to: Format::F32,
+            x: &x,
+            r: r.to_bits().into(),
+            shadows: &[None, None],
+        };
+        let error = shadow.op(&lane).expect("the sum is not exact");
+        let turned = shadow.widen(-error, Format::F32, Format::F64);
+        let seen =
+            Observed { format: Format::F64, bits: (-f64::from(r)).to_bits().into(), shadow: Some(&turned) };
+        assert!(Shadow::error_bits(&shadow, seen).is_some_and(|bits| bits <= 1.0));
     }
 }

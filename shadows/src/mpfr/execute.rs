@@ -76,6 +76,10 @@ impl MpfrShadow {
         if let Some(kept) = exact::left_alone(lane).or_else(|| self.selected(lane)) {
             return lane.shadows[kept].cloned();
         }
+        if self.unrounds(lane) {
+            self.history.push_exact(id, lane);
+            return None;
+        }
         if lane.op == Op::Nextafter && lane.shadows.iter().all(Option::is_none) {
             // A number chosen for what it is in its format: no other is meant.
             return None;

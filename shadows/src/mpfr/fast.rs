@@ -33,8 +33,11 @@ pub use made::{Became, Made};
 const F64: Format = Format::F64;
 /// Exponents are moderate up to this, either way: no residual under- or overflows.
 const MODERATE: u64 = 480;
-/// The exponent field of 2^52, the larger addend of sums that are meant as roundings.
+/// The exponent field of 2^52, the larger addend of sums that are meant as roundings to integers.
 const ROUNDING_FIELD: u64 = 1023 + 52;
+/// The least exponent field of what is added to round to fractions, and the distance to the greatest.
+const LEAST_MAGIC: u64 = ROUNDING_FIELD - MAGIC_SPAN;
+const MAGIC_SPAN: u64 = super::magic::FRACTION_BITS as u64;
 
 /// Stand-in for an operand without a shadow, but for its value.
 const NOTHING: &Real = &Real::NOTHING;

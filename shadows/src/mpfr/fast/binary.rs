@@ -2,7 +2,7 @@
 
 use shadowgrind_core::shadow::Lane;
 
-use super::{Binary, F64, Found, ROUNDING_FIELD, field};
+use super::{Binary, F64, Found, LEAST_MAGIC, MAGIC_SPAN, field};
 use crate::mpfr::blame::{Amplifications, Merging, Roundings};
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
@@ -52,10 +52,13 @@ impl<E: Elementary> Binary<'_, E> {
         [exponent(0), exponent(1)]
     }
 
-    /// Tells whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer).
+    /// Tells whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer) and
+    /// [`MpfrShadow::unrounds`](super::MpfrShadow::unrounds).
     #[inline(always)]
     pub(super) fn may_round(&self) -> bool {
-        let rounds = |index: usize| self.shadows[index].is_none() & (field(self.x[index]) == ROUNDING_FIELD);
+        let rounds = |index: usize| {
+            self.shadows[index].is_none() & (field(self.x[index]).wrapping_sub(LEAST_MAGIC) <= MAGIC_SPAN)
+        };
         self.row.is_sum() & (rounds(0) | rounds(1))
     }
 
