@@ -145,7 +145,8 @@ pub fn correct_digits(format: Format, bits: u128, real: &Float) -> f64 {
         return 0.0;
     }
     let relative = Float::with_val(64, Float::with_val(real.prec(), &float - real) / real);
-    let digits = -relative.abs().log10().to_f64();
+    let (fraction, exponent) = relative.to_f64_exp();
+    let digits = -(fraction.abs().log10() + f64::from(exponent) * std::f64::consts::LOG10_2);
     if digits > 0.0 { digits.min(digits_of(format)) } else { 0.0 }
 }
 

@@ -37,21 +37,31 @@ impl Compared {
         let differs = |text: &String| first_difference(&printed, text).is_some();
         // NaN has a sign in floats only.
         let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
-        let text = written(&real);
-        let exact = Some(text.clone()).filter(|text| !both_nan && differs(text));
-        let (is_sure, is_known) = match shadow.noise() {
-            noise if noise.is_finite() && real.is_finite() => {
-                let noise = Float::with_val(64, 1) << noise.ceil() as i32;
-                let bits = real.prec() + 2;
-                let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
-                let ends = ends.map(|end| written(&end));
-                let is_sure = ends.iter().all(|end| differs(end) == exact.is_some());
-                (is_sure, ends.iter().all(|end| *end == text))
-            }
-            noise => (noise == f32::NEG_INFINITY, noise == f32::NEG_INFINITY),
+        let exact = |text: String| Some(text).filter(|text| !both_nan && differs(text));
+        let noise = Some(shadow.noise()).filter(|noise| noise.is_finite() && real.is_finite());
+        let Some(noise) = noise else {
+            let is_exact = shadow.noise() == f32::NEG_INFINITY;
+            return Compared { exact: exact(written(&real)), is_sure: is_exact, is_known: is_exact };
         };
-        Compared { exact, is_sure, is_known }
+        let noise = Float::with_val(64, 1) << noise.ceil() as i32;
+        let bits = real.prec() + 2;
+        let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
+        let [low, high] = ends.map(|end| written(&end));
+        if low == high {
+            // Rounding keeps the order: what is between has that text too.
+            return Compared { exact: exact(low), is_sure: true, is_known: true };
+        }
+        let exact = exact(written(&real));
+        let is_sure = [&low, &high].into_iter().all(|end| differs(end) == exact.is_some());
+        Compared { exact, is_sure, is_known: false }
     }
+}
+
+/// k where the last bit of `x` that is set is worth 2ᵏ; nothing for zero, infinities and NaN.
+fn last_bit(x: &Float) -> Option<i64> {
+    let significand = x.get_significand()?;
+    let below = i64::from(significand.significant_bits()) - i64::from(significand.find_one(0)?);
+    Some(i64::from(x.get_exp()?) - below)
 }
 
 /// A real to be written down, and the format of its float, before that was promoted.
@@ -79,14 +89,20 @@ impl Expand for Written<'_> {
         let shift = shift.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         let magnitude = self.0.clone().abs() << shift;
         let cut = |round| magnitude.to_sign_string_exp_round(base.radix().into(), Some(most.max(2)), round);
-        let ((_, text, point), (_, above, point_above)) = (cut(Round::Zero), cut(Round::Up));
+        let (_, text, point) = cut(Round::Zero);
         let value = |c: u8| char::from(c).to_digit(16).unwrap_or(0) as u8;
-        Digits {
-            base,
-            digits: text.bytes().map(value).collect(),
-            point: point.unwrap_or(0).into(),
-            more: (text, point) != (above, point_above),
-        }
+        let digits: Vec<u8> = text.bytes().map(value).collect();
+        let more = match last_bit(&magnitude) {
+            // Of n bits after the point the last is worth 5 in the nth decimal.
+            Some(last @ ..0) if base == Base::Ten => {
+                i64::from(point.unwrap_or(0)) - last > digits.len() as i64
+            }
+            _ => {
+                let (_, above, point_above) = cut(Round::Up);
+                (text, point) != (above, point_above)
+            }
+        };
+        Digits { base, digits, point: point.unwrap_or(0).into(), more }
     }
 
     fn nearest(&self, format: Format) -> u128 {
