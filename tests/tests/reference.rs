@@ -48,8 +48,10 @@ fn derivatives_agree_with_their_reference_path() {
     });
 }
 
-/// Guests with instructions of all kinds: moves of lanes, of floats in half precision, and from turn to turn of a loop.
-const LANES: [(&str, &str); 3] = [("lanes.c", "-DKIND=8"), ("half.c", "-DKIND=4"), ("turns.c", "-DKIND=8")];
+/// Guests with instructions of all kinds: moves of lanes, of floats in half precision, and from turn to turn of a loop; signs of
+/// floats in general registers.
+const LANES: [(&str, &str); 4] =
+    [("lanes.c", "-DKIND=8"), ("half.c", "-DKIND=4"), ("turns.c", "-DKIND=8"), ("signs.c", "-DKIND=8")];
 
 #[test]
 fn lanes_agree_with_their_reference_path() {

@@ -78,6 +78,26 @@ pub(super) fn test_mask(code: &mut Asm) {
     code.raw(&[0xc5, 0xf9, 0x98, 0xc9]);
 }
 
+/// Compares 4 or 8 bytes of `reg` with memory. Writes the flags.
+pub(super) fn compare(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
+    memory(code, &[0x3b], reg, mem, bytes, 0);
+}
+
+/// `test reg, reg`, of 4 or 8 bytes. Writes the flags.
+pub(super) fn test(code: &mut Asm, reg: Gpr, bytes: usize) {
+    let high = reg >> 3;
+    code.raw(&[0x40 | u8::from(bytes == 8) << 3 | high << 2 | high, 0x85, 0xc0 | (reg & 7) * 9]);
+}
+
+/// `xor byte ptr [mem], 0x80`. Writes the flags.
+pub(super) fn turn_sign(code: &mut Asm, mem: Mem) {
+    memory(code, &[0x80], 6, mem, 1, 1);
+    code.raw(&[0x80]);
+}
+
+/// The condition "sign": the result is negative.
+pub(super) const SIGN: u8 = 8;
+
 /// The condition "no sign": the result is not negative.
 pub(super) const NO_SIGN: u8 = 9;
 

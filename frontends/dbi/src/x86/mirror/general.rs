@@ -57,6 +57,7 @@ impl Emitter {
                 self.guest(at);
                 self.clear_results(at);
             }
+            General::Bits if self.sign_alone(at) => {}
             General::Bits | General::ExtendHalf => self.bits(at),
             General::Address => {
                 let terms = [insn.memory_base(), insn.memory_index()].map(general_number);

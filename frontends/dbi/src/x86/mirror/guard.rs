@@ -191,7 +191,7 @@ impl Emitter {
         self.out.hot.jmp(stub);
     }
 
-    fn jump_if_not_equal(&mut self, stub: u64) {
+    pub(super) fn jump_if_not_equal(&mut self, stub: u64) {
         let field = self.out.hot.jcc_open(NOT_EQUAL);
         self.out.hot.patch(field, stub);
     }

@@ -36,6 +36,7 @@ mod reencodings;
 mod retarget;
 mod rounding;
 mod scaled;
+mod signs;
 mod temporaries;
 #[cfg(test)]
 mod tests;
