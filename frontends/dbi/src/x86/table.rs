@@ -6,7 +6,7 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::ToInteger;
+use shadowgrind_core::step::{Bitwise, ToInteger};
 
 /// Lanes of a vector register that an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +81,9 @@ pub(crate) enum Row {
     /// Lanes from memory at vector-indexed addresses, under a mask; the format stands for the lanes' width.
     Gather(Format),
     /// Bitwise and, or, xor, and-not.
-    Logic(Format),
+    Logic(Integral, Lanes),
     /// Vector integer arithmetic whose result may still be a float of this width: shifts and sums of exponents.
-    Trick(Format),
+    Trick(Integral, Format),
     /// Integers are made of digits, in general registers or vectors: what had a shadow loses it.
     Digits,
     /// Compares lanes into masks, by the immediate or the mnemonic's predicate.
@@ -102,6 +102,111 @@ pub(crate) enum Row {
     X87(X87),
     /// General registers.
     General(General),
+}
+
+/// Lanes of a bitwise operation, as its name says them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Lanes {
+    /// Of this format.
+    Of(Format),
+    /// The name says nothing: floats of either width may be in them, and a wide lane of zeros may be one of them.
+    Untyped,
+}
+
+impl Lanes {
+    /// The format that lanes are taken to have.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Lanes::Of(format) => format,
+            Lanes::Untyped => Format::F64,
+        }
+    }
+}
+
+/// Operation on bits: of words, or of the lanes of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Integral {
+    And,
+    /// The complement of the first operand, and the second.
+    AndNot,
+    Or,
+    Xor,
+    Add,
+    /// Adds the carry flag, too.
+    AddCarry,
+    Subtract,
+    /// Subtracts the carry flag, too.
+    SubtractBorrow,
+    Increment,
+    Decrement,
+    Multiply,
+    ShiftLeft,
+    ShiftRight,
+    /// The sign comes in.
+    ShiftRightSigned,
+    /// Each lane by a count of its own.
+    ShiftEach,
+    RotateLeft,
+    RotateRight,
+    /// Bits of a second operand come in.
+    ShiftLeftDouble,
+    /// Bits of a second operand come in.
+    ShiftRightDouble,
+    /// Bits below a number, given by an operand.
+    Low,
+    /// Bits from one number on, so many.
+    Field,
+    /// Low bits, put where a mask has bits.
+    Deposit,
+    /// Bits where a mask has bits, put together.
+    Extract,
+    /// One bit, set, cleared or inverted.
+    Bit,
+    /// The larger or the smaller.
+    Extreme,
+}
+
+impl Integral {
+    /// Its name among steps.
+    pub(crate) fn bitwise(self) -> Bitwise {
+        match self {
+            // What is taken out by all of a mask's bits, or put where they are, is that.
+            Integral::And | Integral::Deposit | Integral::Extract => Bitwise::And,
+            Integral::AndNot => Bitwise::AndNot,
+            Integral::Low => Bitwise::Low,
+            Integral::Xor => Bitwise::Xor,
+            Integral::Add | Integral::AddCarry | Integral::Increment => Bitwise::Sum,
+            Integral::Subtract | Integral::SubtractBorrow | Integral::Decrement => Bitwise::Difference,
+            Integral::Multiply => Bitwise::Product,
+            _ => Bitwise::Other,
+        }
+    }
+
+    /// Tells whether the result is zero if both operands are the same.
+    pub(crate) fn clears_equals(self) -> bool {
+        matches!(self, Integral::Xor | Integral::AndNot | Integral::Subtract)
+    }
+
+    /// Tells whether it shifts one operand, all of it by one count.
+    pub(crate) fn shifts(self) -> bool {
+        matches!(self, Integral::ShiftLeft | Integral::ShiftRight | Integral::ShiftRightSigned)
+    }
+
+    /// Tells whether it shifts two operands as one, by a count.
+    pub(crate) fn shifts_two(self) -> bool {
+        matches!(self, Integral::ShiftLeftDouble | Integral::ShiftRightDouble)
+    }
+
+    /// Tells whether it rotates.
+    pub(crate) fn rotates(self) -> bool {
+        matches!(self, Integral::RotateLeft | Integral::RotateRight)
+    }
+
+    /// Tells whether the second operand has digits of the result, and is no count.
+    pub(crate) fn takes_two(self) -> bool {
+        use Integral::{Bit, Decrement, Field, Increment, ShiftEach};
+        !self.shifts() && !self.rotates() && !matches!(self, Bit | Decrement | Field | Increment | ShiftEach)
+    }
 }
 
 impl Row {
@@ -166,8 +271,8 @@ pub(crate) enum X87 {
     Extract,
     /// Exchanges two registers.
     Exchange,
-    /// Moves conditionally.
-    ConditionalMove,
+    /// Moves if a condition holds, by the processor's number for it.
+    ConditionalMove(u8),
     /// Compares with the top, into flags or status.
     Compare,
     /// Frees a register.
@@ -206,7 +311,7 @@ pub(crate) enum General {
     /// Reverses bytes on the way.
     MoveReversed,
     /// Logical, shift and integer operations whose result may still be a float.
-    Bits,
+    Bits(Integral),
     /// A sum of registers or constants, made as an address, that may still be a float.
     Address,
     /// Inverts all bits, or negates as an integer: undone by a second time, so the shadow stays.

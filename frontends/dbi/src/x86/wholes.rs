@@ -7,7 +7,7 @@
 use super::rounding::Place;
 use super::rows;
 use super::superblock::Insn;
-use super::table::{General, Row, X87};
+use super::table::{General, Integral, Row, X87};
 use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 
@@ -53,16 +53,12 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
 
 /// Tells whether the instruction cuts bits out of a word, or puts some in.
 fn joins(insn: &Instruction) -> bool {
-    use Mnemonic::{
-        And, Andn, Andnpd, Andpd, Andps, Or, Orpd, Orps, Pand, Pandn, Por, Vandnpd, Vandpd, Vandps, Vorpd,
-        Vorps, Vpand, Vpandn, Vpor,
-    };
     let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
-    let of_vectors = [
-        Andps, Vandps, Orps, Vorps, Andpd, Vandpd, Andnpd, Vandnpd, Orpd, Vorpd, Pand, Vpand, Pandn, Vpandn,
-        Por, Vpor,
-    ];
-    (matches!(insn.mnemonic(), And | Or | Andn) || of_vectors.contains(&insn.mnemonic()))
+    let by = match rows::row(insn) {
+        Row::General(General::Bits(by)) | Row::Logic(by, _) => by,
+        _ => return false,
+    };
+    matches!(by, Integral::And | Integral::AndNot | Integral::Or)
         && insn.op0_kind() == OpKind::Register
         && is_wide(insn.op0_register())
 }
@@ -122,7 +118,8 @@ fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
     for insn in insns[n + 1..].iter().take(HORIZON).map(|insn| &insn.decoded) {
         let (row, to) = (rows::row(insn), Place::of(insn, 0));
         let moves = matches!(row, Row::Move { .. } | Row::General(General::Move)) && insn.op_count() == 2;
-        let follows = moves || matches!(row, Row::General(General::Bits) | Row::Logic(_) | Row::Trick(_));
+        let follows =
+            moves || matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Trick(..));
         let first = u32::from(moves || insn.op_count() > 2);
         let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
         let is_used = (first..insn.op_count()).any(reads);

@@ -4,11 +4,11 @@ use super::Why;
 use super::build::{Build, XMM_BYTES};
 use super::complete::Value;
 use crate::x86::state;
-use crate::x86::table::Shape;
+use crate::x86::table::{Integral, Shape};
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::{Bitwise, Operand, Place, Predicate, Step, ToInteger};
+use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
 
 /// Number of lanes of a result, for `finish`.
 fn lanes(build: &Build<'_>, format: Format, shape: Shape) -> u16 {
@@ -347,43 +347,23 @@ pub(super) fn compare_flags(build: &mut Build<'_>, format: Format) -> Result<(),
 }
 
 /// Tells whether the instruction only sets its destination to zero: x ⊕ x and its kin.
-fn is_zeroing(build: &Build<'_>) -> bool {
-    use Mnemonic::*;
-    #[rustfmt::skip] // Families stay together.
-    const ZERO_OF_EQUALS: [Mnemonic; 20] = [
-        Xorps, Xorpd, Pxor, Vxorps, Vxorpd, Vpxor, Vpxord, Vpxorq,
-        Andnps, Andnpd, Pandn, Vandnps, Vandnpd, Vpandn, Vpandnd, Vpandnq,
-        Psubd, Psubq, Vpsubd, Vpsubq,
-    ];
+fn is_zeroing(build: &Build<'_>, by: Integral) -> bool {
     let [a, b] = sources(build);
     let same = build.is_register(a)
         && build.is_register(b)
         && build.insn.op_register(a) == build.insn.op_register(b);
-    same && ZERO_OF_EQUALS.contains(&build.insn.mnemonic())
-}
-
-#[rustfmt::skip] // Families stay together.
-fn bitwise(mnemonic: Mnemonic) -> Bitwise {
-    use Mnemonic::*;
-    match mnemonic {
-        Andps | Andpd | Pand | Vandps | Vandpd | Vpand | Vpandd | Vpandq => Bitwise::And,
-        Andnps | Andnpd | Pandn | Vandnps | Vandnpd | Vpandn | Vpandnd | Vpandnq => Bitwise::AndNot,
-        Xorps | Xorpd | Pxor | Vxorps | Vxorpd | Vpxor | Vpxord | Vpxorq => Bitwise::Xor,
-        Paddd | Paddq | Vpaddd | Vpaddq => Bitwise::Sum,
-        Psubd | Psubq | Vpsubd | Vpsubq => Bitwise::Difference,
-        _ => Bitwise::Other,
-    }
+    same && by.clears_equals()
 }
 
 /// Bitwise operations and integer arithmetic. What shifts by counts has one operand that matters.
-pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
+pub(super) fn bits(build: &mut Build<'_>, by: Integral, lane: Format) -> Result<(), Why> {
     let (bytes, to, [a, b]) = (build.width(0), build.place(0)?, sources(build));
-    if is_zeroing(build) {
+    if is_zeroing(build, by) {
         build.clear(to, bytes);
         return build.finish_vector(bytes);
     }
-    let by = bitwise(build.insn.mnemonic());
-    let b = if b < build.operands() && !is_shift(build.insn.mnemonic()) { b } else { a };
+    let b = if b < build.operands() && by.takes_two() { b } else { a };
+    let by = by.bitwise();
     let width = lane.bytes() as u16;
     let x = build.source(a, lane, bytes / width)?;
     let y = if a == b { x } else { build.source(b, lane, bytes / width)? };
@@ -398,21 +378,10 @@ pub(super) fn bits(build: &mut Build<'_>, lane: Format) -> Result<(), Why> {
     build.finish_vector(bytes)
 }
 
-/// Logical shifts of vector lanes that, by whole bytes, only move them.
-pub(super) fn is_byte_shift(build: &Build<'_>) -> bool {
-    use Mnemonic::*;
-    let logical =
-        matches!(build.insn.mnemonic(), Pslld | Psrld | Psllq | Psrlq | Vpslld | Vpsrld | Vpsllq | Vpsrlq);
+/// Tells whether a logical shift of vector lanes only moves their bytes.
+pub(super) fn is_byte_shift(build: &Build<'_>, by: Integral) -> bool {
     let last = build.insn.op_count() - 1;
-    logical && build.insn.op_kind(last) == OpKind::Immediate8 && build.insn.immediate8().is_multiple_of(8)
-}
-
-#[rustfmt::skip] // Families stay together.
-fn is_shift(mnemonic: Mnemonic) -> bool {
-    use Mnemonic::*;
-    matches!(
-        mnemonic,
-        Pslld | Psrld | Psrad | Psllq | Psrlq | Vpslld | Vpsrld | Vpsrad | Vpsllq | Vpsrlq | Vpsraq
-            | Vpsllvd | Vpsrlvd | Vpsravd | Vpsllvq | Vpsrlvq | Vpsravq
-    )
+    matches!(by, Integral::ShiftLeft | Integral::ShiftRight)
+        && build.insn.op_kind(last) == OpKind::Immediate8
+        && build.insn.immediate8().is_multiple_of(8)
 }

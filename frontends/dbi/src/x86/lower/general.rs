@@ -4,8 +4,8 @@ use super::build::{Build, register_place};
 use super::{AddressRecipe, Completion, Why};
 use crate::x86::access::is_write;
 use crate::x86::state;
-use crate::x86::table::General;
-use iced_x86::{Mnemonic, Register, UsedRegister};
+use crate::x86::table::{General, Integral};
+use iced_x86::{Instruction, Mnemonic, Register, UsedRegister};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
 
@@ -25,7 +25,7 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
         General::CompareExchangeWide => compare_exchange_wide(build),
         General::ExchangeAdd => exchange_add(build),
         General::ByteSwap | General::MoveReversed => reversed(build),
-        General::Bits => bits(build),
+        General::Bits(by) => bits(build, by),
         General::Address => address(build),
         // Undone by a second time: the shadow waits for that.
         General::Not => build.finish_general(0),
@@ -119,7 +119,7 @@ fn extend(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
-    let flag = build.condition(condition(build.insn.mnemonic()));
+    let flag = build.condition(condition(build.insn));
     let (from, to, bytes) = (build.place(1)?, build.place(0)?, build.width(0));
     if from != to && may_hold(build, 0) && may_hold(build, 1) {
         build.step(Step::Unless { flag, skip: 1 });
@@ -129,13 +129,9 @@ fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 /// The processor's number for the condition of a conditional move.
-fn condition(mnemonic: Mnemonic) -> u8 {
-    use Mnemonic::*;
-    const ALL: [Mnemonic; 16] = [
-        Cmovo, Cmovno, Cmovb, Cmovae, Cmove, Cmovne, Cmovbe, Cmova, Cmovs, Cmovns, Cmovp, Cmovnp, Cmovl,
-        Cmovge, Cmovle, Cmovg,
-    ];
-    ALL.iter().position(|&name| name == mnemonic).expect("a conditional move") as u8
+fn condition(insn: &Instruction) -> u8 {
+    // iced counts them as the processor does, after one that stands for none.
+    (insn.condition_code() as u8).checked_sub(1).expect("a conditional move")
 }
 
 fn push(build: &mut Build<'_>) -> Result<(), Why> {
@@ -242,7 +238,7 @@ fn exchange_add(build: &mut Build<'_>) -> Result<(), Why> {
     let (kept, scratch) = (may_hold(build, 1), Place::State(state::SCRATCH));
     if kept && may_hold(build, 0) {
         build.copy(to, scratch, bytes);
-        combine(build, Bitwise::Sum, [0, 1])?;
+        combine(build, Integral::Add, [0, 1])?;
         if from != to {
             build.copy(scratch, from, bytes);
         }
@@ -269,36 +265,9 @@ fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 /// The two operands that decide a bitwise or integer operation; one twice if there is no other.
-fn bit_sources(build: &Build<'_>) -> [u32; 2] {
-    use Mnemonic::*;
-    let name = build.insn.mnemonic();
-    let three = build.operands() > 2 && !matches!(name, Shld | Shrd)
-        || matches!(name, Rorx)
-        || name == Imul && build.insn.op_count() > 2;
-    let (a, b) = if three { (1, 2) } else { (0, 1) };
-    #[rustfmt::skip] // Families stay together.
-    let second_decides = b < build.insn.op_count()
-        && matches!(
-            name,
-            And | Or | Xor | Add | Adc | Sub | Sbb | Andn | Bzhi | Imul | Pdep | Pext | Shld | Shrd
-        );
-    [a, if second_decides { b } else { a }]
-}
-
-/// Effect of an integer operation on general registers.
-fn bitwise(mnemonic: Mnemonic) -> Bitwise {
-    use Mnemonic::*;
-    match mnemonic {
-        // What is taken out by all of a mask's bits, or put where they are, is that.
-        And | Pdep | Pext => Bitwise::And,
-        Andn => Bitwise::AndNot,
-        Bzhi => Bitwise::Low,
-        Xor => Bitwise::Xor,
-        Add | Adc | Inc => Bitwise::Sum,
-        Sub | Sbb | Dec => Bitwise::Difference,
-        Imul => Bitwise::Product,
-        _ => Bitwise::Other,
-    }
+fn bit_sources(build: &Build<'_>, by: Integral) -> [u32; 2] {
+    let (a, b) = if build.insn.op_count() > 2 && !by.shifts_two() { (1, 2) } else { (0, 1) };
+    [a, if b < build.insn.op_count() && by.takes_two() { b } else { a }]
 }
 
 /// An operand of an integer operation: a place, captured, or a constant.
@@ -312,37 +281,36 @@ fn bit_operand(build: &mut Build<'_>, operand: u32, bytes: u16) -> Result<Operan
 }
 
 /// The step of an integer operation on operands `sources`, the result of which is operand 0.
-fn combine(build: &mut Build<'_>, by: Bitwise, [a, b]: [u32; 2]) -> Result<(), Why> {
+fn combine(build: &mut Build<'_>, by: Integral, [a, b]: [u32; 2]) -> Result<(), Why> {
     let (bytes, to) = (build.width(0), build.place(0)?);
     let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
     let x = bit_operand(build, a, bytes)?;
-    let y = match build.insn.mnemonic() {
-        Mnemonic::Inc | Mnemonic::Dec => build.constant(1),
+    let y = match by {
+        Integral::Increment | Integral::Decrement => build.constant(1),
         _ if a == b => x,
         _ => bit_operand(build, b, bytes)?,
     };
     let r = build.after(to, bytes);
-    build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
+    build.step(Step::Bits { by: by.bitwise(), x: [x, y], r, bytes, lane });
     Ok(())
 }
 
-fn bits(build: &mut Build<'_>) -> Result<(), Why> {
-    if !may_hold(build, 0) || build.insn.mnemonic() == Mnemonic::Rorx && !may_hold(build, 1) {
+fn bits(build: &mut Build<'_>, by: Integral) -> Result<(), Why> {
+    let sources = bit_sources(build, by);
+    if !may_hold(build, 0) || by == Integral::RotateRight && !may_hold(build, sources[0]) {
         return Ok(());
     }
-    let is_bit_string = matches!(build.insn.mnemonic(), Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc);
-    if is_bit_string && build.is_memory(0) && build.is_register(1) {
+    if by == Integral::Bit && build.is_memory(0) && build.is_register(1) {
         return Err("bit string in memory");
     }
     let (bytes, to) = (build.width(0), build.place(0)?);
-    let sources = bit_sources(build);
-    if let Some(map) = byte_shift(build, bytes) {
+    if let Some(map) = byte_shift(build, by, bytes) {
         let [from, other] = [build.place(sources[0])?, build.place(sources[1])?];
         build.step(Step::Permute { from: [from, other], to, bytes, map: Map::Fixed(map) });
-    } else if never_a_float(build) {
+    } else if never_a_float(build, by) {
         build.clear(to, bytes);
     } else {
-        combine(build, bitwise(build.insn.mnemonic()), sources)?;
+        combine(build, by, sources)?;
     }
     build.finish_general(0)
 }
@@ -371,27 +339,26 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 /// Tells whether the result is zero, or cannot be told from the operands.
-fn never_a_float(build: &Build<'_>) -> bool {
-    use Mnemonic::*;
+fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
+    use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
     let insn = build.insn;
-    let narrow = build.width(0) < 4;
-    match insn.mnemonic() {
-        Xor | Sub if build.is_register(0) && build.is_register(1) => {
+    match by {
+        Xor | Subtract if build.is_register(0) && build.is_register(1) => {
             insn.op0_register() == insn.op1_register()
         }
         // Of a part of a float, only sign and exponent are changed.
-        And | Or | Xor | Add | Sub | Inc | Dec => false,
-        _ => narrow,
+        And | Or | Xor | Add | Subtract | Increment | Decrement => false,
+        _ => build.width(0) < 4,
     }
 }
 
 /// The map of a shift or rotation by whole bytes.
-fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
-    use Mnemonic::*;
+fn byte_shift(build: &Build<'_>, by: Integral, bytes: u16) -> Option<Box<[u8]>> {
+    use Integral::{RotateLeft, ShiftLeft, ShiftLeftDouble, ShiftRight, ShiftRightDouble, ShiftRightSigned};
     let insn = build.insn;
     let count_at = insn.op_count() - 1;
-    let shifts = matches!(insn.mnemonic(), Shl | Sal | Shr | Sar | Rol | Ror | Rorx | Shld | Shrd);
-    if !shifts || !build.is_immediate(count_at) {
+    let moves = by.shifts() || by.shifts_two() || by.rotates();
+    if !moves || !build.is_immediate(count_at) {
         return None;
     }
     let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
@@ -401,13 +368,13 @@ fn byte_shift(build: &Build<'_>, bytes: u16) -> Option<Box<[u8]>> {
     let (count, bytes) = (count as i16 / 8, bytes as i16);
     // What comes in from the second source of a double shift: the other end of it.
     let second = |i: i16| i.rem_euclid(bytes) + i16::from(SECOND_SOURCE);
-    let source = |i: i16| match insn.mnemonic() {
-        Shld if i < count => second(i - count),
-        Shrd if i + count >= bytes => second(i + count),
-        Shl | Sal | Shld => i - count,
+    let source = |i: i16| match by {
+        ShiftLeftDouble if i < count => second(i - count),
+        ShiftRightDouble if i + count >= bytes => second(i + count),
+        ShiftLeft | ShiftLeftDouble => i - count,
         // What comes in from above is no part of a float, be it zeros or copies of a sign.
-        Shr | Sar | Shrd => i + count,
-        Rol => (i - count).rem_euclid(bytes),
+        ShiftRight | ShiftRightSigned | ShiftRightDouble => i + count,
+        RotateLeft => (i - count).rem_euclid(bytes),
         _ => (i + count).rem_euclid(bytes),
     };
     let byte = |i| if (0..bytes).contains(&i) || i >= i16::from(SECOND_SOURCE) { i as u8 } else { NO_SOURCE };

@@ -52,7 +52,7 @@ fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
         X87::Tangent => tangent(build),
         X87::Extract => extract(build),
         X87::Exchange => exchange(build),
-        X87::ConditionalMove => conditional_move(build),
+        X87::ConditionalMove(condition) => conditional_move(build, condition),
         X87::Compare => compare(build),
         X87::Free => {
             let place = register(build, build.insn.op0_register());
@@ -269,22 +269,8 @@ fn exchange(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
-fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
-    use Mnemonic::*;
-    // Below, equal, below or equal, unordered are the integer conditions b, e, be, p.
-    const CONDITIONS: [(Mnemonic, u8); 8] = [
-        (Fcmovb, 2),
-        (Fcmovnb, 3),
-        (Fcmove, 4),
-        (Fcmovne, 5),
-        (Fcmovbe, 6),
-        (Fcmovnbe, 7),
-        (Fcmovu, 10),
-        (Fcmovnu, 11),
-    ];
-    let name = build.insn.mnemonic();
-    let number = CONDITIONS.iter().find(|row| row.0 == name).ok_or("an x87 move of unknown condition")?.1;
-    let flag = build.condition(number);
+fn conditional_move(build: &mut Build<'_>, condition: u8) -> Result<(), Why> {
+    let flag = build.condition(condition);
     let (from, to) = (register(build, build.insn.op1_register()), stack(build, 0));
     if from != to {
         build.step(Step::Unless { flag, skip: 1 });

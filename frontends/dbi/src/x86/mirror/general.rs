@@ -13,7 +13,7 @@ use super::places::first_byte;
 use crate::x86::asm::{Gpr, RCX, RSP};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
-use crate::x86::table::General;
+use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
 use crate::x86::wholes::{Whole, cuts_by_moving};
 use iced_x86::{OpKind, Register};
@@ -53,12 +53,12 @@ impl Emitter {
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
             General::Not => self.bits(at),
-            General::Bits if clears(insn) => {
+            General::Bits(by) if clears(insn, by) => {
                 self.guest(at);
                 self.clear_results(at);
             }
-            General::Bits if self.sign_alone(at) => {}
-            General::Bits | General::ExtendHalf => self.bits(at),
+            General::Bits(_) if self.sign_alone(at) => {}
+            General::Bits(_) | General::ExtendHalf => self.bits(at),
             General::Address => {
                 let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
                 let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);
@@ -284,9 +284,8 @@ impl Emitter {
 }
 
 /// `xor r, r` and its kin.
-fn clears(insn: &iced_x86::Instruction) -> bool {
-    use iced_x86::Mnemonic::{Sub, Xor};
-    matches!(insn.mnemonic(), Xor | Sub)
+fn clears(insn: &iced_x86::Instruction, by: Integral) -> bool {
+    matches!(by, Integral::Xor | Integral::Subtract)
         && insn.op0_kind() == OpKind::Register
         && insn.op1_kind() == OpKind::Register
         && insn.op0_register() == insn.op1_register()

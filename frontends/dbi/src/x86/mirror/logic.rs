@@ -8,8 +8,9 @@ use super::temporaries::UPPER;
 use super::{At, Settings};
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
+use crate::x86::table::{self, Integral};
 use crate::x86::vector::{Form, Length, Place, Vector, forms};
-use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
 /// The bits of `reg` that are in `rm` too, exclusive or `second`: a truth table over the three.
@@ -51,12 +52,12 @@ impl Lanes {
 
 impl Emitter {
     /// A bitwise instruction on lanes of `format`.
-    pub(super) fn logic(&mut self, at: At<'_>, format: Format) {
+    pub(super) fn logic(&mut self, at: At<'_>, by: Integral, lanes: table::Lanes) {
         let insn = &at.insn().decoded;
-        let Some((form, d, a)) = parts(insn) else { return self.guarded(at) };
+        let Some((form, d, a)) = parts(insn, by) else { return self.guarded(at) };
         let last = insn.op_count() - 1;
         let b = (insn.op_kind(last) == OpKind::Register).then(|| insn.op_register(last).number() as u8);
-        if b == Some(a) && (form == forms::XOR || form == forms::AND_NOT) {
+        if b == Some(a) && by.clears_equals() {
             self.guest(at);
             return self.clear_vector(d);
         }
@@ -65,7 +66,8 @@ impl Emitter {
         let all_held = [Some(d), Some(a), b].into_iter().flatten().all(|n| n < held);
         let Settings { records, wide, .. } = self.mirror().settings;
         // A sign that is set or cleared is the real's as well, which may be on the other side of zero.
-        let stops = records && (is_untyped(insn.mnemonic()) || form != forms::XOR);
+        let typed = lanes != table::Lanes::Untyped;
+        let stops = records && (!typed || form != forms::XOR);
         if !all_held || (!upper && wide) || stops {
             return self.guarded(at);
         }
@@ -75,8 +77,8 @@ impl Emitter {
         let bytes = insn.op0_register().size() as u8;
         // Instructions for narrow floats are used on wide ones, too, being shorter. A wide float's handle is in the half
         // of its cell that has not the sign: as wide lanes, narrow ones keep their shadows or are left to the engine.
-        let format = if records { Format::F64 } else { format };
-        let lanes = Lanes { format, length: Length::of(bytes), bytes, typed: !is_untyped(insn.mnemonic()) };
+        let format = if records { Format::F64 } else { lanes.format() };
+        let lanes = Lanes { format, length: Length::of(bytes), bytes, typed };
         if operand::has_memory(insn) {
             // A constant, as a rule.
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
@@ -265,13 +267,12 @@ impl Emitter {
 }
 
 /// The operation, the destination and the first operand, of instructions on vector registers without decorations.
-fn parts(insn: &Instruction) -> Option<(Form, u8, u8)> {
-    use Mnemonic::*;
-    let form = match insn.mnemonic() {
-        Andps | Andpd | Pand | Vandps | Vandpd | Vpand => forms::AND,
-        Andnps | Andnpd | Pandn | Vandnps | Vandnpd | Vpandn => forms::AND_NOT,
-        Orps | Orpd | Por | Vorps | Vorpd | Vpor => forms::OR,
-        Xorps | Xorpd | Pxor | Vxorps | Vxorpd | Vpxor => forms::XOR,
+fn parts(insn: &Instruction, by: Integral) -> Option<(Form, u8, u8)> {
+    let form = match by {
+        Integral::And => forms::AND,
+        Integral::AndNot => forms::AND_NOT,
+        Integral::Or => forms::OR,
+        Integral::Xor => forms::XOR,
         _ => return None,
     };
     let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
@@ -279,11 +280,4 @@ fn parts(insn: &Instruction) -> Option<(Form, u8, u8)> {
     let first = if insn.op_count() > 2 { 1 } else { 0 };
     (plain && d.is_vector_register())
         .then(|| (form, d.number() as u8, insn.op_register(first).number() as u8))
-}
-
-/// Tells whether the mnemonic says nothing about the lanes: floats of either width may be in them, and a wide lane of
-/// zeros may be one of them.
-fn is_untyped(mnemonic: Mnemonic) -> bool {
-    use Mnemonic::*;
-    matches!(mnemonic, Pand | Pandn | Por | Pxor | Vpand | Vpandn | Vpor | Vpxor)
 }

@@ -311,7 +311,7 @@ impl Emitter {
             }
             Row::Move { .. }
             | Row::Gather(_)
-            | Row::Logic(_)
+            | Row::Logic(..)
             | Row::Arith(..)
             | Row::Unary(..)
             | Row::Fused(..)
@@ -357,8 +357,8 @@ impl Emitter {
             Row::ZeroAll => self.zero_upper(at, true),
             Row::Move { control } => self.vector_move(at, control),
             Row::Gather(format) => self.gather(at, format),
-            Row::Logic(_) | Row::Trick(_) if self.scaled(at) => {}
-            Row::Logic(format) => self.logic(at, format),
+            Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
+            Row::Logic(by, lanes) => self.logic(at, by, lanes),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),

@@ -12,9 +12,9 @@ use super::temporaries::UPPER;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::Constants;
-use crate::x86::table::Row;
+use crate::x86::table::{Integral, Lanes, Row};
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
-use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
 /// Mask registers.
@@ -68,17 +68,18 @@ pub(crate) fn may_scale(insn: &Instruction) -> bool {
 }
 
 fn parts(insn: &Instruction) -> Option<Parts> {
-    use Mnemonic::*;
-    let (sum, cuts) = match insn.mnemonic() {
-        Andps | Vandps => (true, true),
-        Paddd | Psubd | Vpaddd | Vpsubd | Orps | Vorps | Por | Vpor => (true, false),
-        Pslld | Psrld | Psrad | Vpslld | Vpsrld | Vpsrad => (false, false),
+    let (by, untyped) = match rows::row(insn) {
+        Row::Trick(by, Format::F32) => (by, false),
+        Row::Logic(by, lanes) => (by, lanes == Lanes::Untyped),
         _ => return None,
     };
-    let untyped = match rows::row(insn) {
-        Row::Trick(Format::F32) | Row::Logic(Format::F32) => false,
-        Row::Logic(_) => true,
-        row => unreachable!("{row:?}"),
+    let is_single = matches!(rows::row(insn), Row::Trick(..) | Row::Logic(_, Lanes::Of(Format::F32)));
+    let (sum, cuts) = match by {
+        Integral::And if is_single => (true, true),
+        Integral::Add | Integral::Subtract => (true, false),
+        Integral::Or if is_single || untyped => (true, false),
+        _ if by.shifts() => (false, false),
+        _ => return None,
     };
     let last = insn.op_count() - 1;
     let moves_bytes = !sum && insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8().is_multiple_of(8);
@@ -93,8 +94,8 @@ fn parts(insn: &Instruction) -> Option<Parts> {
         _ => Some(Place::Mem(operand::guest_memory(insn))),
     };
     let a = first.number() as u8;
-    let subtracts = matches!(insn.mnemonic(), Psubd | Vpsubd);
-    let adds = subtracts || matches!(insn.mnemonic(), Paddd | Vpaddd);
+    let subtracts = by == Integral::Subtract;
+    let adds = subtracts || by == Integral::Add;
     let parts = Parts { adds, subtracts, d: d.number() as u8, a, b, cuts, untyped, bytes: d.size() as u8 };
     (b != Some(Place::Reg(a))).then_some(parts)
 }
@@ -330,8 +331,9 @@ impl Emitter {
 
 /// Tells whether there can be digits in what `insn` leaves without a shadow: not where it shifts all of them out.
 fn loses_digits(insn: &Instruction) -> bool {
-    use Mnemonic::{Psrad, Psrld, Vpsrad, Vpsrld};
     let last = insn.op_count() - 1;
-    let shifts_right = matches!(insn.mnemonic(), Psrad | Psrld | Vpsrad | Vpsrld);
+    let right = Row::Trick(Integral::ShiftRight, Format::F32);
+    let signed = Row::Trick(Integral::ShiftRightSigned, Format::F32);
+    let shifts_right = [right, signed].contains(&rows::row(insn));
     !(shifts_right && insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8() >= DOUBLE_UPPER_DIGITS)
 }

@@ -84,7 +84,7 @@ impl Emitter {
             X87::Arith(op, exchanged) => self.x87_arithmetic(at, op, exchanged),
             X87::Unary(op) if op.is_arithmetic() => self.x87_operation(at, op, &[0], 0),
             X87::Exchange => self.x87_exchange(at),
-            X87::ConditionalMove => self.x87_conditional_move(at),
+            X87::ConditionalMove(_) => self.x87_conditional_move(at),
             X87::Compare => self.x87_compare(at),
             X87::Free => {
                 let freed = register(at.insn().decoded.op0_register());

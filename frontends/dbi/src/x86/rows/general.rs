@@ -2,6 +2,7 @@
 
 use super::rows;
 use crate::x86::table::General::*;
+use crate::x86::table::Integral;
 use crate::x86::table::Row::{self, *};
 use iced_x86::{Instruction, Mnemonic, Register};
 
@@ -20,8 +21,28 @@ rows! {
     Xadd => General(ExchangeAdd);
     Bswap => General(ByteSwap);
     Movbe => General(MoveReversed);
-    And Or Xor Andn Btr Bts Btc Bzhi Bextr Pdep Pext => General(Bits);
-    Add Adc Sub Sbb Inc Dec Shl Sal Shr Sar Rol Ror Shld Shrd Shlx Shrx Sarx Rorx => General(Bits);
+    And => General(Bits(Integral::And));
+    Andn => General(Bits(Integral::AndNot));
+    Or => General(Bits(Integral::Or));
+    Xor => General(Bits(Integral::Xor));
+    Add => General(Bits(Integral::Add));
+    Adc => General(Bits(Integral::AddCarry));
+    Sub => General(Bits(Integral::Subtract));
+    Sbb => General(Bits(Integral::SubtractBorrow));
+    Inc => General(Bits(Integral::Increment));
+    Dec => General(Bits(Integral::Decrement));
+    Shl Sal Shlx => General(Bits(Integral::ShiftLeft));
+    Shr Shrx => General(Bits(Integral::ShiftRight));
+    Sar Sarx => General(Bits(Integral::ShiftRightSigned));
+    Rol => General(Bits(Integral::RotateLeft));
+    Ror Rorx => General(Bits(Integral::RotateRight));
+    Shld => General(Bits(Integral::ShiftLeftDouble));
+    Shrd => General(Bits(Integral::ShiftRightDouble));
+    Bzhi => General(Bits(Integral::Low));
+    Bextr => General(Bits(Integral::Field));
+    Pdep => General(Bits(Integral::Deposit));
+    Pext => General(Bits(Integral::Extract));
+    Btr Bts Btc => General(Bits(Integral::Bit));
     Not Neg => General(Not);
     Movsb Movsw Movsq => General(MoveString);
     Stosb Stosw Stosd Stosq => General(StoreString);
@@ -49,7 +70,7 @@ pub(super) fn address_row(insn: &Instruction) -> Row {
 
 /// The row of a product: what is wider than its operands is no float.
 pub(super) fn product_row(insn: &Instruction) -> Row {
-    if insn.op_count() > 1 { General(Bits) } else { Digits }
+    if insn.op_count() > 1 { General(Bits(Integral::Multiply)) } else { Digits }
 }
 
 /// The row of a string instruction whose name a vector instruction has too.

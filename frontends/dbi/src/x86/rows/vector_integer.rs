@@ -2,21 +2,40 @@
 //! may still be floats, and all others, whose results are not.
 
 use super::rows;
+use crate::x86::table::Integral::*;
+use crate::x86::table::Lanes::*;
 use crate::x86::table::Row::*;
 use shadowgrind_core::format::Format::*;
 
 #[rustfmt::skip] // Families stay together.
 rows! {
-    Andps Andnps Orps Xorps Vandps Vandnps Vorps Vxorps => Logic(F32);
-    Andpd Andnpd Orpd Xorpd Vandpd Vandnpd Vorpd Vxorpd => Logic(F64);
-    Pand Pandn Por Pxor Vpand Vpandn Vpor Vpxor => Logic(F64);
-    Vpandd Vpandnd Vpord Vpxord => Logic(F32);
-    Vpandq Vpandnq Vporq Vpxorq => Logic(F64);
+    Andps Vandps Vpandd => Logic(And, Of(F32));
+    Andpd Vandpd Vpandq => Logic(And, Of(F64));
+    Pand Vpand => Logic(And, Untyped);
+    Andnps Vandnps Vpandnd => Logic(AndNot, Of(F32));
+    Andnpd Vandnpd Vpandnq => Logic(AndNot, Of(F64));
+    Pandn Vpandn => Logic(AndNot, Untyped);
+    Orps Vorps Vpord => Logic(Or, Of(F32));
+    Orpd Vorpd Vporq => Logic(Or, Of(F64));
+    Por Vpor => Logic(Or, Untyped);
+    Xorps Vxorps Vpxord => Logic(Xor, Of(F32));
+    Xorpd Vxorpd Vpxorq => Logic(Xor, Of(F64));
+    Pxor Vpxor => Logic(Xor, Untyped);
 
-    Paddd Psubd Pmaxsd Pminsd Pmaxud Pminud Vpaddd Vpsubd Vpmaxsd Vpminsd Vpmaxud Vpminud => Trick(F32);
-    Pslld Psrld Psrad Vpslld Vpsrld Vpsrad Vpsllvd Vpsrlvd Vpsravd => Trick(F32);
-    Paddq Psubq Vpaddq Vpsubq Psllq Psrlq Vpsllq Vpsrlq Vpsllvq Vpsrlvq => Trick(F64);
-    Vpmaxsq Vpminsq Vpmaxuq Vpminuq Vpsraq Vpsravq => Trick(F64);
+    Paddd Vpaddd => Trick(Add, F32);
+    Paddq Vpaddq => Trick(Add, F64);
+    Psubd Vpsubd => Trick(Subtract, F32);
+    Psubq Vpsubq => Trick(Subtract, F64);
+    Pmaxsd Pminsd Pmaxud Pminud Vpmaxsd Vpminsd Vpmaxud Vpminud => Trick(Extreme, F32);
+    Vpmaxsq Vpminsq Vpmaxuq Vpminuq => Trick(Extreme, F64);
+    Pslld Vpslld => Trick(ShiftLeft, F32);
+    Psllq Vpsllq => Trick(ShiftLeft, F64);
+    Psrld Vpsrld => Trick(ShiftRight, F32);
+    Psrlq Vpsrlq => Trick(ShiftRight, F64);
+    Psrad Vpsrad => Trick(ShiftRightSigned, F32);
+    Vpsraq => Trick(ShiftRightSigned, F64);
+    Vpsllvd Vpsrlvd Vpsravd => Trick(ShiftEach, F32);
+    Vpsllvq Vpsrlvq Vpsravq => Trick(ShiftEach, F64);
 
     Paddb Paddw Paddsb Paddsw Paddusb Paddusw Psubb Psubw Psubsb Psubsw Psubusb Psubusw
     Vpaddb Vpaddw Vpaddsb Vpaddsw Vpaddusb Vpaddusw Vpsubb Vpsubw Vpsubsb Vpsubsw Vpsubusb Vpsubusw

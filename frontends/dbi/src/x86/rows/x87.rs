@@ -39,7 +39,15 @@ rows! {
     Fxtract => X87(Extract);
 
     Fxch => X87(Exchange);
-    Fcmovb Fcmovnb Fcmove Fcmovne Fcmovbe Fcmovnbe Fcmovu Fcmovnu => X87(ConditionalMove);
+    // Below, equal, below or equal, unordered are the integer conditions b, e, be, p.
+    Fcmovb => X87(ConditionalMove(2));
+    Fcmovnb => X87(ConditionalMove(3));
+    Fcmove => X87(ConditionalMove(4));
+    Fcmovne => X87(ConditionalMove(5));
+    Fcmovbe => X87(ConditionalMove(6));
+    Fcmovnbe => X87(ConditionalMove(7));
+    Fcmovu => X87(ConditionalMove(10));
+    Fcmovnu => X87(ConditionalMove(11));
     Fcom Fcomp Fcompp Fucom Fucomp Fucompp Fcomi Fcomip Fucomi Fucomip Ficom Ficomp Ftst => X87(Compare);
     Ffree Ffreep => X87(Free);
     Finit Fninit Emms Femms => X87(Reset);

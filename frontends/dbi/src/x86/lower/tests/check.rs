@@ -367,8 +367,8 @@ fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
         Row::Integer
             | Row::Digits
             | Row::General(_)
-            | Row::Logic(_)
-            | Row::Trick(_)
+            | Row::Logic(..)
+            | Row::Trick(..)
             | Row::Gap(_)
             | Row::X87(_)
     );
