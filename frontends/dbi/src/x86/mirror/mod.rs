@@ -121,7 +121,7 @@ pub(crate) struct Mirror {
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
     temporaries: Temporaries,
-    /// Where a turn of the block begins, if it is a loop.
+    /// Beginning of a turn, if the block is a loop.
     beginning: Option<Beginning>,
     /// The present instruction is an exchange that holds the lock.
     locked: bool,

@@ -15,7 +15,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Derivatives;
 
-/// What becomes of a sign.
+/// Fate of a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Cleared,
