@@ -85,8 +85,8 @@ pub(super) fn compare(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
 
 /// `test reg, reg`, of 4 or 8 bytes. Writes the flags.
 pub(super) fn test(code: &mut Asm, reg: Gpr, bytes: usize) {
-    let high = reg >> 3;
-    code.raw(&[0x40 | u8::from(bytes == 8) << 3 | high << 2 | high, 0x85, 0xc0 | (reg & 7) * 9]);
+    let (high, low) = (reg >> 3, reg & 7);
+    code.raw(&[0x40 | u8::from(bytes == 8) << 3 | high << 2 | high, 0x85, 0xc0 | low << 3 | low]);
 }
 
 /// `xor byte ptr [mem], 0x80`. Writes the flags.
