@@ -366,6 +366,8 @@ pub struct Coverage {
     pub wrapped: Vec<Wrapped>,
     /// Calls that were not looked at, because they are none of the program's business.
     pub left_out: Vec<LeftOut>,
+    /// Floats that are printed without being seen, in words: whose they are, and why.
+    pub unwatched: Vec<&'static str>,
     /// Instructions that met a shadowed value and dropped it.
     pub gaps: Vec<Gap>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.

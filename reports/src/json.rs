@@ -290,6 +290,7 @@ fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
         instructions: coverage.instructions,
         wrapped: wrapped.collect(),
         left_out: left_out.collect(),
+        unwatched: coverage.unwatched.iter().map(|&reason| reason.into()).collect(),
         gaps: gaps.collect(),
         decisions: decisions.collect(),
         overwritten: overwritten.collect(),

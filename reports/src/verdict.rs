@@ -42,6 +42,8 @@ pub struct Verdict {
     pub lost: u64,
     /// Results that may be right only because the shadow's precision was too low to tell.
     pub exhausted: u64,
+    /// True if floats are printed in a way that is not watched.
+    pub unwatched: bool,
     /// True if a higher precision can be asked for.
     pub precise: bool,
     /// Operations that were looked at, where they are counted.
@@ -65,6 +67,7 @@ impl Verdict {
             specials: places(&|cause| topic(cause) == Topic::Special),
             lost: report.coverage.gaps.iter().map(|gap| gap.count).sum(),
             exhausted: report.coverage.exhausted.iter().map(|exhausted| exhausted.count).sum(),
+            unwatched: !report.coverage.unwatched.is_empty(),
             precise: report.settings.precision.is_some(),
             operations: report.coverage.operations,
             doubted: report.confirmation.as_ref().is_some_and(|second| !second.clean),
@@ -115,6 +118,9 @@ impl Verdict {
         if self.outputs == 0 {
             return Some("no float left the program in a way that is watched".to_owned());
         }
+        if self.unwatched {
+            return Some("not all that it prints is seen (see Coverage)".to_owned());
+        }
         if self.operations == Some(0) {
             return Some(
                 "no operation was seen: what the program prints was computed when it was compiled, or read"
@@ -150,6 +156,7 @@ mod tests {
         specials: 0,
         lost: 0,
         exhausted: 0,
+        unwatched: false,
         precise: true,
         operations: Some(7),
         doubted: false,
@@ -162,6 +169,7 @@ mod tests {
             Verdict { outputs: 0, ..RIGHT },
             Verdict { lost: 1, ..RIGHT },
             Verdict { exhausted: 1, ..RIGHT },
+            Verdict { unwatched: true, ..RIGHT },
             Verdict { operations: Some(0), ..RIGHT },
             Verdict { doubted: true, ..RIGHT },
         ] {

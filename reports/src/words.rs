@@ -555,6 +555,9 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
         facts.push(("functions", format!("taken as one operation: {}", functions.join(", "))));
     }
     facts.extend(left_out(document).map(|text| ("left out", text)));
+    if !coverage.unwatched.is_empty() {
+        facts.push(("not seen", coverage.unwatched.join("; ")));
+    }
     facts.extend(document.report.answers.as_ref().map(|answers| ("tape", tape(&answers.tape))));
     facts.extend(decisions(document));
     let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();

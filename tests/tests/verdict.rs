@@ -45,6 +45,7 @@ const SCRIPTS: &[(&str, &str, &[&str], &[&str])] = &[
     ("sums.m", "octave-cli", &["--norc"], &[]),
     ("sums.awk", "gawk", &["-f"], &[]),
     ("sums.awk", "mawk", &["-f"], &[]),
+    ("sums.tcl", "tclsh", &[], &[]),
     ("sums.sql", "sqlite3", &["-init"], &[":memory:", ".quit"]),
 ];
 
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
             }));
         }
     }
+    trials.push(Trial::test("unwatched/ruby", || check_unwatched("unwatched/ruby")));
     trials.push(Trial::test("boxes/go build", || check_boxes("boxes/go build")));
     for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
         for source in sources() {
@@ -309,6 +311,22 @@ fn check_script(
         return Ok(());
     }
     Err(format!("{} {}", report.document["verdict"]["text"], report.document["findings"]).into())
+}
+
+/// A program that prints by functions without names is not clean, and the report says why.
+fn check_unwatched(name: &str) -> Result<(), Failed> {
+    let Some(ruby) = host::find_program("ruby") else {
+        host::skipped(name, "ruby is not installed");
+        return Ok(());
+    };
+    let script = host::tests_dir().join("guests/mpfr/unwatched.rb");
+    let case = Case::new("mpfr", &[], &ruby).arg(script);
+    let report = case.observe()?.report;
+    let says = case.terminal(&[])?;
+    let is_clean = report.document["verdict"]["clean"] == true;
+    let is_said =
+        report.document["coverage"]["unwatched"][0].as_str().is_some_and(|why| says.contains(&why[..15]));
+    if !is_clean && is_said { Ok(()) } else { Err(says.into()) }
 }
 
 /// Zeros that Go prints have the reals of the numbers that were put there, or it is said that these are lost.

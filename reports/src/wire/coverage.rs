@@ -19,6 +19,9 @@ pub struct Coverage<'a> {
     /// Calls of run-time systems that were not looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut<'a>>,
+    /// Floats that are printed without being seen: whose they are, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwatched: Vec<Cow<'a, str>>,
     /// Instructions that met a shadow and dropped it.
     pub gaps: Vec<Gap<'a>>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.

@@ -58,5 +58,5 @@ impl MpfrShadow {
 
 /// Tells whether the sum was known to round when it was made: its real is an integer's then.
 fn is_known(step: &Step, op: Op) -> bool {
-    step.with_lane(op, |lane| exact::rounds_to_integer(lane)).is_some()
+    step.with_lane(op, exact::rounds_to_integer).is_some()
 }

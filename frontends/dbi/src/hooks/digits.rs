@@ -6,6 +6,9 @@
 const CONVERSIONS: &[&str] =
     &["_Py_dg_strtod", "_Py_dg_dtoa", "zend_dtoa", "__strtodg", "__dtoa", "__floatscan"];
 
+/// Tcl's conversions, the one by way of a long integer included.
+const TCL: &[&str] = &["TclParseNumber", "TclDoubleDigits", "Tcl_InitBignumFromDouble"];
+
 /// V8's conversions, mangled, without their parameters.
 const V8: &[&str] = &["_ZN2v84base6StrtodE", "_ZN2v88internal6StrtodE", "_ZN2v84base13DoubleToAsciiE"];
 
@@ -17,6 +20,6 @@ const LIMITS: &[&str] = &["thread_module_exec"];
 
 /// Tells whether the function of this name is one of them.
 pub(super) fn is_conversion(symbol: &str) -> bool {
-    let is_listed = [CONVERSIONS, HASHES, LIMITS].iter().any(|names| names.contains(&symbol));
+    let is_listed = [CONVERSIONS, TCL, HASHES, LIMITS].iter().any(|names| names.contains(&symbol));
     is_listed || V8.iter().any(|name| symbol.starts_with(name))
 }

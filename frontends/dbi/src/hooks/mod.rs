@@ -22,6 +22,7 @@ mod parsers;
 mod placement;
 mod printf;
 mod runtimes;
+mod unwatched;
 
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Formatted, floats};
@@ -30,6 +31,7 @@ pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
 pub(crate) use parsers::{Parse, Parser};
 pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spots, word};
+pub(crate) use unwatched::unwatched;
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;

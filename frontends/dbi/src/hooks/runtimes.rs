@@ -1,4 +1,4 @@
-//! Floats that the run-time systems of Go, JavaScript (V8) and PHP turn into text: functions by symbol, and the notation of
+//! Floats that the run-time systems of Go, JavaScript (V8), PHP and Tcl turn into text: functions by symbol, and the notation of
 //! a call.
 //!
 //! All take the float by value, in the first vector register. Go has a calling convention of its own since 1.17. Where
@@ -26,6 +26,8 @@ pub(crate) enum Runtime {
     JavaScriptExponential,
     /// V8's `DoubleToPrecisionCString(value, precision)`.
     JavaScriptPrecision,
+    /// Tcl's `Tcl_PrintDouble(interpreter, value, to)`, as long as its variable `tcl_precision` is not set.
+    Tcl,
     /// PHP's `zend_gcvt(value, digits, point, letter, …)`.
     Php,
     /// PHP's `smart_str_append_double(to, value, precision, zero_fraction)`.
@@ -49,6 +51,7 @@ pub(super) fn of(symbol: &str) -> Option<(OutputKind, Runtime)> {
     let of_php = |runtime| Some((OutputKind::Php, runtime));
     match symbol {
         "strconv.genericFtoa" => Some((OutputKind::Go, Runtime::Go)),
+        "Tcl_PrintDouble" => Some((OutputKind::Printf, Runtime::Tcl)),
         "runtime.printfloat" => Some((OutputKind::Go, Runtime::GoPrintln)),
         "zend_gcvt" => of_php(Runtime::Php),
         "smart_str_append_double" => of_php(Runtime::PhpAppended),
@@ -70,6 +73,12 @@ pub(super) fn notation(m: &dyn Machine, runtime: Runtime) -> Result<Option<Notat
             exponent_digits: 3,
             words: GO_WORDS,
             ..Notation::new(Style::Scientific, Some(6))
+        }),
+        Runtime::Tcl => Some(Notation {
+            exponent_digits: 0,
+            point_zero: true,
+            words: ["NaN", "Inf"],
+            ..Notation::new(Style::Shortest(Format::F64, Plain::Between(-3, 17)), None)
         }),
         Runtime::JavaScript => Some(java_script(Style::Shortest(Format::F64, Plain::Between(-5, 21)), None)),
         Runtime::JavaScriptFixed => Some(java_script(Style::Fixed, u32::try_from(precision(0)?).ok())),
@@ -166,7 +175,7 @@ mod tests {
         Some(notation(m, runtime).unwrap()?.write(&float))
     }
 
-    /// Texts as Go 1.19, node 20 and PHP 8.2 print them.
+    /// Texts as Go 1.19, node 20, PHP 8.2 and Tcl 8.6 print them.
     #[test]
     fn notations_are_those_of_each_language() {
         let mut m = Fake::called(0x1000);
@@ -190,6 +199,11 @@ mod tests {
         assert_eq!(text(Runtime::Php, 14, 0, upper, -2e-8).as_deref(), Some("-2.0E-8"));
         assert_eq!(text(Runtime::Php, 15, 0, 0, 1e25).as_deref(), Some("1.0e+25"));
         assert_eq!(text(Runtime::Php, 14, 0, 0, 1.0 / 3.0).as_deref(), Some("0.33333333333333"));
+        for (x, printed) in
+            [(1e16, "10000000000000000.0"), (1e17, "1e+17"), (0.0001, "0.0001"), (1e-5, "1e-5")]
+        {
+            assert_eq!(text(Runtime::Tcl, 0, 0, 0, x).as_deref(), Some(printed));
+        }
         assert_eq!(text(Runtime::PhpAppended, 0, -1, 0, 1e25).as_deref(), Some("1.0E+25"));
         assert_eq!(text(Runtime::PhpAppended, 0, 17, 1, 2.0).as_deref(), Some("2.0"));
     }

@@ -149,6 +149,8 @@ impl State {
         let left_out = self.left_out.iter().filter(|(_, calls)| *calls > 0);
         let left_out = left_out.map(|(row, calls)| LeftOut { reason: row.reason, calls: *calls });
         self.report.coverage.left_out = left_out.collect();
+        // Where outputs are named, those are all that matter.
+        self.report.coverage.unwatched = if self.printed { self.unwatched.clone() } else { Vec::new() };
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
         let met = self.gaps.drain().filter(|(_, (_, count))| *count > 0);
         let gaps = met.map(|((site, _), (instruction, count))| Gap { instruction, count, site });

@@ -14,7 +14,7 @@ use super::tree::{self, Tree};
 use crate::context::{COUNTS, FUNCTIONS};
 use crate::engine::Lock;
 use crate::hooks::machine::Machine;
-use crate::hooks::{Hook, LeftOut};
+use crate::hooks::{self, Hook, LeftOut};
 use crate::shadows::ShadowKind;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
@@ -68,7 +68,7 @@ pub(crate) struct State {
     pub(super) parsed: Option<ParsedInputs>,
     pub(super) labels: Vec<Label>,
     /// True if printed floats are outputs.
-    printed: bool,
+    pub(super) printed: bool,
     pub(super) files: HashMap<PathBuf, Arc<ModuleFile>>,
     /// Whose code is where.
     code: Vec<(Range<u64>, Arc<ModuleFile>)>,
@@ -103,6 +103,8 @@ pub(crate) struct State {
     pub(super) python: Option<Python>,
     /// Functions of run-time systems that were not looked at, and the number of calls.
     pub(super) left_out: Vec<(&'static LeftOut, u64)>,
+    /// Run-time systems of which it is not known where they print floats.
+    pub(super) unwatched: Vec<&'static str>,
     /// Shadows of numbers in boxes that others share, by address.
     pub(super) boxes: HashMap<u64, boxes::Shadow>,
     /// Call frame information of files, read when it is asked for.
@@ -203,6 +205,7 @@ impl Session {
             indices: HashMap::new(),
             python: None,
             left_out: Vec::new(),
+            unwatched: Vec::new(),
             boxes: HashMap::new(),
             frames: HashMap::new(),
             erred: HashSet::new(),
@@ -237,6 +240,11 @@ impl Session {
         state.code.push((start..end, file.clone()));
         if let Some(runtime) = file.python {
             state.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
+        }
+        if let Some(reason) = hooks::unwatched(&file.canonical)
+            && !state.unwatched.contains(&reason)
+        {
+            state.unwatched.push(reason);
         }
         let mut added = Vec::new();
         for function in &file.hooked {
