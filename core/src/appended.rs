@@ -181,6 +181,9 @@ pub trait Appended: Rule<Value = Numbered> + Shadow<Words = Numbers> {
         operands: &[Option<Numbered>; MAX_OPERANDS],
     );
 
+    /// So many bytes of records have been appended.
+    fn wrote(&mut self, bytes: usize);
+
     /// Appends lane `n` of a record of some kind. The result has this number.
     #[inline(always)]
     fn append_lane(&mut self, number: u64, kind: &Kind, bytes: &[u8], n: usize) {

@@ -14,7 +14,7 @@ use crate::reals::Reals;
 use crate::rounding::Rounding;
 use Partial::{Factor, Minus, MinusOne, One, Sign, Unless, When, Zero};
 use Residual::{Exact, Never, Rounded, Unknown};
-pub use reads::Reads;
+pub use reads::{OperandFactor, Reads};
 use rules::*;
 
 /// No op has more operands.

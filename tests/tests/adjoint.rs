@@ -46,6 +46,7 @@ fn main() -> ExitCode {
     }
     add("parts".to_owned(), Box::new(check_parts));
     add("tape-in-a-file".to_owned(), Box::new(check_tape_in_a_file));
+    add("tape-is-packed".to_owned(), Box::new(check_tape_is_packed));
     add("gradient-file".to_owned(), Box::new(check_gradient_file));
     add("jacobian".to_owned(), Box::new(check_jacobian));
     add("direction".to_owned(), Box::new(check_direction));
@@ -188,6 +189,19 @@ fn check_tape_in_a_file(name: &str) -> Result<(), Failed> {
     let outside = Case::new("adjoint", &options, &exe).arg("0").arg("0").observe()?;
     let gradients = |seen: &Observed| seen.report.document["gradients"].clone();
     if gradients(&inside) == gradients(&outside) { Ok(()) } else { Err("they differ".into()) }
+}
+
+/// A loop over an array takes less of the tape than was written as it ran, also where it begins and ends at the edges of one.
+fn check_tape_is_packed(name: &str) -> Result<(), Failed> {
+    let source = host::tests_dir().join("../examples/burgers/burgers.cpp");
+    let Some(exe) = built(name, &Recipe::new("g++", "-O3 -g", &source, ""))? else { return Ok(()) };
+    let seen = Case::new("adjoint", &["--input=shift"], &exe).arg("100").arg("20").observe()?;
+    let tape = &seen.report.document["tape"];
+    let count = |what: &str| tape[what].as_u64().ok_or(format!("no {what}"));
+    let (statements, packed, raw) = (count("statements")?, count("bytes")?, count("raw_bytes")?);
+    // A record has the number of its kind and a cell, and eight bytes each.
+    let all = packed <= 3 * statements && raw >= 16 * statements;
+    if all { Ok(()) } else { Err(format!("{statements} operations: {raw} bytes, packed {packed}").into()) }
 }
 
 /// numpy's format, version 1.0: a head of a multiple of 64 bytes, then the numbers.

@@ -51,6 +51,8 @@ pub struct Tape {
     pub values: u64,
     /// Bytes of it all.
     pub bytes: u64,
+    /// Bytes that were written as the program ran, before they were packed.
+    pub raw_bytes: u64,
     /// Seconds from the first seed to the end of the program.
     pub record_s: f64,
     /// Seconds that the answers took.

@@ -79,7 +79,78 @@ impl Arith for Sets {
     }
 }
 
+/// An operand of an operation, or its opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperandFactor {
+    /// Number of the operand.
+    pub operand: usize,
+    /// True for the opposite.
+    pub negated: bool,
+}
+
+/// Values are the operands that they are equal to; nothing if they are anything else.
+struct Names;
+
+impl Arith for Names {
+    type V = Option<OperandFactor>;
+    type M = ();
+
+    fn lit(&self, _x: f64) -> Self::V {
+        None
+    }
+    fn ulps(&self, _n: f64) -> Self::V {
+        None
+    }
+    fn neg(&self, a: Self::V) -> Self::V {
+        a.map(|a| OperandFactor { negated: !a.negated, ..a })
+    }
+    fn abs(&self, _a: Self::V) -> Self::V {
+        None
+    }
+    fn flip(&self, _a: Self::V, _b: Self::V) -> Self::V {
+        None
+    }
+    fn add(&self, _a: Self::V, _b: Self::V) -> Self::V {
+        None
+    }
+    fn sub(&self, _a: Self::V, _b: Self::V) -> Self::V {
+        None
+    }
+    fn mul(&self, _a: Self::V, _b: Self::V) -> Self::V {
+        None
+    }
+    fn div(&self, _a: Self::V, _b: Self::V) -> Self::V {
+        None
+    }
+    fn sqrt(&self, _a: Self::V) -> Self::V {
+        None
+    }
+    fn fma(&self, _a: Self::V, _b: Self::V, _c: Self::V) -> Self::V {
+        None
+    }
+    fn lt(&self, _a: Self::V, _b: Self::V) {}
+    fn eq(&self, _a: Self::V, _b: Self::V) {}
+    fn absent(&self, _s: Self::V) {}
+    fn select(&self, _m: (), _yes: Self::V, _no: Self::V) -> Self::V {
+        None
+    }
+}
+
 impl Op {
+    /// The operand that the partial derivative of an arithmetic row by each operand is, if it is one.
+    pub fn factors(self) -> [Option<OperandFactor>; MAX_OPERANDS] {
+        let x = std::array::from_fn::<_, MAX_OPERANDS, _>(|operand| {
+            Some(OperandFactor { operand, negated: false })
+        });
+        let Some(gradient) = self.arithmetic_gradient(&Names, &x[..self.arity()], None) else {
+            return [None; MAX_OPERANDS];
+        };
+        gradient.partials.map(|partial| match partial {
+            Partial::Factor(_) | Partial::Minus(_) if gradient.divisor.is_none() => partial.value(&Names),
+            _ => None,
+        })
+    }
+
     /// The floats that the partial derivatives of an arithmetic row are made of.
     pub fn reads(self) -> Option<Reads> {
         let gradient = self.sets()?;
@@ -134,5 +205,15 @@ mod tests {
         assert_eq!(by_operand(Op::Div), [Some(by_divisor), Some(([no, yes, no], yes)), None]);
         assert_eq!(by_operand(Op::Sub), [Some(([no; 3], no)), Some(([no; 3], no)), None]);
         assert_eq!(by_operand(Op::Min), [None; 3]);
+    }
+
+    #[test]
+    fn factors_are_operands_or_their_opposites() {
+        let factor = |operand, negated| Some(OperandFactor { operand, negated });
+        assert_eq!(Op::Mul.factors(), [factor(1, false), factor(0, false), None]);
+        assert_eq!(Op::Fnmadd.factors(), [factor(1, true), factor(0, true), None]);
+        for op in [Op::Add, Op::Div, Op::Sqrt, Op::Min, Op::Narrow, Op::Sin] {
+            assert_eq!(op.factors(), [None; 3], "{op:?}");
+        }
     }
 }

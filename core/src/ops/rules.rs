@@ -12,6 +12,7 @@ pub(super) use std::f64::consts::{LN_2, LN_10, LOG2_E, LOG10_E};
 const TWO_OVER_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
 
 /// Partials as they are.
+#[inline(always)]
 pub(super) fn of<K: Arith, const N: usize>(partials: [Partial<K>; N]) -> Gradient<K> {
     let mut all = [Zero; MAX_OPERANDS];
     all[..N].copy_from_slice(&partials);
@@ -19,11 +20,13 @@ pub(super) fn of<K: Arith, const N: usize>(partials: [Partial<K>; N]) -> Gradien
 }
 
 /// Partials with a common divisor.
+#[inline(always)]
 pub(super) fn over<K: Arith, const N: usize>(divisor: K::V, partials: [Partial<K>; N]) -> Gradient<K> {
     Gradient { divisor: Some(divisor), ..of(partials) }
 }
 
 /// The first operand where `m` holds, the second elsewhere.
+#[inline(always)]
 pub(super) fn choice<K: Arith>(m: K::M) -> Gradient<K> {
     of([When(m), Unless(m)])
 }

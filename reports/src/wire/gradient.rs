@@ -58,7 +58,7 @@ pub struct Tape {
 
 impl From<findings::Tape> for Tape {
     fn from(tape: findings::Tape) -> Self {
-        let findings::Tape { statements, values, bytes, record_s, sweep_s } = tape;
-        Tape { statements, values, bytes, raw_bytes: bytes, record_s, sweep_s }
+        let findings::Tape { statements, values, bytes, raw_bytes, record_s, sweep_s } = tape;
+        Tape { statements, values, bytes, raw_bytes, record_s, sweep_s }
     }
 }

@@ -1,34 +1,47 @@
-//! Evaluation of loops backwards: all iterations abreast, statement by statement, where each statement can be passed in all iterations
+//! Evaluation of loops backwards: many iterations abreast, statement by statement, where each statement can be passed in all iterations
 //! before those that come earlier in an iteration; otherwise one iteration after the other.
 //!
-//! The cells of a loop's own results are read before, and not needed any more when the loop has been passed.
+//! The cells of the results of iterations that go abreast are read before, and not needed any more when these have been passed. They
+//! are few enough to stay in the nearest cache.
 
 use super::loops::{Loop, Loops, Operand};
 use super::pages::Pages;
 use super::sweep::Flow;
+use std::ops::Range;
+
+/// Most iterations that go abreast, and most cells of their results, unless one iteration has more.
+const MOST: usize = 64;
+const MOST_CELLS: usize = 2048;
+
+/// Cells that are looked at together.
+const GROUP: usize = 8;
 
 /// Place of an operand's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whereabouts {
     /// Not among the results of the loop; or not always at the same place there.
     Outside,
+    /// Before the results of the loop: what comes there is added up in this column first.
+    Before { column: usize },
     /// At this place among the results of an iteration: so many iterations before, or of the same.
     Own { place: usize, before: usize },
 }
 
 /// Room for what is known of a loop while it is evaluated.
 pub(super) struct Room<F: Flow> {
-    /// Cells of its own results: of one iteration, or of all of them, result by result.
+    /// Cells of its own results: of one iteration, or of several, result by result.
     cells: Vec<F::Cell>,
-    /// Those of an iteration.
-    row: Vec<F::Cell>,
+    /// Cells that are to be added to operands before the loop, in the same iterations: column by column.
+    columns: Vec<F::Cell>,
+    /// An operand of each column; true if something has come there.
+    heads: Vec<(usize, bool)>,
     /// Place of each operand.
     operands: Vec<Whereabouts>,
 }
 
 impl<F: Flow> Room<F> {
     pub(super) fn new() -> Self {
-        Room { cells: Vec::new(), row: Vec::new(), operands: Vec::new() }
+        Room { cells: Vec::new(), columns: Vec::new(), heads: Vec::new(), operands: Vec::new() }
     }
 
     /// Evaluates a loop: adds to the cells of all operands what comes by way of its statements.
@@ -36,6 +49,7 @@ impl<F: Flow> Room<F> {
         self.operands.clear();
         self.operands.extend(loops.operands_of(head).iter().map(|operand| whereabouts(head, operand)));
         if self.goes_abreast(loops, head) {
+            self.share_columns(loops, head);
             self.abreast(loops, head, cells);
         } else {
             self.one_by_one(loops, head, cells);
@@ -47,7 +61,7 @@ impl<F: Flow> Room<F> {
         // The last result that names itself.
         let mut recurrent = None;
         loops.operands_of(head).iter().zip(&self.operands).all(|(operand, whereabouts)| match *whereabouts {
-            Whereabouts::Outside => is_before(loops, head, operand),
+            Whereabouts::Outside | Whereabouts::Before { .. } => is_before(loops, head, operand),
             Whereabouts::Own { place, .. } if place == operand.place() => {
                 recurrent.replace(place) != Some(place)
             }
@@ -55,62 +69,119 @@ impl<F: Flow> Room<F> {
         })
     }
 
+    /// Finds columns for operands before the loop: one for all that are the same numbers.
+    fn share_columns(&mut self, loops: &Loops, head: &Loop) {
+        let operands = loops.operands_of(head);
+        self.heads.clear();
+        for (n, operand) in operands.iter().enumerate() {
+            if self.operands[n] == Whereabouts::Outside && operand.is_regular() {
+                let same = |&(first, _): &(usize, bool)| {
+                    let first: &Operand = &operands[first];
+                    (first.back, first.step) == (operand.back, operand.step)
+                };
+                let column = self.heads.iter().position(same).unwrap_or_else(|| {
+                    self.heads.push((n, false));
+                    self.heads.len() - 1
+                });
+                self.operands[n] = Whereabouts::Before { column };
+            }
+        }
+    }
+
     fn abreast(&mut self, loops: &Loops, head: &Loop, cells: &mut Pages<F::Cell>) {
-        self.read(head, cells);
+        let (count, numbers) = (head.iterations as usize, head.numbers as usize);
+        let most = (MOST_CELLS / numbers).clamp(1, MOST);
+        let mut end = count;
+        while end > 0 {
+            let iterations = end.saturating_sub(most)..end;
+            end = iterations.start;
+            self.some_abreast(loops, head, iterations, cells);
+        }
+    }
+
+    fn some_abreast(&mut self, loops: &Loops, head: &Loop, some: Range<usize>, cells: &mut Pages<F::Cell>) {
+        self.read(head, &some, cells);
+        self.columns.clear();
+        self.columns.resize(self.heads.len() * some.len(), F::Cell::default());
+        self.heads.iter_mut().for_each(|(_, is_used)| *is_used = false);
         let operands = loops.operands_of(head);
         let mut end = operands.len();
         while end > 0 {
             let result = operands[end - 1].place();
             let start = operands[..end].iter().rposition(|operand| operand.place() != result);
-            let start = start.map_or(0, |before| before + 1);
+            let these = start.map_or(0, |before| before + 1)..end;
+            end = these.start;
+            if self.cells[result * some.len()..][..some.len()].iter().all(F::is_nothing) {
+                continue;
+            }
             let is_own =
                 |n: &usize| matches!(self.operands[*n], Whereabouts::Own { place, .. } if place == result);
             // What a result gives to itself comes before what it gives to others.
-            if let Some(n) = (start..end).find(is_own) {
-                self.operand(loops, head, n, cells);
+            let own = these.clone().find(is_own);
+            for n in own.into_iter().chain(these.filter(|n| Some(*n) != own)) {
+                self.operand(loops, head, (n, &some), cells);
             }
-            for n in start..end {
-                if !matches!(self.operands[n], Whereabouts::Own { place, .. } if place == result) {
-                    self.operand(loops, head, n, cells);
-                }
-            }
-            end = start;
+        }
+        for (column, &(n, _)) in self.heads.iter().enumerate().filter(|(_, (_, is_used))| *is_used) {
+            let from = &self.columns[column * some.len()..][..some.len()];
+            let first = loops.number(head, &operands[n], some.start as u64);
+            cells.along(first, operands[n].step, some.len(), |n, to| F::merge(to, &from[n]));
         }
     }
 
-    /// Reads the cells of all results.
-    fn read(&mut self, head: &Loop, cells: &Pages<F::Cell>) {
-        let (count, numbers) = (head.iterations as usize, head.numbers as usize);
+    /// Reads the cells of all results of some iterations.
+    fn read(&mut self, head: &Loop, some: &Range<usize>, cells: &Pages<F::Cell>) {
+        let (count, numbers) = (some.len(), head.numbers as usize);
         self.cells.clear();
         self.cells.resize(count * numbers, F::Cell::default());
-        for n in 0..count {
-            self.row.clear();
-            cells.read(head.number + (n * numbers) as u64, numbers, &mut self.row);
-            let column = self.cells[n..].iter_mut().step_by(count);
-            column.zip(&self.row).for_each(|(to, from)| *to = *from);
-        }
+        let first = head.number + (some.start * numbers) as u64;
+        cells.pieces(first, count * numbers, |start, piece| {
+            for (group, at) in piece.chunks(GROUP).zip((start..).step_by(GROUP)) {
+                // Most are inner results, which nothing has come to yet.
+                if group.iter().fold(true, |nothing, cell| nothing & F::is_nothing(cell)) {
+                    continue;
+                }
+                let (mut n, mut place) = (at / numbers, at % numbers);
+                for cell in group {
+                    self.cells[place * count + n] = *cell;
+                    place += 1;
+                    if place == numbers {
+                        (n, place) = (n + 1, 0);
+                    }
+                }
+            }
+        });
     }
 
-    /// Adds what comes to operand `n` by way of its statement, in all iterations.
+    /// Adds what comes to operand `n` by way of its statement, in some iterations.
     #[inline(always)]
-    fn operand(&mut self, loops: &Loops, head: &Loop, n: usize, cells: &mut Pages<F::Cell>) {
-        let count = head.iterations as usize;
+    fn operand(
+        &mut self,
+        loops: &Loops,
+        head: &Loop,
+        (n, some): (usize, &Range<usize>),
+        cells: &mut Pages<F::Cell>,
+    ) {
+        let count = some.len();
         let operand = &loops.operands_of(head)[n];
-        let partials = loops.partials(head, operand);
+        let partials = match loops.partials(head, operand) {
+            [partial] => std::slice::from_ref(partial),
+            partials => &partials[some.clone()],
+        };
         let partial = |n: usize| if let [partial] = partials { *partial } else { partials[n] };
         let (others, from) = self.cells.split_at_mut(operand.place() * count);
         let from = &mut from[..count];
-        if from.iter().all(F::is_nothing) {
-            return;
-        }
-        // Iterations in which it is no result of the loop.
+        // Iterations in which it is no result of these iterations.
         let outside = match self.operands[n] {
             Whereabouts::Outside => count,
+            Whereabouts::Before { column } => {
+                self.heads[column].1 = true;
+                F::add_each(&mut self.columns[column * count..][..count], partials, from);
+                0
+            }
+            Whereabouts::Own { before, .. } if before >= count => count,
             Whereabouts::Own { place, before } if place == operand.place() => {
-                for n in (before..count).rev() {
-                    let cell = from[n];
-                    F::add(&mut from[n - before], partial(n), &cell);
-                }
+                F::add_back(from, before, partials);
                 before
             }
             Whereabouts::Own { place, before } => {
@@ -121,11 +192,11 @@ impl<F: Flow> Room<F> {
             }
         };
         if operand.is_regular() {
-            let (first, step) = (loops.number(head, operand, 0), operand.step);
+            let (first, step) = (loops.number(head, operand, some.start as u64), operand.step);
             cells.along(first, step, outside, |n, to| F::add(to, partial(n), &from[n]));
         } else {
             for (n, from) in from[..outside].iter().enumerate().filter(|(_, from)| !F::is_nothing(from)) {
-                F::add(cells.at(loops.number(head, operand, n as u64)), partial(n), from);
+                F::add(cells.at(loops.number(head, operand, (some.start + n) as u64)), partial(n), from);
             }
         }
     }

@@ -13,6 +13,10 @@ impl Appended for Adjoint {
         self.tape.block()
     }
 
+    fn wrote(&mut self, bytes: usize) {
+        self.tape.wrote(bytes as u64);
+    }
+
     #[inline(always)]
     fn append(
         &mut self,
@@ -63,6 +67,7 @@ impl Adjoint {
         let to = |place: &Place| rest.records.kinds[place.kind].operation.to;
         let end = rest.records.number + (rest.count * rest.pattern.numbers) as u64;
         let has_room = end < SINGLES || rest.pattern.places.iter().all(|place| to(place) != Format::F32);
+        self.packer.begin();
         // What goes together is guessed from what has.
         let mut most = if has_room { rest.count } else { 0 };
         while rest.count > 0 {

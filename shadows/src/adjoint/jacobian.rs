@@ -33,6 +33,10 @@ impl Flow for Sets {
             *to |= from;
         }
     }
+
+    fn merge(to: &mut [u64; WORDS], from: &[u64; WORDS]) {
+        Self::add(to, 1.0, from);
+    }
 }
 
 /// The set of this output alone, by its number among those that go at once.

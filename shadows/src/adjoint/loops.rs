@@ -160,7 +160,7 @@ impl Loops {
             self.partials.truncate(start);
             (result as u32, self.constant(constant))
         } else {
-            (result as u32 | VARIES, column(start, head.partials))
+            (result as u32 | VARIES, self.column(&head, start))
         };
         let operand = match numbers.step {
             Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },
@@ -199,6 +199,27 @@ impl Loops {
             self.operands.extend_from_within(first..first + count);
         }
         self.operands.push(operand);
+    }
+
+    /// Number of the column of partials that was written last, from `start` on, among the loop's: that of an earlier one with the same
+    /// floats, which then serves for both. Factors of several products are the same float.
+    fn column(&mut self, head: &Loop, start: usize) -> u64 {
+        let count = head.iterations as usize;
+        let (before, last) = self.partials[head.partials as usize..].split_at(start - head.partials as usize);
+        let same = |column: &[f64]| {
+            let mut pairs = column.iter().zip(last);
+            column[count - 1].to_bits() == last[count - 1].to_bits()
+                && pairs.all(|(a, b)| a.to_bits() == b.to_bits())
+        };
+        let columns = before.chunks_exact(count);
+        let number = columns.len() as u64;
+        match columns.rev().position(same) {
+            Some(back) => {
+                self.partials.truncate(start);
+                number - 1 - back as u64
+            }
+            None => number,
+        }
     }
 
     /// Place of a partial that does not change: one that is there, if it is easily found.

@@ -12,7 +12,7 @@ use shadowgrind_core::appended::{Floats, Kind, Operation, Records};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers;
-use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Reads};
+use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, OperandFactor, Reads};
 use std::ops::Range;
 use words::Words;
 
@@ -40,6 +40,16 @@ struct Lane {
     cells: [u64; MAX_OPERANDS],
     numbers: [Numbers; MAX_OPERANDS],
     partials: [Partials; MAX_OPERANDS],
+    factors: [Option<OperandFactor>; MAX_OPERANDS],
+}
+
+/// Partial derivatives of an operation, by operand.
+#[derive(Clone, Copy, Debug)]
+struct Partly {
+    /// Floats that they are made of; nothing for those of operands that may be no terms.
+    reads: [Option<Reads>; MAX_OPERANDS],
+    /// The operands that they are.
+    factors: [Option<OperandFactor>; MAX_OPERANDS],
 }
 
 /// Room for what is known of the iterations that are being packed.
@@ -49,8 +59,8 @@ pub(super) struct Packer {
     lanes: Vec<Lane>,
     /// Partials of operations that choose between their operands.
     partials: Vec<f64>,
-    /// Floats that partials are made of, by operation; nothing for those of operands that may be no terms.
-    reads: Vec<Option<[Option<Reads>; MAX_OPERANDS]>>,
+    /// Partials by operation.
+    rows: Vec<Option<Partly>>,
 }
 
 /// Iterations of a pattern, one after the other from the start of the records.
@@ -89,12 +99,11 @@ impl<'a> Iterations<'a> {
 
 impl Packer {
     /// Finds out about iterations of a pattern, two at least, so that they can be [packed](Packer::pack). Otherwise the error says
-    /// how many of them are alike: maybe none.
+    /// how many of them may be alike: maybe none.
     pub(super) fn look_at(&mut self, iterations: &Iterations<'_>) -> Result<(), usize> {
         self.lanes.clear();
         self.partials.clear();
         self.words.look_at(iterations.records.bytes, iterations.pattern.bytes, iterations.count);
-        let mut alike = iterations.count;
         for (n, place) in iterations.pattern.places.iter().enumerate() {
             let kind = iterations.kind(place);
             for lane in 0..usize::from(kind.lanes) {
@@ -102,17 +111,25 @@ impl Packer {
                 for i in (0..MAX_OPERANDS).filter(|&i| kind.layout.cells[i] != 0) {
                     let (cell, numbers, same) = self.column(iterations, (place, lane), i);
                     (found.cells[i], found.numbers[i]) = (cell, numbers);
-                    alike = alike.min(same);
+                    if same < iterations.count {
+                        return Err(same);
+                    }
                 }
                 if found.cells != [0; MAX_OPERANDS] {
-                    if alike == iterations.count {
-                        alike = self.differentiate(iterations, &mut found);
+                    let same = self.differentiate(iterations, &mut found);
+                    if same < iterations.count {
+                        return Err(same);
                     }
                     self.lanes.push(found);
                 }
             }
         }
-        if alike < iterations.count { Err(alike) } else { Ok(()) }
+        Ok(())
+    }
+
+    /// Other records are looked at from now on.
+    pub(super) fn begin(&mut self) {
+        self.words.forget();
     }
 
     /// The first of the cells of an operand in all iterations, the numbers in them, and how many of the first iterations are alike.
@@ -155,7 +172,7 @@ impl Packer {
                         Partials::Found(range) => into.extend_from_slice(&self.partials[range.clone()]),
                         Partials::First(count) => {
                             let rows = iterations.rows(place.at).take(*count);
-                            Source { kind, lane: found.lane, rows }.fill(i, into);
+                            Source { kind, lane: found.lane, rows }.fill(i, found.factors[i], into);
                         }
                     }
                     scale(found.cells[i], &mut into[start..]);
@@ -180,7 +197,8 @@ impl Packer {
         let (kind, rows) = (iterations.kind(place), iterations.rows(place.at));
         let Operation { op, from, to, .. } = kind.operation;
         let active = found.cells.map(|cell| cell != 0);
-        let reads = self.reads(op);
+        let Partly { reads, factors } = self.partly(op);
+        found.factors = factors;
         let at = |offset: u8, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
         let stays = |reads: Reads| {
             let x = |i: usize| !reads.operand(i) || self.words.stays(at(kind.layout.x[i], from));
@@ -198,13 +216,15 @@ impl Packer {
         iterations.count
     }
 
-    /// The floats that each partial derivative of an operation is made of.
-    fn reads(&mut self, op: Op) -> [Option<Reads>; MAX_OPERANDS] {
+    /// The partial derivatives of an operation.
+    fn partly(&mut self, op: Op) -> Partly {
         let n = op as usize;
-        if n >= self.reads.len() {
-            self.reads.resize(n + 1, None);
+        if n >= self.rows.len() {
+            self.rows.resize(n + 1, None);
         }
-        *self.reads[n].get_or_insert_with(|| op.reads_by_operand().expect("an arithmetic row"))
+        let found =
+            || Partly { reads: op.reads_by_operand().expect("an arithmetic row"), factors: op.factors() };
+        *self.rows[n].get_or_insert_with(found)
     }
 }
 
@@ -239,18 +259,13 @@ fn distance(result: u64, cell: u64) -> Option<i32> {
 /// `results` are the first result's number and what it advances by.
 #[inline(always)]
 fn column(cells: impl Iterator<Item = u64> + Clone, results: (u64, u64)) -> (u64, Numbers, usize) {
-    let mut iterator = cells.clone();
-    let first = iterator.next().expect("there is an iteration");
-    let step = iterator.next().map_or(0, |second| second.wrapping_sub(first));
-    let (mut expected, mut differences, mut count) = (first, 0, 0);
-    for cell in cells.clone() {
-        differences |= cell ^ expected;
-        expected = expected.wrapping_add(step);
-        count += 1;
-    }
-    if differences == 0
-        && let Some(numbers) = regular(first, step, count)
-    {
+    let first = cells.clone().next().expect("there is an iteration");
+    let (step, count) = match progress(cells.clone()) {
+        Progress::Cut(after) => return (first, Numbers { first: 0, step: None }, after),
+        Progress::Regular { step, count } => (Some(step), count),
+        Progress::Irregular { count } => (None, count),
+    };
+    if let Some(numbers) = step.and_then(|step| regular(first, step, count)) {
         return (first, numbers, count);
     }
     let (result, advance) = results;
@@ -260,6 +275,44 @@ fn column(cells: impl Iterator<Item = u64> + Clone, results: (u64, u64)) -> (u64
     let alike = cells.enumerate().position(|numbered| !is_alike(numbered));
     let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
     (first, Numbers { first: number, step: None }, alike.unwrap_or(count))
+}
+
+/// Fewest iterations that operands advance in by a constant for which a loop is cut in two, and most before these.
+const LONG: usize = 16;
+const FEW: usize = 4;
+
+/// The way in which cells follow each other.
+enum Progress {
+    /// By a constant; and how many there are.
+    Regular { step: u64, count: usize },
+    /// By a constant in these first iterations, or since these: at the edge of an array stand other numbers than within, and there the
+    /// loop is to be cut.
+    Cut(usize),
+    /// In another way.
+    Irregular { count: usize },
+}
+
+#[inline(always)]
+fn progress(mut cells: impl Iterator<Item = u64>) -> Progress {
+    let mut before = cells.next().unwrap_or(0);
+    let Some(second) = cells.next() else { return Progress::Regular { step: 0, count: 1 } };
+    // What they advance by, the iteration since which they do so, and the first one after which they do not.
+    let (mut step, mut since, mut end, mut count) = (second.wrapping_sub(before), 0, None, 2);
+    before = second;
+    for cell in cells {
+        let now = cell.wrapping_sub(before);
+        if now != step {
+            (step, since) = (now, count - 1);
+            end.get_or_insert(count);
+        }
+        (before, count) = (cell, count + 1);
+    }
+    match end {
+        None => Progress::Regular { step, count },
+        Some(end) if end >= LONG => Progress::Cut(end),
+        _ if since <= FEW && count - since >= LONG => Progress::Cut(since),
+        _ => Progress::Irregular { count },
+    }
 }
 
 /// Sign and power of two of a cell, 0 if there is no shadow; nothing if it is not that of a float.
@@ -286,7 +339,12 @@ struct Source<'a, I> {
 
 impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
     /// Adds the partials by operand `i`, which is a term: one for each iteration.
-    fn fill(&self, i: usize, into: &mut Vec<f64>) {
+    fn fill(&self, i: usize, factor: Option<OperandFactor>, into: &mut Vec<f64>) {
+        if let (Some(OperandFactor { operand, negated }), Format::F64) = (factor, self.kind.operation.from) {
+            let at = usize::from(self.kind.layout.x[operand]) + self.lane * Format::F64.bytes();
+            let sign = u64::from(negated) << 63;
+            return into.extend(self.rows.clone().map(|row| f64::from_bits(word(&row[at..]) ^ sign)));
+        }
         // The row is known in each arm, and nothing but its arithmetic is left of it.
         match self.kind.operation.op {
             Op::Add => self.row::<2>(Op::Add, i, into),

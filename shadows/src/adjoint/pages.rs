@@ -85,6 +85,21 @@ impl<C: Copy + Default> Pages<C> {
         }
     }
 
+    /// Hands the cells of so many statements to `each`, from this one on, as far as there are any: with the place of the first among
+    /// them, those that lie beside each other.
+    #[inline(always)]
+    pub(super) fn pieces(&self, statement: u64, count: usize, mut each: impl FnMut(usize, &[C])) {
+        let mut from = 0;
+        while from < count {
+            let (page, at) = place(statement + from as u64);
+            let some = (count - from).min(PAGE - at);
+            if let Some(page) = self.pages.get(page).and_then(Option::as_ref) {
+                each(from, &page[at..at + some]);
+            }
+            from += some;
+        }
+    }
+
     #[cold]
     fn make(&mut self, page: usize) {
         if page >= self.pages.len() {

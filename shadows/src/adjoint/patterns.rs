@@ -47,11 +47,14 @@ impl Pattern {
 /// `at` on, in so many bytes each time and one right after the other.
 fn count(places: &[Place], bytes: usize, records: &Records<'_>, at: usize) -> usize {
     let start = places.first().map_or(0, |place| place.at);
-    let comes = |from: usize| {
-        let is_kind = |place: &Place| records.kind_at(from + place.at - start) == place.kind;
-        from + bytes <= records.bytes.len() && places.iter().all(is_kind)
+    let iterations = records.bytes[at..].chunks_exact(bytes);
+    let comes = |iteration: &[u8]| {
+        places.iter().all(|place| {
+            let kind = iteration[place.at - start..].first_chunk().map(|&kind| u32::from_le_bytes(kind));
+            kind == Some(place.kind as u32)
+        })
     };
-    (0..).take_while(|n| comes(at + n * bytes)).count()
+    iterations.take_while(|iteration| comes(iteration)).count()
 }
 
 /// Tells whether so many iterations of so many records are enough for a loop.

@@ -85,6 +85,7 @@ impl Shadow for Adjoint {
             statements: self.tape.len(),
             values: self.tape.values(),
             bytes: self.tape.bytes(),
+            raw_bytes: self.tape.raw_bytes(),
             record_s,
             sweep_s: began.elapsed().as_secs_f64(),
         };

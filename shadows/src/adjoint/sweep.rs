@@ -21,6 +21,19 @@ pub(super) trait Flow {
     /// Adds what comes by way of a partial derivative.
     fn add(to: &mut Self::Cell, partial: f64, from: &Self::Cell);
 
+    /// Adds what has come elsewhere.
+    fn merge(to: &mut Self::Cell, from: &Self::Cell);
+
+    /// Adds, from the last to the first, what comes to each of many from the one that is `before` further on, by way of its own partial
+    /// derivative or of one that is the same for all.
+    fn add_back(cells: &mut [Self::Cell], before: usize, partials: &[f64]) {
+        for n in (before..cells.len()).rev() {
+            let cell = cells[n];
+            let partial = if let [partial] = partials { *partial } else { partials[n] };
+            Self::add(&mut cells[n - before], partial, &cell);
+        }
+    }
+
     /// Adds what comes to each of many by way of its own partial derivative, or of one that is the same for all.
     fn add_each(to: &mut [Self::Cell], partials: &[f64], from: &[Self::Cell]) {
         match partials {
@@ -53,8 +66,32 @@ where
     }
 
     #[inline(always)]
+    fn merge(to: &mut [f64; LANES], from: &[f64; LANES]) {
+        for n in 0..LANES {
+            to[n] += from[n];
+        }
+    }
+
+    #[inline(always)]
+    fn add_back(cells: &mut [[f64; LANES]], before: usize, partials: &[f64]) {
+        let is_sum = matches!(partials, [1.0]);
+        for n in (before..cells.len()).rev() {
+            let cell = cells[n];
+            if is_sum {
+                Self::merge(&mut cells[n - before], &cell);
+            } else {
+                let partial = if let [partial] = partials { *partial } else { partials[n] };
+                Self::add(&mut cells[n - before], partial, &cell);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn add_each(to: &mut [[f64; LANES]], partials: &[f64], from: &[[f64; LANES]]) {
         let count = to.len();
+        if let [1.0] = partials {
+            return to.iter_mut().zip(from).for_each(|(to, from)| Self::merge(to, from));
+        }
         let ((to, last_to), (from, last_from)) = (to.as_chunks_mut::<ABREAST>(), from.as_chunks::<ABREAST>());
         if let [partial] = partials
             && count > 1
@@ -240,7 +277,7 @@ mod tests {
                 };
                 let from: Vec<[f64; 2]> = (0..count).map(|n| [float(n, 3), float(n, 5)]).collect();
                 let partials: Vec<f64> = (0..count).map(|n| float(n, 1)).collect();
-                for partials in [partials, vec![0.0], vec![f64::INFINITY], vec![0.25]] {
+                for partials in [partials, vec![0.0], vec![f64::INFINITY], vec![0.25], vec![1.0]] {
                     let mut to = vec![[1.0, 2.0]; count];
                     Numbers::<2>::add_each(&mut to, &partials, &from);
                     for (n, to) in to.iter().enumerate() {

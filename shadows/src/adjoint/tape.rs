@@ -43,6 +43,8 @@ pub(super) struct Tape {
     store: Store,
     values: u64,
     bytes: u64,
+    /// Bytes that were written before they were packed.
+    raw_bytes: u64,
     /// The reason why nothing can be recorded any more.
     failure: Option<String>,
 }
@@ -64,6 +66,7 @@ impl Tape {
             store: Store::new(dir),
             values: 0,
             bytes: 0,
+            raw_bytes: 0,
             failure: None,
         }
     }
@@ -96,6 +99,16 @@ impl Tape {
         self.bytes + self.open.bytes()
     }
 
+    /// Bytes that were written as the program ran, before any were packed.
+    pub(super) fn raw_bytes(&self) -> u64 {
+        self.raw_bytes
+    }
+
+    /// So many bytes were written.
+    pub(super) fn wrote(&mut self, bytes: u64) {
+        self.raw_bytes += bytes;
+    }
+
     /// The reason why nothing is recorded any more, if that is so.
     pub(super) fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
@@ -122,9 +135,11 @@ impl Tape {
             self.next = self.block();
             self.end = self.next + BLOCK;
         }
-        let number = self.next;
+        let (number, before) = (self.next, self.bytes());
         self.put(number, statement).then(|| {
             self.next += 1;
+            // Nothing of it is packed.
+            self.wrote(self.bytes() - before);
             number
         })
     }

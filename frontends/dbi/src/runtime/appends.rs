@@ -95,6 +95,7 @@ impl Lanes {
         } else {
             self.take_in_order(&records, last, shadow)
         };
+        shadow.wrote(bytes);
         let lane = &mut self.lanes[index];
         (lane.taken, lane.number) = (taken + bytes as u64, number);
         (lane.kinds, lane.is_busy) = (kinds, false);

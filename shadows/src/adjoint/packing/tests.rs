@@ -30,6 +30,8 @@ enum Cells {
     Inactive,
     /// The first number, the step, and the sign and power of two.
     Regular(u64, u64, (bool, i32)),
+    /// The first number and the step, but in one iteration another number.
+    Edged(u64, u64, u64),
     /// The result that was so many numbers before.
     Recent(u64),
     /// Numbers below this.
@@ -43,7 +45,8 @@ enum Cells {
 impl Cells {
     fn any(random: &mut Random, before: u64, format: Format) -> Cells {
         let scale = if format == Format::F32 { (random.below(2) == 0, 0) } else { (random.below(2) == 0, 3) };
-        match random.below(18) {
+        match random.below(20) {
+            18.. => Cells::Edged(1 + random.below(before / 2), random.below(3), random.below(40)),
             12.. => Cells::Recent(1 + random.below(24)),
             0 | 1 => Cells::Inactive,
             2 => Cells::Irregular(before),
@@ -63,6 +66,8 @@ impl Cells {
         match self {
             Cells::Inactive => 0,
             Cells::Regular(first, step, scale) => of(first + iteration * step, scale),
+            Cells::Edged(_, _, edge) if edge == iteration => of(1 + edge, (false, 0)),
+            Cells::Edged(first, step, _) => of(first + iteration * step, (false, 0)),
             Cells::Recent(distance) => of(number - distance, (false, 0)),
             Cells::Irregular(limit) => of(1 + random.below(limit - 1), (false, 0)),
             Cells::Changing(limit) if random.below(4) == 0 => of(1 + random.below(limit - 1), (false, 0)),
@@ -158,6 +163,10 @@ impl Flow for Sums {
 
     fn add(to: &mut u64, partial: f64, from: &u64) {
         *to = to.wrapping_add(from.wrapping_mul(partial.to_bits() >> 7 | 1));
+    }
+
+    fn merge(to: &mut u64, from: &u64) {
+        *to = to.wrapping_add(*from);
     }
 }
 

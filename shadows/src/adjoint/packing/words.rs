@@ -2,8 +2,10 @@
 //!
 //! Knows nothing of what words mean.
 
-/// Words that are looked at together.
-const TOGETHER: usize = 4;
+use std::ops::Range;
+
+/// Words that are looked at together: those of a line of cache.
+const TOGETHER: usize = 8;
 
 /// Words of so many iterations, one after the other.
 #[derive(Clone, Copy)]
@@ -44,11 +46,25 @@ impl Rows<'_> {
 pub(super) struct Words {
     steps: Vec<u64>,
     strays: Vec<u64>,
+    /// Addresses of the iterations that they are of.
+    known: Range<usize>,
 }
 
 impl Words {
-    /// Looks at `count` iterations, two at least, of so many bytes each.
+    /// Forgets iterations that are no longer there.
+    pub(super) fn forget(&mut self) {
+        self.known = 0..0;
+    }
+
+    /// Looks at `count` iterations, two at least, of so many bytes each. Of some of those that have been looked at, what is known
+    /// stays: words may then advance by a constant though that is not known.
     pub(super) fn look_at(&mut self, bytes: &[u8], apart: usize, count: usize) {
+        let start = bytes.as_ptr().addr();
+        let end = start + count * apart;
+        if self.known.start <= start && end <= self.known.end && self.steps.len() == apart / 8 {
+            return;
+        }
+        self.known = start..end;
         let (words, apart) = (bytes.as_chunks().0, apart / 8);
         let rows = Rows { words, apart, count };
         self.steps.clear();
@@ -100,6 +116,9 @@ mod tests {
         assert_eq!(steps, [Some(0), Some(1), Some(2), Some(4_u64.wrapping_neg()), None, None, None]);
         let stay: Vec<_> = (0..APART).filter(|i| found.stays(8 * i + 4)).collect();
         assert_eq!(stay, [0]);
+        found.look_at(&bytes, 8 * APART, 5);
+        assert!(!found.stays(8 * 5), "what is known of more stays");
+        found.forget();
         found.look_at(&bytes, 8 * APART, 5);
         assert!(found.stays(8 * 5), "only what is looked at counts");
     }
