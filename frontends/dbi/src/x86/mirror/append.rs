@@ -351,6 +351,10 @@ impl Emitter {
         };
         if job.lanes == 1 {
             hot.vector_load(cells, next, width);
+        } else if format == Format::F64 && width == 16 && !upper {
+            // There is no broadcast to so few bytes, and the upper halves are not to be put in use.
+            hot.vector_load(cells, next, 8);
+            hot.vector(Vector::new(forms::UNPACK_LOW, format, Length::B16, [cells; 2], Place::Reg(cells)));
         } else {
             hot.vector(broadcast);
         }
