@@ -78,12 +78,18 @@ fn printf(prefix: &str, format: u8, wide: bool, list: bool) -> Printf {
 /// No format is longer, in characters; what follows is not looked at.
 const LONGEST: usize = 1 << 16;
 
+/// Bytes of a string argument that go into a label.
+const LONGEST_NAME: usize = 64;
+/// Text for what is not shown.
+const ELLIPSIS: &str = "…";
+
 /// No call has more positional arguments (glibc's `NL_ARGMAX`).
 const POSITIONS: usize = 4096;
 
 /// The floats that the call formats, in the order they are written.
 pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Unmapped> {
-    let format = read_format(m, abi::integer(m, call.format.into())?, call.wide)?;
+    let size = if call.wide { 4 } else { 1 };
+    let format = read_text(m, abi::integer(m, call.format.into())?, size, LONGEST)?;
     let directives = parse(&format);
     if !directives.iter().any(Directive::is_float) {
         return Ok(Vec::new());
@@ -97,14 +103,17 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
         true => by_position(m, &directives, arguments)?,
         false => in_order(m, &directives, arguments)?,
     };
-    let mut label_from = 0;
+    let (mut before, mut at) = (Vec::new(), 0);
     let mut floats = Vec::new();
     for (directive, [width, precision, value]) in directives.iter().zip(values) {
+        before.extend(&format[at..directive.start]);
+        at = directive.end;
         if let (true, Some(Taken::Float(float))) = (directive.is_float(), value) {
             let notation = directive.notation(width, precision, float).filter(|_| !call.own_digits);
-            let label = label(&format[label_from..directive.start]);
-            floats.push(Formatted { float, notation, label });
-            label_from = directive.end;
+            floats.push(Formatted { float, notation, label: label(&before) });
+            before.clear();
+        } else {
+            before.extend(directive.shown(m, &format, [precision, value]));
         }
     }
     Ok(floats)
@@ -197,6 +206,17 @@ impl Directive<'_> {
         [self.width.conversion(), self.precision.conversion(), self.value]
     }
 
+    /// Text in a label for what is no float: strings as they are, without blanks that pad them, and an ellipsis for all else, so
+    /// that numbers which count the turns of a loop do not make as many labels.
+    fn shown(&self, m: &dyn Machine, format: &[u8], [precision, value]: [Option<Taken>; 2]) -> Vec<u8> {
+        let is_narrow = self.letter == b's' && !format[self.start..self.end].contains(&b'l');
+        let Some(Taken::Integer(address)) = value.filter(|_| is_narrow) else { return ELLIPSIS.into() };
+        let most = self.precision.value(precision).and_then(|number| usize::try_from(number).ok());
+        let Ok(mut text) = read_text(m, address, 1, LONGEST_NAME) else { return ELLIPSIS.into() };
+        text.truncate(most.unwrap_or(LONGEST_NAME));
+        text.trim_ascii().into()
+    }
+
     /// Notation of the float (C17 7.21.6.1); nothing if it has more digits than anybody reads.
     fn notation(&self, width: Option<Taken>, precision: Option<Taken>, float: Float) -> Option<Notation> {
         let has = |flag| self.flags.contains(&flag);
@@ -270,11 +290,11 @@ fn next(m: &dyn Machine, kind: Kind, from: &mut Varargs) -> Result<Taken, Unmapp
 }
 
 /// The format as ASCII; characters that are not are `?`, which no directive contains.
-fn read_format(m: &dyn Machine, address: u64, wide: bool) -> Result<Vec<u8>, Unmapped> {
+/// Text of characters of so many bytes that ends with one that is 0, or after about `longest`.
+fn read_text(m: &dyn Machine, address: u64, size: usize, longest: usize) -> Result<Vec<u8>, Unmapped> {
     let mut text = Vec::new();
-    let size = if wide { 4 } else { 1 };
     let mut at = address;
-    while text.len() < LONGEST {
+    while text.len() < longest {
         // Up to the end of a page: what follows may not be mapped.
         let mut bytes = [0; 256];
         let page = 4096 - at % 4096;
@@ -504,8 +524,23 @@ mod tests {
         let pair = |label: &str, text: &str| (label.to_owned(), text.to_owned());
         assert_eq!(
             texts(&m),
-            [pair("E =", "-1.500e+00"), pair("J, n[%d] =", "2.25     "), pair("", "0001E-09"), pair("", "2")]
+            [pair("E =", "-1.500e+00"), pair("J, n[…] =", "2.25     "), pair("", "0001E-09"), pair("", "2")]
         );
+    }
+
+    #[test]
+    fn strings_are_part_of_a_label() {
+        let mut m = call("%-6s[%d] = %g, %.3s: %g %%s");
+        let (name, unit) = (0x7000_0000, 0x7000_0100);
+        // What is mapped, is whole pages.
+        m.poke(name, &[0; 512]);
+        m.poke(name, b"drag");
+        m.poke(unit, b"Newton");
+        (m.general[2], m.general[1], m.general[8]) = (name, 3, unit);
+        m.set_double(0, 1.5);
+        m.set_double(1, 2.5);
+        let labels: Vec<String> = texts(&m).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["drag[…] =", "New:"]);
     }
 
     #[test]
