@@ -363,7 +363,8 @@ impl<'a> Checking<'a> {
                 Verdict::Differs
             } else if apart <= self.options.tolerance * size
                 && rows().all(|row| row.verdict == Verdict::Agrees)
-                || !(apart > tolerance * size)
+                || apart <= tolerance * size
+                || (backward.is_nan() && forward.is_nan())
             {
                 Verdict::Agrees
             } else if apart <= rows().map(|row| row.error.0).sum::<f64>() {

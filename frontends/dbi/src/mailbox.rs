@@ -46,11 +46,13 @@ struct CaughtPlace {
 }
 
 impl CaughtPlace {
-    const EMPTY: CaughtPlace = CaughtPlace {
-        puts: AtomicU64::new(0),
-        taken: AtomicU64::new(0),
-        caught: UnsafeCell::new(Caught { signal: 0, info: [0; 16], action: [0; 4] }),
-    };
+    fn empty() -> CaughtPlace {
+        CaughtPlace {
+            puts: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            caught: UnsafeCell::new(Caught { signal: 0, info: [0; 16], action: [0; 4] }),
+        }
+    }
 
     /// Puts a signal here, over one that may still be there.
     ///
@@ -166,7 +168,7 @@ impl Mailbox {
             recording: Recording { next: zero(), number: zero(), circumstances: AtomicU32::new(0) },
             actions: AtomicUsize::new(0),
             touches: Touches { open: [zero(), zero()], wrote: std::array::from_fn(|_| [zero(), zero()]) },
-            caught: [CaughtPlace::EMPTY; CAUGHT_PLACES],
+            caught: std::array::from_fn(|_| CaughtPlace::empty()),
         }
     }
 
@@ -247,12 +249,14 @@ pub(crate) const PLACED_BYTES: u64 = size_of::<Placed>() as u64;
 /// `at` must be the address of [`PLACED_BYTES`] of zeroed memory, aligned to a page, that stay mapped and that nobody else has.
 pub(crate) unsafe fn place_context(at: u64) -> (&'static mut Context, &'static Mailbox) {
     let placed: *mut Placed = std::ptr::with_exposed_provenance_mut(at as usize);
-    // SAFETY: the memory is the caller's to give; all zero is a valid context; the two do not overlap, and of the mailbox
-    // there are shared references only, from now on.
-    unsafe {
-        let mailbox = &raw mut (*placed).mailbox;
-        mailbox.write(Mailbox::new());
-        mailbox.expose_provenance();
-        (&mut (*placed).context, &*mailbox)
-    }
+    // SAFETY: the memory is the caller's to give.
+    let mailbox = unsafe { &raw mut (*placed).mailbox };
+    // SAFETY: as above; nobody has a reference to it yet.
+    unsafe { mailbox.write(Mailbox::new()) };
+    mailbox.expose_provenance();
+    // SAFETY: it was just made, stays for the life of the process, and is only ever borrowed shared.
+    let mailbox = unsafe { &*mailbox };
+    // SAFETY: all zero is a valid context, which does not overlap the mailbox and is given to nobody else.
+    let context = unsafe { &mut (*placed).context };
+    (context, mailbox)
 }

@@ -327,7 +327,7 @@ impl MpfrShadow {
         let id = self.operation(at, binary.row);
         (made.roundings, made.amplifications) = binary.roundings(merging, id, weighed);
         let local_error =
-            self.fast_influences(merging, binary, value, found, floats, (id, weighed.factors), made);
+            self.fast_influences(merging, binary, value, (found, floats), (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
         let operation = &mut self.operations[id];

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Guest thread: its context, cache and signal state.
 pub(crate) struct Thread {
     pub(crate) context: &'static mut Context,
-    /// What the thread's signal handler and other threads touch.
+    /// State that the thread's signal handler and other threads touch.
     pub(crate) mailbox: &'static Mailbox,
     pub(crate) cache: Cache,
     pub(crate) translator: Translator,

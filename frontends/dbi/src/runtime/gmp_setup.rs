@@ -70,24 +70,6 @@ pub(super) fn use_fast_loops() {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The table is as long as it is taken to be: functions of this executable all the way, and no more behind them.
-    #[test]
-    fn the_table_has_that_many_functions() {
-        // SAFETY: it takes no arguments, and writes the same each time.
-        unsafe { __gmpn_cpuvec_init() };
-        let first = (&raw const __gmpn_cpuvec).cast::<usize>();
-        // SAFETY: thresholds follow the functions in GMP's table (`struct cpuvec_t`), so that there is a word more.
-        let word = |n: usize| unsafe { first.add(n).read() };
-        let near = |address: usize| address.abs_diff(__gmpn_cpuvec_init as *const () as usize) < 1 << 30;
-        assert!((0..FUNCTIONS).all(|n| near(word(n))));
-        assert!(!near(word(FUNCTIONS)), "{:#x}", word(FUNCTIONS));
-    }
-}
-
 /// The layout of a block; GMP never asks for nothing, but a block without size is allowed here.
 fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes.max(1), ALIGNMENT).expect("numbers are smaller than the address space")
@@ -115,4 +97,23 @@ unsafe extern "C" fn reallocate(block: *mut c_void, old: usize, new: usize) -> *
 unsafe extern "C" fn free(block: *mut c_void, bytes: usize) {
     // SAFETY: GMP gives back what `allocate` gave, with the size it asked for.
     unsafe { dealloc(block.cast(), layout(bytes)) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table is as long as it is taken to be: functions of this executable all the way, and no more behind them.
+    #[test]
+    fn the_table_has_that_many_functions() {
+        // SAFETY: it takes no arguments, and writes the same each time.
+        unsafe { __gmpn_cpuvec_init() };
+        let first = (&raw const __gmpn_cpuvec).cast::<usize>();
+        // SAFETY: thresholds follow the functions in GMP's table (`struct cpuvec_t`), so that there is a word more.
+        let table: &[usize] = unsafe { std::slice::from_raw_parts(first, FUNCTIONS + 1) };
+        let word = |n: usize| table[n];
+        let near = |address: usize| address.abs_diff(__gmpn_cpuvec_init as *const () as usize) < 1 << 30;
+        assert!((0..FUNCTIONS).all(|n| near(word(n))));
+        assert!(!near(word(FUNCTIONS)), "{:#x}", word(FUNCTIONS));
+    }
 }

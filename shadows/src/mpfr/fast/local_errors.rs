@@ -22,8 +22,7 @@ impl MpfrShadow {
         merging: M,
         binary: Binary<'_, E>,
         value: &impl Value,
-        found: Found,
-        floats: u64,
+        (found, floats): (Found, u64),
         (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
     ) -> Option<LocalError> {

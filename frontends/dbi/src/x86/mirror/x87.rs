@@ -91,7 +91,7 @@ impl Emitter {
                 let cell = self.x87_cell(freed);
                 self.guest(at);
                 self.clear_x87(cell);
-                let n = self.mode.top() + freed & 7;
+                let n = (self.mode.top() + freed) & 7;
                 self.mirror().x87_full &= !(1 << n);
             }
             X87::StoreInteger(_) => {
@@ -147,13 +147,13 @@ impl Emitter {
 
     /// Tells whether the register `index` below the top was written in this block, and is not empty for that.
     pub(super) fn x87_is_full(&mut self, index: u8) -> bool {
-        let n = self.mode.top() + index & 7;
+        let n = (self.mode.top() + index) & 7;
         self.mirror().x87_full >> n & 1 == 1
     }
 
     /// The guest's instruction has written the register `index` below the top as it was before.
     pub(super) fn x87_written(&mut self, index: u8) {
-        let n = self.mode.top() + index & 7;
+        let n = (self.mode.top() + index) & 7;
         self.mirror().x87_full |= 1 << n;
     }
 
@@ -162,7 +162,7 @@ impl Emitter {
         for index in 0..at.insn().decoded.fpu_stack_increment_info().increment().max(0) {
             let cell = self.x87_cell(index as u8);
             self.clear_x87(cell);
-            let n = self.mode.top() + index as u8 & 7;
+            let n = (self.mode.top() + index as u8) & 7;
             self.mirror().x87_full &= !(1 << n);
         }
     }
