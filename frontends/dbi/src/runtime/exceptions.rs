@@ -79,6 +79,10 @@ pub(crate) fn leave_isolation(thread: &mut Thread) {
 pub(crate) fn hide(thread: &mut Thread, mode: Mode) {
     let shares = shares(thread, mode);
     hide_if(thread, shares);
+    if mode.has_rules_mxcsr() {
+        thread.context.slots[Slot::Mxcsr as usize] = u64::from(registers::mxcsr(thread.context));
+        registers::set_mxcsr(thread.context, thread.context.mxcsr.rules);
+    }
 }
 
 fn hide_if(thread: &mut Thread, shares: bool) {

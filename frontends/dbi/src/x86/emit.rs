@@ -33,6 +33,8 @@ pub(crate) struct Emitter {
     pub(super) past_hook: bool,
     /// Nothing that stands before the first instruction is to be run again each time a loop comes back to it.
     pub(super) loops: bool,
+    /// The mode that the block is made for, with what is carried.
+    pub(super) entered: Mode,
     pub(crate) mirror: Option<Mirror>,
 }
 
@@ -57,6 +59,7 @@ impl Emitter {
             mode: Mode::BARE,
             past_hook: false,
             loops: false,
+            entered: Mode::BARE,
             mirror,
         }
     }
@@ -70,14 +73,16 @@ impl Emitter {
         self.out.map.clear();
         self.out.rules.clear();
         self.first_exit = place.first_exit;
-        self.mode = mode.onwards();
+        self.mode = mode.onwards().alone();
         self.past_hook = mode.is_past_hook();
+        self.entered = mode;
         ib_entry(&mut self.out.hot, &self.frame, block.start, mode);
         self.out.entry = self.out.hot.here();
+        let carried = self.carried(block, mode, compare || place.runs.is_some());
         if compare {
             self.compare(block);
         }
-        if self.mode.may_settle() {
+        if self.mode.may_settle() && !carried.has_rules_mxcsr() {
             self.leave_if_settled(block);
         }
         self.loops = !compare && !self.past_hook && !self.mode.may_settle() && place.runs.is_none();
@@ -85,7 +90,7 @@ impl Emitter {
             self.count_run(block.start, runs);
         }
         if self.mode.is_annotated() {
-            self.begin_annotated(block);
+            self.begin_annotated(block, carried);
         }
         self.rcx_aside = false;
         for (index, insn) in block.insns.iter().enumerate() {
@@ -102,6 +107,9 @@ impl Emitter {
         }
         self.put_back_rcx();
         self.put_back_all();
+        if matches!(block.end, End::Hooked(_) | End::Request(_)) {
+            self.put_back_mxcsr(block.insns.len());
+        }
         match block.end {
             End::Left => {}
             End::Hooked(_) if block.insns.is_empty() => self.hooked(block),
@@ -127,7 +135,7 @@ impl Emitter {
 
     pub(super) fn note(&mut self, insn: usize, spilled: Spilled) {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
-        let mxcsr = spilled.mxcsr || self.mirror.as_ref().is_some_and(Mirror::has_rules_mxcsr);
+        let mxcsr = spilled.mxcsr || self.has_rules_mxcsr();
         let spilled = Spilled { vectors, mxcsr, ..spilled };
         self.out.map.push(MapEntry {
             host: self.out.hot.here(),
@@ -136,6 +144,11 @@ impl Emitter {
             mode: self.mode,
             begins: false,
         });
+    }
+
+    /// Tells whether MXCSR is that of rules now.
+    pub(super) fn has_rules_mxcsr(&self) -> bool {
+        self.mirror.as_ref().is_some_and(Mirror::has_rules_mxcsr)
     }
 
     /// Marks the last noted position as the beginning of its instruction.

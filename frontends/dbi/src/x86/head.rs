@@ -55,10 +55,10 @@ impl Emitter {
         self.out.hot.load(RAX, rax);
     }
 
-    /// A cold stub that leaves before the first instruction: a hook there has been seen to if it had been on entry.
+    /// A cold stub that leaves before the first instruction, to come back in the mode of the entry: a hook there has been seen to if it
+    /// had been then.
     pub(super) fn again(&mut self, kind: ExitKind) -> u64 {
-        let mode = if self.past_hook { self.mode.past_hook() } else { self.mode };
-        self.stub_towards(kind, 0, mode)
+        self.stub_towards(kind, 0, self.entered)
     }
 
     /// Compares the eight bytes, or the one byte, at `address` and goes to `differ` if they are not `expected`.

@@ -186,20 +186,33 @@ impl Emitter {
     }
 
     pub(super) fn link_exit(&mut self, field: Rel32, target: u64) {
-        let kind = ExitKind::Jump(target, self.mode);
-        if self.rcx_aside || self.is_any_aside() {
+        let mode = self.carrying();
+        let kind = ExitKind::Jump(target, mode);
+        let stays = mode.has_rules_mxcsr();
+        if self.rcx_aside || self.is_any_aside() || self.has_rules_mxcsr() && !stays {
             let start = self.out.cold.here();
             if self.rcx_aside {
                 self.out.cold.load(RCX, self.frame.slot(Slot::Rcx));
             }
-            self.put_back_in_passing();
+            self.put_back_but(stays);
             let onwards = self.out.cold.jmp_open();
-            let stub = self.stub(kind, onwards.0);
+            let stub = self.jump_stub(kind, onwards.0, stays);
             self.out.cold.patch(onwards, stub);
             return self.out.hot.patch(field, start);
         }
-        let stub = self.stub(kind, field.0);
+        let stub = self.jump_stub(kind, field.0, stays);
         self.out.hot.patch(field, stub);
+    }
+
+    /// The stub of a jump that is not linked; with `puts_back`, MXCSR is that of rules.
+    fn jump_stub(&mut self, kind: ExitKind, patch: u64, puts_back: bool) -> u64 {
+        let start = self.out.cold.here();
+        if puts_back {
+            self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+        }
+        self.stub(kind, patch);
+        self.out.exits.last_mut().expect("the stub's").stub = start;
+        start
     }
 
     pub(super) fn leave(&mut self, kind: ExitKind) {

@@ -16,6 +16,9 @@ pub(crate) const SHARED_TABLE: usize = TABLES - 1;
 /// What the top of the x87 stack is at the start is a guess (`mirror::x87`): a block made for another top is as good as any, but
 /// for the jump from it to the right one.
 ///
+/// What a block that computes on that stack knows at its end it hands on by direct jumps, and by those alone (*carried*): that the
+/// top is the mode's for sure, and, isolated, that MXCSR is still that of rules.
+///
 /// Without AVX-512 a block may be *isolated* as well: its rules run under an MXCSR of their own, because the guest would
 /// notice what they do to its own (`mirror::isolation`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +26,7 @@ pub(crate) struct Mode(u32);
 
 impl Mode {
     /// A mode is a number of so many bits.
-    pub(crate) const BITS: u32 = 23;
+    pub(crate) const BITS: u32 = 25;
     const CELLS: u32 = 0xffff;
     /// Bit position of the kind of mode: 0 if annotated.
     const KIND_AT: u32 = 16;
@@ -41,6 +44,10 @@ impl Mode {
     /// Bit position of what the top of the x87 stack is taken to be.
     const TOP_AT: u32 = 20;
     const TOP: u32 = 7 << Self::TOP_AT;
+    /// Carried: the top is that for sure.
+    const TOP_IS_KNOWN: u32 = 1 << 23;
+    /// Carried: MXCSR is that of rules, and the processor's in its slot.
+    const RULES_MXCSR: u32 = 1 << 24;
     /// Annotated, but results of operations carry no shadow: the program has switched shadowing off.
     const OFF: u32 = 2 << Self::KIND_AT;
     /// Annotated and narrow.
@@ -70,6 +77,29 @@ impl Mode {
     /// Physical register that is taken to be the top of the x87 stack: a guess, which code asks about before it relies on it.
     pub(crate) fn top(self) -> u8 {
         ((self.0 & Self::TOP) >> Self::TOP_AT) as u8
+    }
+
+    /// This mode with what is carried from one block to the next.
+    pub(crate) fn carrying(self, top_is_known: bool, rules_mxcsr: bool) -> Mode {
+        let bits = [(top_is_known, Self::TOP_IS_KNOWN), (rules_mxcsr, Self::RULES_MXCSR)];
+        bits.into_iter()
+            .filter(|&(carried, _)| carried)
+            .fold(self.alone(), |mode, (_, bit)| Mode(mode.0 | bit))
+    }
+
+    /// This mode without what is carried.
+    pub(crate) fn alone(self) -> Mode {
+        Mode(self.0 & !(Self::TOP_IS_KNOWN | Self::RULES_MXCSR))
+    }
+
+    /// Tells whether the top of the x87 stack is the mode's for sure.
+    pub(crate) fn knows_top(self) -> bool {
+        self.0 & Self::TOP_IS_KNOWN != 0
+    }
+
+    /// Tells whether MXCSR is that of rules.
+    pub(crate) fn has_rules_mxcsr(self) -> bool {
+        self.0 & Self::RULES_MXCSR != 0
     }
 
     /// This mode with shadowing switched off; it must be annotated.
@@ -103,6 +133,7 @@ impl Mode {
     pub(crate) fn isolated(self, isolated: bool) -> Mode {
         match (self.is_off(), isolated, self.is_narrow()) {
             (true, ..) => self,
+            (_, true, _) if self.may_settle() => self,
             (_, false, narrow) => self.with_kind(0).narrow(narrow),
             (_, true, narrow) => self.with_kind(Self::ISOLATED).narrow(narrow),
         }
@@ -119,7 +150,8 @@ impl Mode {
     }
 
     fn with_kind(self, kind: u32) -> Mode {
-        Mode(self.0 & !Self::KIND | kind)
+        // Another kind may have another MXCSR.
+        Mode(self.0 & !(Self::KIND | Self::RULES_MXCSR) | kind)
     }
 
     /// General registers that may carry a shadow; the mode must be annotated.
@@ -173,10 +205,11 @@ impl Mode {
         ];
 
     /// The indirect-branch table that serves the mode, but for the guess at the x87 stack's top; `None`: the engine is asked each
-    /// time.
+    /// time, or nothing enters that way.
     pub(crate) fn table(self) -> Option<usize> {
         match self.onwards() {
             Self::BARE => Some(0),
+            mode if mode != mode.alone() => None,
             mode => {
                 let own = Self::SERVED.iter().position(|&served| served == mode.with_top(0));
                 own.or(mode.is_annotated().then_some(SHARED_TABLE))
@@ -246,6 +279,17 @@ mod tests {
             assert_eq!((guess.narrow(true).top(), guess.table()), (top, mode.table()));
             assert!(guess.is_annotated() && guess.past_hook().bits() >> Mode::BITS == 0);
         }
+    }
+
+    #[test]
+    fn what_is_carried_is_found_by_direct_jumps_alone() {
+        let mode = Mode::cells(5).narrow(true).isolated(true).with_top(3);
+        let carrying = mode.carrying(true, true);
+        assert!(carrying.knows_top() && carrying.has_rules_mxcsr() && carrying.bits() >> Mode::BITS == 0);
+        assert_eq!((carrying.table(), carrying.alone(), carrying.top()), (None, mode, 3));
+        assert_eq!(carrying.isolated(true), carrying);
+        assert_eq!(carrying.isolated(false), mode.isolated(false).carrying(true, false));
+        assert_eq!(carrying.off(), mode.off().carrying(true, false));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::x86::asm::{Asm, Gpr, RAX, RCX};
 use crate::x86::code::{ExitKind, RuleCode, Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::far;
+use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::table::Row;
@@ -54,6 +55,30 @@ fn has_rules(block: &Superblock, doubts: bool) -> bool {
 }
 
 impl Emitter {
+    /// Tells whether annotating `block` takes rules by which isolation would end.
+    pub(super) fn has_rules(&mut self, block: &Superblock) -> bool {
+        let doubts = self.mirror().settings.doubt.is_some();
+        has_rules(block, doubts)
+    }
+
+    /// At the start of `block`: `mode` as far as the block before has handed on what this one makes use of; `may_leave`: it may be left
+    /// before its first instruction.
+    pub(in crate::x86) fn carried(&mut self, block: &Superblock, mode: Mode, may_leave: bool) -> Mode {
+        if mode.has_rules_mxcsr() && (may_leave || block.insns.is_empty() || self.has_rules(block)) {
+            self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
+            return mode.carrying(mode.knows_top(), false);
+        }
+        mode
+    }
+
+    /// Mode that a direct jump hands on.
+    pub(in crate::x86) fn carrying(&self) -> Mode {
+        let mirror = self.mirror.as_ref().filter(|mirror| mirror.carries);
+        mirror.map_or(self.mode, |mirror| {
+            self.mode.carrying(mirror.top_is_known, mirror.rules_mxcsr && mirror.carries_mxcsr)
+        })
+    }
+
     /// Tells whether the processor's MXCSR is not the guest's while annotated code runs, and functions taken as one
     /// operation.
     pub(crate) fn hides_mxcsr(&self) -> bool {
@@ -63,8 +88,7 @@ impl Emitter {
 
     /// At the start of `block`, which is isolated: goes on without isolation if it can. Keeps the flags.
     pub(in crate::x86) fn leave_if_settled(&mut self, block: &Superblock) {
-        let doubts = self.mirror().settings.doubt.is_some();
-        if !has_rules(block, doubts) {
+        if !self.has_rules(block) {
             return;
         }
         let (rcx, mxcsr) = (self.frame.slot(Slot::Rcx), self.frame.slot(Slot::Mxcsr));
@@ -129,8 +153,8 @@ impl Emitter {
     }
 
     /// Puts back the guest's MXCSR, if it is that of rules, at instruction `index`.
-    pub(super) fn put_back_mxcsr(&mut self, index: usize) {
-        if std::mem::take(&mut self.mirror().rules_mxcsr) {
+    pub(in crate::x86) fn put_back_mxcsr(&mut self, index: usize) {
+        if self.mirror.as_mut().is_some_and(|mirror| std::mem::take(&mut mirror.rules_mxcsr)) {
             self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
             self.note_borrowed(index);
         }

@@ -43,12 +43,15 @@ mod tests;
 mod turns;
 mod vectors;
 mod x87;
+mod x87_known;
+mod x87_rounding;
 mod x87_values;
 
 use super::access::{self, is_write};
 use super::asm::Gpr;
 use super::code::{Aside, ExitKind, Spilled};
 use super::emit::Emitter;
+use super::mode::Mode;
 use super::rows;
 use super::rules::InlineRule;
 use super::superblock::{Flow, Insn, Superblock};
@@ -139,8 +142,14 @@ pub(crate) struct Mirror {
     watched: HashMap<u64, Watched>,
     /// The top of the x87 stack is the mode's, for sure.
     top_is_known: bool,
+    /// The block has computed on the x87 stack, and its other instructions leave MXCSR alone: what is known at its end may be
+    /// carried on.
+    carries: bool,
+    carries_mxcsr: bool,
     /// Physical registers of x87 that are not empty for sure, as a mask, where the top is known.
     x87_full: u8,
+    /// Values of physical registers that are kept in memory, where the top is known.
+    x87_known: [Option<x87_known::Known>; 8],
     /// MXCSR is that of rules, and the processor's in its slot.
     rules_mxcsr: bool,
 }
@@ -166,7 +175,10 @@ impl Mirror {
             meets: HashMap::new(),
             watched: HashMap::new(),
             top_is_known: false,
+            carries: false,
+            carries_mxcsr: false,
             x87_full: 0,
+            x87_known: [None; 8],
             rules_mxcsr: false,
         }
     }
@@ -245,15 +257,22 @@ impl Emitter {
     }
 
     /// Prepares for the annotated instructions of `block`.
-    pub(super) fn begin_annotated(&mut self, block: &Superblock) {
+    ///
+    /// `carried` is the mode with what the block before has handed on.
+    pub(super) fn begin_annotated(&mut self, block: &Superblock, carried: Mode) {
+        let carries_mxcsr = !self.has_rules(block);
         let mirror = self.mirror.as_mut().expect("annotated modes have a mirror");
         mirror.liveness.analyse(block);
         mirror.temporaries.analyse(block, &mut self.facts);
         mirror.borrowed = Borrowed::default();
         mirror.locked = false;
         mirror.ended = false;
-        mirror.top_is_known = false;
-        mirror.rules_mxcsr = false;
+        mirror.carries = false;
+        mirror.carries_mxcsr = carries_mxcsr;
+        mirror.x87_full = 0;
+        mirror.x87_known = [None; 8];
+        mirror.top_is_known = carried.knows_top();
+        mirror.rules_mxcsr = carried.has_rules_mxcsr();
         if mirror.settings.appends {
             self.make_room(block);
         }
@@ -273,7 +292,11 @@ impl Emitter {
         if uses_mmx(&insn.decoded) {
             self.mirror().top_is_known = false;
         }
-        if insn.flow != Flow::Straight || !leaves_mxcsr_alone(&insn.decoded) {
+        let leaves_alone = match insn.flow {
+            Flow::Straight => leaves_mxcsr_alone(&insn.decoded),
+            _ => leads_directly(insn),
+        };
+        if !leaves_alone {
             self.put_back_mxcsr(index);
         }
         self.begin_instruction(at);
@@ -418,6 +441,7 @@ impl Emitter {
     /// Leaves the instruction to the engine, always.
     fn out_of_line(&mut self, at: At<'_>) {
         self.put_back_all();
+        self.put_back_mxcsr(at.index);
         self.close_operand();
         self.leave(ExitKind::OutOfLine(at.insn().pc()));
         self.mirror().ended = true;
@@ -512,6 +536,18 @@ fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
         | Row::Compare(..) => insn.op0_register().is_vector_register(),
         Row::ToInteger(..) | Row::ToHalf => true,
         _ => false,
+    }
+}
+
+/// Tells whether the branch, call or return goes on in translated code that is known when the block is made.
+fn leads_directly(insn: &Insn) -> bool {
+    use iced_x86::FlowControl::{Call, ConditionalBranch, UnconditionalBranch};
+    match insn.flow {
+        Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::CertainReturn => true,
+        Flow::Leaves => {
+            matches!(insn.decoded.flow_control(), Call | ConditionalBranch | UnconditionalBranch)
+        }
+        Flow::Straight | Flow::ExpectedReturn(_) | Flow::Engine => false,
     }
 }
 

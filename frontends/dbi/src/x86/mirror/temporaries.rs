@@ -255,11 +255,9 @@ impl Emitter {
         temporaries.pinned = 0;
     }
 
-    /// Puts back all registers that are set aside, and MXCSR.
+    /// Puts back all registers that are set aside.
     pub(in crate::x86) fn put_back_all(&mut self) {
         if self.mirror.is_some() {
-            let index = self.mirror().temporaries.index;
-            self.put_back_mxcsr(index);
             self.put_back(u16::MAX);
         }
     }
@@ -288,10 +286,15 @@ impl Emitter {
         self.mirror.as_ref().is_some_and(|mirror| mirror.temporaries.aside.iter().any(Option::is_some))
     }
 
-    /// Cold code that puts back what is set aside, for a way out; for the hot path it stays so.
+    /// Cold code that puts back what is set aside, and MXCSR, for a way out; for the hot path it stays so.
     pub(in crate::x86) fn put_back_in_passing(&mut self) {
+        self.put_back_but(false);
+    }
+
+    /// Cold code that puts back what is set aside, and MXCSR unless that `stays` as it is.
+    pub(in crate::x86) fn put_back_but(&mut self, stays: bool) {
         let Some(mirror) = &self.mirror else { return };
-        if mirror.has_rules_mxcsr() {
+        if mirror.has_rules_mxcsr() && !stays {
             self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
         }
         for (place, aside) in mirror.temporaries.aside.into_iter().enumerate() {

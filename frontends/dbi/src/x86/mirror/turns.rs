@@ -30,6 +30,8 @@ pub(super) struct Beginning {
     target: u64,
     entry: u64,
     mode: Mode,
+    /// The top of the x87 stack is the mode's, and code of the turn does not ask again.
+    knows_top: bool,
     aside: [Option<Aside>; ASIDE],
     /// For each guest vector register, the register that holds its shadow.
     held: [Option<u8>; 16],
@@ -103,13 +105,17 @@ impl Emitter {
         temporaries.begin_turn(last, &carried);
         let (aside, held) = (temporaries.set_aside(), temporaries.held());
         let (target, entry, mode) = (block.start, self.out.hot.here(), self.mode);
-        self.mirror().beginning = Some(Beginning { target, entry, mode, aside, held });
+        let knows_top = self.mirror().top_is_known;
+        self.mirror().beginning = Some(Beginning { target, entry, mode, knows_top, aside, held });
     }
 
     /// Before a branch to guest address `target`: puts registers as they are where a turn begins; the host address of
     /// that. Nothing if none begins there, or more has changed.
     pub(in crate::x86) fn turns_back(&mut self, target: u64) -> Option<u64> {
         let beginning = self.mirror.as_ref()?.beginning.filter(|beginning| beginning.target == target)?;
+        if beginning.knows_top && !self.mirror().top_is_known {
+            return None;
+        }
         let aside = self.mirror().temporaries.set_aside();
         let is_there = |(then, now): (&Option<Aside>, &Option<Aside>)| then.is_none() || then == now;
         if self.rcx_aside || self.mode != beginning.mode || !beginning.aside.iter().zip(&aside).all(is_there)

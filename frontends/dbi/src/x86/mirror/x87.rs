@@ -49,6 +49,7 @@ impl Emitter {
             self.guest(at);
         } else {
             self.find_top(at);
+            self.mirror().carries = true;
             if !self.open_operand(at) {
                 return self.out_of_line(at);
             }
@@ -91,8 +92,7 @@ impl Emitter {
                 let cell = self.x87_cell(freed);
                 self.guest(at);
                 self.clear_x87(cell);
-                let n = (self.mode.top() + freed) & 7;
-                self.mirror().x87_full &= !(1 << n);
+                self.x87_emptied(freed);
             }
             X87::StoreInteger(_) => {
                 self.guard_x87(at, &[0]);
@@ -103,10 +103,12 @@ impl Emitter {
             X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract => {
                 self.guard_x87(at, &[0, 7]);
                 self.guest(at);
+                self.forget_x87();
             }
             X87::Binary(_) | X87::Scale(_) => {
                 self.guard_x87(at, &[0, 1]);
                 self.guest(at);
+                self.forget_x87();
             }
             X87::Control | X87::Reset => unreachable!("the top does not matter"),
         }
@@ -134,8 +136,8 @@ impl Emitter {
         self.leave_unless_zero(at, stub);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
+        self.forget_x87();
         self.mirror().top_is_known = true;
-        self.mirror().x87_full = 0;
     }
 
     /// `fnstsw [status]`.
@@ -145,25 +147,12 @@ impl Emitter {
         self.out.hot.operand(7, Place::Mem(status), 1, 0);
     }
 
-    /// Tells whether the register `index` below the top was written in this block, and is not empty for that.
-    pub(super) fn x87_is_full(&mut self, index: u8) -> bool {
-        let n = (self.mode.top() + index) & 7;
-        self.mirror().x87_full >> n & 1 == 1
-    }
-
-    /// The guest's instruction has written the register `index` below the top as it was before.
-    pub(super) fn x87_written(&mut self, index: u8) {
-        let n = (self.mode.top() + index) & 7;
-        self.mirror().x87_full |= 1 << n;
-    }
-
     /// After an instruction: an empty register has no shadow, which is how rules know that theirs are not.
     fn x87_popped(&mut self, at: At<'_>) {
         for index in 0..at.insn().decoded.fpu_stack_increment_info().increment().max(0) {
             let cell = self.x87_cell(index as u8);
             self.clear_x87(cell);
-            let n = (self.mode.top() + index as u8) & 7;
-            self.mirror().x87_full &= !(1 << n);
+            self.x87_emptied(index as u8);
         }
     }
 
@@ -196,7 +185,8 @@ impl Emitter {
         self.guard(at, &sources);
     }
 
-    /// Puts the double in vector register `reg` into the cell of ten bytes `cell`.
+    /// Puts the double in vector register `reg` into the cell of ten bytes `cell`. Cells are written and read in the same two pieces:
+    /// a processor waits where a load takes another part of what was stored.
     pub(super) fn put_x87(&mut self, cell: Mem, reg: u8) {
         self.out.hot.vector_store(cell.plus(NUMBER), reg, 8);
         self.out.hot.vector(word(forms::EXTRACT_16, [reg, 0], cell, LAST_WORD));
@@ -207,43 +197,45 @@ impl Emitter {
         encode::store_zero(&mut self.out.hot, cell.plus(NUMBER), 8);
     }
 
-    /// Copies ten bytes of shadows as they are: in two pieces that others are written in.
+    /// Copies the shadow in a cell of ten bytes.
     fn copy_x87(&mut self, from: Mem, to: Mem) {
-        let (number, first) = (self.temporary(0), self.temporary(1));
-        let hot = &mut self.out.hot;
-        hot.vector_load(number, from.plus(NUMBER), 8);
-        hot.vector(word(forms::INSERT_16, [first, number], from, 0));
-        hot.vector_store(to.plus(NUMBER), number, 8);
-        hot.vector(word(forms::EXTRACT_16, [first, 0], to, 0));
+        let number = self.temporary(0);
+        self.out.hot.vector_load(number, from.plus(NUMBER), 8);
+        self.put_x87(to, number);
     }
 
     /// `fld`, of a float in memory or a register.
     fn x87_load(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        self.x87_written(7);
         let to = self.x87_cell(7);
         if !has_memory(insn) {
             let from = self.x87_cell(register(insn.op_register(insn.op_count() - 1)));
             self.guest(at);
+            let known = self.x87_known(register(insn.op_register(insn.op_count() - 1)));
+            self.x87_written(7, known);
             return self.copy_x87(from, to);
         }
         let Some(mirror) = self.mirror_memory(insn) else {
             self.guest(at);
+            self.keep_loaded(at);
             return self.clear_x87(to);
         };
         let number = self.temporary(0);
         match insn.memory_size() {
             MemorySize::Float32 => {
                 self.guest(at);
+                self.keep_loaded(at);
                 self.x87_convert(at, Format::F32, Place::Mem(mirror), number);
             }
             MemorySize::Float64 => {
                 self.guest(at);
+                self.keep_loaded(at);
                 self.out.hot.vector_load(number, mirror, 8);
             }
             MemorySize::Float80 => {
                 self.guard_whole(at, mirror);
                 self.guest(at);
+                self.keep_loaded(at);
                 self.out.hot.vector_load(number, mirror.plus(NUMBER), 8);
             }
             _ => return self.out_of_line(at),
@@ -287,13 +279,13 @@ impl Emitter {
     /// A constant, or an integer: it has no shadow, but for a float that is moved as an integer.
     fn x87_load_exact(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        self.x87_written(7);
         let to = self.x87_cell(7);
         if matches!(insn.memory_size(), MemorySize::Int32 | MemorySize::Int64) {
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
             self.guard(at, &sources);
         }
         self.guest(at);
+        self.x87_written(7, None);
         self.clear_x87(to);
     }
 
@@ -305,6 +297,8 @@ impl Emitter {
             let to = self.x87_cell(register(insn.op0_register()));
             self.guest(at);
             if from != to {
+                let known = self.x87_known(0);
+                self.x87_written(register(insn.op0_register()), known);
                 self.copy_x87(from, to);
             }
             return;
@@ -334,32 +328,32 @@ impl Emitter {
 
     fn x87_exchange(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        let (a, b) = (self.x87_cell(0), self.x87_cell(register(insn.op_register(insn.op_count() - 1))));
+        let other = register(insn.op_register(insn.op_count() - 1));
+        let (a, b) = (self.x87_cell(0), self.x87_cell(other));
         self.guest(at);
         if a == b {
             return;
         }
+        let known = [0, other].map(|n| self.x87_known(n));
+        self.x87_written(0, known[1]);
+        self.x87_written(other, known[0]);
         let (x, y) = (self.temporary(0), self.temporary(1));
-        let hot = &mut self.out.hot;
-        hot.vector_load(x, a.plus(NUMBER), 8);
-        hot.vector_load(y, b.plus(NUMBER), 8);
-        hot.vector_store(a.plus(NUMBER), y, 8);
-        hot.vector_store(b.plus(NUMBER), x, 8);
-        hot.vector(word(forms::INSERT_16, [x, x], a, 0));
-        hot.vector(word(forms::INSERT_16, [y, y], b, 0));
-        hot.vector(word(forms::EXTRACT_16, [y, 0], a, 0));
-        hot.vector(word(forms::EXTRACT_16, [x, 0], b, 0));
+        self.out.hot.vector_load(x, a.plus(NUMBER), 8);
+        self.out.hot.vector_load(y, b.plus(NUMBER), 8);
+        self.put_x87(a, y);
+        self.put_x87(b, x);
     }
 
     fn x87_conditional_move(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let (to, from) = (self.x87_cell(0), self.x87_cell(register(insn.op1_register())));
         // What is set aside for the copy is so on both ways.
-        self.temporary(1);
+        self.temporary(0);
         self.guest(at);
         if from == to {
             return;
         }
+        self.forget_x87();
         let condition = condition(insn.mnemonic());
         let field = self.out.hot.jcc_open(condition ^ 1);
         self.copy_x87(from, to);
@@ -407,17 +401,17 @@ impl Emitter {
 }
 
 /// Number of the register `st(i)`.
-fn register(register: Register) -> u8 {
+pub(super) fn register(register: Register) -> u8 {
     register.number() as u8
 }
 
 /// Tells whether the instruction touches control, status and the top of stack only.
-fn is_control(insn: &Instruction) -> bool {
+pub(super) fn is_control(insn: &Instruction) -> bool {
     crate::x86::rows::row(insn) == crate::x86::table::Row::X87(X87::Control)
 }
 
 /// An instruction that moves the word of this number to or from memory.
-fn word(form: forms::Form, registers: [u8; 2], mem: Mem, number: u8) -> Vector {
+pub(super) fn word(form: forms::Form, registers: [u8; 2], mem: Mem, number: u8) -> Vector {
     Vector::new(form, Format::F16, Length::B16, registers, Place::Mem(mem)).immediate(number)
 }
 

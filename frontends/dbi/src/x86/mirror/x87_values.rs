@@ -1,7 +1,7 @@
 //! Values on the x87 stack, as the doubles that rules take them for, and the rules that do.
 //!
 //! What a register holds is stored as it is and loaded again, which raises no exception, and rounded to a double by integer
-//! arithmetic, which touches neither MXCSR nor the guest's status. Values that no normal double stands for are left to the
+//! arithmetic or under the rules' MXCSR, which does not touch the guest's status. Values that no normal double stands for are left to the
 //! engine, but for zeros. A result that a rule reads is that of the operands as doubles ([`Op::in_doubles`]).
 //!
 //! [`Op::in_doubles`]: shadowgrind_core::ops::Op::in_doubles
@@ -12,7 +12,7 @@ use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
 use super::rounding::may_round;
-use super::x87::NUMBER;
+use super::x87::{NUMBER, word};
 use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
@@ -26,7 +26,7 @@ use shadowgrind_core::ops::Op;
 /// Places of 16 bytes in [`Context::x87_values`]: two registers as they are, of which the last six bytes stay zero.
 const IMAGES: [u32; 2] = [0, 1];
 /// Two values as doubles.
-const VALUES: u32 = 2;
+pub(super) const VALUES: u32 = 2;
 /// The result as a double.
 const RESULT: u32 = 3;
 /// A memory operand and its shadow as doubles.
@@ -34,15 +34,10 @@ const WIDENED: u32 = 4;
 /// The status word.
 pub(super) const STATUS: u32 = 5;
 
-/// With AVX-512, registers whose shadows are kept in memory while others are needed: the last of those.
-const LENT: [u8; 2] = [29, 28];
-/// Exponent of the least double, for the significand with its first bit; added to that of a long double.
-const LEAST: i64 = -0x3c01;
-/// Summand of the exponent, in place, of a significand that was converted as an integer, beside that.
-const OF_SIGNIFICANDS: i64 = -1085 << 52;
-/// Biased exponent of numbers that round others: 2^63 and 1.5·2^63.
-const MAGIC: i64 = 0x403e;
-
+/// With AVX-512, the register whose shadow is kept in memory while others are needed: the last of those.
+const LENT: u8 = 29;
+/// Word of 16 bytes that sign and exponent of an image are in.
+const END: u8 = 4;
 /// An operand: a register of the stack, or the instruction's float in memory.
 #[derive(Clone, Copy, PartialEq)]
 enum Operand {
@@ -110,24 +105,45 @@ impl Emitter {
         if has_memory(insn) {
             self.x87_touch(at);
         }
-        self.x87_images(&wanted);
-        if magic {
-            self.guard_magic_images(at, wanted.len());
-        }
-        if operands.iter().enumerate().any(|(i, _)| is_read(i)) && !wanted.is_empty() {
-            self.x87_round(at, wanted.len());
-        }
-        self.x87_shadow(at, op, operands, &wanted);
+        let values = self.x87_values(at, &wanted, magic);
+        self.x87_shadow(at, op, operands, &values);
         let here = self.out.hot.here();
         self.out.hot.patch(skip, here);
         self.guest(at);
-        self.x87_written(to);
+        self.x87_written(to, None);
         let cell = self.x87_cell(to);
         self.put_x87(cell, number);
     }
 
-    /// The shadow of the operation's result, where values of registers `known` are at hand.
-    fn x87_shadow(&mut self, at: At<'_>, op: Op, operands: &[Operand], known: &[u8]) {
+    /// Registers of `wanted`, with places where their values are as doubles; with `magic`, leaves the instruction to the engine if
+    /// one is a number that rounds the other term, and that may be all that it is wanted for.
+    fn x87_values(&mut self, at: At<'_>, wanted: &[u8], magic: bool) -> Vec<(u8, Place)> {
+        let mut values = Vec::new();
+        let (mut images, mut stored) = (Vec::new(), Vec::new());
+        for &n in wanted {
+            match self.x87_known(n) {
+                Some(known) if known.double && !magic => values.push((n, Place::Mem(self.x87_kept(known)))),
+                Some(known) if !known.double => images.push((n, self.x87_kept(known))),
+                _ => {
+                    let image = self.x87_slot(IMAGES[stored.len()]);
+                    stored.push((n, image));
+                    images.push((n, image));
+                }
+            }
+        }
+        self.x87_images(&stored);
+        let images_alone: Vec<Mem> = images.iter().map(|&(_, image)| image).collect();
+        if magic {
+            self.guard_magic_images(at, &images_alone);
+        } else if !images.is_empty() {
+            self.x87_round(at, &images_alone);
+        }
+        values.extend(images.iter().enumerate().map(|(lane, &(n, _))| (n, self.x87_value(lane))));
+        values
+    }
+
+    /// The shadow of the operation's result, where values of registers are in places `known`.
+    fn x87_shadow(&mut self, at: At<'_>, op: Op, operands: &[Operand], known: &[(u8, Place)]) {
         let rule = self.inline_rule();
         let mut x = [Place::Reg(0); 2];
         let mut shadows = [Place::Reg(0); 2];
@@ -136,8 +152,8 @@ impl Emitter {
             (x[i], shadows[i]) = match operand {
                 Operand::Stack(n) => {
                     let shadow = Place::Mem(self.x87_cell(n).plus(NUMBER));
-                    let lane = known.iter().position(|&known| known == n);
-                    (lane.map_or(shadow, |lane| self.x87_value(lane)), shadow)
+                    let value = known.iter().find(|&&(known, _)| known == n);
+                    (value.map_or(shadow, |&(_, value)| value), shadow)
                 }
                 Operand::Memory(format) => {
                     let is_read = rule.needs_result(op) || rule.needs_operand(op, i);
@@ -250,23 +266,30 @@ impl Emitter {
         (value, mirror.map(|mirror| widened(mirror, slot.plus(8))))
     }
 
-    /// Stores registers of the stack as they are, by instructions that leave exceptions alone: the top is stored and loaded
-    /// again, and while it is not there, another is copied to where it was.
-    fn x87_images(&mut self, registers: &[u8]) {
+    /// Stores registers of the stack as they are, and six bytes of zero, by instructions that leave exceptions alone: the top is
+    /// stored and loaded again, and while it is not there, another is copied to where it was.
+    fn x87_images(&mut self, registers: &[(u8, Mem)]) {
         if registers.is_empty() {
             return;
         }
         let [load, store] = [5, 7];
-        let place = |n| registers.iter().position(|&register| register == n).map(|i| IMAGES[i]);
-        let kept = self.x87_slot(place(0).unwrap_or(RESULT));
+        let top = registers.iter().find(|&&(n, _)| n == 0);
+        let kept = top.map_or(self.x87_slot(RESULT), |&(_, image)| image);
         self.x87_tbyte(store, kept);
-        if let Some((&n, image)) = registers.iter().zip(IMAGES).find(|&(&n, _)| n != 0) {
+        if let Some(&(n, image)) = registers.iter().find(|&&(n, _)| n != 0) {
             // fld st(n - 1)
             self.out.hot.raw(&[0xd9, 0xc0 + n - 1]);
-            let image = self.x87_slot(image);
             self.x87_tbyte(store, image);
         }
         self.x87_tbyte(load, kept);
+        // As it is loaded: a processor waits for what was stored in pieces.
+        let value = self.temporary(0);
+        for &(_, image) in registers {
+            let hot = &mut self.out.hot;
+            hot.vector_load(value, image, 8);
+            hot.vector(word(forms::INSERT_16, [value, value], image.plus(8), END));
+            hot.vector_store(image, value, 16);
+        }
     }
 
     /// `fld tbyte`, digit 5, or `fstp tbyte`, 7.
@@ -275,152 +298,14 @@ impl Emitter {
         self.out.hot.operand(digit, Place::Mem(mem), 1, 0);
     }
 
-    /// An integer operation on two lanes.
-    fn lanes(&mut self, form: Form, [to, first]: [u8; 2], second: Place) {
-        self.out.hot.vector(Vector::new(form, Format::F64, Length::B16, [to, first], second));
-    }
-
-    /// A shift of two lanes, by `bits` to the left, or right where that is negative.
-    fn shift_lanes(&mut self, to: u8, from: u8, bits: i8) {
-        let digit = if bits > 0 { 6 } else { 2 };
-        let shift = Vector::new(forms::SHIFT_64, Format::F64, Length::B16, [digit, to], Place::Reg(from));
-        self.out.hot.vector(shift.immediate(bits.unsigned_abs()));
-    }
-
-    fn lanes_constant(&mut self, n: i64) -> Place {
-        Place::Mem(Constants::at(self.mirror().settings.constants).integer(n))
-    }
-
-    /// Signs and exponents of `count` images, in the lanes of `to`.
-    fn image_exponents(&mut self, to: u8, count: usize) {
-        self.lanes(forms::XOR, [to, to], Place::Reg(to));
-        for (slot, word) in IMAGES.into_iter().take(count).zip([0, 4]) {
-            let from = Place::Mem(self.x87_slot(slot).plus(8));
-            let insert = Vector::new(forms::INSERT_16, Format::F16, Length::B16, [to, to], from);
-            self.out.hot.vector(insert.immediate(word));
-        }
-    }
-
-    /// Significands of `count` images, in the lanes of `to`.
-    fn image_significands(&mut self, to: u8, count: usize) {
-        let [first, second] = IMAGES.map(|slot| self.x87_slot(slot));
-        self.out.hot.vector_load(to, first, 8);
-        if count > 1 {
-            self.lanes(forms::LOAD_HIGH, [to, to], Place::Mem(second));
-        }
-    }
-
-    /// Leaves the instruction to the engine if one of the images may be a number that rounds the other term.
-    fn guard_magic_images(&mut self, at: At<'_>, count: usize) {
-        let (x, found) = (self.temporary(0), self.temporary(1));
-        let [mask, magic, minus_one] = [0x7fff, MAGIC, -1].map(|n| self.lanes_constant(n));
-        let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(Format::F64));
-        self.image_exponents(x, count);
-        self.lanes(forms::AND, [x, x], mask);
-        self.lanes(forms::XOR, [x, x], magic);
-        self.lanes(forms::ADD_64, [x, x], minus_one);
-        self.lanes(forms::AND, [found, x], sign);
-        self.guard_register(at, found);
-    }
-
-    /// Rounds `count` images to doubles, to the nearest and then even, as the values; leaves the instruction to the engine where
-    /// that is not what rounding makes of them.
-    fn x87_round(&mut self, at: At<'_>, count: usize) {
-        let strange = if self.has_upper() { self.round_upper(count) } else { self.round_by_integers(count) };
-        self.guard_register(at, strange);
-    }
-
-    /// With AVX-512: the values of `count` images. Returns the register that has a bit where one is none.
-    ///
-    /// A significand is converted as an integer of 64 bits, which has the exponent 1086 as a double if it is not zero; the
-    /// difference to that of the image is added.
-    fn round_upper(&mut self, count: usize) -> u8 {
-        /// (A | B) & C.
-        const WITHIN: u8 = 0xa8;
-        /// A | (B & C).
-        const SIGNED: u8 = 0xf8;
-        let (x, ends, [e, strange]) = (self.temporary(0), self.temporary(1), LENT);
-        let lent = [self.aside(0), self.aside(1)];
-        let values = Place::Mem(self.x87_slot(VALUES));
-        let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(Format::F64));
-        let [two, above, mask, least, rest] =
-            [2, !0x7ff, 0x7fff, LEAST, OF_SIGNIFICANDS].map(|n| self.lanes_constant(n));
-        let lanes = |form, operands, rm| Vector::new(form, Format::F64, Length::B16, operands, rm);
-        LENT.into_iter().zip(lent).for_each(|(lent, mem)| self.out.hot.vector_store(mem, lent, 64));
-        self.image_significands(x, count);
-        self.out.hot.vector(lanes(forms::TEST, [MASKS[0], x], Place::Reg(x)));
-        let convert = Vector::unary(forms::FROM_UNSIGNED_64, Format::F64, Length::B64, x, Place::Reg(x));
-        self.out.hot.vector(convert.nearest());
-        self.image_exponents(ends, count);
-        self.lanes(forms::AND, [e, ends], mask);
-        self.lanes(forms::ADD_64, [e, e], least);
-        self.lanes(forms::ADD_64, [strange, e], two);
-        self.out.hot.vector(lanes(forms::TERNARY, [strange, e], above).immediate(WITHIN));
-        self.shift_lanes(e, e, 52);
-        for term in [Place::Reg(e), rest] {
-            self.out.hot.vector(lanes(forms::ADD_64, [x, x], term).masked(MASKS[0]));
-        }
-        self.shift_lanes(ends, ends, 48);
-        self.out.hot.vector(lanes(forms::TERNARY, [x, ends], sign).immediate(SIGNED));
-        self.store_lanes(values, x);
-        let kept = lanes(forms::MOVE, [ends, 0], Place::Reg(strange));
-        self.out.hot.vector(kept.masked(MASKS[0]).zeroing());
-        LENT.into_iter().zip(lent).for_each(|(lent, mem)| self.out.hot.vector_load(lent, mem, 64));
-        ends
-    }
-
-    /// Without AVX-512: the values of `count` images, rounded by integer arithmetic. Returns likewise.
-    fn round_by_integers(&mut self, count: usize) -> u8 {
-        let [y, x, z, e, strange] = [0, 1, 2, 3, 4].map(|i| self.temporary(i));
-        let values = Place::Mem(self.x87_slot(VALUES));
-        let constants = Constants::at(self.mirror().settings.constants);
-        let [one, two, half, above, mask, least] =
-            [1, 2, 0x1ff, !0x7ff, 0x7fff, LEAST].map(|n| self.lanes_constant(n));
-        // e and e + 2 are both in 0 … 2047 where e + 1 is the exponent of a normal number.
-        self.image_exponents(y, count);
-        self.lanes(forms::AND, [e, y], mask);
-        self.lanes(forms::ADD_64, [e, e], least);
-        self.lanes(forms::ADD_64, [strange, e], two);
-        self.lanes(forms::OR, [strange, strange], Place::Reg(e));
-        self.lanes(forms::AND, [strange, strange], above);
-        self.shift_lanes(e, e, 52);
-        self.shift_lanes(y, y, 48);
-        self.lanes(forms::AND, [y, y], Place::Mem(constants.sign(Format::F64)));
-        // Zeros.
-        self.image_significands(x, count);
-        self.lanes(forms::EQUAL_64, [z, x], Place::Mem(constants.zero()));
-        self.lanes(forms::AND_NOT, [strange, z], Place::Reg(strange));
-        // Half of the significand, with what is shifted out sticking to it, so that a carry has room.
-        let sticky = self.temporary(5);
-        self.lanes(forms::AND, [sticky, x], one);
-        self.shift_lanes(x, x, -1);
-        self.lanes(forms::OR, [x, x], Place::Reg(sticky));
-        self.shift_lanes(sticky, x, -10);
-        self.lanes(forms::AND, [sticky, sticky], one);
-        self.lanes(forms::ADD_64, [x, x], Place::Reg(sticky));
-        self.lanes(forms::ADD_64, [x, x], half);
-        self.shift_lanes(x, x, -10);
-        self.lanes(forms::ADD_64, [x, x], Place::Reg(e));
-        self.lanes(forms::AND_NOT, [x, z], Place::Reg(x));
-        self.lanes(forms::OR, [x, x], Place::Reg(y));
-        self.store_lanes(values, x);
-        strange
-    }
-
-    fn store_lanes(&mut self, to: Place, from: u8) {
-        if let Place::Mem(mem) = to {
-            self.out.hot.vector_store(mem, from, 16);
-        }
-    }
-
     /// The rule's code: the shadow of the result, in the first temporary.
     fn x87_rule_code(&mut self, at: At<'_>, op: Op, x: &[Place], shadows: &[Place], absent: u8) {
         let (rule, upper) = (self.inline_rule(), self.has_upper());
         let to = self.temporary(0);
         let lent = self.aside(0);
         let temps: Vec<u8> = if upper {
-            self.out.hot.vector_store(lent, LENT[0], 64);
-            vec![self.temporary(1), LENT[0]]
+            self.out.hot.vector_store(lent, LENT, 64);
+            vec![self.temporary(1), LENT]
         } else {
             (1..=rule.temporaries(op)).map(|i| self.temporary(i)).collect()
         };
@@ -450,7 +335,7 @@ impl Emitter {
         rules::emit(&mut self.out.hot, binding, &job, &constants);
         self.end_rule(at);
         if upper {
-            self.out.hot.vector_load(LENT[0], lent, 64);
+            self.out.hot.vector_load(LENT, lent, 64);
         }
     }
 

@@ -13,7 +13,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 36] = [
+const OWN: [Constant; 40] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -25,9 +25,10 @@ const OWN: [Constant; 36] = [
     Constant::Widened,
     Constant::Ulps(16.0_f64.to_bits()),
     Constant::Integer(-1),
-    Constant::Integer(1),
     Constant::Integer(2),
-    Constant::Integer(0x1ff),
+    Constant::Integer(0x7fd),
+    Constant::Integer(0x8000),
+    Constant::Integer(0xffff_ffff),
     Constant::Integer(!0x7ff),
     Constant::Integer(0x7fff),
     Constant::Integer(-0x3c01),
@@ -47,10 +48,17 @@ const OWN: [Constant; 36] = [
     literal(LOG2_E),
     literal(LOG10_E),
     literal(FRAC_2_SQRT_PI),
+    literal(TWO_52),
+    literal(TWO_84),
+    literal(TWO_84 + TWO_52),
     literal(f64::MIN_POSITIVE),
     literal(f64::INFINITY),
     literal(f64::NAN),
 ];
+
+/// 2^52 and 2^84, by which integers of 32 bits become floats as the lower and the upper half of one of 64.
+const TWO_52: f64 = (1_u64 << 52) as f64;
+const TWO_84: f64 = (1_u128 << 84) as f64;
 
 /// Number of constants, with those of the sine.
 const COUNT: usize = OWN.len() + circular::CONSTANTS.len();
@@ -131,6 +139,11 @@ impl Constants {
     /// The byte before that.
     pub(crate) fn last_byte_but_one(self) -> Mem {
         self.vector(Constant::LastByteButOne, Format::F32)
+    }
+
+    /// 2^52, 2^84 and their sum.
+    pub(crate) fn halves(self) -> [Mem; 3] {
+        [TWO_52, TWO_84, TWO_84 + TWO_52].map(|x| self.vector(literal(x), Format::F64))
     }
 
     /// An integer of the pool in every lane of eight bytes.

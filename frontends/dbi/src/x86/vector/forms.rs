@@ -210,6 +210,8 @@ pub(crate) const SHIFT_32: Form = Form::fixed(1, 1, 0x72).wide(Wide::Never);
 pub(crate) const SHIFT_64: Form = Form::fixed(1, 1, 0x73);
 /// `vcvtuqq2pd`: format F64.
 pub(crate) const FROM_UNSIGNED_64: Form = Form::fixed(1, 2, 0x7a).only(Encodings::Evex);
+/// `vpcmpuq`: the comparison of the immediate, of unsigned lanes.
+pub(crate) const COMPARE_UNSIGNED_64: Form = Form::fixed(3, 1, 0x1e).only(Encodings::Evex);
 /// `vpinsrw`: `second` with the word `rm` in place of that of the immediate. Format F16, length 16 bytes.
 pub(crate) const INSERT_16: Form = Form::fixed(1, 1, 0xc4).wide(Wide::Never).memory(Memory::Lane);
 /// `vpextrw` towards `rm`: the word of the immediate. Format F16, length 16 bytes.
