@@ -212,6 +212,14 @@ impl Thread {
         }
     }
 
+    /// Runs translated code from `context.entry` on, which was translated for this thread, until it leaves. Meanwhile the signal
+    /// handler may borrow the thread: what it finds it by is made from this borrow, which is not used until then.
+    fn run_code(&mut self) {
+        std::ptr::from_mut(self).expose_provenance();
+        // SAFETY: this is the calling thread, and `entry` is code of its cache.
+        unsafe { switch::enter(self.context) };
+    }
+
     /// Runs translated code from `block` on until it leaves.
     fn run_block(&mut self, block: BlockId, was_stepping: bool) {
         let entry = self.cache.block(block).entry;
@@ -222,8 +230,7 @@ impl Thread {
         registers::release_uppers(self.context);
         let mode = self.cache.block(block).made_of.mode;
         exceptions::hide(self, mode);
-        // SAFETY: this is the calling thread, and `entry` was translated for it.
-        unsafe { switch::enter(self) };
+        self.run_code();
         let mut asked = false;
         while let Some(fault) = self.fault() {
             let steps = stepping::goes_on(self, &mut begun);
@@ -238,8 +245,7 @@ impl Thread {
                     self.leave_soon(entry);
                 }
                 self.arrived = false;
-                // SAFETY: as above; `entry` is where the same code was interrupted.
-                unsafe { switch::enter(self) };
+                self.run_code();
                 if self.context.exit != switch::EXIT_ABORTED as u64 {
                     break;
                 }

@@ -4,7 +4,6 @@
 //! instructions where they are mixed are here, in assembly, and their address ranges are known to the signal
 //! handler ([`in_entry_window`]).
 
-use super::thread::Thread;
 use crate::context::Context;
 use crate::mailbox::Mailbox;
 use std::arch::global_asm;
@@ -176,15 +175,13 @@ pub(crate) const EXIT_ABORTED: i32 = 0;
 /// Result of [`guest_syscall`] when it did not reach the kernel; no system call has this result.
 pub(crate) const NOT_MADE: u64 = -4096_i64 as u64;
 
-/// Runs translated code at `thread.context.entry` until it exits; which exit is then in `thread.context.exit`. Meanwhile the
-/// signal handler may borrow the thread: what it finds it by is made from this borrow, which is not used until then.
+/// Runs translated code at `context.entry` until it exits; which exit is then in `context.exit`. Meanwhile the signal handler may
+/// borrow the context: what it finds it by is made from this pointer.
 ///
 /// # Safety
-/// `thread` must be the calling one, its context's `entry` code translated for it, and the host's FS base recorded.
-pub(crate) unsafe fn enter(thread: &mut Thread) {
-    let context: *mut Context = thread.context;
+/// `context` must be the calling thread's own, its `entry` code translated for it, and the host's FS base recorded.
+pub(crate) unsafe fn enter(context: *mut Context) {
     context.expose_provenance();
-    std::ptr::from_mut(thread).expose_provenance();
     // SAFETY: the routine keeps the C calling convention: callee-saved registers are on the host stack, and vector
     // registers are caller-saved. What the guest does is confined to its own memory by being a separate program.
     unsafe { shadowgrind_enter(context) }

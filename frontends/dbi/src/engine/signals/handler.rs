@@ -235,7 +235,7 @@ fn abort_entry(interrupted: &mut Interrupted<'_>, context: *mut Context, abort: 
 /// The context must be the calling thread's own. Translated code of it was interrupted, or what was interrupted never goes on;
 /// and the result is not used beyond the handler.
 unsafe fn thread_of<'a>(context: *mut Context) -> &'a mut Thread {
-    // SAFETY: the field is written once, before the first entry. The one Rust frame that has borrowed the thread is `switch::enter`,
+    // SAFETY: the field is written once, before the first entry. The one Rust frame that has borrowed the thread is `run_code`,
     // which has exposed that borrow for this and does not use it before translated code has been left.
     let thread = unsafe { (*context).thread };
     // SAFETY: as above; threads are never freed.
