@@ -188,16 +188,16 @@ pub(crate) fn others(document: &Document<'_>, answers: &Answers) -> Option<Strin
 /// Writes all gradients as numpy's file of an array of doubles, outputs × components.
 pub(crate) fn write_array(answers: &Answers, out: &mut dyn Write) -> io::Result<()> {
     let (rows, columns) = (answers.gradients.len(), answers.width());
-    write_header(rows as u64, columns, out)?;
+    write_head("'<f8'", &format!("({rows}, {columns})"), out)?;
     let mut values = answers.gradients.iter().flat_map(|row| &row.values);
     values.try_for_each(|value| out.write_all(&value.to_le_bytes()))
 }
 
 /// The head of version 1.0 of the format: magic, the length of what follows, and a Python dictionary, padded with blanks
-/// such that the numbers begin at a multiple of 64 bytes (numpy's NEP 1).
-fn write_header(rows: u64, columns: u64, out: &mut dyn Write) -> io::Result<()> {
+/// such that the numbers begin at a multiple of 64 bytes (numpy's NEP 1). `kind` and `shape` are as in Python.
+pub(crate) fn write_head(kind: &str, shape: &str, out: &mut dyn Write) -> io::Result<()> {
     const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
-    let mut head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let mut head = format!("{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}");
     let before = MAGIC.len() + 2;
     let padding = (before + head.len() + 1).next_multiple_of(64) - (before + head.len() + 1);
     head.extend(std::iter::repeat_n(' ', padding));

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use shadowgrind_core::findings::{self, Answers, Number, Output, OutputShadow, Report, SCHEMA, Warning};
 use shadowgrind_core::site::{Place, Site};
 
+use crate::arrays;
 use crate::document::Document;
 use crate::gradients::IN_JSON;
 use crate::rank::Cause;
@@ -49,6 +50,7 @@ fn report<'a>(document: &'a Document<'a>) -> wire::Report<'a, Outputs<'a>> {
         listing: report.listing.as_ref().map(|listing| entries(document, &listing.entries)),
         inputs: inputs(report),
         outputs: Outputs(document),
+        arrays: arrays::records(document),
         findings: document.causes.iter().map(|cause| finding(document, cause)).collect(),
         gradients: answers.map(gradients),
         directions: asked.map(|answers| answers.directions.iter().map(directions).collect()),

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod annotated;
+mod arrays;
 mod brief;
 pub mod check;
 pub mod document;

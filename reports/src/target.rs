@@ -9,7 +9,7 @@ use std::str::FromStr;
 use shadowgrind_core::findings::Answers;
 
 use crate::document::Document;
-use crate::{annotated, gradients, html, json, matrix};
+use crate::{annotated, arrays, gradients, html, json, matrix};
 
 /// Formats of reports in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ enum Format {
     Gradient,
     Jacobian,
     Sparsity,
+    /// All outputs, as an array.
+    Outputs,
 }
 
 /// One `--report`.
@@ -94,6 +96,11 @@ impl ReportTarget {
     /// The file that says which derivatives are other than zero.
     pub fn sparsity(file: &Path) -> Result<Self, TargetError> {
         ReportTarget::of(Format::Sparsity, file)
+    }
+
+    /// The file for all outputs as an array, with what the shadow says of each.
+    pub fn outputs(file: &Path) -> Result<Self, TargetError> {
+        ReportTarget::of(Format::Outputs, file)
     }
 
     fn of(format: Format, file: &Path) -> Result<Self, TargetError> {
@@ -171,6 +178,7 @@ impl ReportTarget {
             Format::Json => to_file(&path, |out| json::write(document, out)),
             Format::Html => to_file(&path, |out| html::write(document, out)),
             Format::Annotated => annotated::write_all(document, &path),
+            Format::Outputs => to_file(&path, |out| arrays::write(document, out)),
             Format::Gradient => {
                 to_file(&path, |out| with_answers(document, |answers| gradients::write_array(answers, out)))
             }

@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle
 
 use shadowgrind_core::findings::{Answers, Listed, Listing, Subject};
 
+use crate::arrays;
 use crate::document::{Content, Document, Section};
 use crate::gradients;
 use crate::tables::{self, Line, Table};
@@ -115,7 +116,10 @@ impl Page<'_, '_> {
         if self.document.report.outputs.is_empty() {
             return self.paragraph("  ", words::NO_OUTPUT);
         }
-        self.table(tables::outputs(self.document))
+        self.table(tables::outputs(self.document))?;
+        let Some(arrays) = arrays::table(self.document) else { return Ok(()) };
+        self.section("Arrays")?;
+        self.table(arrays)
     }
 
     fn gradients(&mut self, answers: &Answers) -> io::Result<()> {

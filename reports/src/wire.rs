@@ -19,7 +19,7 @@ pub use coverage::{Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, Wrap
 pub use finding::{Finding, Interval, Remedy, Spread, VariableRange};
 pub use float::Float;
 pub use gradient::{Contribution, Directions, Gradient, Tape};
-pub use output::Output;
+pub use output::{Array, Output};
 
 use crate::document::Content;
 
@@ -57,6 +57,9 @@ pub struct Report<'a, O = Vec<Output<'a>>> {
     pub inputs: Vec<Input<'a>>,
     /// Floats that left the program, in that order.
     pub outputs: O,
+    /// Arrays among these: floats that one `--output` names by where the program has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<Array<'a>>,
     /// Causes of error, decisions, NaN and infinities, by rank.
     pub findings: Vec<Finding<'a>>,
     /// Derivatives of each output by every component of the inputs.

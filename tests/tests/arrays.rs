@@ -1,11 +1,12 @@
-//! Arrays as outputs: as numpy prints them, each element where it stands.
+//! Arrays as outputs: as numpy prints them, each element where it stands, and as they leave in binary form.
 
 #![forbid(unsafe_code)]
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use shadowgrind_tests::host;
-use shadowgrind_tests::outcome::Outcome;
+use shadowgrind_tests::outcome::{End, Outcome};
+use shadowgrind_tests::shadowed::build::{Recipe, built};
 use shadowgrind_tests::shadowed::observe::Case;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,6 +20,13 @@ fn main() -> ExitCode {
         let name = format!("numpy/{shadow}");
         trials.push(Trial::test(name.clone(), move || elements_are_printed(&name, shadow)));
     }
+    for shadow in ["dot", "mpfr", "error"] {
+        for way in WAYS {
+            let name = format!("{}/{}/{shadow}", way.file, way.spec);
+            trials.push(Trial::test(name.clone(), move || whole_array(&name, shadow, way)));
+        }
+    }
+    trials.push(Trial::test("gradients have a file of their own", gradients_have_their_own));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -99,4 +107,106 @@ fn stands_at(native: &Outcome, output: &Value) -> Option<String> {
     let line = native.stdout.split(|&byte| byte == b'\n').nth(line - 1)?;
     let rest = String::from_utf8_lossy(line.get(column - 1..)?).into_owned();
     Some(rest.chars().take(output["printed"].as_str()?.chars().count()).collect())
+}
+
+/// Way by which an array of six floats leaves: the guest, what it needs, and the SPEC.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    file: &'static str,
+    /// A header without which it is not compiled; options and libraries.
+    needs: &'static str,
+    options: &'static str,
+    libs: &'static str,
+    spec: &'static str,
+}
+
+const WAYS: [Way; 4] = [
+    Way { file: "fill.c", needs: "", options: "-O1 -g", libs: "-lm", spec: "store#*1[0..#2]" },
+    Way { file: "fill.c", needs: "", options: "-O1", libs: "-lm", spec: "fwrite#*1[0..6]" },
+    Way {
+        file: "netcdf.c",
+        needs: "/usr/include/netcdf.h",
+        options: "-O1",
+        libs: "-lnetcdf -lm",
+        spec: "nc_put_var_double#*3[0..6]",
+    },
+    Way {
+        file: "hdf5.c",
+        needs: "/usr/include/hdf5/serial/hdf5.h",
+        options: "-O1 -I/usr/include/hdf5/serial -L/usr/lib/x86_64-linux-gnu/hdf5/serial",
+        libs: "-lhdf5 -lm",
+        spec: "H5Dwrite#*6[0..6]",
+    },
+];
+
+/// Rows of an array of records in numpy's format, version 1.0: an integer and `fields` doubles.
+fn rows(file: &[u8], fields: usize) -> Result<Vec<(i64, Vec<f64>)>, String> {
+    if !file.starts_with(b"\x93NUMPY\x01\x00") {
+        return Err("no array".to_owned());
+    }
+    let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
+    let head = String::from_utf8_lossy(&file[10..start]).into_owned();
+    let rows: Vec<Vec<[u8; 8]>> = file[start..]
+        .chunks_exact(8 * (1 + fields))
+        .map(|row| row.chunks_exact(8).map(|word| word.try_into().unwrap_or_default()).collect())
+        .collect();
+    if start % 64 != 0 || !head.contains(&format!("'shape': ({},)", rows.len())) {
+        return Err(head);
+    }
+    let row = |row: Vec<[u8; 8]>| {
+        (i64::from_le_bytes(row[0]), row[1..].iter().map(|&word| f64::from_le_bytes(word)).collect())
+    };
+    Ok(rows.into_iter().map(row).collect())
+}
+
+/// The file has the array, with its closed form's derivative, or with reals next to it; the report has its summary.
+fn whole_array(name: &str, shadow: &'static str, way: Way) -> Result<(), Failed> {
+    const X: f64 = 0.5;
+    if !way.needs.is_empty() && !Path::new(way.needs).exists() {
+        host::skipped(name, &format!("{} is not there", way.needs));
+        return Ok(());
+    }
+    let recipe = Recipe::new("gcc", way.options, &guest(way.file), way.libs);
+    let Some(exe) = built(name, &recipe)? else { return Ok(()) };
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.npy", name.replace(['/', '*'], "_")));
+    let (output, array) = (format!("--output={}", way.spec), format!("--output-array={}", file.display()));
+    let is_dot = shadow == "dot";
+    let options: &[&str] = if is_dot { &["--input=x", &output, &array] } else { &[&output, &array] };
+    let seen = Case::new(shadow, options, &exe).observe()?;
+    let rows = rows(&std::fs::read(&file)?, if is_dot { 2 } else { 4 })?;
+    let named: Vec<&Vec<f64>> = rows.iter().filter(|(spec, _)| *spec == 0).map(|(_, row)| row).collect();
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-14 * b.abs();
+    let is_right = |(i, row): (usize, &&Vec<f64>)| {
+        let i = i as f64;
+        let value = (X * i).sin() * (i + 1.0);
+        let said = if is_dot { row[1] } else { row[3] };
+        let derivative = (X * i).cos() * i * (i + 1.0);
+        let beside = is_dot || close(row[1], value) && row[2] <= 1.5;
+        close(row[0], value) && beside && if is_dot { close(said, derivative) } else { said > 15.0 }
+    };
+    let summary = &seen.report.document["arrays"][0];
+    let norm = named.iter().map(|row| row[1] * row[1]).sum::<f64>().sqrt();
+    let is_summed = match is_dot {
+        true => summary["worst"] == 5 && summary["norm"].as_f64().is_some_and(|found| close(found, norm)),
+        false => summary["mean_error_bits"].as_f64().is_some_and(|bits| bits < 1.0),
+    };
+    let is_named = summary["label"] == way.spec && summary["count"] == 6;
+    if named.len() == 6 && named.iter().enumerate().all(is_right) && is_named && is_summed {
+        return Ok(());
+    }
+    Err(format!("{rows:?}\n{summary}").into())
+}
+
+/// Under a record of the run there is one array of all gradients.
+fn gradients_have_their_own() -> Result<(), Failed> {
+    let recipe = Recipe::new("gcc", "-O1", &guest("fill.c"), "-lm");
+    let Some(exe) = built("gradients", &recipe)? else { return Ok(()) };
+    let outcome = Case::new("adjoint", &["--input=x", "--output-array=a.npy"], &exe).tool(&[])?;
+    let said = String::from_utf8_lossy(&outcome.stderr);
+    let expected = "--output-array needs --shadow=";
+    let is_refused = outcome.end == End::Exit(2) && said.lines().count() == 1;
+    if is_refused && said.contains(expected) && said.contains("--gradient") {
+        return Ok(());
+    }
+    Err(format!("{}: {said}", outcome.end).into())
 }

@@ -137,6 +137,10 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = REALS)]
     confirm: bool,
 
+    /// Write all outputs, with the derivative or the error of each, to a file for numpy
+    #[arg(long, value_name = "FILE.npy")]
+    output_array: Option<PathBuf>,
+
     /// Write all gradients to a file for numpy: outputs × components
     #[arg(long, value_name = "FILE.npy", help_heading = TAPES)]
     gradient: Option<PathBuf>,
@@ -374,6 +378,13 @@ impl Cli {
             let with: Vec<&str> = with.collect();
             return Err(format!("{option} needs --shadow={}", with.join("|")));
         }
+        let speaks = |kind: &&ShadowKind| kind.is_carried() && !kind.keeps_record();
+        if self.output_array.is_some() && !speaks(&&self.shadow) {
+            let with: Vec<&str> = ShadowKind::ALL.iter().filter(speaks).map(|kind| kind.name()).collect();
+            let with = with.join("|");
+            let else_there = if self.shadow.keeps_record() { "; --gradient has gradients" } else { "" };
+            return Err(format!("--output-array needs --shadow={with}{else_there}"));
+        }
         if self.confirm && self.shadow.confirmed_by().is_none() {
             let with = ShadowKind::ALL.iter().filter(|kind| kind.confirmed_by().is_some());
             let with: Vec<&str> = with.map(|kind| kind.name()).collect();
@@ -396,6 +407,7 @@ impl Cli {
         files.extend(self.gradient.as_deref().map(ReportTarget::gradient).transpose()?);
         files.extend(self.jacobian.as_deref().map(ReportTarget::jacobian).transpose()?);
         files.extend(self.sparsity.as_deref().map(ReportTarget::sparsity).transpose()?);
+        files.extend(self.output_array.as_deref().map(ReportTarget::outputs).transpose()?);
         let annotated = self.annotate.as_deref().filter(|directory| *directory != Path::new("-"));
         files.extend(annotated.map(ReportTarget::annotated).transpose()?);
         let reports = Destinations {

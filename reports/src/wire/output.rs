@@ -64,3 +64,20 @@ pub struct Output<'a, P = Place> {
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
+
+/// Statement about an array of outputs as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Array<'a> {
+    /// The SPEC that names it.
+    pub label: Cow<'a, str>,
+    /// Number of floats.
+    pub count: u64,
+    /// Index of the output with the largest derivative, or the most error bits.
+    pub worst: u64,
+    /// Euclidean norm of the derivatives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norm: Option<Number>,
+    /// Mean of the error bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_error_bits: Option<Number>,
+}
