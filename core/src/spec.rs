@@ -93,6 +93,13 @@ pub enum Target {
         /// The calls that are meant.
         calls: Calls,
     },
+    /// `python:x`: a global variable of a Python script, when the script ends.
+    Script {
+        /// The name.
+        name: String,
+        /// The subscripts of its elements.
+        subscripts: Vec<Subscript>,
+    },
     /// A local variable, whenever it is assigned.
     Local {
         /// The scope of the variable.

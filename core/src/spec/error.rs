@@ -47,6 +47,8 @@ pub enum Problem {
     FileName,
     /// No number of a line, or of a number on it.
     Line,
+    /// More than a name and subscripts of a script's variable.
+    ScriptVariable,
     /// Only an input can be named so.
     InputOnly,
     /// Only an output can be named so.
@@ -103,6 +105,7 @@ impl fmt::Display for Problem {
             Problem::EnvironmentName => "the name of an environment variable is missing",
             Problem::FileName => "a file's name is missing",
             Problem::Line => "expected lines and numbers from 1, as in 12, 12:3 or 12-40:3",
+            Problem::ScriptVariable => "expected a global variable, or elements of it: x, x[0], x[2..5]",
             Problem::InputOnly => "only an input can be named so",
             Problem::OutputOnly => "only an output can be named so",
             Problem::Weight => "expected a finite number as weight",

@@ -1,7 +1,9 @@
 //! Forms of a SPEC: the signs that tell them apart, and the words that begin one.
 
 use super::scan::{self, Scanner, rfind_outside};
-use super::{Calls, InputTarget, OutputSpec, Problem, Scope, SpecError, Target, call, place};
+use super::{
+    Calls, End, InputTarget, OutputSpec, Problem, Scope, Selector, SpecError, Subscript, Target, call, place,
+};
 
 /// Parses the target of an input.
 pub(super) fn input(spec: &str) -> Result<InputTarget, SpecError> {
@@ -16,7 +18,38 @@ pub(super) fn input(spec: &str) -> Result<InputTarget, SpecError> {
             return Err(SpecError::new(spec, 0, Problem::OutputOnly));
         }
     }
+    if spec.starts_with(SCRIPT) {
+        return Err(SpecError::new(spec, 0, Problem::OutputOnly));
+    }
     place(spec).map(InputTarget::Place)
+}
+
+/// Beginning of a SPEC that names a variable of a script.
+const SCRIPT: &str = "python:";
+
+/// The variable that `python:x[2..5]` names; nothing if `spec` names something else.
+fn script(spec: &str) -> Result<Option<Target>, SpecError> {
+    if !spec.starts_with(SCRIPT) {
+        return Ok(None);
+    }
+    let variable = Scanner::new(spec, SCRIPT.len(), spec.len()).variable()?;
+    let mut subscripts = Vec::new();
+    for selector in variable.selectors {
+        match selector {
+            Selector::Index(more) => subscripts.extend(more),
+            Selector::Member(_) | Selector::Pointee => {
+                return Err(SpecError::new(spec, SCRIPT.len(), Problem::ScriptVariable));
+            }
+        }
+    }
+    let is_number = |subscript: &Subscript| match subscript {
+        Subscript::One(_) => true,
+        Subscript::Range { end, .. } => !matches!(end, Some((End::Variable(_) | End::Argument(_), _))),
+    };
+    if variable.path.len() != 1 || variable.format.is_some() || !subscripts.iter().all(is_number) {
+        return Err(SpecError::new(spec, SCRIPT.len(), Problem::ScriptVariable));
+    }
+    Ok(Some(Target::Script { name: variable.name, subscripts }))
 }
 
 /// The printed floats that an output names; nothing if it is a place.
@@ -63,6 +96,9 @@ fn parsed(spec: &str) -> Result<Option<Calls>, SpecError> {
 
 /// Floats by where the program has them.
 pub(super) fn place(spec: &str) -> Result<Target, SpecError> {
+    if let Some(variable) = script(spec)? {
+        return Ok(variable);
+    }
     if let Some(sign) = rfind_outside(spec, '#') {
         return call::target(spec, sign);
     }

@@ -239,6 +239,15 @@ fn outputs() {
     assert!(
         matches!(spec, OutputSpec::Named { text, target: Target::Variable { .. }, weight: None } if text == "u[1]@f")
     );
+    let scripts = |spec: &str| match spec.parse().unwrap() {
+        OutputSpec::Named { target: Target::Script { name, subscripts }, .. } => (name, subscripts.len()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(scripts("python:x"), ("x".to_owned(), 0));
+    assert_eq!(scripts("python:rows[-1][0..2]=2"), ("rows".to_owned(), 2));
+    for spec in ["python:x.y", "python:*x", "python:a::b", "python:x:float", "python:x[0..n]"] {
+        assert_eq!(spec.parse::<OutputSpec>().unwrap_err().problem(), Problem::ScriptVariable, "{spec}");
+    }
     assert!(
         matches!("printed[0]".parse(), Ok(OutputSpec::Named { .. })),
         "a variable may have this name too"
@@ -293,6 +302,7 @@ fn malformed() {
             "file:x:0:1",
             "`file:x:0:1`: expected lines and numbers from 1, as in 12, 12:3 or 12-40:3 at `0:1` (column 8)",
         ),
+        ("python:x", "`python:x`: only an output can be named so at `python:x` (column 1)"),
         ("stdout:1:1", "`stdout:1:1`: only an output can be named so at `stdout:1:1` (column 1)"),
         ("µ€[", "`µ€[`: expected the end at `€[` (column 2)"),
         ("a b", "`a b`: expected the end at ` b` (column 2)"),

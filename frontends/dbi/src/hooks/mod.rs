@@ -29,6 +29,7 @@ pub(crate) use families::{Family, Formatted, floats};
 pub(crate) use left_out::{Calls as LeftOutCalls, LeftOut};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
+pub(crate) use numpy::{format_of_scalar, type_name};
 pub(crate) use parsers::{Parse, Parser};
 pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spots, word};
 pub(crate) use unwatched::unwatched;
@@ -59,6 +60,8 @@ pub(crate) enum Hook {
     Parses(Parser),
     /// Has a text turned into a float that the program was given, not one that it is written in.
     ParsesData,
+    /// Runs the code of a Python script, or of a module, which may be one that the row leaves out.
+    RunsCode(&'static LeftOut),
 }
 
 /// The meaning of the function `symbol` of `library`, if it has one.
@@ -67,7 +70,10 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
         return Some(Hook::Digits);
     }
     if let Some(row) = left_out::of(symbol.name) {
-        return Some(Hook::LeftOut(row));
+        return Some(match row.calls {
+            LeftOutCalls::All => Hook::LeftOut(row),
+            LeftOutCalls::Runs(_) => Hook::RunsCode(row),
+        });
     }
     if let Some(format) = runtimes::boxes(symbol.name) {
         return Some(Hook::Boxes(format));

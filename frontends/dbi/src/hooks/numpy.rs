@@ -41,7 +41,7 @@ pub(super) fn element(m: &dyn Machine) -> Result<Option<Float>, Unmapped> {
         return Ok(None);
     }
     let object = read_u64(m, abi::integer(m, 1)?)?;
-    let format = format_of(&type_name(m, object)?);
+    let format = format_of_scalar(&type_name(m, object)?);
     format.map(|format| abi::memory(m, object + VALUE, format)).transpose()
 }
 
@@ -62,7 +62,7 @@ fn is_padded(m: &dyn Machine, names: u64) -> Result<bool, Unmapped> {
 }
 
 /// Format of the floats of a type of this name.
-fn format_of(name: &[u8]) -> Option<Format> {
+pub(crate) fn format_of_scalar(name: &[u8]) -> Option<Format> {
     match name {
         b"numpy.float32" => Some(Format::F32),
         b"numpy.float64" | b"float" => Some(Format::F64),
@@ -71,8 +71,8 @@ fn format_of(name: &[u8]) -> Option<Format> {
     }
 }
 
-/// Name of the type of an object.
-fn type_name(m: &dyn Machine, object: u64) -> Result<Vec<u8>, Unmapped> {
+/// Name of the type of an object of Python.
+pub(crate) fn type_name(m: &dyn Machine, object: u64) -> Result<Vec<u8>, Unmapped> {
     let name = read_u64(m, read_u64(m, object + TYPE)? + TYPE_NAME)?;
     let mut bytes = Vec::new();
     while bytes.len() < 32 {

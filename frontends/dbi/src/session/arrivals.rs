@@ -97,6 +97,7 @@ impl Session {
             match then {
                 Then::Formatted(floats) => hidden::reveal(&floats, observer, m),
                 Then::Prints(_) | Then::Digits | Then::LeftOut(_) | Then::Data | Then::Parsed(None, _) => {}
+                Then::Script(globals) => state.end_script(globals, observer, m),
                 Then::Boxed(boxing) => state.end_boxing(&boxing, m),
                 Then::Parsed(Some(parsing), function) => {
                     state.end_parsing(&parsing, function, observer, m);
@@ -196,6 +197,10 @@ impl State {
                 self.took_integer(frame.m);
                 Entered::Go
             }
+            Hook::RunsCode(row) => match self.enter_left_out(row, frame) {
+                Entered::Go => self.enter_script(frame),
+                entered => entered,
+            },
             Hook::Parses(parser) => self.enter_parser(parser, hooked.meaning.name, frame),
             Hook::ParsesData => {
                 frame.wait(Then::Data);
@@ -291,6 +296,16 @@ impl State {
         let code = abi::integer(m, 0).ok();
         let path = self.python.zip(code).and_then(|(python, code)| python.file_of(m, code));
         path.is_some_and(|path| path.ends_with(file))
+    }
+
+    /// Waits for the end of a script, if it begins here and an output names a variable of it.
+    fn enter_script(&mut self, frame: &mut Frame<'_>) -> Entered {
+        if self.jobs.scripts.is_empty() || frame.calls.is_in_script() {
+            return Entered::Go;
+        }
+        let Some(globals) = self.script_globals(frame.m) else { return Entered::Go };
+        frame.wait(Then::Script(globals));
+        Entered::Watch
     }
 
     fn enter_boxing(&mut self, format: Format, frame: &mut Frame<'_>) -> Entered {

@@ -39,6 +39,8 @@ pub(crate) enum Then {
     Parsed(Option<Box<Parsing>>, usize),
     /// A function that has data parsed, not literals of a script.
     Data,
+    /// The code of a Python script, whose global variables are in the dictionary at this address.
+    Script(u64),
     /// A function named by a SPEC: the number of what is to be done, and what it was given.
     Named(usize, places::Given),
     /// A function that may assign a local variable of its caller.
@@ -93,6 +95,8 @@ pub(crate) struct Calls {
     parsing: usize,
     /// Number of those that have data parsed.
     data: usize,
+    /// Number of those that run a script.
+    scripts: usize,
     /// Assignments of local variables that the next instruction is past.
     assigning: Vec<Assigning>,
     /// The call sites of functions that print by way of others.
@@ -144,6 +148,11 @@ impl Calls {
         self.data > 0
     }
 
+    /// Tells whether a script runs.
+    pub(super) fn is_in_script(&self) -> bool {
+        self.scripts > 0
+    }
+
     /// The outermost site that prints by way of what is called now.
     pub(super) fn printing(&self) -> Option<Site> {
         self.prints.first().copied()
@@ -168,6 +177,7 @@ impl Calls {
             Then::Prints(site) => self.prints.push(site),
             Then::Parsed(..) => self.parsing += 1,
             Then::Data => self.data += 1,
+            Then::Script(_) => self.scripts += 1,
             Then::LeftOut(_) => self.disabled += 1,
             Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) | Then::Boxed(_) => {}
         }
@@ -192,6 +202,7 @@ impl Calls {
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Parsed(..) => self.parsing -= 1,
             Then::Data => self.data -= 1,
+            Then::Script(_) => self.scripts -= 1,
             Then::LeftOut(_) => self.disabled = self.disabled.saturating_sub(1),
             Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) | Then::Boxed(_) => {}
         }

@@ -26,6 +26,7 @@ mod python;
 mod questions;
 mod report;
 pub(crate) mod requests;
+mod scripts;
 mod seeds;
 mod selection;
 mod sent;

@@ -95,7 +95,7 @@ impl Files {
                 let signature = file.signature(whence.address);
                 Ok(Place::Spots(hooks::spots(signature.as_ref(), *slot, *format)?))
             }
-            (Target::Call { .. } | Target::Local { .. }, _) => {
+            (Target::Call { .. } | Target::Local { .. } | Target::Script { .. }, _) => {
                 unreachable!("these are looked at in functions")
             }
         }

@@ -5,6 +5,9 @@
 //! like them has no lines. Knows nothing of machine code.
 
 mod lines;
+mod objects;
+
+pub(super) use objects::NoFloats;
 
 use crate::hooks::machine::{Machine, read_bytes, read_u64};
 use shadowgrind_core::site::ScriptLine;
@@ -32,6 +35,8 @@ struct Layout {
     /// Code: the file; the name comes after that.
     file: u64,
     table: lines::Table,
+    /// Table of a dictionary's keys.
+    keys: objects::Keys,
     /// Size of `PyASCIIObject`, and of `PyCompactUnicodeObject`: characters follow.
     text: [u64; 2],
 }
@@ -59,6 +64,7 @@ const OLDEST: Layout = Layout {
     lines: 120,
     file: 104,
     table: lines::Table::Deltas,
+    keys: objects::Keys::Counted,
     text: [48, 72],
 };
 /// Fields of 3.11, whose frames are no objects any more.
@@ -72,6 +78,7 @@ const WITHOUT_OBJECTS: Layout = Layout {
     first_line: 72,
     lines: 136,
     file: 112,
+    keys: objects::Keys::Logarithmic,
     table: lines::Table::Locations { code: 184 },
     ..OLDEST
 };

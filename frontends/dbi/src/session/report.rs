@@ -1,6 +1,7 @@
 //! The end of a session: outputs that are sampled last, what the shadow found, and the reports.
 
 use super::observer::Observer;
+use super::scripts::ScriptVariable;
 use super::seeds::Purpose;
 use super::state::{ProgramEnd, Session, State};
 use super::tree;
@@ -130,12 +131,16 @@ impl Session {
 
     /// Tells whether the program has anything to do with what was asked for.
     fn is_concerned(&self, state: &State) -> bool {
-        let asked = self.parses || !state.jobs.missing.is_empty();
+        let asked = self.parses || self.names_scripts || !state.jobs.missing.is_empty();
         let lists = state.report.listing.as_ref().is_some_and(|listing| !listing.entries.is_empty());
-        let has =
-            lists || !state.jobs.all.is_empty() || state.report.inputs.iter().any(|input| input.count > 0);
+        let has = lists
+            || state.jobs.scripts.iter().any(ScriptVariable::is_reached)
+            || !state.jobs.all.is_empty()
+            || state.report.inputs.iter().any(|input| input.count > 0);
         // Of numbers that nobody has parsed, the first process says so.
-        let speaks = self.parses && self.tree.is_first_process() && tree::all_found(&*self.tree).is_empty();
+        let speaks = (self.parses || self.names_scripts)
+            && self.tree.is_first_process()
+            && tree::all_found(&*self.tree).is_empty();
         !asked || has || speaks
     }
 }

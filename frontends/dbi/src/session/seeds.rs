@@ -8,6 +8,7 @@ use super::config::SessionConfig;
 use super::locals::AwaitedAssignment;
 use super::needed::Needed;
 use super::places::{NoPlace, Place, Whence};
+use super::scripts::ScriptVariable;
 use shadowgrind_core::spec::{Callee, Calls, InputTarget, OutputSpec, Slot, Target};
 use shadowgrind_symbols::{Function, Lacks, LookupError, OpenError, SymbolFile};
 use std::fmt;
@@ -151,6 +152,8 @@ pub(super) struct Jobs {
     pub(super) labels: Vec<String>,
     /// Options whose SPECs the program has, by itself or in its libraries.
     pub(super) found: Vec<String>,
+    /// Variables of scripts that are outputs.
+    pub(super) scripts: Vec<ScriptVariable>,
     /// SPECs that are still to be found.
     pub(super) missing: Vec<Missing>,
 }
@@ -198,6 +201,7 @@ pub(super) fn resolve(config: &SessionConfig, program: &Path, insists: bool) -> 
     };
     for wanted in wanted {
         match jobs.add(&mut files, &wanted) {
+            Ok(()) if matches!(wanted.target, Target::Script { .. }) => {}
             Ok(()) => jobs.found.push(wanted.option),
             Err(failure) if insists && !(failure.may_pass() && files.more_may_come()) => return Err(failure),
             Err(failure) => jobs.missing.push(Missing { wanted, failure }),
@@ -258,6 +262,10 @@ impl Jobs {
                 (at.as_ref(), if is_seed { When::Entry } else { When::Return }, &Calls::All)
             }
             Target::Call { function, slot, calls, .. } => (Some(function), moment(*slot, is_seed), calls),
+            Target::Script { name, subscripts } => {
+                self.scripts.push(ScriptVariable::new(purpose, option, name, subscripts));
+                return Ok(());
+            }
             Target::Local { scope, variable } => {
                 return self.add_local(files, (option, purpose), (scope, variable));
             }

@@ -52,6 +52,8 @@ pub(crate) struct Session {
     awaits_code: AtomicBool,
     /// True if an input names numbers that the program parses.
     pub(super) parses: bool,
+    /// True if an output names a variable of a script.
+    pub(super) names_scripts: bool,
     /// Bit h(address) is set if the address may be hooked. Asked for each instruction that is translated, without a lock.
     filter: Box<[AtomicU64; FILTER]>,
     pub(super) state: Lock<State>,
@@ -178,6 +180,7 @@ impl Session {
         if parses && tree.is_first_program() {
             tree::note_words(&*tree, &config.argv);
         }
+        let names_scripts = !jobs.scripts.is_empty();
         let state = State {
             report,
             destinations: config.reports.clone(),
@@ -217,7 +220,16 @@ impl Session {
         };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
         let awaits_code = AtomicBool::new(false);
-        Ok(Session { config, program, tree, awaits_code, parses, filter, state: Lock::new(state) })
+        Ok(Session {
+            config,
+            program,
+            tree,
+            awaits_code,
+            parses,
+            names_scripts,
+            filter,
+            state: Lock::new(state),
+        })
     }
 
     /// The file `path`, from `file_offset` on, was mapped executable at `start..end`: the addresses there that are
@@ -279,6 +291,7 @@ impl Session {
             }
             Hook::Parses(parser) if parser.estimates => self.parses || self.config.shadow.is_carried(),
             Hook::Parses(_) | Hook::ParsesData => self.parses,
+            Hook::RunsCode(_) => self.names_scripts || self.config.shadow.is_carried(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::observer::Observer;
 use super::places::Missed;
+use super::scripts::ScriptVariable;
 use super::seeds::{Job, Purpose, When};
 use super::state::{Session, State};
 use super::tree;
@@ -62,6 +63,7 @@ impl Session {
         }
         state.warn_of_unreached_inputs();
         self.warn_of_unreached_texts(state);
+        self.warn_of_unreached_scripts(state);
         for option in state.jobs.assumed.clone() {
             let text = format!(
                 "{option}: without debug information all arguments of the function are taken for scalars; \
@@ -108,6 +110,25 @@ impl Session {
         let reached = tree::all_found(&*self.tree);
         let unreached = state.unreached_texts().into_iter();
         for (option, why) in unreached.filter(|(option, _)| !reached.contains(option)) {
+            state.warn(NEVER_REACHED, format!("{option} was never reached: {why}"));
+        }
+    }
+
+    /// Says which variables of scripts no process of the tree has had, in the one that speaks for all.
+    fn warn_of_unreached_scripts(&self, state: &mut State) {
+        let of = |variable: &ScriptVariable| (variable.option().to_owned(), variable.is_reached());
+        let all: Vec<(String, bool)> = state.jobs.scripts.iter().map(of).collect();
+        let (reached, unreached): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, is_reached)| *is_reached);
+        if !self.tree.is_first_process() {
+            let reached: Vec<String> = reached.into_iter().map(|(option, _)| option).collect();
+            return tree::note(&*self.tree, &reached, &[]);
+        }
+        let elsewhere = tree::all_found(&*self.tree);
+        let why = match state.python {
+            Some(_) => "no script has come to its end",
+            None => "no CPython from 3.9 to 3.13 has run",
+        };
+        for (option, _) in unreached.into_iter().filter(|(option, _)| !elsewhere.contains(option)) {
             state.warn(NEVER_REACHED, format!("{option} was never reached: {why}"));
         }
     }
@@ -171,6 +192,11 @@ impl State {
             Purpose::Sample(output) => format!("--output={}", self.jobs.labels[output]),
         };
         self.warn(MISSED, format!("{spec}: {missed}"));
+    }
+
+    /// Says why a variable of a script is no output.
+    pub(super) fn warn_of_script(&mut self, option: &str, why: &str) {
+        self.warn(MISSED, format!("{option}: {why}"));
     }
 
     /// Inputs that the program has, and that were never seeded.
