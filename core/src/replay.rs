@@ -77,6 +77,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             Step::Permute { from, to, bytes, map } => self.permute(*from, *to, *bytes, map),
             Step::Clear { at, bytes } => self.cells.clear(self.location(*at), usize::from(*bytes)),
+            Step::ClearAround { at, bytes } => {
+                let (location, bytes) = self.location(*at).around(usize::from(*bytes), Format::F32.bytes());
+                self.cells.clear(location, bytes);
+            }
             Step::Bits { by, x, r, bytes, lane } => self.bitwise(*by, *x, *r, *bytes, *lane),
             Step::Part { format, x, r, from, at, bytes } => {
                 self.overwritten(*format, [*x, *r], *from, *at, *bytes);

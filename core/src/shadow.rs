@@ -40,6 +40,19 @@ impl Location {
             Location::Memory(address) => Location::Memory(address.wrapping_add(bytes)),
         }
     }
+
+    /// In memory, the first and the number of all bytes of those aligned pieces of `alignment` bytes that the `bytes` bytes from here
+    /// on are in; elsewhere these bytes.
+    pub const fn around(self, bytes: usize, alignment: usize) -> (Location, usize) {
+        match self {
+            Location::State(_) => (self, bytes),
+            Location::Memory(address) => {
+                let before = address % alignment as u64;
+                let bytes = (bytes + before as usize).next_multiple_of(alignment);
+                (Location::Memory(address - before), bytes)
+            }
+        }
+    }
 }
 
 /// An operation as the guest performed it.

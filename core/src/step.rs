@@ -168,6 +168,14 @@ pub enum Step {
         /// so many bytes.
         bytes: u16,
     },
+    /// Bytes are overwritten by something that nobody makes a part of a float: what is left of the float around them is none. Floats
+    /// are aligned to four bytes in memory.
+    ClearAround {
+        /// From here,
+        at: Place,
+        /// so many bytes.
+        bytes: u16,
+    },
     /// A logical or integer operation: a result that is ±x·2ᵏ, bit pattern against bit pattern, keeps x's shadow.
     Bits {
         /// The operation.

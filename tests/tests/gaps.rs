@@ -106,6 +106,27 @@ fn digits_that_become_integers_are_counted() {
     }
 }
 
+/// Neither is a float used that stands behind a string, nor one of which a status word leaves two bytes.
+#[test]
+fn bytes_of_floats_that_are_of_no_account_are_no_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for options in [&["--input=x"][..], &["--input=x", "--no-avx512"], &["--input=x", "--reference-path"]]
+        {
+            let source = host::tests_dir().join("guests/dot/searched.c");
+            let Some(exe) = Recipe::new("gcc", "-O1 -fno-builtin", &source, "-lm")
+                .build()
+                .unwrap_or_else(|e| panic!("{e}"))
+            else {
+                return host::skipped("searched.c", "gcc is not installed");
+            };
+            let seen = Case::new(shadow, options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
+            assert_eq!(seen.report.outputs.len(), 1, "{shadow} {options:?}");
+            assert!(shadow != "dot" || seen.report.outputs[0].dot == Some(6.0), "{options:?}");
+        }
+    }
+}
+
 /// The fast path and its reference path count the same; how a library prints is its own business.
 #[test]
 fn comparisons_of_floats_with_derivatives_are_counted() {

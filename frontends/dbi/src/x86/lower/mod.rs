@@ -28,6 +28,7 @@ pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;
 pub(crate) use float::predicate;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
+pub(crate) use x87::stores_status;
 
 use super::access::{is_read, is_write};
 use super::probe::Probe;
@@ -158,7 +159,8 @@ impl Lowerer {
         if build.insn.has_op_mask() {
             return Err("AVX-512 masks");
         }
-        if matches!(row, Row::Integer | Row::X87(X87::Control)) || is_plain(build.insn, row) {
+        let is_control = row == Row::X87(X87::Control) && !x87::stores_status(build.insn);
+        if row == Row::Integer || is_control || is_plain(build.insn, row) {
             build.clear_written();
             return Ok(());
         }

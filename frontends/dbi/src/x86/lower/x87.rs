@@ -8,7 +8,7 @@ use super::complete::{Test, Value};
 use super::{Completion, Why};
 use crate::x86::state;
 use crate::x86::table::X87;
-use iced_x86::{MemorySize, Mnemonic, Register};
+use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
@@ -63,9 +63,19 @@ fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
             build.clear(Place::State(state::X87), 8 * state::X87_BYTES);
             Ok(())
         }
+        X87::Control if stores_status(build.insn) => {
+            let (at, bytes) = (build.place(0)?, build.width(0));
+            build.step(Step::ClearAround { at, bytes });
+            Ok(())
+        }
         // What it writes is cleared like any integer.
         X87::Control => Ok(()),
     }
+}
+
+/// Tells whether the status word is stored in memory. C's functions for exceptions do that into a variable of four bytes.
+pub(crate) fn stores_status(insn: &Instruction) -> bool {
+    matches!(insn.mnemonic(), Mnemonic::Fnstsw | Mnemonic::Fstsw) && insn.op0_kind() == OpKind::Memory
 }
 
 /// The register `index` below the top as it is before the instruction; 7 is the one that a push makes the top.

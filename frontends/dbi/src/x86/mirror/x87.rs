@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
+use crate::x86::lower::stores_status;
 use crate::x86::rules::{self, Constants, Conversion, Rest};
 use crate::x86::state;
 use crate::x86::table::X87;
@@ -36,14 +37,17 @@ impl Emitter {
     /// An instruction of x87.
     pub(super) fn x87(&mut self, at: At<'_>, row: X87) {
         let super::Settings { records, slow, policy, appends, .. } = self.mirror().settings;
+        if stores_status(&at.insn().decoded) && !self.mode.is_off() {
+            return self.out_of_line(at);
+        }
         if (records || policy.is_born) && !self.mode.is_off() && row != X87::Control {
             return self.out_of_line(at);
         }
         if records || slow || policy.is_born || appends || policy.marks_widened || self.mode.is_off() {
-            return if row == X87::Control { self.guest(at) } else { self.x87_guarded(at) };
+            return if row == X87::Control { self.integer(at) } else { self.x87_guarded(at) };
         }
         if row == X87::Control {
-            self.guest(at);
+            self.integer(at);
         } else if row == X87::Reset {
             self.guard(at, &[Source::X87]);
             self.guest(at);

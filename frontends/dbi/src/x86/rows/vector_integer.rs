@@ -45,8 +45,8 @@ rows! {
     Phaddw Phaddd Phaddsw Phsubw Phsubd Phsubsw Vphaddw Vphaddd Vphaddsw Vphsubw Vphsubd Vphsubsw
     Pavgb Pavgw Pavgusb Vpavgb Vpavgw Pabsb Pabsw Pabsd Vpabsb Vpabsw Vpabsd Vpabsq
     Psignb Psignw Psignd Vpsignb Vpsignw Vpsignd
-    Pmaxsb Pmaxsw Pmaxub Pmaxuw Pminsb Pminsw Pminub Pminuw
-    Vpmaxsb Vpmaxsw Vpmaxub Vpmaxuw Vpminsb Vpminsw Vpminub Vpminuw Phminposuw Vphminposuw
+    Pmaxsb Pmaxsw Pmaxub Pmaxuw Pminsb Pminsw Pminuw
+    Vpmaxsb Vpmaxsw Vpmaxub Vpmaxuw Vpminsb Vpminsw Vpminuw Phminposuw Vphminposuw
     Packsswb Packssdw Packuswb Packusdw Vpacksswb Vpackssdw Vpackuswb Vpackusdw
     Pmovsxbw Pmovsxbd Pmovsxbq Pmovsxwd Pmovsxwq Pmovsxdq
     Vpmovsxbw Vpmovsxbd Vpmovsxbq Vpmovsxwd Vpmovsxwq Vpmovsxdq
@@ -60,7 +60,9 @@ rows! {
     Vpdpbusd Vpdpbusds Vpdpwssd Vpdpwssds Vpdpbssd Vpdpbssds Vpdpbsud Vpdpbsuds Vpdpbuud Vpdpbuuds
     Vpdpwsud Vpdpwsuds Vpdpwusd Vpdpwusds Vpdpwuud Vpdpwuuds Vpmadd52luq Vpmadd52huq => Digits;
 
-    // Masks, signs, positions of bytes, keys: no digits.
+    // Masks, signs, positions of bytes, keys: no digits. The least of bytes is how functions for strings look for a zero in several
+    // vectors at once, past the end of the string, too; nobody computes with that of a float's.
+    Pminub Vpminub
     Pcmpeqb Pcmpeqw Pcmpeqd Pcmpeqq Pcmpgtb Pcmpgtw Pcmpgtd Pcmpgtq
     Vpcmpeqb Vpcmpeqw Vpcmpeqd Vpcmpeqq Vpcmpgtb Vpcmpgtw Vpcmpgtd Vpcmpgtq
     Pmovmskb Vpmovmskb Movmskps Movmskpd Vmovmskps Vmovmskpd
