@@ -15,6 +15,7 @@
 mod abreast;
 mod appended;
 mod budget;
+mod cells;
 mod columns;
 mod jacobian;
 mod loops;

@@ -4,17 +4,14 @@
 //! The cells of the results of iterations that go abreast are read before, and not needed any more when these have been passed. They
 //! are few enough to stay in the nearest cache.
 
+use super::cells::Cells;
 use super::loops::{Loop, Loops, Operand};
-use super::pages::Pages;
 use super::sweep::Flow;
 use std::ops::Range;
 
 /// Most iterations that go abreast, and most cells of their results, unless one iteration has more.
 const MOST: usize = 64;
 const MOST_CELLS: usize = 2048;
-
-/// Cells that are looked at together.
-const GROUP: usize = 8;
 
 /// Place of an operand's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +42,17 @@ impl<F: Flow> Room<F> {
     }
 
     /// Evaluates a loop: adds to the cells of all operands what comes by way of its statements.
-    pub(super) fn backward(&mut self, loops: &Loops, head: &Loop, cells: &mut Pages<F::Cell>) {
+    pub(super) fn backward(&mut self, loops: &Loops, head: &Loop, cells: &mut Cells<F::Cell>) {
+        let of = cells.loop_at(head.number);
         self.operands.clear();
         self.operands.extend(loops.operands_of(head).iter().map(|operand| whereabouts(head, operand)));
         if self.goes_abreast(loops, head) {
             self.share_columns(loops, head);
-            self.abreast(loops, head, cells);
+            self.abreast(loops, head, of, cells);
         } else {
-            self.one_by_one(loops, head, cells);
+            self.one_by_one(loops, head, of, cells);
         }
+        cells.forget_loop(of);
     }
 
     /// Tells whether no cell of a result is used in any iteration before all has come to it.
@@ -88,19 +87,25 @@ impl<F: Flow> Room<F> {
         }
     }
 
-    fn abreast(&mut self, loops: &Loops, head: &Loop, cells: &mut Pages<F::Cell>) {
+    fn abreast(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
         let (count, numbers) = (head.iterations as usize, head.numbers as usize);
         let most = (MOST_CELLS / numbers).clamp(1, MOST);
         let mut end = count;
         while end > 0 {
             let iterations = end.saturating_sub(most)..end;
             end = iterations.start;
-            self.some_abreast(loops, head, iterations, cells);
+            self.some_abreast(loops, head, (of, iterations), cells);
         }
     }
 
-    fn some_abreast(&mut self, loops: &Loops, head: &Loop, some: Range<usize>, cells: &mut Pages<F::Cell>) {
-        self.read(head, &some, cells);
+    fn some_abreast(
+        &mut self,
+        loops: &Loops,
+        head: &Loop,
+        (of, some): (usize, Range<usize>),
+        cells: &mut Cells<F::Cell>,
+    ) {
+        self.read(head, (of, &some), cells);
         self.columns.clear();
         self.columns.resize(self.heads.len() * some.len(), F::Cell::default());
         self.heads.iter_mut().for_each(|(_, is_used)| *is_used = false);
@@ -125,32 +130,20 @@ impl<F: Flow> Room<F> {
         for (column, &(n, _)) in self.heads.iter().enumerate().filter(|(_, (_, is_used))| *is_used) {
             let from = &self.columns[column * some.len()..][..some.len()];
             let first = loops.number(head, &operands[n], some.start as u64);
-            cells.along(first, operands[n].step, some.len(), |n, to| F::merge(to, &from[n]));
+            cells.along(first, operands[n].step, some.len(), |some, to| {
+                to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
+            });
         }
     }
 
     /// Reads the cells of all results of some iterations.
-    fn read(&mut self, head: &Loop, some: &Range<usize>, cells: &Pages<F::Cell>) {
-        let (count, numbers) = (some.len(), head.numbers as usize);
+    fn read(&mut self, head: &Loop, (of, some): (usize, &Range<usize>), cells: &Cells<F::Cell>) {
+        let count = some.len();
         self.cells.clear();
-        self.cells.resize(count * numbers, F::Cell::default());
-        let first = head.number + (some.start * numbers) as u64;
-        cells.pieces(first, count * numbers, |start, piece| {
-            for (group, at) in piece.chunks(GROUP).zip((start..).step_by(GROUP)) {
-                // Most are inner results, which nothing has come to yet.
-                if group.iter().fold(true, |nothing, cell| nothing & F::is_nothing(cell)) {
-                    continue;
-                }
-                let (mut n, mut place) = (at / numbers, at % numbers);
-                for cell in group {
-                    self.cells[place * count + n] = *cell;
-                    place += 1;
-                    if place == numbers {
-                        (n, place) = (n + 1, 0);
-                    }
-                }
-            }
-        });
+        self.cells.resize(count * head.numbers as usize, F::Cell::default());
+        for (place, column) in cells.columns_of(of) {
+            self.cells[place * count..][..count].copy_from_slice(&column[some.clone()]);
+        }
     }
 
     /// Adds what comes to operand `n` by way of its statement, in some iterations.
@@ -160,7 +153,7 @@ impl<F: Flow> Room<F> {
         loops: &Loops,
         head: &Loop,
         (n, some): (usize, &Range<usize>),
-        cells: &mut Pages<F::Cell>,
+        cells: &mut Cells<F::Cell>,
     ) {
         let count = some.len();
         let operand = &loops.operands_of(head)[n];
@@ -193,7 +186,10 @@ impl<F: Flow> Room<F> {
         };
         if operand.is_regular() {
             let (first, step) = (loops.number(head, operand, some.start as u64), operand.step);
-            cells.along(first, step, outside, |n, to| F::add(to, partial(n), &from[n]));
+            cells.along(first, step, outside, |some, to| {
+                let partials = if let [_] = partials { partials } else { &partials[some.clone()] };
+                F::add_each(to, partials, &from[some]);
+            });
         } else {
             for (n, from) in from[..outside].iter().enumerate().filter(|(_, from)| !F::is_nothing(from)) {
                 F::add(cells.at(loops.number(head, operand, (some.start + n) as u64)), partial(n), from);
@@ -201,11 +197,19 @@ impl<F: Flow> Room<F> {
         }
     }
 
-    fn one_by_one(&mut self, loops: &Loops, head: &Loop, cells: &mut Pages<F::Cell>) {
+    fn one_by_one(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
+        let numbers = head.numbers as usize;
+        // Cells of the iteration before: what comes there from the one that is evaluated.
+        let mut earlier = std::mem::take(&mut self.columns);
+        earlier.clear();
+        earlier.resize(numbers, F::Cell::default());
         for n in (0..u64::from(head.iterations)).rev() {
-            let first = head.number + n * u64::from(head.numbers);
-            self.cells.clear();
-            cells.read(first, head.numbers as usize, &mut self.cells);
+            std::mem::swap(&mut self.cells, &mut earlier);
+            earlier.clear();
+            earlier.resize(numbers, F::Cell::default());
+            cells
+                .columns_of(of)
+                .for_each(|(place, column)| F::merge(&mut self.cells[place], &column[n as usize]));
             for (operand, whereabouts) in loops.operands_of(head).iter().zip(&self.operands).rev() {
                 let cell = self.cells[operand.place()];
                 if F::is_nothing(&cell) {
@@ -213,11 +217,13 @@ impl<F: Flow> Room<F> {
                 }
                 let to = match *whereabouts {
                     Whereabouts::Own { place, before: 0 } => &mut self.cells[place],
+                    Whereabouts::Own { place, before: 1 } if n > 0 => &mut earlier[place],
                     _ => cells.at(loops.number(head, operand, n)),
                 };
                 F::add(to, loops.partial(head, operand, n), &cell);
             }
         }
+        self.columns = earlier;
     }
 }
 

@@ -46,58 +46,12 @@ impl<C: Copy + Default> Pages<C> {
         &mut self.page(page)[at]
     }
 
-    /// Hands the cells of `count` statements to `each`, that of the first and those which advance from it by `step`, with their
-    /// numbers from 0.
-    #[inline(always)]
-    pub(super) fn along(&mut self, first: u64, step: i32, count: usize, mut each: impl FnMut(usize, &mut C)) {
-        let (mut statement, mut n) = (first, 0);
-        while n < count {
-            let (page, _) = place(statement);
-            let cells = self.page(page);
-            while n < count && page_of(statement) == page {
-                each(n, &mut cells[place(statement).1]);
-                statement = statement.wrapping_add_signed(step.into());
-                n += 1;
-            }
-        }
-    }
-
     #[inline(always)]
     fn page(&mut self, page: usize) -> &mut [C; PAGE] {
         if self.pages.get(page).is_none_or(Option::is_none) {
             self.make(page);
         }
         self.pages[page].as_mut().expect("it was made if it was not there")
-    }
-
-    /// Puts the cells of so many statements, from this one on, behind what is in `into`.
-    #[inline(always)]
-    pub(super) fn read(&self, statement: u64, count: usize, into: &mut Vec<C>) {
-        let (mut statement, end) = (statement, into.len() + count);
-        while into.len() < end {
-            let (page, at) = place(statement);
-            let some = (end - into.len()).min(PAGE - at);
-            match self.pages.get(page).and_then(Option::as_ref) {
-                Some(page) => into.extend_from_slice(&page[at..at + some]),
-                None => into.resize(into.len() + some, C::default()),
-            }
-            statement += some as u64;
-        }
-    }
-
-    /// Hands the cells of so many statements to `each`, from this one on, as far as there are any: with the place of the first among
-    /// them, those that lie beside each other.
-    #[inline(always)]
-    pub(super) fn pieces(&self, statement: u64, count: usize, mut each: impl FnMut(usize, &[C])) {
-        let mut from = 0;
-        while from < count {
-            let (page, at) = place(statement + from as u64);
-            let some = (count - from).min(PAGE - at);
-            if let Some(page) = self.pages.get(page).and_then(Option::as_ref) {
-                each(from, &page[at..at + some]);
-            }
-            from += some;
-        }
     }
 
     #[cold]
@@ -137,8 +91,5 @@ mod tests {
         assert_eq!((pages.get(3), pages.get(5 * PAGE as u64 + 7)), (1.0, 0.0));
         assert_eq!([1, PAGE as u64, PAGE as u64 + 1].map(first_from), [1, 1, 2]);
         assert_eq!(*pages.at(PAGE as u64 + 7), 0.0, "a page that is used again is empty");
-        pages.along(2 * PAGE as u64 + 1, -1000, 5, |n, cell| *cell += 1.0 + n as f64);
-        let found = (0..6).map(|n| pages.get(2 * PAGE as u64 + 1 - 1000 * n));
-        assert_eq!(found.collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0, 5.0, 0.0]);
     }
 }

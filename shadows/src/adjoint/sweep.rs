@@ -5,6 +5,7 @@
 //! live only as long as something is to come that uses them, whatever the length of the tape.
 
 use super::abreast::Room;
+use super::cells::Cells;
 use super::columns::{Columns, Piece, Rounding};
 use super::pages::{self, Pages};
 use super::tape::Tape;
@@ -178,7 +179,7 @@ pub(super) fn backward<F: Flow>(
     outputs: impl IntoIterator<Item = (u64, F::Cell, f64)>,
     mut each: impl FnMut(Passed<'_>, &F::Cell),
 ) -> io::Result<()> {
-    let mut cells = Pages::new();
+    let mut cells = Cells::new(tape.loops());
     for (statement, cell, factor) in outputs {
         F::add(cells.at(statement), factor, &cell);
     }
@@ -191,7 +192,7 @@ pub(super) fn backward<F: Flow>(
                 match piece {
                     Piece::Run(run, places) => {
                         columns.backward((run, places), &mut end, |statement, at, terms| {
-                            let cell: F::Cell = cells.get(statement);
+                            let cell: F::Cell = cells.other(statement);
                             if F::is_nothing(&cell) {
                                 return;
                             }
@@ -203,7 +204,7 @@ pub(super) fn backward<F: Flow>(
                     }
                     Piece::Loop(head) => in_loops.backward(&columns.loops, head, &mut cells),
                 }
-                pages.for_each(|page| cells.forget(page));
+                cells.forget(pages);
             }
         })?;
     }

@@ -4,7 +4,9 @@
 //! those that it depends on. Numbers of statements are given out in blocks. Statements come in chunks of
 //! [columns](super::columns), the first of which stay in memory and the rest of which go to a file ([`store`](super::store)).
 
+use super::cells::Extent;
 use super::columns::{Columns, LOOPS, Rounding, SKIPS, Statement};
+use super::loops::Loop;
 use super::store::{Place, Store};
 use shadowgrind_core::appended::BLOCK;
 use std::io;
@@ -28,6 +30,8 @@ enum Chunk {
 pub(super) struct Tape {
     full: Vec<Chunk>,
     open: Columns,
+    /// Numbers of all loops' results.
+    loops: Vec<Extent>,
     /// Number from which on no block has been given out.
     blocks: u64,
     /// The number of the next statement that has not got one elsewhere, and the end of its block.
@@ -55,6 +59,7 @@ impl Tape {
         Tape {
             full: Vec::new(),
             open: Columns::default(),
+            loops: Vec::new(),
             // Nothing has the number 0.
             blocks: BLOCK,
             next: 1,
@@ -74,6 +79,11 @@ impl Tape {
     /// Number of statements.
     pub(super) fn len(&self) -> u64 {
         self.count
+    }
+
+    /// The numbers of all loops' results.
+    pub(super) fn loops(&self) -> &[Extent] {
+        &self.loops
     }
 
     /// A number above those of all statements.
@@ -169,6 +179,9 @@ impl Tape {
         let is_full = self.open.loops.bytes() >= (self.chunk * LOOPS) as u64;
         if has_room && !is_full || self.make_room() {
             self.count += build(&mut self.open);
+            if let Some(&Loop { number, iterations, numbers, .. }) = self.open.loops.heads.last() {
+                self.loops.push(Extent { number, iterations, numbers });
+            }
         }
     }
 
