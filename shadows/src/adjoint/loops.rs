@@ -112,6 +112,14 @@ pub(super) struct Numbers {
     pub(super) step: Option<i32>,
 }
 
+impl Numbers {
+    /// The last of so many, if they advance by a constant; otherwise the first.
+    pub(super) fn last(&self, count: usize) -> u64 {
+        let step = i64::from(self.step.unwrap_or(0)) as u64;
+        self.first.wrapping_add(step.wrapping_mul(count as u64 - 1))
+    }
+}
+
 impl Loops {
     /// With room for so many bytes.
     pub(super) fn new(bytes: usize) -> Loops {

@@ -11,7 +11,7 @@ use super::{Active, EXACT, partial};
 use shadowgrind_core::appended::{Floats, Kind, Operation, Records};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::numbers;
+use shadowgrind_core::numbers::{self, SINGLES};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, OperandFactor, Reads};
 use std::ops::Range;
 use words::Words;
@@ -142,12 +142,20 @@ impl Packer {
     ) -> (u64, Numbers, usize) {
         let kind = iterations.kind(place);
         let first = kind.cell(&iterations.records.bytes[place.at..], i, lane);
-        if kind.operation.from == Format::F64 {
-            let at = place.at + usize::from(kind.layout.cells[i]) + lane * Format::F64.bytes();
-            let numbers = self.words.step(at).and_then(|step| regular(first, step, iterations.count));
-            if let Some(numbers) = numbers {
-                return (first, numbers, iterations.count);
+        let format = kind.operation.from;
+        let at = place.at + usize::from(kind.layout.cells[i]) + lane * format.bytes();
+        let step = match format {
+            Format::F64 => self.words.step(at),
+            Format::F32 => {
+                let word = word(&iterations.records.bytes[at & !7..]);
+                self.words.step_of_half(at, word, iterations.count)
             }
+            _ => None,
+        };
+        let numbers = step.and_then(|step| regular(first, step, iterations.count));
+        let has_room = |numbers: &Numbers| format != Format::F32 || numbers.last(iterations.count) < SINGLES;
+        if let Some(numbers) = numbers.filter(has_room) {
+            return (first, numbers, iterations.count);
         }
         let result = iterations.records.number + (place.number + lane) as u64;
         let results = (result, iterations.pattern.numbers as u64);

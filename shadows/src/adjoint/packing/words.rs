@@ -87,6 +87,21 @@ impl Words {
         (self.strays[at / 8] == 0).then_some(self.steps[at / 8])
     }
 
+    /// The constant, as a word, that the half of a word at an offset in bytes advances by in `count` iterations, if the word does by
+    /// one and is `first` in the first of them.
+    #[inline(always)]
+    pub(super) fn step_of_half(&self, at: usize, first: u64, count: usize) -> Option<u64> {
+        let step = self.step(at)?;
+        let low = i64::from(step as u32 as i32);
+        if at.is_multiple_of(8) {
+            return Some(low as u64);
+        }
+        // What the lower half carries into the upper one is the same each time as long as it stays below 2³².
+        let last = i64::from(first as u32) + low * (count as i64 - 1);
+        let high = (step as i64).wrapping_sub(low) >> 32;
+        (0..1 << 32).contains(&last).then_some(high as u64)
+    }
+
     /// Tells whether the word at an offset in bytes, or that which the offset is in, stays.
     #[inline(always)]
     pub(super) fn stays(&self, at: usize) -> bool {
@@ -114,6 +129,13 @@ mod tests {
         found.look_at(&bytes, 8 * APART, 6);
         let steps: Vec<_> = (0..APART).map(|i| found.step(8 * i)).collect();
         assert_eq!(steps, [Some(0), Some(1), Some(2), Some(4_u64.wrapping_neg()), None, None, None]);
+        assert_eq!(found.step_of_half(8, word(0, 1), 6), Some(1));
+        assert_eq!(found.step_of_half(8 + 4, word(0, 1), 6), Some(0));
+        assert_eq!(found.step_of_half(8 * 3, word(0, 3), 3), Some(4_u64.wrapping_neg()));
+        // 9, 5, 1, and below 0 with a borrow.
+        assert_eq!(found.step_of_half(8 * 3 + 4, word(0, 3), 3), Some(0));
+        assert_eq!(found.step_of_half(8 * 3 + 4, word(0, 3), 4), None);
+        assert_eq!(found.step_of_half(8 * 4, word(0, 4), 6), None);
         let stay: Vec<_> = (0..APART).filter(|i| found.stays(8 * i + 4)).collect();
         assert_eq!(stay, [0]);
         found.look_at(&bytes, 8 * APART, 5);
