@@ -4,6 +4,7 @@
 //! A sequence is looked for where a record comes again; what has been found once is tried first when its first record comes.
 //! Knows what records look like, and nothing of what they say.
 
+use hashbrown::HashMap;
 use shadowgrind_core::appended::Records;
 use std::ops::Range;
 
@@ -14,6 +15,10 @@ const FEWEST_KNOWN: usize = 2;
 const SHORTEST: usize = 32;
 /// Most bytes from one iteration to the next.
 const LONGEST: usize = 1 << 14;
+/// Iterations of a loop below which another loop is looked for that it may be a part of, and fewest iterations of that one that are
+/// yet to come.
+const SHORT: usize = 16;
+const FEWEST_AROUND: usize = 3;
 /// Most patterns that are remembered for the same first record.
 const REMEMBERED: usize = 4;
 
@@ -71,6 +76,15 @@ pub(super) enum Part<'a> {
     Repeated { pattern: &'a Pattern, iterations: usize, at: usize, number: u64 },
 }
 
+/// Visits of a loop that goes around a few times.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visits {
+    /// Number of them.
+    count: u64,
+    /// Place of the last one, as an offset from [`Finder::from`].
+    last: u64,
+}
+
 /// Finder of the patterns of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
@@ -81,6 +95,8 @@ pub(super) struct Finder {
     from: u64,
     /// Records since the last part, and their numbers.
     walked: Vec<Place>,
+    /// Visits of short loops, by the kind of their first record and the number of their iterations.
+    visits: HashMap<(usize, usize), Visits>,
 }
 
 impl Finder {
@@ -114,7 +130,7 @@ impl Finder {
                     rejected = (bytes, first + count * bytes);
                 }
             }
-            if let Some((which, iterations)) = found {
+            if let Some((which, iterations)) = found.map(|inner| self.around(records, inner, start)) {
                 if single.0 < start {
                     each(Part::Single(single.0..start, single.1));
                 }
@@ -150,6 +166,38 @@ impl Finder {
         Some(((kind, n), count))
     }
 
+    /// A pattern that this many iterations of one at `at` are the start of, if they have come before and what has come since comes
+    /// again, and its number of iterations; otherwise what was found.
+    fn around(
+        &mut self,
+        records: &Records<'_>,
+        inner: ((usize, usize), usize),
+        at: usize,
+    ) -> ((usize, usize), usize) {
+        let ((kind, _), iterations) = inner;
+        if iterations >= SHORT {
+            return inner;
+        }
+        let visits = self.visits.entry((kind, iterations)).or_default();
+        let last = std::mem::replace(&mut visits.last, self.from + at as u64);
+        visits.count += 1;
+        // What was looked for in vain is looked for ever more rarely.
+        let from = last.checked_sub(self.from).filter(|_| visits.count.is_power_of_two());
+        let Some(from) = from.map(|from| from as usize).filter(|from| at - from <= LONGEST) else {
+            return inner;
+        };
+        let mut outer = Pattern { bytes: at - from, ..Pattern::default() };
+        let mut next = from;
+        while next < at {
+            let kind = records.kind_at(next);
+            outer.places.push(Place { kind, at: next - from, number: outer.numbers });
+            next += usize::from(records.kinds[kind].layout.bytes);
+            outer.numbers += usize::from(records.kinds[kind].lanes);
+        }
+        let count = outer.count(records, at);
+        if count >= FEWEST_AROUND { (self.remember(outer), count) } else { inner }
+    }
+
     /// Place among the walked records of the last one of `kind`, if that is not before `single` and not too far back.
     fn seen_before(&self, kind: usize, at: usize, single: usize) -> Option<usize> {
         let seen = self.seen[kind].checked_sub(self.from)? as usize;
@@ -175,5 +223,44 @@ impl Finder {
         }
         same.push(pattern);
         (kind, same.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shadowgrind_core::appended::{Kind, Layout, Operation};
+    use shadowgrind_core::format::Format;
+    use shadowgrind_core::ops::{Op, Reads};
+    use shadowgrind_core::site::Site;
+
+    /// A loop that goes around a few times is found within the one that it is a part of, and all records are handed on once.
+    #[test]
+    fn short_loops_are_parts_of_others() {
+        let layout = Layout::of(1, [Format::F64; 2], 2, 0, Reads::ALL);
+        let operation = Operation { site: Site::NONE, op: Op::Mul, from: Format::F64, to: Format::F64 };
+        let kinds = [Kind { operation, layout, lanes: 1 }; 15];
+        // Nine times ten records, and five more.
+        let turn: Vec<u32> = (0..9).flat_map(|_| 0..10).chain(10..15).collect();
+        let record = |kind: &u32| {
+            let mut bytes = vec![0; usize::from(layout.bytes)];
+            bytes[..4].copy_from_slice(&kind.to_le_bytes());
+            bytes
+        };
+        let bytes: Vec<u8> = turn.repeat(40).iter().flat_map(record).collect();
+        let records = Records { kinds: &kinds, bytes: &bytes, number: 7 };
+        let (mut end, mut longest) = (0, 0);
+        let after = Finder::default().parts(&records, |part| {
+            let (from, numbers, number) = match part {
+                Part::Single(bytes, number) => (bytes.start, bytes.len() / usize::from(layout.bytes), number),
+                Part::Repeated { pattern, iterations, at, number } => {
+                    longest = longest.max(pattern.places.len());
+                    (at, iterations * pattern.places.len(), number)
+                }
+            };
+            assert_eq!((from, number), (end * usize::from(layout.bytes), 7 + end as u64));
+            end += numbers;
+        });
+        assert_eq!((after, end, longest), (7 + 40 * 95, 40 * 95, 95));
     }
 }

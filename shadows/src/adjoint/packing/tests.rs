@@ -96,8 +96,16 @@ fn kinds(random: &mut Random) -> Vec<Kind> {
 fn program(random: &mut Random, kinds: &[Kind], before: u64, first: u64) -> (Vec<u8>, Vec<usize>) {
     let (mut bytes, mut ends, mut number) = (Vec::new(), Vec::new(), first);
     for _ in 0..12 {
-        let body: Vec<usize> =
-            (0..1 + random.below(7)).map(|_| random.below(kinds.len() as u64) as usize).collect();
+        let mut some = || -> Vec<usize> {
+            (0..1 + random.below(7)).map(|_| random.below(kinds.len() as u64) as usize).collect()
+        };
+        let mut body = some();
+        let tail = some();
+        if random.below(3) == 0 {
+            // A loop in a loop.
+            body = body.repeat(8 + random.below(8) as usize);
+            body.extend(tail);
+        }
         let cells: Vec<Vec<Cells>> = body
             .iter()
             .map(|&kind| (0..12).map(|_| Cells::any(random, before, kinds[kind].operation.from)).collect())
