@@ -119,7 +119,10 @@ impl Superblock {
 }
 
 fn compares_floats(insn: &Instruction) -> bool {
-    matches!(rows::row(insn), Row::CompareFlags(_) | Row::Compare(..) | Row::X87(X87::Compare))
+    matches!(
+        rows::row(insn),
+        Row::CompareFlags(_) | Row::Compare(..) | Row::X87(X87::Compare | X87::CompareZero)
+    )
 }
 
 /// The instruction at `pc`; an invalid one if there is none.

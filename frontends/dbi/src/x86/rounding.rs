@@ -99,14 +99,14 @@ enum Origin {
 fn origin(place: Place, insns: &[Insn]) -> Origin {
     for (n, insn) in insns.iter().enumerate().rev() {
         let insn = &insn.decoded;
-        if Place::of(insn, 0) != Some(place) || rows::row(insn) == Row::Nothing {
+        if Place::of(insn, 0) != Some(place) || matches!(rows::row(insn), Row::Nothing | Row::Flags(_)) {
             if place.may_change(insn) {
                 return Origin::Other;
             }
             continue;
         }
         return match rows::row(insn) {
-            Row::Move { .. } | Row::General(General::Move) if insn.op_count() == 2 => {
+            Row::Move(..) | Row::General(General::Move) if insn.op_count() == 2 => {
                 Place::of(insn, 1).map_or(Origin::Other, |from| origin(from, &insns[..n]))
             }
             row if row.computes() => Origin::Computed,
@@ -123,7 +123,7 @@ fn is_factor(sum: &Instruction, read: &mut impl FnMut(u64) -> Instruction) -> bo
     for insn in onwards(sum, read) {
         let row = rows::row(&insn);
         let reads = |n: u32| Place::of(&insn, n).is_some_and(|place| places.contains(&place));
-        let moves = matches!(row, Row::Move { .. } | Row::General(General::Move)) && insn.op_count() == 2;
+        let moves = matches!(row, Row::Move(..) | Row::General(General::Move)) && insn.op_count() == 2;
         let first = if moves || insn.op_count() > 2 { 1 } else { 0 };
         let used: Vec<u32> = (first..insn.op_count()).filter(|&n| reads(n)).collect();
         if moves {
@@ -210,9 +210,8 @@ impl Place {
 fn is_number(insn: &Instruction, mut read: impl FnMut(u64) -> Instruction) -> bool {
     let uses = |insn: &Instruction| match rows::row(insn) {
         Row::X87(X87::Arith(Op::Add | Op::Sub, _) | X87::Store | X87::StoreInteger(_)) => Some(false),
-        Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Binary(_) | X87::Scale(_) | X87::Compare) => {
-            Some(true)
-        }
+        Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Binary(_) | X87::Scale(_)) => Some(true),
+        Row::X87(X87::Compare | X87::CompareZero) => Some(true),
         _ => None,
     };
     onwards(insn, &mut read).find_map(|insn| uses(&insn)).unwrap_or(false)

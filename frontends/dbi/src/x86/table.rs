@@ -17,7 +17,7 @@ pub(crate) enum Shape {
     Packed,
 }
 
-/// Stands for the implicit xmm0 in a [`Row::Move`]'s control.
+/// Stands for the implicit xmm0 in the control of a [`Row::Move`].
 pub(crate) const XMM0: u8 = 0x80;
 
 /// Effect of an instruction on lanes.
@@ -74,10 +74,7 @@ pub(crate) enum Row {
 
     /// Bytes move or are rearranged; the same instruction on shadows in place of data does to them what it does to
     /// the data. Bit n set: operand n is control, not data; [`XMM0`]: xmm0 is control.
-    Move {
-        /// Operands that select rather than move.
-        control: u8,
-    },
+    Move(Moved, u8),
     /// Lanes from memory at vector-indexed addresses, under a mask; the format stands for the lanes' width.
     Gather(Format),
     /// Bitwise and, or, xor, and-not.
@@ -96,12 +93,58 @@ pub(crate) enum Row {
     ZeroAll,
 
     /// Saves or restores the state of x87 and vector registers in memory.
-    State,
+    State(Image, Direction),
+    /// Saves or restores MXCSR in memory.
+    Mxcsr(Direction),
+    /// Sets the flags as this operation on general registers or memory would; its result is dropped.
+    Flags(Integral),
 
     /// x87.
     X87(X87),
     /// General registers.
     General(General),
+}
+
+/// Way in which a move moves bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// All of them, as they are.
+    Whole,
+    /// The lowest, as many as a float of this format has, between general registers, vector registers and memory; the rest of a
+    /// vector register becomes zero.
+    Lowest(Format),
+    /// The lowest lane. Between registers the others are the first source's; from memory they become zero.
+    Lane(Format),
+    /// One element, between a vector register and a general register or memory.
+    Element,
+    /// Halves of 16 bytes: an immediate names the source of each.
+    Halves,
+    /// Each lane from one of two sources, by the sign of a third operand's lane.
+    Select(Format),
+    /// Lanes from or to memory, where the sign of another operand's lane says so.
+    Masked(Format),
+    /// Any other rearrangement.
+    Rearranged,
+}
+
+/// Direction of a transfer between registers and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// To memory.
+    Save,
+    /// From memory.
+    Restore,
+}
+
+/// Layout of the registers that an instruction saves or restores in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Image {
+    /// The environment of x87, then its eight registers.
+    Floats,
+    /// x87 and xmm, at fixed offsets.
+    Fixed,
+    /// The components asked for, at the offsets that the header says.
+    Components,
 }
 
 /// Lanes of a bitwise operation, as its name says them.
@@ -275,12 +318,27 @@ pub(crate) enum X87 {
     ConditionalMove(u8),
     /// Compares with the top, into flags or status.
     Compare,
+    /// Compares the top with zero, into status.
+    CompareZero,
     /// Frees a register.
     Free,
     /// Empties all registers.
     Reset,
-    /// Touches control, status and the top of stack only.
+    /// Moves the top of the stack by one, and nothing else.
+    Rotate,
+    /// Stores the status word.
+    Status,
+    /// Reads control or status, or loads rounding and masks.
     Control,
+    /// Saves, loads or clears control and status as a whole: the top may be another afterwards, or exceptions unmasked.
+    Environment,
+}
+
+impl X87 {
+    /// Tells whether it neither reads nor writes a float, be it in a register or in memory.
+    pub(crate) fn keeps_floats(self) -> bool {
+        matches!(self, X87::Rotate | X87::Status | X87::Control | X87::Environment)
+    }
 }
 
 /// Effect of an instruction on general registers.

@@ -90,7 +90,7 @@ struct Part {
 
 impl Part {
     fn of(insn: &Instruction) -> Option<Part> {
-        let clears = insn.mnemonic() == Mnemonic::Xor
+        let clears = rows::row(insn) == Row::General(General::Bits(Integral::Xor))
             && insn.op1_kind() == OpKind::Register
             && insn.op0_register() == insn.op1_register();
         let source = insn.op1_kind() != OpKind::Memory
@@ -117,16 +117,17 @@ fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
     let mut places: Vec<Place> = Place::of(&insns[n].decoded, 0).into_iter().collect();
     for insn in insns[n + 1..].iter().take(HORIZON).map(|insn| &insn.decoded) {
         let (row, to) = (rows::row(insn), Place::of(insn, 0));
-        let moves = matches!(row, Row::Move { .. } | Row::General(General::Move)) && insn.op_count() == 2;
+        let moves = matches!(row, Row::Move(..) | Row::General(General::Move)) && insn.op_count() == 2;
         let follows =
             moves || matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Trick(..));
         let first = u32::from(moves || insn.op_count() > 2);
         let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
         let is_used = (first..insn.op_count()).any(reads);
-        if is_used && !follows && !matches!(insn.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+        let writes = !matches!(row, Row::Flags(_));
+        if is_used && !follows && writes {
             return format_of(insn, row);
         }
-        if to.is_some() && !matches!(insn.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+        if to.is_some() && writes {
             places.retain(|&place| Some(place) != to && !place.may_change(insn));
             places.extend(to.filter(|_| is_used));
         }
@@ -151,7 +152,7 @@ fn format_of(insn: &Instruction, row: Row) -> Option<Format> {
         | Row::ToInteger(format, ..) => format,
         Row::Narrow(_) => Format::F64,
         Row::Widen(_) => Format::F32,
-        Row::X87(X87::Load | X87::Arith(..) | X87::Compare) => match insn.memory_size() {
+        Row::X87(X87::Load | X87::Arith(..) | X87::Compare | X87::CompareZero) => match insn.memory_size() {
             MemorySize::Float64 => Format::F64,
             MemorySize::Float32 => Format::F32,
             _ => return None,
@@ -175,7 +176,7 @@ fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]
         let is_read = Place::of(insn, 0).is_none_or(|place| !place.is_memory()) || insn.op_count() < 2;
         let format = if !is_read {
             None
-        } else if matches!(rows::row(insn), Row::Move { .. } | Row::General(General::Move)) {
+        } else if matches!(rows::row(insn), Row::Move(..) | Row::General(General::Move)) {
             used_as(insns, m)
         } else {
             format_of(insn, rows::row(insn))

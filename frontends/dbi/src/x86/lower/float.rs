@@ -5,7 +5,7 @@ use super::build::{Build, XMM_BYTES};
 use super::complete::Value;
 use crate::x86::state;
 use crate::x86::table::{Integral, Shape};
-use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
@@ -260,7 +260,9 @@ pub(super) fn from_integer(build: &mut Build<'_>, format: Format, shape: Shape) 
     let bytes = match shape {
         Shape::Scalar => format.bytes() as u16,
         // Two integers of an MMX register or memory leave the upper half alone.
-        Shape::Packed if build.insn.mnemonic() == Mnemonic::Cvtpi2ps => 8,
+        Shape::Packed if build.insn.encoding() == EncodingKind::Legacy && build.width(1) == 8 => {
+            2 * format.bytes() as u16
+        }
         Shape::Packed => build.width(0),
     };
     build.clear(place, bytes);

@@ -3,9 +3,10 @@
 use super::build::{Build, register_place};
 use super::{AddressRecipe, Completion, Why};
 use crate::x86::access::is_write;
+use crate::x86::rows;
 use crate::x86::state;
-use crate::x86::table::{General, Integral};
-use iced_x86::{Instruction, Mnemonic, Register, UsedRegister};
+use crate::x86::table::{General, Integral, Row};
+use iced_x86::{Instruction, Register, UsedRegister};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
 
@@ -75,7 +76,8 @@ pub(super) fn part(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), 
         register_place(build.insn.op0_register().full_register()).ok_or("a part of no float")?.0
     };
     // What is cleared by `xor` with itself comes from nowhere.
-    let moves = build.insn.mnemonic() != Mnemonic::Xor && may_hold(build, 1);
+    let clears = rows::row(build.insn) == Row::General(General::Bits(Integral::Xor));
+    let moves = !clears && may_hold(build, 1);
     let from = if moves { Some(build.place(1)?) } else { None };
     let (x, r) = (build.before(whole, format.bytes() as u16), build.after(whole, format.bytes() as u16));
     build.step(Step::Part { format, x, r, from, at: at.into(), bytes });
@@ -214,7 +216,7 @@ fn compare_exchange(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 fn compare_exchange_wide(build: &mut Build<'_>) -> Result<(), Why> {
-    let bytes = if build.insn.mnemonic() == Mnemonic::Cmpxchg8b { 4 } else { 8 };
+    let bytes = build.width(0) / 2;
     let memory = build.place(0)?;
     let register = |number| Place::State(state::general(number));
     let (old, new) = ([register(0), register(2)], [register(3), register(1)]);

@@ -6,15 +6,14 @@
 
 use super::AddressRecipe;
 use crate::x86::state;
-use iced_x86::{Code, Instruction, Mnemonic};
+use crate::x86::table::{Direction, Image};
+use iced_x86::{Instruction, MemorySize};
 use shadowgrind_core::shadow::Location;
 use std::arch::x86_64::__cpuid_count;
 
 /// An instruction that saves or restores registers in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StateOp {
-    /// The instruction.
-    pub(crate) mnemonic: Mnemonic,
     /// True if registers are written, not memory.
     pub(crate) restores: bool,
     /// Address of the memory image.
@@ -69,19 +68,17 @@ impl StateOp {
     /// Bytes of an image that say how it is laid out.
     pub(crate) const HEADER: usize = 576;
 
-    pub(super) fn new(insn: &Instruction, image: AddressRecipe) -> Self {
-        use Mnemonic::*;
-        let format = match insn.mnemonic() {
-            Fnsave | Fsave | Frstor => {
-                let short =
-                    matches!(insn.code(), Code::Fnsave_m94byte | Code::Fsave_m94byte | Code::Frstor_m94byte);
+    /// `insn`, which moves registers laid out as `layout` in `direction`, to or from the memory at `image`.
+    pub(super) fn new(insn: &Instruction, layout: Image, direction: Direction, image: AddressRecipe) -> Self {
+        let format = match layout {
+            Image::Floats => {
+                let short = insn.memory_size() == MemorySize::FpuState94;
                 ImageFormat::Floats { environment: if short { 14 } else { 28 } }
             }
-            Fxsave | Fxsave64 | Fxrstor | Fxrstor64 => ImageFormat::Fixed,
-            _ => ImageFormat::Components,
+            Image::Fixed => ImageFormat::Fixed,
+            Image::Components => ImageFormat::Components,
         };
-        let restores = matches!(insn.mnemonic(), Frstor | Fxrstor | Fxrstor64 | Xrstor | Xrstor64);
-        StateOp { mnemonic: insn.mnemonic(), restores, image, format }
+        StateOp { restores: direction == Direction::Restore, image, format }
     }
 
     /// The bytes that move or are overwritten.

@@ -28,7 +28,6 @@ pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;
 pub(crate) use float::predicate;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
-pub(crate) use x87::stores_status;
 
 use super::access::{is_read, is_write};
 use super::probe::Probe;
@@ -37,7 +36,7 @@ use super::state;
 use super::table::{General, Row, Shape, X87};
 use super::wholes::{self, Whole};
 use build::{Build, register_place, written};
-use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess};
+use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, OpAccess};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Lowered, Place};
 
@@ -159,14 +158,19 @@ impl Lowerer {
         if build.insn.has_op_mask() {
             return Err("AVX-512 masks");
         }
-        let is_control = row == Row::X87(X87::Control) && !x87::stores_status(build.insn);
-        if row == Row::Integer || is_control || is_plain(build.insn, row) {
+        let keeps_floats = match row {
+            Row::Integer | Row::Flags(_) | Row::Mxcsr(_) => true,
+            Row::X87(X87::Status) => !build.is_memory(0),
+            Row::X87(x87) => x87.keeps_floats(),
+            _ => is_plain(build.insn, row),
+        };
+        if keeps_floats {
             build.clear_written();
             return Ok(());
         }
         build.name_memory();
         match row {
-            Row::Integer | Row::Nothing | Row::State => Ok(()),
+            Row::Integer | Row::Flags(_) | Row::Mxcsr(_) | Row::Nothing | Row::State(..) => Ok(()),
             Row::Gap(why) => Err(why),
             Row::Digits => Err("digits"),
             Row::Arith(op, format, shape) => float::arith(build, op, format, shape),
@@ -193,7 +197,7 @@ impl Lowerer {
             Row::Trick(by, _) if float::is_byte_shift(build, by) => moves::moved(self, build, 0),
             Row::Logic(by, lanes) => float::bits(build, by, lanes.format()),
             Row::Trick(by, lane) => float::bits(build, by, lane),
-            Row::Move { control } => moves::moved(self, build, control),
+            Row::Move(_, control) => moves::moved(self, build, control),
             Row::Gather(format) => moves::gather(build, format.bytes() as u16),
             Row::ZeroUpper => clear_vectors(build, 16),
             Row::ZeroAll => clear_vectors(build, 0),
@@ -228,8 +232,8 @@ fn special(insn: &Instruction, row: Row) -> Option<Lowering> {
     let recipe = |operand| AddressRecipe::of_operand(insn, operand);
     let repeated = insn.has_rep_prefix() || insn.has_repne_prefix();
     let kind = match row {
-        Row::State => {
-            return Some(Lowering::State(StateOp::new(insn, recipe(0)?)));
+        Row::State(image, direction) => {
+            return Some(Lowering::State(StateOp::new(insn, image, direction, recipe(0)?)));
         }
         Row::General(General::MoveString) if repeated => StringKind::Move,
         Row::General(General::StoreString) if repeated => StringKind::Store,
@@ -268,35 +272,4 @@ fn gap(why: Why, info: &InstructionInfo) -> Gap {
         }
     }
     gap
-}
-
-/// The physical x87 register on top after `insn`; `None` where that depends on data or memory.
-#[cfg_attr(not(test), expect(dead_code, reason = "what tests compare the processor with"))]
-pub(crate) fn top_after(insn: &Instruction, top: u8) -> Option<u8> {
-    if matches!(insn.mnemonic(), Mnemonic::Fninit | Mnemonic::Finit | Mnemonic::Fnsave | Mnemonic::Fsave) {
-        return Some(0);
-    }
-    let restores = [
-        Mnemonic::Frstor,
-        Mnemonic::Fxrstor,
-        Mnemonic::Fxrstor64,
-        Mnemonic::Xrstor,
-        Mnemonic::Xrstor64,
-        Mnemonic::Fldenv,
-    ];
-    if restores.contains(&insn.mnemonic()) {
-        return None;
-    }
-    let change = insn.fpu_stack_increment_info();
-    if change.writes_top() {
-        let known = !change.conditional() && change.increment() != 0;
-        return known.then(|| (i32::from(top) + change.increment()).rem_euclid(8) as u8);
-    }
-    if matches!(insn.mnemonic(), Mnemonic::Emms | Mnemonic::Femms) {
-        // Some processors reset it, some do not.
-        return None;
-    }
-    let is_mmx = |n: u32| insn.op_kind(n) == iced_x86::OpKind::Register && insn.op_register(n).is_mm();
-    // Every other MMX instruction resets the top.
-    Some(if (0..insn.op_count()).any(is_mmx) { 0 } else { top })
 }

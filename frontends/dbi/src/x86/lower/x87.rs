@@ -8,7 +8,7 @@ use super::complete::{Test, Value};
 use super::{Completion, Why};
 use crate::x86::state;
 use crate::x86::table::X87;
-use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
+use iced_x86::{MemorySize, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
@@ -19,7 +19,7 @@ const WIDTH: u16 = 10;
 pub(super) fn x87(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
     effect(build, row)?;
     let popped =
-        if row == X87::Control { 0 } else { build.insn.fpu_stack_increment_info().increment().max(0) };
+        if row.keeps_floats() { 0 } else { build.insn.fpu_stack_increment_info().increment().max(0) };
     for index in 0..popped {
         let place = stack(build, index as u8);
         build.clear(place, WIDTH);
@@ -53,7 +53,8 @@ fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
         X87::Extract => extract(build),
         X87::Exchange => exchange(build),
         X87::ConditionalMove(condition) => conditional_move(build, condition),
-        X87::Compare => compare(build),
+        X87::Compare => compare(build, false),
+        X87::CompareZero => compare(build, true),
         X87::Free => {
             let place = register(build, build.insn.op0_register());
             build.clear(place, WIDTH);
@@ -63,19 +64,15 @@ fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
             build.clear(Place::State(state::X87), 8 * state::X87_BYTES);
             Ok(())
         }
-        X87::Control if stores_status(build.insn) => {
+        // C's functions for exceptions store it into a variable of four bytes.
+        X87::Status => {
             let (at, bytes) = (build.place(0)?, build.width(0));
             build.step(Step::ClearAround { at, bytes });
             Ok(())
         }
         // What it writes is cleared like any integer.
-        X87::Control => Ok(()),
+        X87::Rotate | X87::Control | X87::Environment => Ok(()),
     }
-}
-
-/// Tells whether the status word is stored in memory. C's functions for exceptions do that into a variable of four bytes.
-pub(crate) fn stores_status(insn: &Instruction) -> bool {
-    matches!(insn.mnemonic(), Mnemonic::Fnstsw | Mnemonic::Fstsw) && insn.op0_kind() == OpKind::Memory
 }
 
 /// The register `index` below the top as it is before the instruction; 7 is the one that a push makes the top.
@@ -289,8 +286,9 @@ fn conditional_move(build: &mut Build<'_>, condition: u8) -> Result<(), Why> {
     Ok(())
 }
 
-fn compare(build: &mut Build<'_>) -> Result<(), Why> {
-    let other = if build.insn.mnemonic() == Mnemonic::Ftst {
+/// Compares the top with zero, or with the operand.
+fn compare(build: &mut Build<'_>, with_zero: bool) -> Result<(), Why> {
+    let other = if with_zero {
         let scratch = Place::State(state::SCRATCH);
         let zero = build.computed(scratch, WIDTH);
         build.value(F80, Value::Zero, zero);

@@ -52,13 +52,14 @@ impl Emitter {
             General::Enter => self.out_of_line(at),
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
-            General::Not => self.bits(at),
+            General::Not => self.bits(at, None),
             General::Bits(by) if clears(insn, by) => {
                 self.guest(at);
                 self.clear_results(at);
             }
             General::Bits(_) if self.sign_alone(at) => {}
-            General::Bits(_) | General::ExtendHalf => self.bits(at),
+            General::Bits(by) => self.bits(at, Some(by)),
+            General::ExtendHalf => self.bits(at, None),
             General::Address => {
                 let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
                 let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);
@@ -264,13 +265,13 @@ impl Emitter {
         }
     }
 
-    /// Logical, shift and integer operations: they may make a float of a float.
-    fn bits(&mut self, at: At<'_>) {
+    /// Logical, shift and integer operations, `by` what if it has a name: they may make a float of a float.
+    fn bits(&mut self, at: At<'_>, by: Option<Integral>) {
         let insn = &at.insn().decoded;
         let mut sources = self.sources(at);
         let result = insn.op0_register().full_register();
         if !self.writes_memory(insn)
-            && calculates(insn)
+            && calculates(by)
             && liveness::is_no_float(at.block, at.index, result, &mut self.facts)
         {
             sources.retain(|source| !matches!(source, Source::Memory(..)));
@@ -291,10 +292,9 @@ fn clears(insn: &iced_x86::Instruction, by: Integral) -> bool {
         && insn.op0_register() == insn.op1_register()
 }
 
-/// Tells whether the instruction is one that addresses are computed with.
-fn calculates(insn: &iced_x86::Instruction) -> bool {
-    use iced_x86::Mnemonic::{Add, Imul, Sub};
-    matches!(insn.mnemonic(), Add | Sub | Imul)
+/// Tells whether addresses are computed with the operation.
+fn calculates(by: Option<Integral>) -> bool {
+    matches!(by, Some(Integral::Add | Integral::Subtract | Integral::Multiply))
 }
 
 /// A register that the address of `mem` does not need, other than rsp.

@@ -22,8 +22,8 @@ use crate::x86::far;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
-use crate::x86::table::Row;
-use iced_x86::{Instruction, Mnemonic, Register};
+use crate::x86::table::{Direction, Image, Row};
+use iced_x86::{Instruction, Register};
 
 const JMP_BYTES: u8 = 5;
 const SHORT_JMP: u8 = 0xeb;
@@ -31,15 +31,15 @@ const SHORT_JMP_BYTES: u8 = 2;
 
 /// Tells whether the instruction stores or loads MXCSR, alone or with other state.
 pub(in crate::x86) fn concerns_mxcsr(insn: &Instruction) -> bool {
-    match insn.mnemonic() {
-        Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr => true,
-        Mnemonic::Fnsave | Mnemonic::Fsave | Mnemonic::Frstor => false,
-        _ => stores_mxcsr(insn) || rows::row(insn) == Row::State,
+    match rows::row(insn) {
+        Row::Mxcsr(_) => true,
+        Row::State(image, _) => image != Image::Floats,
+        _ => false,
     }
 }
 
 fn stores_mxcsr(insn: &Instruction) -> bool {
-    matches!(insn.mnemonic(), Mnemonic::Stmxcsr | Mnemonic::Vstmxcsr)
+    rows::row(insn) == Row::Mxcsr(Direction::Save)
 }
 
 /// Tells whether annotating `block` takes rules; `doubts`: comparisons do.
@@ -221,7 +221,7 @@ impl Emitter {
 
     /// Tells whether the instruction loads MXCSR and no more, and names no register that is needed for it.
     fn may_load_mxcsr(&mut self, insn: &Insn) -> bool {
-        let loads = matches!(insn.decoded.mnemonic(), Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr);
+        let loads = rows::row(&insn.decoded) == Row::Mxcsr(Direction::Restore);
         let used = self.facts.info(&insn.decoded).used_registers();
         let needed = [Register::RAX, Register::RCX];
         loads && !used.iter().any(|used| needed.contains(&used.register().full_register()))

@@ -6,7 +6,7 @@
 use crate::x86::access::{is_read, is_write};
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
-use crate::x86::table::Row;
+use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
 
 /// Flags that arithmetic sets.
@@ -45,7 +45,12 @@ impl Liveness {
 /// Status flags that `insn` certainly sets: processors leave some of the undefined ones alone.
 fn overwritten(insn: &Instruction) -> u32 {
     // AF is undefined after these, and 0 on every processor.
-    let logical = matches!(insn.mnemonic(), Mnemonic::And | Mnemonic::Or | Mnemonic::Xor | Mnemonic::Test);
+    let logical = match rows::row(insn) {
+        Row::General(General::Bits(by)) | Row::Flags(by) => {
+            matches!(by, Integral::And | Integral::Or | Integral::Xor)
+        }
+        _ => false,
+    };
     let undefined = if logical { 0 } else { insn.rflags_undefined() };
     insn.rflags_modified() & !undefined & STATUS
 }
@@ -80,7 +85,7 @@ pub(super) fn is_no_float(
         match access(insn, register, facts) {
             Access { reads: false, whole: false, part: false } => {}
             Access { reads, whole: true, part: false } if !reads || ignores_shadows(decoded) => return true,
-            Access { whole: false, part: false, .. } if compares(decoded) || ignores_shadows(decoded) => {}
+            Access { whole: false, part: false, .. } if ignores_shadows(decoded) => {}
             _ => return false,
         }
     }
@@ -115,9 +120,8 @@ fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfo
 /// at their cells.
 fn ignores_shadows(insn: &Instruction) -> bool {
     !insn.is_string_instruction()
-        && matches!(rows::row(insn), Row::Integer | Row::Nothing | Row::FromInteger(..))
-}
-
-fn compares(insn: &Instruction) -> bool {
-    matches!(insn.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+        && matches!(
+            rows::row(insn),
+            Row::Integer | Row::Nothing | Row::Flags(_) | Row::Mxcsr(_) | Row::FromInteger(..)
+        )
 }

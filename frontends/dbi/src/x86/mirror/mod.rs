@@ -305,7 +305,7 @@ impl Emitter {
         }
         match insn.flow {
             Flow::Straight => self.straight(at),
-            Flow::Engine if rows::row(&insn.decoded) == Row::State => self.out_of_line(at),
+            Flow::Engine if matches!(rows::row(&insn.decoded), Row::State(..)) => self.out_of_line(at),
             Flow::Engine => {
                 // What the engine carries out gives its results in these.
                 self.clear_cells(mask_of(&[0, 1, 2, 3, 11]));
@@ -332,7 +332,7 @@ impl Emitter {
             Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => {
                 self.out_of_line(at)
             }
-            Row::Move { .. }
+            Row::Move(..)
             | Row::Gather(_)
             | Row::Logic(..)
             | Row::Arith(..)
@@ -350,12 +350,12 @@ impl Emitter {
             }
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
-            Row::Integer if self.hides_mxcsr() && isolation::concerns_mxcsr(insn) => self.annotated_mxcsr(at),
-            Row::Integer => self.integer(at),
+            Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
+            Row::Integer | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
             Row::General(general) => self.general(at, general),
             Row::X87(row) => self.x87(at, row),
-            Row::State => self.out_of_line(at),
+            Row::State(..) => self.out_of_line(at),
             Row::CompareFlags(format) if doubts => self.compared(at, format, Shape::Scalar),
             Row::Compare(format, shape) if doubts => self.compared(at, format, shape),
             Row::CompareFlags(format) if !compares => self.compared_to_flags(at, format),
@@ -378,7 +378,7 @@ impl Emitter {
             }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
-            Row::Move { control } => self.vector_move(at, control),
+            Row::Move(moved, control) => self.vector_move(at, moved, control),
             Row::Gather(format) => self.gather(at, format),
             Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
             Row::Logic(by, lanes) => self.logic(at, by, lanes),
@@ -554,8 +554,7 @@ fn leads_directly(insn: &Insn) -> bool {
 /// Tells whether the instruction neither looks at MXCSR nor has a rule that does, but for x87's.
 fn leaves_mxcsr_alone(insn: &iced_x86::Instruction) -> bool {
     match rows::row(insn) {
-        Row::X87(_) | Row::Nothing | Row::General(_) => true,
-        Row::Integer => !isolation::concerns_mxcsr(insn),
+        Row::X87(_) | Row::Nothing | Row::General(_) | Row::Flags(_) | Row::Integer => true,
         _ => false,
     }
 }

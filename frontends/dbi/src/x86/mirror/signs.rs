@@ -10,8 +10,10 @@ use super::encode;
 use super::guard::WayOut;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
+use crate::x86::rows;
 use crate::x86::rules::Constants;
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use crate::x86::table::{General, Integral, Row};
+use iced_x86::{Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Derivatives;
 
@@ -34,10 +36,10 @@ struct Signing {
 }
 
 fn signing(insn: &Instruction) -> Option<Signing> {
-    let sign = match insn.mnemonic() {
-        Mnemonic::And => Sign::Cleared,
-        Mnemonic::Or => Sign::Set,
-        Mnemonic::Xor => Sign::Turned,
+    let sign = match rows::row(insn) {
+        Row::General(General::Bits(Integral::And)) => Sign::Cleared,
+        Row::General(General::Bits(Integral::Or)) => Sign::Set,
+        Row::General(General::Bits(Integral::Xor)) => Sign::Turned,
         _ => return None,
     };
     let is_operand = |register: Register, like: Register| {

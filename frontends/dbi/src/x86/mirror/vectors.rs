@@ -8,16 +8,16 @@ use super::retarget::retarget;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
-use crate::x86::table::Shape;
+use crate::x86::table::{Moved, Shape};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
-use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, EncodingKind, Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;
 
 /// Way in which an instruction's shadow is moved.
 enum Way {
     /// The low so many bytes, as they are; the rest of a register becomes zero.
     Whole(u8),
-    /// From or to a general register, so many bytes.
+    /// From or to a general register, the low so many bytes.
     General(u8),
     /// The lowest lane of so many bytes, between registers.
     Lane(u8),
@@ -25,7 +25,7 @@ enum Way {
     Reencoded(Code),
     /// By the VEX form, on temporaries.
     Double(Code),
-    /// Two halves, chosen by an immediate.
+    /// Two halves, chosen by this immediate.
     Halves(u8),
     /// The lanes of one of two, by the signs of a register.
     Select(Format),
@@ -35,15 +35,11 @@ enum Way {
     Guard,
 }
 
-fn vector_bytes(register: Register) -> u8 {
-    register.size() as u8
-}
-
 impl Emitter {
-    pub(super) fn vector_move(&mut self, at: At<'_>, control: u8) {
+    pub(super) fn vector_move(&mut self, at: At<'_>, moved: Moved, control: u8) {
         let insn = &at.insn().decoded;
-        let way =
-            if control == 0 || self.control_is_plain(insn, control) { self.way(insn) } else { Way::Guard };
+        let plain = control == 0 || self.control_is_plain(insn, control);
+        let way = if plain { self.way(insn, moved) } else { Way::Guard };
         if matches!(way, Way::Guard) {
             return self.guarded(at);
         }
@@ -78,52 +74,36 @@ impl Emitter {
             && control & crate::x86::table::XMM0 == 0
     }
 
-    fn way(&mut self, insn: &Instruction) -> Way {
-        use Mnemonic::*;
-        let mnemonic = insn.mnemonic();
-        let register = |n: u32| (insn.op_kind(n) == OpKind::Register).then(|| insn.op_register(n));
-        let vector =
-            register(0).filter(|r| r.is_vector_register()).or(register(1).filter(|r| r.is_vector_register()));
-        let Some(vector) = vector else { return Way::Guard };
-        if register(0).or(register(1)).is_some_and(|r| r.is_mm()) || register(1).is_some_and(|r| r.is_mm()) {
+    /// The way in which the shadow is moved that belongs to what `insn` moves as `moved` says.
+    fn way(&mut self, insn: &Instruction, moved: Moved) -> Way {
+        let registers = || {
+            (0..insn.op_count().min(2))
+                .filter(|&n| insn.op_kind(n) == OpKind::Register)
+                .map(|n| insn.op_register(n))
+        };
+        let Some(vector) = registers().find(|r| r.is_vector_register()) else { return Way::Guard };
+        let (memory, upper) = (operand::has_memory(insn), self.has_upper());
+        if registers().any(Register::is_mm) || !upper && insn.encoding() == EncodingKind::EVEX {
             return Way::Guard;
         }
-        let upper = self.has_upper();
-        if !upper && (insn.encoding() == EncodingKind::EVEX) {
-            return Way::Guard;
-        }
-        match mnemonic {
-            Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Lddqu | Movntps | Movntpd | Movntdq
-            | Movntdqa | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu | Vlddqu | Vmovntps
-            | Vmovntpd | Vmovntdq | Vmovntdqa => Way::Whole(vector_bytes(vector)),
-            Movd | Vmovd | Movq | Vmovq => {
-                let bytes = if matches!(mnemonic, Movd | Vmovd) && !has_wide_general(insn) { 4 } else { 8 };
-                let general = [0, 1].into_iter().filter_map(register).any(|r| r.is_gpr());
-                if general { Way::General(bytes) } else { Way::Whole(bytes) }
-            }
-            Movss | Vmovss if operand::has_memory(insn) => Way::Whole(4),
-            Movsd | Vmovsd if operand::has_memory(insn) => Way::Whole(8),
-            Movss | Vmovss => Way::Lane(4),
-            Movsd | Vmovsd => Way::Lane(8),
-            Vperm2f128 | Vperm2i128
-                if upper && insn.immediate8() & 0x88 == 0 && !operand::has_memory(insn) =>
-            {
+        match moved {
+            Moved::Whole => Way::Whole(vector.size() as u8),
+            Moved::Lowest(format) if registers().any(Register::is_gpr) => Way::General(format.bytes() as u8),
+            Moved::Lowest(format) => Way::Whole(format.bytes() as u8),
+            Moved::Lane(format) if memory => Way::Whole(format.bytes() as u8),
+            Moved::Lane(format) => Way::Lane(format.bytes() as u8),
+            Moved::Halves if upper && insn.immediate8() & 0x88 == 0 && !memory => {
                 Way::Halves(insn.immediate8())
             }
-            Pextrb | Pextrw | Pextrd | Pextrq | Vpextrb | Vpextrw | Vpextrd | Vpextrq | Extractps
-            | Vextractps | Pinsrb | Pinsrw | Pinsrd | Pinsrq | Vpinsrb | Vpinsrw | Vpinsrd | Vpinsrq
-                if !operand::has_memory(insn) =>
-            {
-                Way::Guard
+            Moved::Element if !memory => Way::Guard,
+            Moved::Select(format) if upper => Way::Select(format),
+            Moved::Masked(format) if upper => Way::Masked(format),
+            _ if !upper && !can_double(insn) => Way::Guard,
+            _ if !upper && insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
+            _ => {
+                let code = self.mirror().reencodings.of(insn.code());
+                code.map_or(Way::Guard, if upper { Way::Reencoded } else { Way::Double })
             }
-            Vblendvps if upper => Way::Select(Format::F32),
-            Vblendvpd if upper => Way::Select(Format::F64),
-            Vmaskmovps | Vpmaskmovd if upper => Way::Masked(Format::F32),
-            Vmaskmovpd | Vpmaskmovq if upper => Way::Masked(Format::F64),
-            _ if upper => self.mirror().reencodings.of(insn.code()).map_or(Way::Guard, Way::Reencoded),
-            _ if !can_double(insn) => Way::Guard,
-            _ if insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
-            _ => self.mirror().reencodings.of(insn.code()).map_or(Way::Guard, Way::Double),
         }
     }
 
@@ -370,10 +350,6 @@ pub(super) fn overwrites_control(insn: &Instruction, control: u8) -> bool {
             && insn.op_kind(n) == OpKind::Register
             && insn.op_register(n).number() == result.number()
     })
-}
-
-fn has_wide_general(insn: &Instruction) -> bool {
-    (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_gpr64())
 }
 
 /// The upper vector register that holds a vector register's shadow, in the same width.

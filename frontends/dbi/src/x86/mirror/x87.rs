@@ -19,12 +19,11 @@ use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
-use crate::x86::lower::stores_status;
 use crate::x86::rules::{self, Constants, Conversion, Rest};
 use crate::x86::state;
 use crate::x86::table::X87;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
-use iced_x86::{Instruction, MemorySize, Mnemonic, Register};
+use iced_x86::{MemorySize, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
@@ -37,16 +36,16 @@ impl Emitter {
     /// An instruction of x87.
     pub(super) fn x87(&mut self, at: At<'_>, row: X87) {
         let super::Settings { records, slow, policy, appends, .. } = self.mirror().settings;
-        if stores_status(&at.insn().decoded) && !self.mode.is_off() {
+        if row == X87::Status && has_memory(&at.insn().decoded) && !self.mode.is_off() {
             return self.out_of_line(at);
         }
-        if (records || policy.is_born) && !self.mode.is_off() && row != X87::Control {
+        if (records || policy.is_born) && !self.mode.is_off() && !row.keeps_floats() {
             return self.out_of_line(at);
         }
         if records || slow || policy.is_born || appends || policy.marks_widened || self.mode.is_off() {
-            return if row == X87::Control { self.integer(at) } else { self.x87_guarded(at) };
+            return if row.keeps_floats() { self.integer(at) } else { self.x87_guarded(at) };
         }
-        if row == X87::Control {
+        if row.keeps_floats() {
             self.integer(at);
         } else if row == X87::Reset {
             self.guard(at, &[Source::X87]);
@@ -61,7 +60,7 @@ impl Emitter {
             self.x87_popped(at);
             self.close_operand();
         }
-        self.follow_top(at);
+        self.follow_top(at, row);
     }
 
     /// Without a shadow in any register of the stack, or in memory.
@@ -89,8 +88,8 @@ impl Emitter {
             X87::Arith(op, exchanged) => self.x87_arithmetic(at, op, exchanged),
             X87::Unary(op) if op.is_arithmetic() => self.x87_operation(at, op, &[0], 0),
             X87::Exchange => self.x87_exchange(at),
-            X87::ConditionalMove(_) => self.x87_conditional_move(at),
-            X87::Compare => self.x87_compare(at),
+            X87::ConditionalMove(condition) => self.x87_conditional_move(at, condition),
+            X87::Compare | X87::CompareZero => self.x87_compare(at, row == X87::CompareZero),
             X87::Free => {
                 let freed = register(at.insn().decoded.op0_register());
                 let cell = self.x87_cell(freed);
@@ -114,7 +113,9 @@ impl Emitter {
                 self.guest(at);
                 self.forget_x87();
             }
-            X87::Control | X87::Reset => unreachable!("the top does not matter"),
+            X87::Rotate | X87::Status | X87::Control | X87::Environment | X87::Reset => {
+                unreachable!("the top does not matter")
+            }
         }
     }
 
@@ -162,13 +163,10 @@ impl Emitter {
 
     /// After an instruction: the top has moved. Where exceptions are dropped or masked, an instruction may not have been carried
     /// out, nor have moved the top.
-    fn follow_top(&mut self, at: At<'_>) {
-        use Mnemonic::{Fdecstp, Fincstp, Fldcw, Fnop, Fnstcw, Fnstsw, Fstcw, Fstsw, Fxam, Wait};
-        let insn = &at.insn().decoded;
-        let moves = insn.fpu_stack_increment_info();
-        let keeps = matches!(insn.mnemonic(), Fnstcw | Fstcw | Fnstsw | Fstsw | Fxam | Fnop | Wait | Fldcw);
-        let steps = matches!(insn.mnemonic(), Fincstp | Fdecstp) || !is_control(insn);
-        if moves.writes_top() && (moves.increment() == 0 || moves.conditional()) || !keeps && !steps {
+    fn follow_top(&mut self, at: At<'_>, row: X87) {
+        let moves = at.insn().decoded.fpu_stack_increment_info();
+        let is_lost = moves.writes_top() && (moves.increment() == 0 || moves.conditional());
+        if is_lost || row == X87::Environment {
             self.mirror().top_is_known = false;
         } else if moves.writes_top() {
             let top = i32::from(self.mode.top()) + moves.increment();
@@ -348,7 +346,8 @@ impl Emitter {
         self.put_x87(b, x);
     }
 
-    fn x87_conditional_move(&mut self, at: At<'_>) {
+    /// A move under the processor's condition number `condition`.
+    fn x87_conditional_move(&mut self, at: At<'_>, condition: u8) {
         let insn = &at.insn().decoded;
         let (to, from) = (self.x87_cell(0), self.x87_cell(register(insn.op1_register())));
         // What is set aside for the copy is so on both ways.
@@ -358,15 +357,14 @@ impl Emitter {
             return;
         }
         self.forget_x87();
-        let condition = condition(insn.mnemonic());
         let field = self.out.hot.jcc_open(condition ^ 1);
         self.copy_x87(from, to);
         let here = self.out.hot.here();
         self.out.hot.patch(field, here);
     }
 
-    /// A comparison, counted where one of the operands has a shadow.
-    fn x87_compare(&mut self, at: At<'_>) {
+    /// A comparison, with zero or with an operand, counted where one of the two has a shadow.
+    fn x87_compare(&mut self, at: At<'_>, with_zero: bool) {
         let insn = &at.insn().decoded;
         let mut shadows = vec![Place::Mem(self.x87_cell(0).plus(NUMBER))];
         if has_memory(insn) {
@@ -378,7 +376,7 @@ impl Emitter {
                 }
                 _ => {}
             }
-        } else if insn.mnemonic() != Mnemonic::Ftst {
+        } else if !with_zero {
             let count = insn.op_count();
             let other = if count == 0 { 1 } else { register(insn.op_register(count - 1)) };
             shadows.push(Place::Mem(self.x87_cell(other).plus(NUMBER)));
@@ -409,27 +407,7 @@ pub(super) fn register(register: Register) -> u8 {
     register.number() as u8
 }
 
-/// Tells whether the instruction touches control, status and the top of stack only.
-pub(super) fn is_control(insn: &Instruction) -> bool {
-    crate::x86::rows::row(insn) == crate::x86::table::Row::X87(X87::Control)
-}
-
 /// An instruction that moves the word of this number to or from memory.
 pub(super) fn word(form: forms::Form, registers: [u8; 2], mem: Mem, number: u8) -> Vector {
     Vector::new(form, Format::F16, Length::B16, registers, Place::Mem(mem)).immediate(number)
-}
-
-/// The processor's number of the condition under which `fcmovcc` moves.
-fn condition(mnemonic: Mnemonic) -> u8 {
-    use Mnemonic::*;
-    match mnemonic {
-        Fcmovb => 2,
-        Fcmovnb => 3,
-        Fcmove => 4,
-        Fcmovne => 5,
-        Fcmovbe => 6,
-        Fcmovnbe => 7,
-        Fcmovu => 10,
-        _ => 11,
-    }
 }

@@ -5,7 +5,7 @@
 
 use super::At;
 use super::operand::has_memory;
-use super::x87::{is_control, register, word};
+use super::x87::{register, word};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::table::{Row, X87};
@@ -134,7 +134,9 @@ impl Emitter {
                 X87::Store if !has_memory(insn) && depth == i32::from(register(insn.op0_register())) => {
                     return false;
                 }
-                X87::Control if insn.fpu_stack_increment_info().writes_top() => return false,
+                X87::Rotate | X87::Environment if insn.fpu_stack_increment_info().writes_top() => {
+                    return false;
+                }
                 X87::Free
                 | X87::Reset
                 | X87::ConditionalMove(_)
@@ -145,7 +147,7 @@ impl Emitter {
                 }
                 _ => {}
             }
-            let increment = if is_control(insn) { 0 } else { insn.fpu_stack_increment_info().increment() };
+            let increment = if row.keeps_floats() { 0 } else { insn.fpu_stack_increment_info().increment() };
             depth -= increment;
             if depth < 0 {
                 return false;

@@ -1,56 +1,66 @@
 //! Rows of general registers: floats travel through them, and integer instructions take floats apart.
 
 use super::rows;
+use crate::x86::table::Direction::*;
 use crate::x86::table::General::*;
+use crate::x86::table::Image::*;
 use crate::x86::table::Integral;
-use crate::x86::table::Row::{self, *};
+use crate::x86::table::Row::{self, Digits, Flags, Gap, Integer, Mxcsr, State};
 use iced_x86::{Instruction, Mnemonic, Register};
 
 #[rustfmt::skip] // Families stay together.
 rows! {
-    Mov Movnti Movdiri => General(Move);
-    Movzx Movsx Movsxd => General(Extend);
-    Cwde => General(ExtendHalf);
+    Mov Movnti Movdiri => Row::General(Move);
+    Movzx Movsx Movsxd => Row::General(Extend);
+    Cwde => Row::General(ExtendHalf);
     Cmova Cmovae Cmovb Cmovbe Cmove Cmovg Cmovge Cmovl Cmovle Cmovne Cmovno Cmovnp Cmovns Cmovo Cmovp Cmovs
-        => General(ConditionalMove);
-    Push => General(Push);
-    Pop => General(Pop);
-    Xchg => General(Exchange);
-    Cmpxchg => General(CompareExchange);
-    Cmpxchg8b Cmpxchg16b => General(CompareExchangeWide);
-    Xadd => General(ExchangeAdd);
-    Bswap => General(ByteSwap);
-    Movbe => General(MoveReversed);
-    And => General(Bits(Integral::And));
-    Andn => General(Bits(Integral::AndNot));
-    Or => General(Bits(Integral::Or));
-    Xor => General(Bits(Integral::Xor));
-    Add => General(Bits(Integral::Add));
-    Adc => General(Bits(Integral::AddCarry));
-    Sub => General(Bits(Integral::Subtract));
-    Sbb => General(Bits(Integral::SubtractBorrow));
-    Inc => General(Bits(Integral::Increment));
-    Dec => General(Bits(Integral::Decrement));
-    Shl Sal Shlx => General(Bits(Integral::ShiftLeft));
-    Shr Shrx => General(Bits(Integral::ShiftRight));
-    Sar Sarx => General(Bits(Integral::ShiftRightSigned));
-    Rol => General(Bits(Integral::RotateLeft));
-    Ror Rorx => General(Bits(Integral::RotateRight));
-    Shld => General(Bits(Integral::ShiftLeftDouble));
-    Shrd => General(Bits(Integral::ShiftRightDouble));
-    Bzhi => General(Bits(Integral::Low));
-    Bextr => General(Bits(Integral::Field));
-    Pdep => General(Bits(Integral::Deposit));
-    Pext => General(Bits(Integral::Extract));
-    Btr Bts Btc => General(Bits(Integral::Bit));
-    Not Neg => General(Not);
-    Movsb Movsw Movsq => General(MoveString);
-    Stosb Stosw Stosd Stosq => General(StoreString);
-    Lodsb Lodsw Lodsd Lodsq => General(LoadString);
-    Leave => General(Leave);
-    Enter => General(Enter);
-    Fxsave Fxsave64 Fnsave Fsave Xsave Xsave64 Xsavec Xsavec64 Xsaveopt Xsaveopt64 => State;
-    Fxrstor Fxrstor64 Frstor Xrstor Xrstor64 => State;
+        => Row::General(ConditionalMove);
+    Push => Row::General(Push);
+    Pop => Row::General(Pop);
+    Xchg => Row::General(Exchange);
+    Cmpxchg => Row::General(CompareExchange);
+    Cmpxchg8b Cmpxchg16b => Row::General(CompareExchangeWide);
+    Xadd => Row::General(ExchangeAdd);
+    Bswap => Row::General(ByteSwap);
+    Movbe => Row::General(MoveReversed);
+    And => Row::General(Bits(Integral::And));
+    Andn => Row::General(Bits(Integral::AndNot));
+    Or => Row::General(Bits(Integral::Or));
+    Xor => Row::General(Bits(Integral::Xor));
+    Add => Row::General(Bits(Integral::Add));
+    Adc => Row::General(Bits(Integral::AddCarry));
+    Sub => Row::General(Bits(Integral::Subtract));
+    Sbb => Row::General(Bits(Integral::SubtractBorrow));
+    Inc => Row::General(Bits(Integral::Increment));
+    Dec => Row::General(Bits(Integral::Decrement));
+    Shl Sal Shlx => Row::General(Bits(Integral::ShiftLeft));
+    Shr Shrx => Row::General(Bits(Integral::ShiftRight));
+    Sar Sarx => Row::General(Bits(Integral::ShiftRightSigned));
+    Rol => Row::General(Bits(Integral::RotateLeft));
+    Ror Rorx => Row::General(Bits(Integral::RotateRight));
+    Shld => Row::General(Bits(Integral::ShiftLeftDouble));
+    Shrd => Row::General(Bits(Integral::ShiftRightDouble));
+    Bzhi => Row::General(Bits(Integral::Low));
+    Bextr => Row::General(Bits(Integral::Field));
+    Pdep => Row::General(Bits(Integral::Deposit));
+    Pext => Row::General(Bits(Integral::Extract));
+    Btr Bts Btc => Row::General(Bits(Integral::Bit));
+    Not Neg => Row::General(Not);
+    Movsb Movsw Movsq => Row::General(MoveString);
+    Stosb Stosw Stosd Stosq => Row::General(StoreString);
+    Lodsb Lodsw Lodsd Lodsq => Row::General(LoadString);
+    Leave => Row::General(Leave);
+    Enter => Row::General(Enter);
+    Cmp => Flags(Integral::Subtract);
+    Test => Flags(Integral::And);
+    Fnsave Fsave => State(Floats, Save);
+    Frstor => State(Floats, Restore);
+    Fxsave Fxsave64 => State(Fixed, Save);
+    Fxrstor Fxrstor64 => State(Fixed, Restore);
+    Xsave Xsave64 Xsavec Xsavec64 Xsaveopt Xsaveopt64 => State(Components, Save);
+    Xrstor Xrstor64 => State(Components, Restore);
+    Stmxcsr Vstmxcsr => Mxcsr(Save);
+    Ldmxcsr Vldmxcsr => Mxcsr(Restore);
     Mul Mulx Div Idiv Adcx Adox Rcl Rcr Crc32 Blsi Blsr Blsmsk => Digits;
     Movdir64b => Gap("MOVDIR64B");
 }
@@ -65,18 +75,18 @@ pub(super) fn address_row(insn: &Instruction) -> Row {
         Register::None => is_general(index),
         _ => is_general(base) && (sum || index == Register::None),
     };
-    if parts && (result.is_gpr32() || result.is_gpr64()) { General(Address) } else { Integer }
+    if parts && (result.is_gpr32() || result.is_gpr64()) { Row::General(Address) } else { Integer }
 }
 
 /// The row of a product: what is wider than its operands is no float.
 pub(super) fn product_row(insn: &Instruction) -> Row {
-    if insn.op_count() > 1 { General(Bits(Integral::Multiply)) } else { Digits }
+    if insn.op_count() > 1 { Row::General(Bits(Integral::Multiply)) } else { Digits }
 }
 
 /// The row of a string instruction whose name a vector instruction has too.
 pub(super) fn string_row(mnemonic: Mnemonic) -> Row {
     match mnemonic {
-        Mnemonic::Movsd => General(MoveString),
+        Mnemonic::Movsd => Row::General(MoveString),
         _ => Integer,
     }
 }

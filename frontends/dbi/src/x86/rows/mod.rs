@@ -10,7 +10,7 @@ mod moves;
 mod vector_integer;
 mod x87;
 
-use super::table::Row;
+use super::table::{Moved, Row};
 use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
 
 /// Makes `row`, which finds a mnemonic's row, from lines `Mnemonic Mnemonic … => row;`.
@@ -43,7 +43,7 @@ pub(crate) fn row(insn: &Instruction) -> Row {
 
 /// Rows of single codes whose mnemonic means something else as a rule: permutations by a vector of indices.
 fn of_code(code: Code) -> Option<Row> {
-    let by_first_source = Row::Move { control: 1 << 1 };
+    let by_first_source = Row::Move(Moved::Rearranged, 1 << 1);
     match code {
         Code::EVEX_Vpermq_ymm_k1z_ymm_ymmm256b64
         | Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64

@@ -3,6 +3,7 @@
 //! A control operand selects; bit n of a row's control is operand n, [`XMM0`] the implicit operand of legacy blends.
 
 use super::rows;
+use crate::x86::table::Moved::*;
 use crate::x86::table::Row::*;
 use crate::x86::table::XMM0;
 use shadowgrind_core::format::Format::*;
@@ -12,25 +13,30 @@ const FIXED: u8 = 0;
 
 #[rustfmt::skip] // Families stay together.
 rows! {
-    Movaps Movapd Movups Movupd Movdqa Movdqu Lddqu Movntps Movntpd Movntdq Movntdqa Movntsd Movntss
-    Vmovaps Vmovapd Vmovups Vmovupd Vmovdqa Vmovdqu Vlddqu Vmovntps Vmovntpd Vmovntdq Vmovntdqa
-    Vmovdqa32 Vmovdqa64 Vmovdqu8 Vmovdqu16 Vmovdqu32 Vmovdqu64 => Move { control: FIXED };
-    Movss Movsd Vmovss Vmovsd Movd Movq Vmovd Vmovq Movq2dq Movdq2q Movntq => Move { control: FIXED };
+    Movaps Movapd Movups Movupd Movdqa Movdqu Lddqu Movntps Movntpd Movntdq Movntdqa
+    Vmovaps Vmovapd Vmovups Vmovupd Vmovdqa Vmovdqu Vlddqu Vmovntps Vmovntpd Vmovntdq Vmovntdqa => Move(Whole, FIXED);
+    Movd Vmovd => Move(Lowest(F32), FIXED);
+    Movq Vmovq => Move(Lowest(F64), FIXED);
+    Movss Vmovss => Move(Lane(F32), FIXED);
+    Movsd Vmovsd => Move(Lane(F64), FIXED);
+    Vmovdqa32 Vmovdqa64 Vmovdqu8 Vmovdqu16 Vmovdqu32 Vmovdqu64
+    Movq2dq Movdq2q Movntq Movntsd Movntss => Move(Rearranged, FIXED);
     Movlps Movhps Movlpd Movhpd Movlhps Movhlps Vmovlps Vmovhps Vmovlpd Vmovhpd Vmovlhps Vmovhlps
-    Movddup Movshdup Movsldup Vmovddup Vmovshdup Vmovsldup => Move { control: FIXED };
+    Movddup Movshdup Movsldup Vmovddup Vmovshdup Vmovsldup => Move(Rearranged, FIXED);
 
     Shufps Shufpd Vshufps Vshufpd Pshufd Pshufhw Pshuflw Pshufw Vpshufd Vpshufhw Vpshuflw
     Unpcklps Unpckhps Unpcklpd Unpckhpd Vunpcklps Vunpckhps Vunpcklpd Vunpckhpd
     Punpcklbw Punpcklwd Punpckldq Punpcklqdq Punpckhbw Punpckhwd Punpckhdq Punpckhqdq
     Vpunpcklbw Vpunpcklwd Vpunpckldq Vpunpcklqdq Vpunpckhbw Vpunpckhwd Vpunpckhdq Vpunpckhqdq
-    Palignr Vpalignr Pslldq Psrldq Vpslldq Vpsrldq Valignd Valignq => Move { control: FIXED };
-    Insertps Vinsertps Extractps Vextractps Pinsrb Pinsrw Pinsrd Pinsrq Vpinsrb Vpinsrw Vpinsrd Vpinsrq
-    Pextrb Pextrw Pextrd Pextrq Vpextrb Vpextrw Vpextrd Vpextrq => Move { control: FIXED };
-    Blendps Blendpd Vblendps Vblendpd Pblendw Vpblendw Vpblendd => Move { control: FIXED };
+    Palignr Vpalignr Pslldq Psrldq Vpslldq Vpsrldq Valignd Valignq => Move(Rearranged, FIXED);
+    Insertps Vinsertps => Move(Rearranged, FIXED);
+    Extractps Vextractps Pinsrb Pinsrw Pinsrd Pinsrq Vpinsrb Vpinsrw Vpinsrd Vpinsrq
+    Pextrb Pextrw Pextrd Pextrq Vpextrb Vpextrw Vpextrd Vpextrq => Move(Element, FIXED);
+    Blendps Blendpd Vblendps Vblendpd Pblendw Vpblendw Vpblendd => Move(Rearranged, FIXED);
     // Zero-extension puts floats into wider elements and leaves them what they are.
     Pmovzxbw Pmovzxbd Pmovzxbq Pmovzxwd Pmovzxwq Pmovzxdq
     Vpmovzxbw Vpmovzxbd Vpmovzxbq Vpmovzxwd Vpmovzxwq Vpmovzxdq
-    Vpmovdb Vpmovdw Vpmovqb Vpmovqw Vpmovqd Vpmovwb => Move { control: FIXED };
+    Vpmovdb Vpmovdw Vpmovqb Vpmovqw Vpmovqd Vpmovwb => Move(Rearranged, FIXED);
 
     Vbroadcastss Vbroadcastsd Vbroadcastf128 Vbroadcasti128 Vpbroadcastb Vpbroadcastw Vpbroadcastd Vpbroadcastq
     Vbroadcastf32x2 Vbroadcastf32x4 Vbroadcastf32x8 Vbroadcastf64x2 Vbroadcastf64x4
@@ -39,17 +45,21 @@ rows! {
     Vinsertf32x4 Vinsertf32x8 Vinsertf64x2 Vinsertf64x4 Vinserti32x4 Vinserti32x8 Vinserti64x2 Vinserti64x4
     Vextractf32x4 Vextractf32x8 Vextractf64x2 Vextractf64x4
     Vextracti32x4 Vextracti32x8 Vextracti64x2 Vextracti64x4
-    Vperm2f128 Vperm2i128 Vshuff32x4 Vshuff64x2 Vshufi32x4 Vshufi64x2 Vpermpd Vpermq => Move { control: FIXED };
+    Vshuff32x4 Vshuff64x2 Vshufi32x4 Vshufi64x2 Vpermpd Vpermq => Move(Rearranged, FIXED);
+    Vperm2f128 Vperm2i128 => Move(Halves, FIXED);
 
-    Pshufb => Move { control: 1 << 1 };
-    Vpshufb Vpermilps Vpermilpd => Move { control: 1 << 2 };
-    Vpermd Vpermps Vpermw Vpermb => Move { control: 1 << 1 };
-    Vpermt2b Vpermt2w Vpermt2d Vpermt2q Vpermt2ps Vpermt2pd => Move { control: 1 << 1 };
-    Vpermi2b Vpermi2w Vpermi2d Vpermi2q Vpermi2ps Vpermi2pd => Move { control: 1 << 0 };
-    Blendvps Blendvpd Pblendvb => Move { control: XMM0 };
-    Vblendvps Vblendvpd Vpblendvb => Move { control: 1 << 3 };
-    Vmaskmovps Vmaskmovpd Vpmaskmovd Vpmaskmovq => Move { control: 1 << 1 };
-    Maskmovq Maskmovdqu Vmaskmovdqu => Move { control: 1 << 2 };
+    Pshufb => Move(Rearranged, 1 << 1);
+    Vpshufb Vpermilps Vpermilpd => Move(Rearranged, 1 << 2);
+    Vpermd Vpermps Vpermw Vpermb => Move(Rearranged, 1 << 1);
+    Vpermt2b Vpermt2w Vpermt2d Vpermt2q Vpermt2ps Vpermt2pd => Move(Rearranged, 1 << 1);
+    Vpermi2b Vpermi2w Vpermi2d Vpermi2q Vpermi2ps Vpermi2pd => Move(Rearranged, 1 << 0);
+    Blendvps Blendvpd Pblendvb => Move(Rearranged, XMM0);
+    Vblendvps => Move(Select(F32), 1 << 3);
+    Vblendvpd => Move(Select(F64), 1 << 3);
+    Vpblendvb => Move(Rearranged, 1 << 3);
+    Vmaskmovps Vpmaskmovd => Move(Masked(F32), 1 << 1);
+    Vmaskmovpd Vpmaskmovq => Move(Masked(F64), 1 << 1);
+    Maskmovq Maskmovdqu Vmaskmovdqu => Move(Rearranged, 1 << 2);
 
     Vgatherdps Vgatherqps Vpgatherdd Vpgatherqd => Gather(F32);
     Vgatherdpd Vgatherqpd Vpgatherdq Vpgatherqq => Gather(F64);

@@ -48,11 +48,14 @@ rows! {
     Fcmovnbe => X87(ConditionalMove(7));
     Fcmovu => X87(ConditionalMove(10));
     Fcmovnu => X87(ConditionalMove(11));
-    Fcom Fcomp Fcompp Fucom Fucomp Fucompp Fcomi Fcomip Fucomi Fucomip Ficom Ficomp Ftst => X87(Compare);
+    Fcom Fcomp Fcompp Fucom Fucomp Fucompp Fcomi Fcomip Fucomi Fucomip Ficom Ficomp => X87(Compare);
+    Ftst => X87(CompareZero);
     Ffree Ffreep => X87(Free);
     Finit Fninit Emms Femms => X87(Reset);
-    // A change of the top alone moves no float.
-    Fincstp Fdecstp Fxam Fnop Fldcw Fnstcw Fstcw Fldenv Fnstenv Fstenv Fnstsw Fstsw Fnclex Fclex Wait
-    Feni Fneni Fdisi Fndisi Fsetpm Fnsetpm Frstpm Fstdw Fnstdw Fstsg Fnstsg => X87(Control);
+    Fincstp Fdecstp => X87(Rotate);
+    Fnstsw Fstsw => X87(Status);
+    Fxam Fnop Wait Fldcw Fnstcw Fstcw => X87(Control);
+    Fldenv Fnstenv Fstenv Fnclex Fclex
+    Feni Fneni Fdisi Fndisi Fsetpm Fnsetpm Frstpm Fstdw Fnstdw Fstsg Fnstsg => X87(Environment);
     Frint2 Frichop Frinear Ftstp => crate::x86::table::Row::Gap("Cyrix FPU");
 }

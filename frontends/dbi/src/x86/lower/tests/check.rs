@@ -4,11 +4,11 @@ use super::cells::{COMPUTED, NONE, OpCheck, Origins, bytes_of};
 use super::native::{Machine, Native, WINDOW};
 use super::operands;
 use super::rng::Rng;
-use crate::x86::lower::{Gap, LoweredInsn, Lowerer, Lowering, top_after};
+use crate::x86::lower::{Gap, LoweredInsn, Lowerer, Lowering};
 use crate::x86::rows;
 use crate::x86::state;
-use crate::x86::table::{General, Row, Shape};
-use iced_x86::{Code, Instruction, MemorySize, Mnemonic, OpKind, Register};
+use crate::x86::table::{Direction, General, Image, Row, Shape, X87};
+use iced_x86::{Code, CpuidFeature, Instruction, MemorySize, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::replay::replay;
 use shadowgrind_core::site::Site;
@@ -356,7 +356,7 @@ pub(super) fn wrong(origins: &Origins) -> Vec<String> {
 /// Bytes whose shadow is dropped though they only moved, or did not even change.
 fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
     let moves = match row {
-        Row::Move { .. } | Row::Gather(_) => true,
+        Row::Move(..) | Row::Gather(_) => true,
         Row::General(General::Move | General::Exchange | General::ByteSwap | General::MoveReversed) => {
             (0..insn.op_count()).all(|n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory))
         }
@@ -397,4 +397,23 @@ fn is_gather_mask(insn: &Instruction, byte: usize) -> bool {
     insn.is_vsib()
         && insn.op2_register() != Register::None
         && usize::from(state::vector(insn.op2_register().number())) / 64 == byte / 64
+}
+
+/// The physical x87 register on top after `insn`; `None` where that depends on data or memory.
+fn top_after(insn: &Instruction, top: u8) -> Option<u8> {
+    match rows::row(insn) {
+        Row::State(Image::Floats, Direction::Save) => return Some(0),
+        // With MMX, some processors reset it, some do not.
+        Row::X87(X87::Reset) => return insn.cpuid_features().contains(&CpuidFeature::FPU).then_some(0),
+        Row::State(_, Direction::Restore) => return None,
+        _ => {}
+    }
+    let change = insn.fpu_stack_increment_info();
+    if change.writes_top() {
+        let known = !change.conditional() && change.increment() != 0;
+        return known.then(|| (i32::from(top) + change.increment()).rem_euclid(8) as u8);
+    }
+    let is_mmx = |n: u32| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_mm();
+    // Every other MMX instruction resets the top.
+    Some(if (0..insn.op_count()).any(is_mmx) { 0 } else { top })
 }
