@@ -33,7 +33,7 @@ where
     S: Rule,
     C: Cells<S::Value>,
 {
-    shadow.sums_plainly(lowered.plain_sums);
+    shadow.expect_sums(lowered.sums);
     let mut run = Run { site, record, shadow, cells, whole: lowered.whole, outcome: Outcome::default() };
     let mut skip = 0;
     for step in &lowered.steps {

@@ -10,7 +10,7 @@ use crate::format::Format;
 use crate::ops::Op;
 use crate::rounding::Rounding;
 use crate::site::Site;
-use crate::step::{Predicate, ToInteger};
+use crate::step::{Predicate, Sums, ToInteger};
 use crate::text::Notation;
 use crate::tricks;
 use crate::words::Words;
@@ -75,13 +75,20 @@ pub struct Lane<'a, V> {
 }
 
 impl<V> Lane<'_, V> {
-    /// Tells whether this is a sum in which a number without a shadow rounds the other terms to integers.
-    pub fn rounds_by_magic(&self) -> bool {
+    /// Tells whether this is a sum in which a number without a shadow rounds the other terms: to integers or, where `sums` says that
+    /// it is taken off again, to fractions.
+    pub fn rounds_by_magic(&self, sums: Sums) -> bool {
         let is_magic = |&i: &usize| {
             let x = self.from.to_f64(self.x[i]);
-            self.shadows[i].is_none() && tricks::rounds(self.to, x, self.to.to_f64(self.r))
+            let rounds = || tricks::rounds(self.to, x, self.to.to_f64(self.r));
+            let to_fractions = || {
+                sums == Sums::TakenOff
+                    && self.from == self.to
+                    && tricks::rounds_to_fractions(self.to, self.x[i], self.r)
+            };
+            self.shadows[i].is_none() && (rounds() || to_fractions())
         };
-        self.op.addends().iter().any(is_magic)
+        sums != Sums::Plain && self.op.addends().iter().any(is_magic)
     }
 }
 
@@ -114,8 +121,8 @@ pub trait Rule {
         power: i32,
     ) -> Option<Self::Value>;
 
-    /// The sums that follow are meant as such (`plain`), or a term of them may be a number that rounds the others.
-    fn sums_plainly(&mut self, _plain: bool) {}
+    /// Says what is known of the sums of the operations that follow.
+    fn expect_sums(&mut self, _sums: Sums) {}
 
     /// The shadow of ±x·2ᵏ made from x as [`Rule::scale`] does, but for a constant's part in it: a sum of x and a
     /// constant as integers ([`crate::tricks::moves_along`]). Nothing where that is another real.

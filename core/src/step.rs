@@ -70,6 +70,18 @@ impl Predicate {
     }
 }
 
+/// Purpose of a sum, as far as the code around it tells. A number that is added may be meant to round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sums {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// A sum, whatever its terms are.
+    Plain,
+    /// A term is taken off again.
+    TakenOff,
+}
+
 /// Conversion of a float to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToInteger {
@@ -291,8 +303,8 @@ pub enum Capture {
 pub struct Lowered {
     /// Number of memory operands.
     pub addresses: u8,
-    /// Its sums are meant as such, whatever their terms are.
-    pub plain_sums: bool,
+    /// What its sums are meant for.
+    pub sums: Sums,
     /// The format of which its result is a float, if it is known to be one of which a part is changed.
     pub whole: Option<Format>,
     /// The values to capture.

@@ -1,5 +1,5 @@
 //! Bit tricks: when the result of an integer or logical operation is still the float it was made from, up to sign and
-//! a power of two; and when an addition rounds to an integer.
+//! a power of two; and when an addition rounds to an integer or a fraction.
 //!
 //! Compilers negate, take |x|, select, and scale by powers of two with such operations; library code takes numbers
 //! apart and puts them together again. Knows bit patterns of one lane, no instruction and no shadow.
@@ -158,6 +158,33 @@ pub fn rounds(format: Format, magic: f64, sum: f64) -> bool {
     [whole, 1.5 * whole].contains(&magic.abs()) && (whole..2.0 * whole).contains(&sum.abs())
 }
 
+/// Bits of the finest fraction that is rounded to: the largest tables of exponential functions have as many entries.
+pub const FRACTION_BITS: u32 = 8;
+
+/// Tells whether a number of this format, of which these are the bits, may be meant to round to fractions: ±1.5·2ⁿ with a last place
+/// between 2⁻⁸ and 1. It may be any other number as well, unless it is taken off again.
+#[inline(always)]
+pub fn may_round_to_fractions(format: Format, bits: u128) -> bool {
+    let (least, span) = match format {
+        Format::F32 | Format::F64 => (format.precision() - 1 - FRACTION_BITS, FRACTION_BITS),
+        Format::F16 | Format::F80 => return false,
+    };
+    let fraction = format.precision() - 1;
+    let is_half = bits & ((1 << fraction) - 1) == 1 << (fraction - 1);
+    let bias = (1 << (format.width() - format.precision() - 1)) - 1;
+    let field = (bits >> fraction) as u32 & (2 * bias + 1);
+    is_half && field.wrapping_sub(bias + least) <= span
+}
+
+/// Tells whether adding `magic`, which is taken off again, to something small has rounded it to a multiple of the last place of
+/// `magic`: what was rounded is less than a 32nd of that. Both are bits of numbers of this format.
+pub fn rounds_to_fractions(format: Format, magic: u128, sum: u128) -> bool {
+    const SMALL: f64 = 1.0 / 32.0;
+    let [number, total] = [magic, sum].map(|bits| format.to_f64(bits));
+    may_round_to_fractions(format, magic)
+        && [total - number, total + number].into_iter().any(|x| x.abs() < number.abs() * SMALL)
+}
+
 struct Fields {
     negative: bool,
     biased: i32,
@@ -270,6 +297,27 @@ mod tests {
         assert!(!rounds(Format::F64, -magic, 3.0));
         assert!(!rounds(Format::F64, 1e16, 1e16));
         assert!(!rounds(Format::F64, 8388608.0, 8388610.0));
+    }
+
+    /// By what is left when the number is taken off again: a multiple of its last place, as near as there is one.
+    #[test]
+    fn numbers_that_are_taken_off_round_to_fractions() {
+        let rounds = |magic: f64, x: f64| {
+            let bits = |x: f64| u128::from(x.to_bits());
+            rounds_to_fractions(Format::F64, bits(magic), bits(magic + x))
+        };
+        for power in 44..=52 {
+            let (magic, place) = (1.5 * f64::from(power).exp2(), f64::from(power - 52).exp2());
+            for x in [0.3, -7.1, 1e6 / 3.0] {
+                assert!(rounds(magic, x) && rounds(-magic, x), "{power}");
+                assert_eq!(magic + x - magic, (x / place).round_ties_even() * place);
+            }
+            assert!(!rounds(magic, magic) && !rounds(magic, magic / 16.0) && !rounds(magic * 4.0 / 3.0, 0.3));
+        }
+        assert!(!rounds(1.5 * 43_f64.exp2(), 0.3) && !rounds(1.5 * 53_f64.exp2(), 0.3));
+        let single = |x: f32| u128::from(x.to_bits());
+        assert!(rounds_to_fractions(Format::F32, single(786432.0), single(786432.3)));
+        assert!(!rounds_to_fractions(Format::F32, single(24576.0), single(24576.3)));
     }
 
     #[test]

@@ -41,6 +41,7 @@ use shadowgrind_core::numbers::{Numbered, SINGLES};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
 use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::step::Sums;
 use std::path::PathBuf;
 use std::time::Instant;
 use tape::Tape;
@@ -80,8 +81,8 @@ pub struct Adjoint {
     budget: bool,
     /// Operations whose rounding is not known.
     unknown_roundings: u64,
-    /// Sums are meant as such: no term is one that rounds the others.
-    plain_sums: bool,
+    /// What sums are meant for.
+    sums: Sums,
     /// Shadows that were lost, by place and reason.
     lost: HashMap<(Site, &'static str), u64>,
     /// Time at which the first float was seeded.
@@ -101,7 +102,7 @@ impl Adjoint {
             outputs: Vec::new(),
             budget: false,
             unknown_roundings: 0,
-            plain_sums: false,
+            sums: Sums::Unknown,
             lost: HashMap::new(),
             began: None,
             process: std::process::id(),
@@ -158,7 +159,7 @@ impl Rule for Adjoint {
     type Value = Active;
 
     fn op(&mut self, lane: &Lane<'_, Active>) -> Option<Active> {
-        if lane.shadows.iter().all(Option::is_none) || !self.plain_sums && lane.rounds_by_magic() {
+        if lane.shadows.iter().all(Option::is_none) || lane.rounds_by_magic(self.sums) {
             return None;
         }
         let mut x = [0.0; MAX_OPERANDS];
@@ -195,8 +196,8 @@ impl Rule for Adjoint {
         self.record(format, &statement)
     }
 
-    fn sums_plainly(&mut self, plain: bool) {
-        self.plain_sums = plain;
+    fn expect_sums(&mut self, sums: Sums) {
+        self.sums = sums;
     }
 
     fn mismatch(&mut self, site: Site) {

@@ -26,7 +26,7 @@ use shadowgrind_core::shadow::{
     Derivatives, Exchange, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, Traced, reach,
 };
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::InPlace;
 
 /// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`. See [`Inline::eval`].
@@ -83,8 +83,8 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
 /// Derivatives as a shadow: a number beside each float.
 #[derive(Clone, Debug, Default)]
 pub struct Dot {
-    /// Sums are meant as such: no term is one that rounds the others.
-    plain_sums: bool,
+    /// What sums are meant for.
+    sums: Sums,
     /// Results of operations with derivatives, as far as that is kept.
     trace: Option<Vec<Traced>>,
     /// Comparisons are about how a number is written.
@@ -109,7 +109,7 @@ impl Rule for Dot {
         let count = lane.x.len();
         let in_doubles = if lane.to == Format::F80 { lane.op.in_doubles(&x[..count]) } else { None };
         let r = in_doubles.unwrap_or_else(|| lane.to.to_f64(lane.r));
-        let rounds = !self.plain_sums && lane.rounds_by_magic();
+        let rounds = lane.rounds_by_magic(self.sums);
         let dot = (!rounds).then(|| eval(lane.to, lane.op, &x[..count], r, &dots[..count]));
         self.note(lane.site, Some(r), dot.unwrap_or(0.0));
         dot
@@ -138,8 +138,8 @@ impl Rule for Dot {
         self.writes = ignore;
     }
 
-    fn sums_plainly(&mut self, plain: bool) {
-        self.plain_sums = plain;
+    fn expect_sums(&mut self, sums: Sums) {
+        self.sums = sums;
     }
 
     fn displace(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {

@@ -30,7 +30,7 @@ use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::{InPlace, WIDENED};
 
 use crate::dot;
@@ -62,8 +62,8 @@ pub struct ErrorShadow {
     reals: Mpfr,
     /// Rounding modes of x87's instructions and of all others.
     rounding: [Rounding; 2],
-    /// Sums are meant as such: no term is one that rounds the others.
-    plain_sums: bool,
+    /// What sums are meant for.
+    sums: Sums,
     /// True if what is decided now is about how numbers are written.
     ignores_decisions: bool,
     causes: Causes,
@@ -178,7 +178,7 @@ impl Rule for ErrorShadow {
     type Value = f64;
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
-        if !self.plain_sums && lane.rounds_by_magic() {
+        if lane.rounds_by_magic(self.sums) {
             return None;
         }
         let usual = |format| matches!(format, Format::F32 | Format::F64);
@@ -228,8 +228,8 @@ impl Rule for ErrorShadow {
         self.underflowed.get_or_insert(site);
     }
 
-    fn sums_plainly(&mut self, plain: bool) {
-        self.plain_sums = plain;
+    fn expect_sums(&mut self, sums: Sums) {
+        self.sums = sums;
     }
 
     fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
@@ -329,7 +329,7 @@ impl Shadow for ErrorShadow {
             settings: settings.clone(),
             reals: Mpfr::new(PRECISION),
             rounding,
-            plain_sums: false,
+            sums: Sums::Unknown,
             ignores_decisions: false,
             causes: Causes::new(settings),
             underflowed: None,

@@ -37,7 +37,7 @@ const MODERATE: u64 = 480;
 const ROUNDING_FIELD: u64 = 1023 + 52;
 /// The least exponent field of what is added to round to fractions, and the distance to the greatest.
 const LEAST_MAGIC: u64 = ROUNDING_FIELD - MAGIC_SPAN;
-const MAGIC_SPAN: u64 = super::magic::FRACTION_BITS as u64;
+const MAGIC_SPAN: u64 = shadowgrind_core::tricks::FRACTION_BITS as u64;
 
 /// Stand-in for an operand without a shadow, but for its value.
 const NOTHING: &Real = &Real::NOTHING;

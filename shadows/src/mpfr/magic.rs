@@ -4,32 +4,14 @@
 //! Sums with 1.5·2^(p−1) round to integers, and are known for that at once (`exact::rounds_to_integer`). With a smaller exponent
 //! such a number may be any; and inside a fused operation no sum is seen. Both are known when it is taken off again.
 
-use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::tricks::may_round_to_fractions;
 
 use super::exact;
 use super::history::{Source, Step};
 use super::operations::What;
 use super::{MpfrShadow, Value};
-
-/// Bits of the finest fraction that is rounded to: the largest tables of exponential functions have as many entries.
-pub(super) const FRACTION_BITS: u32 = 8;
-
-/// Tells whether a number of this format, of which these are the bits, may be meant to round: ±1.5·2ⁿ with a last place between
-/// 2⁻⁸ and 1.
-#[inline(always)]
-pub(super) fn may_be_magic(format: Format, bits: u128) -> bool {
-    let (least, span) = match format {
-        Format::F32 | Format::F64 => (format.precision() - 1 - FRACTION_BITS, FRACTION_BITS),
-        Format::F16 | Format::F80 => return false,
-    };
-    let fraction = format.precision() - 1;
-    let is_half = bits & ((1 << fraction) - 1) == 1 << (fraction - 1);
-    let bias = (1 << (format.width() - format.precision() - 1)) - 1;
-    let field = (bits >> fraction) as u32 & (2 * bias + 1);
-    is_half && field.wrapping_sub(bias + least) <= span
-}
 
 impl MpfrShadow {
     /// Tells whether an operation takes off what a sum before it has added to round its other terms.
@@ -37,7 +19,7 @@ impl MpfrShadow {
         let (&[_, _], Op::Add | Op::Sub) = (lane.x, lane.op) else { return false };
         [(0, 1), (1, 0)].into_iter().any(|(sum, magic)| {
             lane.shadows[magic].is_none()
-                && may_be_magic(lane.from, lane.x[magic])
+                && may_round_to_fractions(lane.from, lane.x[magic])
                 && self.was_rounded_by(Source::of(lane, sum), lane.x[magic])
                 && exact::to_f64(lane.to, lane.r).abs() < exact::to_f64(lane.from, lane.x[magic]).abs() / 2.0
         })

@@ -80,6 +80,11 @@ impl CodeSource for GuestCode {
         guest::read_some(pc, &mut window[..(end - pc) as usize])
     }
 
+    fn data(&mut self, address: u64, bytes: usize) -> Option<u64> {
+        let mut data = [0; 8];
+        (guest::read_some(address, &mut data[..bytes]) == bytes).then(|| u64::from_le_bytes(data))
+    }
+
     fn data_address(&self, pc: u64, address: u64) -> u64 {
         self.process.vdso.data_address(pc, address)
     }

@@ -15,8 +15,9 @@ use crate::x86::returns;
 use crate::x86::rows;
 use crate::x86::superblock::{End, Flow, Insn, Superblock};
 use crate::x86::wholes::Whole;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
+use shadowgrind_core::step::Sums;
 
 /// Limits of blocks that compare their bytes: short and straight.
 const COMPARED: Limits = Limits {
@@ -51,7 +52,7 @@ pub(crate) struct Translator {
     /// Guest instructions translated so far.
     pub(crate) instructions: u64,
     /// Addresses of sums that do not round, of blocks made so far.
-    plain_sums: HashSet<u64>,
+    sums: HashMap<u64, Sums>,
     /// Parts of floats that instructions of these blocks change, by address.
     wholes: HashMap<u64, Whole>,
     /// The last one last.
@@ -116,7 +117,7 @@ impl Translator {
             limits,
             hot_after,
             instructions: 0,
-            plain_sums: HashSet::new(),
+            sums: HashMap::new(),
             wholes: HashMap::new(),
             lately: Vec::new(),
         }
@@ -141,10 +142,9 @@ impl Translator {
         }
     }
 
-    /// Tells whether the instruction at guest address `pc` is a sum that does not round, as far as was seen when its
-    /// block was made last.
-    pub(crate) fn is_plain_sum(&self, pc: u64) -> bool {
-        self.plain_sums.contains(&pc)
+    /// What the instruction at guest address `pc` is meant for, if it is a sum, as far as was seen when its block was made last.
+    pub(crate) fn sums(&self, pc: u64) -> Sums {
+        self.sums.get(&pc).copied().unwrap_or_default()
     }
 
     /// The part of a float that the instruction at guest address `pc` changes, likewise.
@@ -154,10 +154,10 @@ impl Translator {
 
     fn note_facts(&mut self) {
         for insn in &self.block.insns {
-            self.plain_sums.remove(&insn.pc());
+            self.sums.remove(&insn.pc());
             self.wholes.remove(&insn.pc());
         }
-        self.plain_sums.extend(&self.block.plain_sums);
+        self.sums.extend(&self.block.sums);
         self.wholes.extend(&self.block.wholes);
     }
 

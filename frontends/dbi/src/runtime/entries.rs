@@ -11,7 +11,7 @@ use crate::x86::wholes::Whole;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::Step;
+use shadowgrind_core::step::{Step, Sums};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -22,8 +22,8 @@ pub(super) struct Entry {
     pub(super) bytes: [u8; LONGEST],
     pub(super) insn: Instruction,
     pub(super) lowering: Lowering,
-    /// It is a sum that does not round.
-    pub(super) plain_sum: bool,
+    /// What it is meant for, if it is a sum.
+    pub(super) sums: Sums,
     /// Part of a float that it changes.
     pub(super) whole: Option<Whole>,
     pub(super) site: Site,
@@ -84,7 +84,7 @@ impl OutOfLine {
         }
     }
 
-    /// The instruction at `pc` of which `bytes` were read; `plain_sum`: it is a sum that does not round; `whole`: the part of
+    /// The instruction at `pc` of which `bytes` were read; `sums`: what it is meant for, if it is a sum; `whole`: the part of
     /// a float that it changes.
     pub(super) fn entry(
         &mut self,
@@ -92,11 +92,11 @@ impl OutOfLine {
         pc: u64,
         bytes: [u8; LONGEST],
         top: u8,
-        plain_sum: bool,
+        sums: Sums,
         whole: Option<Whole>,
     ) -> Option<Rc<Entry>> {
         if let Some(entry) = self.entries.get(&(pc, top))
-            && (entry.bytes, entry.plain_sum, entry.whole) == (bytes, plain_sum, whole)
+            && (entry.bytes, entry.sums, entry.whole) == (bytes, sums, whole)
         {
             return Some(entry.clone());
         }
@@ -107,14 +107,14 @@ impl OutOfLine {
         let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
         let mut lowering = self.lowerer.lower(&insn, top, whole);
         if let Lowering::Steps(lowered) = &mut lowering {
-            lowered.lowered.plain_sums = plain_sum;
+            lowered.lowered.sums = sums;
             for step in &mut lowered.lowered.steps {
                 if let Step::Compare { predicate, .. } = step {
                     *predicate = consumed(*predicate, pc);
                 }
             }
         }
-        let entry = Rc::new(Entry { bytes, insn, lowering, plain_sum, whole, site, runs: Cell::new(0) });
+        let entry = Rc::new(Entry { bytes, insn, lowering, sums, whole, site, runs: Cell::new(0) });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }

@@ -51,10 +51,10 @@ pub(super) fn begin(thread: &mut Thread) {
     registers::complete_image(thread.context);
     let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
     let top = registers::x87_top(thread.context);
-    let plain_sum = thread.translator.is_plain_sum(pc);
+    let sums = thread.translator.sums(pc);
     let derives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
     let whole = thread.translator.whole(pc).filter(|_| derives);
-    let Some(entry) = shadowed.out_of_line.entry(thread.process, pc, bytes, top, plain_sum, whole) else {
+    let Some(entry) = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole) else {
         return;
     };
     let guest_gs = discover::uses_gs(&entry.insn);

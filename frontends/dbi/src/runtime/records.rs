@@ -165,7 +165,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             if waits && operands(record, known).any(|handle| self.slots.is_pending(handle)) {
                 return at;
             }
-            self.shadow.sums_plainly(known.recorded.plain_sum);
+            self.shadow.expect_sums(known.recorded.sums);
             for lane in 0..usize::from(known.recorded.lanes) {
                 match known.usual {
                     Some(op) => self.doubles(record, handles, known, lane, op),

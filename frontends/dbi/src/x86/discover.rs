@@ -12,17 +12,22 @@ use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
 use super::rows;
 use super::superblock::{Comparison, End, Flow, Insn, Superblock};
 use super::table::{Row, X87};
+use super::taken_off::is_taken_off;
 use super::wholes;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
     Register,
 };
+use shadowgrind_core::step::Sums;
 
 /// Source of guest code.
 pub(crate) trait CodeSource {
     /// Copies executable guest bytes from `pc` on into `window` and returns how many there were before the end of
     /// the buffer, of the mapping, or of what could be read.
     fn fetch(&mut self, pc: u64, window: &mut [u8]) -> usize;
+
+    /// The `bytes` bytes of data, at most eight, at `address`; nothing if they cannot be read.
+    fn data(&mut self, address: u64, bytes: usize) -> Option<u64>;
 
     /// The address that code at `pc` means by the rip-relative `address`: another one only in code that was moved
     /// away from its data.
@@ -97,14 +102,20 @@ impl Superblock {
         let sums = source.takes_gs() && self.insns.iter().any(adds);
         let parts = self.extents.iter().filter(|_| sums).map(|&(from, _)| source.rounds(from));
         self.rounds = parts.fold(Rounding::default(), Rounding::or);
-        self.plain_sums.clear();
+        self.sums.clear();
         if source.takes_gs() {
             let rounds = self.rounds != Rounding::default();
-            let sums = |insn: &Insn| rounds && adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
-            let mut read = |pc| decode(source, pc);
-            let plain = (0..self.insns.len())
-                .filter(|&n| sums(&self.insns[n]) && is_plain(&self.insns, n, start, &mut read));
-            self.plain_sums.extend(plain.map(|n| self.insns[n].pc()));
+            for n in 0..self.insns.len() {
+                let (sum, pc) = (&self.insns[n].decoded, self.insns[n].pc());
+                let adds = adds_floats(sum);
+                if adds && is_taken_off(&self.insns, n, source) {
+                    self.sums.push((pc, Sums::TakenOff));
+                } else if (rounds && adds || adds_on_stack(sum))
+                    && is_plain(&self.insns, n, start, |pc| decode(source, pc))
+                {
+                    self.sums.push((pc, Sums::Plain));
+                }
+            }
         }
         self.wholes.clear();
         if source.takes_gs() {
@@ -126,7 +137,7 @@ fn compares_floats(insn: &Instruction) -> bool {
 }
 
 /// The instruction at `pc`; an invalid one if there is none.
-fn decode(source: &mut dyn CodeSource, pc: u64) -> Instruction {
+pub(super) fn decode(source: &mut dyn CodeSource, pc: u64) -> Instruction {
     const LONGEST: usize = 15;
     let mut bytes = [0; LONGEST];
     let count = source.fetch(pc, &mut bytes);
@@ -409,9 +420,9 @@ pub(crate) fn discovered(start: u64, code: &[u8], call_depth: usize) -> Superblo
 
 /// Code at a fixed address, for tests: nothing is hooked there, and GS is the guest's.
 #[cfg(test)]
-struct Bytes {
-    start: u64,
-    code: Vec<u8>,
+pub(super) struct Bytes {
+    pub(super) start: u64,
+    pub(super) code: Vec<u8>,
 }
 
 #[cfg(test)]
@@ -421,6 +432,10 @@ impl CodeSource for Bytes {
         let len = rest.len().min(window.len());
         window[..len].copy_from_slice(&rest[..len]);
         len
+    }
+    fn data(&mut self, address: u64, bytes: usize) -> Option<u64> {
+        let mut data = [0; 8];
+        (self.fetch(address, &mut data[..bytes]) == bytes).then(|| u64::from_le_bytes(data))
     }
     fn data_address(&self, _pc: u64, address: u64) -> u64 {
         address

@@ -27,5 +27,6 @@ pub(crate) mod rules;
 pub(crate) mod state;
 pub(crate) mod superblock;
 pub(crate) mod table;
+mod taken_off;
 pub(crate) mod vector;
 pub(crate) mod wholes;

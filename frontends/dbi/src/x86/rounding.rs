@@ -150,7 +150,7 @@ fn is_factor(sum: &Instruction, read: &mut impl FnMut(u64) -> Instruction) -> bo
 
 /// The instructions after `insn`, along the way on which no branch is taken, as far as that is looked at. Each is decoded
 /// when it is asked for: blocks are made again and again in a storm of signals.
-fn onwards(
+pub(super) fn onwards(
     insn: &Instruction,
     read: &mut impl FnMut(u64) -> Instruction,
 ) -> impl Iterator<Item = Instruction> {

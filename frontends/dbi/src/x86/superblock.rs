@@ -6,6 +6,7 @@ use super::function::Counted;
 use super::rounding::Rounding;
 use super::wholes::Whole;
 use iced_x86::Instruction;
+use shadowgrind_core::step::Sums;
 
 /// Place of an instruction's control flow in its superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +77,8 @@ pub(crate) struct Superblock {
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
     pub(crate) rounds: Rounding,
-    /// Addresses of sums that are no roundings whatever their terms are.
-    pub(crate) plain_sums: Vec<u64>,
+    /// Addresses of sums of which it is known what they are meant for.
+    pub(crate) sums: Vec<(u64, Sums)>,
     /// Instructions that change a part of a float, by address.
     pub(crate) wholes: Vec<(u64, Whole)>,
     /// Comparisons that are counted where they meet shadows.
@@ -104,10 +105,15 @@ impl Superblock {
             function: None,
             extents: Vec::new(),
             rounds: Rounding::default(),
-            plain_sums: Vec::new(),
+            sums: Vec::new(),
             wholes: Vec::new(),
             comparisons: Vec::new(),
         }
+    }
+
+    /// What the instruction at `pc` is meant for, if it is a sum.
+    pub(crate) fn sums(&self, pc: u64) -> Sums {
+        self.sums.iter().find(|(at, _)| *at == pc).map(|&(_, sums)| sums).unwrap_or_default()
     }
 
     /// The part of a float that the instruction at `pc` changes, if it is known to do so.

@@ -25,6 +25,7 @@ use iced_x86::{EncodingKind, OpKind};
 use shadowgrind_core::appended::Layout;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::step::Sums;
 
 /// Bytes of a buffer: as many iterations of a loop as can be are to be there at once, and all are to stay in a cache.
 pub(crate) const ROOM: u64 = 1 << 18;
@@ -181,7 +182,7 @@ impl Emitter {
             operands: job.operands.count as u8,
             from: job.formats[0],
             to: job.formats[1],
-            plain_sum: true,
+            sums: Sums::Plain,
             absent: job.operands.absent,
             reads: Beside::reads(roundings, job.op),
         };

@@ -19,7 +19,7 @@ use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
-use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 
 /// Bytes of a buffer; its address is a multiple of it.
 pub(crate) const BUFFER: u64 = 1 << 16;
@@ -65,7 +65,7 @@ pub(crate) struct Recorded {
     /// Format of the result.
     pub(crate) to: Format,
     /// True if no term of a sum rounds the others.
-    pub(crate) plain_sum: bool,
+    pub(crate) sums: Sums,
     /// A bit for each operand that is known to have no shadow.
     pub(crate) absent: u8,
     /// The floats that are written down.
@@ -149,7 +149,7 @@ impl Emitter {
             operands: plan.sources.len() as u8,
             from: plan.from,
             to: plan.to,
-            plain_sum: !may_round(at, plan.to),
+            sums: if may_round(at, plan.to) { Sums::Unknown } else { Sums::Plain },
             absent: 0,
             reads: Reads::ALL,
         };

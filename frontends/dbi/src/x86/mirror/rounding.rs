@@ -1,7 +1,8 @@
 //! Sums that round because one term is a magic number.
 //!
 //! With AVX-512 what the rule makes of such lanes is put right afterwards: a sum that has been rounded has no shadow.
-//! Otherwise such sums are left to the engine. Both where the code may have such numbers; a term with a shadow is none.
+//! Otherwise such sums are left to the engine. Both where the code may have such numbers; a term with a shadow is none. Rare ones
+//! that round to fractions are left to the engine in either case.
 
 use super::At;
 use super::arith::{Operands, lanes_mask};
@@ -10,6 +11,7 @@ use crate::x86::rules::Constants;
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::Sums;
 
 /// Mask register: lanes with a magic number.
 const MAGIC: u8 = 1;
@@ -44,22 +46,45 @@ impl Sum {
 
 /// Tells whether a term of the sum may be one that rounds the others.
 pub(super) fn may_round(at: At<'_>, format: Format) -> bool {
-    at.block.rounds.concerns(format) && !at.block.plain_sums.contains(&at.insn().pc())
+    at.block.rounds.concerns(format) && at.block.sums(at.insn().pc()) != Sums::Plain
+}
+
+/// Numbers that round, as they are told by their bits: these in number and mask.
+#[derive(Clone, Copy)]
+enum Magic {
+    /// To integers.
+    Whole,
+    /// To fractions, if they are taken off again; with some that are none.
+    Fraction,
+}
+
+impl Magic {
+    fn number_and_bits(self, constants: Constants, format: Format) -> [Mem; 2] {
+        match self {
+            Magic::Whole => [constants.whole(format), constants.whole_bits(format)],
+            Magic::Fraction => constants.fractional(format),
+        }
+    }
 }
 
 impl Emitter {
     /// Before the rule and the guest's instruction.
     pub(super) fn find_magic(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
+        if at.block.sums(at.insn().pc()) == Sums::TakenOff {
+            for &i in sum.op.addends() {
+                self.guard_magic(at, operands.x[i], sum, Magic::Fraction);
+            }
+        }
         if !may_round(at, sum.format) {
             return;
         }
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
         for &i in sum.op.addends() {
             if !upper {
-                self.guard_magic(at, operands.x[i], sum);
+                self.guard_magic(at, operands.x[i], sum, Magic::Whole);
                 continue;
             }
-            self.magic_lanes(at, operands.x[i], sum);
+            self.magic_lanes(at, operands.x[i], sum, Magic::Whole);
             if operands.absent >> i & 1 == 0 {
                 self.without_shadow(operands.shadows[i], sum);
             }
@@ -114,13 +139,14 @@ impl Emitter {
 
     /// Leaves in a mask register the lanes of `term` that are magic numbers; with AVX-512. Operands of a scalar
     /// instruction have anything above.
-    fn magic_lanes(&mut self, at: At<'_>, term: Place, sum: Sum) {
+    fn magic_lanes(&mut self, at: At<'_>, term: Place, sum: Sum, magic: Magic) {
         let constants = Constants::at(self.mirror().settings.constants);
-        let (whole, bits) = (constants.whole(sum.format), Place::Mem(constants.whole_bits(sum.format)));
+        let [number, bits] = magic.number_and_bits(constants, sum.format);
+        let bits = Place::Mem(bits);
         let value = self.term(at, term, sum);
         let found = self.temporary(1);
         let hot = &mut self.out.hot;
-        hot.vector_load(found, whole, 64);
+        hot.vector_load(found, number, 64);
         hot.vector(sum.vector(forms::TERNARY, [found, value], bits).immediate(DIFFERENCE));
         hot.vector(sum.vector(forms::TEST_NOT, [MAGIC, found], Place::Reg(found)).masked(sum.lanes()));
     }
@@ -139,18 +165,19 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if a lane of `term` is a magic number.
-    fn guard_magic(&mut self, at: At<'_>, term: Place, sum: Sum) {
+    fn guard_magic(&mut self, at: At<'_>, term: Place, sum: Sum, magic: Magic) {
         if self.has_upper() {
-            self.magic_lanes(at, term, sum);
+            self.magic_lanes(at, term, sum, magic);
             return self.guard_mask(at);
         }
         let constants = Constants::at(self.mirror().settings.constants);
-        let (whole, bits) = (constants.whole(sum.format), Place::Mem(constants.whole_bits(sum.format)));
+        let [number, bits] = magic.number_and_bits(constants, sum.format);
+        let bits = Place::Mem(bits);
         let found = self.temporary(1);
         let value = self.term(at, term, sum);
         let equal = if sum.format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
         self.out.hot.vector(sum.vector(forms::AND, [found, value], bits));
-        self.out.hot.vector(sum.vector(equal, [found, found], Place::Mem(whole)));
+        self.out.hot.vector(sum.vector(equal, [found, found], Place::Mem(number)));
         let scalar = usize::from(sum.width) == sum.format.bytes();
         let tested = if scalar { self.temporary(2) } else { found };
         if scalar {

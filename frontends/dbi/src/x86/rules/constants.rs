@@ -13,11 +13,13 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 40] = [
+const OWN: [Constant; 42] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
     Constant::WholeBits,
+    Constant::Fractional,
+    Constant::FractionalBits,
     Constant::Fraction,
     Constant::LastByte,
     Constant::LastByteButOne,
@@ -171,6 +173,11 @@ impl Constants {
         self.vector(Constant::WholeBits, format)
     }
 
+    /// The bits that numbers which round to fractions (`core::tricks::may_round_to_fractions`) have alike, and a mask of these.
+    pub(crate) fn fractional(self, format: Format) -> [Mem; 2] {
+        [Constant::Fractional, Constant::FractionalBits].map(|constant| self.vector(constant, format))
+    }
+
     /// Eight bytes with a bit for each of `count` lanes.
     pub(crate) fn lanes(self, count: u8) -> Mem {
         let index = COUNTS.iter().position(|&known| known == count).expect("a number of lanes");
@@ -202,8 +209,20 @@ fn lane(constant: Constant, format: Format) -> u64 {
         Constant::LowHalf => (1 << (format.width() / 2)) - 1,
         Constant::Widened => WIDENED,
         Constant::Integer(n) => n.cast_unsigned(),
+        Constant::Fractional => {
+            let first = format.from_f64(f64::exp2(f64::from(format.precision() - 1 - 8))) as u64;
+            first & fractional_bits(format) | 1 << (format.precision() - 2)
+        }
+        Constant::FractionalBits => fractional_bits(format),
         Constant::WholeBits => sign - 1 - (1 << (format.precision() - 2)),
     }
+}
+
+/// The bits that numbers which round to fractions have alike: they have nine exponents, of which the last five bits differ.
+fn fractional_bits(format: Format) -> u64 {
+    let fraction = format.precision() - 1;
+    let differ = 31 << fraction;
+    (1 << (format.width() - 1)) - 1 & !differ
 }
 
 /// The contents of the pool, to be placed at a multiple of 64.

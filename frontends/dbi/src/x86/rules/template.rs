@@ -57,6 +57,10 @@ pub(super) enum Constant {
     Whole,
     /// All bits but the sign and the first of the fraction.
     WholeBits,
+    /// The bits that numbers which round to fractions have alike.
+    Fractional,
+    /// A mask of these.
+    FractionalBits,
     /// All bits of the fraction.
     Fraction,
     /// The last byte, with the sign and most of the exponent.

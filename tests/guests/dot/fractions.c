@@ -1,0 +1,63 @@
+// Rounding to fractions by a number that is added and taken off again: the nearest fraction has no derivative, and what is left of
+// the number has all of it. Terms that are taken off and round nothing, as compensated sums have them, leave derivatives alone.
+#include "check.h"
+
+#if KIND == 4
+#define WHOLE 12582912.0f
+#define STEPS 16
+#else
+#define WHOLE 6755399441055744.0
+#define STEPS 64
+#endif
+
+static real nearest(real x)
+{
+    real magic = WHOLE / STEPS;
+    return x + magic - magic;
+}
+
+static real rest(real x)
+{
+    real magic = WHOLE / STEPS, sum = x + magic;
+    return x - (sum - magic);
+}
+
+/* The digits of the sum are the number of steps. */
+static real power_of_two(real x)
+{
+    real magic = WHOLE / STEPS, sum = x + magic;
+#if KIND == 4
+    int32_t digits, none;
+#else
+    int64_t digits, none;
+#endif
+    memcpy(&digits, &sum, sizeof digits);
+    memcpy(&none, &magic, sizeof none);
+    long steps = (long)(digits - none);
+    real left = x - (sum - magic);
+    return M(exp2)((real)steps / STEPS) * M(exp2)(left);
+}
+
+/* What two-sum leaves of a term; nothing of it is a number that rounds. */
+static real lost(real x, real large)
+{
+    real sum = x + large, back = sum - large;
+    return back * back;
+}
+
+static __attribute__((noinline)) real difference(real x, real magic)
+{
+    real sum = x * magic + magic;
+    return (sum - magic) / magic;
+}
+
+static void checks(void)
+{
+#ifndef __FAST_MATH__ // which may take the number off before it is added
+    AT("nearest^", nearest(x), 0, 0.3, -2.7, 17.1);
+    AT("rest^", rest(x), 1, 0.3, -2.7, 17.1);
+    AT("power~16", power_of_two(x), W(exp2)(w) * W(log)(2.0L), 0.3, -2.7, 7.1);
+#endif
+    AT("lost~16^", lost(x, 4097), 2 * w, 0.5, -2.5);
+    AT("large~16^", difference(x, WHOLE / STEPS), 1, 0.125, 0.75, 2.5);
+}
