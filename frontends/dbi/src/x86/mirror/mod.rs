@@ -553,10 +553,7 @@ fn leads_directly(insn: &Insn) -> bool {
 
 /// Tells whether the instruction neither looks at MXCSR nor has a rule that does, but for x87's.
 fn leaves_mxcsr_alone(insn: &iced_x86::Instruction) -> bool {
-    match rows::row(insn) {
-        Row::X87(_) | Row::Nothing | Row::General(_) | Row::Flags(_) | Row::Integer => true,
-        _ => false,
-    }
+    matches!(rows::row(insn), Row::X87(_) | Row::Nothing | Row::General(_) | Row::Flags(_) | Row::Integer)
 }
 
 /// Tells whether the instruction has to do with MMX registers, which resets the top of the x87 stack.

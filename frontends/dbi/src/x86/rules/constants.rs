@@ -222,7 +222,7 @@ fn lane(constant: Constant, format: Format) -> u64 {
 fn fractional_bits(format: Format) -> u64 {
     let fraction = format.precision() - 1;
     let differ = 31 << fraction;
-    (1 << (format.width() - 1)) - 1 & !differ
+    ((1 << (format.width() - 1)) - 1) & !differ
 }
 
 /// The contents of the pool, to be placed at a multiple of 64.
