@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod adjoint;
+mod diagnosis;
 pub mod dot;
 pub mod error;
 pub mod merging;

@@ -4,40 +4,23 @@
 //! and stays so while operations on such floats are exact. Knows nothing of where shadows are kept, of instructions or
 //! of report formats; all its state is its own, so that it can be moved to another thread.
 
-mod blame;
-mod conditioning;
-mod consulted;
 pub mod convert;
-mod decisions;
-mod deferred;
 mod derivation;
 mod digits;
 pub mod elementary;
-mod error_bound;
+pub(crate) mod error_bound;
 pub mod exact;
 mod execute;
-mod expression;
-mod fast;
-mod findings;
-mod history;
-mod influences;
-mod linear;
-mod local_error;
+pub(crate) mod fast;
 mod magic;
 pub mod measure;
-mod number;
-mod operations;
-mod ranges;
+pub(crate) mod number;
 pub mod real;
 pub mod reals;
 mod recorded;
-mod remedied;
 mod seam;
 mod settle;
-mod special;
-mod spots;
-mod text;
-mod unit;
+pub(crate) mod text;
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
@@ -47,23 +30,24 @@ use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use blame::Part;
-pub use blame::{Merging, Portable, Roundings};
-use deferred::Deferred;
+use crate::diagnosis::blame::Part;
+pub use crate::diagnosis::blame::{Merging, Portable, Roundings};
+use crate::diagnosis::conditioning::Conditioning;
+use crate::diagnosis::deferred::Deferred;
+use crate::diagnosis::expression::{Expression, Trace};
+use crate::diagnosis::history::{History, Source};
+use crate::diagnosis::influences::Influences;
+pub use crate::diagnosis::influences::{Both, Few};
+use crate::diagnosis::local_error::{Kind, LocalError, Threshold};
+use crate::diagnosis::operations::{Id, Operations, What};
+use crate::diagnosis::special;
+use crate::diagnosis::spots::Spots;
+pub use crate::diagnosis::spots::{Left, Spot, SpotKind, verdict};
 use elementary::{Any, Product, Sum};
-use expression::{Expression, Trace};
 pub use fast::{Became, Made, Recurring};
-pub(crate) use findings::say;
-use history::{History, Source};
-use influences::Influences;
-pub use influences::{Both, Few};
-use local_error::{Kind, LocalError, Threshold};
 use measure::Measured;
 use number::{Arithmetic, RealNumber};
-pub(crate) use operations::What;
-use operations::{Id, Operations};
 use real::Real;
-pub use spots::{Left, Spot, SpotKind, verdict};
 
 /// Depth of the expression of an operation that is not erroneous itself.
 const USUAL_DEPTH: u32 = 3;
@@ -74,27 +58,27 @@ pub type Value = Real;
 /// The reals of a run, and what was learnt from them.
 #[derive(Debug)]
 pub struct MpfrShadow {
-    settings: Settings,
-    reals: Arithmetic,
+    pub(crate) settings: Settings,
+    pub(crate) reals: Arithmetic,
     /// Operands without a shadow, as reals.
-    scratch: [RealNumber; MAX_OPERANDS],
-    threshold: Threshold,
+    pub(crate) scratch: [RealNumber; MAX_OPERANDS],
+    pub(crate) threshold: Threshold,
     /// Rounding modes of x87's instructions and of all others.
-    rounding: [Rounding; 2],
-    parts: Vec<Part>,
+    pub(crate) rounding: [Rounding; 2],
+    pub(crate) parts: Vec<Part>,
     /// The erroneous operations that the operation being looked at depends on, where they are not among what is
     /// [`Made`] of it.
-    influences_apart: Option<Influences>,
-    operations: Operations,
-    history: History,
-    spots: spots::Spots,
-    conditioning: conditioning::Conditioning,
-    deferred: Vec<Deferred>,
+    pub(crate) influences_apart: Option<Influences>,
+    pub(crate) operations: Operations,
+    pub(crate) history: History,
+    pub(crate) spots: Spots,
+    pub(crate) conditioning: Conditioning,
+    pub(crate) deferred: Vec<Deferred>,
     settling: settle::Settling,
     /// True if what is decided now is about how numbers are written.
-    ignores_decisions: bool,
+    pub(crate) ignores_decisions: bool,
     /// The place where an error was noted last.
-    noted: Option<Site>,
+    pub(crate) noted: Option<Site>,
 }
 
 impl MpfrShadow {
@@ -115,8 +99,8 @@ impl MpfrShadow {
             influences_apart: None,
             operations,
             history,
-            spots: spots::Spots::default(),
-            conditioning: conditioning::Conditioning::default(),
+            spots: Spots::default(),
+            conditioning: Conditioning::default(),
             deferred: Vec::new(),
             settling: settle::Settling::default(),
             ignores_decisions: false,
@@ -147,7 +131,7 @@ impl MpfrShadow {
     }
 
     /// The mode of the moment is that of floats of `format` from now on.
-    fn round_as(&mut self, format: Format) {
+    pub(crate) fn round_as(&mut self, format: Format) {
         self.reals.mpfr.current = self.rounding[usize::from(format != Format::F80)];
     }
 
@@ -196,7 +180,7 @@ impl MpfrShadow {
         self.operations[id].usual = fitted(known, trace, operands, 0.0);
     }
 
-    fn trace(&self, root: Id, depth: u32, loops: bool) -> Trace<'_> {
+    pub(crate) fn trace(&self, root: Id, depth: u32, loops: bool) -> Trace<'_> {
         Trace { history: &self.history, operations: &self.operations, depth, loops, root }
     }
 
@@ -225,12 +209,12 @@ pub fn takes_fast_path(op: Op, from: Format, to: Format) -> bool {
 }
 
 /// Tells whether an operation adds: the only ones that cancel.
-fn is_sum(op: Op) -> bool {
+pub(crate) fn is_sum(op: Op) -> bool {
     matches!(op, Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub)
 }
 
 /// An expression made to fit another execution, or made from the first.
-fn fitted(
+pub(crate) fn fitted(
     known: Option<Box<Expression>>,
     trace: Trace<'_>,
     operands: &[Source],

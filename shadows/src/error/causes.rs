@@ -15,8 +15,10 @@ use shadowgrind_core::site::Site;
 
 use super::decisions::Outcome;
 use super::{ErrorShadow, FRACTION};
+use crate::diagnosis::findings::say;
+use crate::diagnosis::operations::What;
 use crate::mpfr::real::Real;
-use crate::mpfr::{MpfrShadow, What, measure, say};
+use crate::mpfr::{MpfrShadow, measure};
 
 /// Executions that are seen.
 pub(super) const WATCH: Watch = Watch { first: 64, suspicious: 448 };

@@ -12,9 +12,9 @@ use shadowgrind_core::shadow::Lane;
 use super::convert;
 use super::error_bound::covers;
 use super::exact::rounds_to_integer;
-use super::history::{History, Serial, Source, Step, UNTRACED};
-use super::operations::{Operations, What};
 use super::reals::Mpfr;
+use crate::diagnosis::history::{History, Serial, Source, Step, UNTRACED};
+use crate::diagnosis::operations::{Operations, What};
 
 /// Operand of a step.
 #[derive(Clone, Copy, Debug)]

@@ -15,14 +15,14 @@ use shadowgrind_core::shadow::Lane;
 
 use super::Value;
 use super::exact::{rounds_to_integer, to_f64};
-use super::history::Source;
-use super::linear::exponent;
 use super::number::{RealNumber, perturbed};
 use super::reals::Mpfr;
+use crate::diagnosis::history::Source;
+use crate::diagnosis::linear::exponent;
 
 /// Bound on the error of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ErrorBound {
+pub(crate) enum ErrorBound {
     /// It is the very result, a multiple of 2^last.
     Exact {
         /// The exponent of a bit not above its last.
@@ -170,13 +170,13 @@ impl ErrorBound {
 
     /// Tells whether nothing of a real with this exponent is sure, not even that it is not zero.
     #[inline(always)]
-    pub(super) fn covers(self, exponent: i32) -> bool {
+    pub(crate) fn covers(self, exponent: i32) -> bool {
         self.noise().is_some_and(|noise| covers(noise, exponent))
     }
 
     /// The exponent of what it may be off by.
     #[inline(always)]
-    pub(super) fn noise(self) -> Option<f32> {
+    pub(crate) fn noise(self) -> Option<f32> {
         match self {
             ErrorBound::Exact { .. } => None,
             ErrorBound::Below(noise) | ErrorBound::Alone(noise) => Some(noise),
@@ -301,7 +301,7 @@ pub(super) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
 
 /// Tells whether what a number may be off by, two to `noise`, is as much as a number with this exponent.
 #[inline(always)]
-pub(super) fn covers(noise: f32, exponent: i32) -> bool {
+pub(crate) fn covers(noise: f32, exponent: i32) -> bool {
     exponent as f32 <= noise + SPARE
 }
 

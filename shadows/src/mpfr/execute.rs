@@ -3,17 +3,17 @@
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
-use super::blame::{Part, Roundings, measurable, narrow};
 use super::error_bound::{self, ErrorBound, Reckoned};
-use super::history::Source;
-use super::influences::Influences;
-use super::linear::{Linear, exponent};
-use super::local_error::{self, LocalError, Outcome};
 use super::number::RealNumber;
-use super::operations::{Id, What};
 use super::real::Real;
-use super::unit::Unit;
 use super::{MpfrShadow, Value, exact, is_sum, measure, settle};
+use crate::diagnosis::blame::{Part, Roundings, measurable, narrow};
+use crate::diagnosis::history::Source;
+use crate::diagnosis::influences::Influences;
+use crate::diagnosis::linear::{Linear, exponent};
+use crate::diagnosis::local_error::{self, LocalError, Outcome};
+use crate::diagnosis::operations::{Id, What};
+use crate::diagnosis::unit::Unit;
 
 /// Distance, in floats, that one rounding explains.
 pub(super) const ONE_ROUNDING: f64 = 1.0;
@@ -64,7 +64,7 @@ impl<'a> Weighed<'a> {
 
 impl MpfrShadow {
     /// The shadow of any operation's result.
-    pub(super) fn execute(&mut self, lane: &Lane<'_, Value>) -> Option<Real> {
+    pub(crate) fn execute(&mut self, lane: &Lane<'_, Value>) -> Option<Real> {
         self.round_as(lane.from);
         let id = self.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
         let mut linear = Linear::new(lane);
@@ -154,7 +154,7 @@ impl MpfrShadow {
     }
 
     /// The real result of an operation.
-    pub(super) fn real_of(&mut self, lane: &Lane<'_, Value>) -> RealNumber {
+    pub(crate) fn real_of(&mut self, lane: &Lane<'_, Value>) -> RealNumber {
         let rounds = exact::rounds_to_integer(lane);
         if rounds.is_none()
             && let Some(value) = self.reals.short_result(lane)
@@ -299,7 +299,7 @@ impl MpfrShadow {
     }
 
     /// Looks at what an operation computed: now and then, and each time it is erroneous.
-    pub(super) fn explain_now(
+    pub(crate) fn explain_now(
         &mut self,
         id: Id,
         lane: &Lane<'_, Value>,

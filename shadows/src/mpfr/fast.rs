@@ -16,18 +16,18 @@ use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
-use super::blame::Merging;
 use super::digits::Short;
 use super::elementary::{Any, Elementary};
 use super::error_bound::{self, ErrorBound};
 use super::exact;
 use super::execute::is_looked_at;
-use super::local_error::LocalError;
 use super::number::RealNumber;
-use super::operations::{Id, What};
 use super::real::Real;
 use super::settle;
-use super::unit::Unit;
+use crate::diagnosis::blame::Merging;
+use crate::diagnosis::local_error::LocalError;
+use crate::diagnosis::operations::{Id, What};
+use crate::diagnosis::unit::Unit;
 pub use made::{Became, Made};
 
 const F64: Format = Format::F64;
@@ -63,7 +63,7 @@ impl Recurring {
 
     /// Its operation, which is looked up the first time.
     #[inline(always)]
-    pub(super) fn operation(&mut self, look_up: impl FnOnce(Site) -> Id) -> Id {
+    pub(crate) fn operation(&mut self, look_up: impl FnOnce(Site) -> Id) -> Id {
         match self.id {
             Some(id) => id,
             None => *self.id.insert(look_up(self.site)),

@@ -9,9 +9,9 @@ use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::tricks::may_round_to_fractions;
 
 use super::exact;
-use super::history::{Source, Step};
-use super::operations::What;
 use super::{MpfrShadow, Value};
+use crate::diagnosis::history::{Source, Step};
+use crate::diagnosis::operations::What;
 
 impl MpfrShadow {
     /// Tells whether an operation takes off what a sum before it has added to round its other terms.

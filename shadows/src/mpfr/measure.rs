@@ -6,7 +6,7 @@ use shadowgrind_core::format::Format;
 use super::convert;
 use super::exact::to_f64;
 use super::real::Real;
-use super::special::is_special;
+use crate::diagnosis::special::is_special;
 
 /// Digits of a real worth showing: those of the widest format and a few that it lacks.
 pub const DIGITS: usize = 25;
@@ -65,12 +65,12 @@ pub fn error_bits(format: Format, floats: f64) -> f64 {
 
 /// 2^bits of the same: what logarithms are taken of, where many are added up.
 #[inline(always)]
-pub(super) fn error_power(format: Format, floats: f64) -> f64 {
+pub(crate) fn error_power(format: Format, floats: f64) -> f64 {
     if floats.is_finite() { 1.0 + floats } else { 2f64.powi(format.width() as i32) }
 }
 
 /// Error bits that a float would have if it were off by `amount` and no more.
-pub(super) fn bits_of(format: Format, shadow: &Real, amount: f64) -> f64 {
+pub(crate) fn bits_of(format: Format, shadow: &Real, amount: f64) -> f64 {
     if !amount.is_finite() || !shadow.value().is_finite() {
         return format.width().into();
     }
@@ -105,7 +105,7 @@ pub fn own_format(format: Format, bits: u128, shadow: &Real) -> (Format, u128) {
 }
 
 /// Error bits of the float `bits`, in its own format.
-pub(super) fn bits_off(format: Format, bits: u128, shadow: &Real) -> f64 {
+pub(crate) fn bits_off(format: Format, bits: u128, shadow: &Real) -> f64 {
     let (format, bits) = own_format(format, bits, shadow);
     error_bits(format, floats_between(format, bits, shadow.rounded(format)))
 }

@@ -43,7 +43,7 @@ impl RealNumber {
 
     /// e where |x| ∈ [2^(e−1), 2^e); nothing for zero, infinities and NaN.
     #[inline(always)]
-    pub(super) fn get_exp(&self) -> Option<i32> {
+    pub(crate) fn get_exp(&self) -> Option<i32> {
         match self {
             Brief(short) => short.exponent(),
             Long(float) => float.get_exp(),
@@ -51,7 +51,7 @@ impl RealNumber {
     }
 
     #[inline(always)]
-    pub(super) fn is_nan(&self) -> bool {
+    pub(crate) fn is_nan(&self) -> bool {
         match self {
             Brief(short) => short.kind() == Kind::Nan,
             Long(float) => float.is_nan(),
@@ -59,7 +59,7 @@ impl RealNumber {
     }
 
     #[inline(always)]
-    pub(super) fn is_infinite(&self) -> bool {
+    pub(crate) fn is_infinite(&self) -> bool {
         match self {
             Brief(short) => short.kind() == Kind::Infinite,
             Long(float) => float.is_infinite(),
@@ -67,19 +67,19 @@ impl RealNumber {
     }
 
     #[inline(always)]
-    pub(super) fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         !self.is_nan() && !self.is_infinite()
     }
 
     /// Tells whether it has a sign, be it that of a zero.
-    pub(super) fn is_negative(&self) -> bool {
+    pub(crate) fn is_negative(&self) -> bool {
         match self {
             Brief(short) => short.is_negative(),
             Long(float) => float.is_sign_negative(),
         }
     }
 
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         match self {
             Brief(short) => short.kind() == Kind::Zero,
             Long(float) => float.is_zero(),
@@ -97,7 +97,7 @@ impl RealNumber {
 
     /// The nearest double, if the number is short and well within their range.
     #[inline(always)]
-    pub(super) fn near_double(&self) -> Option<f64> {
+    pub(crate) fn near_double(&self) -> Option<f64> {
         match self {
             Brief(short) if short.is_near() => short.double().map(f64::from_bits),
             _ => None,
@@ -105,7 +105,7 @@ impl RealNumber {
     }
 
     /// Tells whether it is the float `bits` itself, not merely near it. Both NaN counts.
-    pub(super) fn is_exactly(&self, format: Format, bits: u128) -> bool {
+    pub(crate) fn is_exactly(&self, format: Format, bits: u128) -> bool {
         match self {
             Brief(short) => {
                 let float = Short::from_bits(format, bits);
@@ -117,7 +117,7 @@ impl RealNumber {
     }
 
     /// The order of two numbers, unless one is NaN.
-    pub(super) fn compare(&self, other: &RealNumber) -> Option<Ordering> {
+    pub(crate) fn compare(&self, other: &RealNumber) -> Option<Ordering> {
         match (self, other) {
             (Brief(a), Brief(b)) => a.compare(b),
             _ => (*self.float()).partial_cmp(&*other.float()),
@@ -143,7 +143,7 @@ impl RealNumber {
     }
 
     /// The float `bits` less this, to as many bits as are [short](Short) and then to 53.
-    pub(super) fn taken_from(&self, format: Format, bits: u128) -> f64 {
+    pub(crate) fn taken_from(&self, format: Format, bits: u128) -> f64 {
         match self {
             Brief(short) if short.is_ordinary() => {
                 let float = Short::from_bits(format, bits);
@@ -216,8 +216,8 @@ pub(super) fn perturbed(
 
 /// Arithmetic on numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Arithmetic {
-    pub(super) mpfr: Mpfr,
+pub(crate) struct Arithmetic {
+    pub(crate) mpfr: Mpfr,
     /// True if numbers are short.
     short: bool,
 }

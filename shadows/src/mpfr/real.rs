@@ -3,33 +3,33 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 
-use super::blame::{Amplifications, Roundings};
 use super::digits::Short;
 use super::error_bound::{self, ErrorBound};
-use super::history::{Serial, UNTRACED};
-use super::influences::Influences;
-use super::linear::exponent;
 use super::number::RealNumber;
-use super::unit::Unit;
+use crate::diagnosis::blame::{Amplifications, Roundings};
+use crate::diagnosis::history::{Serial, UNTRACED};
+use crate::diagnosis::influences::Influences;
+use crate::diagnosis::linear::exponent;
+use crate::diagnosis::unit::Unit;
 
 /// The real a float stands for, and what is known of how they came to differ.
 #[derive(Clone, Debug)]
 pub struct Real {
     value: RealNumber,
     format: Format,
-    pub(super) error_bound: ErrorBound,
+    pub(crate) error_bound: ErrorBound,
     /// Serial, in the history, of the operation that made it.
-    pub(super) serial: Serial,
-    pub(super) roundings: Roundings,
-    pub(super) amplifications: Amplifications,
+    pub(crate) serial: Serial,
+    pub(crate) roundings: Roundings,
+    pub(crate) amplifications: Amplifications,
     /// The erroneous operations that it depends on, in the unit of the roundings.
-    pub(super) influences: Influences,
+    pub(crate) influences: Influences,
 }
 
 impl Real {
     /// `value`, for a float of `format`; of its error nothing is known.
     #[inline(always)]
-    pub(super) fn new(value: RealNumber, format: Format, error_bound: ErrorBound) -> Real {
+    pub(crate) fn new(value: RealNumber, format: Format, error_bound: ErrorBound) -> Real {
         Real {
             value,
             format,
@@ -48,7 +48,7 @@ impl Real {
 
     /// All of it.
     #[inline(always)]
-    pub(super) fn with(
+    pub(crate) fn with(
         value: RealNumber,
         format: Format,
         error_bound: ErrorBound,
@@ -61,13 +61,13 @@ impl Real {
     }
 
     /// The very float `bits`, of which `value` is the real.
-    pub(super) fn exactly(value: RealNumber, format: Format, bits: u128) -> Real {
+    pub(crate) fn exactly(value: RealNumber, format: Format, bits: u128) -> Real {
         let error_bound = ErrorBound::of_float(format, bits);
         Real::new(value, format, error_bound)
     }
 
     /// No rounding, no local error, no noise.
-    pub(super) const NOTHING: Real = Real {
+    pub(crate) const NOTHING: Real = Real {
         value: RealNumber::Short(Short::zero(false)),
         format: Format::F64,
         error_bound: ErrorBound::Exact { last: 0 },
@@ -83,7 +83,7 @@ impl Real {
     }
 
     /// The real number alone.
-    pub(super) fn into_value(self) -> RealNumber {
+    pub(crate) fn into_value(self) -> RealNumber {
         self.value
     }
 
@@ -105,12 +105,12 @@ impl Real {
     }
 
     /// Tells whether more bits of it are sure than a float of `format` has.
-    pub(super) fn is_settled(&self, format: Format) -> bool {
+    pub(crate) fn is_settled(&self, format: Format) -> bool {
         !self.error_bound.lacks(self.value.get_exp(), format, format.precision() as i32)
     }
 
     /// Tells whether its float `bits` is off by more than it may be itself.
-    pub(super) fn is_surely_off(&self, format: Format, bits: u128) -> bool {
+    pub(crate) fn is_surely_off(&self, format: Format, bits: u128) -> bool {
         let error = self.error_of(format, bits);
         !error.is_finite() || !error_bound::covers(self.noise(), exponent(error) + 1)
     }
@@ -123,7 +123,7 @@ impl Real {
 
     /// Tells whether it is rounded itself.
     #[inline(always)]
-    pub(super) fn is_noisy(&self) -> bool {
+    pub(crate) fn is_noisy(&self) -> bool {
         !matches!(self.error_bound, ErrorBound::Exact { .. })
     }
 
@@ -147,17 +147,17 @@ impl Real {
     }
 
     /// This real, of which it is not known any more what made it.
-    pub(super) fn untraced(self) -> Real {
+    pub(crate) fn untraced(self) -> Real {
         Real { serial: UNTRACED, ..self }
     }
 
     /// Unit of the parts of its error; `x` is its float.
-    pub(super) fn unit(&self, x: f64) -> Unit {
+    pub(crate) fn unit(&self, x: f64) -> Unit {
         self.roundings.unit(x)
     }
 
     /// The size of the largest rounding in the error of its float `x`.
-    pub(super) fn largest_part(&self, x: f64) -> f64 {
+    pub(crate) fn largest_part(&self, x: f64) -> f64 {
         (f64::from(self.roundings.brought(1.0)) * self.unit(x).size).abs()
     }
 

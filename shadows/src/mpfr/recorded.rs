@@ -7,10 +7,10 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_HANDLE, Slots};
 use shadowgrind_core::step::Predicate;
 
-use super::blame::Merging;
 use super::elementary::{Elementary, Product, Quotient, Root, Sum};
 use super::fast::{Became, Made, Recurring};
 use super::{MpfrShadow, Value, takes_fast_path};
+use crate::diagnosis::blame::Merging;
 
 const F64: Format = Format::F64;
 

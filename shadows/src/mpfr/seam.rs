@@ -8,8 +8,8 @@ use shadowgrind_core::slots::{Negated, Slots};
 
 use super::measure;
 use super::real::Real;
-use super::spots::{Left, SpotKind};
 use super::{MpfrShadow, Value};
+use crate::diagnosis::spots::{Left, SpotKind};
 
 /// Executions of each operation that are not recorded but seen as they run: whoever reads of an error wants to know how the
 /// program came to it.

@@ -15,10 +15,10 @@ use shadowgrind_core::site::Site;
 
 use super::derivation::{Bounded, Derivation};
 use super::error_bound::ErrorBound;
-use super::history::Source;
 use super::number::RealNumber;
 use super::reals::Mpfr;
 use super::{MpfrShadow, Value};
+use crate::diagnosis::history::Source;
 
 /// Bits that are tried at most: what the whole range of doubles takes, and as many again.
 const MOST_BITS: u32 = 4096;
@@ -40,7 +40,7 @@ const NOTHING: f64 = -2300.0;
 
 /// Cost, so far, of finding reals again, and the lessons learnt.
 #[derive(Debug, Default)]
-pub(super) struct Settling {
+pub(crate) struct Settling {
     /// Steps computed.
     spent: u64,
     /// By [shape](Derivation::shape), true if it is zero whatever it begins with.
@@ -99,7 +99,7 @@ impl MpfrShadow {
 
     /// Order of the reals of two floats of one format that are as near to each other as makes no difference to them:
     /// equal, if they are so whatever they are made of; nothing if it is only that they cannot be told apart.
-    pub(super) fn told_apart(&mut self, [a, b]: &[Observed<'_, Value>; 2]) -> Option<Ordering> {
+    pub(crate) fn told_apart(&mut self, [a, b]: &[Observed<'_, Value>; 2]) -> Option<Ordering> {
         if Source::of_seen(a).is_same(&Source::of_seen(b)) {
             return Some(Ordering::Equal);
         }

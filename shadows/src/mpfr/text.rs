@@ -11,13 +11,13 @@ use super::measure;
 
 /// Comparison of a real's text with that of its float.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Compared {
+pub(crate) struct Compared {
     /// The real's text, if it is another.
-    pub(super) exact: Option<String>,
+    pub(crate) exact: Option<String>,
     /// Whatever the real may be off by, its text is another or not.
-    pub(super) is_sure: bool,
+    pub(crate) is_sure: bool,
     /// Whatever the real may be off by, its text is the same.
-    pub(super) is_known: bool,
+    pub(crate) is_known: bool,
 }
 
 impl Compared {
@@ -25,7 +25,7 @@ impl Compared {
     const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
 
     /// Compares the text of a float with that of its real.
-    pub(super) fn of(seen: &Observed<'_, Value>, notation: &Notation) -> Compared {
+    pub(crate) fn of(seen: &Observed<'_, Value>, notation: &Notation) -> Compared {
         let Some(shadow) = seen.shadow else { return Compared::SAME };
         if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
             return Compared::SAME;

@@ -3,14 +3,14 @@
 use shadowgrind_core::shadow::Lane;
 
 use super::{Binary, F64, Found, LEAST_MAGIC, MAGIC_SPAN, field};
-use crate::mpfr::blame::{Amplifications, Merging, Roundings};
+use crate::diagnosis::blame::{Amplifications, Merging, Roundings};
+use crate::diagnosis::linear::{exponent, log2};
+use crate::diagnosis::operations::Id;
+use crate::diagnosis::unit::Unit;
 use crate::mpfr::digits::Short;
 use crate::mpfr::elementary::Elementary;
-use crate::mpfr::linear::{exponent, log2};
 use crate::mpfr::number::RealNumber;
-use crate::mpfr::operations::Id;
 use crate::mpfr::real::Real;
-use crate::mpfr::unit::Unit;
 
 impl<E: Elementary> Binary<'_, E> {
     /// The real result by arithmetic of our own.

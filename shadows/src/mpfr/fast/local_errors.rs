@@ -3,16 +3,16 @@
 use shadowgrind_core::ops::Op;
 
 use super::{Binary, F64, Found, Made, Value};
+use crate::diagnosis::blame::Merging;
+use crate::diagnosis::influences::Influences;
+use crate::diagnosis::linear::Linear;
+use crate::diagnosis::local_error::{LocalError, Outcome};
+use crate::diagnosis::operations::Id;
+use crate::diagnosis::unit::Unit;
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::blame::Merging;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
-use crate::mpfr::influences::Influences;
-use crate::mpfr::linear::Linear;
-use crate::mpfr::local_error::{LocalError, Outcome};
 use crate::mpfr::number::RealNumber;
-use crate::mpfr::operations::Id;
-use crate::mpfr::unit::Unit;
 
 impl MpfrShadow {
     /// Finds the erroneous operations that the result depends on, this one perhaps.

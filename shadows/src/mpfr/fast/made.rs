@@ -1,12 +1,12 @@
 //! Results of the commonest operations.
 
 use super::F64;
+use crate::diagnosis::blame::{Amplifications, Roundings};
+use crate::diagnosis::history::Serial;
+use crate::diagnosis::influences::{Few, Influences};
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::blame::{Amplifications, Roundings};
 use crate::mpfr::digits::Short;
 use crate::mpfr::error_bound::ErrorBound;
-use crate::mpfr::history::Serial;
-use crate::mpfr::influences::{Few, Influences};
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;
 

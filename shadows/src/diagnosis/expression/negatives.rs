@@ -12,7 +12,7 @@ const LEAST: usize = 2;
 
 impl Expression {
     /// Writes such variables as negatives; `negations` are the operations that those are, by format.
-    pub(in super::super) fn join_negatives(&mut self, negations: [Id; Format::ALL.len()]) {
+    pub(crate) fn join_negatives(&mut self, negations: [Id; Format::ALL.len()]) {
         let order = self.order();
         for (place, &number) in order.iter().enumerate() {
             let Some(source) = self.variables[number].now else { continue };

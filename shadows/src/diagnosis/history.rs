@@ -9,7 +9,7 @@ use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
 use super::operations::Id;
-use super::real::Real;
+use crate::mpfr::real::Real;
 
 /// Entries of the ring: four megabytes.
 const LENGTH: usize = 1 << 16;
@@ -20,38 +20,38 @@ const TELLING_BITS: u32 = 14;
 
 /// Number of an entry. They count up from 1, and start again when there are no more: entries are checked by the bits of
 /// the float, too.
-pub(super) type Serial = u32;
+pub(crate) type Serial = u32;
 
 /// In place of a serial: the float is not what the entry that made its real made.
-pub(super) const UNTRACED: Serial = Serial::MAX;
+pub(crate) const UNTRACED: Serial = Serial::MAX;
 
 /// A float as an operation saw it, and where it came from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// Its format.
-    pub(super) format: Format,
+    pub(crate) format: Format,
     /// Its bits.
-    pub(super) bits: u128,
+    pub(crate) bits: u128,
     /// The entry that made it; 0 if none did.
-    pub(super) serial: Serial,
+    pub(crate) serial: Serial,
 }
 
 impl Source {
     /// Operand `index` of `lane`.
     #[inline(always)]
-    pub(super) fn of(lane: &Lane<'_, Real>, index: usize) -> Source {
+    pub(crate) fn of(lane: &Lane<'_, Real>, index: usize) -> Source {
         let serial = lane.shadows.get(index).copied().flatten().map_or(0, |shadow| shadow.serial);
         Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
     }
 
     /// Source of a float that was looked at.
-    pub(super) fn of_seen(seen: &Observed<'_, Real>) -> Source {
+    pub(crate) fn of_seen(seen: &Observed<'_, Real>) -> Source {
         Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
     }
 
     /// Tells whether two floats are known to be one, with one real.
     #[inline(always)]
-    pub(super) fn is_same(&self, other: &Source) -> bool {
+    pub(crate) fn is_same(&self, other: &Source) -> bool {
         self == other && self.serial != UNTRACED
     }
 }
@@ -78,7 +78,7 @@ impl Entry {
 
 /// The ring.
 #[derive(Debug)]
-pub(super) struct History {
+pub(crate) struct History {
     ring: Vec<Entry>,
     next: Serial,
     /// Operations that made floats without a shadow, by a hash of the float's bits: nothing else leads back to them.
@@ -88,24 +88,24 @@ pub(super) struct History {
 
 /// Operation that made a float.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made {
+pub(crate) struct Made {
     /// The operation.
-    pub(super) operation: Id,
+    pub(crate) operation: Id,
     arity: usize,
     operands: [Source; MAX_OPERANDS],
 }
 
 impl Made {
     /// Its operands.
-    pub(super) fn operands(&self) -> &[Source] {
+    pub(crate) fn operands(&self) -> &[Source] {
         &self.operands[..self.arity]
     }
 }
 
 /// An operation as it was executed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) operation: Id,
+pub(crate) struct Step {
+    pub(crate) operation: Id,
     arity: usize,
     operands: [Source; MAX_OPERANDS],
     result: (Format, u128),
@@ -113,7 +113,7 @@ pub(super) struct Step {
 
 impl Step {
     /// One that is being executed, and has no number yet.
-    pub(super) fn of(lane: &Lane<'_, Real>) -> Step {
+    pub(crate) fn of(lane: &Lane<'_, Real>) -> Step {
         Step {
             operation: Id::MAX,
             arity: lane.x.len(),
@@ -122,17 +122,17 @@ impl Step {
         }
     }
 
-    pub(super) fn operands(&self) -> &[Source] {
+    pub(crate) fn operands(&self) -> &[Source] {
         &self.operands[..self.arity]
     }
 
     /// Of the steps that made its operands.
-    pub(super) fn serials(&self) -> impl Iterator<Item = Serial> {
+    pub(crate) fn serials(&self) -> impl Iterator<Item = Serial> {
         self.operands().iter().map(|operand| operand.serial).filter(|&serial| serial != 0)
     }
 
     /// Tells whether a float that has its real is its result with the sign turned over; nothing if it is another float.
-    pub(super) fn turned(&self, source: Source) -> Option<bool> {
+    pub(crate) fn turned(&self, source: Source) -> Option<bool> {
         let (format, bits) = self.result;
         let bits = if format == source.format { bits } else { format.convert(bits, source.format) };
         match bits ^ source.bits {
@@ -143,7 +143,7 @@ impl Step {
     }
 
     /// The step of `op` as operations are described to others, shadows being no more than there.
-    pub(super) fn with_lane<T>(&self, op: Op, then: impl FnOnce(&Lane<'_, ()>) -> T) -> T {
+    pub(crate) fn with_lane<T>(&self, op: Op, then: impl FnOnce(&Lane<'_, ()>) -> T) -> T {
         let operands = self.operands();
         let x: [u128; MAX_OPERANDS] = std::array::from_fn(|i| self.operands[i].bits);
         let shadows: [Option<&()>; MAX_OPERANDS] =
@@ -156,18 +156,18 @@ impl Step {
 
 impl History {
     /// Nothing yet. `negations` are the operations that turn a sign over, by format.
-    pub(super) fn new(negations: [Id; Format::ALL.len()]) -> History {
+    pub(crate) fn new(negations: [Id; Format::ALL.len()]) -> History {
         History { ring: Vec::new(), next: 1, exact: vec![0; EXACT], negations }
     }
 
     /// The operations that turn a sign over, by format.
-    pub(super) fn negations(&self) -> [Id; Format::ALL.len()] {
+    pub(crate) fn negations(&self) -> [Id; Format::ALL.len()] {
         self.negations
     }
 
     /// Remembers an operation whose result is exact and has no shadow. It is found again by its bits, unless an operand
     /// has them too.
-    pub(super) fn push_exact(&mut self, operation: Id, lane: &Lane<'_, Real>) {
+    pub(crate) fn push_exact(&mut self, operation: Id, lane: &Lane<'_, Real>) {
         if lane.x.iter().all(|&x| x != lane.r) {
             self.exact[place(lane.r)] = self.push(operation, lane);
         }
@@ -175,7 +175,7 @@ impl History {
 
     /// Remembers an operation on doubles whose result is exact and has no shadow.
     #[inline(always)]
-    pub(super) fn push_exact_doubles(&mut self, operation: Id, (x, arity): ([f64; 2], usize), r: f64) {
+    pub(crate) fn push_exact_doubles(&mut self, operation: Id, (x, arity): ([f64; 2], usize), r: f64) {
         if x[..arity].iter().all(|x| x.to_bits() != r.to_bits()) {
             self.exact[place(r.to_bits().into())] = self.push_doubles(operation, (x, arity), [0; 2], r);
         }
@@ -183,7 +183,7 @@ impl History {
 
     /// Remembers that `operation` was executed.
     #[inline(always)]
-    pub(super) fn push(&mut self, operation: Id, lane: &Lane<'_, Real>) -> Serial {
+    pub(crate) fn push(&mut self, operation: Id, lane: &Lane<'_, Real>) -> Serial {
         let operand = |index| Source::of(lane, index);
         let operands: [Source; MAX_OPERANDS] = std::array::from_fn(operand);
         self.add(operation, lane.x.len(), &operands, (lane.to, lane.r))
@@ -191,7 +191,7 @@ impl History {
 
     /// Remembers that `operation` made the double `r` of two doubles, or of the first of them.
     #[inline(always)]
-    pub(super) fn push_doubles(
+    pub(crate) fn push_doubles(
         &mut self,
         operation: Id,
         ([a, b], arity): ([f64; 2], usize),
@@ -247,12 +247,12 @@ impl History {
     }
 
     /// Number of operations remembered; from the beginning again where serials are.
-    pub(super) fn count(&self) -> Serial {
+    pub(crate) fn count(&self) -> Serial {
         self.next - 1
     }
 
     /// An operation that is still known.
-    pub(super) fn step(&self, serial: Serial) -> Option<Step> {
+    pub(crate) fn step(&self, serial: Serial) -> Option<Step> {
         let entry = self.entry(serial)?;
         let (from, to) = entry.formats;
         let operand = |i: usize| Source { format: from, bits: entry.bits(i), serial: entry.serials[i] };
@@ -266,7 +266,7 @@ impl History {
 
     /// Operation that made `source`, if that is still known. A float that was widened since is the one it was. One
     /// without a shadow is known by its bits, if these are so many that no other float will have them.
-    pub(super) fn made(&self, source: Source) -> Option<Made> {
+    pub(crate) fn made(&self, source: Source) -> Option<Made> {
         match source.serial {
             0 if (source.bits as u64) << (64 - telling(source.format)) == 0 => None,
             0 => self.made_exactly(source),
@@ -276,7 +276,7 @@ impl History {
 
     /// The last exact operation that made a float of these bits: a guess, to be believed only if it fits what is known
     /// otherwise.
-    pub(super) fn made_exactly(&self, source: Source) -> Option<Made> {
+    pub(crate) fn made_exactly(&self, source: Source) -> Option<Made> {
         self.made_by(self.exact[place(source.bits)], source)
     }
 

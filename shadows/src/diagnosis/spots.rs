@@ -13,12 +13,12 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::text::Notation;
 
 use super::blame::{Part, known};
-use super::measure::{self, Measured};
 use super::operations::{Id, Tally};
-use super::real::Real;
 use super::special::is_special;
-use super::text::Compared;
-use super::{MpfrShadow, Value};
+use crate::mpfr::measure::{self, Measured};
+use crate::mpfr::real::Real;
+use crate::mpfr::text::Compared;
+use crate::mpfr::{MpfrShadow, Value};
 
 /// Share of an error that an operation must have to be worth a word.
 const WORTH_NAMING: f64 = 0.02;
@@ -41,7 +41,7 @@ pub struct Spot {
     pub kind: SpotKind,
     /// The site at which it leaves.
     pub site: Site,
-    pub(super) error: Tally,
+    pub(crate) error: Tally,
     /// Number of those above the threshold.
     pub erroneous: u64,
     /// The worst float and what it should have been.
@@ -100,7 +100,7 @@ fn judged(seen: &Observed<'_, Value>, is_off: bool, text: Option<&Compared>) -> 
 
 /// All spots of a run.
 #[derive(Debug, Default)]
-pub(super) struct Spots {
+pub(crate) struct Spots {
     by_site: HashMap<(Site, SpotKind), Spot>,
 }
 
@@ -147,7 +147,7 @@ impl MpfrShadow {
     }
 
     /// Has the operations behind a value answer for its `bits` of error. Returns whom.
-    pub(super) fn blame(
+    pub(crate) fn blame(
         &mut self,
         shadow: &Real,
         seen: &Observed<'_, Value>,

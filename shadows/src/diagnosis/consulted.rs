@@ -9,9 +9,9 @@ use shadowgrind_core::site::Site;
 
 use super::blame::{Roundings, narrow};
 use super::operations::What;
-use super::real::Real;
 use super::unit::Unit;
-use super::{MpfrShadow, Value, exact};
+use crate::mpfr::real::Real;
+use crate::mpfr::{MpfrShadow, Value, exact};
 
 impl MpfrShadow {
     /// Looks at an execution. The real of its result, if that is another than the float. Where operands are not `traced`, what is

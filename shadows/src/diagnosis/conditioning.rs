@@ -6,12 +6,12 @@
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Finding, FindingKind};
 
+use super::findings::say;
 use super::operations::{Id, Operations, Reach, What};
-use super::say;
 
 /// Outputs whose errors are spread over many operations.
 #[derive(Debug, Default)]
-pub(super) struct Conditioning {
+pub(crate) struct Conditioning {
     reach: Reach,
     /// Bits that the largest rounding of an output makes it wrong by, at most, by its operation.
     largest: HashMap<Id, f64>,
@@ -20,14 +20,14 @@ pub(super) struct Conditioning {
 impl Conditioning {
     /// Counts a spot that is off by so many `bits`. Its largest rounding is of `operation` and would make it wrong by
     /// `alone` bits.
-    pub(super) fn add(&mut self, operation: Id, alone: f64, bits: f64, output: Option<u64>) {
+    pub(crate) fn add(&mut self, operation: Id, alone: f64, bits: f64, output: Option<u64>) {
         self.reach.add(bits, 1.0, output);
         let most = self.largest.entry(operation).or_default();
         *most = most.max(alone);
     }
 
     /// The one finding about all of them, at the operation with the largest rounding.
-    pub(super) fn finding(&self, operations: &Operations) -> Option<Finding> {
+    pub(crate) fn finding(&self, operations: &Operations) -> Option<Finding> {
         let order = |a: &(&Id, &f64), b: &(&Id, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(a.0));
         let (&id, &alone) = self.largest.iter().max_by(order)?;
         let operation = &operations[id];

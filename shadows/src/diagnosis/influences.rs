@@ -15,7 +15,7 @@ const MOST: usize = 32;
 
 /// Erroneous operations that a value depends on, each with its part of the value's error.
 #[derive(Clone, Debug)]
-pub(super) struct Influences {
+pub(crate) struct Influences {
     /// Those that are kept here. Where there is a list, its factor is the first amount.
     few: Few,
     /// A list shared with the values it was made from.
@@ -41,11 +41,11 @@ const LARGEST_FACTOR: f64 = 1e30;
 const NOBODY: (&Influences, f32) = (&Influences::NONE, 0.0);
 
 impl Influences {
-    pub(super) const NONE: Influences = Influences { few: Few::NONE, many: None };
+    pub(crate) const NONE: Influences = Influences { few: Few::NONE, many: None };
 
     /// Those that are no more than a few.
     #[inline(always)]
-    pub(super) fn few(few: Few) -> Influences {
+    pub(crate) fn few(few: Few) -> Influences {
         Influences { few, many: None }
     }
 
@@ -62,7 +62,7 @@ impl Influences {
 
     /// Those of the operands, each with the factor that makes its amounts the result's, and a new one if the operation
     /// is erroneous.
-    pub(super) fn combine(
+    pub(crate) fn combine(
         operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
         own: Option<Part>,
         scratch: &mut Vec<Part>,
@@ -109,7 +109,7 @@ impl Influences {
     /// Those of two operands, each with its factor, where that takes no more than a few instructions: few operations,
     /// the same ones or of one operand only, as they mostly are.
     #[inline(always)]
-    pub(super) fn joined<M: Merging>(
+    pub(crate) fn joined<M: Merging>(
         merging: M,
         a: (&Influences, f32),
         b: (&Influences, f32),
@@ -122,12 +122,12 @@ impl Influences {
 
     /// Tells whether there are any.
     #[inline(always)]
-    pub(super) fn are_any(&self) -> bool {
+    pub(crate) fn are_any(&self) -> bool {
         self.few.count() != 0 || self.many.is_some()
     }
 
     /// Those of `factor` times the value.
-    pub(super) fn scaled(&self, factor: f64) -> Influences {
+    pub(crate) fn scaled(&self, factor: f64) -> Influences {
         match self.list() {
             None if factor == 1.0 => Influences::few(self.few),
             None => Influences::few(self.few.scaled(factor)),
@@ -136,7 +136,7 @@ impl Influences {
     }
 
     /// The parts.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(crate) fn parts(&self) -> Vec<Part> {
         match self.list() {
             None => self.few.iter().collect(),
             Some((parts, factor)) => list(parts, factor).collect(),
@@ -172,7 +172,7 @@ impl Few {
 
     /// As any processor does it: see [`Merging::join`].
     #[inline(always)]
-    pub(super) fn joined([(few, scale), (other, other_scale)]: Both<'_>) -> Option<Few> {
+    pub(crate) fn joined([(few, scale), (other, other_scale)]: Both<'_>) -> Option<Few> {
         let (is_none, other_is_none) = (few.count() == 0, other.count() == 0);
         if !(is_none | other_is_none | (few.operations == other.operations)) {
             return None;

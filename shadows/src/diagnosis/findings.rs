@@ -6,14 +6,15 @@ use shadowgrind_core::ops::Op;
 
 use super::expression::{Expression, function, symbol};
 use super::operations::{Operation, Reach, What};
-use super::{MpfrShadow, is_sum, remedied};
+use super::remedied;
+use crate::mpfr::{MpfrShadow, is_sum};
 
 /// Reals with fewer sure bits than this are not much better than floats.
 const SURE_BITS: i32 = 64;
 
 impl Operation {
     /// Tells whether it is a sum in which, more often than not, an addend leaves no trace.
-    pub(super) fn absorbs(&self) -> bool {
+    pub(crate) fn absorbs(&self) -> bool {
         2 * self.absorbed > self.error.count
     }
 }

@@ -13,22 +13,22 @@ use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::error_bound;
-use super::fast::Recurring;
 use super::history::Source;
 use super::linear::exponent;
-use super::number::RealNumber;
 use super::operations::{Id, What};
-use super::real::Real;
 use super::special::is_special;
-use super::{MpfrShadow, Value, convert, fitted, measure};
+use crate::mpfr::error_bound;
+use crate::mpfr::fast::Recurring;
+use crate::mpfr::number::RealNumber;
+use crate::mpfr::real::Real;
+use crate::mpfr::{MpfrShadow, Value, convert, fitted, measure};
 
 /// Number of bits by which two reals may be nearer than their nearest doubles, and some to spare.
 const MARGIN: f32 = 4.0;
 
 impl MpfrShadow {
     /// A comparison: does it come out as in the reals?
-    pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
+    pub(crate) fn compared(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
         let format = (x[0].format, x[1].format);
         let id = self.operations.at(site, What::Compare(predicate), format);
         self.operations[id].count += 1;
@@ -56,7 +56,7 @@ impl MpfrShadow {
     }
 
     /// The operand that is the smaller or larger of two for sure, in floats as in the reals: the result is that very number.
-    pub(super) fn selected(&self, lane: &Lane<'_, Value>) -> Option<usize> {
+    pub(crate) fn selected(&self, lane: &Lane<'_, Value>) -> Option<usize> {
         let (&[a, b], wants) = (lane.shadows, selects(lane.op)?) else { return None };
         let is_same = Source::of(lane, 0).is_same(&Source::of(lane, 1));
         let selected = if is_same || a.is_none() && b.is_none() {
@@ -106,7 +106,7 @@ impl MpfrShadow {
     }
 
     /// A conversion to an integer: is it the integer that the real would become?
-    pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
+    pub(crate) fn converted(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
         let id = self.operations.at(site, What::Integer(how), (x.format, x.format));
         self.operations[id].count += 1;
         let Some(shadow) = x.shadow.filter(|_| !self.ignores_decisions) else { return };
@@ -174,18 +174,18 @@ impl MpfrShadow {
     }
 
     fn rounded_to_integer(&self, x: &Float) -> Float {
-        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr.clone() };
+        let exact = crate::mpfr::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr.clone() };
         exact.round(x, Rounding::Current)
     }
 
     /// Counts a decision about something so close to where it changes that the reals cannot tell.
-    pub(super) fn undecided(&mut self, id: Id, x: &[Observed<'_, Value>]) {
+    pub(crate) fn undecided(&mut self, id: Id, x: &[Observed<'_, Value>]) {
         self.operations[id].unsettled += 1;
         self.note_decision(id, x, 1.0);
     }
 
     /// Counts a decision that the reals make otherwise, unless it is held back.
-    pub(super) fn flipped(&mut self, id: Id, x: &[Observed<'_, Value>]) {
+    pub(crate) fn flipped(&mut self, id: Id, x: &[Observed<'_, Value>]) {
         let worst = x.iter().filter_map(bits_off).fold(0.0, f64::max).exp2();
         self.note_decision(id, x, worst);
         if self.holds_back(id, x, worst) {
@@ -206,7 +206,7 @@ impl MpfrShadow {
     }
 
     /// Decisions that were held back count now, if they have to.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for deferred in self.confirmed_deferred() {
             let operation = &mut self.operations[deferred.id];
             operation.flips += deferred.error.count;
@@ -216,7 +216,7 @@ impl MpfrShadow {
     }
 
     /// Asks who made the operands of an operation wrong.
-    pub(super) fn answered_for(&mut self, id: Id, x: &[Observed<'_, Value>]) {
+    pub(crate) fn answered_for(&mut self, id: Id, x: &[Observed<'_, Value>]) {
         let mut causes = Vec::new();
         for seen in x {
             let (Some(shadow), Some(off)) = (seen.shadow, bits_off(seen)) else { continue };

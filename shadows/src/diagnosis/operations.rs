@@ -23,7 +23,7 @@ pub(crate) enum What {
 }
 
 /// The number of an operation in [`Operations`].
-pub(super) type Id = u32;
+pub(crate) type Id = u32;
 
 /// No operation: the end of a chain.
 const NONE: Id = Id::MAX;
@@ -33,36 +33,36 @@ const CAUSES: usize = 16;
 
 /// Sum, maximum and count of something.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     sum: f64,
     max: f64,
     /// Number of additions.
-    pub(super) count: u64,
+    pub(crate) count: u64,
 }
 
 impl Tally {
     /// Counts `x`.
-    pub(super) fn add(&mut self, x: f64) {
+    pub(crate) fn add(&mut self, x: f64) {
         self.sum += x;
         self.max = self.max.max(x);
         self.count += 1;
     }
 
     /// Mean and maximum; nothing where nothing was added.
-    pub(super) fn spread(&self) -> Option<Spread> {
+    pub(crate) fn spread(&self) -> Option<Spread> {
         (self.count > 0).then(|| Spread { mean: self.sum / self.count as f64, max: self.max })
     }
 }
 
 /// Error of results: the same of logarithms, of which only one has to be taken.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ErrorTally {
+pub(crate) struct ErrorTally {
     /// The product of all powers of two is `product · 2^exponent`, and `product` is from 1 to 2.
     product: f64,
     exponent: i64,
     most: f64,
     /// Number of executions counted.
-    pub(super) count: u64,
+    pub(crate) count: u64,
 }
 
 impl Default for ErrorTally {
@@ -74,7 +74,7 @@ impl Default for ErrorTally {
 impl ErrorTally {
     /// Counts an error of so many bits, given as a power of two.
     #[inline(always)]
-    pub(super) fn add(&mut self, power: f64) {
+    pub(crate) fn add(&mut self, power: f64) {
         const FRACTION: u64 = (1 << 52) - 1;
         let product = (self.product * power).to_bits();
         self.exponent += (product >> 52) as i64 - 1023;
@@ -84,7 +84,7 @@ impl ErrorTally {
     }
 
     /// Counts what another has counted.
-    pub(super) fn join(&mut self, other: &ErrorTally) {
+    pub(crate) fn join(&mut self, other: &ErrorTally) {
         let (count, most) = (self.count + other.count, self.most.max(other.most));
         self.add(other.product);
         self.exponent += other.exponent;
@@ -92,7 +92,7 @@ impl ErrorTally {
     }
 
     /// Mean and maximum in bits; nothing where nothing was counted.
-    pub(super) fn spread(&self) -> Option<Spread> {
+    pub(crate) fn spread(&self) -> Option<Spread> {
         let bits = self.exponent as f64 + self.product.log2();
         (self.count > 0).then(|| Spread { mean: bits / self.count as f64, max: self.most.log2() })
     }
@@ -100,21 +100,21 @@ impl ErrorTally {
 
 /// Effects of an operation on spots, in one role.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reach {
+pub(crate) struct Reach {
     /// Bits of error it accounts for of spots whose shares are not kept, added up.
     others: f64,
     /// Shares of the error of those spots.
-    pub(super) share: Tally,
+    pub(crate) share: Tally,
     /// The outputs among them.
-    pub(super) outputs: IndexSet,
+    pub(crate) outputs: IndexSet,
     /// Shares in the errors of these.
-    pub(super) shares: Shares,
+    pub(crate) shares: Shares,
 }
 
 impl Reach {
     /// Counts a spot that is off by so many bits, an output if it has an index; `share` is that of the operation in its
     /// error, signed.
-    pub(super) fn add(&mut self, bits: f64, share: f64, output: Option<u64>) {
+    pub(crate) fn add(&mut self, bits: f64, share: f64, output: Option<u64>) {
         self.share.add(share.abs());
         let is_kept = output.is_some_and(|index| {
             self.outputs.insert(index);
@@ -126,36 +126,36 @@ impl Reach {
     }
 
     /// Bits of error it accounts for, of all spots.
-    pub(super) fn contribution(&self) -> f64 {
+    pub(crate) fn contribution(&self) -> f64 {
         self.others + self.shares.weight()
     }
 
     /// Tells whether it mattered anywhere.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.share.count == 0
     }
 }
 
 /// Numbers of times that an operation introduced error, by kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LocalErrors {
+pub(crate) struct LocalErrors {
     /// A difference uncovered the rounding of its operands.
-    pub(super) cancellation: u64,
+    pub(crate) cancellation: u64,
     /// The result is beyond the format's range where the real is not infinite.
-    pub(super) overflow: u64,
+    pub(crate) overflow: u64,
     /// The result has lost bits at the lower end of the format's range.
-    pub(super) underflow: u64,
+    pub(crate) underflow: u64,
     /// NaN on one side.
-    pub(super) invalid: u64,
+    pub(crate) invalid: u64,
     /// Anything else.
-    pub(super) rounding: u64,
+    pub(crate) rounding: u64,
     /// Most bits that a cancellation took.
-    pub(super) bits_lost: f64,
+    pub(crate) bits_lost: f64,
 }
 
 impl LocalErrors {
     /// The commonest kind.
-    pub(super) fn kind(&self) -> FindingKind {
+    pub(crate) fn kind(&self) -> FindingKind {
         let kinds = [
             (self.rounding, FindingKind::Rounding),
             (self.overflow, FindingKind::Overflow),
@@ -169,54 +169,54 @@ impl LocalErrors {
 
 /// One operation of the program.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(crate) struct Operation {
     /// The instruction.
-    pub(super) site: Site,
+    pub(crate) site: Site,
     /// The operation.
-    pub(super) what: What,
+    pub(crate) what: What,
     /// Format of operands and result.
-    pub(super) formats: (Format, Format),
+    pub(crate) formats: (Format, Format),
     next: Id,
     /// Executions, those without shadows included.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// The ranges of operands in all executions.
-    pub(super) operands: [Ranges; MAX_OPERANDS],
+    pub(crate) operands: [Ranges; MAX_OPERANDS],
     /// Error of results, where there was a shadow.
-    pub(super) error: ErrorTally,
+    pub(crate) error: ErrorTally,
     /// Error of results where the operation itself was erroneous.
-    pub(super) erroneous: ErrorTally,
+    pub(crate) erroneous: ErrorTally,
     /// The error it introduced itself.
-    pub(super) local_error: ErrorTally,
+    pub(crate) local_error: ErrorTally,
     /// Of which kind.
-    pub(super) local_errors: LocalErrors,
+    pub(crate) local_errors: LocalErrors,
     /// Number of those with a shadow that were sums in which an addend left no trace.
-    pub(super) absorbed: u64,
+    pub(crate) absorbed: u64,
     /// Fewest significant bits that a real had left.
-    pub(super) least_significant: i32,
+    pub(crate) least_significant: i32,
     /// Results of which the reals could not tell whether they are zero, though the floats have errors that small.
-    pub(super) exhausted: u64,
+    pub(crate) exhausted: u64,
     /// The state of roundings that others may have put back.
-    pub(super) put_back: PutBack,
+    pub(crate) put_back: PutBack,
     /// The formula that it computes when it is erroneous.
-    pub(super) expression: Option<Box<Expression>>,
+    pub(crate) expression: Option<Box<Expression>>,
     /// The formula that it usually computes, from a few executions that left a shadow.
-    pub(super) usual: Option<Box<Expression>>,
+    pub(crate) usual: Option<Box<Expression>>,
     /// NaN and infinities that it bore …
-    pub(super) births: Births,
+    pub(crate) births: Births,
     /// … and spots that these reached.
-    pub(super) special: Reach,
+    pub(crate) special: Reach,
     /// Spots its own error reached.
-    pub(super) culprit: Reach,
+    pub(crate) culprit: Reach,
     /// Spots whose error grew here.
-    pub(super) amplified: Reach,
+    pub(crate) amplified: Reach,
     /// Spots its roundings reached.
-    pub(super) accumulated: Reach,
+    pub(crate) accumulated: Reach,
     /// Number of comparisons and conversions that the reals decided otherwise.
-    pub(super) flips: u64,
+    pub(crate) flips: u64,
     /// Number of comparisons and conversions that the reals could not decide.
-    pub(super) unsettled: u64,
+    pub(crate) unsettled: u64,
     /// The sites that made a comparison flip, or an operand leave the domain.
-    pub(super) causes: Vec<Site>,
+    pub(crate) causes: Vec<Site>,
 }
 
 impl Operation {
@@ -253,7 +253,7 @@ impl Operation {
 impl Operation {
     /// Counts an execution on two doubles, or on the first of them.
     #[inline(always)]
-    pub(super) fn counted(&mut self, arity: usize, [a, b]: [f64; 2]) {
+    pub(crate) fn counted(&mut self, arity: usize, [a, b]: [f64; 2]) {
         self.count += 1;
         self.operands[0].add(a);
         if arity == 2 {
@@ -262,12 +262,12 @@ impl Operation {
     }
 
     /// Tells whether it is of TABLE 1, and no decision.
-    pub(super) fn is_row(&self) -> bool {
+    pub(crate) fn is_row(&self) -> bool {
         matches!(self.what, What::Op(_))
     }
 
     /// Remembers a cause; a few tell enough.
-    pub(super) fn caused_by(&mut self, site: Site) {
+    pub(crate) fn caused_by(&mut self, site: Site) {
         if self.causes.len() < CAUSES && !self.causes.contains(&site) {
             self.causes.push(site);
         }
@@ -276,7 +276,7 @@ impl Operation {
 
 /// All operations met.
 #[derive(Debug, Default)]
-pub(super) struct Operations {
+pub(crate) struct Operations {
     /// First operation of each site: sites are numbered densely.
     by_site: Vec<Id>,
     all: Vec<Operation>,
@@ -285,7 +285,7 @@ pub(super) struct Operations {
 impl Operations {
     /// The operation `what` at `site`; an instruction may have several.
     #[inline(always)]
-    pub(super) fn at(&mut self, site: Site, what: What, formats: (Format, Format)) -> Id {
+    pub(crate) fn at(&mut self, site: Site, what: What, formats: (Format, Format)) -> Id {
         let index = site.bits() as usize;
         if index >= self.by_site.len() {
             self.by_site.resize(index + 1, NONE);
@@ -304,12 +304,12 @@ impl Operations {
     }
 
     /// All of them, to be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Operation> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Operation> {
         self.all.iter_mut()
     }
 
     /// All of them.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Operation> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Operation> {
         self.all.iter()
     }
 }

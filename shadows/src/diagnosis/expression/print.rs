@@ -10,7 +10,7 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 use super::{Expression, Term, What};
 
 /// The name of the variable that appears as number `place`.
-pub(super) fn name(place: usize) -> String {
+pub(crate) fn name(place: usize) -> String {
     const NAMES: [&str; 6] = ["x", "y", "z", "u", "v", "w"];
     NAMES.get(place).map_or_else(|| format!("x{}", place - NAMES.len() + 1), |&name| name.to_owned())
 }
@@ -27,22 +27,22 @@ enum Binding {
 
 impl Expression {
     /// Infix, for people.
-    pub(in super::super) fn infix(&self) -> String {
+    pub(crate) fn infix(&self) -> String {
         self.infix_of_term(&self.root)
     }
 
     /// Infix text of `term`, whose variables are those of this expression and have their names.
-    pub(in super::super) fn infix_of_term(&self, term: &Term) -> String {
+    pub(crate) fn infix_of_term(&self, term: &Term) -> String {
         self.infix_of(term, &self.order()).0
     }
 
     /// As FPCore, called `title`, for values in `ranges`; FPCore has no comparison that tells all relations apart.
-    pub(in super::super) fn fpcore(&self, title: &str, ranges: &[VariableRange]) -> Option<String> {
+    pub(crate) fn fpcore(&self, title: &str, ranges: &[VariableRange]) -> Option<String> {
         self.fpcore_of_term(&self.root, title, ranges)
     }
 
     /// FPCore of `term`, whose variables are those of this expression.
-    pub(in super::super) fn fpcore_of_term(
+    pub(crate) fn fpcore_of_term(
         &self,
         term: &Term,
         title: &str,

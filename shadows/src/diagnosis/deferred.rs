@@ -10,8 +10,8 @@ use shadowgrind_core::shadow::Observed;
 
 use super::blame::Part;
 use super::operations::{ErrorTally, Id};
-use super::real::Real;
-use super::{MpfrShadow, Value};
+use crate::mpfr::real::Real;
+use crate::mpfr::{MpfrShadow, Value};
 
 /// Decisions held back at most, those of the same operations counted once.
 const MOST: usize = 256;
@@ -20,7 +20,7 @@ const MINOR: f64 = 1e-6;
 
 /// State of a rounding that a later operation may put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PutBack {
+pub(crate) enum PutBack {
     /// It was not.
     Never,
     /// In an exact sum.
@@ -31,9 +31,9 @@ pub(super) enum PutBack {
 
 /// Decisions of one comparison about roundings of the same operations.
 #[derive(Debug)]
-pub(super) struct Deferred {
+pub(crate) struct Deferred {
     /// The comparison.
-    pub(super) id: Id,
+    pub(crate) id: Id,
     /// Whose roundings.
     operations: Vec<Id>,
     /// True if nothing that is compared is zero in the reals: what decides is not rounding errors alone.
@@ -41,12 +41,12 @@ pub(super) struct Deferred {
     /// The operands of the first comparison.
     operands: Vec<(Format, u128, Option<Real>)>,
     /// The error of the comparison, every time.
-    pub(super) error: ErrorTally,
+    pub(crate) error: ErrorTally,
 }
 
 impl Deferred {
     /// The operands of the first comparison.
-    pub(super) fn seen(&self) -> Vec<Observed<'_, Value>> {
+    pub(crate) fn seen(&self) -> Vec<Observed<'_, Value>> {
         let operands = self.operands.iter();
         operands
             .map(|&(format, bits, ref shadow)| Observed { format, bits, shadow: shadow.as_ref() })
@@ -56,7 +56,7 @@ impl Deferred {
 
 impl MpfrShadow {
     /// Holds a decision back that is wrong by so many bits, as a power of two, if it is known whose roundings it is about.
-    pub(super) fn holds_back(&mut self, id: Id, x: &[Observed<'_, Value>], power: f64) -> bool {
+    pub(crate) fn holds_back(&mut self, id: Id, x: &[Observed<'_, Value>], power: f64) -> bool {
         let Some((operations, is_mixed)) = roundings_seen(x) else { return false };
         let is_same = |deferred: &&mut Deferred| {
             (deferred.id, deferred.is_mixed) == (id, is_mixed) && deferred.operations == operations
@@ -77,7 +77,7 @@ impl MpfrShadow {
 
     /// Holds a decision back about floats of which nobody knows whose roundings they are, if one of the same operation was held back
     /// of which that was known.
-    pub(super) fn doubts_again(&mut self, id: Id, x: &[Observed<'_, Value>]) -> bool {
+    pub(crate) fn doubts_again(&mut self, id: Id, x: &[Observed<'_, Value>]) -> bool {
         let known = roundings_seen(x).is_some();
         let Some(deferred) = self.deferred.iter_mut().find(|deferred| deferred.id == id).filter(|_| !known)
         else {
@@ -88,7 +88,7 @@ impl MpfrShadow {
     }
 
     /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
-    pub(super) fn confirmed_deferred(&mut self) -> Vec<Deferred> {
+    pub(crate) fn confirmed_deferred(&mut self) -> Vec<Deferred> {
         let mut deferred = std::mem::take(&mut self.deferred);
         deferred.retain(|deferred| {
             let least = if deferred.is_mixed { PutBack::AsError } else { PutBack::Together };
@@ -99,7 +99,7 @@ impl MpfrShadow {
 
     /// Sees whether a sum of these floats puts back what was rounded off: it does where both carry roundings of one
     /// operation, of opposite signs, and one is nothing else, or the sum is exact.
-    pub(super) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&Real; 2]) {
+    pub(crate) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&Real; 2]) {
         let sign = match op {
             Op::Add => 1.0,
             Op::Sub => -1.0,

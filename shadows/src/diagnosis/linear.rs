@@ -5,26 +5,26 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::shadow::Lane;
 
-use super::exact::{residual_host, residuals_hold, to_f64};
 use super::unit::Unit;
+use crate::mpfr::exact::{residual_host, residuals_hold, to_f64};
 
 /// Operands, result and partial derivatives of an operation as the guest performed it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linear {
+pub(crate) struct Linear {
     /// The operands.
-    pub(super) x: [f64; MAX_OPERANDS],
+    pub(crate) x: [f64; MAX_OPERANDS],
     /// The result.
-    pub(super) r: f64,
+    pub(crate) r: f64,
     /// The derivative with respect to each operand that has a shadow.
-    pub(super) partials: [f64; MAX_OPERANDS],
+    pub(crate) partials: [f64; MAX_OPERANDS],
     /// The contribution of the operation's own rounding to the error, where TABLE 1's residual tells.
-    pub(super) own: Option<f64>,
+    pub(crate) own: Option<f64>,
 }
 
 impl Linear {
     /// The floats of `lane`.
     #[inline(always)]
-    pub(super) fn new<V>(lane: &Lane<'_, V>) -> Linear {
+    pub(crate) fn new<V>(lane: &Lane<'_, V>) -> Linear {
         let mut x = [0.0; MAX_OPERANDS];
         for (x, &bits) in x.iter_mut().zip(lane.x) {
             *x = to_f64(lane.from, bits);
@@ -35,7 +35,7 @@ impl Linear {
     /// True if the result is exact, by the residual; `None` where that does not tell: 80-bit lanes, library
     /// functions, numbers near the ends of the range. Keeps the residual.
     #[inline(always)]
-    pub(super) fn is_exact<V>(&mut self, lane: &Lane<'_, V>) -> Option<bool> {
+    pub(crate) fn is_exact<V>(&mut self, lane: &Lane<'_, V>) -> Option<bool> {
         if !residuals_hold(lane.from, lane.to, &self.x, self.r) {
             return None;
         }
@@ -50,7 +50,7 @@ impl Linear {
 
     /// Finds the partials. For sums, the commonest of all, without the table's detour.
     #[inline(always)]
-    pub(super) fn differentiate(&mut self, op: Op, arity: usize) {
+    pub(crate) fn differentiate(&mut self, op: Op, arity: usize) {
         match op {
             Op::Add => self.partials = [1.0, 1.0, 0.0],
             Op::Sub => self.partials = [1.0, -1.0, 0.0],
@@ -68,18 +68,18 @@ impl Linear {
 
     /// Factor that makes amounts of operand `index`, in its unit, amounts of the result in that of the result.
     #[inline(always)]
-    pub(super) fn factor(&self, index: usize, from: Unit, to: Unit) -> f64 {
+    pub(crate) fn factor(&self, index: usize, from: Unit, to: Unit) -> f64 {
         self.partials[index] * from.size / to.size
     }
 
     /// Growth of a relative error of operand `index`: log₂ of the operation's condition number.
     #[inline(always)]
-    pub(super) fn gain(&self, index: usize) -> f64 {
+    pub(crate) fn gain(&self, index: usize) -> f64 {
         log2(self.partials[index] * self.x[index]) - log2(self.r)
     }
 
     /// Half a unit in the last place of the result: no rounding to nearest adds more.
-    pub(super) fn half_ulp(&self, format: Format) -> f64 {
+    pub(crate) fn half_ulp(&self, format: Format) -> f64 {
         let exponent = exponent(self.r).max(-1022) - format.precision() as i32;
         2f64.powi(exponent.max(-1074))
     }
@@ -87,12 +87,12 @@ impl Linear {
 
 /// log₂ |x|, linear between powers of two: off by 0.09 at most, and the same for the same number. −1023 for zero.
 #[inline(always)]
-pub(super) fn log2(x: f64) -> f64 {
+pub(crate) fn log2(x: f64) -> f64 {
     (x.to_bits() & (u64::MAX >> 1)) as f64 * (0.5f64).powi(52) - 1023.0
 }
 
 /// ⌊log₂ |x|⌋; for subnormal numbers and zero the least.
 #[inline(always)]
-pub(super) fn exponent(x: f64) -> i32 {
+pub(crate) fn exponent(x: f64) -> i32 {
     (x.to_bits() >> 52 & 0x7ff) as i32 - 1023
 }

@@ -18,27 +18,27 @@ const GAINS: usize = 2;
 
 /// Part of an error, float less real, in the unit of what it is part of: see [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Who made it.
-    pub(super) operation: Id,
+    pub(crate) operation: Id,
     /// The size of the rounding; infinite where it is beyond measure.
-    pub(super) amount: f64,
+    pub(crate) amount: f64,
 }
 
 /// `amount`, or infinity if it is beyond measure and stays so: 0 · ∞, ∞ − ∞.
 #[inline(always)]
-pub(super) fn known(amount: f64) -> f64 {
+pub(crate) fn known(amount: f64) -> f64 {
     if amount.is_nan() { f64::INFINITY } else { amount }
 }
 
 /// `amount`, or the largest that is measured where there is no sign beyond measure.
-pub(super) fn measurable(amount: f64) -> f64 {
+pub(crate) fn measurable(amount: f64) -> f64 {
     if amount.is_finite() { amount } else { f64::INFINITY }
 }
 
 /// Adds parts to a list, by operation. Lists of values that are made from each other have the same order mostly, so
 /// that the place after the one last found is looked at first.
-pub(super) fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
+pub(crate) fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
     let mut next = 0;
     for Part { operation, amount } in others {
         let here = parts.get(next).is_some_and(|part| part.operation == operation);
@@ -54,7 +54,7 @@ pub(super) fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>)
 }
 
 /// The largest first; ties by operation, so that runs are alike.
-pub(super) fn compare(a: &Part, b: &Part) -> Ordering {
+pub(crate) fn compare(a: &Part, b: &Part) -> Ordering {
     b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
 }
 
@@ -215,10 +215,10 @@ impl<const GROUPS: usize> Merged<GROUPS> {
 }
 
 impl Roundings {
-    pub(super) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
+    pub(crate) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
 
     /// Those of the operands, each with the factor that makes its amounts the result's, and a new one.
-    pub(super) fn combine<const GROUPS: usize>(
+    pub(crate) fn combine<const GROUPS: usize>(
         operands: [(&Roundings, f32); GROUPS],
         own: (Id, f32),
         unit: Unit,
@@ -229,7 +229,7 @@ impl Roundings {
 
     /// Contribution of the largest part to a result, with that factor, whatever its sign.
     #[inline(always)]
-    pub(super) fn brought(&self, factor: f32) -> f32 {
+    pub(crate) fn brought(&self, factor: f32) -> f32 {
         (f32::from_bits(self.amounts[0]) * factor).abs()
     }
 
@@ -242,17 +242,17 @@ impl Roundings {
 
     /// Of which unit amounts are: see [`Unit`].
     #[inline(always)]
-    pub(super) fn mark(&self) -> u32 {
+    pub(crate) fn mark(&self) -> u32 {
         self.amounts[ROUNDINGS]
     }
 
     /// Unit of the amounts; `x` is the float.
-    pub(super) fn unit(&self, x: f64) -> Unit {
+    pub(crate) fn unit(&self, x: f64) -> Unit {
         Unit::marked(self.mark(), x)
     }
 
     /// Those of ±2^power times the value, and whether the signs of parts turned over.
-    pub(super) fn scaled(&self, negate: bool, power: i32) -> (Roundings, bool) {
+    pub(crate) fn scaled(&self, negate: bool, power: i32) -> (Roundings, bool) {
         let Roundings { operations, amounts: [a, b, c, mark] } = *self;
         if mark == 0 {
             return (*self, false);
@@ -263,12 +263,12 @@ impl Roundings {
     }
 
     /// The parts that are not nothing.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Part> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Part> {
         self.all().filter(|part| part.amount != 0.0)
     }
 
     /// All parts, those too that have cancelled.
-    pub(super) fn all(&self) -> impl Iterator<Item = Part> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Part> {
         let part = |(&operation, &amount): (&u32, &u32)| Part {
             operation,
             amount: f64::from(f32::from_bits(amount)),
@@ -279,7 +279,7 @@ impl Roundings {
 }
 
 /// A factor for amounts.
-pub(super) fn narrow(factor: f64) -> f32 {
+pub(crate) fn narrow(factor: f64) -> f32 {
     // Nothing stays nothing.
     (factor as f32).clamp(f32::MIN, f32::MAX)
 }
@@ -287,18 +287,18 @@ pub(super) fn narrow(factor: f64) -> f32 {
 /// Operations at which relative error grew most, in bits: signed, as one turn of a loop may lose what the last has
 /// gained.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Amplifications {
+pub(crate) struct Amplifications {
     operations: [Id; GAINS],
     /// The bits of how many bits, an `f32`: choices between words are no branches, as those between floats are.
     amounts: [u32; GAINS],
 }
 
 impl Amplifications {
-    pub(super) const NONE: Amplifications = Amplifications { operations: [0; GAINS], amounts: [0; GAINS] };
+    pub(crate) const NONE: Amplifications = Amplifications { operations: [0; GAINS], amounts: [0; GAINS] };
 
     /// These, after `operation` made the error grow by `bits`.
     #[inline(always)]
-    pub(super) fn with(&self, operation: Id, bits: f64) -> Amplifications {
+    pub(crate) fn with(&self, operation: Id, bits: f64) -> Amplifications {
         let size = |amount: u32| amount & (u32::MAX >> 1);
         let gained = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
         let ([first, second], [x, y]) = (self.operations, self.amounts);
@@ -323,7 +323,7 @@ impl Amplifications {
     }
 
     /// The operations and how many bits each gained.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Id, f64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Id, f64)> {
         let amount = |bits| f64::from(f32::from_bits(bits));
         self.operations.iter().zip(&self.amounts).map(move |(&operation, &bits)| (operation, amount(bits)))
     }

@@ -11,16 +11,16 @@ mod samples;
 use shadowgrind_core::findings::VariableRange;
 use shadowgrind_core::format::Format;
 
-use super::exact::to_f64;
 use super::history::{History, Made, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
-pub(super) use print::{function, symbol};
+use crate::mpfr::exact::to_f64;
+pub(crate) use print::{function, symbol};
 use samples::Samples;
 
 /// Part of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Term {
+pub(crate) enum Term {
     /// An operation.
     Op {
         /// The one it was the first time; others at other sites may do the same.
@@ -55,7 +55,7 @@ struct Variable {
 
 /// Formula that an operation computes.
 #[derive(Clone, Debug)]
-pub(super) struct Expression {
+pub(crate) struct Expression {
     root: Term,
     variables: Vec<Variable>,
     /// Two to the bits of the worst execution.
@@ -67,18 +67,18 @@ pub(super) struct Expression {
 
 /// Context in which executions are looked up.
 #[derive(Clone, Copy)]
-pub(super) struct Trace<'a> {
+pub(crate) struct Trace<'a> {
     /// The history, which knows the operations that made operands.
-    pub(super) history: &'a History,
+    pub(crate) history: &'a History,
     /// The operations by number.
-    pub(super) operations: &'a Operations,
+    pub(crate) operations: &'a Operations,
     /// The depth of the expression, in operations.
-    pub(super) depth: u32,
+    pub(crate) depth: u32,
     /// True if what a loop carries is followed into the turns before: an operand that an operation made which is on the
     /// way to it already.
-    pub(super) loops: bool,
+    pub(crate) loops: bool,
     /// The root.
-    pub(super) root: Id,
+    pub(crate) root: Id,
 }
 
 /// Operations an expression has at most: one of great depth is not read by anyone.
@@ -141,14 +141,14 @@ impl Builder<'_> {
 impl Expression {
     /// Expression of one execution: the trace's root computed it from `operands`, with error of so many bits, as a
     /// power of two.
-    pub(super) fn new(trace: Trace<'_>, operands: &[Source], power: f64) -> Expression {
+    pub(crate) fn new(trace: Trace<'_>, operands: &[Source], power: f64) -> Expression {
         let mut builder = Builder { trace, left: LARGEST };
         let root = builder.term(&Path::root(trace.root), operands);
         Expression { root, variables: Vec::new(), worst: power, left: builder.left, samples: Samples::one() }
     }
 
     /// Makes it fit another execution.
-    pub(super) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], power: f64) {
+    pub(crate) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], power: f64) {
         self.fit(trace, operands);
         let worst = power > self.worst;
         for variable in &mut self.variables {
@@ -163,7 +163,7 @@ impl Expression {
     }
 
     /// Generalises the expression by an execution, without counting it as erroneous.
-    pub(super) fn fit(&mut self, trace: Trace<'_>, operands: &[Source]) {
+    pub(crate) fn fit(&mut self, trace: Trace<'_>, operands: &[Source]) {
         let (variables, left) = (&mut self.variables, &mut self.left);
         let mut walk = Walk { trace, variables, changed: Vec::new(), left };
         walk.variables.iter_mut().for_each(|variable| variable.now = None);
@@ -176,12 +176,12 @@ impl Expression {
     }
 
     /// The expression itself.
-    pub(super) fn root(&self) -> &Term {
+    pub(crate) fn root(&self) -> &Term {
         &self.root
     }
 
     /// Values of the variables in some executions, by number.
-    pub(super) fn samples(&self) -> &[Vec<f64>] {
+    pub(crate) fn samples(&self) -> &[Vec<f64>] {
         self.samples.kept()
     }
 
@@ -196,7 +196,7 @@ impl Expression {
     }
 
     /// Ranges of the variables; if the executions it was made from were erroneous, also the ranges of the erroneous ones.
-    pub(super) fn ranges(&self, operations: &Operations, at_fault: bool) -> Vec<VariableRange> {
+    pub(crate) fn ranges(&self, operations: &Operations, at_fault: bool) -> Vec<VariableRange> {
         let range = |(place, number): (usize, usize)| {
             let variable = &self.variables[number];
             let mut all = variable.erroneous;

@@ -10,27 +10,27 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
-use super::exact::to_f64;
 use super::linear::{Linear, exponent};
-use super::number::RealNumber;
 use super::operations::LocalErrors;
-use super::reals::Mpfr;
 use super::special::{self, is_infinite};
-use super::{Value, convert, measure};
+use crate::mpfr::exact::to_f64;
+use crate::mpfr::number::RealNumber;
+use crate::mpfr::reals::Mpfr;
+use crate::mpfr::{Value, convert, measure};
 
 /// From which error on something counts as wrong.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Threshold {
+pub(crate) struct Threshold {
     /// Above so many bits …
-    pub(super) bits: f64,
+    pub(crate) bits: f64,
     /// … and two to that, …
     power: f64,
     /// … which is more than so many floats away.
-    pub(super) floats: u64,
+    pub(crate) floats: u64,
 }
 
 impl Threshold {
-    pub(super) fn new(bits: f64) -> Threshold {
+    pub(crate) fn new(bits: f64) -> Threshold {
         let power = bits.exp2();
         Threshold { bits, power, floats: (power - 1.0) as u64 }
     }
@@ -38,25 +38,25 @@ impl Threshold {
 
 /// An operation's own error in one execution.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LocalError {
+pub(crate) struct LocalError {
     /// Of which kind.
-    pub(super) kind: Kind,
+    pub(crate) kind: Kind,
     /// Two to the bits of local error.
-    pub(super) power: f64,
+    pub(crate) power: f64,
     /// Float less real that it introduces; infinite where it is beyond measure.
-    pub(super) amount: f64,
+    pub(crate) amount: f64,
 }
 
 impl LocalError {
     /// Tells whether anything is off: NaN and infinities may be what the reals have, too.
-    pub(super) fn is_error(&self) -> bool {
+    pub(crate) fn is_error(&self) -> bool {
         self.power > 1.0
     }
 }
 
 /// Kinds of local errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// So many leading bits of the operands went.
     Cancellation(f64),
     /// Beyond the format's range.
@@ -71,7 +71,7 @@ pub(super) enum Kind {
 
 impl LocalErrors {
     /// Counts a local error.
-    pub(super) fn count(&mut self, local_error: &LocalError) {
+    pub(crate) fn count(&mut self, local_error: &LocalError) {
         match local_error.kind {
             Kind::Cancellation(lost) => {
                 self.cancellation += 1;
@@ -86,24 +86,24 @@ impl LocalErrors {
 }
 
 /// An operation and what came of it in the reals.
-pub(super) struct Outcome<'a> {
+pub(crate) struct Outcome<'a> {
     /// The operation.
-    pub(super) lane: &'a Lane<'a, Value>,
+    pub(crate) lane: &'a Lane<'a, Value>,
     /// Its floats.
-    pub(super) linear: &'a Linear,
+    pub(crate) linear: &'a Linear,
     /// Its real result …
-    pub(super) value: &'a RealNumber,
+    pub(crate) value: &'a RealNumber,
     /// … and that rounded to the result's format.
-    pub(super) rounded: u128,
+    pub(crate) rounded: u128,
     /// Distance of the result from that, in floats.
-    pub(super) floats: f64,
+    pub(crate) floats: f64,
 }
 
 impl Outcome<'_> {
     /// Local error of the operation, if that, and the error of its result, is above `threshold` bits, or if it left the
     /// format's range.
     #[inline(always)]
-    pub(super) fn local_error(&self, reals: &Mpfr, threshold: Threshold) -> Option<LocalError> {
+    pub(crate) fn local_error(&self, reals: &Mpfr, threshold: Threshold) -> Option<LocalError> {
         // What most executions are: a normal number of little error.
         let normal = self.linear.r.is_finite() && !is_tiny(self.lane.to, self.linear.r);
         if self.floats <= threshold.floats as f64 && normal && self.value.is_finite() {
@@ -140,7 +140,7 @@ impl Outcome<'_> {
 
     /// Local error above `threshold` bits of an operation that gives `local` in floats, on its operands' reals
     /// correctly rounded, if the error of its result is above that, too.
-    pub(super) fn ordinary_error(&self, local: u128, threshold: Threshold) -> Option<LocalError> {
+    pub(crate) fn ordinary_error(&self, local: u128, threshold: Threshold) -> Option<LocalError> {
         let floats = measure::floats_between(self.lane.to, local, self.rounded);
         let power = measure::error_power(self.lane.to, floats);
         (power > threshold.power).then(|| LocalError { kind: self.kind(), power, amount: self.amount(local) })
@@ -234,7 +234,7 @@ impl Outcome<'_> {
 }
 
 /// Zero or subnormal.
-pub(super) fn is_tiny(format: Format, x: f64) -> bool {
+pub(crate) fn is_tiny(format: Format, x: f64) -> bool {
     match format {
         Format::F16 => x.abs() < f64::exp2(-14.0),
         Format::F32 => x.abs() < f64::from(f32::MIN_POSITIVE),

@@ -13,7 +13,7 @@ use crate::remedies::{Finder, Problem, Tree};
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Looks for remedies of findings that have an expression, those first that matter most.
-pub(super) fn find(findings: &mut [(Finding, Option<&Expression>)]) {
+pub(crate) fn find(findings: &mut [(Finding, Option<&Expression>)]) {
     let mut order: Vec<usize> = (0..findings.len()).filter(|&at| findings[at].1.is_some()).collect();
     if order.is_empty() {
         return;
@@ -72,7 +72,7 @@ fn tree(term: &Term, expected: Format) -> Option<Tree> {
     match term {
         Term::Variable(number) => Some(Tree::Variable(*number)),
         Term::Constant { format, bits } => {
-            (*format == expected).then(|| Tree::Constant(super::exact::to_f64(*format, *bits)))
+            (*format == expected).then(|| Tree::Constant(crate::mpfr::exact::to_f64(*format, *bits)))
         }
         Term::Op { what: What::Op(op), format, args, .. } if *format == expected => {
             let args: Option<Vec<Tree>> = args.iter().map(|arg| tree(arg, expected)).collect();

@@ -1,14 +1,14 @@
 //! Inputs that an expression was computed on: a few of them, whatever number there were.
 
-use super::super::exact::to_f64;
 use super::{Term, Variable};
+use crate::mpfr::exact::to_f64;
 
 /// Executions that are kept.
 const MOST: usize = 256;
 
 /// Values of an expression's variables, by number; of those that it has no more, anything.
 #[derive(Clone, Debug)]
-pub(super) struct Samples {
+pub(crate) struct Samples {
     kept: Vec<Vec<f64>>,
     /// The number of all there were.
     seen: u64,
@@ -18,18 +18,18 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Of an expression without variables: nothing has to be said of its only execution.
-    pub(super) fn one() -> Samples {
+    pub(crate) fn one() -> Samples {
         Samples { kept: vec![Vec::new()], seen: 1, state: 1 }
     }
 
     /// Those that are kept.
-    pub(super) fn kept(&self) -> &[Vec<f64>] {
+    pub(crate) fn kept(&self) -> &[Vec<f64>] {
         &self.kept
     }
 
     /// Variables were added in place of terms: they had the values of those. That of an operation is not known any more,
     /// and what is not known is not kept.
-    pub(super) fn extend(&mut self, changed: &[(Term, u128, usize)]) {
+    pub(crate) fn extend(&mut self, changed: &[(Term, u128, usize)]) {
         for (term, _, number) in changed {
             match term {
                 Term::Op { .. } | Term::Below(..) => self.kept.clear(),
@@ -45,7 +45,7 @@ impl Samples {
     }
 
     /// One more, each of all so far being kept with the same probability (Vitter 1985, algorithm R).
-    pub(super) fn add(&mut self, variables: &[Variable]) {
+    pub(crate) fn add(&mut self, variables: &[Variable]) {
         self.seen += 1;
         // Knuth's MMIX generator.
         self.state = self.state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

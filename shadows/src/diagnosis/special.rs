@@ -12,28 +12,28 @@ use super::blame::Part;
 use super::influences::Influences;
 use super::linear::Linear;
 use super::local_error::{Kind, LocalError};
-use super::number::RealNumber;
 use super::operations::Id;
-use super::real::Real;
-use super::{MpfrShadow, Value};
+use crate::mpfr::number::RealNumber;
+use crate::mpfr::real::Real;
+use crate::mpfr::{MpfrShadow, Value};
 
 /// NaN and infinities that an operation bore.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Births {
+pub(crate) struct Births {
     /// Number of births.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// The first.
-    pub(super) witness: Option<Box<Witness>>,
+    pub(crate) witness: Option<Box<Witness>>,
 }
 
 /// Tells whether a float is NaN or infinite.
-pub(super) fn is_special(format: Format, bits: u128) -> bool {
+pub(crate) fn is_special(format: Format, bits: u128) -> bool {
     !matches!(format.decode(bits), Number::Finite { .. })
 }
 
 /// Tells whether a float is infinite. Numbers of 80 bits may be where a double is.
 #[inline(always)]
-pub(super) fn is_infinite(format: Format, bits: u128) -> bool {
+pub(crate) fn is_infinite(format: Format, bits: u128) -> bool {
     match format {
         Format::F64 => f64::from_bits(bits as u64).is_infinite(),
         _ => matches!(format.decode(bits), Number::Infinite { .. }),
@@ -50,7 +50,7 @@ fn is_first(lane: &Lane<'_, Value>, is: fn(Format, u128) -> bool) -> bool {
 }
 
 /// Tells whether a result is NaN of operands that are not.
-pub(super) fn is_nan_born(lane: &Lane<'_, Value>) -> bool {
+pub(crate) fn is_nan_born(lane: &Lane<'_, Value>) -> bool {
     is_first(lane, is_nan)
 }
 
@@ -64,7 +64,7 @@ impl MpfrShadow {
     /// Looks at a result that may be NaN or infinite. Where it is, and is the same in the reals, its shadow, of which
     /// there is none if nobody has borne it, as of a constant.
     #[inline(always)]
-    pub(super) fn special(
+    pub(crate) fn special(
         &mut self,
         id: Id,
         lane: &Lane<'_, Value>,

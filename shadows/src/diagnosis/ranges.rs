@@ -4,7 +4,7 @@ use shadowgrind_core::findings::Interval;
 
 /// At most a negative and a non-negative interval; NaN is nowhere.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     /// Of values without a sign, and of those with one.
     sides: [Side; 2],
 }
@@ -28,7 +28,7 @@ impl Default for Ranges {
 impl Ranges {
     /// Extends the ranges to `x`.
     #[inline(always)]
-    pub(super) fn add(&mut self, x: f64) {
+    pub(crate) fn add(&mut self, x: f64) {
         let bits = x.to_bits();
         let side = &self.sides[(bits >> 63) as usize];
         // Most are within: nothing has to be written.
@@ -54,7 +54,7 @@ impl Ranges {
     }
 
     /// Extends the ranges to those of `other`.
-    pub(super) fn join(&mut self, other: &Ranges) {
+    pub(crate) fn join(&mut self, other: &Ranges) {
         for interval in other.intervals() {
             self.add(interval.min);
             self.add(interval.max);
@@ -62,7 +62,7 @@ impl Ranges {
     }
 
     /// The intervals that are not empty, the negative first.
-    pub(super) fn intervals(&self) -> Vec<Interval> {
+    pub(crate) fn intervals(&self) -> Vec<Interval> {
         let interval = |side: &Side| {
             let [a, b] = [side.least, side.least + side.span].map(f64::from_bits);
             Interval { min: a.min(b), max: a.max(b) }
