@@ -303,7 +303,7 @@ pub enum Capture {
 pub struct Lowered {
     /// Number of memory operands.
     pub addresses: u8,
-    /// What its sums are meant for.
+    /// Purpose of its sums.
     pub sums: Sums,
     /// The format of which its result is a float, if it is known to be one of which a part is changed.
     pub whole: Option<Format>,

@@ -81,7 +81,7 @@ pub struct Adjoint {
     budget: bool,
     /// Operations whose rounding is not known.
     unknown_roundings: u64,
-    /// What sums are meant for.
+    /// Purpose of sums.
     sums: Sums,
     /// Shadows that were lost, by place and reason.
     lost: HashMap<(Site, &'static str), u64>,

@@ -83,7 +83,7 @@ fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -
 /// Derivatives as a shadow: a number beside each float.
 #[derive(Clone, Debug, Default)]
 pub struct Dot {
-    /// What sums are meant for.
+    /// Purpose of sums.
     sums: Sums,
     /// Results of operations with derivatives, as far as that is kept.
     trace: Option<Vec<Traced>>,

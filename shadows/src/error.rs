@@ -63,7 +63,7 @@ pub struct ErrorShadow {
     reals: Mpfr,
     /// Rounding modes of x87's instructions and of all others.
     rounding: [Rounding; 2],
-    /// What sums are meant for.
+    /// Purpose of sums.
     sums: Sums,
     /// True if what is decided now is about how numbers are written.
     ignores_decisions: bool,

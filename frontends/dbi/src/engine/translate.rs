@@ -142,7 +142,7 @@ impl Translator {
         }
     }
 
-    /// What the instruction at guest address `pc` is meant for, if it is a sum, as far as was seen when its block was made last.
+    /// Purpose of the instruction at guest address `pc`, if it is a sum, as far as was seen when its block was made last.
     pub(crate) fn sums(&self, pc: u64) -> Sums {
         self.sums.get(&pc).copied().unwrap_or_default()
     }

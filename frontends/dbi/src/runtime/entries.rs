@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub(super) bytes: [u8; LONGEST],
     pub(super) insn: Instruction,
     pub(super) lowering: Lowering,
-    /// What it is meant for, if it is a sum.
+    /// Purpose of it, if it is a sum.
     pub(super) sums: Sums,
     /// Part of a float that it changes.
     pub(super) whole: Option<Whole>,

@@ -111,7 +111,7 @@ impl Superblock {
         }
     }
 
-    /// What the instruction at `pc` is meant for, if it is a sum.
+    /// Purpose of the instruction at `pc`, if it is a sum.
     pub(crate) fn sums(&self, pc: u64) -> Sums {
         self.sums.iter().find(|(at, _)| *at == pc).map(|&(_, sums)| sums).unwrap_or_default()
     }
