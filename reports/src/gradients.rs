@@ -101,9 +101,10 @@ pub(crate) fn table(document: &Document<'_>, answers: &Answers) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// The largest components of a row, NaN first: names and numbers.
+/// The largest components of a row, NaN first: names and numbers. Components that are zero are counted, not named.
 fn largest(document: &Document<'_>, answers: &Answers, row: &Row) -> [Cell; 2] {
-    let mut order: Vec<usize> = (0..row.values.len()).collect();
+    let mut order: Vec<usize> = (0..row.values.len()).filter(|&n| row.values[n] != 0.0).collect();
+    let (smaller, zero) = (order.len().saturating_sub(LARGEST), row.values.len() - order.len());
     let size = |&n: &usize| {
         let size = row.values[n].abs();
         if size.is_nan() { f64::INFINITY } else { size }
@@ -120,9 +121,10 @@ fn largest(document: &Document<'_>, answers: &Answers, row: &Row) -> [Cell; 2] {
         names.lines.push(name(document, answers, n as u64).into());
         numbers.lines.push(float(row.values[n].into()).into());
     }
-    let more = row.values.len() - shown;
-    if more > 0 {
-        names.lines.push(format!("… {} smaller", number(more as u64)).into());
+    for (count, what) in [(smaller, "smaller"), (zero, "zero")] {
+        if count > 0 {
+            names.lines.push(format!("… {} {what}", number(count as u64)).into());
+        }
     }
     [names, numbers]
 }

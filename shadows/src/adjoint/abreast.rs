@@ -204,6 +204,8 @@ impl<F: Flow> Room<F> {
         earlier.clear();
         earlier.resize(numbers, F::Cell::default());
         for n in (0..u64::from(head.iterations)).rev() {
+            let first = head.number + n * u64::from(head.numbers);
+            let own = first..first + u64::from(head.numbers);
             std::mem::swap(&mut self.cells, &mut earlier);
             earlier.clear();
             earlier.resize(numbers, F::Cell::default());
@@ -218,7 +220,11 @@ impl<F: Flow> Room<F> {
                 let to = match *whereabouts {
                     Whereabouts::Own { place, before: 0 } => &mut self.cells[place],
                     Whereabouts::Own { place, before: 1 } if n > 0 => &mut earlier[place],
-                    _ => cells.at(loops.number(head, operand, n)),
+                    // Numbers that do not advance with the iterations may now and then be of the same one, whose cells were read.
+                    _ => match loops.number(head, operand, n) {
+                        number if own.contains(&number) => &mut self.cells[(number - own.start) as usize],
+                        number => cells.at(number),
+                    },
                 };
                 F::add(to, loops.partial(head, operand, n), &cell);
             }

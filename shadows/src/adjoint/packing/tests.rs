@@ -34,6 +34,8 @@ enum Cells {
     Edged(u64, u64, u64),
     /// The result that was so many numbers before.
     Recent(u64),
+    /// Results of up to so many numbers before, of the iteration itself or others.
+    Near(u64),
     /// Numbers below this.
     Irregular(u64),
     /// Now and then inactive.
@@ -47,7 +49,8 @@ impl Cells {
         let scale = if format == Format::F32 { (random.below(2) == 0, 0) } else { (random.below(2) == 0, 3) };
         match random.below(20) {
             18.. => Cells::Edged(1 + random.below(before / 2), random.below(3), random.below(40)),
-            12.. => Cells::Recent(1 + random.below(24)),
+            13.. => Cells::Recent(1 + random.below(24)),
+            12 => Cells::Near(2 + random.below(30)),
             0 | 1 => Cells::Inactive,
             2 => Cells::Irregular(before),
             3 => Cells::Changing(before),
@@ -69,6 +72,7 @@ impl Cells {
             Cells::Edged(_, _, edge) if edge == iteration => of(1 + edge, (false, 0)),
             Cells::Edged(first, step, _) => of(first + iteration * step, (false, 0)),
             Cells::Recent(distance) => of(number - distance, (false, 0)),
+            Cells::Near(reach) => of(number - 1 - random.below(reach), (false, 0)),
             Cells::Irregular(limit) => of(1 + random.below(limit - 1), (false, 0)),
             Cells::Changing(limit) if random.below(4) == 0 => of(1 + random.below(limit - 1), (false, 0)),
             Cells::Changing(_) => 0,
