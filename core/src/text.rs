@@ -5,6 +5,8 @@
 //! digits are not grouped.
 
 mod digits;
+pub mod dragon4;
+pub mod fortran;
 mod shortest;
 
 pub use digits::{Base, Class, Digits, Expand, Float};
@@ -27,6 +29,10 @@ pub enum Style {
     Hexadecimal(Format),
     /// The fewest digits that read back as the same float of this format.
     Shortest(Format, Plain),
+    /// A field of Fortran's, of which nothing else here is said but the sign.
+    Fortran(fortran::Edit),
+    /// numpy's text, of which nothing else here is said but the sign and the words.
+    Dragon4(dragon4::Dragon4),
 }
 
 /// Condition under which the fewest digits are written without an exponent.
@@ -117,6 +123,11 @@ impl Notation {
 
     /// The text of `x`.
     pub fn write(&self, x: &dyn Expand) -> String {
+        match self.style {
+            Style::Fortran(edit) => return edit.write(self, x),
+            Style::Dragon4(layout) => return layout.write(self, x),
+            _ => {}
+        }
         let mut body = match x.class() {
             Class::Nan => self.words[0].to_owned(),
             Class::Infinite => self.words[1].to_owned(),
@@ -155,6 +166,8 @@ impl Notation {
             Style::General => self.general(x),
             Style::Hexadecimal(format) => self.hexadecimal(x, format),
             Style::Shortest(format, plain) => self.shortest(x, format, plain),
+            Style::Fortran(edit) => edit.magnitude(self, x).unwrap_or_default(),
+            Style::Dragon4(layout) => layout.write(self, x),
         }
     }
 

@@ -32,9 +32,11 @@ const PRINTED: &[(&str, &[&str])] = &[
     ("to_chars.cpp", &["g++ -std=c++17 -O2"]),
     ("formats.rs", &["rustc -O"]),
     ("formats.py", &["/usr/bin/python3"]),
+    ("arrays.py", &["/usr/bin/python3"]),
     ("formats.php", &["php"]),
     ("formats.js", &["node"]),
     ("formats.go", &["go build"]),
+    ("formats.f90", &["gfortran -O0", "gfortran -O2"]),
 ];
 
 /// Scripts that are clean: interpreter and arguments before the script, and those after it.

@@ -44,7 +44,7 @@ impl Notation {
 }
 
 /// The fewest digits of a finite float other than zero; of an 80-bit one, those that tell it from all others.
-fn fewest(x: Float) -> Digits {
+pub(super) fn fewest(x: Float) -> Digits {
     let text = match x.format {
         Format::F32 => format!("{:e}", f32::from_bits(x.bits as u32)),
         Format::F64 => format!("{:e}", f64::from_bits(x.bits as u64)),

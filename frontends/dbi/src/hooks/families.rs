@@ -2,10 +2,10 @@
 
 use super::Hook;
 use super::abi::{self, Float};
-use super::gfortran::{self, Item};
+use super::gfortran::{self, Item, Statements};
 use super::library::Library;
 use super::notations::{self, Chosen, Trait};
-use super::numpy;
+use super::numpy::{self, Layout};
 use super::printf::{self, Printf};
 use super::runtimes::{self, Runtime};
 use crate::hooks::machine::{Machine, Unmapped};
@@ -27,8 +27,8 @@ pub(crate) enum Family {
     ToChars(Format, Chosen),
     /// One, by value, by CPython.
     Python,
-    /// One, by address: the first argument.
-    Pointee(Format),
+    /// One, by address, by numpy.
+    Dragon4(Format, Layout),
     /// One, by address, by a trait of Rust's.
     Rust(Format, Trait),
     /// One, by value, by the run-time system of a language.
@@ -36,7 +36,7 @@ pub(crate) enum Family {
     /// The items of a Fortran statement.
     Fortran(Item),
     /// One element of an array, by numpy, if it is not just measured.
-    Numpy,
+    Numpy(Layout),
 }
 
 impl Family {
@@ -61,12 +61,12 @@ impl Family {
 
     /// Tells whether the digits that it finds with floats are of no consequence for those.
     pub(crate) fn finds_digits(self) -> bool {
-        self == Family::Numpy
+        matches!(self, Family::Numpy(_))
     }
 
     /// Part of the paths of scripts that call it to print what others have them print.
     pub(crate) fn package(self) -> Option<&'static str> {
-        (self == Family::Numpy).then_some("/numpy/")
+        matches!(self, Family::Numpy(_)).then_some("/numpy/")
     }
 }
 
@@ -182,14 +182,22 @@ pub(super) fn format_of(kind: &str) -> Option<Format> {
 
 /// CPython's `repr`, `str` and formatting of floats all end here; numpy's own in its Dragon4.
 fn python(symbol: &str) -> Option<Family> {
-    let format = match symbol {
-        "PyOS_double_to_string" => return Some(Family::Python),
-        "Dragon4_Positional_Float" | "Dragon4_Scientific_Float" => Format::F32,
-        "Dragon4_Positional_Double" | "Dragon4_Scientific_Double" => Format::F64,
-        "Dragon4_Positional_LongDouble" | "Dragon4_Scientific_LongDouble" => Format::F80,
+    if symbol == "PyOS_double_to_string" {
+        return Some(Family::Python);
+    }
+    let (layout, kind) = symbol.strip_prefix("Dragon4_")?.split_once('_')?;
+    let layout = match layout {
+        "Positional" => Layout::Positional,
+        "Scientific" => Layout::Scientific,
         _ => return None,
     };
-    Some(Family::Pointee(format))
+    let format = match kind {
+        "Float" => Format::F32,
+        "Double" => Format::F64,
+        "LongDouble" => Format::F80,
+        _ => return None,
+    };
+    Some(Family::Dragon4(format, layout))
 }
 
 /// `<f64 as core::fmt::Display>::fmt` and its kin, in both manglings.
@@ -233,16 +241,20 @@ fn is_rust_print(symbol: &str) -> bool {
 }
 
 /// The floats of a call, in the order they are formatted.
-pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<Vec<Formatted>, Unmapped> {
+pub(crate) fn floats(
+    m: &dyn Machine,
+    family: Family,
+    statements: &mut Statements,
+) -> Result<Vec<Formatted>, Unmapped> {
     let (float, notation) = match family {
         Family::Printf(call) => return printf::floats(m, call),
         Family::Fortran(item) => {
-            let one = |float| Formatted { float, notation: None, label: None };
-            return Ok(gfortran::floats(m, item)?.into_iter().map(one).collect());
+            let one = |(float, notation)| Formatted { float, notation, label: None };
+            return Ok(statements.floats(m, item)?.into_iter().map(one).collect());
         }
-        Family::Numpy => {
-            let one = |float| Formatted { float, notation: None, label: None };
-            return Ok(numpy::element(m)?.map(one).into_iter().collect());
+        Family::Numpy(layout) => {
+            let one = |(float, notation)| Formatted { float, notation, label: None };
+            return Ok(numpy::element(m, layout)?.map(one).into_iter().collect());
         }
         Family::Value(format) => (abi::float(m, 0, format)?, None),
         Family::Stream(format) => {
@@ -255,7 +267,9 @@ pub(crate) fn floats(m: &dyn Machine, family: Family) -> Result<Vec<Formatted>, 
             (abi::float(m, 0, Format::F64)?, runtimes::notation(m, runtime).unwrap_or_default())
         }
         Family::Python => (abi::float(m, 0, Format::F64)?, notations::python(m).unwrap_or_default()),
-        Family::Pointee(format) => (pointee(m, format)?, None),
+        Family::Dragon4(format, layout) => {
+            (pointee(m, format)?, numpy::scalar(m, format, layout).unwrap_or_default())
+        }
         Family::Rust(format, how) => {
             (pointee(m, format)?, notations::rust(m, format, how).unwrap_or_default())
         }

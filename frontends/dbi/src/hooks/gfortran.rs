@@ -1,52 +1,194 @@
-//! gfortran's formatted output: one call of its library per item of a `write` or `print` statement.
+//! gfortran's formatted output: one call of its library per item of a `write` or `print` statement, and the format that says
+//! how each is written.
 //!
 //! Layouts are those of libgfortran since GCC 8 (`st_parameter_dt`, `gfc_array_descriptor`).
 
+mod format;
+
+use self::format::Cursor;
 use super::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped, read_bytes, read_u64};
+use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::text::fortran::{Edit, Letter};
+use shadowgrind_core::text::{Notation, Sign, Style};
 
-/// Kind of an item.
+/// Kind of an item, or what else is said of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     Real,
     Complex,
     Array,
+    /// Something of which no shadow is carried, and the number of descriptors it takes.
+    Other(u8),
+    /// Something of which it is not known how many it takes.
+    Unknown,
+    /// The statement begins.
+    Begin,
+    /// It ends.
+    End,
 }
 
 /// The function of this name.
 pub(super) fn of(symbol: &str) -> Option<Item> {
-    Some(match symbol {
-        "_gfortran_transfer_real_write" => Item::Real,
-        "_gfortran_transfer_complex_write" => Item::Complex,
-        "_gfortran_transfer_array_write" => Item::Array,
+    Some(match symbol.strip_prefix("_gfortran_")? {
+        "transfer_real_write" => Item::Real,
+        "transfer_complex_write" => Item::Complex,
+        "transfer_array_write" => Item::Array,
+        "transfer_integer_write" | "transfer_logical_write" => Item::Other(1),
+        "transfer_character_write" | "transfer_character_wide_write" => Item::Other(1),
+        "transfer_real128_write" => Item::Other(1),
+        "transfer_complex128_write" => Item::Other(2),
+        "transfer_derived" => Item::Unknown,
+        "st_write" => Item::Begin,
+        "st_write_done" => Item::End,
         _ => return None,
     })
 }
 
-/// Flags of a statement that formats: `IOPARM_DT_LIST_FORMAT`, `IOPARM_DT_HAS_FORMAT`, `IOPARM_DT_HAS_NAMELIST_NAME`.
-const FORMATTED: u32 = 1 << 7 | 1 << 12 | 1 << 15;
+/// Flags of a statement (`IOPARM_DT_…`): `LIST_FORMAT`, `HAS_FORMAT`, `HAS_NAMELIST_NAME`.
+const LIST: u32 = 1 << 7;
+const HAS_FORMAT: u32 = 1 << 12;
+const NAMELIST: u32 = 1 << 15;
+/// `HAS_DECIMAL`, `HAS_ROUND`, `HAS_SIGN`: they change what a descriptor means.
+const CHANGED: u32 = 1 << 20 | 1 << 23 | 1 << 24;
+/// The address of a statement's format, and its length, in bytes from its parameters.
+const FORMAT: [u64; 2] = [80, 88];
+/// No format is longer, in characters.
+const LONGEST: u64 = 1 << 16;
 
 /// Codes of types in an array's descriptor.
 const BT_REAL: u8 = 3;
 const BT_COMPLEX: u8 = 4;
+const BT_DERIVED: u8 = 5;
 
 /// libgfortran's `GFC_MAX_DIMENSIONS`.
 const RANKS: usize = 15;
 
-/// The floats of the item. Those of an unformatted statement are not printed.
-pub(super) fn floats(m: &dyn Machine, item: Item) -> Result<Vec<Float>, Unmapped> {
-    let flags = u32::from_le_bytes(read_bytes(m, abi::integer(m, 0)?)?);
-    if flags & FORMATTED == 0 {
-        return Ok(Vec::new());
+/// Statements under way, by the addresses of their parameters.
+#[derive(Debug, Default)]
+pub(crate) struct Statements(HashMap<u64, Statement>);
+
+/// Manner in which a statement writes its items.
+#[derive(Clone, Debug)]
+enum Statement {
+    /// As each item's kind has it.
+    List,
+    /// By a format.
+    Formatted(Cursor),
+}
+
+impl Statements {
+    /// The floats of the item, and their notations, as far as those are known. Those of an unformatted statement are not printed.
+    pub(super) fn floats(
+        &mut self,
+        m: &dyn Machine,
+        item: Item,
+    ) -> Result<Vec<(Float, Option<Notation>)>, Unmapped> {
+        let at = abi::integer(m, 0)?;
+        let statement = match item {
+            Item::Begin => {
+                let begun = begin(m, at)?;
+                begun.map(|statement| self.0.insert(at, statement));
+                return Ok(Vec::new());
+            }
+            Item::End | Item::Unknown => {
+                self.0.remove(&at);
+                return Ok(Vec::new());
+            }
+            _ => self.0.get_mut(&at),
+        };
+        let flags = u32::from_le_bytes(read_bytes(m, at)?);
+        if flags & (LIST | HAS_FORMAT | NAMELIST) == 0 {
+            return Ok(Vec::new());
+        }
+        let Items { floats, in_all, is_complex } = items(m, item)?;
+        let Some(statement) = statement else { return Ok(floats.into_iter().map(|x| (x, None)).collect()) };
+        let of = |x: Float| (x, statement.next(x.format, is_complex));
+        let floats: Vec<_> = floats.into_iter().map(of).collect();
+        // What is no float takes descriptors all the same.
+        for _ in floats.len() as u64..in_all {
+            statement.next(Format::F64, is_complex);
+        }
+        Ok(floats)
     }
+}
+
+impl Statement {
+    /// The notation of the next item.
+    fn next(&mut self, format: Format, is_complex: bool) -> Option<Notation> {
+        match self {
+            Statement::List => Some(list(format, is_complex)),
+            Statement::Formatted(cursor) => cursor.next().map(|notation| match notation.style {
+                Style::Fortran(edit) if edit.letter == Letter::G(u32::MAX) => {
+                    free(edit, format).notation(notation.sign)
+                }
+                _ => notation,
+            }),
+        }
+    }
+}
+
+/// The statement with the parameters at `at`; nothing if it is not known how it writes.
+fn begin(m: &dyn Machine, at: u64) -> Result<Option<Statement>, Unmapped> {
+    let flags = u32::from_le_bytes(read_bytes(m, at)?);
+    if flags & (CHANGED | NAMELIST) != 0 {
+        return Ok(None);
+    }
+    if flags & LIST != 0 {
+        return Ok(Some(Statement::List));
+    }
+    let [text, length] = FORMAT.map(|offset| read_u64(m, at + offset));
+    if flags & HAS_FORMAT == 0 || length? > LONGEST {
+        return Ok(None);
+    }
+    let mut format = vec![0; length? as usize];
+    m.read(text?, &mut format)?;
+    Ok(Cursor::new(&format).map(Statement::Formatted))
+}
+
+/// Digits, width and exponent's digits of a real of this format, where nothing is said.
+fn default(format: Format) -> [u32; 3] {
+    match format {
+        Format::F16 | Format::F32 => [9, 16, 2],
+        Format::F64 => [17, 25, 3],
+        Format::F80 => [21, 30, 4],
+    }
+}
+
+/// Notation of list-directed output.
+fn list(format: Format, is_complex: bool) -> Notation {
+    let [digits, width, exponent] = default(format);
+    let (width, after) = if is_complex { (None, digits) } else { (Some(width), digits - 1) };
+    let exponent = Some(exponent as u8);
+    Edit { letter: Letter::G(after), width, digits, exponent, scale: 1 }.notation(Sign::None)
+}
+
+/// `G0` for a real of this format.
+fn free(edit: Edit, format: Format) -> Edit {
+    let [digits, ..] = default(format);
+    Edit { letter: Letter::G(digits), digits, exponent: Some(1), ..edit }
+}
+
+/// Floats of an item, the number of descriptors that all of it takes, and whether two are a number.
+struct Items {
+    floats: Vec<Float>,
+    in_all: u64,
+    is_complex: bool,
+}
+
+fn items(m: &dyn Machine, item: Item) -> Result<Items, Unmapped> {
     let (address, kind) = (abi::integer(m, 1)?, abi::integer(m, 2)?);
-    let Some(format) = format(kind as i32) else { return Ok(Vec::new()) };
-    match item {
-        Item::Real => Ok(vec![abi::memory(m, address, format)?]),
-        Item::Complex => complex(m, address, format),
-        Item::Array => array(m, address, format),
-    }
+    let format = format(kind as i32);
+    let (floats, in_all, is_complex) = match (item, format) {
+        (Item::Real, Some(format)) => (vec![abi::memory(m, address, format)?], 1, false),
+        (Item::Complex, Some(format)) => (complex(m, address, format)?, 2, true),
+        (Item::Array, _) => return array(m, address, format),
+        (Item::Other(takes), _) => (Vec::new(), takes.into(), false),
+        (Item::Complex, None) => (Vec::new(), 2, true),
+        _ => (Vec::new(), 1, false),
+    };
+    Ok(Items { floats, in_all, is_complex })
 }
 
 /// The format of `real(kind)`; kind 16 is a software format that no shadow carries.
@@ -65,7 +207,7 @@ fn complex(m: &dyn Machine, address: u64, format: Format) -> Result<Vec<Float>, 
 }
 
 /// The elements of the array that a descriptor describes, in memory order of the language: first index fastest.
-fn array(m: &dyn Machine, descriptor: u64, format: Format) -> Result<Vec<Float>, Unmapped> {
+fn array(m: &dyn Machine, descriptor: u64, format: Option<Format>) -> Result<Items, Unmapped> {
     let base = read_u64(m, descriptor)?;
     let element = read_u64(m, descriptor + 16)?;
     let [rank, kind] = read_bytes(m, descriptor + 28)?;
@@ -76,7 +218,12 @@ fn array(m: &dyn Machine, descriptor: u64, format: Format) -> Result<Vec<Float>,
         dimensions.push((extent, stride?.wrapping_mul(element)));
     }
     let count: u64 = dimensions.iter().fold(1, |count, (extent, _)| count.saturating_mul(*extent));
+    let is_complex = kind == BT_COMPLEX;
+    let in_all = if kind == BT_DERIVED { 0 } else { count.saturating_mul(1 + u64::from(is_complex)) };
     let mut floats = Vec::new();
+    let Some(format) = format.filter(|_| matches!(kind, BT_REAL | BT_COMPLEX)) else {
+        return Ok(Items { floats, in_all, is_complex });
+    };
     for number in 0..count {
         let mut rest = number;
         let address = dimensions.iter().fold(base, |address, (extent, stride)| {
@@ -84,13 +231,12 @@ fn array(m: &dyn Machine, descriptor: u64, format: Format) -> Result<Vec<Float>,
             rest /= extent;
             address.wrapping_add(index.wrapping_mul(*stride))
         });
-        match kind {
-            BT_REAL => floats.push(abi::memory(m, address, format)?),
-            BT_COMPLEX => floats.extend(complex(m, address, format)?),
-            _ => return Ok(Vec::new()),
+        match is_complex {
+            false => floats.push(abi::memory(m, address, format)?),
+            true => floats.extend(complex(m, address, format)?),
         }
     }
-    Ok(floats)
+    Ok(Items { floats, in_all, is_complex })
 }
 
 #[cfg(test)]
@@ -157,14 +303,16 @@ void probe_(const void *descriptor, const void *whole) { dump(descriptor, 88); d
         (m.general[RDI], m.general[2]) = (0x100, 8);
         m.general[RSI] = poke_dump(&mut m, lines[1]);
         let whole = poke_dump(&mut m, lines[2]);
-        let found = floats(&m, Item::Array).unwrap();
-        assert_eq!(found.iter().map(|x| x.format.to_f64(x.bits)).collect::<Vec<_>>(), printed);
+        let floats = |m: &Fake, item| {
+            let found = Statements::default().floats(m, item).unwrap();
+            found.iter().map(|(x, _)| x.format.to_f64(x.bits)).collect::<Vec<_>>()
+        };
+        assert_eq!(floats(&m, Item::Array), printed);
         assert_eq!(printed.len(), 4);
         m.general[RSI] = whole;
-        let complex = floats(&m, Item::Complex).unwrap();
-        assert_eq!(complex.iter().map(|x| x.format.to_f64(x.bits)).collect::<Vec<_>>(), [0.5, 1.0]);
+        assert_eq!(floats(&m, Item::Complex), [0.5, 1.0]);
         // An unformatted write prints nothing.
         m.poke(0x100, &[0; 4]);
-        assert_eq!(floats(&m, Item::Real), Ok(Vec::new()));
+        assert_eq!(floats(&m, Item::Real), Vec::<f64>::new());
     }
 }

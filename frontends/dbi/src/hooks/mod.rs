@@ -26,6 +26,7 @@ mod unwatched;
 
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Formatted, floats};
+pub(crate) use gfortran::Statements;
 pub(crate) use left_out::{Calls as LeftOutCalls, LeftOut};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
@@ -97,7 +98,7 @@ pub(crate) fn of_scripts(file: &SymbolFile) -> Vec<(&'static str, u64, Hook)> {
     if !name.starts_with(numpy::FILE) {
         return Vec::new();
     }
-    let hook = Hook::Output(OutputKind::Python, Family::Numpy);
-    let found = |name| Some((name, file.method(name, numpy::VECTOR_CALL)?, hook));
+    let hook = |layout| Hook::Output(OutputKind::Python, Family::Numpy(layout));
+    let found = |(name, layout)| Some((name, file.method(name, numpy::VECTOR_CALL)?, hook(layout)));
     numpy::METHODS.into_iter().filter_map(found).collect()
 }

@@ -320,7 +320,7 @@ impl State {
         if is_inner && !hides {
             return Entered::Go;
         }
-        let Ok(floats) = hooks::floats(frame.m, family) else { return Entered::Go };
+        let Ok(floats) = hooks::floats(frame.m, family, &mut self.statements) else { return Entered::Go };
         if floats.is_empty() && !family.finds_digits() {
             return Entered::Go;
         }

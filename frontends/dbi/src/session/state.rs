@@ -14,7 +14,7 @@ use super::tree::{self, Tree};
 use crate::context::{COUNTS, FUNCTIONS};
 use crate::engine::Lock;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Hook, LeftOut};
+use crate::hooks::{self, Hook, LeftOut, Statements};
 use crate::shadows::ShadowKind;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
@@ -107,6 +107,8 @@ pub(crate) struct State {
     pub(super) left_out: Vec<(&'static LeftOut, u64)>,
     /// Run-time systems of which it is not known where they print floats.
     pub(super) unwatched: Vec<&'static str>,
+    /// Fortran's statements that write.
+    pub(super) statements: Statements,
     /// Shadows of numbers in boxes that others share, by address.
     pub(super) boxes: HashMap<u64, boxes::Shadow>,
     /// Call frame information of files, read when it is asked for.
@@ -209,6 +211,7 @@ impl Session {
             python: None,
             left_out: Vec::new(),
             unwatched: Vec::new(),
+            statements: Statements::default(),
             boxes: HashMap::new(),
             frames: HashMap::new(),
             erred: HashSet::new(),
