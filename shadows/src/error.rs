@@ -34,11 +34,12 @@ use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::{InPlace, WIDENED};
 
 use crate::diagnosis::operations::What;
+use crate::diagnosis::spots::{Left, verdict};
 use crate::dot;
 use crate::mpfr::measure;
 use crate::mpfr::real::Real;
 use crate::mpfr::reals::Mpfr;
-use crate::mpfr::{Left, MpfrShadow, convert, verdict};
+use crate::mpfr::{MpfrShadow, convert};
 use causes::{Causes, WATCH};
 
 /// The smallest positive numbers.

@@ -6,8 +6,10 @@
 
 pub mod adjoint;
 mod diagnosis;
+mod distance;
 pub mod dot;
 pub mod error;
+mod exact;
 pub mod merging;
 pub mod mpfr;
 pub mod none;

@@ -4,24 +4,27 @@
 //! and stays so while operations on such floats are exact. Knows nothing of where shadows are kept, of instructions or
 //! of report formats; all its state is its own, so that it can be moved to another thread.
 
+mod bigfloat;
+mod consulted;
 pub mod convert;
+mod decisions;
 mod derivation;
-mod digits;
 pub mod elementary;
-pub(crate) mod error_bound;
-pub mod exact;
+mod error_bound;
 mod execute;
-pub(crate) mod fast;
+mod fast;
 mod magic;
 pub mod measure;
-pub(crate) mod number;
+mod number;
 pub mod real;
 pub mod reals;
 mod recorded;
 mod seam;
 mod settle;
-pub(crate) mod text;
+mod special;
+mod text;
 
+use shadowgrind_core::findings::{Exhausted, Finding};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
@@ -29,28 +32,18 @@ pub use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::text::Notation;
 
-use crate::diagnosis::blame::Part;
+use crate::diagnosis::Diagnosis;
 pub use crate::diagnosis::blame::{Merging, Portable, Roundings};
-use crate::diagnosis::conditioning::Conditioning;
-use crate::diagnosis::deferred::Deferred;
-use crate::diagnosis::expression::{Expression, Trace};
-use crate::diagnosis::history::{History, Source};
 use crate::diagnosis::influences::Influences;
 pub use crate::diagnosis::influences::{Both, Few};
-use crate::diagnosis::local_error::{Kind, LocalError, Threshold};
-use crate::diagnosis::operations::{Id, Operations, What};
-use crate::diagnosis::special;
-use crate::diagnosis::spots::Spots;
-pub use crate::diagnosis::spots::{Left, Spot, SpotKind, verdict};
+pub use crate::diagnosis::spots::Left;
 use elementary::{Any, Product, Sum};
 pub use fast::{Became, Made, Recurring};
 use measure::Measured;
 use number::{Arithmetic, RealNumber};
 use real::Real;
-
-/// Depth of the expression of an operation that is not erroneous itself.
-const USUAL_DEPTH: u32 = 3;
 
 /// The shadow of one float.
 pub type Value = Real;
@@ -58,53 +51,35 @@ pub type Value = Real;
 /// The reals of a run, and what was learnt from them.
 #[derive(Debug)]
 pub struct MpfrShadow {
-    pub(crate) settings: Settings,
-    pub(crate) reals: Arithmetic,
+    settings: Settings,
+    reals: Arithmetic,
     /// Operands without a shadow, as reals.
-    pub(crate) scratch: [RealNumber; MAX_OPERANDS],
-    pub(crate) threshold: Threshold,
+    scratch: [RealNumber; MAX_OPERANDS],
     /// Rounding modes of x87's instructions and of all others.
-    pub(crate) rounding: [Rounding; 2],
-    pub(crate) parts: Vec<Part>,
+    rounding: [Rounding; 2],
     /// The erroneous operations that the operation being looked at depends on, where they are not among what is
     /// [`Made`] of it.
-    pub(crate) influences_apart: Option<Influences>,
-    pub(crate) operations: Operations,
-    pub(crate) history: History,
-    pub(crate) spots: Spots,
-    pub(crate) conditioning: Conditioning,
-    pub(crate) deferred: Vec<Deferred>,
+    influences_apart: Option<Influences>,
+    /// Who made errors, which it follows.
+    pub(crate) diagnosis: Diagnosis<Real>,
     settling: settle::Settling,
     /// True if what is decided now is about how numbers are written.
-    pub(crate) ignores_decisions: bool,
-    /// The place where an error was noted last.
-    pub(crate) noted: Option<Site>,
+    ignores_decisions: bool,
 }
 
 impl MpfrShadow {
     /// Nothing shadowed yet.
     pub fn new(settings: Settings) -> Self {
         let reals = Arithmetic::new(settings.precision, settings.fast);
-        let mut operations = Operations::default();
-        let negation = |format| operations.at(Site::NONE, What::Op(Op::Neg), (format, format));
-        let history = History::new(Format::ALL.map(negation));
-        let threshold = Threshold::new(settings.error_threshold);
         MpfrShadow {
+            diagnosis: Diagnosis::new(&settings),
             settings,
             scratch: std::array::from_fn(|_| reals.place()),
             reals,
-            threshold,
             rounding: [Rounding::NearestEven; 2],
-            parts: Vec::new(),
             influences_apart: None,
-            operations,
-            history,
-            spots: Spots::default(),
-            conditioning: Conditioning::default(),
-            deferred: Vec::new(),
             settling: settle::Settling::default(),
             ignores_decisions: false,
-            noted: None,
         }
     }
 
@@ -115,12 +90,13 @@ impl MpfrShadow {
 
     /// Number of operations looked at.
     pub fn operations(&self) -> u64 {
-        self.operations.iter().filter(|operation| operation.is_row()).map(|operation| operation.count).sum()
+        let all = self.diagnosis.operations.iter();
+        all.filter(|operation| operation.is_row()).map(|operation| operation.count).sum()
     }
 
     /// Number of those that were computed in the reals and left a shadow.
     pub fn shadowed(&self) -> u64 {
-        self.operations.iter().map(|operation| operation.error.count).sum()
+        self.diagnosis.operations.iter().map(|operation| operation.error.count).sum()
     }
 
     /// Tells whether reals have arithmetic of our own. Of others it is worth keeping a shadow that is of no use any
@@ -131,7 +107,7 @@ impl MpfrShadow {
     }
 
     /// The mode of the moment is that of floats of `format` from now on.
-    pub(crate) fn round_as(&mut self, format: Format) {
+    fn round_as(&mut self, format: Format) {
         self.reals.mpfr.current = self.rounding[usize::from(format != Format::F80)];
     }
 
@@ -151,53 +127,26 @@ impl MpfrShadow {
         self.measure(seen).real
     }
 
-    /// Keeps count of an execution that introduced error, and what it computed. Its result has error of so many bits, as a
-    /// power of two.
-    fn note_local_error(&mut self, id: Id, operands: &[Source], local_error: &LocalError, power: f64) {
-        let operation = &mut self.operations[id];
-        self.noted = Some(operation.site);
-        operation.local_errors.count(local_error);
-        if local_error.is_error() {
-            operation.erroneous.add(power);
-            operation.local_error.add(local_error.power);
-        }
-        let known = operation.expression.take();
-        let trace = self.trace(id, self.settings.expr_depth, true);
-        self.operations[id].expression = fitted(known, trace, operands, local_error.power);
+    /// A float leaves, as text in this notation if that is known. `output` is its number among the outputs of the report, if
+    /// it is one of those.
+    pub fn leaves(
+        &mut self,
+        output: Option<u64>,
+        seen: &Observed<'_, Value>,
+        notation: Option<&Notation>,
+    ) -> Left {
+        self.diagnosis.leaves(output, seen, notation)
     }
 
-    /// Looks now and then at what an operation that was erroneous before computes when it is not.
-    fn note_right(&mut self, id: Id, operands: &[Source]) {
-        let Some(mut expression) = self.operations[id].expression.take() else { return };
-        expression.fit(self.trace(id, self.settings.expr_depth, true), operands);
-        self.operations[id].expression = Some(expression);
+    /// Findings: outcomes of errors and their causes, decisions, NaN and infinities, in the order in which operations
+    /// first ran.
+    pub fn findings(&mut self) -> Vec<Finding> {
+        self.diagnosis.findings()
     }
 
-    /// Now and then looks at what an operation computes, should its roundings turn out to matter.
-    fn note_usual(&mut self, id: Id, operands: &[Source]) {
-        let known = self.operations[id].usual.take();
-        let trace = self.trace(id, USUAL_DEPTH, false);
-        self.operations[id].usual = fitted(known, trace, operands, 0.0);
-    }
-
-    pub(crate) fn trace(&self, root: Id, depth: u32, loops: bool) -> Trace<'_> {
-        Trace { history: &self.history, operations: &self.operations, depth, loops, root }
-    }
-
-    /// An operand out of its domain is a consequence of what made it wrong.
-    fn note_causes(&mut self, id: Id, lane: &Lane<'_, Value>, local_error: &LocalError) {
-        if local_error.kind != Kind::Invalid {
-            return;
-        }
-        let operands = lane.shadows.iter().zip(lane.x);
-        // What the reals have as well comes of nothing but what they have as well.
-        let counts = |bits| local_error.is_error() || special::is_special(lane.from, bits);
-        let seen = operands.filter(|&(_, &bits)| counts(bits)).map(|(&shadow, &bits)| Observed {
-            format: lane.from,
-            bits,
-            shadow,
-        });
-        self.answered_for(id, &seen.collect::<Vec<_>>());
+    /// Operations for whose results the reals were not precise enough, in the order in which they first ran.
+    pub fn exhausted(&self) -> Vec<Exhausted> {
+        self.diagnosis.exhausted()
     }
 }
 
@@ -206,27 +155,6 @@ impl MpfrShadow {
 pub fn takes_fast_path(op: Op, from: Format, to: Format) -> bool {
     use Op::{Add, Div, Mul, Sqrt, Sub};
     matches!((op, from, to), (Add | Sub | Mul | Div | Sqrt, Format::F64, Format::F64))
-}
-
-/// Tells whether an operation adds: the only ones that cancel.
-pub(crate) fn is_sum(op: Op) -> bool {
-    matches!(op, Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub)
-}
-
-/// An expression made to fit another execution, or made from the first.
-pub(crate) fn fitted(
-    known: Option<Box<Expression>>,
-    trace: Trace<'_>,
-    operands: &[Source],
-    power: f64,
-) -> Option<Box<Expression>> {
-    match known {
-        Some(mut expression) => {
-            expression.generalise(trace, operands, power);
-            Some(expression)
-        }
-        None => Some(Box::new(Expression::new(trace, operands, power))),
-    }
 }
 
 impl Rule for MpfrShadow {

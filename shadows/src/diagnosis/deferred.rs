@@ -8,10 +8,10 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Observed;
 
+use super::Diagnosis;
 use super::blame::Part;
+use super::number::{Attributed, Number};
 use super::operations::{ErrorTally, Id};
-use crate::mpfr::real::Real;
-use crate::mpfr::{MpfrShadow, Value};
 
 /// Decisions held back at most, those of the same operations counted once.
 const MOST: usize = 256;
@@ -31,7 +31,7 @@ pub(crate) enum PutBack {
 
 /// Decisions of one comparison about roundings of the same operations.
 #[derive(Debug)]
-pub(crate) struct Deferred {
+pub(crate) struct Deferred<N> {
     /// The comparison.
     pub(crate) id: Id,
     /// Whose roundings.
@@ -39,14 +39,14 @@ pub(crate) struct Deferred {
     /// True if nothing that is compared is zero in the reals: what decides is not rounding errors alone.
     is_mixed: bool,
     /// The operands of the first comparison.
-    operands: Vec<(Format, u128, Option<Real>)>,
+    operands: Vec<(Format, u128, Option<N>)>,
     /// The error of the comparison, every time.
     pub(crate) error: ErrorTally,
 }
 
-impl Deferred {
+impl<N> Deferred<N> {
     /// The operands of the first comparison.
-    pub(crate) fn seen(&self) -> Vec<Observed<'_, Value>> {
+    pub(crate) fn seen(&self) -> Vec<Observed<'_, N>> {
         let operands = self.operands.iter();
         operands
             .map(|&(format, bits, ref shadow)| Observed { format, bits, shadow: shadow.as_ref() })
@@ -54,11 +54,11 @@ impl Deferred {
     }
 }
 
-impl MpfrShadow {
+impl<N: Attributed> Diagnosis<N> {
     /// Holds a decision back that is wrong by so many bits, as a power of two, if it is known whose roundings it is about.
-    pub(crate) fn holds_back(&mut self, id: Id, x: &[Observed<'_, Value>], power: f64) -> bool {
+    pub(crate) fn holds_back(&mut self, id: Id, x: &[Observed<'_, N>], power: f64) -> bool {
         let Some((operations, is_mixed)) = roundings_seen(x) else { return false };
-        let is_same = |deferred: &&mut Deferred| {
+        let is_same = |deferred: &&mut Deferred<N>| {
             (deferred.id, deferred.is_mixed) == (id, is_mixed) && deferred.operations == operations
         };
         if let Some(deferred) = self.deferred.iter_mut().find(is_same) {
@@ -77,7 +77,7 @@ impl MpfrShadow {
 
     /// Holds a decision back about floats of which nobody knows whose roundings they are, if one of the same operation was held back
     /// of which that was known.
-    pub(crate) fn doubts_again(&mut self, id: Id, x: &[Observed<'_, Value>]) -> bool {
+    pub(crate) fn doubts_again(&mut self, id: Id, x: &[Observed<'_, N>]) -> bool {
         let known = roundings_seen(x).is_some();
         let Some(deferred) = self.deferred.iter_mut().find(|deferred| deferred.id == id).filter(|_| !known)
         else {
@@ -88,7 +88,7 @@ impl MpfrShadow {
     }
 
     /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
-    pub(crate) fn confirmed_deferred(&mut self) -> Vec<Deferred> {
+    pub(crate) fn confirmed_deferred(&mut self) -> Vec<Deferred<N>> {
         let mut deferred = std::mem::take(&mut self.deferred);
         deferred.retain(|deferred| {
             let least = if deferred.is_mixed { PutBack::AsError } else { PutBack::Together };
@@ -99,19 +99,19 @@ impl MpfrShadow {
 
     /// Sees whether a sum of these floats puts back what was rounded off: it does where both carry roundings of one
     /// operation, of opposite signs, and one is nothing else, or the sum is exact.
-    pub(crate) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&Real; 2]) {
+    pub(crate) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&N; 2]) {
         let sign = match op {
             Op::Add => 1.0,
             Op::Sub => -1.0,
             _ => return,
         };
-        let is_error = a.value().is_zero() || b.value().is_zero();
+        let is_error = a.number().is_zero() || b.number().is_zero();
         let put_back = if is_error { PutBack::AsError } else { PutBack::Together };
         let (unit, other_unit) = (a.unit(x[0]).size, sign * b.unit(x[1]).size);
-        for part in a.roundings.iter() {
+        for part in a.roundings().iter() {
             let amount = part.amount * unit;
             let cancels = |other: &Part| amount * (other.amount * other_unit) < 0.0;
-            if b.roundings.iter().any(|other| other.operation == part.operation && cancels(&other)) {
+            if b.roundings().iter().any(|other| other.operation == part.operation && cancels(&other)) {
                 let operation = &mut self.operations[part.operation];
                 operation.put_back = operation.put_back.max(put_back);
             }
@@ -121,14 +121,14 @@ impl MpfrShadow {
 
 /// Whose roundings are looked at, in order, and whether these are [mixed](Doubt::is_mixed): if no operand is zero in the
 /// reals, all of them are.
-fn roundings_seen(x: &[Observed<'_, Value>]) -> Option<(Vec<Id>, bool)> {
+fn roundings_seen<N: Attributed>(x: &[Observed<'_, N>]) -> Option<(Vec<Id>, bool)> {
     let shadows = || x.iter().filter_map(|x| x.shadow);
-    let is_mixed = !shadows().any(|shadow| shadow.value().is_zero());
+    let is_mixed = !shadows().any(|shadow| shadow.number().is_zero());
     let mut operations = Vec::new();
-    for shadow in shadows().filter(|shadow| is_mixed || shadow.value().is_zero()) {
-        let least = MINOR * f64::from(shadow.roundings.brought(1.0));
+    for shadow in shadows().filter(|shadow| is_mixed || shadow.number().is_zero()) {
+        let least = MINOR * f64::from(shadow.roundings().brought(1.0));
         // Amounts may have cancelled: they are kept to seven digits only.
-        let major = shadow.roundings.all().filter(|part| part.amount.abs() >= least);
+        let major = shadow.roundings().all().filter(|part| part.amount.abs() >= least);
         operations.extend(major.map(|part| part.operation));
     }
     operations.sort_unstable();

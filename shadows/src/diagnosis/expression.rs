@@ -14,7 +14,7 @@ use shadowgrind_core::format::Format;
 use super::history::{History, Made, Source};
 use super::operations::{Id, Operations, What};
 use super::ranges::Ranges;
-use crate::mpfr::exact::to_f64;
+use crate::exact::to_f64;
 pub(crate) use print::{function, symbol};
 use samples::Samples;
 

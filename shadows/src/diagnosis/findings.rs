@@ -4,10 +4,11 @@
 use shadowgrind_core::findings::{Exhausted, Finding, FindingKind};
 use shadowgrind_core::ops::Op;
 
+use super::Diagnosis;
 use super::expression::{Expression, function, symbol};
+use super::number::{Attributed, is_sum};
 use super::operations::{Operation, Reach, What};
 use super::remedied;
-use crate::mpfr::{MpfrShadow, is_sum};
 
 /// Reals with fewer sure bits than this are not much better than floats.
 const SURE_BITS: i32 = 64;
@@ -19,10 +20,10 @@ impl Operation {
     }
 }
 
-impl MpfrShadow {
+impl<N: Attributed> Diagnosis<N> {
     /// Findings: outcomes of errors and their causes, decisions, NaN and infinities, in the order in which operations
     /// first ran.
-    pub fn findings(&mut self) -> Vec<Finding> {
+    pub(crate) fn findings(&mut self) -> Vec<Finding> {
         self.settle();
         let negations = self.history.negations();
         for operation in self.operations.iter_mut() {
@@ -46,7 +47,7 @@ impl MpfrShadow {
     }
 
     /// Erroneous operations that nothing has answered for, because nothing came of it, or nothing that is watched.
-    pub fn unreached(&self) -> Vec<Finding> {
+    pub(crate) fn unreached(&self) -> Vec<Finding> {
         let each = |operation: &Operation| {
             let What::Op(op) = operation.what else { return None };
             let is_blamed = !operation.culprit.is_empty() || !operation.amplified.is_empty();
@@ -58,7 +59,7 @@ impl MpfrShadow {
     }
 
     /// Operations for whose results the reals were not precise enough, in the order in which they first ran.
-    pub fn exhausted(&self) -> Vec<Exhausted> {
+    pub(crate) fn exhausted(&self) -> Vec<Exhausted> {
         let each = |operation: &Operation| {
             let What::Op(op) = operation.what else { return None };
             let Operation { exhausted: count, site, .. } = *operation;

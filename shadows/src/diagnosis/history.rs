@@ -8,8 +8,8 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
+use super::number::Attributed;
 use super::operations::Id;
-use crate::mpfr::real::Real;
 
 /// Entries of the ring: four megabytes.
 const LENGTH: usize = 1 << 16;
@@ -39,14 +39,18 @@ pub(crate) struct Source {
 impl Source {
     /// Operand `index` of `lane`.
     #[inline(always)]
-    pub(crate) fn of(lane: &Lane<'_, Real>, index: usize) -> Source {
-        let serial = lane.shadows.get(index).copied().flatten().map_or(0, |shadow| shadow.serial);
+    pub(crate) fn of<N: Attributed>(lane: &Lane<'_, N>, index: usize) -> Source {
+        let serial = lane.shadows.get(index).copied().flatten().map_or(0, |shadow| shadow.serial());
         Source { format: lane.from, bits: lane.x.get(index).copied().unwrap_or(0), serial }
     }
 
     /// Source of a float that was looked at.
-    pub(crate) fn of_seen(seen: &Observed<'_, Real>) -> Source {
-        Source { format: seen.format, bits: seen.bits, serial: seen.shadow.map_or(0, |shadow| shadow.serial) }
+    pub(crate) fn of_seen<N: Attributed>(seen: &Observed<'_, N>) -> Source {
+        Source {
+            format: seen.format,
+            bits: seen.bits,
+            serial: seen.shadow.map_or(0, |shadow| shadow.serial()),
+        }
     }
 
     /// Tells whether two floats are known to be one, with one real.
@@ -113,7 +117,7 @@ pub(crate) struct Step {
 
 impl Step {
     /// One that is being executed, and has no number yet.
-    pub(crate) fn of(lane: &Lane<'_, Real>) -> Step {
+    pub(crate) fn of<N: Attributed>(lane: &Lane<'_, N>) -> Step {
         Step {
             operation: Id::MAX,
             arity: lane.x.len(),
@@ -167,7 +171,7 @@ impl History {
 
     /// Remembers an operation whose result is exact and has no shadow. It is found again by its bits, unless an operand
     /// has them too.
-    pub(crate) fn push_exact(&mut self, operation: Id, lane: &Lane<'_, Real>) {
+    pub(crate) fn push_exact<N: Attributed>(&mut self, operation: Id, lane: &Lane<'_, N>) {
         if lane.x.iter().all(|&x| x != lane.r) {
             self.exact[place(lane.r)] = self.push(operation, lane);
         }
@@ -183,7 +187,7 @@ impl History {
 
     /// Remembers that `operation` was executed.
     #[inline(always)]
-    pub(crate) fn push(&mut self, operation: Id, lane: &Lane<'_, Real>) -> Serial {
+    pub(crate) fn push<N: Attributed>(&mut self, operation: Id, lane: &Lane<'_, N>) -> Serial {
         let operand = |index| Source::of(lane, index);
         let operands: [Source; MAX_OPERANDS] = std::array::from_fn(operand);
         self.add(operation, lane.x.len(), &operands, (lane.to, lane.r))

@@ -6,7 +6,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::shadow::Lane;
 
 use super::unit::Unit;
-use crate::mpfr::exact::{residual_host, residuals_hold, to_f64};
+use crate::exact::{residual_host, residuals_hold, to_f64};
 
 /// Operands, result and partial derivatives of an operation as the guest performed it.
 #[derive(Clone, Copy, Debug)]

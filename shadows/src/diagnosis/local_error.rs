@@ -4,19 +4,17 @@
 //! error", PLDI 2018): the error of the operation done in floats on the correctly rounded reals of its operands,
 //! against its real result.
 
-use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
 use super::linear::{Linear, exponent};
+use super::number::{Attributed, Number};
 use super::operations::LocalErrors;
 use super::special::{self, is_infinite};
-use crate::mpfr::exact::to_f64;
-use crate::mpfr::number::RealNumber;
-use crate::mpfr::reals::Mpfr;
-use crate::mpfr::{Value, convert, measure};
+use crate::distance::{error_power, floats_between};
+use crate::exact::to_f64;
 
 /// From which error on something counts as wrong.
 #[derive(Clone, Copy, Debug)]
@@ -86,35 +84,39 @@ impl LocalErrors {
 }
 
 /// An operation and what came of it in the reals.
-pub(crate) struct Outcome<'a> {
+pub(crate) struct Outcome<'a, N: Attributed> {
     /// The operation.
-    pub(crate) lane: &'a Lane<'a, Value>,
+    pub(crate) lane: &'a Lane<'a, N>,
     /// Its floats.
     pub(crate) linear: &'a Linear,
     /// Its real result …
-    pub(crate) value: &'a RealNumber,
+    pub(crate) value: &'a N::Number,
     /// … and that rounded to the result's format.
     pub(crate) rounded: u128,
     /// Distance of the result from that, in floats.
     pub(crate) floats: f64,
 }
 
-impl Outcome<'_> {
+impl<N: Attributed> Outcome<'_, N> {
     /// Local error of the operation, if that, and the error of its result, is above `threshold` bits, or if it left the
-    /// format's range.
+    /// format's range. `in_floats` does any operation on floats of the operands' format, given by their bits.
     #[inline(always)]
-    pub(crate) fn local_error(&self, reals: &Mpfr, threshold: Threshold) -> Option<LocalError> {
+    pub(crate) fn local_error(
+        &self,
+        in_floats: impl Fn(&[u128]) -> u128,
+        threshold: Threshold,
+    ) -> Option<LocalError> {
         // What most executions are: a normal number of little error.
         let normal = self.linear.r.is_finite() && !is_tiny(self.lane.to, self.linear.r);
         if self.floats <= threshold.floats as f64 && normal && self.value.is_finite() {
             return None;
         }
-        self.unusual_error(reals, threshold)
+        self.unusual_error(in_floats, threshold)
     }
 
     #[inline(never)]
-    fn unusual_error(&self, reals: &Mpfr, threshold: Threshold) -> Option<LocalError> {
-        let power = measure::error_power(self.lane.to, self.floats);
+    fn unusual_error(&self, in_floats: impl Fn(&[u128]) -> u128, threshold: Threshold) -> Option<LocalError> {
+        let power = error_power(self.lane.to, self.floats);
         let beyond = |kind| Some(LocalError { kind, power, amount: f64::INFINITY });
         if special::is_nan_born(self.lane) {
             // Of an infinity, perhaps, that is somebody else's doing: but it was born here.
@@ -135,14 +137,14 @@ impl Outcome<'_> {
         if power <= threshold.power {
             return None;
         }
-        self.ordinary_error(self.local(reals), threshold)
+        self.ordinary_error(self.local(in_floats), threshold)
     }
 
     /// Local error above `threshold` bits of an operation that gives `local` in floats, on its operands' reals
     /// correctly rounded, if the error of its result is above that, too.
     pub(crate) fn ordinary_error(&self, local: u128, threshold: Threshold) -> Option<LocalError> {
-        let floats = measure::floats_between(self.lane.to, local, self.rounded);
-        let power = measure::error_power(self.lane.to, floats);
+        let floats = floats_between(self.lane.to, local, self.rounded);
+        let power = error_power(self.lane.to, floats);
         (power > threshold.power).then(|| LocalError { kind: self.kind(), power, amount: self.amount(local) })
     }
 
@@ -153,7 +155,7 @@ impl Outcome<'_> {
         let operands = self.lane.shadows.iter().zip(self.lane.x).zip(&self.linear.x);
         operands.filter_map(|((shadow, &bits), &x)| Some((shadow.as_ref()?, bits, x))).any(
             |(shadow, bits, x)| {
-                let real = shadow.value();
+                let real = shadow.number();
                 x.is_nan() != real.is_nan()
                     || is_infinite(from, bits) != real.is_infinite()
                     || shadow.is_influenced() && is_tiny(from, x) && !real.is_zero()
@@ -177,12 +179,12 @@ impl Outcome<'_> {
     }
 
     /// The operation in floats, on its operands' reals correctly rounded.
-    fn local(&self, reals: &Mpfr) -> u128 {
+    fn local(&self, in_floats: impl Fn(&[u128]) -> u128) -> u128 {
         let lane = self.lane;
         let mut x = [0; MAX_OPERANDS];
         for (index, &bits) in lane.x.iter().enumerate() {
             let shadow = lane.shadows[index].as_ref();
-            x[index] = shadow.map_or(bits, |shadow| shadow.rounded(lane.from));
+            x[index] = shadow.map_or(bits, |shadow| shadow.number().nearest(lane.from));
         }
         let x = &x[..lane.x.len()];
         if x == lane.x {
@@ -199,8 +201,7 @@ impl Outcome<'_> {
                 };
             }
         }
-        let exact: Vec<Float> = x.iter().map(|&bits| convert::from_bits(lane.from, bits)).collect();
-        measure::round(lane.to, &lane.op.real(reals, &exact.iter().collect::<Vec<_>>()))
+        in_floats(x)
     }
 
     fn kind(&self) -> Kind {
@@ -211,7 +212,7 @@ impl Outcome<'_> {
             _ => return Kind::Rounding,
         };
         let before = exponent(terms[0]).max(exponent(terms[1]));
-        let after = self.value.get_exp().map_or(i32::MIN, |exponent| exponent - 1);
+        let after = self.value.exponent().map_or(i32::MIN, |exponent| exponent - 1);
         let most = self.lane.to.precision() as i32;
         Kind::Cancellation(f64::from(before.saturating_sub(after).clamp(0, most)))
     }
@@ -228,7 +229,7 @@ impl Outcome<'_> {
     }
 
     fn amount(&self, local: u128) -> f64 {
-        let amount = self.value.taken_from(self.lane.to, local);
+        let amount = self.value.error_of(self.lane.to, local);
         if amount.is_finite() { amount } else { f64::INFINITY }
     }
 }

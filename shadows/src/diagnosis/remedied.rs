@@ -72,7 +72,7 @@ fn tree(term: &Term, expected: Format) -> Option<Tree> {
     match term {
         Term::Variable(number) => Some(Tree::Variable(*number)),
         Term::Constant { format, bits } => {
-            (*format == expected).then(|| Tree::Constant(crate::mpfr::exact::to_f64(*format, *bits)))
+            (*format == expected).then(|| Tree::Constant(crate::exact::to_f64(*format, *bits)))
         }
         Term::Op { what: What::Op(op), format, args, .. } if *format == expected => {
             let args: Option<Vec<Tree>> = args.iter().map(|arg| tree(arg, expected)).collect();

@@ -5,59 +5,40 @@
 //! Where those leave more than half of its error bits unexplained, it blames operations at which the error grew little by
 //! little, and the few whose roundings make up most of it (accumulation). An erroneous spot always blames someone.
 
-use hashbrown::HashMap;
-use shadowgrind_core::findings::{Judgement, Spread};
-use shadowgrind_core::format::Format;
+use shadowgrind_core::findings::Judgement;
 use shadowgrind_core::shadow::Observed;
-use shadowgrind_core::site::Site;
 use shadowgrind_core::text::Notation;
 
+use super::Diagnosis;
 use super::blame::{Part, known};
-use super::operations::{Id, Tally};
+use super::number::{Attributed, Number};
+use super::operations::Id;
 use super::special::is_special;
-use crate::mpfr::measure::{self, Measured};
-use crate::mpfr::real::Real;
-use crate::mpfr::text::Compared;
-use crate::mpfr::{MpfrShadow, Value};
 
 /// Share of an error that an operation must have to be worth a word.
 const WORTH_NAMING: f64 = 0.02;
 
-/// Way by which floats leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SpotKind {
-    /// Printed, or named as output.
-    Printed,
-    /// Marked by the program.
-    Marked,
-    /// Written in binary form.
-    Written,
+/// Measures of a float that left the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Error bits of the value, in its own format.
+    pub error_bits: f64,
+    /// Decimal digits of the value that are right; never more than the format has. NaN and infinities have none, not even
+    /// none that are right: NaN.
+    pub correct_digits: f64,
+    /// The real value in decimal digits.
+    pub real: String,
 }
 
-/// Everything that left at one place one way.
-#[derive(Clone, Debug)]
-pub struct Spot {
-    /// The way by which it leaves.
-    pub kind: SpotKind,
-    /// The site at which it leaves.
-    pub site: Site,
-    pub(crate) error: Tally,
-    /// Number of those above the threshold.
-    pub erroneous: u64,
-    /// The worst float and what it should have been.
-    pub worst: Option<(Format, u128, Measured)>,
-}
-
-impl Spot {
-    /// Number of floats that left here.
-    pub fn count(&self) -> u64 {
-        self.error.count
-    }
-
-    /// Their error bits.
-    pub fn error_bits(&self) -> Spread {
-        self.error.spread().unwrap_or_default()
-    }
+/// Comparison of a real's text with that of its float.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    /// The real's text, if it is another.
+    pub(crate) exact: Option<String>,
+    /// Whatever the real may be off by, its text is another or not.
+    pub(crate) is_sure: bool,
+    /// Whatever the real may be off by, its text is the same.
+    pub(crate) is_known: bool,
 }
 
 /// Statement about a float that left.
@@ -75,19 +56,23 @@ pub struct Left {
 
 /// Statement about a float that leaves as text in this notation, if that is known; it is wrong if it is off by more than
 /// `threshold` bits.
-pub fn verdict(seen: &Observed<'_, Value>, notation: Option<&Notation>, threshold: f64) -> Left {
-    let measured = measure::measure(seen.format, seen.bits, seen.shadow);
-    let text = notation.map(|notation| Compared::of(seen, notation));
+pub(crate) fn verdict<N: Attributed>(
+    seen: &Observed<'_, N>,
+    notation: Option<&Notation>,
+    threshold: f64,
+) -> Left {
+    let measured = N::measured(seen);
+    let text = notation.map(|notation| N::compared(seen, notation));
     let judgement = judged(seen, measured.error_bits > threshold, text.as_ref());
     let is_known = text.as_ref().is_some_and(|text| text.is_known);
     Left { measured, judgement, exact: text.and_then(|text| text.exact), is_known }
 }
 
 /// Judgement on a float, of which its text shows what that says; `is_off`: it is off by more than it may be.
-fn judged(seen: &Observed<'_, Value>, is_off: bool, text: Option<&Compared>) -> Judgement {
+fn judged<N: Attributed>(seen: &Observed<'_, N>, is_off: bool, text: Option<&Compared>) -> Judgement {
     let Some(shadow) = seen.shadow else { return Judgement::Right };
-    let overflowed = is_special(seen.format, seen.bits) && shadow.value().is_finite();
-    let (format, bits) = measure::own_format(seen.format, seen.bits, shadow);
+    let overflowed = is_special(seen.format, seen.bits) && shadow.number().is_finite();
+    let (format, bits) = shadow.narrowed(seen.format, seen.bits);
     let is_wrong = overflowed || is_off;
     match text {
         Some(text) if text.exact.is_none() && (text.is_sure || shadow.is_settled(format)) => Judgement::Right,
@@ -98,74 +83,53 @@ fn judged(seen: &Observed<'_, Value>, is_off: bool, text: Option<&Compared>) -> 
     }
 }
 
-/// All spots of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Spots {
-    by_site: HashMap<(Site, SpotKind), Spot>,
-}
-
-impl MpfrShadow {
-    /// A float leaves at `site`, as text in this notation if that is known. `output` is its number among the outputs of
-    /// the report, if it is one of those.
-    pub fn leaves(
+impl<N: Attributed> Diagnosis<N> {
+    /// A float leaves, as text in this notation if that is known. `output` is its number among the outputs of the report, if
+    /// it is one of those.
+    pub(crate) fn leaves(
         &mut self,
-        kind: SpotKind,
-        site: Site,
         output: Option<u64>,
-        seen: Observed<'_, Value>,
+        seen: &Observed<'_, N>,
         notation: Option<&Notation>,
     ) -> Left {
-        let left = verdict(&seen, notation, self.settings.error_threshold);
+        let left = verdict(seen, notation, self.settings.error_threshold);
         let Left { measured, judgement, .. } = &left;
         // By definition no error: the real is NaN or rounds to infinity too. Somebody has to answer for it all the same.
         let special = seen.shadow.is_some() && is_special(seen.format, seen.bits);
         let bits = if special { seen.format.width().into() } else { measured.error_bits };
         let erroneous = special || *judgement == Judgement::Wrong;
-        let spot = self.spots.by_site.entry((site, kind)).or_insert_with(|| Spot {
-            kind,
-            site,
-            error: Tally::default(),
-            erroneous: 0,
-            worst: None,
-        });
-        spot.error.add(measured.error_bits);
-        spot.erroneous += u64::from(erroneous);
-        if spot.worst.as_ref().is_none_or(|(_, _, worst)| measured.error_bits > worst.error_bits) {
-            spot.worst = Some((seen.format, seen.bits, measured.clone()));
-        }
         if let (true, Some(shadow)) = (erroneous, seen.shadow) {
-            self.blame(shadow, &seen, bits, output);
+            self.blame(shadow, seen, bits, output);
         }
         left
     }
 
-    /// The places where floats left, by site.
-    pub fn spots(&self) -> Vec<&Spot> {
-        let mut spots: Vec<&Spot> = self.spots.by_site.values().collect();
-        spots.sort_by_key(|spot| (spot.site, spot.kind));
-        spots
+    /// Has those answer who made output `index`, which is `seen`, wrong by so many `bits`. Tells whether anybody is known.
+    pub(crate) fn answers(&mut self, seen: &Observed<'_, N>, bits: f64, index: u64) -> bool {
+        let Some(real) = seen.shadow.filter(|&real| explains(real, seen, bits)) else { return false };
+        !self.blame(real, seen, bits, Some(index)).is_empty()
     }
 
     /// Has the operations behind a value answer for its `bits` of error. Returns whom.
     pub(crate) fn blame(
         &mut self,
-        shadow: &Real,
-        seen: &Observed<'_, Value>,
+        shadow: &N,
+        seen: &Observed<'_, N>,
         bits: f64,
         output: Option<u64>,
     ) -> Vec<Id> {
-        let error = shadow.error_of(seen.format, seen.bits);
-        let (format, _) = measure::own_format(seen.format, seen.bits, shadow);
+        let error = shadow.number().error_of(seen.format, seen.bits);
+        let (format, _) = shadow.narrowed(seen.format, seen.bits);
         let unit = shadow.unit(seen.format.to_f64(seen.bits)).size;
         let absolute = |part: Part| Part { amount: known(part.amount * unit), ..part };
-        let influences: Vec<Part> = shadow.influences.parts().into_iter().map(absolute).collect();
+        let influences: Vec<Part> = shadow.influences().parts().into_iter().map(absolute).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
         let largest = influences.iter().fold(0.0, |largest: f64, part| largest.max(part.amount.abs()));
         let least = WORTH_NAMING * largest.min(error.abs());
         let whole = Whole::new(error, &influences);
         for part in influences.iter().filter(|part| part.amount.abs() >= least) {
-            let explained = measure::bits_of(format, shadow, part.amount).min(bits);
+            let explained = shadow.bits_of(format, part.amount).min(bits);
             if explained > 0.0 {
                 best = best.max(explained);
                 let operation = &mut self.operations[part.operation];
@@ -181,7 +145,7 @@ impl MpfrShadow {
         }
         let by_gains = best > explained;
         let accumulated = best < bits / 2.0 || blamed.is_empty();
-        let roundings: Vec<Part> = shadow.roundings.iter().map(absolute).collect();
+        let roundings: Vec<Part> = shadow.roundings().iter().map(absolute).collect();
         for part in &roundings {
             // Signed: what was compensated has no share.
             let share = (part.amount / error).min(1.0);
@@ -194,7 +158,7 @@ impl MpfrShadow {
             }
         }
         if blamed.is_empty() {
-            let alone = |part: &Part| measure::bits_of(format, shadow, part.amount).min(bits);
+            let alone = |part: &Part| shadow.bits_of(format, part.amount).min(bits);
             let largest = roundings.first().filter(|part| part.amount.abs() < WORTH_NAMING * error.abs());
             match largest.filter(|_| influences.is_empty()) {
                 Some(part) => {
@@ -209,9 +173,9 @@ impl MpfrShadow {
 
     /// Blames operations at which the error grew, each time by less than makes a local error, but by half of its bits
     /// altogether. Returns the bits that the foremost gained.
-    fn blame_gains(&mut self, shadow: &Real, bits: f64, output: Option<u64>, blamed: &mut Vec<Id>) -> f64 {
+    fn blame_gains(&mut self, shadow: &N, bits: f64, output: Option<u64>, blamed: &mut Vec<Id>) -> f64 {
         let mut best: f64 = 0.0;
-        for (id, gained) in shadow.amplifications.iter().filter(|(_, gained)| *gained > bits / 2.0) {
+        for (id, gained) in shadow.amplifications().iter().filter(|(_, gained)| *gained > bits / 2.0) {
             let gained = gained.min(bits);
             // What would not be, had it not grown here.
             self.operations[id].amplified.add(bits, 1.0 - f64::exp2(-gained), output);
@@ -237,6 +201,20 @@ impl MpfrShadow {
         }
         parts.iter().map(|part| part.operation).collect()
     }
+}
+
+/// Tells whether what is known of an error of so many bits explains it: a part is about as large, or it has grown by about as
+/// many at one place.
+fn explains<N: Attributed>(real: &N, seen: &Observed<'_, N>, bits: f64) -> bool {
+    const ENOUGH: f64 = 0.1;
+    const ENOUGH_GAINED: f64 = 0.25;
+    let unit = real.unit(seen.format.to_f64(seen.bits)).size;
+    let least = ENOUGH * real.number().error_of(seen.format, seen.bits).abs();
+    let parts = real.influences().parts().into_iter().chain(real.roundings().iter());
+    let has_part = parts.map(|part| (part.amount * unit).abs()).any(|part| part >= least);
+    has_part
+        || !least.is_finite()
+        || real.amplifications().iter().any(|(_, gained)| gained > ENOUGH_GAINED * bits)
 }
 
 /// The error of a value: what shares are of.

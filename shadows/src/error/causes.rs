@@ -16,6 +16,7 @@ use shadowgrind_core::site::Site;
 use super::decisions::Outcome;
 use super::{ErrorShadow, FRACTION};
 use crate::diagnosis::findings::say;
+use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
 use crate::mpfr::real::Real;
 use crate::mpfr::{MpfrShadow, measure};
@@ -137,7 +138,7 @@ impl Causes {
     pub(super) fn is_wrong(&mut self, x: &Observed<'_, f64>, bits: f64, index: u64) {
         let real = self.known(x);
         let seen = Observed { format: x.format, bits: x.bits, shadow: real.as_ref() };
-        self.unexplained += u64::from(!self.reals.answers(&seen, bits, index));
+        self.unexplained += u64::from(!self.reals.diagnosis.answers(&seen, bits, index));
     }
 
     /// A decision about `x`, compared with that of the reals.
@@ -156,18 +157,19 @@ impl Causes {
             x.iter().zip(reals.iter().map(Option::as_ref)).map(seen).collect();
         match is_known {
             true => self.reals.decides(site, what, &seen),
-            false => self.reals.decided(site, what, &seen, outcome == Outcome::Flips),
+            false => self.reals.diagnosis.decided(site, what, &seen, outcome == Outcome::Flips),
         }
     }
 
     /// All causes. Counts are those of the executions that were seen.
     /// Takes the place where an error was noted last.
     pub(super) fn noted(&mut self) -> Option<Site> {
-        self.reals.take_noted()
+        self.reals.diagnosis.take_noted()
     }
 
     pub(super) fn findings(&mut self) -> Vec<Finding> {
-        let [mut findings, unreached] = self.reals.diagnoses();
+        let mut findings = self.reals.diagnosis.findings();
+        let unreached = self.reals.diagnosis.unreached();
         let is_there = |findings: &[Finding], site, op: Op| {
             findings.iter().any(|finding| finding.site == site && finding.operation == op.name())
         };

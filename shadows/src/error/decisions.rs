@@ -3,8 +3,6 @@
 //!
 //! Executions that do not come here are decided alike, and are not counted.
 
-use std::cmp::Ordering;
-
 use rug::Float;
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
@@ -12,6 +10,7 @@ use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::{ErrorShadow, PRECISION, real};
+use crate::diagnosis::decisions::outcome;
 use crate::mpfr::convert;
 use crate::mpfr::reals::Mpfr;
 
@@ -34,8 +33,8 @@ pub(super) fn compared(predicate: Predicate, x: &[Observed<'_, f64>; 2]) -> Outc
     let [a, b] = x.each_ref().map(|x| real(x.format, x.bits, x.shadow.copied()));
     let difference = Float::with_val(PRECISION, &a - &b);
     let floats = x.each_ref().map(|x| convert::from_bits(x.format, x.bits));
-    let own = decides(predicate, floats[0].partial_cmp(&floats[1]));
-    let alike = own == decides(predicate, a.partial_cmp(&b));
+    let own = outcome(predicate, floats[0].partial_cmp(&floats[1]));
+    let alike = own == outcome(predicate, a.partial_cmp(&b));
     match alike {
         // The same number with the same error.
         true if difference.is_zero() => Outcome::Alike,
@@ -63,17 +62,6 @@ pub(super) fn converted(how: ToInteger, x: Observed<'_, f64>, reals: &Mpfr) -> O
         true => Outcome::Alike,
         false => Outcome::Flips,
     }
-}
-
-/// Answer of a comparison: the relation itself, where all are told apart, else whether it is one of those asked for.
-fn decides(predicate: Predicate, order: Option<Ordering>) -> u8 {
-    let relation = match order {
-        Some(Ordering::Less) => Predicate::LESS,
-        Some(Ordering::Equal) => Predicate::EQUAL,
-        Some(Ordering::Greater) => Predicate::GREATER,
-        None => Predicate::UNORDERED,
-    };
-    if predicate == Predicate::ORDER { relation } else { u8::from(predicate.0 & relation != 0) }
 }
 
 /// Tells whether a difference is no more than what the reals of `x` may be off by; NaN always is.

@@ -11,10 +11,10 @@ use shadowgrind_core::shadow::Lane;
 
 use super::convert;
 use super::error_bound::covers;
-use super::exact::rounds_to_integer;
 use super::reals::Mpfr;
 use crate::diagnosis::history::{History, Serial, Source, Step, UNTRACED};
 use crate::diagnosis::operations::{Operations, What};
+use crate::exact::rounds_to_integer;
 
 /// Operand of a step.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 
 use shadowgrind_core::ops::Op;
 
-use super::digits::Short;
-use super::is_sum;
+use super::bigfloat::Short;
+use crate::diagnosis::number::is_sum;
 
 /// One of the commonest operations. Where it has one operand, what is said of a second is of no account.
 pub trait Elementary: Copy {

@@ -14,11 +14,11 @@ use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Lane;
 
 use super::Value;
-use super::exact::{rounds_to_integer, to_f64};
 use super::number::{RealNumber, perturbed};
 use super::reals::Mpfr;
 use crate::diagnosis::history::Source;
 use crate::diagnosis::linear::exponent;
+use crate::exact::{rounds_to_integer, to_f64};
 
 /// Bound on the error of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,18 +16,18 @@ use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
-use super::digits::Short;
+use super::bigfloat::Short;
 use super::elementary::{Any, Elementary};
 use super::error_bound::{self, ErrorBound};
-use super::exact;
-use super::execute::is_looked_at;
 use super::number::RealNumber;
 use super::real::Real;
 use super::settle;
 use crate::diagnosis::blame::Merging;
+use crate::diagnosis::following::is_looked_at;
 use crate::diagnosis::local_error::LocalError;
 use crate::diagnosis::operations::{Id, What};
 use crate::diagnosis::unit::Unit;
+use crate::exact;
 pub use made::{Became, Made};
 
 const F64: Format = Format::F64;
@@ -243,7 +243,7 @@ impl MpfrShadow {
         let own = row.own(a, b, r);
         if (own == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
             let id = self.counted(at, row, x);
-            self.history.push_exact_doubles(id, (x, row.arity()), r);
+            self.diagnosis.history.push_exact_doubles(id, (x, row.arity()), r);
             return Err(Became::Exact);
         }
         let [first, second] = shadows;
@@ -298,7 +298,7 @@ impl MpfrShadow {
             }
             self.counted(at, binary.row, binary.x);
             if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
-                self.note_put_back(binary.row.op(), binary.x, binary.reals);
+                self.diagnosis.note_put_back(binary.row.op(), binary.x, binary.reals);
             }
             return Became::Exact;
         }
@@ -329,8 +329,9 @@ impl MpfrShadow {
         let local_error =
             self.fast_influences(merging, binary, value, (found, floats), (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
-        made.serial = self.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
-        let operation = &mut self.operations[id];
+        made.serial =
+            self.diagnosis.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
+        let operation = &mut self.diagnosis.operations[id];
         operation.counted(binary.row.arity(), binary.x);
         operation.error.add(apart + 1.0);
         if !vouched {
@@ -355,14 +356,14 @@ impl MpfrShadow {
         local_error: Option<LocalError>,
         floats: u64,
     ) {
-        binary.with_lane(|lane| self.explain_now(id, lane, local_error, floats as f64));
+        binary.with_lane(|lane| self.diagnosis.explain_now(id, lane, local_error, floats as f64));
     }
 
     /// Counts an execution.
     #[inline(always)]
     fn counted<E: Elementary>(&mut self, at: &mut Recurring, row: E, x: [f64; 2]) -> Id {
         let id = self.operation(at, row);
-        self.operations[id].counted(row.arity(), x);
+        self.diagnosis.operations[id].counted(row.arity(), x);
         id
     }
 
@@ -373,6 +374,6 @@ impl MpfrShadow {
 
     #[inline(never)]
     fn looked_up(&mut self, site: Site, op: Op) -> Id {
-        self.operations.at(site, What::Op(op), (F64, F64))
+        self.diagnosis.operations.at(site, What::Op(op), (F64, F64))
     }
 }

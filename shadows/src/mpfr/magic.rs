@@ -8,10 +8,10 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::tricks::may_round_to_fractions;
 
-use super::exact;
 use super::{MpfrShadow, Value};
 use crate::diagnosis::history::{Source, Step};
 use crate::diagnosis::operations::What;
+use crate::exact;
 
 impl MpfrShadow {
     /// Tells whether an operation takes off what a sum before it has added to round its other terms.
@@ -27,8 +27,8 @@ impl MpfrShadow {
 
     /// Tells whether `sum` was made by adding this number, up to its sign, to something.
     fn was_rounded_by(&self, sum: Source, magic: u128) -> bool {
-        let Some(step) = self.history.step(sum.serial) else { return false };
-        let What::Op(op) = self.operations[step.operation].what else { return false };
+        let Some(step) = self.diagnosis.history.step(sum.serial) else { return false };
+        let What::Op(op) = self.diagnosis.operations[step.operation].what else { return false };
         let magnitude = |bits: u128| bits & ((1 << (sum.format.width() - 1)) - 1);
         let operands = step.operands();
         let is_it = |&index: &usize| {

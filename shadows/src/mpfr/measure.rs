@@ -4,24 +4,14 @@ use rug::Float;
 use shadowgrind_core::format::Format;
 
 use super::convert;
-use super::exact::to_f64;
 use super::real::Real;
+use crate::diagnosis::number::Attributed;
 use crate::diagnosis::special::is_special;
+pub use crate::diagnosis::spots::Measured;
+use crate::exact::to_f64;
 
 /// Digits of a real worth showing: those of the widest format and a few that it lacks.
 pub const DIGITS: usize = 25;
-
-/// Measures of a float that left the program.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// Error bits of the value, in its own format.
-    pub error_bits: f64,
-    /// Decimal digits of the value that are right; never more than the format has. NaN and infinities have none, not even
-    /// none that are right: NaN.
-    pub correct_digits: f64,
-    /// The real value in decimal digits.
-    pub real: String,
-}
 
 /// The float of `format` nearest to `real`.
 pub fn round(format: Format, real: &Float) -> u128 {
@@ -30,53 +20,6 @@ pub fn round(format: Format, real: &Float) -> u128 {
         Format::F64 => real.to_f64().to_bits().into(),
         Format::F16 | Format::F80 => convert::to_bits(format, real),
     }
-}
-
-/// Tells whether two floats are equally far from anything: the same number, zeros of either sign, any two NaN.
-pub fn same(format: Format, a: u128, b: u128) -> bool {
-    a == b || floats_between(format, a, b) == 0.0
-}
-
-/// Number of floats from one float to another; infinitely many where one side only is NaN.
-#[inline(always)]
-pub fn floats_between(format: Format, a: u128, b: u128) -> f64 {
-    if format == Format::F64 && a >> 63 == b >> 63 {
-        let (a, b) = (f64::from_bits(a as u64), f64::from_bits(b as u64));
-        if !a.is_nan() && !b.is_nan() {
-            return a.to_bits().abs_diff(b.to_bits()) as f64;
-        }
-    }
-    match (format.ordinal(a), format.ordinal(b)) {
-        (Some(a), Some(b)) => a.abs_diff(b) as f64,
-        (None, None) => 0.0,
-        _ => f64::INFINITY,
-    }
-}
-
-/// Error bits of a value so many floats away.
-#[inline(always)]
-pub fn error_bits(format: Format, floats: f64) -> f64 {
-    match floats {
-        0.0 => 0.0,
-        _ if floats.is_finite() => (1.0 + floats).log2(),
-        _ => format.width().into(),
-    }
-}
-
-/// 2^bits of the same: what logarithms are taken of, where many are added up.
-#[inline(always)]
-pub(crate) fn error_power(format: Format, floats: f64) -> f64 {
-    if floats.is_finite() { 1.0 + floats } else { 2f64.powi(format.width() as i32) }
-}
-
-/// Error bits that a float would have if it were off by `amount` and no more.
-pub(crate) fn bits_of(format: Format, shadow: &Real, amount: f64) -> f64 {
-    if !amount.is_finite() || !shadow.value().is_finite() {
-        return format.width().into();
-    }
-    let value = shadow.value().float();
-    let off = Float::with_val(value.prec(), &*value + amount);
-    error_bits(format, floats_between(format, round(format, &off), shadow.rounded(format)))
 }
 
 /// Tells whether `real` is the float `bits` itself, not merely near it. Both NaN counts.
@@ -93,31 +36,14 @@ pub fn is_exactly(real: &Float, format: Format, bits: u128) -> bool {
     }
 }
 
-/// The float to measure: a float that is an `f32` in wider clothes (promoted for a variadic call) as that `f32`.
-pub fn own_format(format: Format, bits: u128, shadow: &Real) -> (Format, u128) {
-    if shadow.format() == Format::F32 && format != Format::F32 {
-        let narrow = format.convert(bits, Format::F32);
-        if Format::F32.convert(narrow, format) == bits {
-            return (Format::F32, narrow);
-        }
-    }
-    (format, bits)
-}
-
-/// Error bits of the float `bits`, in its own format.
-pub(crate) fn bits_off(format: Format, bits: u128, shadow: &Real) -> f64 {
-    let (format, bits) = own_format(format, bits, shadow);
-    error_bits(format, floats_between(format, bits, shadow.rounded(format)))
-}
-
 /// Measures the float `bits` against its real; without a shadow it is its own.
 pub fn measure(format: Format, bits: u128, shadow: Option<&Real>) -> Measured {
     let Some(shadow) = shadow else {
         let real = decimal(&convert::from_bits(format, bits), DIGITS);
         return Measured { error_bits: 0.0, correct_digits: digits_shown(format, bits), real };
     };
-    let error_bits = bits_off(format, bits, shadow);
-    let (format, bits) = own_format(format, bits, shadow);
+    let error_bits = shadow.bits_off(format, bits);
+    let (format, bits) = shadow.narrowed(format, bits);
     Measured {
         error_bits,
         correct_digits: correct_digits(format, bits, &shadow.value().float()),

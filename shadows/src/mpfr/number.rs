@@ -11,10 +11,11 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::shadow::Lane;
 
-use super::digits::{self, Kind, Short};
+use super::bigfloat::{self, Kind, Short};
 use super::real::Real;
 use super::reals::Mpfr;
 use super::{convert, error_bound, measure};
+use crate::diagnosis::number::Number;
 
 /// Real number as it is kept beside a float.
 #[derive(Clone, Debug)]
@@ -64,11 +65,6 @@ impl RealNumber {
             Brief(short) => short.kind() == Kind::Infinite,
             Long(float) => float.is_infinite(),
         }
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_finite(&self) -> bool {
-        !self.is_nan() && !self.is_infinite()
     }
 
     /// Tells whether it has a sign, be it that of a zero.
@@ -148,13 +144,13 @@ impl RealNumber {
             Brief(short) if short.is_ordinary() => {
                 let float = Short::from_bits(format, bits);
                 if float.is_ordinary() {
-                    let difference = Short::add(&float, short, true, digits::BITS);
+                    let difference = Short::add(&float, short, true, bigfloat::BITS);
                     return f64::from_bits(difference.bits(Format::F64) as u64);
                 }
             }
             _ => {}
         }
-        let mut float = Float::new(digits::BITS);
+        let mut float = Float::new(bigfloat::BITS);
         convert::assign(&mut float, format, bits);
         float -= &*self.float();
         float.to_f64()
@@ -172,6 +168,45 @@ impl RealNumber {
                 Long(if negate { -scaled } else { scaled })
             }
         }
+    }
+}
+
+impl Number for RealNumber {
+    #[inline(always)]
+    fn exponent(&self) -> Option<i32> {
+        self.get_exp()
+    }
+
+    #[inline(always)]
+    fn is_nan(&self) -> bool {
+        RealNumber::is_nan(self)
+    }
+
+    #[inline(always)]
+    fn is_infinite(&self) -> bool {
+        RealNumber::is_infinite(self)
+    }
+
+    fn is_zero(&self) -> bool {
+        RealNumber::is_zero(self)
+    }
+
+    fn is_negative(&self) -> bool {
+        RealNumber::is_negative(self)
+    }
+
+    #[inline(always)]
+    fn nearest(&self, format: Format) -> u128 {
+        self.round(format)
+    }
+
+    fn nearest_off(&self, format: Format, amount: f64) -> u128 {
+        let value = self.float();
+        measure::round(format, &Float::with_val(value.prec(), &*value + amount))
+    }
+
+    fn error_of(&self, format: Format, bits: u128) -> f64 {
+        self.taken_from(format, bits)
     }
 }
 
@@ -225,7 +260,7 @@ pub(crate) struct Arithmetic {
 impl Arithmetic {
     /// To `precision` bits; by MPFR alone if not `fast`.
     pub(super) fn new(precision: u32, fast: bool) -> Arithmetic {
-        Arithmetic { mpfr: Mpfr::new(precision), short: fast && precision <= digits::BITS }
+        Arithmetic { mpfr: Mpfr::new(precision), short: fast && precision <= bigfloat::BITS }
     }
 
     /// Bits of results, if they are short.

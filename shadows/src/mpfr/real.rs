@@ -2,15 +2,19 @@
 
 use rug::Float;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Observed;
+use shadowgrind_core::text::Notation;
 
-use super::digits::Short;
+use super::bigfloat::Short;
 use super::error_bound::{self, ErrorBound};
 use super::number::RealNumber;
+use super::{measure, text};
 use crate::diagnosis::blame::{Amplifications, Roundings};
 use crate::diagnosis::history::{Serial, UNTRACED};
 use crate::diagnosis::influences::Influences;
 use crate::diagnosis::linear::exponent;
-use crate::diagnosis::unit::Unit;
+use crate::diagnosis::number::Attributed;
+use crate::diagnosis::spots::{Compared, Measured};
 
 /// The real a float stands for, and what is known of how they came to differ.
 #[derive(Clone, Debug)]
@@ -104,17 +108,6 @@ impl Real {
         self.value.get_exp().map_or(i32::MAX, |exponent| self.error_bound.bits_of(exponent))
     }
 
-    /// Tells whether more bits of it are sure than a float of `format` has.
-    pub(crate) fn is_settled(&self, format: Format) -> bool {
-        !self.error_bound.lacks(self.value.get_exp(), format, format.precision() as i32)
-    }
-
-    /// Tells whether its float `bits` is off by more than it may be itself.
-    pub(crate) fn is_surely_off(&self, format: Format, bits: u128) -> bool {
-        let error = self.error_of(format, bits);
-        !error.is_finite() || !error_bound::covers(self.noise(), exponent(error) + 1)
-    }
-
     /// log₂ of what it may be off by: −∞ if it is exact.
     #[inline(always)]
     pub fn noise(&self) -> f32 {
@@ -150,21 +143,55 @@ impl Real {
     pub(crate) fn untraced(self) -> Real {
         Real { serial: UNTRACED, ..self }
     }
+}
 
-    /// Unit of the parts of its error; `x` is its float.
-    pub(crate) fn unit(&self, x: f64) -> Unit {
-        self.roundings.unit(x)
-    }
+impl Attributed for Real {
+    type Number = RealNumber;
 
-    /// The size of the largest rounding in the error of its float `x`.
-    pub(crate) fn largest_part(&self, x: f64) -> f64 {
-        (f64::from(self.roundings.brought(1.0)) * self.unit(x).size).abs()
-    }
-
-    /// Tells whether it depends on erroneous operations.
     #[inline(always)]
-    pub(crate) fn is_influenced(&self) -> bool {
-        self.influences.are_any()
+    fn number(&self) -> &RealNumber {
+        &self.value
+    }
+
+    fn own_format(&self) -> Format {
+        self.format
+    }
+
+    #[inline(always)]
+    fn serial(&self) -> Serial {
+        self.serial
+    }
+
+    #[inline(always)]
+    fn roundings(&self) -> &Roundings {
+        &self.roundings
+    }
+
+    #[inline(always)]
+    fn amplifications(&self) -> &Amplifications {
+        &self.amplifications
+    }
+
+    #[inline(always)]
+    fn influences(&self) -> &Influences {
+        &self.influences
+    }
+
+    fn is_settled(&self, format: Format) -> bool {
+        !self.error_bound.lacks(self.value.get_exp(), format, format.precision() as i32)
+    }
+
+    fn is_surely_off(&self, format: Format, bits: u128) -> bool {
+        let error = self.error_of(format, bits);
+        !error.is_finite() || !error_bound::covers(self.noise(), exponent(error) + 1)
+    }
+
+    fn measured(seen: &Observed<'_, Real>) -> Measured {
+        measure::measure(seen.format, seen.bits, seen.shadow)
+    }
+
+    fn compared(seen: &Observed<'_, Real>, notation: &Notation) -> Compared {
+        text::compared(seen, notation)
     }
 }
 

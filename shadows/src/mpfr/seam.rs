@@ -9,7 +9,8 @@ use shadowgrind_core::slots::{Negated, Slots};
 use super::measure;
 use super::real::Real;
 use super::{MpfrShadow, Value};
-use crate::diagnosis::spots::{Left, SpotKind};
+use crate::diagnosis::number::Attributed;
+use crate::diagnosis::spots::Left;
 
 /// Executions of each operation that are not recorded but seen as they run: whoever reads of an error wants to know how the
 /// program came to it.
@@ -44,14 +45,12 @@ impl Shadow for MpfrShadow {
     }
 
     fn output(&mut self, leaves: &Leaves, x: Observed<'_, Value>) -> (findings::Value, OutputShadow<String>) {
-        let kind = if leaves.written { SpotKind::Written } else { SpotKind::Printed };
         let own = match x.shadow {
-            Some(real) if !leaves.written => measure::own_format(x.format, x.bits, real),
+            Some(real) if !leaves.written => real.narrowed(x.format, x.bits),
             _ => (x.format, x.bits),
         };
         let notation = leaves.notation.as_ref();
-        let Left { measured, judgement, exact, .. } =
-            self.leaves(kind, leaves.site, Some(leaves.output), x, notation);
+        let Left { measured, judgement, exact, .. } = self.leaves(Some(leaves.output), &x, notation);
         let said = OutputShadow::Error {
             real: Some(measured.real),
             error_bits: measured.error_bits,
@@ -74,12 +73,12 @@ impl Shadow for MpfrShadow {
     }
 
     fn noted(&mut self) -> Option<Site> {
-        self.take_noted()
+        self.diagnosis.take_noted()
     }
 
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = MpfrShadow::findings(self);
-        findings.extend(self.unreached());
+        findings.extend(self.diagnosis.unreached());
         findings
     }
 

@@ -89,9 +89,9 @@ impl MpfrShadow {
 
     /// The result of an operation as its operands' derivations have it.
     fn found(&mut self, lane: &Lane<'_, Value>) -> Option<Bounded> {
-        let allowed = FUEL + u64::from(self.history.count()) / OPERATIONS_PER_STEP;
+        let allowed = FUEL + u64::from(self.diagnosis.history.count()) / OPERATIONS_PER_STEP;
         let most = allowed.saturating_sub(self.settling.spent).min(MOST_STEPS as u64) as usize;
-        let derivation = Derivation::whole(&self.history, &self.operations, lane, most);
+        let derivation = Derivation::whole(&self.diagnosis.history, &self.diagnosis.operations, lane, most);
         let steps = derivation.as_ref().map_or(most / 8, Derivation::len);
         self.settling.spent += steps as u64;
         self.found_again(&derivation?)
@@ -122,7 +122,7 @@ impl MpfrShadow {
     }
 
     fn is_identically_zero(&mut self, lane: &Lane<'_, Value>) -> bool {
-        let end = Derivation::end(&self.history, &self.operations, lane, LAST_STEPS);
+        let end = Derivation::end(&self.diagnosis.history, &self.diagnosis.operations, lane, LAST_STEPS);
         let Some(end) = end else { return false };
         let shape = end.shape();
         if let Some(&is_zero) = self.settling.zeros.get(&shape) {

@@ -6,55 +6,43 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
 
-use super::Value;
-use super::measure;
+use super::{Value, measure};
+use crate::diagnosis::number::Attributed;
+use crate::diagnosis::spots::Compared;
 
-/// Comparison of a real's text with that of its float.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Compared {
-    /// The real's text, if it is another.
-    pub(crate) exact: Option<String>,
-    /// Whatever the real may be off by, its text is another or not.
-    pub(crate) is_sure: bool,
-    /// Whatever the real may be off by, its text is the same.
-    pub(crate) is_known: bool,
-}
+/// A float without another real.
+const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
 
-impl Compared {
-    /// A float without another real.
-    const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
-
-    /// Compares the text of a float with that of its real.
-    pub(crate) fn of(seen: &Observed<'_, Value>, notation: &Notation) -> Compared {
-        let Some(shadow) = seen.shadow else { return Compared::SAME };
-        if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
-            return Compared::SAME;
-        }
-        let real = shadow.value().float();
-        let printed = notation.write(&text::Float { format: seen.format, bits: seen.bits });
-        let own = measure::own_format(seen.format, seen.bits, shadow).0;
-        let written = |real: &Float| notation.write(&Written(real, own));
-        let differs = |text: &String| first_difference(&printed, text).is_some();
-        // NaN has a sign in floats only.
-        let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
-        let exact = |text: String| Some(text).filter(|text| !both_nan && differs(text));
-        let noise = Some(shadow.noise()).filter(|noise| noise.is_finite() && real.is_finite());
-        let Some(noise) = noise else {
-            let is_exact = shadow.noise() == f32::NEG_INFINITY;
-            return Compared { exact: exact(written(&real)), is_sure: is_exact, is_known: is_exact };
-        };
-        let noise = Float::with_val(64, 1) << noise.ceil() as i32;
-        let bits = real.prec() + 2;
-        let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
-        let [low, high] = ends.map(|end| written(&end));
-        if low == high {
-            // Rounding keeps the order: what is between has that text too.
-            return Compared { exact: exact(low), is_sure: true, is_known: true };
-        }
-        let exact = exact(written(&real));
-        let is_sure = [&low, &high].into_iter().all(|end| differs(end) == exact.is_some());
-        Compared { exact, is_sure, is_known: false }
+/// Compares the text of a float with that of its real.
+pub(super) fn compared(seen: &Observed<'_, Value>, notation: &Notation) -> Compared {
+    let Some(shadow) = seen.shadow else { return SAME };
+    if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
+        return SAME;
     }
+    let real = shadow.value().float();
+    let printed = notation.write(&text::Float { format: seen.format, bits: seen.bits });
+    let own = shadow.narrowed(seen.format, seen.bits).0;
+    let written = |real: &Float| notation.write(&Written(real, own));
+    let differs = |text: &String| first_difference(&printed, text).is_some();
+    // NaN has a sign in floats only.
+    let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
+    let exact = |text: String| Some(text).filter(|text| !both_nan && differs(text));
+    let noise = Some(shadow.noise()).filter(|noise| noise.is_finite() && real.is_finite());
+    let Some(noise) = noise else {
+        let is_exact = shadow.noise() == f32::NEG_INFINITY;
+        return Compared { exact: exact(written(&real)), is_sure: is_exact, is_known: is_exact };
+    };
+    let noise = Float::with_val(64, 1) << noise.ceil() as i32;
+    let bits = real.prec() + 2;
+    let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
+    let [low, high] = ends.map(|end| written(&end));
+    if low == high {
+        // Rounding keeps the order: what is between has that text too.
+        return Compared { exact: exact(low), is_sure: true, is_known: true };
+    }
+    let exact = exact(written(&real));
+    let is_sure = [&low, &high].into_iter().all(|end| differs(end) == exact.is_some());
+    Compared { exact, is_sure, is_known: false }
 }
 
 /// k where the last bit of `x` that is set is worth 2ᵏ; nothing for zero, infinities and NaN.

@@ -6,7 +6,8 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
 use super::{Problem, Tree};
-use crate::mpfr::measure::{error_bits, floats_between, round};
+use crate::distance::{error_bits, floats_between};
+use crate::mpfr::measure::round;
 use crate::mpfr::reals::Mpfr;
 
 /// Bits that reals begin with, and those at which it is given up.

@@ -9,7 +9,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{Op, Residual};
 
 use super::Tree;
-use crate::mpfr::exact::residuals_hold;
+use crate::exact::residuals_hold;
 use crate::mpfr::reals::Mpfr;
 
 /// Kind of a node.

@@ -24,7 +24,7 @@ fn run(inputs: &[f64], program: impl Fn(&Machine, &Tracked) -> Tracked) -> Machi
     for &x in inputs {
         let x = m.f64(x);
         let result = program(&m, &x);
-        m.print(100, &result);
+        m.print(&result);
     }
     m
 }
@@ -214,7 +214,7 @@ fn a_clock() {
     for _ in 0..360_000 {
         time = m.add(1, &time, &tenth);
     }
-    m.print(100, &time);
+    m.print(&time);
     assert_eq!(m.ranked(), [(Accumulation, 1)]);
     assert!(m.finding(1).share.is_some_and(|share| share > 0.99));
 }
@@ -436,6 +436,6 @@ fn an_underflow_that_adds_nothing_is_not_named() {
     let (tiny, big) = (m.f64(1.234567e-160), m.f64(1e16));
     let nothing = m.mul(1, &tiny, &tiny);
     let left = m.sub(3, &m.add(2, &big, &m.f64(1.0)), &big);
-    m.print(5, &m.add(4, &left, &nothing));
+    m.print(&m.add(4, &left, &nothing));
     assert!(m.ranked().iter().all(|&(kind, _)| kind != Underflow), "{:?}", m.ranked());
 }

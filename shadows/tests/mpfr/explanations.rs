@@ -16,7 +16,7 @@ fn roots(inputs: &[f64]) -> Finding {
         let next = m.add(1, &x, &one);
         let (a, b) = (m.sqrt(2, &next), m.sqrt(3, &x));
         let result = m.sub(4, &a, &b);
-        m.print(100, &result);
+        m.print(&result);
     }
     m.finding(4)
 }
@@ -62,7 +62,7 @@ fn ranges_are_split_by_sign_and_differing_values_are_different_variables() {
         let (x, y) = (m.f64(x), m.f64(y));
         let sum = m.add(1, &x, &y);
         let result = m.sub(2, &sum, &x);
-        m.print(100, &result);
+        m.print(&result);
     }
     let finding = m.finding(2);
     assert_eq!(finding.expression.as_deref(), Some("x + y - x"));
@@ -79,7 +79,7 @@ fn negatives_are_one_variable() {
         let (x, minus) = (m.f64(x), m.f64(-x));
         let (up, down) = (m.op(1, Op::Exp, &[&x]), m.op(2, Op::Exp, &[&minus]));
         let result = m.sub(3, &up, &down);
-        m.print(100, &result);
+        m.print(&result);
     }
     let finding = m.finding(3);
     assert_eq!(finding.expression.as_deref(), Some("exp(x) - exp(-x)"));
@@ -98,7 +98,7 @@ fn remedies_are_tried_on_what_goes_right_too() {
             let square = m.mul(1, &x, &x);
             let root = m.sqrt(2, &m.sub(3, &square, &four));
             let result = m.sub(4, &root, &x);
-            m.print(100, &result);
+            m.print(&result);
         }
         m.finding(4)
     };
@@ -118,7 +118,7 @@ fn depth_is_bounded() {
     }
     let near = m.f64(x.float() * (1.0 + 1e-12));
     let result = m.sub(2, &x, &near);
-    m.print(100, &result);
+    m.print(&result);
     let expression = m.finding(2).expression.expect("an expression");
     assert_eq!(expression.matches("cos").count(), 4, "{expression}");
 }
@@ -132,7 +132,7 @@ fn formats_are_spelt_out_where_they_change() {
         let wide = m.widen(&third, Format::F64);
         let near = m.f64(wide.float() * (1.0 + 1e-9));
         let result = m.sub(2, &wide, &near);
-        m.print(100, &result);
+        m.print(&result);
     }
     let core = m.finding(2).fpcore.expect("a core");
     assert!(core.contains("(- (! :precision binary32 (/ x 3.0)) y)"), "{core}");
@@ -149,7 +149,7 @@ fn a_loop_is_not_unrolled_where_roundings_are_to_blame() {
     }
     let far = m.f64(sum.float().round());
     let rest = m.sub(3, &sum, &far);
-    m.print(100, &rest);
+    m.print(&rest);
     let finding = m.finding(2);
     assert_eq!(finding.expression.as_deref(), Some("x + y * z"));
     assert!(finding.ranges[0].erroneous.is_empty() && !finding.ranges[0].all.is_empty());

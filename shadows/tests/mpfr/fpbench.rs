@@ -30,7 +30,7 @@ fn measured<const N: usize>(
         let mut next = Sequence(0.1);
         for _ in 0..SAMPLES {
             let x = std::array::from_fn(|i| machine.number(format, next.within(ranges[i])));
-            machine.print(1, &formula(&x).1);
+            machine.print(&formula(&x).1);
         }
     }
 }
@@ -154,7 +154,7 @@ fn gram_schmidt_on_hilbert_columns() {
             q.push(v.iter().map(|x| x / &norm).collect());
         }
         for row in &q[n as usize - 1] {
-            machine.print(1, &row.1);
+            machine.print(&row.1);
         }
         assert!(!machine.ranked().is_empty());
     }
@@ -190,6 +190,6 @@ fn a_comparison_of_formats_shares_one_machine() {
     let machine = Machine::new();
     let x = machine.number(Format::F64, 1.0) / 3.0;
     let narrow = machine.op_to(5, Op::Narrow, &[&x.1], Format::F32);
-    machine.print(1, &narrow);
+    machine.print(&narrow);
     assert_eq!(machine.shadow.borrow().measure(&narrow.seen()).error_bits, 0.0);
 }

@@ -11,7 +11,7 @@ use crate::machine::Machine;
 fn blames(kind: FindingKind, program: impl for<'m> Fn(&'m Machine) -> (u32, Number<'m>)) {
     let m = Machine::new();
     let (line, result) = program(&m);
-    m.print(1, &result.1);
+    m.print(&result.1);
     let ranked = m.ranked();
     assert_eq!(ranked.first(), Some(&(kind, line)), "{ranked:?}");
 }

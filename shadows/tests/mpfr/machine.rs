@@ -13,7 +13,7 @@ use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
 use shadowgrind_shadows::mpfr::measure::Measured;
-use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, SpotKind, Value};
+use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
 
 /// Bits of the truth.
 const TRUTH: u32 = 2600;
@@ -228,14 +228,11 @@ pub(crate) fn check(machine: &Machine, x: &Tracked) -> Measured {
 }
 
 impl Machine {
-    /// Prints `x` at `line`, after checking what is measured.
-    pub(crate) fn print(&self, line: u32, x: &Tracked) -> Measured {
+    /// Prints `x`, after checking what is measured.
+    pub(crate) fn print(&self, x: &Tracked) -> Measured {
         check(self, x);
         let index = self.outputs.replace(self.outputs.get() + 1);
-        self.shadow
-            .borrow_mut()
-            .leaves(SpotKind::Printed, Site::from_bits(line), Some(index), x.seen(), None)
-            .measured
+        self.shadow.borrow_mut().leaves(Some(index), &x.seen(), None).measured
     }
 
     /// The findings, what contributes most first: kind and line.

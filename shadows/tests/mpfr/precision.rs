@@ -64,7 +64,7 @@ fn a_long_chaotic_recurrence_settles_itself() {
         let (linear, ax) = (m.mul(1, &a, &x), m.mul(2, &a, &x));
         x = m.sub(4, &linear, &m.mul(3, &ax, &x));
         if turn % 50 == 0 {
-            m.print(5, &x);
+            m.print(&x);
         }
     }
 }

@@ -9,7 +9,7 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
 use shadowgrind_shadows::mpfr::reals::Mpfr;
-use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, SpotKind, Value};
+use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
 
 /// A reproducible sequence (Knuth's MMIX generator).
 struct Numbers(u64);
@@ -106,7 +106,7 @@ impl Program {
             0 => self.shadow.compare(site, Predicate(Predicate::LESS | Predicate::EQUAL), [first, second]),
             1 => self.shadow.to_integer(site, ToInteger::Truncate, first),
             2 => drop(self.shadow.scale_of(format, of_a.as_ref())),
-            _ => drop(self.shadow.leaves(SpotKind::Printed, site, Some(index), first, None)),
+            _ => drop(self.shadow.leaves(Some(index), &first, None)),
         }
     }
 }

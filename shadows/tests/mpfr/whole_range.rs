@@ -2,8 +2,7 @@
 
 use shadowgrind_core::findings::Judgement;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::site::Site;
-use shadowgrind_shadows::mpfr::{Left, Settings, SpotKind};
+use shadowgrind_shadows::mpfr::{Left, Settings};
 
 use crate::formulas::Number;
 use crate::machine::Machine;
@@ -66,9 +65,8 @@ fn judged(formula: Formula, settings: Settings) -> (u32, u32, Vec<String>) {
         let machine = Machine::with(settings.clone());
         let x = std::array::from_fn(|_| machine.number(Format::F64, next.next()));
         let result = formula(&x).1;
-        let site = Site::from_bits(1);
         let Left { measured, judgement, .. } =
-            machine.shadow.borrow_mut().leaves(SpotKind::Printed, site, Some(0), result.seen(), None);
+            machine.shadow.borrow_mut().leaves(Some(0), &result.seen(), None);
         let truth = result.true_error_bits();
         let agrees = (measured.error_bits - truth).abs() <= TOLERANCE;
         count += 1;

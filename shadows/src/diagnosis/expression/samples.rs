@@ -1,7 +1,7 @@
 //! Inputs that an expression was computed on: a few of them, whatever number there were.
 
 use super::{Term, Variable};
-use crate::mpfr::exact::to_f64;
+use crate::exact::to_f64;
 
 /// Executions that are kept.
 const MOST: usize = 256;

@@ -7,7 +7,7 @@ use crate::diagnosis::blame::{Amplifications, Merging, Roundings};
 use crate::diagnosis::linear::{exponent, log2};
 use crate::diagnosis::operations::Id;
 use crate::diagnosis::unit::Unit;
-use crate::mpfr::digits::Short;
+use crate::mpfr::bigfloat::Short;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;
@@ -52,7 +52,7 @@ impl<E: Elementary> Binary<'_, E> {
         [exponent(0), exponent(1)]
     }
 
-    /// Tells whether the operation may be a rounding in disguise: see [`rounds_to_integer`](super::exact::rounds_to_integer) and
+    /// Tells whether the operation may be a rounding in disguise: see [`rounds_to_integer`](crate::exact::rounds_to_integer) and
     /// [`MpfrShadow::unrounds`](super::MpfrShadow::unrounds).
     #[inline(always)]
     pub(super) fn may_round(&self) -> bool {

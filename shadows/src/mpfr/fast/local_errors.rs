@@ -7,6 +7,7 @@ use crate::diagnosis::blame::Merging;
 use crate::diagnosis::influences::Influences;
 use crate::diagnosis::linear::Linear;
 use crate::diagnosis::local_error::{LocalError, Outcome};
+use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::Id;
 use crate::diagnosis::unit::Unit;
 use crate::mpfr::MpfrShadow;
@@ -26,7 +27,8 @@ impl MpfrShadow {
         (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
     ) -> Option<LocalError> {
-        let may_be = (floats > self.threshold.floats) && binary.may_be_at_fault(&found, self.threshold.bits);
+        let may_be = (floats > self.diagnosis.threshold.floats)
+            && binary.may_be_at_fault(&found, self.diagnosis.threshold.bits);
         let suspect = if may_be { self.suspect(binary, found.rounded) } else { None };
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
@@ -54,7 +56,7 @@ impl MpfrShadow {
             let factor = linear.factor(n, Unit::share_of(binary.x[n]), unit);
             binary.reals[n].is_influenced().then_some((&binary.reals[n].influences, factor))
         };
-        Influences::combine([brought(0), brought(1), None], None, &mut self.parts)
+        Influences::combine([brought(0), brought(1), None], None, &mut self.diagnosis.parts)
     }
 
     /// Of an operation that is erroneous, if it is a [suspect](Self::suspect), or may compensate for another.
@@ -78,7 +80,7 @@ impl MpfrShadow {
                     rounded: found.rounded.into(),
                     floats: floats as f64,
                 };
-                outcome.ordinary_error(local.into(), self.threshold)
+                outcome.ordinary_error(local.into(), self.diagnosis.threshold)
             });
         }
         if local_error.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
@@ -86,7 +88,7 @@ impl MpfrShadow {
         }
         let unit = Unit::share_of(binary.r);
         let influences =
-            binary.with_lane(|lane| self.influences((id, local_error), &linear, lane, value, unit));
+            binary.with_lane(|lane| self.diagnosis.influences((id, local_error), &linear, lane, value, unit));
         (local_error, influences)
     }
 
@@ -109,7 +111,8 @@ impl MpfrShadow {
             _ => a.sqrt(),
         };
         let local = local.to_bits();
-        let is_off = (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.threshold.floats;
+        let is_off =
+            (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.diagnosis.threshold.floats;
         is_off.then_some(local)
     }
 }

@@ -5,7 +5,7 @@ use crate::diagnosis::blame::{Amplifications, Roundings};
 use crate::diagnosis::history::Serial;
 use crate::diagnosis::influences::{Few, Influences};
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::digits::Short;
+use crate::mpfr::bigfloat::Short;
 use crate::mpfr::error_bound::ErrorBound;
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;

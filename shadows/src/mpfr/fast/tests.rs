@@ -7,6 +7,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
 
+use crate::diagnosis::number::Attributed;
 use crate::mpfr::{MpfrShadow, Settings, Value};
 
 /// A double with its shadow by the fast path and by its reference path.

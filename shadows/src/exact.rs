@@ -8,14 +8,14 @@ use shadowgrind_core::shadow::Lane;
 /// The arithmetic that residuals of `lane` are computed in: what a narrowing takes away is a number of the wider
 /// format.
 #[inline(always)]
-pub fn residual_host<V>(lane: &Lane<'_, V>) -> Host {
+pub(crate) fn residual_host<V>(lane: &Lane<'_, V>) -> Host {
     Host::new(if lane.op == Op::Narrow { lane.from } else { lane.to })
 }
 
 /// Tells whether residuals of operands `x` and result `r` are to be had: in the two narrower formats, where nothing
 /// comes near the ends of the range.
 #[inline(always)]
-pub fn residuals_hold(from: Format, to: Format, x: &[f64], r: f64) -> bool {
+pub(crate) fn residuals_hold(from: Format, to: Format, x: &[f64], r: f64) -> bool {
     let bound = match (from, to) {
         (Format::F16 | Format::F80, _) | (_, Format::F16 | Format::F80) => return false,
         // An f32 residual may be 2⁴⁸ times smaller than the result, a product twice as far out as its factors.
@@ -35,7 +35,7 @@ fn is_moderate(x: f64, bound: u64) -> bool {
 /// The operand that a sum rounds to an integer: the other is a number so large, and so often used for just that, that
 /// the sum is meant as a rounding (1.5·2^(p−1) or 2^(p−1) for a format of p bits, and a much smaller operand).
 #[inline(always)]
-pub fn rounds_to_integer<V>(lane: &Lane<'_, V>) -> Option<usize> {
+pub(crate) fn rounds_to_integer<V>(lane: &Lane<'_, V>) -> Option<usize> {
     if !matches!(lane.op, Op::Add | Op::Sub) || lane.from == Format::F80 {
         return None;
     }
@@ -50,7 +50,7 @@ pub fn rounds_to_integer<V>(lane: &Lane<'_, V>) -> Option<usize> {
 
 /// The operand that an operation leaves as it is: what zero is added to, or taken from.
 #[inline(always)]
-pub fn left_alone<V>(lane: &Lane<'_, V>) -> Option<usize> {
+pub(crate) fn left_alone<V>(lane: &Lane<'_, V>) -> Option<usize> {
     let (&[a, b], &[first, second]) = (lane.x, lane.shadows) else { return None };
     let magnitude = u128::MAX >> (129 - lane.from.width());
     let is_zero = |bits| bits & magnitude == 0;
@@ -63,7 +63,7 @@ pub fn left_alone<V>(lane: &Lane<'_, V>) -> Option<usize> {
 
 /// A float as an `f64`; exactly, for the two narrower formats.
 #[inline(always)]
-pub fn to_f64(format: Format, bits: u128) -> f64 {
+pub(crate) fn to_f64(format: Format, bits: u128) -> f64 {
     match format {
         Format::F32 => f64::from(f32::from_bits(bits as u32)),
         Format::F64 => f64::from_bits(bits as u64),

@@ -1,0 +1,194 @@
+//! Decisions: comparisons of floats and their conversions to integers, and whether the reals would have decided so too.
+//!
+//! Knows nothing of what a program does with a decision: it follows the floats in any case.
+
+use std::cmp::Ordering;
+
+use rug::Float;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
+use shadowgrind_core::reals::Reals;
+use shadowgrind_core::rounding::Rounding;
+use shadowgrind_core::shadow::{Lane, Observed};
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::{Predicate, ToInteger};
+
+use super::fast::Recurring;
+use super::number::RealNumber;
+use super::real::Real;
+use super::{MpfrShadow, Value, convert, error_bound, measure};
+use crate::diagnosis::decisions::outcome;
+use crate::diagnosis::history::Source;
+use crate::diagnosis::linear::exponent;
+use crate::diagnosis::operations::{Id, What};
+
+/// Number of bits by which two reals may be nearer than their nearest doubles, and some to spare.
+const MARGIN: f32 = 4.0;
+
+impl MpfrShadow {
+    /// A comparison: does it come out as in the reals?
+    pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
+        let format = (x[0].format, x[1].format);
+        let id = self.diagnosis.operations.at(site, What::Compare(predicate), format);
+        self.diagnosis.operations[id].count += 1;
+        if self.ignores_decisions || x.iter().all(|x| x.shadow.is_none()) {
+            return;
+        }
+        let floats = x.each_ref().map(|x| RealNumber::from_bits(x.format, x.bits));
+        let real = |n: usize| x[n].shadow.map_or(&floats[n], Real::value);
+        let (a, b) = (real(0), real(1));
+        let noise = x.iter().filter_map(|x| x.shadow?.error_bound.noise()).reduce(f32::max);
+        let noise = noise.unwrap_or(f32::NEG_INFINITY);
+        // The same answer may be one by chance.
+        let found = if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
+            self.told_apart(&x)
+        } else {
+            a.compare(b)
+        };
+        if found.is_none() && !a.is_nan() && !b.is_nan() {
+            self.diagnosis.undecided(id, &x);
+        } else if outcome(predicate, floats[0].compare(&floats[1])) != outcome(predicate, found) {
+            self.diagnosis.flipped(id, &x);
+        }
+    }
+
+    /// The operand that is the smaller or larger of two for sure, in floats as in the reals: the result is that very number.
+    pub(super) fn selected(&self, lane: &Lane<'_, Value>) -> Option<usize> {
+        let (&[a, b], wants) = (lane.shadows, selects(lane.op)?) else { return None };
+        let is_same = Source::of(lane, 0).is_same(&Source::of(lane, 1));
+        let selected = if is_same || a.is_none() && b.is_none() {
+            0
+        } else {
+            let floats = [0, 1].map(|n| RealNumber::from_bits(lane.from, lane.x[n]));
+            let [x, y] = [0, 1].map(|n| lane.shadows[n].map_or(&floats[n], Real::value));
+            let noise = [a, b].into_iter().flatten().map(Real::noise).fold(f32::NEG_INFINITY, f32::max);
+            let order =
+                x.compare(y).filter(|_| !within(&Float::with_val(64, &*x.float() - &*y.float()), noise))?;
+            usize::from(order != wants)
+        };
+        (lane.r == lane.x[selected]).then_some(selected)
+    }
+
+    /// Counts a comparison of doubles that are above or below each other as surely as their reals are. False, and
+    /// nothing is done, where that is not seen at once.
+    pub fn compares_alike(
+        &mut self,
+        (at, predicate): (&mut Recurring, Predicate),
+        x: [f64; 2],
+        shadows: [Option<&Real>; 2],
+    ) -> bool {
+        if shadows[0].is_none() & shadows[1].is_none() {
+            self.counted_comparison(at, predicate);
+            return true;
+        }
+        // Rounding keeps the order of numbers that it does not make equal, or neighbours.
+        let nearest = |n: usize| shadows[n].map_or(Some(x[n]), |shadow| shadow.value().near_double());
+        let ([a, b], Some(p), Some(q)) = (x, nearest(0), nearest(1)) else { return false };
+        let noise = |n: usize| shadows[n].map_or(f32::NEG_INFINITY, Real::noise);
+        let are_sure = exponent(q - p) as f32 - MARGIN > noise(0).max(noise(1));
+        let are_apart = p.to_bits().abs_diff(q.to_bits()) > 1;
+        let is_alike = self.settings.fast & are_apart & are_sure & ((a < b) & (p < q) | (a > b) & (p > q));
+        if is_alike {
+            self.counted_comparison(at, predicate);
+        }
+        is_alike
+    }
+
+    /// Counts a comparison of doubles.
+    #[inline(always)]
+    fn counted_comparison(&mut self, at: &mut Recurring, predicate: Predicate) {
+        let formats = (Format::F64, Format::F64);
+        let id = at.operation(|site| self.diagnosis.operations.at(site, What::Compare(predicate), formats));
+        self.diagnosis.operations[id].count += 1;
+    }
+
+    /// A conversion to an integer: is it the integer that the real would become?
+    pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
+        let id = self.diagnosis.operations.at(site, What::Integer(how), (x.format, x.format));
+        self.diagnosis.operations[id].count += 1;
+        let Some(shadow) = x.shadow.filter(|_| !self.ignores_decisions) else { return };
+        self.round_as(x.format);
+        if self.converts_alike(how, &x, shadow) {
+            return;
+        }
+        let value = shadow.value().float();
+        let integer = |x: &Float| self.integer(how, x);
+        let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
+        let flips = float != real && !(float.is_nan() && real.is_nan());
+        let is_nearest = self.reals.mpfr.current == Rounding::NearestEven;
+        // Integers change at integers when cut off, half-way between when rounded to the nearest.
+        let border = match how {
+            ToInteger::Round if is_nearest => value.clone().into_owned().floor() + 0.5,
+            _ => value.clone().into_owned().round(),
+        };
+        // The same integer may be that by chance.
+        if within(&Float::with_val(64, &*value - &border), shadow.noise()) {
+            self.converted_beside(border, (id, how), x);
+        } else if flips {
+            self.diagnosis.flipped(id, &[x]);
+        }
+    }
+
+    fn integer(&self, how: ToInteger, x: &Float) -> Float {
+        match how {
+            ToInteger::Truncate => x.clone().trunc(),
+            ToInteger::Round => self.rounded_to_integer(x),
+        }
+    }
+
+    /// A conversion of a float whose real is as near to where integers change as makes no difference to it.
+    fn converted_beside(&mut self, border: Float, (id, how): (Id, ToInteger), x: Observed<'_, Value>) {
+        let Observed { format, bits, shadow } = x;
+        let place = convert::to_bits(format, &border);
+        let side = self
+            .told_apart(&[Observed { format, bits, shadow }, Observed { format, bits: place, shadow: None }]);
+        let Some(side) = side.filter(|_| measure::is_exactly(&border, format, place)) else {
+            return self.diagnosis.undecided(id, &[x]);
+        };
+        // As good as any number on that side.
+        let found = match side {
+            Ordering::Less => border - 0.25f64,
+            Ordering::Equal => border,
+            Ordering::Greater => border + 0.25f64,
+        };
+        if self.integer(how, &convert::from_bits(format, bits)) != self.integer(how, &found) {
+            self.diagnosis.flipped(id, &[x]);
+        }
+    }
+
+    /// Tells whether the real becomes the same integer for sure, as is seen from the double that is next to it: where
+    /// that is between the places at which integers change, so is the real.
+    fn converts_alike(&self, how: ToInteger, x: &Observed<'_, Value>, shadow: &Real) -> bool {
+        let integer: fn(f64) -> f64 = match (how, self.reals.mpfr.current) {
+            (ToInteger::Truncate, _) => f64::trunc,
+            (ToInteger::Round, Rounding::NearestEven) => f64::round_ties_even,
+            _ => return false,
+        };
+        let (float, next) = (x.format.to_f64(x.bits), f64::from_bits(shadow.rounded(Format::F64) as u64));
+        let is_between = (2.0 * next).trunc() != 2.0 * next;
+        let is_sure = shadow.noise() < (exponent(next) - 53) as f32 - MARGIN;
+        x.format != Format::F80 && is_between && is_sure && integer(float) == integer(next)
+    }
+
+    fn rounded_to_integer(&self, x: &Float) -> Float {
+        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr.clone() };
+        exact.round(x, Rounding::Current)
+    }
+}
+
+/// Order in which the first of two operands stands to the second if the operation selects it.
+fn selects(op: Op) -> Option<Ordering> {
+    match op {
+        Op::Max => Some(Ordering::Greater),
+        Op::Min => Some(Ordering::Less),
+        _ => None,
+    }
+}
+
+/// Tells whether a difference is no more than the reals' own noise.
+fn within(difference: &Float, noise: f32) -> bool {
+    match difference.get_exp() {
+        Some(exponent) => error_bound::covers(noise, exponent),
+        None => difference.is_zero() && noise > f32::NEG_INFINITY,
+    }
+}
