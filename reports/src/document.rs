@@ -69,6 +69,8 @@ impl<'a> Document<'a> {
         let callers =
             causes.iter().filter_map(|cause| report.stacks.get(&cause.finding.site)).flatten().copied();
         let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
+        let senders = report.written.iter().flat_map(|written| &written.callers).copied();
+        let callers = callers.chain(senders);
         for site in gaps.chain(decisions).chain(exhausted).chain(listed).chain(callers).chain(overwritten) {
             places.get(site);
         }
@@ -130,6 +132,12 @@ impl<'a> Document<'a> {
     pub fn written(&self, index: u64) -> Option<&Written> {
         let all = &self.report.written;
         all.binary_search_by_key(&index, |written| written.output).ok().map(|at| &all[at])
+    }
+
+    /// Callers of the code at which the floats left that output `index` stands for.
+    pub fn senders(&self, index: u64) -> impl Iterator<Item = &Place> {
+        let callers = self.written(index).into_iter().flat_map(|written| &written.callers);
+        callers.map(|&site| self.place(site))
     }
 
     /// Consequences of a cause, but for those that a second run has refuted.

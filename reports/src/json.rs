@@ -204,6 +204,7 @@ fn record<'a, P>(
         column: at.map(|at| at.column),
         iteration,
         site,
+        stack: document.senders(index).map(Cow::Borrowed).collect(),
     };
     match output.said {
         OutputShadow::Nothing => bare,

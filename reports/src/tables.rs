@@ -132,13 +132,13 @@ pub(crate) fn outputs(document: &Document<'_>) -> Table {
     let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
     for series in &document.outputs.series {
         if series.is_short() {
-            let each = series
-                .first
-                .iter()
-                .map(|sample| (sample.index, shown.row(document, series, &Lines::one(sample))));
+            let each = series.first.iter().map(|sample| {
+                (sample.index, shown.row(document, series, (sample.index, 1), &Lines::one(sample)))
+            });
             rows.extend(each);
         } else {
-            rows.push((series.first[0].index, shown.row(document, series, &Lines::all(series))));
+            let all = (series.first[0].index, series.count);
+            rows.push((all.0, shown.row(document, series, all, &Lines::all(series))));
         }
     }
     rows.sort_by_key(|(index, _)| *index);
@@ -177,17 +177,27 @@ impl Shown {
         columns(&all.into_iter().filter(|(shown, _)| *shown).map(|(_, column)| column).collect::<Vec<_>>())
     }
 
-    fn row(&self, document: &Document<'_>, series: &Series, lines: &Lines) -> Vec<Cell> {
+    /// Row of so many outputs, from `index` on.
+    fn row(
+        &self,
+        document: &Document<'_>,
+        series: &Series,
+        (index, count): (u64, u64),
+        lines: &Lines,
+    ) -> Vec<Cell> {
         let label = document.report.outputs.label_text(series.label);
         let place = whereabouts(document.place(series.site));
         let mut outputs = lines.outputs.clone();
-        let written = document.written(series.first[0].index).filter(|_| series.count == 1);
+        let written = document.written(index).filter(|_| count == 1);
         let floats =
             written.filter(|written| written.count > 1).map(|written| format!("×{}", number(written.count)));
         outputs.lines.extend(floats.map(Line::from));
         outputs.lines.extend(label.filter(|_| is_named(series)).map(Line::from));
         let text = label.filter(|_| !is_named(series)).unwrap_or_default();
-        let place = place.unwrap_or_else(|| "at the end".to_owned());
+        let mut place = Cell::text(place.unwrap_or_else(|| "at the end".to_owned()));
+        let sender = document.senders(index).next().filter(|_| count == 1);
+        let sender = sender.and_then(whereabouts).map(|sender| format!("called at {sender}"));
+        place.lines.extend(sender.map(Line::from));
         let all = [
             (true, outputs),
             (self.names, Cell::text(text)),
@@ -196,7 +206,7 @@ impl Shown {
             (self.dots, lines.dots.clone()),
             (self.errors, lines.digits.clone()),
             (self.errors, lines.bits.clone()),
-            (true, Cell::text(place)),
+            (true, place),
         ];
         all.into_iter().filter(|(shown, _)| *shown).map(|(_, cell)| cell).collect()
     }

@@ -210,6 +210,37 @@ fn floats_that_leave_in_binary_form_are_one_output_per_place() {
     assert_eq!(blamed.outputs, [0]);
 }
 
+/// Floats that leave by one call of a library are an output for each caller, at the line of the program's own.
+#[test]
+fn floats_that_leave_in_binary_form_are_told_apart_by_caller() {
+    let source = host::tests_dir().join("guests/mpfr/sent.c");
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &source, "").build().unwrap_or_else(|e| panic!("{e}"))
+    else {
+        return host::skipped("sent.c", "gcc is not installed");
+    };
+    let text = std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{e}"));
+    let line_of = |mark: &str| 1 + text.lines().position(|line| line.ends_with(mark)).unwrap_or(0) as u64;
+    let seen = Case::new("mpfr", &[], &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+    let records = seen.report.document["outputs"].as_array().cloned().unwrap_or_default();
+    let told = records.iter().map(|record| {
+        let [site, caller] = [&record["site"]["line"], &record["stack"][0]["line"]].map(|l| l.as_u64());
+        (site.unwrap_or(0), caller.unwrap_or(0), record["count"].as_u64().unwrap_or(0))
+    });
+    let [leaves, wrong, right] = ["LEAVES", "WRONG", "RIGHT"].map(line_of);
+    assert_eq!(told.collect::<Vec<_>>(), [(leaves, wrong, 3), (leaves, right, 2)]);
+    // All of the error is that difference's, in each of the floats.
+    let share = seen.report.document["findings"][0]["shares"][0].as_f64();
+    assert!(
+        share.is_some_and(|share| (share - 1.0).abs() < 0.01 || (share - 2.0 / 3.0).abs() < 0.01),
+        "{share:?}"
+    );
+    // Under an error in place nobody looks at them: that is said, and never clean.
+    let unseen = Case::new("error", &[], &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+    let gaps = unseen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+    assert!(gaps.iter().any(|gap| gap["instruction"] == "write (system call)"), "{gaps:?}");
+    assert!(unseen.report.document["verdict"]["clean"] == false);
+}
+
 #[test]
 fn without_address_space_for_shadows_nothing_runs() {
     let Some(program) = guest() else { return };

@@ -67,6 +67,13 @@ impl Shares {
         all
     }
 
+    /// Makes the share in `output`, which is the sum of shares in `count` floats, their mean.
+    pub fn average(&mut self, output: u64, count: u64) {
+        if let Ok(at) = self.each.binary_search_by_key(&output, |share| share.output) {
+            self.each[at].share /= count.max(1) as f32;
+        }
+    }
+
     /// Bits of error accounted for, over all outputs: of each, the share's size times the bits of its error.
     pub fn weight(&self) -> f64 {
         self.each.iter().map(Share::weight).sum()
@@ -108,6 +115,14 @@ mod tests {
         let mut shares = Shares::default();
         all.iter().for_each(|&(output, share, bits)| assert!(shares.add(output, share, bits)));
         shares
+    }
+
+    #[test]
+    fn the_share_in_an_output_of_many_floats_is_a_mean() {
+        let mut shares = shares(&[(3, 1.0, 8.0), (3, 0.5, 8.0), (7, 1.0, 8.0)]);
+        shares.average(3, 2);
+        shares.average(4, 2);
+        assert_eq!((shares.of(3), shares.of(7)), (Some(0.75), Some(1.0)));
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Floats that left at one place in binary form: one output stands for them all, the worst.
 
+use crate::site::Site;
+
 /// Summary of all floats that left by one call in binary form.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Written {
     /// The index of their output.
     pub output: u64,
+    /// Callers of the code at the output's site, from the innermost outwards: other callers have outputs of their own.
+    pub callers: Vec<Site>,
     /// Number of floats with a shadow.
     pub count: u64,
     /// The sum of their error bits.

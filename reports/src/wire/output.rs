@@ -58,6 +58,9 @@ pub struct Output<'a, P = Place> {
     pub iteration: u64,
     /// The place where it left.
     pub site: P,
+    /// Callers of the code there, from the innermost outwards, of floats that left in binary form.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Cow<'a, Place>>,
 }
 
 /// Reads a field that is there, `null` or not: an absent one is the default.

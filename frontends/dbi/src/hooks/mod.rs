@@ -22,6 +22,7 @@ mod parsers;
 mod placement;
 mod printf;
 mod runtimes;
+mod software;
 mod unwatched;
 
 pub(crate) use call::{Argument, Given};
@@ -55,6 +56,8 @@ pub(crate) enum Hook {
     /// Puts a number of this format, which the first register of Go's convention holds, into memory of its own, or, if it
     /// is small, leads to a table of such.
     Boxes(Format),
+    /// Computes with floats that the processor does not have.
+    Software,
     /// Formats an integer of Go's, perhaps out of such a table.
     PrintsInteger,
     /// Turns a text into a float.
@@ -78,6 +81,9 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     }
     if let Some(format) = runtimes::boxes(symbol.name) {
         return Some(Hook::Boxes(format));
+    }
+    if software::is_of(symbol.name) {
+        return Some(Hook::Software);
     }
     if runtimes::prints_integer(symbol.name) {
         return Some(Hook::PrintsInteger);

@@ -25,7 +25,7 @@ use crate::x86::lower::{
 };
 use crate::x86::mirror::address_registers;
 use crate::x86::mode::Mode;
-use crate::x86::state;
+use crate::x86::{rows, state};
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::{Cells, Exchange};
@@ -208,8 +208,12 @@ pub(super) fn finish(thread: &mut Thread) {
     }
     shadowed.registers(thread.context).note_x87();
     // An address made of a float matters to derivatives alone.
-    let derivatives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
-    let met = pending.met && (derivatives || matches!(entry.lowering, Lowering::Gap(_)));
+    let policy = thread.process.tool.as_ref().map(|tool| tool.policy());
+    let derivatives = policy.is_some_and(|policy| policy.derivatives.is_some());
+    let is_gap = matches!(entry.lowering, Lowering::Gap(_));
+    // What rounds unseen loses what nothing has carried yet.
+    let may_bear = is_gap && policy.is_some_and(|policy| policy.is_born) && rows::row(&entry.insn).rounds();
+    let met = may_bear || pending.met && (derivatives || is_gap);
     if outcome.lost || met && !shadowed.calls.is_formatting() {
         events::met_gap(thread.process, entry.site, &entry.insn);
     }

@@ -16,6 +16,9 @@ use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
 
+/// Numbers of functions among those of instructions: beyond those in the decoder, and those of system calls.
+const FUNCTIONS: usize = 1 << 20;
+
 /// Outcome for a thread that arrived at a hooked address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -192,6 +195,7 @@ impl State {
             }
             Hook::Digits => Entered::Go,
             Hook::LeftOut(row) => self.enter_left_out(row, frame),
+            Hook::Software => self.enter_software(hooked.meaning.name, frame),
             Hook::Boxes(format) => self.enter_boxing(format, frame),
             Hook::PrintsInteger => {
                 self.took_integer(frame.m);
@@ -306,6 +310,16 @@ impl State {
         let Some(globals) = self.script_globals(frame.m) else { return Entered::Go };
         frame.wait(Then::Script(globals));
         Entered::Watch
+    }
+
+    /// An operation begins that nobody follows: a gap, if floats without shadows matter. What shadows get lost in it is seen else.
+    fn enter_software(&mut self, name: usize, frame: &mut Frame<'_>) -> Entered {
+        if frame.observer.wraps(&[]) {
+            let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+            let called = || (format!("{} (floats in software)", self.names[name].0), 0);
+            self.gaps.entry((site, FUNCTIONS + name)).or_insert_with(called).1 += 1;
+        }
+        Entered::Go
     }
 
     fn enter_boxing(&mut self, format: Format, frame: &mut Frame<'_>) -> Entered {

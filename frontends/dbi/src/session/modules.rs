@@ -101,6 +101,13 @@ impl ModuleFile {
         file
     }
 
+    /// Tells whether it is a library that belongs to a language, and does for a program what that asks it to.
+    pub(super) fn is_of_language(&self) -> bool {
+        const NAMES: [&str; 4] = ["libstdc++.so", "libc++.so", "libgfortran.so", "libm.so"];
+        let name = self.canonical.file_name().unwrap_or_default().to_string_lossy();
+        !self.is_program && (self.is_c_library || NAMES.iter().any(|start| name.starts_with(start)))
+    }
+
     /// Tells whether it is a library some of whose functions mean something as a whole.
     pub(super) fn is_taken_as_whole(&self) -> bool {
         let is_whole = |function: &Hooked| {

@@ -149,6 +149,7 @@ impl State {
     /// Completes the report with what is known at the end only.
     fn gather(&mut self, observer: &mut dyn Observer, carries: bool) {
         self.report.findings = observer.findings();
+        self.average_shares();
         self.report.settings = observer.settings();
         observer.coverage(&mut self.report.coverage);
         let left_out = self.left_out.iter().filter(|(_, calls)| *calls > 0);

@@ -1,4 +1,4 @@
-//! Floats that leave the program in binary form: memory that system calls hand out. One output per place.
+//! Floats that leave the program in binary form: memory that system calls hand out. One output per place and caller.
 
 use super::calls::Calls;
 use super::observer::Observer;
@@ -19,6 +19,9 @@ const SYSTEM_CALLS: usize = 1 << 16;
 /// Badness of the statement about a float: more in the order of tuples.
 pub(super) type Badness = (u8, f64);
 
+/// Place where floats leave, and its caller, if that is known.
+pub(super) type Place = (Site, Option<Site>);
+
 impl Session {
     /// The system call at `pc` has handed out this memory, some of which carries shadows.
     pub(crate) fn sent(
@@ -33,7 +36,8 @@ impl Session {
             return;
         }
         let mut state = self.state.lock();
-        let site = state.system_call(pc, m);
+        let (site, callers) = state.sender(pc, self.config.num_callers, m);
+        let place = (site, callers.first().copied());
         let mut address = memory.start.next_multiple_of(ALIGNMENT);
         while address + ALIGNMENT <= memory.end {
             let mut cell = [0; ALIGNMENT as usize];
@@ -44,7 +48,7 @@ impl Session {
             }
             let at = address - ALIGNMENT;
             let next = state.report.outputs.len();
-            let known = state.sent.get(&site).copied();
+            let known = state.sent.get(&place).copied();
             let index = known.map_or(next, |known| state.report.written[known].output);
             let Some((x, said)) = observer.sent(m, index, site, at) else { continue };
             let (kind, label, value, position) = (OutputKind::Written, Label::NONE, x.value(), 0);
@@ -52,7 +56,7 @@ impl Session {
             let output = Output { kind, label, value, site, position, said: said.as_deref(), notation };
             match known {
                 Some(known) => state.sent_again(known, badness, &output),
-                None => state.sent_first(badness, &output),
+                None => state.sent_first(place, &callers, badness, &output),
             }
             address = at + (x.format.bytes() as u64).next_multiple_of(ALIGNMENT);
         }
@@ -102,12 +106,46 @@ impl State {
         }
     }
 
+    /// The place that has floats leave by the system call at `pc`, and at most so many of its callers: a line of a script, or
+    /// code of the program's own, behind what languages' libraries do for it.
+    fn sender(&mut self, pc: u64, most: usize, m: &mut dyn Machine) -> (Site, Vec<Site>) {
+        // Libraries call each other.
+        const OF_LIBRARIES: usize = 16;
+        let lines = self.python.map_or_else(Vec::new, |python| python.lines(m, most + 1));
+        if !lines.is_empty() {
+            let mut lines: Vec<Site> = lines.into_iter().map(|line| self.report.sites.script(line)).collect();
+            return (lines.remove(0), lines);
+        }
+        let site = self.system_call(pc, m);
+        let mut stack = self.native_stack(pc, most.max(1) + OF_LIBRARIES, false, m);
+        let is_library = |site: &Site| {
+            let address = self.report.sites.address(*site);
+            address.and_then(|pc| self.file_at(pc)).is_some_and(|file| file.is_of_language())
+        };
+        let own = stack.iter().position(|site| !is_library(site)).unwrap_or(0);
+        stack.drain(..own);
+        // A call by a function that keeps no frame is the first of the stack as well.
+        let is_library = is_library(&site) || stack.first() == Some(&site);
+        let site = if is_library && !stack.is_empty() { stack.remove(0) } else { site };
+        stack.truncate(most);
+        (site, stack)
+    }
+
     /// The first float leaves at a place.
-    fn sent_first(&mut self, badness: Badness, output: &Output<'_>) {
+    fn sent_first(&mut self, place: Place, callers: &[Site], badness: Badness, output: &Output<'_>) {
         let index = self.report.outputs.push(output);
-        self.sent.insert(output.site, self.report.written.len());
+        self.sent.insert(place, self.report.written.len());
         self.worst_sent.push(badness);
-        self.report.written.push(Written { output: index, count: 1, error_bits: badness.1 });
+        let callers = callers.to_vec();
+        self.report.written.push(Written { output: index, callers, count: 1, error_bits: badness.1 });
+    }
+
+    /// Makes shares in the errors of such outputs, which were added up float by float, means.
+    pub(super) fn average_shares(&mut self) {
+        let findings = &mut self.report.findings;
+        for written in self.report.written.iter().filter(|written| written.count > 1) {
+            findings.iter_mut().for_each(|finding| finding.shares.average(written.output, written.count));
+        }
     }
 
     /// Another does, at the place of this number.

@@ -66,7 +66,13 @@ impl State {
     }
 
     /// Callers in machine code, but for those in the C library; with `scripted` up to where the interpreter begins.
-    fn native_stack(&mut self, pc: u64, most: usize, scripted: bool, m: &dyn Machine) -> Vec<Site> {
+    pub(super) fn native_stack(
+        &mut self,
+        pc: u64,
+        most: usize,
+        scripted: bool,
+        m: &dyn Machine,
+    ) -> Vec<Site> {
         let mut stack = Vec::new();
         let mut from_c_library = false;
         let mut registers = Registers { general: std::array::from_fn(|n| m.general(n)), pc };

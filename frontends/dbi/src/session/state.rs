@@ -9,7 +9,7 @@ use super::outputs;
 use super::parsed::{self, ParsedInputs};
 use super::python::Python;
 use super::seeds::{self, Jobs, SpecFailure};
-use super::sent::Badness;
+use super::sent::{self, Badness};
 use super::tree::{self, Tree};
 use crate::context::{COUNTS, FUNCTIONS};
 use crate::engine::Lock;
@@ -88,7 +88,7 @@ pub(crate) struct State {
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
     /// The places where floats left in binary form, by their numbers among those of the report.
-    pub(super) sent: HashMap<Site, usize>,
+    pub(super) sent: HashMap<sent::Place, usize>,
     /// The badness of the worst float that left at each site.
     pub(super) worst_sent: Vec<Badness>,
     /// Addresses of instructions that compute with floats and have been given code for their shadows.
@@ -289,9 +289,12 @@ impl Session {
     fn wants(&self, hook: &Hook, printed: bool) -> bool {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
-            Hook::Math(_) | Hook::Digits | Hook::LeftOut(_) | Hook::Boxes(_) | Hook::PrintsInteger => {
-                self.config.shadow.is_carried()
-            }
+            Hook::Math(_)
+            | Hook::Digits
+            | Hook::LeftOut(_)
+            | Hook::Boxes(_)
+            | Hook::Software
+            | Hook::PrintsInteger => self.config.shadow.is_carried(),
             Hook::Parses(parser) if parser.estimates => self.parses || self.config.shadow.is_carried(),
             Hook::Parses(_) | Hook::ParsesData => self.parses,
             Hook::RunsCode(_) => self.names_scripts || self.config.shadow.is_carried(),
