@@ -129,8 +129,9 @@ impl Verdict {
         }
         if self.lost > 0 {
             return Some(format!(
-                "{} lost their shadow on the way (see Coverage)",
-                count(self.lost, "float")
+                "{} lost {} shadow on the way (see Coverage)",
+                count(self.lost, "float"),
+                if self.lost == 1 { "its" } else { "their" }
             ));
         }
         if self.doubted {

@@ -18,6 +18,7 @@ pub(crate) mod history;
 pub(crate) mod influences;
 pub(crate) mod linear;
 pub(crate) mod local_error;
+mod lost;
 pub(crate) mod number;
 pub(crate) mod operations;
 mod ranges;
@@ -39,6 +40,7 @@ use deferred::Deferred;
 use expression::{Expression, Trace};
 use history::{History, Source};
 use local_error::{Kind, LocalError, Threshold};
+use lost::Lost;
 use number::Attributed;
 use operations::{Id, Operations, What};
 
@@ -56,6 +58,7 @@ pub(crate) struct Diagnosis<N> {
     pub(crate) history: History,
     conditioning: Conditioning,
     deferred: Vec<Deferred<N>>,
+    lost: Lost,
     /// Place where an error was noted last.
     noted: Option<Site>,
 }
@@ -74,6 +77,7 @@ impl<N: Attributed> Diagnosis<N> {
             history,
             conditioning: Conditioning::default(),
             deferred: Vec::new(),
+            lost: Lost::default(),
             noted: None,
         }
     }

@@ -316,7 +316,7 @@ impl Shadow for ErrorShadow {
         watch: Some(WATCH),
         long_rules: true,
         evaluated: functions::KNOWN,
-        sent: Sent::Unseen,
+        sent: Sent::Lost,
         confirmed_by: Some(MpfrShadow::NAME),
         ..Policy::BORN
     };
@@ -343,6 +343,9 @@ impl Shadow for ErrorShadow {
     }
 
     fn output(&mut self, leaves: &Leaves, x: Observed<'_, f64>) -> (Value, OutputShadow<String>) {
+        if x.shadow.is_none() {
+            self.causes.leaves_without(leaves.site, &x);
+        }
         let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
         if judgement == Judgement::Wrong {
             self.causes.is_wrong(&x, measured.error_bits, leaves.output);
@@ -380,6 +383,7 @@ impl Shadow for ErrorShadow {
         let underflow = |site| Exhausted { operation: "underflow", count: 1, site };
         into.exhausted.extend(self.underflowed.map(underflow));
         into.unexplained = self.causes.unexplained;
+        into.gaps.extend(self.causes.lost_outputs());
     }
 
     fn settings(&self) -> findings::Settings {

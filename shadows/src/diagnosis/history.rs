@@ -66,6 +66,8 @@ struct Entry {
     serial: Serial,
     operation: Id,
     arity: u8,
+    /// The result is exact, and has no shadow.
+    is_exact: bool,
     high: [u16; MAX_OPERANDS + 1],
     /// Low bits of operands and result.
     low: [u64; MAX_OPERANDS + 1],
@@ -173,7 +175,8 @@ impl History {
     /// has them too.
     pub(crate) fn push_exact<N: Attributed>(&mut self, operation: Id, lane: &Lane<'_, N>) {
         if lane.x.iter().all(|&x| x != lane.r) {
-            self.exact[place(lane.r)] = self.push(operation, lane);
+            let serial = self.push(operation, lane);
+            self.is_exact(serial, lane.r);
         }
     }
 
@@ -181,8 +184,15 @@ impl History {
     #[inline(always)]
     pub(crate) fn push_exact_doubles(&mut self, operation: Id, (x, arity): ([f64; 2], usize), r: f64) {
         if x[..arity].iter().all(|x| x.to_bits() != r.to_bits()) {
-            self.exact[place(r.to_bits().into())] = self.push_doubles(operation, (x, arity), [0; 2], r);
+            let serial = self.push_doubles(operation, (x, arity), [0; 2], r);
+            self.is_exact(serial, r.to_bits().into());
         }
+    }
+
+    #[inline(always)]
+    fn is_exact(&mut self, serial: Serial, result: u128) {
+        self.ring[(serial as usize - 1) % LENGTH].is_exact = true;
+        self.exact[place(result)] = serial;
     }
 
     /// Remembers that `operation` was executed.
@@ -206,6 +216,7 @@ impl History {
             serial: self.next,
             operation,
             arity: arity as u8,
+            is_exact: false,
             high: [0; MAX_OPERANDS + 1],
             low: [a.to_bits(), if arity == 2 { b.to_bits() } else { 0 }, 0, r.to_bits()],
             serials: [serials[0], serials[1], 0],
@@ -227,6 +238,7 @@ impl History {
             serial: self.next,
             operation,
             arity: arity as u8,
+            is_exact: false,
             high: all.map(|bits| (bits >> 64) as u16),
             low: all.map(|bits| bits as u64),
             serials: [a.serial, b.serial, c.serial],
@@ -276,6 +288,18 @@ impl History {
             0 => self.made_exactly(source),
             serial => self.made_by(serial, source),
         }
+    }
+
+    /// The operations still known that made a float of these bits, with a shadow; none if any float may have them.
+    pub(crate) fn made_inexactly(&self, format: Format, bits: u128) -> impl Iterator<Item = Id> {
+        let is_telling = (bits as u64) << (64 - telling(format)) != 0;
+        let is_it = move |entry: &&Entry| {
+            entry.low[MAX_OPERANDS] == bits as u64
+                && !entry.is_exact
+                && (entry.formats.1, entry.bits(MAX_OPERANDS)) == (format, bits)
+        };
+        let ring = if is_telling { &self.ring[..] } else { &[] };
+        ring.iter().filter(is_it).map(|entry| entry.operation)
     }
 
     /// The last exact operation that made a float of these bits: a guess, to be believed only if it fits what is known

@@ -303,6 +303,11 @@ impl Operations {
         new
     }
 
+    /// Their numbers.
+    pub(crate) fn ids(&self) -> std::ops::Range<Id> {
+        0..self.all.len() as Id
+    }
+
     /// All of them, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Operation> {
         self.all.iter_mut()

@@ -6,7 +6,7 @@
 //! it: that is counted.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Finding, FindingKind, Spread};
+use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
@@ -139,6 +139,16 @@ impl Causes {
         let real = self.known(x);
         let seen = Observed { format: x.format, bits: x.bits, shadow: real.as_ref() };
         self.unexplained += u64::from(!self.reals.diagnosis.answers(&seen, bits, index));
+    }
+
+    /// Output `x` at `site` has no error: an operation that was seen may have made it with one.
+    pub(super) fn leaves_without(&mut self, site: Site, x: &Observed<'_, f64>) {
+        self.reals.diagnosis.leaves_without(site, x.format, x.bits);
+    }
+
+    /// The places of outputs of which that is so.
+    pub(super) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
+        self.reals.diagnosis.lost_outputs()
     }
 
     /// A decision about `x`, compared with that of the reals.

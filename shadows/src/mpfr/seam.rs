@@ -49,6 +49,9 @@ impl Shadow for MpfrShadow {
             Some(real) if !leaves.written => real.narrowed(x.format, x.bits),
             _ => (x.format, x.bits),
         };
+        if x.shadow.is_none() {
+            self.diagnosis.leaves_without(leaves.site, x.format, x.bits);
+        }
         let notation = leaves.notation.as_ref();
         let Left { measured, judgement, exact, .. } = self.leaves(Some(leaves.output), &x, notation);
         let said = OutputShadow::Error {
@@ -85,6 +88,7 @@ impl Shadow for MpfrShadow {
     fn coverage(&self, into: &mut Coverage) {
         into.operations = Some(self.operations());
         into.exhausted = self.exhausted();
+        into.gaps.extend(self.diagnosis.lost_outputs());
     }
 
     fn settings(&self) -> findings::Settings {
