@@ -1,6 +1,6 @@
 //! TABLE 1: what an operation on real numbers means, one row each.
 //!
-//! A row states mathematics only: operands, partial derivatives, exact rounding residual, real function. It knows no
+//! A row states mathematics only: operands, the operation in floats, partial derivatives, exact rounding residual, real function. It knows no
 //! shadow and no instruction. The rows are in `ops/table.rs`; everything here is made from them, and nothing has to be kept
 //! in step with them by hand.
 
@@ -8,7 +8,8 @@ mod reads;
 mod rules;
 mod table;
 
-use crate::arith::Arith;
+use crate::arith::{Arith, Host};
+use crate::format::Format;
 use crate::functions::Functions;
 use crate::reals::Reals;
 use crate::rounding::Rounding;
@@ -146,6 +147,7 @@ macro_rules! define_ops {
         arithmetic { $(
             $(#[$adoc:meta])* $aop:ident $aname:literal ($($ax:ident),+) = $ar:ident, $aformula:literal,
             |$ak:ident, $am:ident| {
+                $(primal: $aprimal:expr,)?
                 gradient: $agradient:expr,
                 residual: $aresidual:expr,
                 $(moved: |$ae:ident| $amoved:expr,)?
@@ -238,6 +240,21 @@ macro_rules! define_ops {
                 }
             }
 
+            /// The result on floats of the format of `k`, rounded to nearest, of rows that are one verb of it or a choice. Where
+            /// the op is known, nothing but its own row is left of this.
+            #[inline(always)]
+            pub fn primal<K: Arith>(self, k: &K, x: &[K::V]) -> Option<K::V> {
+                match self {
+                    $(Op::$aop => {
+                        let ($ak, [$($ax),+]) = (k, operands(x));
+                        let primal: Option<K::V> = None;
+                        $(let primal = Some($aprimal);)?
+                        primal
+                    })+
+                    _ => None,
+                }
+            }
+
             /// The real result at operands `x` + `e`, less the floating-point result `r`, of rows for which the residual
             /// and first order do not say that: errors of two operands meet, or the function is curved. Good to the
             /// precision of `k`, which computes in the format of `r`, as far as the residual is.
@@ -279,9 +296,8 @@ impl Op {
     /// The result of the op on doubles, of rows whose derivatives read it and that x87 instructions compute: rules beside those
     /// take it for the result, of which the instruction gives more digits than rules have.
     pub fn in_doubles(self, x: &[f64]) -> Option<f64> {
-        match (self, x) {
-            (Op::Div, [a, b]) => Some(a / b),
-            (Op::Sqrt, [a]) => Some(a.sqrt()),
+        match self {
+            Op::Div | Op::Sqrt => self.primal(&Host::new(Format::F64), x),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! Op "name" (operands) = result, "formula", |arithmetic, reals| {
+//!     primal:   the operation itself in floats, over `Arith`, where that has verbs for it
 //!     gradient: partial derivatives, from operands and result, over `Arith` (arithmetic rows) or `Functions`
 //!     residual: real result − floating-point result, over `Arith`
 //!     moved:    the same where the operands of the real result are off by `e`, if first order does not do
@@ -29,18 +30,21 @@ macro_rules! for_each_op {
         arithmetic {
             /// a + b.
             Add "add" (a, b) = r, "(+ a b)", |k, m| {
+                primal: k.add(a, b),
                 gradient: of([One, One]),
                 residual: Exact(sum_error(k, a, b, r)),
                 real: m.add(a, b),
             }
             /// a − b.
             Sub "sub" (a, b) = r, "(- a b)", |k, m| {
+                primal: k.sub(a, b),
                 gradient: of([One, MinusOne]),
                 residual: Exact(difference_error(k, a, b, r)),
                 real: m.sub(a, b),
             }
             /// a · b.
             Mul "mul" (a, b) = r, "(* a b)", |k, m| {
+                primal: k.mul(a, b),
                 gradient: of([Factor(b), Factor(a)]),
                 residual: Exact(k.fma(a, b, k.neg(r))),
                 moved: |e| k.fma(k.add(a, e[0]), e[1], k.fma(b, e[0], k.fma(a, b, k.neg(r)))),
@@ -48,6 +52,7 @@ macro_rules! for_each_op {
             }
             /// a / b.
             Div "div" (a, b) = r, "(/ a b)", |k, m| {
+                primal: k.div(a, b),
                 gradient: over(b, [One, Minus(r)]),
                 residual: Rounded(k.over(k.fnma(r, b, a), b)),
                 moved: |e| quotient(k, k.fnma(r, e[1], k.add(k.fnma(r, b, a), e[0])), k.add(b, e[1])),
@@ -55,6 +60,7 @@ macro_rules! for_each_op {
             }
             /// √a. At 0, also at √−0 = −0, the one-sided derivative is +∞ and the residual 0.
             Sqrt "sqrt" (a) = r, "(sqrt a)", |k, m| {
+                primal: k.sqrt(a),
                 gradient: over(twice(k, k.abs(r)), [One]),
                 residual: Rounded(k.over(k.fnma(r, r, k.abs(a)), twice(k, r))),
                 moved: |e| {
@@ -65,6 +71,7 @@ macro_rules! for_each_op {
             }
             /// a · b + c, rounded once.
             Fmadd "fma" (a, b, c) = r, "(fma a b c)", |k, m| {
+                primal: k.fma(a, b, c),
                 gradient: of([Factor(b), Factor(a), One]),
                 residual: Rounded(fma_error(k, Fused::Plus, [a, b, c], r)),
                 moved: |e| {
@@ -75,6 +82,7 @@ macro_rules! for_each_op {
             }
             /// a · b − c, rounded once.
             Fmsub "fmsub" (a, b, c) = r, "(fma a b (- c))", |k, m| {
+                primal: k.fma(a, b, k.neg(c)),
                 gradient: of([Factor(b), Factor(a), MinusOne]),
                 residual: Rounded(fma_error(k, Fused::Minus, [a, b, c], r)),
                 moved: |e| {
@@ -85,6 +93,7 @@ macro_rules! for_each_op {
             }
             /// −(a · b) + c, rounded once.
             Fnmadd "fnmadd" (a, b, c) = r, "(fma (- a) b c)", |k, m| {
+                primal: k.fnma(a, b, c),
                 gradient: of([Minus(b), Minus(a), One]),
                 residual: Rounded(fma_error(k, Fused::From, [a, b, c], r)),
                 moved: |e| {
@@ -95,6 +104,7 @@ macro_rules! for_each_op {
             }
             /// −(a · b) − c, rounded once.
             Fnmsub "fnmsub" (a, b, c) = r, "(- (fma a b c))", |k, m| {
+                primal: k.fnma(a, b, k.neg(c)),
                 gradient: of([Minus(b), Minus(a), MinusOne]),
                 residual: Rounded(fma_error(k, Fused::Neither, [a, b, c], r)),
                 moved: |e| {
@@ -105,30 +115,35 @@ macro_rules! for_each_op {
             }
             /// The smaller as x86 has it: a where a < b, else b; so b when they are equal, zeros, or either is NaN.
             Min "min" (a, b) = r, "(if (< a b) a b)", |k, m| {
+                primal: k.select(k.lt(a, b), a, b),
                 gradient: choice(k.lt(a, b)),
                 residual: Never,
                 real: if m.less(a, b) { a.clone() } else { b.clone() },
             }
             /// The larger as x86 has it: a where a > b, else b.
             Max "max" (a, b) = r, "(if (> a b) a b)", |k, m| {
+                primal: k.select(k.lt(b, a), a, b),
                 gradient: choice(k.lt(b, a)),
                 residual: Never,
                 real: if m.less(b, a) { a.clone() } else { b.clone() },
             }
             /// |a|. At 0 the sign of the zero decides, as for any other number: the result is a or −a, and so is its shadow.
             Abs "fabs" (a) = r, "(fabs a)", |k, m| {
+                primal: k.abs(a),
                 gradient: of([Sign(a)]),
                 residual: Never,
                 real: m.abs(a),
             }
             /// −a.
             Neg "neg" (a) = r, "(- a)", |k, m| {
+                primal: k.neg(a),
                 gradient: of([MinusOne]),
                 residual: Never,
                 real: m.neg(a),
             }
             /// |a| with the sign of b: ±a.
             CopySign "copysign" (a, b) = r, "(copysign a b)", |k, m| {
+                primal: k.flip(k.abs(a), b),
                 gradient: of([Sign(k.flip(a, b)), Zero]),
                 residual: Never,
                 real: m.copysign(a, b),

@@ -4,7 +4,7 @@
 //! error", PLDI 2018): the error of the operation done in floats on the correctly rounded reals of its operands,
 //! against its real result.
 
-use shadowgrind_core::arith::{Arith, Host};
+use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
@@ -194,7 +194,7 @@ impl<N: Attributed> Outcome<'_, N> {
             let host = Host::new(lane.to);
             let mut floats = [0.0; MAX_OPERANDS];
             floats.iter_mut().zip(x).for_each(|(float, &bits)| *float = to_f64(lane.from, bits));
-            if let Some(r) = apply(&host, lane.op, &floats[..x.len()]) {
+            if let Some(r) = lane.op.primal(&host, &floats[..x.len()]) {
                 return match lane.to {
                     Format::F32 => (r as f32).to_bits().into(),
                     _ => r.to_bits().into(),
@@ -243,20 +243,4 @@ pub(crate) fn is_tiny(format: Format, x: f64) -> bool {
         // Seen as an f64: well before its own range ends, which only makes more of it named.
         Format::F80 => x == 0.0,
     }
-}
-
-/// An arithmetic operation in floats.
-fn apply(k: &Host, op: Op, x: &[f64]) -> Option<f64> {
-    Some(match (op, x) {
-        (Op::Add, &[a, b]) => k.add(a, b),
-        (Op::Sub, &[a, b]) => k.sub(a, b),
-        (Op::Mul, &[a, b]) => k.mul(a, b),
-        (Op::Div, &[a, b]) => k.div(a, b),
-        (Op::Sqrt, &[a]) => k.sqrt(a),
-        (Op::Fmadd, &[a, b, c]) => k.fma(a, b, c),
-        (Op::Fmsub, &[a, b, c]) => k.fma(a, b, -c),
-        (Op::Fnmadd, &[a, b, c]) => k.fma(-a, b, c),
-        (Op::Fnmsub, &[a, b, c]) => k.fma(-a, b, -c),
-        _ => return None,
-    })
 }

@@ -1,10 +1,14 @@
 //! The commonest operations, `+ − × ÷ √` on doubles, each compiled on its own: what an operation is then is no question
 //! in the midst of it.
 
+use shadowgrind_core::arith::Host;
+use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
 use super::bigfloat::Short;
 use crate::diagnosis::number::is_sum;
+
+const HOST: Host = Host::new(Format::F64);
 
 /// One of the commonest operations. Where it has one operand, what is said of a second is of no account.
 pub trait Elementary: Copy {
@@ -33,7 +37,11 @@ pub trait Elementary: Copy {
     fn own(self, a: f64, b: f64, r: f64) -> f64;
 
     /// Its derivatives.
-    fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2];
+    #[inline(always)]
+    fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2] {
+        let gradient = self.op().arithmetic_gradient(&HOST, &[a, b][..self.arity()], r);
+        gradient.map_or([0.0; 2], |gradient| [0, 1].map(|n| gradient.value(&HOST, n)))
+    }
 
     /// Its derivatives for relative errors: those of the result by those of the operands.
     fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2];
@@ -78,7 +86,7 @@ impl Elementary for Sum {
         const { Op::Add.arity() }
     }
 
-    /// By the sum's parts as they are found again in it: see TABLE 1's row.
+    /// By the sum's parts as they are found again in it, as TABLE 1's rows say it, for both operations at once.
     #[inline(always)]
     fn own(self, a: f64, b: f64, r: f64) -> f64 {
         let b = self.signed(b);
@@ -123,11 +131,6 @@ impl Elementary for Product {
     }
 
     #[inline(always)]
-    fn partials(self, a: f64, b: f64, _r: f64) -> [f64; 2] {
-        [b, a]
-    }
-
-    #[inline(always)]
     fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
         [1.0, 1.0]
     }
@@ -155,11 +158,6 @@ impl Elementary for Quotient {
     }
 
     #[inline(always)]
-    fn partials(self, _a: f64, b: f64, r: f64) -> [f64; 2] {
-        [1.0 / b, -r / b]
-    }
-
-    #[inline(always)]
     fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
         [1.0, -1.0]
     }
@@ -179,11 +177,6 @@ impl Elementary for Root {
     #[inline(always)]
     fn own(self, a: f64, _b: f64, r: f64) -> f64 {
         -((-r).mul_add(r, a) / (2.0 * r))
-    }
-
-    #[inline(always)]
-    fn partials(self, _a: f64, _b: f64, r: f64) -> [f64; 2] {
-        [1.0 / (2.0 * r), 0.0]
     }
 
     #[inline(always)]
@@ -217,16 +210,6 @@ impl Elementary for Any {
             Op::Mul => Product.own(a, b, r),
             Op::Div => Quotient.own(a, b, r),
             _ => Root.own(a, b, r),
-        }
-    }
-
-    #[inline(always)]
-    fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2] {
-        match self.0 {
-            Op::Add | Op::Sub => self.sum().partials(a, b, r),
-            Op::Mul => Product.partials(a, b, r),
-            Op::Div => Quotient.partials(a, b, r),
-            _ => Root.partials(a, b, r),
         }
     }
 

@@ -8,5 +8,6 @@ mod differences;
 mod dot;
 mod edges;
 mod points;
+mod primals;
 mod reals;
 mod residuals;

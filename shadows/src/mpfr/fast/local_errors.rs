@@ -1,6 +1,6 @@
 //! Erroneous operations behind the result of one of the commonest operations: seen at once, where it is nobody.
 
-use shadowgrind_core::ops::Op;
+use shadowgrind_core::arith::Host;
 
 use super::{Binary, F64, Found, Made, Value};
 use crate::diagnosis::blame::Merging;
@@ -101,16 +101,9 @@ impl MpfrShadow {
             Some(shadow) => f64::from_bits(shadow.rounded(F64) as u64),
             None => binary.x[n],
         };
-        let [a, b] = [nearest(0), nearest(1)];
-        let local = match binary.row.op() {
-            _ if [a, b] == binary.x => binary.r,
-            Op::Add => a + b,
-            Op::Sub => a - b,
-            Op::Mul => a * b,
-            Op::Div => a / b,
-            _ => a.sqrt(),
-        };
-        let local = local.to_bits();
+        let x = [nearest(0), nearest(1)];
+        let in_floats = || binary.row.op().primal(&Host::new(F64), &x[..binary.row.arity()]);
+        let local = if x == binary.x { Some(binary.r) } else { in_floats() }?.to_bits();
         let is_off =
             (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.diagnosis.threshold.floats;
         is_off.then_some(local)
