@@ -37,7 +37,7 @@ fn main() -> std::process::ExitCode {
 
 fn under_tool(catalog: &Catalog, profile: &Profile) -> Result<(), Failed> {
     let Some(campaign) = Campaign::new(catalog, profile) else {
-        skipped(profile.name, "this processor lacks its instructions");
+        skipped(profile.name, "this processor lacks its instructions, AVX-512's perhaps");
         return Ok(());
     };
     for (seed, cases) in plan(profile) {

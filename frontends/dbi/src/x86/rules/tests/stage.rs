@@ -162,7 +162,8 @@ pub(super) fn runs(binding: Binding) -> bool {
         Binding::Vex => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
     };
     if !there {
-        eprintln!("NOT TESTED: this machine cannot run rules of the {binding:?} binding");
+        let lacks = if binding == Binding::Evex { "AVX-512" } else { "AVX2 and FMA" };
+        eprintln!("SKIPPED: rules of the {binding:?} binding: this processor lacks {lacks}");
     }
     there
 }
