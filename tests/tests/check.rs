@@ -56,7 +56,7 @@ struct Program {
     argument: &'static str,
 }
 
-const RIGHT: [Program; 7] = [
+const RIGHT: [Program; 8] = [
     Program {
         compiler: "gcc",
         flags: "-O2 -g",
@@ -68,6 +68,13 @@ const RIGHT: [Program; 7] = [
         compiler: "gcc",
         flags: "-O2 -g",
         source: "tests/guests/check/smooth.c",
+        input: "x",
+        argument: "",
+    },
+    Program {
+        compiler: "gcc",
+        flags: "-O2 -g",
+        source: "tests/guests/check/swings.c",
         input: "x",
         argument: "",
     },

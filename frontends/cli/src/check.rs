@@ -27,6 +27,7 @@ use std::path::PathBuf;
 const FINE: [i32; 3] = [-11, -14, -17];
 const WIDE: [i32; 2] = [-8, -20];
 const COARSE: [i32; 3] = [-3, -5, -7];
+const SHORT: [i32; 4] = [-23, -27, -31, -35];
 
 /// Draw of the signs of the direction that gradients are multiplied with.
 const DRAW: u64 = 1;
@@ -306,6 +307,13 @@ impl<'a> Checking<'a> {
                 if old.is_still && new.verdict == Verdict::Differs && !new.is_still {
                     *old = Judged { why: Some("by steps of digits that it drops"), ..new };
                 }
+            }
+        }
+        if judged.iter().any(|judged| judged.verdict == Verdict::Differs) {
+            let mut short = Ladder::default();
+            self.climb(direction.along, &SHORT, &mut short)?;
+            for (old, new) in judged.iter_mut().zip(self.judge(direction, &short)) {
+                *old = old.reconsidered(new);
             }
         }
         let first = judged.iter().find(|judged| judged.verdict == Verdict::Differs).map(|judged| judged.step);

@@ -34,6 +34,20 @@ pub(super) struct Judged {
     pub(super) step: f64,
 }
 
+impl Judged {
+    /// The judgement once `short` is known, that of much shorter steps. A function that swings within longer steps has its slope at
+    /// the short ones alone; the reverse is not so, since a derivative that is wrong is wrong at any step.
+    pub(super) fn reconsidered(self, short: Judged) -> Judged {
+        let is_seen = short.verdict == Verdict::Agrees && !short.is_still;
+        let swings = self.verdict == Verdict::Differs && is_seen;
+        if swings {
+            Judged { why: Some("by the shortest steps: it swings within longer ones"), ..short }
+        } else {
+            self
+        }
+    }
+}
+
 /// Errors of a difference that are still taken for rounding, as a multiple of what was seen.
 const SEEN: f64 = 8.0;
 /// Number of shortest steps that must have left an output as it is for it to count as still.
@@ -165,6 +179,22 @@ mod tests {
         let floor = of(|h| (3.0 + h).floor(), &FINE, 0.0);
         assert_eq!((floor.verdict, floor.why), (Verdict::Differs, Some("the value jumps at this point")));
         assert_eq!(of(|h| (3.5 + h).floor(), &FINE, 0.0).verdict, Verdict::Agrees);
+    }
+
+    const SHORT: [i32; 4] = [-23, -27, -31, -35];
+
+    /// What swings within the longer steps is judged by the shorter ones; what is wrong stays so.
+    #[test]
+    fn short_steps_see_what_swings() {
+        let wave = |h: f64| (1e6 * h).sin() * 1e-3;
+        let verdict = |derivative: f64| {
+            let long = of(wave, &FINE, derivative);
+            (long.verdict, long.reconsidered(of(wave, &SHORT, derivative)).verdict)
+        };
+        assert_eq!(verdict(1e3), (Verdict::Differs, Verdict::Agrees));
+        assert_eq!(verdict(1.1e3), (Verdict::Differs, Verdict::Differs));
+        let kink = of(f64::abs, &FINE, 1.0);
+        assert_eq!(kink.reconsidered(of(f64::abs, &SHORT, 1.0)).verdict, Verdict::Differs);
     }
 
     /// Rounding to 24 bits leaves four digits of a difference; noise of the size of the value leaves none.
