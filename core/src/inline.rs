@@ -7,7 +7,7 @@
 use crate::arith::{Arith, Host};
 use crate::format::Format;
 use crate::functions::Functions;
-use crate::ops::{Gradient, Op};
+use crate::ops::{Gradient, InParts, Op};
 use crate::shadow::{Rule, Shadow};
 use crate::words::InPlace;
 
@@ -57,6 +57,22 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
     /// A number that is not +0 where an operation is worth being seen by [`Rule::op`], asked before it: its result is not read. NaN
     /// for operations that are never asked about. For shadows whose policy has a [`Watch`](crate::shadow::Watch).
     fn suspicion<K: Arith>(k: &K, _op: Op, _given: Given<'_, K::V>) -> K::V {
+        k.lit(f64::NAN)
+    }
+
+    /// The shadow of the result of `op` on long doubles, whose operands' shadows are given as their errors; NaN for operations
+    /// that are left to [`Rule::op`].
+    fn in_parts<K: Arith>(k: &K, _op: Op, _given: InParts<'_, K::V>) -> K::V {
+        k.lit(f64::NAN)
+    }
+
+    /// The question of [`suspicion`](Inline::suspicion) before an operation on long doubles.
+    fn suspicion_in_parts<K: Arith>(k: &K, _op: Op, _given: InParts<'_, K::V>) -> K::V {
+        k.lit(f64::NAN)
+    }
+
+    /// The question of [`doubt`](Inline::doubt) beside a comparison of long doubles.
+    fn doubt_in_parts<K: Arith>(k: &K, _given: InParts<'_, K::V>) -> K::V {
         k.lit(f64::NAN)
     }
 

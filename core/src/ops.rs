@@ -4,6 +4,7 @@
 //! shadow and no instruction. The rows are in `ops/table.rs`; everything here is made from them, and nothing has to be kept
 //! in step with them by hand.
 
+mod parts;
 mod reads;
 mod rules;
 mod table;
@@ -15,6 +16,7 @@ use crate::reals::Reals;
 use crate::rounding::Rounding;
 use Partial::{Factor, Minus, MinusOne, One, Sign, Unless, When, Zero};
 use Residual::{Exact, Never, Rounded, Unknown};
+pub use parts::{InParts, PARTED, Parts};
 pub use reads::{OperandFactor, Reads};
 use rules::*;
 

@@ -26,7 +26,7 @@ use shadowgrind_core::findings::{
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Residual};
+use shadowgrind_core::ops::{Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
@@ -54,6 +54,8 @@ const LOST: i32 = 20;
 const FRACTION: u64 = (1 << 29) - 1;
 /// Units in the last place of 1 from which a relative error is suspicious: those of some five bits.
 const SUSPICIOUS: f64 = 16.0;
+/// The same for long doubles: 2^-63 each.
+const SUSPICIOUS_LONG: f64 = SUSPICIOUS / (1_u64 << 63) as f64;
 /// Bits below a float's first of which its error knows nothing.
 const REACH: i32 = 100;
 
@@ -97,6 +99,21 @@ impl ErrorShadow {
         let given = Given { x: &x[..count], r, shadows: &errors[..count] };
         let error = Self::eval(format_of(lane.op, lane.from, lane.to), lane.op, given);
         Host::new(lane.to).round(error)
+    }
+
+    /// The error of a result where long doubles are concerned, if arithmetic tells.
+    fn long(lane: &Lane<'_, f64>) -> Option<f64> {
+        let mut x = [Parts { high: 0.0, low: 0.0 }; MAX_OPERANDS];
+        let mut errors = [0.0; MAX_OPERANDS];
+        for (i, (&bits, shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
+            x[i] = Parts::of_format(lane.from, bits)?;
+            errors[i] = shadow.copied().unwrap_or(0.0);
+        }
+        let count = lane.x.len();
+        let given =
+            InParts { x: &x[..count], r: Parts::of_format(lane.to, lane.r)?, errors: &errors[..count] };
+        let error = lane.op.error_in_parts(&Host::new(Format::F64), given)?;
+        Some(Host::new(lane.to).round(error))
     }
 
     /// The error of any result, by MPFR.
@@ -144,6 +161,17 @@ impl ErrorShadow {
     }
 }
 
+/// Not +0 if a difference has an error of at least half its size.
+fn doubt_of<K: Arith>(k: &K, difference: K::V, error: K::V) -> K::V {
+    let twice = k.abs(k.add(error, error));
+    k.select(k.lt(twice, k.abs(difference)), k.lit(0.0), twice)
+}
+
+/// a − b, to the precision of `k` where the two are close.
+fn difference_in_parts<K: Arith>(k: &K, a: Parts<K::V>, b: Parts<K::V>) -> K::V {
+    k.add(k.sub(a.high, b.high), k.sub(a.low, b.low))
+}
+
 /// The real less a result of this format, as an error.
 fn difference(real: &Float, format: Format, result: u128) -> f64 {
     let result = convert::from_bits(format, result);
@@ -185,7 +213,10 @@ impl Rule for ErrorShadow {
         }
         let usual = |format| matches!(format, Format::F32 | Format::F64);
         let error = match () {
-            () if !usual(lane.from) || !usual(lane.to) => self.by_reals(lane),
+            () if !usual(lane.from) || !usual(lane.to) => {
+                let known = Self::long(lane).filter(|error| !error.is_nan());
+                known.unwrap_or_else(|| self.by_reals(lane))
+            }
             () if is_straight(lane.op) => Self::straight(lane),
             () if functions::KNOWN.contains(&lane.op) => {
                 let known = Some(Self::straight(lane)).filter(|error| !error.is_nan());
@@ -290,12 +321,29 @@ impl Inline for ErrorShadow {
         k.select(k.lt(error, k.mul(k.abs(r), k.ulps(SUSPICIOUS))), k.lit(0.0), error)
     }
 
+    fn in_parts<K: Arith>(k: &K, op: Op, given: InParts<'_, K::V>) -> K::V {
+        op.error_in_parts(k, given).unwrap_or_else(|| k.lit(f64::NAN))
+    }
+
+    fn suspicion_in_parts<K: Arith>(k: &K, op: Op, given: InParts<'_, K::V>) -> K::V {
+        let (r, error) = match (op, given.x, given.errors) {
+            (Op::Add, &[a, b], &[d, e]) => (k.add(k.add(a.high, b.high), k.add(a.low, b.low)), k.add(d, e)),
+            (Op::Sub, &[a, b], &[d, e]) => (difference_in_parts(k, a, b), k.sub(d, e)),
+            _ => return k.lit(f64::NAN),
+        };
+        let error = k.abs(error);
+        k.select(k.lt(error, k.mul(k.abs(r), k.lit(SUSPICIOUS_LONG))), k.lit(0.0), error)
+    }
+
+    fn doubt_in_parts<K: Arith>(k: &K, given: InParts<'_, K::V>) -> K::V {
+        let (&[a, b], &[first, second]) = (given.x, given.errors) else { unreachable!("two operands") };
+        doubt_of(k, difference_in_parts(k, a, b), k.sub(first, second))
+    }
+
     /// Their difference has an error of at least half its size.
     fn doubt<K: Arith>(k: &K, given: Given<'_, K::V>) -> K::V {
         let (&[a, b], &[first, second]) = (given.x, given.shadows) else { unreachable!("two operands") };
-        let (difference, error) = (k.sub(a, b), k.sub(first, second));
-        let twice = k.abs(k.add(error, error));
-        k.select(k.lt(twice, k.abs(difference)), k.lit(0.0), twice)
+        doubt_of(k, k.sub(a, b), k.sub(first, second))
     }
 
     fn arithmetic<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> Option<K::V> {
@@ -388,5 +436,79 @@ impl Shadow for ErrorShadow {
 
     fn settings(&self) -> findings::Settings {
         findings::Settings { precision: None, error_threshold: Some(self.settings.error_threshold) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long double from the bits of a linear congruence (Knuth, TAOCP 2, 3.3.4), with few digits or many.
+    fn random(state: &mut u64) -> Float {
+        let mut next = || {
+            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            *state >> 32
+        };
+        let significand = (next() << 32 | next()) | 1 << 63;
+        let kept = if next() % 2 == 0 { 64 } else { next() % 64 + 1 };
+        let exponent = (next() % 140) as i32 - 70;
+        let size = Float::with_val(64, significand & !(u64::MAX.checked_shr(kept as u32).unwrap_or(0)));
+        let size = (size << exponent) >> 63;
+        if next() % 2 == 0 { size } else { -size }
+    }
+
+    /// Errors of long doubles by arithmetic are those of reals, to what is promised of them; exact results have none.
+    #[test]
+    fn errors_of_long_doubles_are_those_of_reals() {
+        let mut state = 1;
+        let reals = Mpfr::new(400);
+        for op in [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Narrow] {
+            let mut exact = 0;
+            for n in 0..20_000 {
+                let near = n % 5 == 0;
+                let a = random(&mut state);
+                let b = if near { Float::with_val(64, &a * 1.0000001) } else { random(&mut state) };
+                let x = [if op == Op::Sqrt { a.abs() } else { a }, b];
+                let share = [0.0, 1e-20, 1e-17][n % 3];
+                let errors = [0, 1].map(|i| x[i].to_f64() * share * (n as f64 / 20_000.0));
+                let count = op.arity();
+                let to = if op == Op::Narrow { Format::F64 } else { Format::F80 };
+                let real = op.real(&reals, &x.iter().take(count).collect::<Vec<_>>());
+                let r = convert::to_bits(to, &Float::with_val(to.precision(), &real));
+                let bits = [0, 1].map(|i| convert::to_bits(Format::F80, &x[i]));
+                let shadows = errors.each_ref().map(|error| (*error != 0.0).then_some(error));
+                let lane = Lane {
+                    site: Site::NONE,
+                    op,
+                    from: Format::F80,
+                    to,
+                    x: &bits[..count],
+                    r,
+                    shadows: &shadows[..count],
+                };
+                let got = ErrorShadow::long(&lane).expect("numbers that are told in parts");
+                let moved: Vec<Float> = (0..count).map(|i| Float::with_val(400, &x[i] + errors[i])).collect();
+                let want = op.real(&reals, &moved.iter().collect::<Vec<_>>()) - convert::from_bits(to, r);
+                let terms = x[0].clone().abs() + x[1].clone().abs();
+                let size = if op.addends().is_empty() { real.clone().abs() } else { terms };
+                let off = Float::with_val(400, &want - got).abs();
+                let bound = want.clone().abs() * f64::exp2(-50.0) + size * f64::exp2(-103.0);
+                assert!(off <= bound, "{} {x:?} {errors:?}: {got}, not {want}", op.name());
+                assert!(!want.is_zero() || got.to_bits() == 0, "{} {x:?} is exact", op.name());
+                exact += u32::from(want.is_zero());
+            }
+            assert!(exact > 40, "{}: {exact} exact results", op.name());
+        }
+    }
+
+    /// What is not told in parts is left to the reals.
+    #[test]
+    fn strange_long_doubles_have_no_parts() {
+        let strange =
+            [1 << 79 | 0x7fff << 64, 1, 0x3fff << 64 | 1, 0x7fff << 64 | 3 << 62, 0x5fff << 64 | 1 << 63];
+        for bits in strange {
+            assert_eq!(Parts::of(bits), None, "{bits:#x}");
+        }
+        assert_eq!(Parts::of(0), Some(Parts { high: 0.0, low: 0.0 }));
     }
 }

@@ -26,7 +26,7 @@ const UNSEEN: [&str; 1] = ["written"];
 /// Programs whose output is not called wrong, so that nobody has to answer for it: see [`UNKNOWN`].
 const UNANSWERED: [&str; 1] = ["underflow"];
 /// Number of programs.
-const PROGRAMS: usize = 70;
+const PROGRAMS: usize = 71;
 
 fn main() -> ExitCode {
     let folders = ["culprits", "clean", "verdict"];
@@ -42,6 +42,14 @@ fn main() -> ExitCode {
                     trials.push(Trial::test(name, check));
                 }
             }
+        }
+    }
+    let long_double = host::tests_dir().join("guests/mpfr/long_double.c");
+    for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let (name, source) = (format!("long_double/{how} {}", options.join(" ")), long_double.clone());
+            let check = move || check(&source, how, options).map_err(Failed::from);
+            trials.push(Trial::test(name, check));
         }
     }
     for options in [&[][..], &["--no-avx512"]] {

@@ -95,6 +95,31 @@ fn long_doubles_agree_with_their_reference_path() {
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");
 }
 
+/// Errors beside the x87 stack are those that the engine finds one by one, but for the mark of what was a float of four bytes: where
+/// all is seen, reals take its place.
+#[test]
+fn errors_of_long_doubles_agree_with_their_reference_path() {
+    const MARK: f64 = 1e-6;
+    let directory = directory("long-errors");
+    let guests: [(&str, &[&str]); 3] =
+        [("../mpfr/long_double.c", &[]), ("../mpfr/culprits/variance_long.c", &[]), ("sums.c", &["3"])];
+    for ((source, args), level) in
+        guests.into_iter().flat_map(|guest| ["-O0", "-O2"].map(|level| (guest, level)))
+    {
+        let program = compile(source, &["-g", level, "-DREAL=long double"], &directory);
+        let options = ["--shadow=error"];
+        let slow = error_bits(&report(&program, args, &options, SLOW, &directory));
+        assert!(!slow.is_empty(), "{source} {level}");
+        for fast in FAST {
+            let got = error_bits(&report(&program, args, &options, fast, &directory));
+            let are_alike =
+                got.len() == slow.len() && got.iter().zip(&slow).all(|(a, b)| (a - b).abs() < MARK);
+            assert!(are_alike, "{source} {level} with {fast:?}: {got:?}, not {slow:?}");
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("the programs can be removed");
+}
+
 /// Programs for reals: one more, and one that is at fault.
 const REALS: [(&str, &[&str]); 9] = [
     ("nbody.c", &["300"]),
@@ -192,4 +217,10 @@ fn report(
 fn derivatives(report: &serde_json::Value) -> Vec<String> {
     let outputs = report["outputs"].as_array().expect("outputs");
     outputs.iter().map(|output| output["dot"].to_string()).collect()
+}
+
+/// The bits of error of each number the program prints.
+fn error_bits(report: &serde_json::Value) -> Vec<f64> {
+    let outputs = report["outputs"].as_array().expect("outputs");
+    outputs.iter().map(|output| output["error_bits"].as_f64().expect("an error that is known")).collect()
 }

@@ -200,7 +200,7 @@ pub(crate) struct Context {
     /// Non-zero while an x87 register carries a shadow.
     pub(crate) x87_shadowed: u64,
     /// Values that annotations of x87 instructions keep from one step to the next (`x86::mirror::x87_values`).
-    pub(crate) x87_values: [[u64; 2]; 14],
+    pub(crate) x87_values: [[u64; 2]; 18],
     pub(crate) mxcsr: Mxcsr,
     /// The function that runs as one operation.
     pub(crate) call: FunctionCall,

@@ -52,8 +52,9 @@ pub(super) struct Causes {
     pub(super) unexplained: u64,
 }
 
-/// Bits of a float and of its error, as an `f64` each, both with the sign turned over if the float is negative.
-type Key = (u64, u64);
+/// Bits of a float, as an `f64` if it is one, else as it is, and of its error, as an `f64`; both with the sign turned over if the
+/// float is negative.
+type Key = (u128, u64);
 
 /// A float that is known again.
 #[derive(Clone, Debug)]
@@ -231,18 +232,19 @@ impl Grown {
 
 /// Key of a float with an error, and whether its sign was turned over.
 fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
-    let error = *x.shadow?;
-    if x.format == Format::F80 {
-        return None;
-    }
-    let (float, error) = (x.format.to_f64(x.bits), f64::from_bits(error.to_bits() & !FRACTION));
-    let is_negative = float.is_sign_negative();
+    let error = f64::from_bits(x.shadow?.to_bits() & !FRACTION);
+    let is_negative = x.format.is_negative(x.bits);
+    let sign = u128::from(is_negative);
+    let float = x.format.convert(x.bits, Format::F64);
+    let is_double = x.format != Format::F80 || Format::F64.convert(float, Format::F80) == x.bits;
+    let float = if is_double { float ^ sign << 63 } else { x.bits ^ sign << 79 };
     let error = if is_negative { -error } else { error };
-    Some(((float.abs().to_bits(), error.to_bits()), is_negative))
+    Some(((float, error.to_bits()), is_negative))
 }
 
 /// Place of a key, by Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
 fn place((float, error): Key) -> usize {
+    let float = float as u64 ^ (float >> 64) as u64;
     let hash = (float ^ error.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (hash >> (64 - KNOWN.trailing_zeros())) as usize
 }

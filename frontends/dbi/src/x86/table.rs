@@ -278,6 +278,7 @@ impl Row {
     /// recorded, as comparisons may be (`records`).
     pub(crate) fn is_watched(self, records: bool) -> bool {
         matches!(self, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_))
+            || matches!(self, Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Store))
             || records && matches!(self, Row::CompareFlags(_))
     }
 

@@ -163,6 +163,7 @@ impl Emitter {
             shadows: &[shadow.unwrap_or(value)],
             absent: u8::from(shadow.is_none()),
             r: Place::Reg(to),
+            low: &[],
             to,
             rest: Rest::Zero,
             temps: &temps,

@@ -270,6 +270,7 @@ impl Emitter {
             shadows,
             absent,
             r: Place::Reg(to),
+            low: &[],
             to,
             rest: Rest::Zero,
             temps,

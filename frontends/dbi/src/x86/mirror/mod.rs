@@ -44,6 +44,7 @@ mod turns;
 mod vectors;
 mod x87;
 mod x87_known;
+mod x87_parts;
 mod x87_rounding;
 mod x87_values;
 

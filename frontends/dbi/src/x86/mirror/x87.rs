@@ -14,12 +14,12 @@ use super::counting::Compared;
 use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
-use super::x87_values::STATUS;
+use super::x87_values::{Operand, STATUS};
 use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
-use crate::x86::rules::{self, Constants, Conversion, Rest};
+use crate::x86::rules::{self, Constants, Conversion, InlineRule, Rest};
 use crate::x86::state;
 use crate::x86::table::X87;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
@@ -39,10 +39,10 @@ impl Emitter {
         if row == X87::Status && has_memory(&at.insn().decoded) && !self.mode.is_off() {
             return self.out_of_line(at);
         }
-        if (records || policy.is_born) && !self.mode.is_off() && !row.keeps_floats() {
+        if (records || policy.is_born && slow) && !self.mode.is_off() && !row.keeps_floats() {
             return self.out_of_line(at);
         }
-        if records || slow || policy.is_born || appends || policy.marks_widened || self.mode.is_off() {
+        if records || slow || appends || self.mode.is_off() {
             return if row.keeps_floats() { self.integer(at) } else { self.x87_guarded(at) };
         }
         if row.keeps_floats() {
@@ -81,11 +81,18 @@ impl Emitter {
 
     /// Annotates an instruction whose top is known and whose memory operand is open.
     fn x87_beside(&mut self, at: At<'_>, row: X87) {
+        let is_born = self.mirror().settings.policy.is_born;
         match row {
             X87::Load => self.x87_load(at),
             X87::LoadExact => self.x87_load_exact(at),
             X87::Store => self.x87_store(at),
             X87::Arith(op, exchanged) => self.x87_arithmetic(at, op, exchanged),
+            // Rounding to an integer is exact, or has an operand that is not.
+            X87::Unary(Op::Rint) if is_born => {
+                self.guard_x87(at, &[0]);
+                self.guest(at);
+                self.x87_written(0, None);
+            }
             X87::Unary(op) if op.is_arithmetic() => self.x87_operation(at, op, &[0], 0),
             X87::Exchange => self.x87_exchange(at),
             X87::ConditionalMove(condition) => self.x87_conditional_move(at, condition),
@@ -101,6 +108,12 @@ impl Emitter {
                 self.guard_x87(at, &[0]);
                 self.guest(at);
                 self.clear_results(at);
+            }
+            // Their roundings are known out of line.
+            X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract | X87::Binary(_) | X87::Scale(_)
+                if is_born =>
+            {
+                self.out_of_line(at);
             }
             // A result that is pushed goes where nothing is to be found.
             X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract => {
@@ -139,10 +152,31 @@ impl Emitter {
         self.out.hot.raw(&[0x8d, 0x0c, 0xcd, 0, 0, 0, 0, 0x0f, 0xb6, 0xcd]);
         self.out.hot.add_rcx(-i32::from(top));
         self.leave_unless_zero(at, stub);
+        if self.mirror().settings.policy.is_born {
+            self.leave_unless_masked(at);
+        }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
         self.forget_x87();
         self.mirror().top_is_known = true;
+    }
+
+    /// Leaves the instruction to the engine if an exception of x87 is unmasked, so that none but the guest's own instructions ever
+    /// raises one, or if rounding is not to the nearest, by which rules go. Rcx is in its slot.
+    fn leave_unless_masked(&mut self, at: At<'_>) {
+        /// Masks of exceptions, and the two bits of rounding above them (Intel's manual, volume 1, 8.1.5).
+        const BITS: i64 = 0xc3f;
+        const MASKED: i32 = 0x3f;
+        let stub = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true);
+        let control = self.x87_slot(STATUS).plus(8);
+        let bits = Constants::at(self.mirror().settings.constants).integer(BITS);
+        // fnstcw
+        self.out.hot.raw(&[0xd9]);
+        self.out.hot.operand(7, Place::Mem(control), 1, 0);
+        encode::load_rcx(&mut self.out.hot, control, 2);
+        encode::extract_rcx(&mut self.out.hot, bits);
+        self.out.hot.add_rcx(-MASKED);
+        self.leave_unless_zero(at, stub);
     }
 
     /// `fnstsw [status]`.
@@ -166,7 +200,9 @@ impl Emitter {
     fn follow_top(&mut self, at: At<'_>, row: X87) {
         let moves = at.insn().decoded.fpu_stack_increment_info();
         let is_lost = moves.writes_top() && (moves.increment() == 0 || moves.conditional());
-        if is_lost || row == X87::Environment {
+        // What is known of the top includes that exceptions are masked, where that matters.
+        let may_unmask = row == X87::Control && self.mirror().settings.policy.is_born;
+        if is_lost || may_unmask || row == X87::Environment {
             self.mirror().top_is_known = false;
         } else if moves.writes_top() {
             let top = i32::from(self.mode.top()) + moves.increment();
@@ -260,6 +296,8 @@ impl Emitter {
     pub(super) fn x87_convert(&mut self, at: At<'_>, format: Format, from: Place, to: u8) {
         let result = if format == Format::F32 { Format::F64 } else { Format::F32 };
         let temp = self.temporary(1);
+        let marks = format == Format::F32 && self.mirror().settings.policy.marks_widened;
+        let mark = marks.then(|| [if self.has_upper() { temp } else { self.temporary(2) }, MASKS[1]]);
         self.begin_rule(at);
         let job = Conversion {
             from: format,
@@ -271,7 +309,7 @@ impl Emitter {
             temp,
             mask: MASKS[0],
             lanes: if self.has_upper() { lanes_mask(1) } else { None },
-            mark: None,
+            mark,
         };
         let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
         rules::convert(&mut self.out.hot, binding, &job, &constants);
@@ -307,6 +345,9 @@ impl Emitter {
         }
         let size = insn.memory_size();
         let narrows = matches!(size, MemorySize::Float32 | MemorySize::Float64);
+        if self.is_in_parts(Op::Narrow) && narrows {
+            return if size == MemorySize::Float64 { self.x87_narrow(at) } else { self.out_of_line(at) };
+        }
         if narrows && self.inline_rule().needs_result(Op::Narrow) {
             self.guard_x87(at, &[0]);
             self.guest(at);
@@ -381,6 +422,9 @@ impl Emitter {
             let other = if count == 0 { 1 } else { register(insn.op_register(count - 1)) };
             shadows.push(Place::Mem(self.x87_cell(other).plus(NUMBER)));
         }
+        if let Some(doubt) = self.mirror().settings.doubt {
+            return self.x87_compare_in_doubt(at, doubt, with_zero);
+        }
         // A float that is compared with itself is asked whether it is NaN.
         let itself = shadows.len() == 2 && shadows[0] == shadows[1];
         let comparison = at.block.comparison(at.insn().pc()).filter(|_| !itself);
@@ -399,6 +443,39 @@ impl Emitter {
             }
         }
         self.guest(at);
+    }
+}
+
+impl Emitter {
+    /// A comparison that the shadow wants to see if it may come out otherwise.
+    fn x87_compare_in_doubt(&mut self, at: At<'_>, doubt: InlineRule, with_zero: bool) {
+        let insn = &at.insn().decoded;
+        let count = insn.op_count();
+        let other = match insn.memory_size() {
+            MemorySize::Float32 => Some(Operand::Memory(Format::F32)),
+            MemorySize::Float64 => Some(Operand::Memory(Format::F64)),
+            _ if with_zero || has_memory(insn) => None,
+            _ if count == 0 => Some(Operand::Stack(1)),
+            _ => Some(Operand::Stack(register(insn.op_register(count - 1)))),
+        };
+        // Reading an empty register would fill it, and to ask whether it is takes the condition code, which not all comparisons
+        // write.
+        let may_read = self.x87_is_full(0) || insn.fpu_stack_increment_info().increment() > 0;
+        match other {
+            // It is asked whether it is NaN.
+            Some(Operand::Stack(0)) => self.guest(at),
+            Some(other) if may_read => self.x87_doubted(at, doubt, &[Operand::Stack(0), other]),
+            Some(Operand::Stack(n)) => {
+                self.guard_x87(at, &[0, n]);
+                self.guest(at);
+            }
+            _ => {
+                let mut sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
+                sources.push(Source::Memory(self.x87_cell(0).plus(NUMBER), 8));
+                self.guard(at, &sources);
+                self.guest(at);
+            }
+        }
     }
 }
 

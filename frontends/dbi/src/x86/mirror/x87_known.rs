@@ -55,6 +55,13 @@ impl Emitter {
         mirror.x87_known[n] = known;
     }
 
+    /// A place where another value can be kept.
+    pub(super) fn x87_place(&mut self) -> Option<Known> {
+        let kept = self.mirror().x87_known;
+        let is_free = |&place: &u32| kept.iter().flatten().all(|known| known.place != place);
+        (0..8).find(is_free).map(|place| Known { place, double: false })
+    }
+
     /// The guest's instruction has emptied the register `index` below the top as it was before.
     pub(super) fn x87_emptied(&mut self, index: u8) {
         let n = self.physical(index);
@@ -79,13 +86,13 @@ impl Emitter {
             MemorySize::Float64 => true,
             _ => return,
         };
-        if !self.is_wanted(at) {
+        // What rules take in parts is looked at as it is on the stack.
+        let is_other = double && self.mirror().settings.policy.is_born;
+        if is_other || !self.is_wanted(at) {
             return;
         }
-        let kept = self.mirror().x87_known;
-        let is_free = |&place: &u32| kept.iter().flatten().all(|known| known.place != place);
-        let place = (0..8).find(is_free).expect("one of eight registers is without, and so is a place");
-        let known = Known { place, double };
+        let free = self.x87_place().expect("one of eight registers is without, and so is a place");
+        let known = Known { double, ..free };
         let (from, to, value) = (self.guest_operand(insn), self.x87_kept(known), self.temporary(0));
         self.note_borrowed(at.index);
         let hot = &mut self.out.hot;

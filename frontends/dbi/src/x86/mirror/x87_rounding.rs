@@ -28,13 +28,13 @@ impl Emitter {
     }
 
     /// A shift of two lanes, by `bits` to the left, or right where that is negative.
-    fn shift_lanes(&mut self, to: u8, from: u8, bits: i8) {
+    pub(super) fn shift_lanes(&mut self, to: u8, from: u8, bits: i8) {
         let digit = if bits > 0 { 6 } else { 2 };
         let shift = Vector::new(forms::SHIFT_64, Format::F64, Length::B16, [digit, to], Place::Reg(from));
         self.out.hot.vector(shift.immediate(bits.unsigned_abs()));
     }
 
-    fn lanes_constant(&mut self, n: i64) -> Place {
+    pub(super) fn lanes_constant(&mut self, n: i64) -> Place {
         Place::Mem(Constants::at(self.mirror().settings.constants).integer(n))
     }
 
@@ -140,7 +140,7 @@ impl Emitter {
         self.guard_register(at, strange);
     }
 
-    fn store_lanes(&mut self, to: Place, from: u8) {
+    pub(super) fn store_lanes(&mut self, to: Place, from: u8) {
         if let Place::Mem(mem) = to {
             self.out.hot.vector_store(mem, from, 16);
         }

@@ -24,11 +24,11 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
 /// Places of 16 bytes in [`Context::x87_values`]: two registers as they are, of which the last six bytes stay zero.
-const IMAGES: [u32; 2] = [0, 1];
+pub(super) const IMAGES: [u32; 2] = [0, 1];
 /// Two values as doubles.
 pub(super) const VALUES: u32 = 2;
 /// The result as a double.
-const RESULT: u32 = 3;
+pub(super) const RESULT: u32 = 3;
 /// A memory operand and its shadow as doubles.
 const WIDENED: u32 = 4;
 /// The status word.
@@ -40,7 +40,7 @@ const LENT: u8 = 29;
 const END: u8 = 4;
 /// An operand: a register of the stack, or the instruction's float in memory.
 #[derive(Clone, Copy, PartialEq)]
-enum Operand {
+pub(super) enum Operand {
     Stack(u8),
     Memory(Format),
 }
@@ -59,6 +59,7 @@ impl Emitter {
                 MemorySize::Float32 => Format::F32,
                 MemorySize::Float64 => Format::F64,
                 // An integer.
+                _ if self.mirror().settings.policy.is_born => return self.out_of_line(at),
                 _ => {
                     let cell = self.x87_cell(0).plus(NUMBER);
                     self.guard(at, &[Source::Memory(cell, 8)]);
@@ -73,13 +74,24 @@ impl Emitter {
         if exchanged {
             operands.swap(0, 1);
         }
+        if self.is_in_parts(op) {
+            return self.x87_in_parts(at, op, &operands, to);
+        }
         self.x87_rule(at, op, &operands, to);
     }
 
     /// An operation on registers of the stack: the shadow of the result, which goes to register `to`.
     pub(super) fn x87_operation(&mut self, at: At<'_>, op: Op, registers: &[u8], to: u8) {
         let operands: Vec<Operand> = registers.iter().map(|&n| Operand::Stack(n)).collect();
+        if self.is_in_parts(op) {
+            return self.x87_in_parts(at, op, &operands, to);
+        }
         self.x87_rule(at, op, &operands, to);
+    }
+
+    /// Tells whether the rule takes operands and result with all their digits.
+    pub(super) fn is_in_parts(&mut self, op: Op) -> bool {
+        self.mirror().settings.policy.is_born && self.inline_rule().in_parts().is_arithmetic(op)
     }
 
     fn x87_rule(&mut self, at: At<'_>, op: Op, operands: &[Operand], to: u8) {
@@ -179,7 +191,7 @@ impl Emitter {
 
     /// Clears `number` and passes over what comes if no operand has a shadow. Then a register that may be empty is not looked at
     /// but by the guest.
-    fn x87_skip(&mut self, at: At<'_>, operands: &[Operand], number: u8) -> Rel32 {
+    pub(super) fn x87_skip(&mut self, at: At<'_>, operands: &[Operand], number: u8) -> Rel32 {
         let insn = &at.insn().decoded;
         self.lanes(forms::XOR, [number, number], Place::Reg(number));
         let mut cells: Vec<(Mem, usize)> = Vec::new();
@@ -196,7 +208,7 @@ impl Emitter {
     /// Leaves the instruction to the engine if the top is read though it may be empty, and stays so: reading it would fill it.
     /// Others are filled or emptied by the guest's instruction alike, or read from a copy. Leaves another condition code, which
     /// arithmetic is free to do as well (Intel's manual, volume 1, 8.1.3.3).
-    fn guard_empty(&mut self, at: At<'_>, read: &[u8], to: u8) {
+    pub(super) fn guard_empty(&mut self, at: At<'_>, read: &[u8], to: u8) {
         /// Bits 14 and 8 of the status word, which `fxam` sets both for an empty register only.
         const EMPTY: i64 = 0x4100;
         let pops = at.insn().decoded.fpu_stack_increment_info().increment() > 0;
@@ -249,7 +261,7 @@ impl Emitter {
     }
 
     /// The memory operand as a double, if it `is_read`, and its shadow, if it may have one.
-    fn x87_memory(&mut self, at: At<'_>, format: Format, is_read: bool) -> (Place, Option<Place>) {
+    pub(super) fn x87_memory(&mut self, at: At<'_>, format: Format, is_read: bool) -> (Place, Option<Place>) {
         let insn = &at.insn().decoded;
         let (guest, mirror) = (self.guest_operand(insn), self.mirror_memory(insn));
         if format == Format::F64 {
@@ -293,7 +305,7 @@ impl Emitter {
     }
 
     /// `fld tbyte`, digit 5, or `fstp tbyte`, 7.
-    fn x87_tbyte(&mut self, digit: u8, mem: Mem) {
+    pub(super) fn x87_tbyte(&mut self, digit: u8, mem: Mem) {
         self.out.hot.raw(&[0xdb]);
         self.out.hot.operand(digit, Place::Mem(mem), 1, 0);
     }
@@ -324,6 +336,7 @@ impl Emitter {
             shadows,
             absent,
             r,
+            low: &[],
             to,
             rest: Rest::Zero,
             temps: &temps,

@@ -13,7 +13,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 42] = [
+const OWN: [Constant; 52] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -37,6 +37,15 @@ const OWN: [Constant; 42] = [
     Constant::Integer(0x403e),
     Constant::Integer(0x4100),
     Constant::Integer(-1085 << 52),
+    Constant::Integer(0x7ff),
+    Constant::Integer(0xffff_f800),
+    Constant::Integer(0xc3f),
+    Constant::Integer(-0x3e7f),
+    Constant::Integer(256),
+    Constant::Integer(767),
+    Constant::Integer(!0x3ff),
+    Constant::Integer(576),
+    Constant::Integer(447),
     literal(0.0),
     literal(1.0),
     literal(-0.5),
@@ -56,6 +65,7 @@ const OWN: [Constant; 42] = [
     literal(f64::MIN_POSITIVE),
     literal(f64::INFINITY),
     literal(f64::NAN),
+    literal(16.0 / (1_u64 << 63) as f64),
 ];
 
 /// 2^52 and 2^84, by which integers of 32 bits become floats as the lower and the upper half of one of 64.

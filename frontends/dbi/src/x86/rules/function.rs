@@ -61,6 +61,7 @@ impl WrappedCall<'_> {
             shadows,
             absent: self.absent,
             r: Place::Mem(self.r),
+            low: &[],
             to: self.to,
             rest: Rest::Zero,
             temps: self.temps,

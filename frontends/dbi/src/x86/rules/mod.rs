@@ -58,25 +58,45 @@ pub(crate) enum Rest {
 pub(crate) struct InlineRule {
     template: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts: &'static Table,
+    /// The same for long doubles in two parts.
+    template_in_parts: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
+    facts_in_parts: &'static Table,
 }
 
 /// Facts of rules, of questions beside comparisons, and of those before operations.
 static FACTS: [Table; 3] = [const { Table::new() }; 3];
+/// The same for long doubles in two parts.
+static FACTS_IN_PARTS: [Table; 3] = [const { Table::new() }; 3];
 
 impl InlineRule {
     /// That of shadow `S`.
     pub(crate) const fn of<S: Inline>() -> Self {
-        InlineRule { template: Template::of::<S>, facts: &FACTS[0] }
+        InlineRule {
+            template: Template::of::<S>,
+            facts: &FACTS[0],
+            template_in_parts: Template::of_parts::<S>,
+            facts_in_parts: &FACTS_IN_PARTS[0],
+        }
     }
 
     /// Question of shadow `S` beside a comparison, as a rule of the operands' difference.
     pub(crate) const fn of_doubt<S: Inline>() -> Self {
-        InlineRule { template: Template::of_doubt::<S>, facts: &FACTS[1] }
+        InlineRule {
+            template: Template::of_doubt::<S>,
+            facts: &FACTS[1],
+            template_in_parts: Template::of_parts_doubt::<S>,
+            facts_in_parts: &FACTS_IN_PARTS[1],
+        }
     }
 
     /// Question of shadow `S` before an operation.
     pub(crate) const fn of_suspicion<S: Inline>() -> Self {
-        InlineRule { template: Template::of_suspicion::<S>, facts: &FACTS[2] }
+        InlineRule {
+            template: Template::of_suspicion::<S>,
+            facts: &FACTS[2],
+            template_in_parts: Template::of_parts_suspicion::<S>,
+            facts_in_parts: &FACTS_IN_PARTS[2],
+        }
     }
 
     /// That for `op` on operands and shadows that are in places of their own.
@@ -87,6 +107,11 @@ impl InlineRule {
     /// Facts of [`plain`](InlineRule::plain).
     fn facts(self, op: Op) -> Facts {
         self.facts.get(self.template as usize, op, || self.plain(op))
+    }
+
+    /// The rule for long doubles in two parts each.
+    pub(crate) const fn in_parts(self) -> Self {
+        InlineRule { template: self.template_in_parts, facts: self.facts_in_parts, ..self }
     }
 
     /// Tells whether the rule of an arithmetic `op` reads the guest's result.
@@ -133,6 +158,8 @@ pub(crate) struct Job<'a> {
     pub(crate) absent: u8,
     /// The guest's result; read only if the rule [needs](InlineRule::needs_result) it.
     pub(crate) r: Place,
+    /// Second parts of all operands, and of the result; none but for rules [in parts](InlineRule::in_parts).
+    pub(crate) low: &'a [Place],
     /// Register for the result's shadow; may be one of `shadows`, and is none of the temporaries.
     pub(crate) to: u8,
     /// The fate of `to` beyond the width.

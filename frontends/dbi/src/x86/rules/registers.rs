@@ -60,6 +60,7 @@ impl<'a> Registers<'a> {
             Node::Operand(i) => place(job.x[usize::from(i)]),
             Node::Shadow(i) => place(job.shadows[usize::from(i)]),
             Node::Result => place(job.r),
+            Node::Low(i) => place(job.low[usize::from(i)]),
             Node::Constant(c) => {
                 Value { memory: Some((constants.vector(c, job.format), constant)), ..Value::default() }
             }
@@ -70,10 +71,11 @@ impl<'a> Registers<'a> {
         for v in read.chain([template.result]) {
             values[usize::from(v.0)].uses += 1;
         }
-        let given = job.x.iter().chain(job.shadows).chain([&job.r]).filter_map(|place| match place {
-            Place::Reg(register) => Some(*register),
-            Place::Mem(_) => None,
-        });
+        let given =
+            job.x.iter().chain(job.shadows).chain(job.low).chain([&job.r]).filter_map(|place| match place {
+                Place::Reg(register) => Some(*register),
+                Place::Mem(_) => None,
+            });
         let reserved = given.chain(job.temps.iter().copied()).chain([job.to]).collect();
         let (spill, written) = (spill.to_vec(), 1 << job.to);
         Registers { values, template, pool, reserved, spill, taken: Vec::new(), written }

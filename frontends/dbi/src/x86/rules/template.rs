@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use shadowgrind_core::arith::Arith;
 use shadowgrind_core::functions::{Functions, circular};
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::ops::{InParts, MAX_OPERANDS, Op, Parts};
 
 /// A value, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(super) enum Node {
     Operand(u8),
     /// Its result.
     Result,
+    /// Second part of an operand, or after those of all operands of the result.
+    Low(u8),
     /// Shadow of an operand.
     Shadow(u8),
     /// A constant, in every lane.
@@ -191,6 +193,40 @@ impl Template {
         Template::record(op.arity(), same, absent, |k, given| S::suspicion(k, op, given))
     }
 
+    /// The rule of shadow `S` for an op on long doubles, each in two parts; parameters as of [`of`](Template::of).
+    pub(super) fn of_parts<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
+        Template::record_parts(op.arity(), same, absent, |k, given| S::in_parts(k, op, given))
+    }
+
+    /// Question of shadow `S` beside a comparison of long doubles; parameters as of [`of`](Template::of).
+    pub(super) fn of_parts_doubt<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
+        Template::record_parts(op.arity(), same, absent, S::doubt_in_parts)
+    }
+
+    /// Question of shadow `S` before an operation on long doubles; parameters as of [`of`](Template::of).
+    pub(super) fn of_parts_suspicion<S: Inline>(
+        op: Op,
+        same: [[u8; MAX_OPERANDS]; 2],
+        absent: u8,
+    ) -> Template {
+        Template::record_parts(op.arity(), same, absent, |k, given| S::suspicion_in_parts(k, op, given))
+    }
+
+    /// Template of `rule` for `count` operands in parts; the other parameters as of [`of`](Template::of).
+    fn record_parts(
+        count: usize,
+        same: [[u8; MAX_OPERANDS]; 2],
+        absent: u8,
+        rule: impl FnOnce(&Recorder, InParts<'_, V>) -> V,
+    ) -> Template {
+        Template::record(count, same, absent, |k, given| {
+            let parts = |high: V, i: u8| Parts { high, low: k.node(Node::Low(i)) };
+            let x: Vec<Parts<V>> = given.x.iter().zip(same[0]).map(|(&high, i)| parts(high, i)).collect();
+            let r = parts(given.r, count as u8);
+            rule(k, InParts { x: &x, r, errors: given.shadows })
+        })
+    }
+
     /// Template of `rule` for `count` operands; the other parameters as of [`of`](Template::of).
     fn record(
         count: usize,
@@ -298,7 +334,7 @@ fn uses(nodes: &[Node], tests: &[Test], result: V) -> Vec<u8> {
                 tests[usize::from(mask.0)].operands().for_each(&mut read);
                 [yes, no].into_iter().for_each(read);
             }
-            Node::Operand(_) | Node::Result | Node::Shadow(_) | Node::Constant(_) => {}
+            Node::Operand(_) | Node::Result | Node::Low(_) | Node::Shadow(_) | Node::Constant(_) => {}
         }
     }
     uses

@@ -95,6 +95,7 @@ impl Scene {
             shadows: &places.shadows,
             absent: self.absent,
             r: places.r,
+            low: &[],
             to: places.to,
             rest: self.rest,
             temps: self.temps(),
