@@ -136,13 +136,13 @@ pub trait Rule {
         None
     }
 
-    /// The shadow of a float whose sign was set or cleared, whatever it was; `turned` says whether that turned it over.
+    /// The shadow of a float whose sign was set or cleared, whatever it was, as in `result`; `turned` says whether that turned it over.
     /// Where a shadow has no sign of its own, it follows the float's.
     fn with_sign(
         &mut self,
         shadow: &Self::Value,
         format: Format,
-        _negative: bool,
+        _result: u128,
         turned: bool,
     ) -> Option<Self::Value> {
         self.scale(shadow, format, turned, 0)

@@ -122,14 +122,14 @@ fn may_keep(by: Bitwise, format: Format, is_zero: bool, other: u128) -> bool {
 }
 
 /// Tells whether every float would be negative after this, or none: `other` has the bit of the sign alone, or all
-/// others. Nothing where a sign is turned over or kept.
-pub fn sets_sign(by: Bitwise, format: Format, other: u128, after: u128) -> Option<bool> {
+/// others. Not so where a sign is turned over or kept.
+pub fn sets_sign(by: Bitwise, format: Format, other: u128) -> bool {
     let sign = sign(format);
     match by {
-        Bitwise::And if other == sign - 1 => Some(false),
+        Bitwise::And => other == sign - 1,
         // Disjunction sets it, conjunction with the complement clears it.
-        Bitwise::Other if other == sign => Some(after & sign != 0),
-        _ => None,
+        Bitwise::Other => other == sign,
+        _ => false,
     }
 }
 

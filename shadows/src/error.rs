@@ -26,7 +26,7 @@ use shadowgrind_core::findings::{
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::{Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual};
+use shadowgrind_core::ops::{Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual, SURE};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
@@ -224,13 +224,28 @@ impl Rule for ErrorShadow {
             }
             () => self.by_reals(lane),
         };
-        self.causes.saw(lane, error, self.rounding);
+        let error = self.causes.saw(lane, error, self.rounding);
         (error.to_bits() != 0).then_some(error)
     }
 
     fn scale(&mut self, shadow: &f64, format: Format, negate: bool, power: i32) -> Option<f64> {
         let scaled = libm::ldexp(*shadow, power);
         Some(Host::new(format).round(if negate { -scaled } else { scaled }))
+    }
+
+    /// The real may be on the other side of zero than the float is.
+    fn with_sign(&mut self, shadow: &f64, format: Format, result: u128, turned: bool) -> Option<f64> {
+        let error = if turned { -shadow } else { *shadow };
+        let x = format.to_f64(result);
+        let real = x + error;
+        let crosses =
+            real.abs() > SURE * error.abs() && real.is_sign_negative() != format.is_negative(result);
+        if !crosses {
+            return Some(error);
+        }
+        let other = Host::new(format).round(-(x + real));
+        self.causes.turned(format, result, [error, other]);
+        Some(other)
     }
 
     fn widen(&mut self, error: f64, from: Format, _to: Format) -> f64 {

@@ -198,8 +198,8 @@ impl Rule for MpfrShadow {
     }
 
     /// The real may be on the other side of zero than the float is.
-    fn with_sign(&mut self, shadow: &Value, format: Format, negative: bool, turned: bool) -> Option<Value> {
-        let negate = shadow.value().is_negative() != negative;
+    fn with_sign(&mut self, shadow: &Value, format: Format, result: u128, turned: bool) -> Option<Value> {
+        let negate = shadow.value().is_negative() != format.is_negative(result);
         let real = shadow.scaled(format, negate, 0);
         // What is known of the float is not so of the real.
         Some(if negate == turned { real } else { real.untraced() })

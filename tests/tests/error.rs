@@ -26,7 +26,7 @@ const UNSEEN: [&str; 1] = ["written"];
 /// Programs whose output is not called wrong, so that nobody has to answer for it: see [`UNKNOWN`].
 const UNANSWERED: [&str; 1] = ["underflow"];
 /// Number of programs.
-const PROGRAMS: usize = 71;
+const PROGRAMS: usize = 72;
 
 fn main() -> ExitCode {
     let folders = ["culprits", "clean", "verdict"];
@@ -53,6 +53,10 @@ fn main() -> ExitCode {
         }
     }
     for options in [&[][..], &["--no-avx512"]] {
+        let check = move || check_traps(options).map_err(Failed::from);
+        trials.push(Trial::test(format!("flags/long_traps {}", options.join(" ")), check));
+        let check = move || check_reals(options).map_err(Failed::from);
+        trials.push(Trial::test(format!("reals/other_side {}", options.join(" ")), check));
         let check = move || check_loop(options).map_err(Failed::from);
         trials.push(Trial::test(format!("causes/last {}", options.join(" ")), check));
     }
@@ -120,6 +124,40 @@ fn check_loop(options: &[&str]) -> Result<(), String> {
         (Some(1), true) => Ok(()),
         _ => Err(format!("{unexplained} outputs unexplained, first finding {first}")),
     }
+}
+
+/// Exceptions of x87 are raised where the program raises them, and its status word is as natively.
+fn check_traps(options: &[&str]) -> Result<(), String> {
+    let source = host::tests_dir().join("guests/flags/long_traps.c");
+    for flags in ["-O0 -frounding-math", "-O2 -frounding-math"] {
+        match Recipe::new("gcc", flags, &source, "-lm").build()? {
+            Some(program) => drop(Case::new("error", options, &program).observe()?),
+            None => host::skipped("long_traps", "gcc is not installed"),
+        }
+    }
+    Ok(())
+}
+
+/// Magnitudes of what is on the other side of zero in the reals: these are as the reals have them.
+fn check_reals(options: &[&str]) -> Result<(), String> {
+    let source = host::tests_dir().join("guests/mpfr/culprits/other_side.c");
+    let Some(program) = Recipe::new("gcc", "-O2 -g", &source, "-lm").build()? else {
+        host::skipped("other_side", "gcc is not installed");
+        return Ok(());
+    };
+    let [reals, errors] = [("mpfr", &[][..]), ("error", options)].map(|(shadow, options)| {
+        let report = Case::new(shadow, options, &program).observe()?.report;
+        let outputs = report.document["outputs"].as_array().cloned().unwrap_or_default();
+        let number = |output: &serde_json::Value| output["real"].as_str()?.parse::<f64>().ok();
+        Ok::<Vec<Option<f64>>, String>(outputs.iter().map(number).collect())
+    });
+    let (reals, errors) = (reals?, errors?);
+    let are_alike = |(real, error): (&Option<f64>, &Option<f64>)| match (real, error) {
+        (Some(real), Some(error)) => *real > 0.0 && (error / real - 1.0).abs() < 1e-3,
+        _ => false,
+    };
+    let all_are = reals.len() == 2 && errors.len() == 2 && reals.iter().zip(&errors).all(are_alike);
+    if all_are { Ok(()) } else { Err(format!("{errors:?}, not {reals:?}")) }
 }
 
 /// Checks that the first finding is at a line that the source marks, and that none is where the reals have none, but for

@@ -8,6 +8,9 @@ use crate::functions::Functions;
 
 pub(super) use std::f64::consts::{LN_2, LN_10, LOG2_E, LOG10_E};
 
+/// Part of an error by which it may be off.
+pub const SURE: f64 = 1.0 / (1_u64 << 33) as f64;
+
 /// 2/√π (DLMF 7.2.1).
 const TWO_OVER_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
 
@@ -56,6 +59,14 @@ pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
 pub(super) fn quotient<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
     let zero = k.lit(0.0);
     k.select(k.eq(a, zero), zero, k.div(a, b))
+}
+
+/// |x + e| − |x| for a number x without a sign, and e: what is to be added to it, unless the sum is on the other side of zero by
+/// more than [`SURE`] of e.
+pub(super) fn on_its_side<K: Arith>(k: &K, x: K::V, e: K::V) -> K::V {
+    let real = k.add(x, e);
+    let is_beyond = k.lt(k.fma(k.abs(e), k.lit(SURE), real), k.lit(0.0));
+    k.select(is_beyond, k.neg(k.add(x, real)), e)
 }
 
 /// a + b − r for the rounded sum r: TwoSum, which needs no order of a and b (Knuth, TAOCP 2, 4.2.2, Theorem B).

@@ -132,6 +132,7 @@ macro_rules! for_each_op {
                 primal: k.abs(a),
                 gradient: of([Sign(a)]),
                 residual: Never,
+                moved: |e| on_its_side(k, k.abs(a), k.signed(e[0], a)),
                 real: m.abs(a),
             }
             /// −a.

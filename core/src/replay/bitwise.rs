@@ -227,9 +227,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// Tells whether one operand sets the sign of the other.
-    fn any_sets_sign(&self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> bool {
-        let after = self.bits(format, r);
-        x.iter().any(|&other| tricks::sets_sign(by, format, self.bits(format, other), after).is_some())
+    fn any_sets_sign(&self, by: Bitwise, x: [Operand; 2], format: Format) -> bool {
+        x.iter().any(|&other| tricks::sets_sign(by, format, self.bits(format, other)))
     }
 
     fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
@@ -248,7 +247,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return self.halves(by, x, r);
         }
         if joins
-            && !self.any_sets_sign(by, x, r, format)
+            && !self.any_sets_sign(by, x, format)
             && !self.adds_exponent(x, format)
             && let Some(map) = self.bytes_of_either(x, r, format.bytes())
         {
@@ -325,8 +324,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let subtracted = by == Bitwise::Difference && i == 1;
             let (negate, power) = tricks::relation(by, format, before, others[i], result)
                 .filter(|&relation| !subtracted || relation == (false, 0))?;
-            if let Some(negative) = tricks::sets_sign(by, format, others[i], result) {
-                return self.shadow.with_sign(&shadow, format, negative, negate);
+            if tricks::sets_sign(by, format, others[i]) {
+                return self.shadow.with_sign(&shadow, format, result, negate);
             }
             if !negate && power == 0 {
                 return Some(shadow);

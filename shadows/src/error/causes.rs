@@ -48,6 +48,8 @@ pub(super) struct Causes {
     known: Vec<Option<Known>>,
     /// Sums at which an error of unknown origin grew beyond the threshold.
     grown: HashMap<(Site, Op), Grown>,
+    /// Number of the last unknown error that was given one.
+    names: u64,
     /// Number of outputs that are wrong and nobody is known to answer for.
     pub(super) unexplained: u64,
 }
@@ -81,16 +83,17 @@ impl Causes {
             looks: 0,
             known: Vec::new(),
             grown: HashMap::new(),
+            names: 0,
             unexplained: 0,
         }
     }
 
-    /// An execution that is seen, whose result has this error.
-    pub(super) fn saw(&mut self, lane: &Lane<'_, f64>, error: f64, rounding: [Rounding; 2]) {
+    /// An execution that is seen, whose result has this error; the error under which that is known again.
+    pub(super) fn saw(&mut self, lane: &Lane<'_, f64>, error: f64, rounding: [Rounding; 2]) -> f64 {
         let looked_at = self.looked_at.entry(lane.site).or_default();
         let most = if self.looks < PLENTY { MOST } else { FEW };
         if *looked_at >= most {
-            return;
+            return error;
         }
         *looked_at += 1;
         self.looks += 1;
@@ -100,9 +103,9 @@ impl Causes {
             let x = Observed { format: lane.from, bits: lane.x[i], shadow };
             reals[i] = self.known(&x);
             if let (None, Some(error)) = (&reals[i], shadow) {
-                if error.is_nan() {
+                if !error.is_finite() {
                     // Of what is infinite nothing is known.
-                    return;
+                    return *error;
                 }
                 is_traced = false;
                 let is_grown;
@@ -113,15 +116,28 @@ impl Causes {
         let shadows: [Option<&Real>; MAX_OPERANDS] = std::array::from_fn(|i| reals[i].as_ref());
         let Lane { site, op, from, to, x, r, .. } = *lane;
         let lane = Lane { site, op, from, to, x, r, shadows: &shadows[..x.len()] };
-        let Some(real) = self.reals.consult(&lane, rounding, is_traced) else { return };
+        let Some(real) = self.reals.consult(&lane, rounding, is_traced) else { return error };
         let bits = measure::measure(to, r, Some(&real)).error_bits;
         if has_grown && bits > NOTICED * self.threshold && !real.is_influenced() {
             let grown = self.grown.entry((site, op)).or_default();
             *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
         }
+        let error = if !error.is_finite() && to != Format::F32 { self.name() } else { error };
         if error.to_bits() != 0 {
             self.keep(&Observed { format: to, bits: r, shadow: Some(&error) }, real);
         }
+        error
+    }
+
+    /// An unknown error by which one float is known again: NaN that says which it is as long as it signals, and does not any more
+    /// once it was computed with.
+    fn name(&mut self) -> f64 {
+        /// NaN that signals, and the place of its number: those bits of a fraction that a key has, without the first.
+        const SIGNALING: u64 = f64::INFINITY.to_bits();
+        const NUMBERS: u64 = 1 << 22;
+        const AT: u32 = FRACTION.trailing_ones();
+        self.names = self.names % (NUMBERS - 1) + 1;
+        f64::from_bits(SIGNALING | self.names << AT)
     }
 
     /// The real of operand `x`, whose error has an unknown origin. A sum that goes on with what is not wrong yet may have made
@@ -208,6 +224,14 @@ impl Causes {
         Some(if is_turned { known.real.scaled(known.real.format(), true, 0) } else { known.real.clone() })
     }
 
+    /// The float `bits` has the second of two errors now, as the real was on the other side of zero.
+    pub(super) fn turned(&mut self, format: Format, bits: u128, [before, now]: [f64; 2]) {
+        let Some(real) = self.known(&Observed { format, bits, shadow: Some(&before) }) else { return };
+        let is_turned = real.value().is_negative() != format.is_negative(bits);
+        let real = if is_turned { real.scaled(real.format(), true, 0) } else { real };
+        self.keep(&Observed { format, bits, shadow: Some(&now) }, real);
+    }
+
     fn keep(&mut self, x: &Observed<'_, f64>, real: Real) {
         let Some((key, is_negative)) = key(x) else { return };
         if self.known.is_empty() {
@@ -232,7 +256,13 @@ impl Grown {
 
 /// Key of a float with an error, and whether its sign was turned over.
 fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
+    /// The first bit of a fraction.
+    const QUIET: u64 = 1 << 51;
     let error = f64::from_bits(x.shadow?.to_bits() & !FRACTION);
+    let is_name = error.is_nan() && error.to_bits() & QUIET == 0;
+    if !error.is_finite() && !is_name {
+        return None;
+    }
     let is_negative = x.format.is_negative(x.bits);
     let sign = u128::from(is_negative);
     let float = x.format.convert(x.bits, Format::F64);

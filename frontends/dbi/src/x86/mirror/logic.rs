@@ -104,7 +104,11 @@ impl Emitter {
         rm: Place,
     ) {
         let shadow = if form == forms::AND || form == forms::AND_NOT {
-            self.let_through(at, lanes, form, [a, b.unwrap_or(a)], rm)
+            let shadow = self.let_through(at, lanes, form, [a, b.unwrap_or(a)], rm);
+            if self.mirror().settings.policy.is_born {
+                self.guard_sides_upper(at, lanes, form, a, rm);
+            }
+            shadow
         } else {
             self.out.hot.vector(lanes.vector(form, [TEMPORARY, a], rm));
             let some = self.concerned(lanes, form);
@@ -165,6 +169,39 @@ impl Emitter {
         self.out.hot.vector(lanes.vector(forms::TEST, [FIRST, 16 + a], Place::Reg(16 + a)).masked(SOME));
         self.guard_mask(at);
         TEMPORARY
+    }
+
+    /// With the shadow of a conjunction of register `a` and `rm` in the temporary: leaves the instruction to the engine where that
+    /// is what is to be added to the result, and the sum is on the other side of zero.
+    fn guard_sides_upper(&mut self, at: At<'_>, lanes: Lanes, form: Form, a: u8, rm: Place) {
+        let temps = self.upper_temporaries();
+        let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(lanes.format));
+        let beyond = self.beyond_zero(lanes, form, [TEMPORARY, a], rm, [temps[1], temps[2], temps[3]]);
+        self.out.hot.vector(lanes.vector(forms::TEST, [FIRST, beyond], sign));
+        self.guard_mask(at);
+    }
+
+    /// Sets the sign of the lanes in which `shadow` is larger than what `form` makes of register `a` and `rm`, and has another
+    /// sign, in the first of three temporaries.
+    pub(super) fn beyond_zero(
+        &mut self,
+        lanes: Lanes,
+        form: Form,
+        [shadow, a]: [u8; 2],
+        rm: Place,
+        [result, size, signs]: [u8; 3],
+    ) -> u8 {
+        let magnitude = Place::Mem(Constants::at(self.mirror().settings.constants).magnitude(lanes.format));
+        let add = if lanes.format == Format::F32 { forms::ADD_32 } else { forms::ADD_64 };
+        let hot = &mut self.out.hot;
+        hot.vector(lanes.vector(form, [result, a], rm));
+        // What is less than all bits but the sign by one size, and the other: together they reach the sign.
+        hot.vector(lanes.vector(forms::AND, [size, shadow], magnitude));
+        hot.vector(lanes.vector(forms::XOR, [signs, shadow], Place::Reg(result)));
+        hot.vector(lanes.vector(forms::AND_NOT, [result, result], magnitude));
+        hot.vector(lanes.vector(add, [result, result], Place::Reg(size)));
+        hot.vector(lanes.vector(forms::AND, [result, result], Place::Reg(signs)));
+        result
     }
 
     /// The operand in a register.

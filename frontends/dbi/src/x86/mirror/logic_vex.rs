@@ -102,6 +102,13 @@ impl Emitter {
             self.out.hot.vector(lanes.vector(forms::AND_NOT, [own, zero], Place::Reg(own)));
             self.merge(lanes, forms::OR, unclear, own);
         }
+        if self.mirror().settings.policy.is_born {
+            let temps = [3, 4, 5].map(|i| self.temporary(i));
+            let beyond = self.beyond_zero(lanes, form, [shadow, a], rm, temps);
+            let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(lanes.format));
+            self.out.hot.vector(lanes.vector(forms::AND, [beyond, beyond], sign));
+            self.merge(lanes, forms::OR, unclear, beyond);
+        }
         self.guard_register(at, unclear);
         self.guest(at);
         self.put_shadow(d, shadow);

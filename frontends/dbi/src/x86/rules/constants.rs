@@ -6,6 +6,7 @@
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
 use shadowgrind_core::numbers::SINGLE_MORE;
+use shadowgrind_core::ops::SURE;
 use shadowgrind_core::words::WIDENED;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
@@ -13,7 +14,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 52] = [
+const OWN: [Constant; 53] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -66,6 +67,7 @@ const OWN: [Constant; 52] = [
     literal(f64::INFINITY),
     literal(f64::NAN),
     literal(16.0 / (1_u64 << 63) as f64),
+    literal(SURE),
 ];
 
 /// 2^52 and 2^84, by which integers of 32 bits become floats as the lower and the upper half of one of 64.

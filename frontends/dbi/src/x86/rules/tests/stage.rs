@@ -18,7 +18,7 @@ pub(super) const AFTER: u64 = 0x3000;
 pub(super) const STATUS: u64 = 0x3ff0;
 const CODE: u64 = 0x4000;
 const CONSTANTS: u64 = 0x6000;
-const SIZE: usize = 0x8000;
+const SIZE: usize = 0xa000;
 
 /// MXCSR with all exceptions masked and no flag set.
 pub(super) const QUIET: u32 = 0x1f80;
