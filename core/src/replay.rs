@@ -51,6 +51,7 @@ where
             run.step(step);
         }
     }
+    run.outcome.lost &= !lowered.passing;
     run.outcome
 }
 
@@ -84,6 +85,11 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Step::Bits { by, x, r, bytes, lane } => self.bitwise(*by, *x, *r, *bytes, *lane),
             Step::Part { format, x, r, from, at, bytes } => {
                 self.overwritten(*format, [*x, *r], *from, *at, *bytes);
+            }
+            Step::End { x, r, from, bytes, restored } => self.end_written([*x, *r], *from, *bytes, *restored),
+            Step::Mend { at } => self.outcome.lost |= !self.cells.mend(self.location(*at)),
+            Step::Dropped { at, bytes } => {
+                self.outcome.lost |= self.cells.carries(self.location(*at), usize::from(*bytes)) != 0;
             }
             Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
             Step::Integer { format, how, x } => {

@@ -41,6 +41,14 @@ impl Location {
         }
     }
 
+    /// The location `bytes` before.
+    pub const fn before(self, bytes: u64) -> Location {
+        match self {
+            Location::State(at) => Location::State(at - bytes as u16),
+            Location::Memory(address) => Location::Memory(address.wrapping_sub(bytes)),
+        }
+    }
+
     /// In memory, the first and the number of all bytes of those aligned pieces of `alignment` bytes that the `bytes` bytes from here
     /// on are in; elsewhere these bytes.
     pub const fn around(self, bytes: usize, alignment: usize) -> (Location, usize) {
@@ -524,6 +532,12 @@ pub trait Cells<V> {
 
     /// Notes at `location`, where nothing is kept, that there is the lower part of a float beside which something was.
     fn mark_rest(&mut self, _location: Location) {}
+
+    /// Has a long double's shadow follow what integers have made of sign and exponent. False, and none is left, if these have been
+    /// replaced.
+    fn mend(&mut self, _location: Location) -> bool {
+        true
+    }
 
     /// Takes that back, where the upper part of the float, from byte number `bytes` on, has come to it.
     fn unmark_rest(&mut self, _location: Location, _bytes: usize) {}

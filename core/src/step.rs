@@ -126,6 +126,11 @@ pub const SECOND_SOURCE: u8 = 64;
 /// Mark for "no source" in a [`Map`]: the byte's shadow is cleared.
 pub const NO_SOURCE: u8 = 255;
 
+/// Bytes of the widest float before its last one.
+pub const BEFORE_END: u16 = 9;
+/// Bytes looked at around the end of a float.
+pub const AROUND_END: u16 = BEFORE_END + 2;
+
 /// One step. Steps of an instruction run in order; each sees the shadows that those before it left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -214,6 +219,32 @@ pub enum Step {
         /// Number of the first byte that is overwritten.
         at: u16,
         /// Number of these bytes.
+        bytes: u16,
+    },
+    /// One or two bytes in memory are written that may be the end of a float: where floats are aligned, their address says of
+    /// which. What was there is the same float then, with another sign or exponent, or none.
+    End {
+        /// The [`AROUND_END`] bytes from [`BEFORE_END`] before those that are written on, as they were.
+        x: Operand,
+        /// The same as they are then.
+        r: Operand,
+        /// Place of what is put there; nothing for a constant.
+        from: Option<Place>,
+        /// Number of bytes.
+        bytes: u16,
+        /// True if they were read there, and have been changed.
+        restored: bool,
+    },
+    /// A long double that has been moved, perhaps by parts, is one again.
+    Mend {
+        /// Its place.
+        at: Place,
+    },
+    /// Something that is no float takes the value of these bits, which may be a float's.
+    Dropped {
+        /// From here,
+        at: Place,
+        /// so many bytes.
         bytes: u16,
     },
     /// A comparison of floats decides something.
@@ -307,6 +338,8 @@ pub struct Lowered {
     pub sums: Sums,
     /// The format of which its result is a float, if it is known to be one of which a part is changed.
     pub whole: Option<Format>,
+    /// True if its result is put back to where it came from: what becomes of the float is seen there.
+    pub passing: bool,
     /// The values to capture.
     pub captures: Vec<Capture>,
     /// The steps to do then.

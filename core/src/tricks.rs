@@ -16,7 +16,7 @@ use crate::step::Bitwise;
 /// undoes itself when it is done again, does that and no more. Patterns that are the same by chance are not: what is cut
 /// out of a zero, the exponent of a power of two on its own, a product with anything but 1.
 pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u128) -> Option<(bool, i32)> {
-    let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
+    let (x, y) = (Fields::of(format, before), Fields::of(format, after));
     if x.significand != y.significand || !may_keep(by, format, x.is_zero(), other) {
         return None;
     }
@@ -38,7 +38,7 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
 /// Relation of two floats that differ in sign and exponent alone: whether the sign differs, and the power of two between
 /// them. Nothing for zeros, subnormal numbers, infinities and NaN.
 pub fn power_between(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
-    let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
+    let (x, y) = (Fields::of(format, before), Fields::of(format, after));
     let is_normal = |fields: &Fields| (1..fields.largest).contains(&fields.biased);
     let related = x.significand == y.significand && is_normal(&x) && is_normal(&y);
     related.then_some((x.negative != y.negative, y.biased - x.biased))
@@ -57,7 +57,7 @@ pub fn differ_in_digits(format: Format, before: u128, after: u128) -> bool {
 /// the units. `subtracted`: it is the float that is taken from the constant. Zeros, subnormal numbers and significands
 /// on their own count as having exponent 0, as in [`relation`].
 pub fn moves_along(format: Format, before: u128, after: u128, subtracted: bool) -> Option<(bool, i32)> {
-    let (x, y) = (Fields::of(format, before)?, Fields::of(format, after)?);
+    let (x, y) = (Fields::of(format, before), Fields::of(format, after));
     let exponent = |fields: &Fields| if fields.is_zero() { Some(0) } else { fields.exponent() };
     if x.biased == y.biased {
         return Some((x.negative != y.negative) != subtracted).map(|turned| (turned, 0));
@@ -194,23 +194,22 @@ struct Fields {
 }
 
 impl Fields {
-    fn of(format: Format, bits: u128) -> Option<Fields> {
+    fn of(format: Format, bits: u128) -> Fields {
         let (exponent_bits, significand_bits) = match format {
             Format::F16 => (5, 10),
             Format::F32 => (8, 23),
             Format::F64 => (11, 52),
-            // No integer instruction works on ten bytes.
-            Format::F80 => return None,
+            // The leading digit is among them.
+            Format::F80 => (15, 64),
         };
-        let bits = bits as u64;
         let largest = (1 << exponent_bits) - 1;
-        Some(Fields {
+        Fields {
             negative: bits >> (exponent_bits + significand_bits) & 1 != 0,
             biased: (bits >> significand_bits) as i32 & largest,
-            significand: bits & ((1 << significand_bits) - 1),
+            significand: (bits & ((1 << significand_bits) - 1)) as u64,
             largest,
             bias: largest / 2,
-        })
+        }
     }
 
     fn is_zero(&self) -> bool {

@@ -94,6 +94,24 @@ fn replaced_parts_of_floats_are_counted() {
     }
 }
 
+/// Ten of each of three kinds, wherever that is seen.
+#[test]
+fn ends_of_floats_that_are_lost_are_counted() {
+    for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let Some(seen) = observe("dot", "ends_lost.c", flags, "sse2", options) else { return };
+            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+            for function in ["set", "product", "taken_for_integer"] {
+                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
+                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
+                assert_eq!(count, 10, "{flags} {options:?} {function}: {gaps:?}");
+            }
+            let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+            assert_eq!(dots, [Some(0.0), Some(3.4)], "{flags} {options:?}");
+        }
+    }
+}
+
 /// However often they meet such digits, and however they are done then.
 #[test]
 fn digits_that_become_integers_are_counted() {

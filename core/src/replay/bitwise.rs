@@ -148,6 +148,11 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let (before, after) = (bits(x), bits(r));
         let (from, to) = (self.location(x.place), self.location(r.place));
         let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
+        if sums && from == to && self.ends_extended(from, bytes, before) {
+            let [old, new] = [before, after].map(|end| (end & 0x7fff) as i32);
+            self.change_extended(to, ((before ^ after) >> 15 != 0, new - old));
+            return true;
+        }
         let change = match before ^ after {
             0 => {
                 self.cells.copy(from, to, bytes);

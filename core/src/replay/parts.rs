@@ -2,9 +2,12 @@
 
 use super::Run;
 use crate::format::Format;
-use crate::shadow::{Cells, Rule};
-use crate::step::{Bitwise, Operand, Place};
+use crate::shadow::{Cells, Location, Rule};
+use crate::step::{AROUND_END, BEFORE_END, Bitwise, Operand, Place};
 use crate::tricks;
+
+/// Number of the byte of a long double with which sign and exponent begin.
+const EXTENDED_END: u64 = 8;
 
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// `bytes` bytes, from number `at` on, of the float that was `x` and is `r` now are overwritten with what is at `from`.
@@ -29,6 +32,11 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             (Some(shadow), Some(_)) => self.cells.set(whole, format, after, Some(shadow)),
             (Some(shadow), None) if rounds => self.cells.set(whole, format, after, Some(shadow)),
+            // Digits with another exponent, or an exponent with other digits.
+            (None, _) if carries && format == Format::F80 => {
+                self.outcome.lost |= at == 0;
+                self.cells.clear(whole, format.bytes());
+            }
             (_, None) if carries => {
                 let to = whole.plus(at.into());
                 from.into_iter().for_each(|from| self.cells.copy(from, to, bytes.into()));
@@ -38,6 +46,108 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.cells.clear(whole, format.bytes());
             }
         }
+    }
+
+    /// Cuts off the last byte of a float where a mask lets all others through: a part of the exponent stays, of which nothing can be
+    /// said until another part is put there. False if that is not what the mask does.
+    fn cuts_end(&mut self, [x, r]: [Operand; 2], kept: u8, mask: u128, format: Format) -> bool {
+        let last = format.bytes() - 1;
+        let (from, to) = (self.location(x.place), self.location(r.place));
+        let bits = self.bits(format, x);
+        if mask != (1 << (8 * last)) - 1 || self.cells.recognised(from, format, bits).is_some() {
+            return false;
+        }
+        self.cells.copy(from, to, last);
+        self.cells.clear(to.plus(last as u64), 1);
+        if kept != 0 && u32::from(kept) & ((1 << last) - 1) == 0 {
+            self.cells.mark_rest(to);
+        }
+        true
+    }
+
+    /// `bytes` bytes in memory are overwritten that may be the end of a float. See [`crate::step::Step::End`].
+    pub(super) fn end_written(
+        &mut self,
+        [x, r]: [Operand; 2],
+        from: Option<Place>,
+        bytes: u16,
+        restored: bool,
+    ) {
+        let to = self.location(x.place).plus(BEFORE_END.into());
+        let source = from.map(|from| self.location(from));
+        let carries = source.is_some_and(|from| self.cells.carries(from, bytes.into()) != 0);
+        let float = if carries && !restored { None } else { self.float_that_ends(to, x, bytes) };
+        match (float, source) {
+            (Some((format, start)), _) => {
+                let from = from.filter(|_| !restored);
+                self.overwritten(
+                    format,
+                    [x, r].map(|operand| operand.plus(start)),
+                    from,
+                    BEFORE_END - start,
+                    bytes,
+                );
+            }
+            (None, Some(source)) if carries => self.cells.copy(source, to, bytes.into()),
+            _ => {
+                let written = usize::from(x.value + BEFORE_END)..usize::from(x.value + BEFORE_END + bytes);
+                let now = usize::from(r.value + BEFORE_END)..usize::from(r.value + BEFORE_END + bytes);
+                let changed = self.record[written] != self.record[now];
+                self.outcome.lost |= restored && changed && self.cells.carries(to, bytes.into()) != 0;
+                self.cells.clear(to, bytes.into());
+            }
+        }
+    }
+
+    /// Format of the float that ends with some of the `bytes` bytes at `to`, or goes on for one more, by how floats are aligned;
+    /// and where it starts among the bytes around, which were `x`.
+    fn float_that_ends(&mut self, to: Location, x: Operand, bytes: u16) -> Option<(Format, u16)> {
+        let Location::Memory(address) = to else { return None };
+        let formats = [(Format::F80, 16), (Format::F64, 8), (Format::F32, 4)];
+        formats.into_iter().find_map(|(format, alignment)| {
+            let (at, end) = ((address % alignment) as u16, format.bytes() as u16);
+            if !(end - 2..end).contains(&at) || at + bytes > end {
+                return None;
+            }
+            let start = BEFORE_END - at;
+            debug_assert!(start + end <= AROUND_END);
+            let (float, place) = (x.plus(start), to.before(at.into()));
+            let bits = self.bits(format, float);
+            let is_float = match format {
+                Format::F80 => self.is_extended(place, (bits >> 64) as u16, bits >> 63 & 1 != 0),
+                // The lower half of a wide one has no end.
+                Format::F32 if address % 8 < 4 => self.cells.carries(to.plus(u64::from(end - at)), 4) == 0,
+                _ => true,
+            };
+            let is_float = is_float || self.cells.recognised(place, format, bits).is_some();
+            (is_float && self.get(format, float).is_some()).then_some((format, start))
+        })
+    }
+
+    /// Tells whether there may be a shadow of a long double at `place`: one of which sign and exponent may have changed since, or
+    /// the number itself has these.
+    fn is_extended(&mut self, place: Location, end: u16, is_normal: bool) -> bool {
+        /// Exponents of doubles, and of what they are a factor of.
+        const DOUBLES: std::ops::RangeInclusive<u16> = 0x3fff - 1100..=0x3fff + 1100;
+        let ends = [0, 8].map(|at| self.cells.carries(place.plus(at), 2));
+        is_normal && ends[0] != 0 && ends[0] == ends[1] && DOUBLES.contains(&(end & 0x7fff))
+    }
+
+    /// Scales the long double that ends with the two bytes at `end`, in memory.
+    pub(super) fn change_extended(&mut self, end: Location, (negate, power): (bool, i32)) {
+        let place = end.before(EXTENDED_END);
+        if let Some(shadow) = self.cells.get(place, Format::F80, 0) {
+            let scaled = self.shadow.scale(&shadow, Format::F80, negate, power);
+            self.cells.set(place, Format::F80, 0, scaled);
+        }
+    }
+
+    /// Tells whether the `bytes` bytes at `location`, which are `end`, are sign and exponent of a long double with a shadow.
+    pub(super) fn ends_extended(&mut self, location: Location, bytes: usize, end: u32) -> bool {
+        let Location::Memory(address) = location else { return false };
+        bytes == 2
+            && address % 16 == EXTENDED_END
+            && self.is_extended(location.before(EXTENDED_END), end as u16, true)
     }
 
     /// Changes a lane, known to be one float in the result, of which the other operand, without a shadow, changes a part. False if
@@ -60,7 +170,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let to = self.location(r.place);
         // Sign and exponent of what is kept beside it are in the last two bytes.
         let (end, significand) = (format.bytes() - 2, (1 << (format.precision() - 1)) - 1);
-        let is_rest = kept >> end == 0;
+        if by == Bitwise::And && self.cuts_end([x[one], r], kept, other, format) {
+            return true;
+        }
+        // Or the last one is gone.
+        let is_cut_off = by == Bitwise::Other && kept >> (end + 1) == 0 && float >> (8 * (end + 1)) == 0;
+        let is_rest = kept >> end == 0 || is_cut_off;
         let is_lost = is_rest && after >> (8 * end) != 0;
         let scaled = self.scaled(by, [x[one]; 2], [other; 2], r, format);
         let rounds = scaled.is_none() && tricks::differ_in_digits(format, float, after);

@@ -153,6 +153,14 @@ impl Translator {
     }
 
     fn note_facts(&mut self) {
+        // A block that starts on the way of a float's end does not see where that was read.
+        for insn in &self.block.insns {
+            let (pc, known) = (insn.pc(), self.wholes.get(&insn.pc()).copied());
+            if let Some(known) = known.filter(|known| known.holds_for(&insn.decoded)) {
+                self.block.wholes.retain(|&(at, _)| at != pc);
+                self.block.wholes.push((pc, known));
+            }
+        }
         for insn in &self.block.insns {
             self.sums.remove(&insn.pc());
             self.wholes.remove(&insn.pc());

@@ -126,6 +126,27 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         }
     }
 
+    fn mend(&mut self, location: Location) -> bool {
+        let mut cell = [0; 16];
+        self.read(location, &mut cell[..Format::F80.bytes()]);
+        let ends = [[cell[0], cell[1]], [cell[8], cell[9]]];
+        if !W::BYTEWISE || ends[0] == ends[1] {
+            return true;
+        }
+        if ends[1] == [0; 2] {
+            self.clear(location, Format::F80.bytes());
+            return false;
+        }
+        if ends[0] == [0; 2] {
+            // The last digits are others: it is rounded.
+            self.write(location, &ends[1]);
+            return true;
+        }
+        let number = self.words.decode(Format::F80, u128::from_le_bytes(cell), 0);
+        self.set(location, Format::F80, 0, number);
+        true
+    }
+
     fn unmark_rest(&mut self, location: Location, bytes: usize) {
         /// Bytes of sign and exponent.
         const END: usize = 2;

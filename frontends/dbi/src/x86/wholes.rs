@@ -8,6 +8,9 @@ use super::rounding::Place;
 use super::rows;
 use super::superblock::Insn;
 use super::table::{General, Integral, Row, X87};
+
+mod ends;
+
 use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 
@@ -26,12 +29,31 @@ pub(crate) enum Whole {
         /// Number of the first byte.
         at: u8,
     },
+    /// Bytes in memory are written that may be the end of a float: their address tells.
+    End {
+        /// They were read there, and have been changed.
+        restored: bool,
+    },
+    /// The result is on its way back to where it was read, as such an end.
+    Passing,
+}
+
+impl Whole {
+    /// Tells whether this is so of `insn`, whatever else is in its block.
+    pub(crate) fn holds_for(self, insn: &Instruction) -> bool {
+        match self {
+            Whole::Passing => insn.op0_kind() == OpKind::Register,
+            Whole::End { restored: true } => Part::of(insn).is_some_and(|part| part.is_in_memory),
+            _ => false,
+        }
+    }
 }
 
 /// The instructions of `insns`, by address, that are known to change a part of a float.
 pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
     let addresses = std::cell::OnceCell::new();
-    let whole = |n: usize| {
+    let mut passing = Vec::new();
+    let mut whole = |n: usize| {
         let insn = &insns[n].decoded;
         if joins(insn) {
             return used_as(insns, n).map(Whole::Result);
@@ -42,13 +64,23 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
         }
         let part = Part::of(insn)?;
         if part.is_in_memory {
-            in_memory(insns, n, part, addresses.get_or_init(|| addresses_of(insns)))
+            let addresses = addresses.get_or_init(|| addresses_of(insns));
+            if let Some(way) = ends::way_back(insns, n, part, addresses) {
+                passing.extend(way.into_iter().map(|n| (insns[n].pc(), Whole::Passing)));
+                return Some(Whole::End { restored: true });
+            }
+            let is_end = || ends::may_be_written(insns, n, part, addresses);
+            in_memory(insns, n, part, addresses)
+                .or_else(|| is_end().then_some(Whole::End { restored: false }))
         } else {
             let format = used_as(insns, n).filter(|format| part.bytes < format.bytes() as u8)?;
             Some(Whole::Part { format, at: part.at })
         }
     };
-    (0..insns.len()).filter_map(|n| Some((insns[n].pc(), whole(n)?))).collect()
+    let found: Vec<(u64, Whole)> =
+        (0..insns.len()).filter_map(|n| Some((insns[n].pc(), whole(n)?))).collect();
+    // What is on its way is nothing else.
+    passing.into_iter().chain(found).collect()
 }
 
 /// Tells whether the instruction cuts bits out of a word, or puts some in.
@@ -155,11 +187,12 @@ fn format_of(insn: &Instruction, row: Row) -> Option<Format> {
         Row::X87(X87::Load | X87::Arith(..) | X87::Compare | X87::CompareZero) => match insn.memory_size() {
             MemorySize::Float64 => Format::F64,
             MemorySize::Float32 => Format::F32,
+            MemorySize::Float80 => Format::F80,
             _ => return None,
         },
         _ => return None,
     };
-    matches!(format, Format::F32 | Format::F64).then_some(format)
+    matches!(format, Format::F32 | Format::F64 | Format::F80).then_some(format)
 }
 
 /// The float that is read from memory soon after instruction `n` has written `part` of it. What has been written by parts
@@ -189,7 +222,7 @@ fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]
         };
         // The others of as many floats as are read.
         let (at, start) = (at % format.bytes() as i64, addresses[m]?.plus(at - at % format.bytes() as i64));
-        let is_part = usize::from(part.bytes) < format.bytes() && at + i64::from(part.bytes) <= 8;
+        let is_part = usize::from(part.bytes) < format.bytes() && at + i64::from(part.bytes) <= bytes;
         return (is_part && !is_written_throughout(&insns[..m], addresses, start, format.bytes()))
             .then_some(Whole::Part { format, at: at as u8 });
     }
@@ -214,6 +247,9 @@ fn is_written_throughout(
         match Part::of(insn) {
             Some(part) => written |= ((1 << part.bytes) - 1) << at,
             None if insn.op_count() > 1 && insn.memory_size().size() >= bytes => break,
+            None if rows::row(insn) == Row::General(General::Move) => {
+                written |= (((1_u64 << insn.memory_size().size()) - 1) << at) as u32;
+            }
             None => {}
         }
     }
@@ -353,9 +389,12 @@ mod tests {
     const ADD: &[u8] = b"\xf2\x0f\x58\xc0";
     const MUL_SINGLE: &[u8] = b"\xf3\x0f\x59\xc0";
 
-    fn found(code: &[&[u8]]) -> Vec<Whole> {
+    pub(super) fn found(code: &[&[u8]]) -> Vec<Whole> {
         let bytes = code.concat();
-        let insn = |decoded| Insn { decoded, bytes: [0; 15], displacement_at: 0, flow: Flow::Straight };
+        let insn = |decoded: Instruction| {
+            let flow = if decoded.is_jcc_short() { Flow::SideExit } else { Flow::Straight };
+            Insn { decoded, bytes: [0; 15], displacement_at: 0, flow }
+        };
         let insns: Vec<Insn> =
             Decoder::with_ip(64, &bytes, 0x1000, DecoderOptions::NONE).into_iter().map(insn).collect();
         find(&insns).into_iter().map(|(_, whole)| whole).collect()

@@ -256,7 +256,11 @@ pub(super) fn from_half(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 pub(super) fn from_integer(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
-    let place = build.place(0)?;
+    let (place, last) = (build.place(0)?, build.operands() - 1);
+    if build.is_register(last) && build.insn.op_register(last).is_gpr() {
+        let (at, bytes) = (build.place(last)?, build.width(last));
+        build.step(Step::Dropped { at, bytes });
+    }
     let bytes = match shape {
         Shape::Scalar => format.bytes() as u16,
         // Two integers of an MMX register or memory leave the upper half alone.

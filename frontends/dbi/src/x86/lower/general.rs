@@ -8,7 +8,9 @@ use crate::x86::state;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, Register, UsedRegister};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
+use shadowgrind_core::step::{
+    AROUND_END, BEFORE_END, Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step,
+};
 
 pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
@@ -81,6 +83,18 @@ pub(super) fn part(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), 
     let from = if moves { Some(build.place(1)?) } else { None };
     let (x, r) = (build.before(whole, format.bytes() as u16), build.after(whole, format.bytes() as u16));
     build.step(Step::Part { format, x, r, from, at: at.into(), bytes });
+    Ok(())
+}
+
+/// Bytes in memory that may be the end of a float are written; `restored` says that they were read there.
+pub(super) fn end(build: &mut Build<'_>, restored: bool) -> Result<(), Why> {
+    build.name_memory();
+    let before = build.out.addresses.first_mut().ok_or("a part of no float")?;
+    *before = before.before(BEFORE_END as u8);
+    let (around, bytes) = (build.place(0)?, build.width(0));
+    let from = if may_hold(build, 1) { Some(build.place(1)?) } else { None };
+    let (x, r) = (build.before(around, AROUND_END), build.after(around, AROUND_END));
+    build.step(Step::End { x, r, from, bytes, restored });
     Ok(())
 }
 

@@ -135,11 +135,13 @@ impl Lowerer {
         let steps = match whole {
             Some(Whole::Part { format, at }) => general::part(&mut build, format, at),
             Some(Whole::Result(format)) if wholes::cuts_by_moving(insn) => general::cut(&mut build, format),
+            Some(Whole::End { restored }) => general::end(&mut build, restored),
             _ => self.steps(&mut build, row),
         };
         if let Some(Whole::Result(format)) = whole {
             build.out.lowered.whole = Some(format);
         }
+        build.out.lowered.passing = whole == Some(Whole::Passing);
         match steps {
             Err(why) => Lowering::Gap(gap(why, &info)),
             Ok(()) if build.out.lowered.steps.is_empty() => Lowering::Nothing,

@@ -123,6 +123,7 @@ fn load(build: &mut Build<'_>) -> Result<(), Why> {
     let (from, place) = (memory_format(build.insn.memory_size())?, build.place(0)?);
     if from == F80 {
         build.copy(place, to, WIDTH);
+        build.step(Step::Mend { at: to });
         return Ok(());
     }
     let x = build.before(place, from.bytes() as u16);

@@ -105,6 +105,9 @@ impl Emitter {
                 let mirror = self.mirror_memory(insn);
                 mirror.map(|mem| Source::Memory(mem.plus(-i32::from(at)), format.bytes()))
             }
+            // The last byte of an end, where the first is written alone.
+            Whole::End { .. } => self.mirror_memory(insn).map(|mem| Source::Memory(mem, 2)),
+            Whole::Passing => None,
         };
         let sources: Vec<Source> = source.into_iter().collect();
         self.guard(at, &sources);

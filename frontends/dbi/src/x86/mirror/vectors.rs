@@ -2,6 +2,8 @@
 
 use super::At;
 use super::double::can_double;
+use super::general_number;
+use super::guard::Source;
 use super::operand;
 use super::places;
 use super::retarget::retarget;
@@ -291,6 +293,12 @@ impl Emitter {
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);
+        }
+        if self.mirror().settings.policy.derivatives.is_some() {
+            // The digits of a float, taken for an integer.
+            let source = general_number(insn.op_register(insn.op_count() - 1));
+            let cell = source.filter(|&n| self.may_carry(n)).map(Source::Cell);
+            self.guard(at, cell.as_slice());
         }
         self.guest(at);
         self.close_operand();

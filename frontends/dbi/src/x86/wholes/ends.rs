@@ -1,0 +1,139 @@
+//! Ends of floats: sign and exponent as one or two bytes in memory, written for themselves.
+//!
+//! Where code that writes them ends before the float is used, as a function for that purpose alone does, what they are the end of is
+//! seen only when it runs. Finds such stores, and the way of those that were read, changed and put back; says nothing of alignment.
+
+use super::{Address, Part};
+use crate::x86::rows;
+use crate::x86::superblock::{Flow, Insn};
+use crate::x86::table::{General, Integral, Row};
+use iced_x86::{Instruction, OpKind, Register};
+
+/// Bytes of the widest of ends.
+const WIDEST: u8 = 2;
+
+/// Numbers of the instructions by which the bytes that store `n` writes have become of what was read at the same address, in the same
+/// number; nothing if they have not.
+pub(super) fn way_back(
+    insns: &[Insn],
+    n: usize,
+    part: Part,
+    addresses: &[Option<Address>],
+) -> Option<Vec<usize>> {
+    let store = &insns[n].decoded;
+    if part.bytes > WIDEST || store.op1_kind() != OpKind::Register {
+        return None;
+    }
+    let mut wanted = vec![store.op1_register().full_register()];
+    let (mut way, mut is_read) = (Vec::new(), false);
+    for m in (0..n).rev() {
+        let insn = &insns[m].decoded;
+        let reaches = insns[m].flow != Flow::Straight;
+        if reaches || wanted.is_empty() {
+            break;
+        }
+        let to = Some(insn.op0_register().full_register()).filter(|_| insn.op0_kind() == OpKind::Register);
+        let Some(at) = wanted.iter().position(|&register| Some(register) == to) else { continue };
+        match rows::row(insn) {
+            Row::Flags(_) => {}
+            Row::General(General::Move | General::Extend) => {
+                wanted.swap_remove(at);
+                match insn.op1_kind() {
+                    OpKind::Memory if insn.memory_size().size() == usize::from(part.bytes) => {
+                        is_read |= addresses[m].is_some() && addresses[m] == addresses[n];
+                    }
+                    OpKind::Register => add(&mut wanted, insn.op1_register()),
+                    OpKind::Memory => return None,
+                    // A constant.
+                    _ => {}
+                }
+            }
+            Row::General(General::Bits(_) | General::Address) => {
+                way.push(m);
+                change(&mut wanted, at, insn);
+            }
+            _ => return None,
+        }
+    }
+    (is_read && !way.is_empty()).then_some(way)
+}
+
+/// Goes from the result of a calculation, number `at` of `wanted`, to what it is made of.
+fn change(wanted: &mut Vec<Register>, at: usize, insn: &Instruction) {
+    let register = wanted[at];
+    let sources = [insn.op1_register(), insn.op2_register(), insn.memory_base(), insn.memory_index()];
+    let made_anew = insn.op_count() > 2 || rows::row(insn) == Row::General(General::Address);
+    let clears = insn.op1_kind() == OpKind::Register && insn.op0_register() == insn.op1_register();
+    let clears = clears && rows::row(insn) == Row::General(General::Bits(Integral::Xor));
+    if made_anew || clears {
+        wanted.swap_remove(at);
+    }
+    if clears {
+        return;
+    }
+    sources
+        .into_iter()
+        .filter(|source| source.is_gpr() && source.full_register() != register)
+        .for_each(|source| add(wanted, source));
+    if made_anew && sources.into_iter().any(|source| source.full_register() == register) {
+        add(wanted, register);
+    }
+}
+
+fn add(wanted: &mut Vec<Register>, register: Register) {
+    let register = register.full_register();
+    if register.is_gpr() && !wanted.contains(&register) {
+        wanted.push(register);
+    }
+}
+
+/// Tells whether store `n` may be of an end, for that purpose alone: it is no step of a loop, and nothing is written beside it.
+pub(super) fn may_be_written(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]) -> bool {
+    /// Bytes that may be of the same float.
+    const NEAR: i64 = 16;
+    let Some(written) = addresses[n].filter(|_| part.bytes <= WIDEST) else { return false };
+    let is_loop = |insn: &Insn| insn.flow == Flow::SideExit && insn.decoded.near_branch_target() <= insn.pc();
+    let is_beside = |m: usize| {
+        let is_part = Part::of(&insns[m].decoded).is_some_and(|part| part.is_in_memory);
+        let far = |address: Address| address.distance_from(written).is_some_and(|bytes| bytes.abs() >= NEAR);
+        // What a function keeps for itself is not what it was given.
+        let own = |m: usize| [Register::RSP, Register::RBP].contains(&insns[m].decoded.memory_base());
+        m != n && is_part && own(m) == own(n) && !addresses[m].is_some_and(far)
+    };
+    !insns.iter().any(is_loop) && !(0..insns.len()).any(is_beside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Whole;
+    use super::super::tests::found;
+    use shadowgrind_core::format::Format;
+
+    /// movzx eax, word [rbp-8]; add eax, 2; mov [rbp-8], ax
+    const READ: &[u8] = b"\x0f\xb7\x45\xf8";
+    const ADD: &[u8] = b"\x83\xc0\x02";
+    const PUT_BACK: &[u8] = b"\x66\x89\x45\xf8";
+
+    #[test]
+    fn what_is_read_and_put_back_is_on_its_way() {
+        assert_eq!(found(&[READ, ADD, PUT_BACK]), [Whole::Passing, Whole::End { restored: true }]);
+        // mov [rbp-16], ax is another place.
+        assert_eq!(found(&[READ, ADD, b"\x66\x89\x45\xf0"]), [Whole::End { restored: false }]);
+    }
+
+    #[test]
+    fn a_store_among_others_is_none() {
+        // mov word [rdi], 5; mov byte [rdi+2], 1; jz back
+        let (word, byte, back): (&[u8], &[u8], &[u8]) =
+            (b"\x66\xc7\x07\x05\0", b"\xc6\x47\x02\x01", b"\x74\xf0");
+        assert_eq!(found(&[word]), [Whole::End { restored: false }]);
+        assert_eq!(found(&[word, byte]), []);
+        assert_eq!(found(&[word, back]), []);
+    }
+
+    #[test]
+    fn the_end_of_a_long_double_that_is_used() {
+        // mov word [rbp-8], ax; fld tbyte [rbp-16]
+        assert_eq!(found(&[PUT_BACK, b"\xdb\x6d\xf0"]), [Whole::Part { format: Format::F80, at: 8 }]);
+    }
+}
