@@ -1,16 +1,20 @@
 //! Ways out of a block: branches, calls and returns, system calls, and the stubs that leave to the engine.
 
-use super::asm::{self, Asm, RAX, RCX, Rel32};
+use super::asm::{self, Asm, Gpr, RAX, RCX, Rel32};
 use super::branch_table::table_jump;
 use super::code::{ExitKind, ExitSite, Slot, Spilled};
 use super::discover::runs_then_exits;
 use super::emit::Emitter;
 use super::far;
+use super::mirror::encode;
 use super::mode::Mode;
 use super::returns::return_pops;
 use super::superblock::Insn;
+use super::vector::{At, Mem};
 use crate::context::Context;
 use iced_x86::{Code, FlowControl, Instruction, MemoryOperand, OpKind, Register};
+
+const JMP_BYTES: u8 = 5;
 
 impl Emitter {
     pub(super) fn jcc(&mut self, insn: &Insn) {
@@ -162,10 +166,27 @@ impl Emitter {
             self.syscall(insn.decoded.next_ip());
         } else if runs_then_exits(&insn.decoded) {
             self.copy(index, insn);
+            self.go_on_without_address(insn);
             self.leave(ExitKind::Executed(pc));
         } else {
             self.leave(ExitKind::Engine(pc));
         }
+    }
+
+    /// Goes on after an instruction that has stored no address of an x87 instruction where it could have, as none has run yet.
+    fn go_on_without_address(&mut self, insn: &Insn) {
+        let plain = self.mirror.is_none() && !self.mode.is_out_of_line();
+        let Some(address) = x87_address(&insn.decoded).filter(|_| plain) else { return };
+        let scratch = self.frame.slot(Slot::Scratch);
+        self.out.hot.store(scratch, RCX);
+        encode::load_rcx(&mut self.out.hot, address, 4);
+        self.out.hot.jrcxz_over(JMP_BYTES);
+        let other = self.out.hot.jmp_open();
+        self.out.hot.load(RCX, scratch);
+        self.jump_to(insn.decoded.next_ip());
+        let here = self.out.hot.here();
+        self.out.hot.patch(other, here);
+        self.out.hot.load(RCX, scratch);
     }
 
     fn syscall(&mut self, next: u64) {
@@ -237,6 +258,20 @@ impl Emitter {
         self.out.exits.push(ExitSite { kind, patch, stub, mode });
         stub
     }
+}
+
+/// Memory where `fnstenv` has stored the address of the last x87 instruction, if its operand is relative to registers alone.
+fn x87_address(insn: &Instruction) -> Option<Mem> {
+    /// Place in the environment, in its form of 28 bytes.
+    const ADDRESS: i32 = 12;
+    let number = |register: Register| register.is_gpr64().then(|| register.number() as Gpr);
+    let base = number(insn.memory_base())?;
+    let index = number(insn.memory_index()).map(|index| (index, insn.memory_index_scale() as u8));
+    let known = index.is_some() || insn.memory_index() == Register::None;
+    let plain = insn.code() == Code::Fnstenv_m28byte && insn.segment_prefix() == Register::None;
+    let displacement = (insn.memory_displacement64() as i32).checked_add(ADDRESS)?;
+    let at = At::Base { base: Some(base), index, displacement };
+    (known && plain).then_some(Mem { gs: false, fs: false, address32: false, at })
 }
 
 /// Pops what the return instruction `insn` does.

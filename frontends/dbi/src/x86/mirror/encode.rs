@@ -33,7 +33,7 @@ pub(super) fn compare_zero(code: &mut Asm, mem: Mem, bytes: usize) {
 }
 
 /// Loads 1, 2, 4 or 8 bytes into rcx, zero-extended.
-pub(super) fn load_rcx(code: &mut Asm, mem: Mem, bytes: usize) {
+pub(in crate::x86) fn load_rcx(code: &mut Asm, mem: Mem, bytes: usize) {
     match bytes {
         1 => memory(code, &[0x0f, 0xb6], RCX, mem, 4, 0),
         2 => memory(code, &[0x0f, 0xb7], RCX, mem, 4, 0),

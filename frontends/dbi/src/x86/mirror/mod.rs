@@ -12,7 +12,7 @@ mod arith;
 mod conversion;
 mod counting;
 mod double;
-mod encode;
+pub(super) mod encode;
 mod exchange;
 mod function;
 mod general;
