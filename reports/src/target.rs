@@ -11,6 +11,20 @@ use shadowgrind_core::findings::Answers;
 use crate::document::Document;
 use crate::{annotated, arrays, gradients, html, json, matrix};
 
+impl Format {
+    /// The option that asks for it.
+    fn option(self) -> &'static str {
+        match self {
+            Format::Json | Format::Html => "--report",
+            Format::Annotated => "--annotate",
+            Format::Gradient => "--gradient",
+            Format::Jacobian => "--jacobian",
+            Format::Sparsity => "--sparsity",
+            Format::Outputs => "--output-array",
+        }
+    }
+}
+
 /// Formats of reports in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
@@ -38,15 +52,17 @@ pub struct ReportTarget {
 pub enum TargetError {
     /// Not `json:FILE` nor `html:FILE`.
     Malformed(String),
-    /// The file cannot be written.
-    Unwritable(PathBuf, io::Error),
+    /// The file of this option cannot be written.
+    Unwritable(&'static str, PathBuf, io::Error),
 }
 
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TargetError::Malformed(target) => write!(f, "`{target}`: expected json:FILE or html:FILE"),
-            TargetError::Unwritable(file, error) => write!(f, "cannot write {}: {error}", file.display()),
+            TargetError::Unwritable(option, file, error) => {
+                write!(f, "{option}: cannot write {}: {error}", file.display())
+            }
         }
     }
 }
@@ -67,8 +83,7 @@ impl FromStr for ReportTarget {
         if file.is_empty() {
             return Err(malformed());
         }
-        let file = std::path::absolute(file).map_err(|error| TargetError::Unwritable(file.into(), error))?;
-        Ok(ReportTarget { format, file })
+        ReportTarget::of(format, Path::new(file))
     }
 }
 
@@ -105,7 +120,7 @@ impl ReportTarget {
 
     fn of(format: Format, file: &Path) -> Result<Self, TargetError> {
         let absolute = std::path::absolute(file);
-        let file = absolute.map_err(|error| TargetError::Unwritable(file.into(), error))?;
+        let file = absolute.map_err(|error| TargetError::Unwritable(format.option(), file.into(), error))?;
         Ok(ReportTarget { format, file })
     }
 
@@ -159,7 +174,7 @@ impl ReportTarget {
         let path = self.path(pid, forked);
         if self.format == Format::Annotated {
             let made = std::fs::create_dir_all(&path);
-            return made.map_err(|error| TargetError::Unwritable(path, error));
+            return made.map_err(|error| TargetError::Unwritable(self.format.option(), path, error));
         }
         let existed = path.exists();
         OpenOptions::new()
@@ -168,7 +183,7 @@ impl ReportTarget {
             .truncate(false)
             .open(&path)
             .and_then(|_| if existed { Ok(()) } else { std::fs::remove_file(&path) })
-            .map_err(|error| TargetError::Unwritable(path, error))
+            .map_err(|error| TargetError::Unwritable(self.format.option(), path, error))
     }
 
     /// Writes the report.
@@ -189,7 +204,7 @@ impl ReportTarget {
                 to_file(&path, |out| with_answers(document, |answers| matrix::write(answers, false, out)))
             }
         };
-        written.map_err(|error| TargetError::Unwritable(path, error))
+        written.map_err(|error| TargetError::Unwritable(self.format.option(), path, error))
     }
 }
 

@@ -185,10 +185,13 @@ const NOWHERE: &[(&str, i32, &str)] = &[
     ("arg:2", 2, "--input=arg:2: there is no number in it"),
     ("arg:1:2", 2, "--input=arg:1:2: there is 1 number in it"),
     ("env:SG_NONE", 2, "--input=env:SG_NONE: there is no such variable"),
-    ("file:other.dat", 0, "--input=file:other.dat was never reached: this file was not read as text"),
-    ("file:in.dat:9:1", 0, "--input=file:in.dat:9:1 was never reached: there is no number"),
-    ("file:in.dat:3:3", 0, "--input=file:in.dat:3:3 was never reached: there are only 2 numbers"),
+    ("file:other.dat", 0, "--input=file:other.dat was never reached: there is no such file"),
+    ("file:/usr", 0, "--input=file:/usr was never reached: this is a directory"),
+    ("file:/usr/bin/env:1:1", 0, "--input=file:/usr/bin/env:1:1 was never reached: this file is not text"),
+    ("file:in.dat:9:1", 0, "--input=file:in.dat:9:1 was never reached: there is no line 9, but 5 in all"),
+    ("file:in.dat:3:3", 0, "--input=file:in.dat:3:3 was never reached: there are only 2 numbers in line 3"),
     ("file:in.dat:1:1", 0, "--input=file:in.dat:1:1 was never reached: the number is there, but"),
+    ("file:in.dat:2:1", 0, "line 2 number 1 is read as an integer by scanf"),
     ("parsed:40", 0, "--input=parsed:40 was never reached: the program parsed 10 numbers"),
 ];
 

@@ -45,6 +45,8 @@ pub enum Problem {
     EnvironmentName,
     /// After `file:` stands no name.
     FileName,
+    /// After `label:` stands no text.
+    Label,
     /// No number of a line, or of a number on it.
     Line,
     /// More than a name and subscripts of a script's variable.
@@ -104,6 +106,7 @@ impl fmt::Display for Problem {
             Problem::Word => "expected the number of a word after the program, from 1",
             Problem::EnvironmentName => "the name of an environment variable is missing",
             Problem::FileName => "a file's name is missing",
+            Problem::Label => "the text before the number is missing, as in label:energy",
             Problem::Line => "expected lines and numbers from 1, as in 12, 12:3 or 12-40:3",
             Problem::ScriptVariable => "expected a global variable, or elements of it: x, x[0], x[2..5]",
             Problem::InputOnly => "only an input can be named so",

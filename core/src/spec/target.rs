@@ -60,6 +60,9 @@ pub(super) fn written(spec: &str) -> Result<Option<OutputSpec>, SpecError> {
         _ => {}
     }
     if let Some(label) = spec.strip_prefix("label:") {
+        if label.trim().is_empty() {
+            return Err(SpecError::new(spec, spec.len(), Problem::Label));
+        }
         return Ok(Some(OutputSpec::Label(label.to_owned())));
     }
     if let Some(rest) = spec.strip_prefix("site:") {

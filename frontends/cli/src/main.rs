@@ -39,7 +39,7 @@ fn run() -> u8 {
     let launch = match cli.launch(all.get(1..).unwrap_or_default()) {
         Ok(launch) => launch,
         Err(error) => {
-            shadowgrind_dbi::say(None, &format!("--report: {error}"));
+            shadowgrind_dbi::say(None, &error.to_string());
             return WRONG_USAGE;
         }
     };

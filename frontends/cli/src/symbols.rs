@@ -22,7 +22,7 @@ pub(crate) struct Symbols {
     #[arg(long)]
     json: bool,
 
-    /// Program or library; without a slash it is looked up in PATH
+    /// Program or library; without a slash it is looked up in PATH, and then here
     #[arg(value_name = "PROG")]
     program: OsString,
 
@@ -36,7 +36,7 @@ impl Symbols {
     pub(crate) fn list(&self) -> Result<(), (u8, String)> {
         let shown = self.program.to_string_lossy();
         let Some(path) = find(&self.program) else {
-            return Err((NOT_FOUND, format!("{shown}: no such program")));
+            return Err((NOT_FOUND, format!("{shown}: no such program or library")));
         };
         let file = SymbolFile::open(&path).map_err(|error| (NO_PROGRAM, error.to_string()))?;
         let all = file.nameable().map_err(|error| (NO_PROGRAM, error.to_string()))?;
@@ -55,12 +55,13 @@ impl Symbols {
     }
 }
 
-/// The file of a program, looked up as a shell would.
+/// The file of a program, looked up as a shell would; that of a library is as a rule not on the way.
 fn find(program: &OsStr) -> Option<PathBuf> {
     let direct = Path::new(program);
     if direct.components().count() > 1 || direct.is_absolute() {
         return direct.is_file().then(|| direct.to_owned());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())
+    let mut on_path = std::env::split_paths(&path).map(|directory| directory.join(program));
+    on_path.find(|file| file.is_file()).or_else(|| direct.is_file().then(|| direct.to_owned()))
 }

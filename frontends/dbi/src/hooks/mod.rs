@@ -11,6 +11,7 @@ mod digits;
 pub(crate) mod fake;
 mod families;
 mod gfortran;
+mod integers;
 mod left_out;
 mod libm;
 mod libmvec;
@@ -28,6 +29,7 @@ mod unwatched;
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Formatted, floats};
 pub(crate) use gfortran::Statements;
+pub(crate) use integers::{IntegerParser, IntegerRead, integer_at};
 pub(crate) use left_out::{Calls as LeftOutCalls, LeftOut};
 pub(crate) use libm::{Math, arguments, outcome};
 pub(crate) use library::Library;
@@ -62,6 +64,8 @@ pub(crate) enum Hook {
     PrintsInteger,
     /// Turns a text into a float.
     Parses(Parser),
+    /// Turns a text into an integer.
+    ParsesInteger(IntegerParser),
     /// Has a text turned into a float that the program was given, not one that it is written in.
     ParsesData,
     /// Runs the code of a Python script, or of a module, which may be one that the row leaves out.
@@ -93,6 +97,9 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     }
     if let Some(parser) = parsers::of(symbol.name) {
         return Some(Hook::Parses(parser));
+    }
+    if let Some(parser) = integers::of(symbol.name) {
+        return Some(Hook::ParsesInteger(parser));
     }
     families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
 }

@@ -23,7 +23,7 @@ pub(crate) struct Parser {
 
 /// Place of the text at the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TextAt {
+pub(super) enum TextAt {
     /// This argument points to it; it ends by a zero.
     Pointer(usize),
     /// The first argument points to it: characters of four bytes.
@@ -34,6 +34,62 @@ enum TextAt {
     Counted(usize),
     /// Go's first argument is a string: its first byte in rax, its length in rbx.
     Go,
+    /// The first argument points to a pointer to its first character, and the second is the one past its last.
+    Behind,
+    /// This argument is a stream's buffer of libstdc++, which has the text next.
+    Stream(usize),
+}
+
+/// Text at a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Its address.
+    pub(super) address: u64,
+    /// Its characters, if it does not end by a zero.
+    pub(super) length: Option<u64>,
+    /// Bytes of a character.
+    pub(super) character: u64,
+}
+
+/// Offset of the next character in a `std::streambuf`: the table of its functions and the beginning of what it has come before.
+const STREAM_NEXT: u64 = 16;
+/// Offset of the `FILE` in the buffer of `std::cin`, which holds no characters itself, and of the next character in a `FILE`.
+const STREAM_FILE: u64 = 64;
+const FILE_NEXT: u64 = 8;
+
+impl TextAt {
+    /// The text of the call that `m` is about to begin.
+    pub(super) fn read(self, m: &dyn Machine) -> Result<Text, Unmapped> {
+        let argument = |index| abi::integer(m, index);
+        let (address, length) = match self {
+            TextAt::Pointer(index) => (argument(index)?, None),
+            TextAt::Wide => (argument(0)?, None),
+            TextAt::Range(first, bytes) => {
+                let (start, end) = (argument(first)?, argument(first + 1)?);
+                (start, Some(end.saturating_sub(start) / bytes))
+            }
+            TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
+            TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
+            TextAt::Behind => {
+                let start = read_u64(m, argument(0)?)?;
+                (start, Some(argument(1)?.saturating_sub(start)))
+            }
+            TextAt::Stream(index) => {
+                let buffer = argument(index)?;
+                let next = match read_u64(m, buffer + STREAM_NEXT)? {
+                    0 => read_u64(m, read_u64(m, buffer + STREAM_FILE)? + FILE_NEXT)?,
+                    next => next,
+                };
+                (next, None)
+            }
+        };
+        let character = match self {
+            TextAt::Wide => 4,
+            TextAt::Range(_, bytes) => bytes,
+            _ => 1,
+        };
+        Ok(Text { address, length, character })
+    }
 }
 
 /// Place of the float after the call.
@@ -120,15 +176,21 @@ pub(super) fn of(symbol: &str) -> Option<Parser> {
 /// Format of C's `strtod` and its kin, `base` being `strto` or `wcsto`: also with a locale, as glibc calls them itself, and
 /// those of C23.
 fn c_format(symbol: &str, base: &str) -> Option<Format> {
-    let name = symbol.strip_prefix("__").unwrap_or(symbol);
-    let kind = name.strip_prefix(base)?;
-    let kind = kind.strip_suffix("_l").or_else(|| kind.strip_suffix("_internal")).unwrap_or(kind);
-    match kind {
+    match c_kind(symbol, base)? {
         "f" | "f32" => Some(Format::F32),
         "d" | "f64" | "f32x" => Some(Format::F64),
         "ld" | "f64x" => Some(Format::F80),
         _ => None,
     }
+}
+
+/// Kind of number that one of C's functions `base` makes, from what its name ends in: with a locale or without, as glibc
+/// calls it itself, or as C23 has it.
+pub(super) fn c_kind<'a>(symbol: &'a str, base: &str) -> Option<&'a str> {
+    let name = symbol.strip_prefix("__").unwrap_or(symbol);
+    let kind = name.strip_prefix("isoc23_").unwrap_or(name).strip_prefix(base)?;
+    let kind = kind.strip_suffix("_internal").unwrap_or(kind);
+    Some(kind.strip_suffix("_l").unwrap_or(kind))
 }
 
 /// Format of `<f64 as core::str::FromStr>::from_str` and its kin, in both manglings.
@@ -155,26 +217,11 @@ pub(super) fn parses_data(symbol: &str) -> bool {
 impl Parser {
     /// The call of this parser that `m` is about to begin.
     pub(crate) fn call(self, m: &dyn Machine) -> Result<Parse, Unmapped> {
-        let argument = |index| abi::integer(m, index);
-        let (text, length) = match self.text {
-            TextAt::Pointer(index) => (argument(index)?, None),
-            TextAt::Wide => (argument(0)?, None),
-            TextAt::Range(first, bytes) => {
-                let (start, end) = (argument(first)?, argument(first + 1)?);
-                (start, Some(end.saturating_sub(start) / bytes))
-            }
-            TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
-            TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
-        };
+        let Text { address: text, length, character } = self.text.read(m)?;
         let result = match self.result {
-            ResultAt::Through(index, _) => argument(index)?,
-            ResultAt::RustDouble => argument(0)?,
+            ResultAt::Through(index, _) => abi::integer(m, index)?,
+            ResultAt::RustDouble => abi::integer(m, 0)?,
             ResultAt::Returned(_) | ResultAt::RustSingle => 0,
-        };
-        let character = match self.text {
-            TextAt::Wide => 4,
-            TextAt::Range(_, bytes) => bytes,
-            _ => 1,
         };
         Ok(Parse { parser: self, text, length, character, result })
     }

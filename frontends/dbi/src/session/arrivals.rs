@@ -105,6 +105,7 @@ impl Session {
                 Then::Parsed(Some(parsing), function) => {
                     state.end_parsing(&parsing, function, observer, m);
                 }
+                Then::ReadsInteger(reading) => state.end_integer(reading, m),
                 Then::Resolved(meaning) => {
                     let implementation = m.general(abi::RAX);
                     state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
@@ -206,6 +207,16 @@ impl State {
                 entered => entered,
             },
             Hook::Parses(parser) => self.enter_parser(parser, hooked.meaning.name, frame),
+            Hook::ParsesInteger(parser) => {
+                if frame.calls.is_parsing() {
+                    return Entered::Go;
+                }
+                match self.begin_integer(parser, hooked.meaning.name, frame.m) {
+                    Some(reading) => frame.wait(Then::ReadsInteger(reading)),
+                    None => return Entered::Go,
+                }
+                Entered::Watch
+            }
             Hook::ParsesData => {
                 frame.wait(Then::Data);
                 Entered::Watch

@@ -5,6 +5,7 @@
 
 use super::boxes::Boxing;
 use super::hidden::Hidden;
+use super::integers::Reading;
 use super::locals::Assigning;
 use super::modules::Meaning;
 use super::observer::SavedShadow;
@@ -37,6 +38,8 @@ pub(crate) enum Then {
     /// A function that parses a number, if it was given one, and the number of its name: what it calls to that end is its
     /// own business.
     Parsed(Option<Box<Parsing>>, usize),
+    /// A function that reads an integer.
+    ReadsInteger(Reading),
     /// A function that has data parsed, not literals of a script.
     Data,
     /// The code of a Python script, whose global variables are in the dictionary at this address.
@@ -179,7 +182,11 @@ impl Calls {
             Then::Data => self.data += 1,
             Then::Script(_) => self.scripts += 1,
             Then::LeftOut(_) => self.disabled += 1,
-            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) | Then::Boxed(_) => {}
+            Then::Resolved(_)
+            | Then::Named(..)
+            | Then::Assigned(_)
+            | Then::Boxed(_)
+            | Then::ReadsInteger(_) => {}
         }
         self.pending.push(Pending { at, stack, then });
     }
@@ -204,7 +211,11 @@ impl Calls {
             Then::Data => self.data -= 1,
             Then::Script(_) => self.scripts -= 1,
             Then::LeftOut(_) => self.disabled = self.disabled.saturating_sub(1),
-            Then::Resolved(_) | Then::Named(..) | Then::Assigned(_) | Then::Boxed(_) => {}
+            Then::Resolved(_)
+            | Then::Named(..)
+            | Then::Assigned(_)
+            | Then::Boxed(_)
+            | Then::ReadsInteger(_) => {}
         }
         Some(then)
     }

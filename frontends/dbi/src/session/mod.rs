@@ -13,6 +13,7 @@ mod config;
 mod confirm;
 mod hidden;
 mod indices;
+mod integers;
 mod layout;
 mod locals;
 mod magic_numbers;
@@ -36,6 +37,7 @@ mod state;
 mod tail_calls;
 mod texts;
 mod tree;
+mod unparsed;
 mod warnings;
 mod wrappers;
 

@@ -111,7 +111,8 @@ impl ModuleFile {
     /// Tells whether it is a library some of whose functions mean something as a whole.
     pub(super) fn is_taken_as_whole(&self) -> bool {
         let is_whole = |function: &Hooked| {
-            !matches!(function.hook, Hook::Parses(_) | Hook::ParsesData | Hook::RunsCode(_))
+            let hook = function.hook;
+            !matches!(hook, Hook::Parses(_) | Hook::ParsesInteger(_) | Hook::ParsesData | Hook::RunsCode(_))
         };
         !self.is_program && self.hooked.iter().any(is_whole)
     }

@@ -1,15 +1,18 @@
 //! Numbers that the program parses: which of them an `--input` names, by order, by value or by the text they stand in, and
 //! their seeds.
 
+use super::integers::Integers;
 use super::observer::Observer;
 use super::outputs;
 use super::seeds::SpecFailure;
 use super::state::{Session, State};
-use super::texts::{self, Origin, Texts, Token};
+use super::texts::{self, Origin, Texts};
 use super::tree;
+use super::unparsed::NAMELESS;
 use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
+use hashbrown::HashSet;
 use shadowgrind_core::findings::Entry;
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
@@ -22,6 +25,10 @@ use std::os::unix::ffi::OsStringExt;
 const LONGEST: u64 = 512;
 /// Spaces before a number, as the C library skips them.
 const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
+
+/// Folders of what a system says of itself: libraries look there on their own account, and a number of a program's data is
+/// none of these, though it may be the same. Files that an input names are looked at all the same.
+const SYSTEM: [&str; 3] = ["/proc/", "/sys/", "/etc/"];
 
 /// A call that parses a number.
 #[derive(Clone, Debug)]
@@ -36,22 +43,26 @@ pub(crate) struct Parsing {
 }
 
 /// Inputs that name numbers which the program parses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ParsedInputs {
-    inputs: Vec<ParsedInput>,
-    texts: Texts,
+    pub(super) inputs: Vec<ParsedInput>,
+    pub(super) texts: Texts,
     /// Numbers parsed so far.
-    count: u64,
+    pub(super) count: u64,
+    /// Numbers of texts that were seeded.
+    pub(super) seeded: HashSet<texts::Place>,
+    /// Numbers of texts that were read as integers.
+    pub(super) integers: Integers,
 }
 
 /// Input that names numbers which the program parses.
-#[derive(Debug)]
-struct ParsedInput {
+#[derive(Clone, Debug)]
+pub(super) struct ParsedInput {
     /// Its number among the inputs of the report.
     number: usize,
-    spec: InputSpec,
+    pub(super) spec: InputSpec,
     /// The name of its text, if it names one: that of a file is its path without symbolic links.
-    name: Option<TextSource>,
+    pub(super) name: Option<TextSource>,
     /// True once a number may have been this one or another.
     is_doubtful: bool,
 }
@@ -99,7 +110,7 @@ impl ParsedInputs {
             Some(ParsedInput { number, spec: spec.clone(), name, is_doubtful: false })
         };
         let inputs: Vec<_> = inputs.iter().enumerate().filter_map(parsed).collect();
-        (lists || !inputs.is_empty()).then(|| ParsedInputs { inputs, texts: Texts::default(), count: 0 })
+        (lists || !inputs.is_empty()).then(|| ParsedInputs { inputs, ..ParsedInputs::default() })
     }
 
     /// Inputs that name the number of this order, value and origin.
@@ -123,6 +134,22 @@ impl ParsedInputs {
         let within = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
         input.name.as_ref() == Some(name) && within(named.lines, line) && within(named.numbers, number)
     }
+}
+
+/// The number at `address` in memory, in characters of so many bytes, `length` of them or up to a zero: its own address, its
+/// text and its value.
+pub(super) fn number_at(
+    m: &dyn Machine,
+    address: u64,
+    length: Option<u64>,
+    character: u64,
+) -> Option<(u64, Vec<u8>, f64)> {
+    let length = length.unwrap_or(LONGEST).min(LONGEST);
+    let bytes = texts::readable(m, address, address + length * character);
+    let narrow: Vec<u8> = bytes.chunks(character as usize).map(|character| character[0]).collect();
+    let spaces = narrow.iter().take_while(|byte| SPACES.contains(byte)).count();
+    let (length, value) = texts::number(&narrow[spaces..])?;
+    Some((address + spaces as u64 * character, narrow[spaces..spaces + length].to_vec(), value))
 }
 
 /// The text that a user calls `source`, with the path of a file without symbolic links.
@@ -151,6 +178,10 @@ impl Session {
         let mut state = self.state.lock();
         let Some(parsed) = &mut state.parsed else { return };
         let name = path.map_or(TextSource::Stdin, |path| TextSource::File(path.to_owned()));
+        let is_of_system = path.is_some_and(|path| SYSTEM.iter().any(|folder| path.starts_with(folder)));
+        if is_of_system && !parsed.inputs.iter().any(|input| input.name.as_ref() == Some(&name)) {
+            return;
+        }
         let mut at = offset.unwrap_or_else(|| parsed.texts.length(&name));
         for &(address, length) in pieces {
             let bytes = texts::readable(m, address, address + length);
@@ -204,20 +235,14 @@ impl State {
     ) -> Option<Parsing> {
         let parsed = self.parsed.as_mut()?;
         let parse = parser.call(m).ok()?;
-        let length = parse.length.unwrap_or(LONGEST).min(LONGEST);
-        let bytes = texts::readable(m, parse.text, parse.text + length * parse.character);
-        let narrow: Vec<u8> = bytes.chunks(parse.character as usize).map(|character| character[0]).collect();
-        let spaces = narrow.iter().take_while(|byte| SPACES.contains(byte)).count();
-        let (length, value) = texts::number(&narrow[spaces..])?;
-        let text = &narrow[spaces..spaces + length];
-        let address = parse.text + spaces as u64 * parse.character;
+        let (address, text, value) = number_at(m, parse.text, parse.length, parse.character)?;
         let origin = match is_data {
-            true => parsed.texts.origin(m, address, text, value),
+            true => parsed.texts.origin(m, address, &text, value),
             false => parsed.texts.literal(value),
         };
         let order = parsed.count;
         parsed.count += 1;
-        let text = String::from_utf8_lossy(text).into_owned();
+        let text = String::from_utf8_lossy(&text).into_owned();
         Some(Parsing { parse, order, text, value, origin, site })
     }
 
@@ -240,6 +265,11 @@ impl State {
             listing.push(Entry { spec, text, value: parsing.value, with, site: parsing.site, count: 1 });
         }
         let named: Vec<_> = parsed.naming(parsing).collect();
+        if let (Some(parsed), Origin::Known(place), false) =
+            (&mut self.parsed, &parsing.origin, named.is_empty())
+        {
+            parsed.seeded.insert(*place);
+        }
         for (number, weight) in named {
             outputs::seed_all(
                 &mut self.report.inputs[number],
@@ -280,17 +310,24 @@ impl State {
 
     /// The inputs that name parsed numbers and were never reached, as options, and the reason.
     pub(super) fn unreached_texts(&mut self) -> Vec<(String, String)> {
-        let Some(parsed) = &mut self.parsed else { return Vec::new() };
-        let known: Vec<(TextSource, Vec<Token>)> =
-            parsed.texts.known().map(|(name, tokens)| (name.clone(), tokens.to_vec())).collect();
         let is_there =
             |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
         let nameless = NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| *why);
-        let parsed = &*parsed;
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
         let is_unreached =
             |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
-        let unreached = parsed.inputs.iter().filter(is_unreached);
-        unreached.map(|input| (input.option(), parsed.why_not(input, &known, nameless))).collect()
+        let unreached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_unreached).cloned().collect();
+        unreached.iter().map(|input| (input.option(), parsed.why_not(input, nameless))).collect()
+    }
+
+    /// The inputs some of whose numbers were seeded and some not, as options, and a word on the latter. Of all numbers of a text
+    /// or of whole lines some may be no data.
+    pub(super) fn partly_reached_texts(&mut self) -> Vec<(String, String)> {
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
+        let is_reached =
+            |input: &&ParsedInput| self.report.inputs[input.number].count > 0 && !input.is_doubtful;
+        let reached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_reached).cloned().collect();
+        reached.iter().filter_map(|input| Some((input.option(), parsed.left_out(input)?))).collect()
     }
 
     /// Inputs that read like one number, and were reached more often.
@@ -310,44 +347,6 @@ impl State {
     }
 }
 
-impl ParsedInputs {
-    /// Reason why `input` was never reached; `known` has the numbers of each text, `nameless` says why functions that parse are
-    /// not known.
-    fn why_not(
-        &self,
-        input: &ParsedInput,
-        known: &[(TextSource, Vec<Token>)],
-        nameless: Option<&str>,
-    ) -> String {
-        let InputTarget::Text(place) = &input.spec.target else {
-            return format!("the program parsed {} numbers: nothing was seeded", self.count);
-        };
-        let text = known.iter().find(|(name, _)| input.name.as_ref() == Some(name));
-        let Some((_, tokens)) = text else {
-            return match place.source {
-                TextSource::Argument(_) => "there is no such argument",
-                TextSource::Environment(_) => "there is no such variable",
-                TextSource::Stdin => "nothing was read from standard input",
-                TextSource::File(_) => "this file was not read as text",
-            }
-            .to_owned();
-        };
-        let has = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
-        let there: Vec<&Token> = tokens.iter().filter(|token| has(place.lines, token.line)).collect();
-        let named: Vec<&&Token> = there.iter().filter(|token| has(place.numbers, token.number)).collect();
-        match (there.len(), named.is_empty()) {
-            (0, _) => "there is no number".to_owned(),
-            (1, true) => "there is only 1 number".to_owned(),
-            (count, true) => format!("there are only {count} numbers"),
-            _ => unparsed(named.iter().all(|token| token.is_integer), nameless),
-        }
-    }
-}
-
-/// Modules whose code parses numbers without a function that has a name.
-const NAMELESS: [(&str, &str); 1] =
-    [("libjvm.so", "Java makes the code that parses numbers while it runs, and that has no names")];
-
 /// Words of the command, by their numbers, that are among the arguments which a program was given, without its name: the last
 /// of one are the last of the other, if they are the same. One that is executed may be given others, and a word is
 /// then the only argument that is the same.
@@ -364,15 +363,4 @@ fn typed(words: &[String], given: &[(u64, Vec<u8>)]) -> Vec<(usize, usize)> {
         }
     };
     (1..words.len()).filter_map(|word| Some((word, argument(word)?))).collect()
-}
-
-/// Reason why numbers that are there were not seeded: `integers` or not, `nameless` as for [`ParsedInputs::why_not`].
-fn unparsed(integers: bool, nameless: Option<&str>) -> String {
-    const THERE: &str = "the number is there, but no function that is known for parsing has parsed it";
-    const NAME: &str = "name the float that is made of it, as by f:x, f#1 or x@f";
-    match (integers, nameless) {
-        (_, Some(why)) => format!("the number is there, but {why}"),
-        (true, None) => format!("{THERE}; if it is read as an integer, {NAME}"),
-        (false, None) => format!("{THERE}: {NAME}"),
-    }
 }

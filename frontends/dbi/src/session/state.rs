@@ -296,7 +296,7 @@ impl Session {
             | Hook::Software
             | Hook::PrintsInteger => self.config.shadow.is_carried(),
             Hook::Parses(parser) if parser.estimates => self.parses || self.config.shadow.is_carried(),
-            Hook::Parses(_) | Hook::ParsesData => self.parses,
+            Hook::Parses(_) | Hook::ParsesInteger(_) | Hook::ParsesData => self.parses,
             Hook::RunsCode(_) => self.names_scripts || self.config.shadow.is_carried(),
         }
     }

@@ -14,6 +14,8 @@ use shadowgrind_core::site::Site;
 const NEVER_REACHED: &str = "input-never-reached";
 /// An input that reads like one number was reached more than once.
 const REACHED_AGAIN: &str = "input-reached-again";
+/// Some of the numbers that an input names were not seeded.
+const PARTLY_REACHED: &str = "input-partly-reached";
 /// A parsed number may be one that an input names, or another.
 const AMBIGUOUS: &str = "input-ambiguous";
 /// No printed float is one that an output names.
@@ -111,6 +113,10 @@ impl Session {
         let unreached = state.unreached_texts().into_iter();
         for (option, why) in unreached.filter(|(option, _)| !reached.contains(option)) {
             state.warn(NEVER_REACHED, format!("{option} was never reached: {why}"));
+        }
+        let partly = state.partly_reached_texts().into_iter();
+        for (option, what) in partly.filter(|(option, _)| !reached.contains(option)) {
+            state.warn(PARTLY_REACHED, format!("{option}: {what}"));
         }
     }
 
@@ -334,7 +340,8 @@ impl State {
 
     /// Tells whether a warning is said even if no report is written: it is about a SPEC.
     pub(super) fn is_always_said(code: &str) -> bool {
-        [NEVER_REACHED, REACHED_AGAIN, AMBIGUOUS, NEVER_PRINTED, MISSED, PARTLY].contains(&code)
+        [NEVER_REACHED, PARTLY_REACHED, REACHED_AGAIN, AMBIGUOUS, NEVER_PRINTED, MISSED, PARTLY]
+            .contains(&code)
     }
 
     fn warn(&mut self, code: &'static str, message: String) {

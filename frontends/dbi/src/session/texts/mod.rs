@@ -16,7 +16,7 @@ use shadowgrind_core::spec::TextSource;
 use std::ops::Range;
 
 /// Number of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     /// The text, by its number among all.
     text: usize,
@@ -35,6 +35,13 @@ pub(crate) enum Origin {
     Unknown,
 }
 
+impl Origin {
+    /// The number that it is.
+    fn known(self) -> Option<Place> {
+        if let Origin::Known(place) = self { Some(place) } else { None }
+    }
+}
+
 /// Text with its numbers.
 #[derive(Debug)]
 struct Text {
@@ -47,6 +54,8 @@ struct Text {
     next: usize,
     /// Numbers that the program has parsed where they were given to it.
     in_place: HashSet<usize>,
+    /// Numbers that the program has read past as integers.
+    integers: HashSet<usize>,
 }
 
 /// Guest memory that holds a piece of a text.
@@ -81,7 +90,7 @@ impl Texts {
             return;
         }
         let text = self.text(name);
-        let Text { bytes: known, scan, next, by_value, in_place, .. } = &mut self.all[text];
+        let Text { bytes: known, scan, next, by_value, in_place, integers, .. } = &mut self.all[text];
         let already = known.len().min(end);
         let has_changed = offset < already && known[offset..already] != bytes[..already - offset];
         let is_text = !bytes.contains(&0);
@@ -89,6 +98,7 @@ impl Texts {
             (*scan, *next) = (Scan::default(), 0);
             by_value.clear();
             in_place.clear();
+            integers.clear();
         }
         if !is_text {
             known.clear();
@@ -119,6 +129,7 @@ impl Texts {
                 by_value: HashMap::new(),
                 next: 0,
                 in_place: HashSet::new(),
+                integers: HashSet::new(),
             });
             self.all.len() - 1
         })
@@ -153,12 +164,19 @@ impl Texts {
         }
     }
 
-    /// Names of the texts known so far, with the number of numbers of each.
-    pub(crate) fn known(&mut self) -> impl Iterator<Item = (&TextSource, &[Token])> {
-        self.all.iter_mut().map(|text| {
-            text.update();
-            (&text.name, &text.scan.tokens[..])
-        })
+    /// Number of lines of the text `name`, as far as it was read.
+    pub(crate) fn lines(&self, name: &TextSource) -> u32 {
+        let bytes = self.by_name.get(name).map_or(&[][..], |&text| &self.all[text].bytes[..]);
+        let ends = bytes.iter().filter(|&&byte| byte == b'\n').count();
+        ends as u32 + u32::from(bytes.last().is_some_and(|&byte| byte != b'\n'))
+    }
+
+    /// The numbers of the text `name`, as far as it was read; nothing if it was not.
+    pub(crate) fn numbers(&mut self, name: &TextSource) -> Option<impl Iterator<Item = (Place, &Token)>> {
+        let text = *self.by_name.get(name)?;
+        self.all[text].update();
+        let tokens = self.all[text].scan.tokens.iter().enumerate();
+        Some(tokens.map(move |(token, found)| (Place { text, token }, found)))
     }
 
     /// The number that the program is about to parse at `address`, in characters of one byte: `text` begins with it, and
@@ -176,6 +194,61 @@ impl Texts {
             self.all[place.text].next = place.token + 1;
         }
         origin
+    }
+
+    /// The number that the program is about to read as an integer at `address`, like [`Texts::origin`]; nothing if that cannot be
+    /// told, or if the number has a fraction. `is_past`: nobody will parse it again.
+    pub(crate) fn integer(
+        &mut self,
+        m: &dyn Machine,
+        address: u64,
+        text: &[u8],
+        value: f64,
+        is_past: bool,
+    ) -> Option<Place> {
+        self.all.iter_mut().for_each(Text::update);
+        let place = match self.held_at(address, text) {
+            Some(place) => place,
+            None => {
+                let mut places = self.unread_integers(value);
+                if places.len() > 1 {
+                    places = self.with_most_around(m, address, text.len(), places);
+                }
+                self.in_order(places).known()?
+            }
+        };
+        if !self.token(place).is_integer {
+            return None;
+        }
+        if is_past {
+            self.pass(place);
+        }
+        Some(place)
+    }
+
+    /// The next number with this value that the program may have read as an integer.
+    pub(crate) fn integer_of(&mut self, value: f64) -> Option<Place> {
+        self.all.iter_mut().for_each(Text::update);
+        let place = self.in_order(self.unread_integers(value)).known()?;
+        self.pass(place);
+        Some(place)
+    }
+
+    fn unread_integers(&self, value: f64) -> Vec<Place> {
+        let mut places = self.alike(value);
+        places.retain(|place| {
+            let Text { integers, in_place, .. } = &self.all[place.text];
+            let is_read = integers.contains(&place.token) || in_place.contains(&place.token);
+            self.token(*place).is_integer && !is_read
+        });
+        places
+    }
+
+    /// The program has read past the integer at `place`.
+    fn pass(&mut self, place: Place) {
+        let text = &mut self.all[place.text];
+        text.integers.insert(place.token);
+        text.next = place.token + 1;
     }
 
     /// The number, of a file, that is parsed as a literal of a script: it is expected nowhere else.
@@ -215,10 +288,13 @@ impl Texts {
     /// The number of which there is a copy, `text`, at `address`.
     fn copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Origin {
         let mut places = self.alike(value);
-        // A number that the program parses where it was given is hardly parsed from a copy too.
-        let in_place = |place: &Place| self.all[place.text].in_place.contains(&place.token);
-        if !places.iter().all(in_place) {
-            places.retain(|place| !in_place(place));
+        // A number that the program parses where it was given, or reads past, is hardly parsed from a copy too.
+        let is_read = |place: &Place| {
+            let Text { in_place, integers, .. } = &self.all[place.text];
+            in_place.contains(&place.token) || integers.contains(&place.token)
+        };
+        if !places.iter().all(is_read) {
+            places.retain(|place| !is_read(place));
         }
         let is_same = |place: &Place| {
             let token = self.token(*place);

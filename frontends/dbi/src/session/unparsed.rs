@@ -1,0 +1,122 @@
+//! Reasons why inputs that name numbers of texts were not reached, or not by all of them.
+//!
+//! Looks at what the program has read by the end, and at files that it has not read. Seeds nothing.
+
+use super::parsed::{ParsedInput, ParsedInputs};
+use super::texts::Token;
+use shadowgrind_core::spec::{InputTarget, Span, TextSource};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+
+impl ParsedInputs {
+    /// Reason why `input` was never reached; `nameless` says why functions that parse are not known.
+    pub(super) fn why_not(&mut self, input: &ParsedInput, nameless: Option<&str>) -> String {
+        let InputTarget::Text(place) = &input.spec.target else {
+            return format!("the program parsed {} numbers: nothing was seeded", self.count);
+        };
+        let lines = input.name.as_ref().map_or(0, |name| self.texts.lines(name));
+        let Some(tokens) = input.name.as_ref().and_then(|name| self.texts.numbers(name)) else {
+            return unread(input.name.as_ref().unwrap_or(&place.source)).to_owned();
+        };
+        let has = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
+        let there: Vec<_> = tokens.filter(|(_, token)| has(place.lines, token.line)).collect();
+        let named: Vec<_> = there.iter().filter(|(_, token)| has(place.numbers, token.number)).collect();
+        let within = place.lines.map_or_else(String::new, |at| match at.last - at.first {
+            0 => format!(" in line {}", at.first),
+            _ => format!(" in lines {} to {}", at.first, at.last),
+        });
+        match (there.len(), named.first()) {
+            (0, _) if lines == 0 => NO_TEXT.to_owned(),
+            (0, _) if place.lines.is_some_and(|at| at.first > lines) => {
+                format!("there is no line {}, but {lines} in all", place.lines.map_or(0, |at| at.first))
+            }
+            (0, _) => format!("there is no number{within}"),
+            (1, None) => format!("there is only 1 number{within}"),
+            (count, None) => format!("there are only {count} numbers{within}"),
+            (_, Some((first, token))) => match self.integers.get(first) {
+                Some(reader) => format!(
+                    "{} is read as an integer by {reader}, and an integer has no derivative; {NAME_IT}",
+                    place_of(&place.source, token)
+                ),
+                None => unparsed(named.iter().all(|(_, token)| token.is_integer), nameless),
+            },
+        }
+    }
+
+    /// A word on the numbers that `input` names one by one or by columns, and that were not seeded though others were.
+    pub(super) fn left_out(&mut self, input: &ParsedInput) -> Option<String> {
+        let InputTarget::Text(place) = &input.spec.target else { return None };
+        let numbers = place.numbers?;
+        let within = |line| place.lines.is_none_or(|lines| lines.contains(line));
+        let named = self.texts.numbers(input.name.as_ref()?)?;
+        let named: Vec<_> =
+            named.filter(|(_, token)| within(token.line) && numbers.contains(token.number)).collect();
+        let mut left = named.iter().filter(|(place, _)| !self.seeded.contains(place));
+        let (first, token) = left.next()?;
+        let why = match self.integers.get(first) {
+            Some(reader) => format!("is read as an integer by {reader}"),
+            None => "was parsed by no function that is known".to_owned(),
+        };
+        let count = left.count() + 1;
+        Some(format!(
+            "{count} of its {} numbers {} not seeded: {} {why}",
+            named.len(),
+            if count == 1 { "was" } else { "were" },
+            place_of(&place.source, token)
+        ))
+    }
+}
+
+/// Said of what holds zero bytes.
+const NO_TEXT: &str = "what was read there is no text";
+/// Bytes at the beginning of a file that are looked at for zeros.
+const BEGINNING: u64 = 1 << 16;
+
+/// Reason why nothing was read from `source`, whose path is absolute.
+fn unread(source: &TextSource) -> &'static str {
+    let path = match source {
+        TextSource::Argument(_) => return "there is no such argument",
+        TextSource::Environment(_) => return "there is no such variable",
+        TextSource::Stdin => return "nothing was read from standard input",
+        TextSource::File(path) => path,
+    };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => "there is no such file",
+        Ok(found) if found.is_dir() => "this is a directory",
+        Ok(found) if found.is_file() && found.len() == 0 => "this file is empty",
+        Ok(found) if found.is_file() && holds_zeros(path) => "this file is not text",
+        _ => "the program has not read this file",
+    }
+}
+
+/// Tells whether a file begins with something else than text.
+fn holds_zeros(path: &str) -> bool {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    read.is_ok() && bytes.contains(&0)
+}
+
+/// Place of a number in its text, in words.
+fn place_of(source: &TextSource, token: &Token) -> String {
+    match source {
+        TextSource::Argument(_) | TextSource::Environment(_) => format!("number {}", token.number),
+        TextSource::Stdin | TextSource::File(_) => format!("line {} number {}", token.line, token.number),
+    }
+}
+
+/// Advice on an integer.
+const NAME_IT: &str = "name the float that is made of it, as by f:x, f#1 or x@f";
+
+/// Modules whose code parses numbers without a function that has a name.
+pub(super) const NAMELESS: [(&str, &str); 1] =
+    [("libjvm.so", "Java makes the code that parses numbers while it runs, and that has no names")];
+
+/// Reason why numbers that are there were not seeded: `integers` or not, `nameless` as for [`ParsedInputs::why_not`].
+fn unparsed(integers: bool, nameless: Option<&str>) -> String {
+    const THERE: &str = "the number is there, but no function that is known for parsing has parsed it";
+    match (integers, nameless) {
+        (_, Some(why)) => format!("the number is there, but {why}"),
+        (true, None) => format!("{THERE}; if it is read as an integer, {NAME_IT}"),
+        (false, None) => format!("{THERE}: {NAME_IT}"),
+    }
+}
