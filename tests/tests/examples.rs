@@ -1,6 +1,7 @@
 //! The examples: every command that a README shows is run, and must print what the README shows.
 //!
-//! `SHADOWGRIND_BLESS=1` writes what they print into the READMEs instead; the difference is then to be read like code.
+//! A README whose programs are others' says by `<!-- needs: COMMAND -->` which version it was written with; where the command fails it
+//! is skipped by name. `SHADOWGRIND_BLESS=1` writes what they print into the READMEs instead; the difference is then to be read like code.
 
 #![forbid(unsafe_code)]
 
@@ -34,6 +35,13 @@ fn check(name: &str, folder: &Path) -> Result<(), Failed> {
         return Ok(());
     }
     let Some(work) = workshop(name, folder)? else { return Ok(()) };
+    let needed = text.lines().filter_map(|line| line.strip_prefix("<!-- needs: ")?.strip_suffix(" -->"));
+    for command in needed {
+        if output_of(command, &work).is_err() {
+            host::skipped(name, &format!("this fails: {command}"));
+            return Ok(());
+        }
+    }
     let shown = replay(&text, &work)?;
     std::fs::remove_dir_all(&work).ok();
     if std::env::var_os("SHADOWGRIND_BLESS").is_some() {

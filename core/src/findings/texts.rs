@@ -105,6 +105,13 @@ impl WrittenTexts {
         String::from_utf8_lossy(&self.texts[text as usize].bytes[start as usize..end as usize])
     }
 
+    /// The text before `place` on its line.
+    pub fn before(&self, place: PrintedAt) -> Cow<'_, str> {
+        let start = place.start as usize;
+        let line = start + 1 - place.column as usize;
+        String::from_utf8_lossy(&self.texts[place.text as usize].bytes[line..start])
+    }
+
     /// Leaves the places of outputs with these indices, which are ascending; they get new ones, from 0.
     pub(super) fn keep(&mut self, kept: &[u64]) {
         self.places = kept.iter().map(|&index| self.place(index)).collect();

@@ -13,8 +13,6 @@ pub(crate) struct IntegerParser {
     at: At,
     /// Words by which a user knows it; its own name if there are none.
     pub(crate) label: Option<&'static str>,
-    /// True if the text is read past: nobody will make a float of it afterwards.
-    pub(crate) consumes: bool,
 }
 
 /// Place of what is known of the integer.
@@ -42,7 +40,7 @@ const FROM_CHARS: [&str; 2] =
 
 /// The parser of integers of this name.
 pub(super) fn of(symbol: &str) -> Option<IntegerParser> {
-    let text = |text, label| IntegerParser { at: At::Text(text), label, consumes: false };
+    let text = |text, label| IntegerParser { at: At::Text(text), label };
     match symbol {
         "PyOS_strtol" | "PyOS_strtoul" | "PyLong_FromString" => {
             return Some(text(TextAt::Pointer(0), Some("Python")));
@@ -53,7 +51,7 @@ pub(super) fn of(symbol: &str) -> Option<IntegerParser> {
         }
         "strconv.Atoi" | "strconv.ParseInt" | "strconv.ParseUint" => return Some(text(TextAt::Go, None)),
         "_gfortran_transfer_integer" => {
-            return Some(IntegerParser { at: At::Value, label: Some("Fortran's read"), consumes: true });
+            return Some(IntegerParser { at: At::Value, label: Some("Fortran's read") });
         }
         _ => {}
     }
@@ -65,8 +63,8 @@ pub(super) fn of(symbol: &str) -> Option<IntegerParser> {
     }
     // Not bool, floats and pointers.
     if let Some(kind) = symbol.strip_prefix(NUM_GET) {
-        let stream = IntegerParser { consumes: true, ..text(TextAt::Stream(1), Some("C++'s streams")) };
-        return ["l", "m", "t", "j", "x", "y"].contains(&kind).then_some(stream);
+        let is_integer = ["l", "m", "t", "j", "x", "y"].contains(&kind);
+        return is_integer.then_some(text(TextAt::Stream(1), Some("C++'s streams")));
     }
     let is_integer = |kind: &str| ["l", "ul", "ll", "ull", "imax", "umax", "q", "uq"].contains(&kind);
     let is = |base| c_kind(symbol, base).is_some_and(is_integer);
@@ -79,7 +77,7 @@ pub(super) fn of(symbol: &str) -> Option<IntegerParser> {
     };
     // By these names glibc's own `scanf` calls them.
     let is_scanf = symbol.ends_with("_internal");
-    Some(IntegerParser { consumes: is_scanf, ..text(narrow, is_scanf.then_some("scanf")) })
+    Some(text(narrow, is_scanf.then_some("scanf")))
 }
 
 impl IntegerParser {
@@ -109,19 +107,18 @@ mod tests {
     /// Symbols as glibc 2.36, libstdc++ 12 and gfortran 12 have them.
     #[test]
     fn symbols_of_parsers_of_integers() {
-        for (symbol, label, consumes) in [
-            ("strtol", None, false),
-            ("__isoc23_strtoull", None, false),
-            ("strtoimax", None, false),
-            ("wcstol", None, false),
-            ("__strtol_internal", Some("scanf"), true),
-            ("_gfortran_transfer_integer", Some("Fortran's read"), true),
-            ("_ZNSt8__detail18__from_chars_alnumILb1EjEEbRPKcS2_RT_i", Some("std::from_chars"), false),
+        for (symbol, label) in [
+            ("strtol", None),
+            ("__isoc23_strtoull", None),
+            ("strtoimax", None),
+            ("wcstol", None),
+            ("__strtol_internal", Some("scanf")),
+            ("_gfortran_transfer_integer", Some("Fortran's read")),
+            ("_ZNSt8__detail18__from_chars_alnumILb1EjEEbRPKcS2_RT_i", Some("std::from_chars")),
         ] {
-            let parser = of(symbol).unwrap();
-            assert_eq!((parser.label, parser.consumes), (label, consumes), "{symbol}");
+            assert_eq!(of(symbol).unwrap().label, label, "{symbol}");
         }
-        assert!(of(&format!("{NUM_GET}l")).unwrap().consumes);
+        assert!(of(&format!("{NUM_GET}l")).is_some());
         for other in
             ["strtod", "__strtof_internal", "strtok", "strtold_l", "_ZSt10from_charsPKcS0_RdSt12chars_format"]
         {

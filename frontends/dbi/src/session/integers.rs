@@ -38,7 +38,7 @@ impl State {
             IntegerRead::Value(place, bytes) => Some(Reading { parser, function, place, bytes }),
             IntegerRead::Text(address, length) => {
                 let (address, text, value) = number_at(m, address, length, 1)?;
-                let place = parsed.texts.integer(m, address, &text, value, parser.consumes)?;
+                let place = parsed.texts.integer(m, address, &text, value)?;
                 self.reads_integer(place, parser, function);
                 None
             }

@@ -26,9 +26,10 @@ const LONGEST: u64 = 512;
 /// Spaces before a number, as the C library skips them.
 const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
 
-/// Folders of what a system says of itself: libraries look there on their own account, and a number of a program's data is
-/// none of these, though it may be the same. Files that an input names are looked at all the same.
-const SYSTEM: [&str; 3] = ["/proc/", "/sys/", "/etc/"];
+/// Beginnings of the paths of what a system says of itself, the last in the tool's words: libraries look there on their own
+/// account, and a number of a program's data is none of these, though it may be the same. Files that an input names are
+/// looked at all the same.
+const SYSTEM: [&str; 4] = ["/proc/", "/sys/", "/etc/", "/memfd:shadowgrind"];
 
 /// A call that parses a number.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::standing::standing;
 use super::state::{Session, State};
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Entry, Label, Listed, Output, OutputKind, PrintedAt, Report};
+use shadowgrind_core::findings::{Entry, Listed, Output, OutputKind, PrintedAt, Report};
 use shadowgrind_core::site::{Place, Site};
 use shadowgrind_core::spec::{OutputSpec, Span, Stream, StreamPlace};
 use shadowgrind_reports::document::{self, Symbols};
@@ -15,7 +15,8 @@ use shadowgrind_reports::document::{self, Symbols};
 impl Session {
     /// Tells whether the text that the program writes is wanted.
     pub(crate) fn wants_written(&self) -> bool {
-        let is_written = |output: &OutputSpec| matches!(output, OutputSpec::Written(_));
+        let is_written =
+            |output: &OutputSpec| matches!(output, OutputSpec::Written(_) | OutputSpec::Label(_));
         self.config.list == Some(Listed::Outputs)
             || self.config.outputs.iter().any(is_written)
             || self.config.reports.tell_places()
@@ -73,7 +74,9 @@ impl State {
             };
             let written = || texts.place(index).map(|at| texts.text(at).into_owned());
             let (text, value) = (output.printed().or_else(written), output.value.to_f64());
-            listing.push(Entry { spec, text, value, with: label, site: output.site, count: 1 });
+            let before = || texts.place(index).map(|at| texts.before(at).trim_start().to_owned());
+            let with = label.or_else(before).filter(|text| !text.is_empty());
+            listing.push(Entry { spec, text, value, with, site: output.site, count: 1 });
         }
     }
 
@@ -141,7 +144,12 @@ impl<'a> Chooser<'a> {
             let takes = match spec {
                 OutputSpec::Printed => true,
                 OutputSpec::Last => self.last == Some(index),
-                OutputSpec::Label(label) => is_labelled(report, output.label, label),
+                OutputSpec::Label(label) => {
+                    let before = report.texts.place(index).map(|at| report.texts.before(at));
+                    let formatted = report.outputs.label_text(output.label);
+                    let mut texts = formatted.into_iter().chain(before.as_deref());
+                    texts.any(|text| is_labelled(text, label))
+                }
                 OutputSpec::Site { file, line } => {
                     let place =
                         self.places.entry(output.site).or_insert_with(|| place(report, output.site, symbols));
@@ -183,10 +191,10 @@ pub(super) fn is_line(place: &Place, file: &str, line: u32) -> bool {
 }
 
 /// Tells whether the text before a float, without spaces and signs at its end, is or ends with `wanted`.
-fn is_labelled(report: &Report, label: Label, wanted: &str) -> bool {
+fn is_labelled(before: &str, wanted: &str) -> bool {
     let plain = |text: &str| text.trim_end_matches([' ', '=', ':', '\t']).to_owned();
-    let (label, wanted) = (plain(report.outputs.label_text(label).unwrap_or_default()), plain(wanted));
-    let ends = label.strip_suffix(&wanted);
+    let (before, wanted) = (plain(before), plain(wanted));
+    let ends = before.strip_suffix(&wanted);
     ends.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 

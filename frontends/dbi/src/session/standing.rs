@@ -66,24 +66,32 @@ pub(super) fn standing<'a>(
         })
         .collect();
     let mut found = Vec::new();
-    for (index, output) in printed {
-        let value = output.value.to_f64();
-        let exact = output.printed();
-        let is = |token: &Token, written: &[u8]| match &exact {
-            Some(exact) => exact.trim().as_bytes() == written,
-            // A float that is written without a point is so by C's `%g`, whose notation is known.
-            None => !token.is_integer && is_text_of(written, token.value, value),
-        };
-        let places = texts.iter().enumerate().filter_map(|(number, text)| {
-            let (distance, token) = text.find(&is)?;
-            Some((distance, number, token))
-        });
-        if let Some((_, number, token)) = places.min() {
-            found.push((index, printed_at(number, texts[number].bytes, &texts[number].tokens[token])));
-            texts[number].take(token);
-        }
+    // Where the text of a float is not known but by its value, it may be any that is near: those that are known come first.
+    let (known, near): (Vec<_>, Vec<_>) = printed.partition(|(_, output)| output.notation.is_some());
+    for floats in [known, near] {
+        texts.iter_mut().for_each(|text| text.next = 0);
+        found.extend(floats.iter().filter_map(|(index, output)| Some((*index, take(&mut texts, output)?))));
     }
+    found.sort_by_key(|(index, _)| *index);
     found
+}
+
+/// Place of a float among the numbers of all texts, which it takes.
+fn take(texts: &mut [Numbers<'_>], output: &Output<'_>) -> Option<PrintedAt> {
+    let value = output.value.to_f64();
+    let exact = output.printed();
+    let is = |token: &Token, written: &[u8]| match &exact {
+        Some(exact) => exact.trim().as_bytes() == written,
+        // A float that is written without a point is so by C's `%g`, whose notation is known.
+        None => !token.is_integer && is_text_of(written, token.value, value),
+    };
+    let places = texts.iter().enumerate().filter_map(|(number, text)| {
+        let (distance, token) = text.find(&is)?;
+        Some((distance, number, token))
+    });
+    let (_, number, token) = places.min()?;
+    texts[number].take(token);
+    Some(printed_at(number, texts[number].bytes, &texts[number].tokens[token]))
 }
 
 /// Place of a number of text `text`, which is `bytes`.

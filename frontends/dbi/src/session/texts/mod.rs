@@ -197,14 +197,13 @@ impl Texts {
     }
 
     /// The number that the program is about to read as an integer at `address`, like [`Texts::origin`]; nothing if that cannot be
-    /// told, or if the number has a fraction. `is_past`: nobody will parse it again.
+    /// told, or if the number has a fraction. Hardly anybody will make a float of it afterwards.
     pub(crate) fn integer(
         &mut self,
         m: &dyn Machine,
         address: u64,
         text: &[u8],
         value: f64,
-        is_past: bool,
     ) -> Option<Place> {
         self.all.iter_mut().for_each(Text::update);
         let place = match self.held_at(address, text) {
@@ -220,9 +219,7 @@ impl Texts {
         if !self.token(place).is_integer {
             return None;
         }
-        if is_past {
-            self.pass(place);
-        }
+        self.pass(place);
         Some(place)
     }
 
