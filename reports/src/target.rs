@@ -258,11 +258,11 @@ mod tests {
     fn unwritable() {
         let target: ReportTarget = "json:/nowhere/run.json".parse().unwrap();
         let error = target.probe(1, false).unwrap_err().to_string();
-        assert_eq!(error, "cannot write /nowhere/run.json: No such file or directory (os error 2)");
+        assert_eq!(error, "--report: cannot write /nowhere/run.json: No such file or directory (os error 2)");
         let folder: ReportTarget = "html:/tmp".parse().unwrap();
         assert_eq!(
             folder.probe(1, false).unwrap_err().to_string(),
-            "cannot write /tmp: Is a directory (os error 21)"
+            "--report: cannot write /tmp: Is a directory (os error 21)"
         );
     }
 

@@ -169,7 +169,7 @@ fn a_report_goes_everywhere_it_can() {
     let document = Document::new(&report, &mut Sources);
     let errors = shadowgrind_reports::write(&document, &to, &mut terminal).unwrap_err();
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    assert_eq!(errors, ["cannot write /nowhere/run.json: No such file or directory (os error 2)"]);
+    assert_eq!(errors, ["--report: cannot write /nowhere/run.json: No such file or directory (os error 2)"]);
     assert_eq!(String::from_utf8(terminal).unwrap(), on_terminal(&report, PLAIN));
     assert_eq!(fs::read_to_string(good).unwrap(), written(&report, &json::write));
     assert_eq!(fs::read_to_string(folder.join("run-4242.html")).unwrap(), written(&report, &html::write));

@@ -33,7 +33,7 @@ pub(crate) enum IntegerRead {
     Value(u64, u64),
 }
 
-/// What symbols of C++'s functions begin with, up to the types that tell them apart.
+/// Beginnings of the symbols of C++'s functions, up to the types that tell them apart.
 const NUM_GET: &str = "_ZNKSt7num_getIcSt19istreambuf_iteratorIcSt11char_traitsIcEEE6do_getES3_S3_RSt8ios_baseRSt12_Ios_IostateR";
 const FROM_CHARS: [&str; 2] =
     ["_ZNSt8__detail18__from_chars_alnum", "_ZNSt8__detail23__from_chars_pow2_base"];
