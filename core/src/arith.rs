@@ -105,6 +105,7 @@ impl Host {
     ///
     /// `f64` results of single operations on `f32` operands, rounded again, equal the `f32` operation for
     /// + − × ÷ √ (53 ≥ 2·24 + 2: Figueroa, "When is double rounding innocuous?", 1995); `fma` needs its own care.
+    #[inline]
     pub fn round(&self, x: f64) -> f64 {
         match self.format {
             Format::F16 => self.format.to_f64(self.format.from_f64(x)),
@@ -118,52 +119,67 @@ impl Arith for Host {
     type V = f64;
     type M = bool;
 
+    #[inline]
     fn lit(&self, x: f64) -> f64 {
         self.round(x)
     }
+    #[inline]
     fn ulps(&self, n: f64) -> f64 {
         n * f64::exp2(1.0 - f64::from(self.format.precision().min(Format::F64.precision())))
     }
+    #[inline]
     fn neg(&self, a: f64) -> f64 {
         -a
     }
+    #[inline]
     fn abs(&self, a: f64) -> f64 {
         a.abs()
     }
+    #[inline]
     fn flip(&self, a: f64, b: f64) -> f64 {
         if b.is_sign_negative() { -a } else { a }
     }
+    #[inline]
     fn add(&self, a: f64, b: f64) -> f64 {
         self.round(a + b)
     }
+    #[inline]
     fn sub(&self, a: f64, b: f64) -> f64 {
         self.round(a - b)
     }
+    #[inline]
     fn mul(&self, a: f64, b: f64) -> f64 {
         self.round(a * b)
     }
+    #[inline]
     fn div(&self, a: f64, b: f64) -> f64 {
         self.round(a / b)
     }
+    #[inline]
     fn sqrt(&self, a: f64) -> f64 {
         self.round(a.sqrt())
     }
+    #[inline]
     fn fma(&self, a: f64, b: f64, c: f64) -> f64 {
         match self.format {
             Format::F32 => f64::from((a as f32).mul_add(b as f32, c as f32)),
             Format::F16 | Format::F64 | Format::F80 => self.round(a.mul_add(b, c)),
         }
     }
+    #[inline]
     fn lt(&self, a: f64, b: f64) -> bool {
         a < b
     }
+    #[inline]
     fn eq(&self, a: f64, b: f64) -> bool {
         a == b
     }
+    #[inline]
     fn absent(&self, s: f64) -> bool {
         // Widening to f64 keeps zeros and makes none: these are the format's own bits.
         s.to_bits() == 0
     }
+    #[inline]
     fn select(&self, m: bool, yes: f64, no: f64) -> f64 {
         if m { yes } else { no }
     }

@@ -48,6 +48,7 @@ impl Format {
     pub const ALL: [Format; 3] = [Format::F32, Format::F64, Format::F80];
 
     /// Size of a value in memory, in bytes.
+    #[inline]
     pub const fn bytes(self) -> usize {
         match self {
             Format::F16 => 2,
@@ -58,11 +59,13 @@ impl Format {
     }
 
     /// Size of a value in bits.
+    #[inline]
     pub const fn width(self) -> u32 {
         8 * self.bytes() as u32
     }
 
     /// Precision p: bits of the significand, the leading one included.
+    #[inline]
     pub const fn precision(self) -> u32 {
         match self {
             Format::F16 => 11,
@@ -203,6 +206,7 @@ impl Format {
     }
 
     /// The nearest `f64`; exact for all but the widest format.
+    #[inline]
     pub fn to_f64(self, bits: u128) -> f64 {
         match self {
             Format::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -228,6 +232,7 @@ impl Format {
 
     /// The position of a float among all of its format: neighbours differ by 1, both zeros are 0, infinities count.
     /// `None` for NaN.
+    #[inline]
     pub fn ordinal(self, bits: u128) -> Option<i128> {
         let magnitude = self.magnitude(bits)? as i128;
         Some(if self.is_negative(bits) { -magnitude } else { magnitude })

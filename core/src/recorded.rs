@@ -1,24 +1,24 @@
 //! Questions that a shadow is asked when operations that translated code has recorded are replayed, many at a time.
 //!
 //! Each result got a handle when the operation ran, which has moved on since; what it stands for is found now. Lanes are
-//! replayed one by one through the shadow's rule; operations on doubles, which are most, may have a shorter way.
+//! replayed one by one through the shadow's rule; the commonest operations may have a shorter way.
 
 use crate::format::Format;
-use crate::ops::Op;
+use crate::ops::{MAX_OPERANDS, Op};
 use crate::shadow::{Rule, Shadow};
 use crate::site::Site;
 use crate::slots::{Negated, Slots};
 use crate::step::Predicate;
 
-/// An operation on doubles as it was recorded.
+/// An operation on floats of four or eight bytes as it was recorded.
 #[derive(Clone, Copy, Debug)]
-pub struct Doubles {
-    /// The operands; 1.0 where there is no second one.
-    pub x: [f64; 2],
+pub struct Floats {
+    /// The bits of the operands; 1.0 where there is no second or third one.
+    pub x: [u64; MAX_OPERANDS],
     /// The operands' cells.
-    pub cells: [u64; 2],
-    /// The result.
-    pub r: f64,
+    pub cells: [u64; MAX_OPERANDS],
+    /// The bits of the result.
+    pub r: u64,
     /// Its handle.
     pub handle: u64,
 }
@@ -32,30 +32,30 @@ pub trait Recorded<P>: Rule<Value: Negated> + Shadow<Words = Slots<<Self as Rule
     /// The operation at `site`, before it was ever executed.
     fn recurring(site: Site) -> Self::Recurring;
 
-    /// Tells whether [`doubles`](Recorded::doubles) is for operation `op` on such formats.
+    /// Tells whether [`usual`](Recorded::usual) is for operation `op` on such formats: the same one, of four or eight bytes.
     fn is_usual(_op: Op, _from: Format, _to: Format) -> bool {
         false
     }
 
-    /// Gives the result of a usual operation its shadow, by what `processor` can do. `read` reads the operation of so many operands; the number is
+    /// Gives the result of a usual operation on floats of a format its shadow, by what `processor` can do. `read` reads the operation of so many operands; the number is
     /// best a constant.
-    fn doubles(
+    fn usual(
         &mut self,
         _processor: P,
         _slots: &mut Slots<Self::Value>,
-        (_at, op): (&mut Self::Recurring, Op),
-        _read: impl FnOnce(&mut Slots<Self::Value>, usize) -> Doubles,
+        (_at, op, _format): (&mut Self::Recurring, Op, Format),
+        _read: impl FnOnce(&mut Slots<Self::Value>, usize) -> Floats,
     ) {
         unreachable!("{} is usual for no shadow that does not say how", op.name())
     }
 
-    /// Tells whether a comparison of doubles with these cells was seen to, because it comes out in the shadow as in the
+    /// Tells whether a comparison of floats of four or eight bytes, of these bits and with these cells, was seen to, because it comes out in the shadow as in the
     /// program.
     fn compares_alike(
         &mut self,
         _slots: &Slots<Self::Value>,
-        _at: (&mut Self::Recurring, Predicate),
-        _x: [f64; 2],
+        _at: (&mut Self::Recurring, Predicate, Format),
+        _x: [u64; 2],
         _cells: [u64; 2],
     ) -> bool {
         false

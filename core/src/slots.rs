@@ -64,6 +64,9 @@ pub trait Negated: Clone {
 /// being used again after each sweep.
 const SWEEP_INTERVAL: u64 = 1 << 13;
 
+/// Handles in use for each that is handed out between two sweeps, where those are many: so much of the slots' memory is spare.
+const LIVE_PER_HANDLE: u64 = 8;
+
 /// The slots of a process. Used under one lock.
 #[derive(Debug)]
 pub struct Slots<V> {
@@ -227,7 +230,7 @@ impl<V> Slots<V> {
         }
         (self.word, self.left) = (0, 0);
         self.handed_out = 0;
-        self.interval = SWEEP_INTERVAL.max(self.live() as u64);
+        self.interval = SWEEP_INTERVAL.max(self.live() as u64 / LIVE_PER_HANDLE);
         self.give_back();
     }
 

@@ -10,6 +10,7 @@ mod distance;
 pub mod dot;
 pub mod error;
 mod exact;
+pub mod ieee;
 pub mod merging;
 pub mod mpfr;
 pub mod none;

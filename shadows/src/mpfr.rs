@@ -39,6 +39,7 @@ pub use crate::diagnosis::blame::{Merging, Portable, Roundings};
 use crate::diagnosis::influences::Influences;
 pub use crate::diagnosis::influences::{Both, Few};
 pub use crate::diagnosis::spots::Left;
+use crate::ieee::{Double, Ieee, Single};
 use elementary::{Any, Product, Sum};
 pub use fast::{Became, Made, Recurring};
 use measure::Measured;
@@ -150,46 +151,68 @@ impl MpfrShadow {
     }
 }
 
-/// Tells whether an operation is one of those that [`MpfrShadow::on_doubles`] is for.
+/// Tells whether an operation is one of those that [`MpfrShadow::on_floats`] is for.
 #[inline(always)]
 pub fn takes_fast_path(op: Op, from: Format, to: Format) -> bool {
     use Op::{Add, Div, Mul, Sqrt, Sub};
-    matches!((op, from, to), (Add | Sub | Mul | Div | Sqrt, Format::F64, Format::F64))
+    (matches!(op, Add | Sub | Mul | Div | Sqrt) || fast::terms(op).is_some())
+        && from == to
+        && matches!(to, Format::F32 | Format::F64)
+}
+
+impl MpfrShadow {
+    /// The shadow of the result of one of the commonest operations, on floats of format `F`.
+    fn common<F: Ieee>(&mut self, lane: &Lane<'_, Value>, format: F) -> Option<Value> {
+        let (op, float) = (lane.op, |bits: u128| F::float(bits as u64));
+        let (x, shadows) = match (lane.x, lane.shadows) {
+            (&[a, b], &[first, second]) => ([float(a), float(b)], [first, second]),
+            (&[a], &[shadow]) => ([float(a), 1.0], [shadow, None]),
+            (&[a, b, c], &[first, second, third]) => {
+                let (x, shadows) = ([a, b, c].map(float), [first, second, third]);
+                let (at, mut made) = (&mut Recurring::new(lane.site), Made::NOTHING);
+                let became = self.on_fused(Portable, (at, op, format), x, float(lane.r), shadows, &mut made);
+                return self.shadow_of(lane, became, made);
+            }
+            _ => return self.execute(lane),
+        };
+        let (at, r) = (&mut Recurring::new(lane.site), float(lane.r));
+        if !self.is_short() {
+            return self.on_floats_at_length(Portable, (at, op, format), x, r, shadows, None);
+        }
+        let mut made = Made::NOTHING;
+        let became = match op {
+            Op::Add | Op::Sub => {
+                let sum = Sum { subtract: op == Op::Sub };
+                self.on_floats(Portable, (at, sum, format), x, r, shadows, &mut made)
+            }
+            Op::Mul => self.on_floats(Portable, (at, Product, format), x, r, shadows, &mut made),
+            _ => self.on_floats(Portable, (at, Any(op), format), x, r, shadows, &mut made),
+        };
+        self.shadow_of(lane, became, made)
+    }
+
+    /// The shadow that became of an operation, which is out of the ordinary perhaps.
+    fn shadow_of(&mut self, lane: &Lane<'_, Value>, became: Became, made: Made) -> Option<Value> {
+        match became {
+            Became::Odd => self.execute(lane),
+            Became::Exact => None,
+            Became::Shadow => {
+                let mut shadow = None;
+                self.put((made, lane.to), &mut shadow);
+                shadow
+            }
+        }
+    }
 }
 
 impl Rule for MpfrShadow {
     type Value = Value;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
-        let &Lane { site, op, r, .. } = lane;
-        let double = |bits: u128| f64::from_bits(bits as u64);
-        let (x, shadows) = match (lane.x, lane.shadows) {
-            _ if !takes_fast_path(op, lane.from, lane.to) => return self.execute(lane),
-            (&[a, b], &[first, second]) => ([double(a), double(b)], [first, second]),
-            (&[a], &[shadow]) => ([double(a), 1.0], [shadow, None]),
-            _ => return self.execute(lane),
-        };
-        let (at, r) = (&mut Recurring::new(site), double(r));
-        if !self.is_short() {
-            return self.on_doubles_at_length(Portable, (at, op), x, r, shadows, None);
-        }
-        let mut made = Made::NOTHING;
-        let became = match op {
-            Op::Add | Op::Sub => {
-                let sum = Sum { subtract: op == Op::Sub };
-                self.on_doubles(Portable, (at, sum), x, r, shadows, &mut made)
-            }
-            Op::Mul => self.on_doubles(Portable, (at, Product), x, r, shadows, &mut made),
-            _ => self.on_doubles(Portable, (at, Any(op)), x, r, shadows, &mut made),
-        };
-        match became {
-            Became::Odd => self.execute(lane),
-            Became::Exact => None,
-            Became::Shadow => {
-                let mut shadow = None;
-                self.put(made, &mut shadow);
-                shadow
-            }
+        match lane.from {
+            _ if !takes_fast_path(lane.op, lane.from, lane.to) => self.execute(lane),
+            Format::F32 => self.common(lane, Single),
+            _ => self.common(lane, Double),
         }
     }
 

@@ -159,6 +159,39 @@ fn reals_agree_with_their_reference_path() {
     assert!(findings > 20, "only {findings} findings to compare");
 }
 
+/// Programs for reals in other formats, that fuse operations, and whose numbers die out; with the arguments and flags that take.
+const FORMATS: [(&str, &[&str], &[&str]); 7] = [
+    ("decay.c", &["300"], &["-O2", "-DREAL=float"]),
+    ("decay.c", &["300"], &["-O3", "-DREAL=float", "-mavx2", "-mfma"]),
+    ("decay.c", &["300"], &["-O2", "-mfma", "-ffp-contract=fast"]),
+    ("decay.c", &["500", "dies"], &["-O2"]),
+    ("decay.c", &["300"], &["-O2", "-DREAL=long double"]),
+    ("sums.c", &["3"], &["-O0", "-DREAL=long double"]),
+    ("../dot/x87.c", &[], &["-O1", "-DKIND=10"]),
+];
+
+#[test]
+fn reals_of_any_format_agree_with_their_reference_path() {
+    let directory = directory("formats");
+    for (source, args, flags) in FORMATS {
+        let program = compile(source, flags, &directory);
+        for options in PRECISIONS {
+            let slow = report(&program, args, options, SLOW, &directory);
+            assert!(slow["outputs"].as_array().is_some_and(|outputs| !outputs.is_empty()), "{source}");
+            for fast in FAST {
+                let got = report(&program, args, options, fast, &directory);
+                for part in ["outputs", "findings"] {
+                    assert_eq!(
+                        got[part], slow[part],
+                        "{part} of {source} {flags:?} with {options:?} {fast:?}"
+                    );
+                }
+            }
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("the programs can be removed");
+}
+
 /// Compiles the programs in every way and looks at each.
 fn for_each_program(
     name: &str,

@@ -10,6 +10,7 @@ use shadowgrind_core::site::Site;
 
 use super::number::Attributed;
 use super::operations::Id;
+use crate::ieee::Ieee;
 
 /// Entries of the ring: four megabytes.
 const LENGTH: usize = 1 << 16;
@@ -180,12 +181,17 @@ impl History {
         }
     }
 
-    /// Remembers an operation on doubles whose result is exact and has no shadow.
+    /// Remembers an operation on floats whose result is exact and has no shadow.
     #[inline(always)]
-    pub(crate) fn push_exact_doubles(&mut self, operation: Id, (x, arity): ([f64; 2], usize), r: f64) {
+    pub(crate) fn push_exact_floats<F: Ieee>(
+        &mut self,
+        operation: (Id, F),
+        (x, arity): ([f64; 2], usize),
+        r: f64,
+    ) {
         if x[..arity].iter().all(|x| x.to_bits() != r.to_bits()) {
-            let serial = self.push_doubles(operation, (x, arity), [0; 2], r);
-            self.is_exact(serial, r.to_bits().into());
+            let serial = self.push_floats(operation, (x, arity), [0; 2], r);
+            self.is_exact(serial, F::bits(r).into());
         }
     }
 
@@ -203,11 +209,11 @@ impl History {
         self.add(operation, lane.x.len(), &operands, (lane.to, lane.r))
     }
 
-    /// Remembers that `operation` made the double `r` of two doubles, or of the first of them.
+    /// Remembers that `operation` made the float `r` of two floats, or of the first of them.
     #[inline(always)]
-    pub(crate) fn push_doubles(
+    pub(crate) fn push_floats<F: Ieee>(
         &mut self,
-        operation: Id,
+        (operation, _): (Id, F),
         ([a, b], arity): ([f64; 2], usize),
         serials: [Serial; 2],
         r: f64,
@@ -218,9 +224,9 @@ impl History {
             arity: arity as u8,
             is_exact: false,
             high: [0; MAX_OPERANDS + 1],
-            low: [a.to_bits(), if arity == 2 { b.to_bits() } else { 0 }, 0, r.to_bits()],
+            low: [F::bits(a), if arity == 2 { F::bits(b) } else { 0 }, 0, F::bits(r)],
             serials: [serials[0], serials[1], 0],
-            formats: (Format::F64, Format::F64),
+            formats: (F::FORMAT, F::FORMAT),
         })
     }
 

@@ -55,6 +55,10 @@ impl Linear {
             Op::Add => self.partials = [1.0, 1.0, 0.0],
             Op::Sub => self.partials = [1.0, -1.0, 0.0],
             Op::Mul => self.partials = [self.x[1], self.x[0], 0.0],
+            Op::Fmadd => self.partials = [self.x[1], self.x[0], 1.0],
+            Op::Fmsub => self.partials = [self.x[1], self.x[0], -1.0],
+            Op::Fnmadd => self.partials = [-self.x[1], -self.x[0], 1.0],
+            Op::Fnmsub => self.partials = [-self.x[1], -self.x[0], -1.0],
             _ => {
                 // Partials are wanted to a few digits, and without overflow of a narrow format.
                 let host = Host::new(Format::F64);

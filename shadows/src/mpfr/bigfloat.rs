@@ -5,6 +5,7 @@
 //! two. Knows nothing of infinities and NaN, and of numbers that are far out of any float's range: whoever asks for
 //! them ([`Short::is_ordinary`]) has MPFR do it.
 
+mod fused;
 mod root;
 mod rounding;
 mod words;
@@ -92,18 +93,19 @@ impl Short {
         Short { words: [0, 0, 0, top], exponent: field - 1022, kind: Kind::Finite, negative: bits >> 63 != 0 }
     }
 
-    /// Tells whether the significand fits a double's.
+    /// Tells whether the significand fits one of so many bits, 64 at most.
     #[inline(always)]
-    pub(super) fn is_double(&self) -> bool {
-        self.words[0] | self.words[1] | self.words[2] | self.words[3] & 0x7ff == 0
+    pub(super) fn fits(&self, bits: u32) -> bool {
+        self.words[0] | self.words[1] | self.words[2] | (self.words[3] << 1) << (bits - 1) == 0
     }
 
-    /// Tells whether it is as near to its double, a normal number, as [`NEAR`](super::error_bound::NEAR) says.
+    /// Tells whether it is as near to its float, a normal number of so many bits, as [`NEAR`](super::error_bound::NEAR) says.
     #[inline(always)]
-    pub(super) fn clings(&self) -> bool {
+    pub(super) fn clings(&self, bits: u32) -> bool {
         const REACH: u64 = 1 << (64 - error_bound::NEAR);
-        // What is below a double's last place, and negative where that is rounded up.
-        let below = self.words[WORDS - 1] << 53 | self.words[WORDS - 2] >> 11;
+        // What is below the float's last place, and negative where that is rounded up.
+        let [_, _, below, top] = self.words;
+        let below = (top << 1) << (bits - 1) | below >> (64 - bits);
         below.wrapping_add(REACH) < 2 * REACH
     }
 
@@ -220,6 +222,7 @@ impl Short {
     }
 
     /// a + b or a − b, of ordinary numbers, to so many bits.
+    #[inline]
     pub(super) fn add(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
         match (a.kind, b.kind) {
             (Kind::Zero, Kind::Zero) => Short::zero(a.negative && b.negative != subtract),
@@ -265,6 +268,7 @@ impl Short {
     }
 
     /// a + b or a − b, of any numbers that are not zero, to so many bits.
+    #[inline]
     fn sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
         let (negative, other_negative) = (a.negative, b.negative != subtract);
         let swapped = a.exponent < b.exponent;
@@ -302,6 +306,7 @@ impl Short {
     }
 
     /// a · b, of ordinary numbers.
+    #[inline]
     pub(super) fn multiply(a: &Short, b: &Short, precision: u32) -> Short {
         if a.kind == Kind::Zero || b.kind == Kind::Zero {
             return Short::zero(a.negative != b.negative);
@@ -380,16 +385,51 @@ impl Short {
     /// The nearest double's bits, ties to even, if the number is well within their range.
     #[inline(always)]
     pub(super) fn double(&self) -> Option<u64> {
-        if !(-1020..1023).contains(&self.exponent) {
+        self.nearest(Format::F64)
+    }
+
+    /// The bits of the nearest float of four or eight bytes, ties to even, if the number is well within their range.
+    #[inline(always)]
+    pub(super) fn nearest(&self, format: Format) -> Option<u64> {
+        let (range, bits, bias, sign) = match format {
+            Format::F64 => (-1020..1023, 53, 1021, 63),
+            Format::F32 => (-124..127, 24, 125, 31),
+            Format::F16 | Format::F80 => return None,
+        };
+        if !range.contains(&self.exponent) {
             return None;
         }
         let [low, middle, high, top] = self.words;
         // The leading bit adds one to the exponent field, and so does a carry out of the significand.
-        let down = (((self.exponent + 1021) as u64) << 52) + (top >> 11);
-        let lost = top << 53;
+        let kept = top >> (64 - bits);
+        let down = (((self.exponent + bias) as u64) << (bits - 1)) + kept;
+        let lost = top << bits;
         let more = low | middle | high != 0;
-        let up = (lost > TOP) | (lost == TOP) & (more | (top >> 11 & 1 == 1));
-        Some(u64::from(self.negative) << 63 | (down + u64::from(up)))
+        let up = (lost > TOP) | (lost == TOP) & (more | (kept & 1 == 1));
+        Some(u64::from(self.negative) << sign | (down + u64::from(up)))
+    }
+
+    /// The bits of the nearest float of ten bytes, ties to even, if the number is well within their range.
+    #[inline]
+    fn nearest_long(&self) -> Option<u128> {
+        if !(-16380..16383).contains(&self.exponent) {
+            return None;
+        }
+        let [low, middle, lost, top] = self.words;
+        let more = low | middle != 0;
+        let up = (lost > TOP) | (lost == TOP) & (more | (top & 1 == 1));
+        let (significand, carry) = top.overflowing_add(up.into());
+        let field = (self.exponent + 16382 + i32::from(carry)) as u128;
+        let significand = if carry { TOP } else { significand };
+        Some(u128::from(self.negative) << 79 | field << 64 | u128::from(significand))
+    }
+
+    /// Tells whether the number is well within the range of a format's normal numbers.
+    pub(super) fn is_well_within(&self, format: Format) -> bool {
+        match format {
+            Format::F80 => self.nearest_long().is_some(),
+            _ => self.nearest(format).is_some(),
+        }
     }
 
     /// The bits of the nearest float, ties to even.
@@ -404,11 +444,9 @@ impl Short {
         }
         let [low @ .., top] = self.words;
         if format == Format::F80 {
-            return convert::to_bits(format, &self.to_float());
+            return self.nearest_long().unwrap_or_else(|| convert::to_bits(format, &self.to_float()));
         }
-        if format == Format::F64
-            && let Some(bits) = self.double()
-        {
+        if let Some(bits) = self.nearest(format) {
             return bits.into();
         }
         // Of 64 bits at most 53 are kept: one of those below can stand for all that were lost.

@@ -69,16 +69,16 @@ impl MpfrShadow {
         (lane.r == lane.x[selected]).then_some(selected)
     }
 
-    /// Counts a comparison of doubles that are above or below each other as surely as their reals are. False, and
+    /// Counts a comparison of floats of a format, as doubles, that are above or below each other as surely as their reals are. False, and
     /// nothing is done, where that is not seen at once.
     pub fn compares_alike(
         &mut self,
-        (at, predicate): (&mut Recurring, Predicate),
+        at: (&mut Recurring, Predicate, Format),
         x: [f64; 2],
         shadows: [Option<&Real>; 2],
     ) -> bool {
         if shadows[0].is_none() & shadows[1].is_none() {
-            self.counted_comparison(at, predicate);
+            self.counted_comparison(at);
             return true;
         }
         // Rounding keeps the order of numbers that it does not make equal, or neighbours.
@@ -89,15 +89,15 @@ impl MpfrShadow {
         let are_apart = p.to_bits().abs_diff(q.to_bits()) > 1;
         let is_alike = self.settings.fast & are_apart & are_sure & ((a < b) & (p < q) | (a > b) & (p > q));
         if is_alike {
-            self.counted_comparison(at, predicate);
+            self.counted_comparison(at);
         }
         is_alike
     }
 
-    /// Counts a comparison of doubles.
+    /// Counts a comparison of floats.
     #[inline(always)]
-    fn counted_comparison(&mut self, at: &mut Recurring, predicate: Predicate) {
-        let formats = (Format::F64, Format::F64);
+    fn counted_comparison(&mut self, (at, predicate, format): (&mut Recurring, Predicate, Format)) {
+        let formats = (format, format);
         let id = at.operation(|site| self.diagnosis.operations.at(site, What::Compare(predicate), formats));
         self.diagnosis.operations[id].count += 1;
     }

@@ -1,4 +1,4 @@
-//! The commonest operations, `+ − × ÷ √` on doubles, each compiled on its own: what an operation is then is no question
+//! The commonest operations, `+ − × ÷ √`, each compiled on its own: what an operation is then is no question
 //! in the midst of it.
 
 use shadowgrind_core::arith::Host;
@@ -7,6 +7,7 @@ use shadowgrind_core::ops::Op;
 
 use super::bigfloat::Short;
 use crate::diagnosis::number::is_sum;
+use crate::ieee::Ieee;
 
 const HOST: Host = Host::new(Format::F64);
 
@@ -34,7 +35,7 @@ pub trait Elementary: Copy {
     }
 
     /// Contribution of the operation's own rounding to the error of `r`, its result for moderate numbers.
-    fn own(self, a: f64, b: f64, r: f64) -> f64;
+    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64;
 
     /// Its derivatives.
     #[inline(always)]
@@ -44,7 +45,7 @@ pub trait Elementary: Copy {
     }
 
     /// Its derivatives for relative errors: those of the result by those of the operands.
-    fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2];
+    fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2];
 
     /// Result on numbers that are not zero, of which it is said whether they are doubles; and whether the result is
     /// one, which is denied where finding out would take long.
@@ -74,6 +75,12 @@ pub struct Root;
 #[derive(Clone, Copy, Debug)]
 pub struct Any(pub Op);
 
+/// Derivatives for relative errors where the result is too short to stand for that of the reals.
+#[inline(always)]
+fn relative(partials: [f64; 2], x: [f64; 2], r: f64) -> [f32; 2] {
+    [0, 1].map(|n| (partials[n] * x[n] / r) as f32)
+}
+
 impl Elementary for Sum {
     #[inline(always)]
     fn op(self) -> Op {
@@ -88,11 +95,11 @@ impl Elementary for Sum {
 
     /// By the sum's parts as they are found again in it, as TABLE 1's rows say it, for both operations at once.
     #[inline(always)]
-    fn own(self, a: f64, b: f64, r: f64) -> f64 {
+    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
         let b = self.signed(b);
-        let b_seen = r - a;
-        let a_seen = r - b_seen;
-        -((a - a_seen) + (b - b_seen))
+        let b_seen = F::sub(r, a);
+        let a_seen = F::sub(r, b_seen);
+        -F::add(F::sub(a, a_seen), F::sub(b, b_seen))
     }
 
     #[inline(always)]
@@ -101,7 +108,7 @@ impl Elementary for Sum {
     }
 
     #[inline(always)]
-    fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+    fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2] {
         [(a / r) as f32, (self.signed(b) / r) as f32]
     }
 
@@ -126,13 +133,13 @@ impl Elementary for Product {
     }
 
     #[inline(always)]
-    fn own(self, a: f64, b: f64, r: f64) -> f64 {
-        -a.mul_add(b, -r)
+    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
+        -F::fma(a, b, -r)
     }
 
     #[inline(always)]
-    fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
-        [1.0, 1.0]
+    fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+        if F::FORMAT == Format::F64 { [1.0, 1.0] } else { relative(self.partials(a, b, r), [a, b], r) }
     }
 
     #[inline(always)]
@@ -153,13 +160,13 @@ impl Elementary for Quotient {
     }
 
     #[inline(always)]
-    fn own(self, a: f64, b: f64, r: f64) -> f64 {
-        -((-r).mul_add(b, a) / b)
+    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
+        -F::div(F::fma(-r, b, a), b)
     }
 
     #[inline(always)]
-    fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
-        [1.0, -1.0]
+    fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+        if F::FORMAT == Format::F64 { [1.0, -1.0] } else { relative(self.partials(a, b, r), [a, b], r) }
     }
 
     #[inline(always)]
@@ -175,13 +182,13 @@ impl Elementary for Root {
     }
 
     #[inline(always)]
-    fn own(self, a: f64, _b: f64, r: f64) -> f64 {
-        -((-r).mul_add(r, a) / (2.0 * r))
+    fn own<F: Ieee>(self, a: f64, _b: f64, r: f64) -> f64 {
+        -F::div(F::fma(-r, r, a), 2.0 * r)
     }
 
     #[inline(always)]
-    fn factors(self, _a: f64, _b: f64, _r: f64) -> [f32; 2] {
-        [0.5, 0.0]
+    fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+        if F::FORMAT == Format::F64 { [0.5, 0.0] } else { relative(self.partials(a, b, r), [a, b], r) }
     }
 
     #[inline(always)]
@@ -204,22 +211,22 @@ impl Elementary for Any {
     }
 
     #[inline(always)]
-    fn own(self, a: f64, b: f64, r: f64) -> f64 {
+    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
         match self.0 {
-            Op::Add | Op::Sub => self.sum().own(a, b, r),
-            Op::Mul => Product.own(a, b, r),
-            Op::Div => Quotient.own(a, b, r),
-            _ => Root.own(a, b, r),
+            Op::Add | Op::Sub => self.sum().own::<F>(a, b, r),
+            Op::Mul => Product.own::<F>(a, b, r),
+            Op::Div => Quotient.own::<F>(a, b, r),
+            _ => Root.own::<F>(a, b, r),
         }
     }
 
     #[inline(always)]
-    fn factors(self, a: f64, b: f64, r: f64) -> [f32; 2] {
+    fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2] {
         match self.0 {
-            Op::Add | Op::Sub => self.sum().factors(a, b, r),
-            Op::Mul => Product.factors(a, b, r),
-            Op::Div => Quotient.factors(a, b, r),
-            _ => Root.factors(a, b, r),
+            Op::Add | Op::Sub => self.sum().factors::<F>(a, b, r),
+            Op::Mul => Product.factors::<F>(a, b, r),
+            Op::Div => Quotient.factors::<F>(a, b, r),
+            _ => Root.factors::<F>(a, b, r),
         }
     }
 

@@ -1,10 +1,11 @@
-//! The commonest operations, `+ − × ÷ √` on doubles of moderate size, in as few steps as they need.
+//! The commonest operations, `+ − × ÷ √` and fused ones, on floats of moderate size, in as few steps as they need.
 //!
 //! What comes of them is what [`execute`](super::execute) makes of any operation, to the last bit: that is the slow
 //! path of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
 
 mod binary;
 mod certain;
+mod fused;
 mod local_errors;
 mod made;
 #[cfg(test)]
@@ -28,15 +29,12 @@ use crate::diagnosis::local_error::LocalError;
 use crate::diagnosis::operations::{Id, What};
 use crate::diagnosis::unit::Unit;
 use crate::exact;
+use crate::ieee::Ieee;
+pub(super) use fused::{real, terms};
 pub use made::{Became, Made};
 
-const F64: Format = Format::F64;
-/// Exponents are moderate up to this, either way: no residual under- or overflows.
-const MODERATE: u64 = 480;
-/// The exponent field of 2^52, the larger addend of sums that are meant as roundings to integers.
-const ROUNDING_FIELD: u64 = 1023 + 52;
-/// The least exponent field of what is added to round to fractions, and the distance to the greatest.
-const LEAST_MAGIC: u64 = ROUNDING_FIELD - MAGIC_SPAN;
+/// The distance of the least exponent of what is added to round to fractions to the greatest, which is that of what is added to
+/// round to integers.
 const MAGIC_SPAN: u64 = shadowgrind_core::tricks::FRACTION_BITS as u64;
 
 /// Stand-in for an operand without a shadow, but for its value.
@@ -71,11 +69,12 @@ impl Recurring {
     }
 }
 
-/// An operation on doubles.
+/// An operation on floats of format `F`, as doubles.
 #[derive(Clone, Copy)]
-struct Binary<'a, E> {
+struct Binary<'a, E, F> {
     site: Site,
     row: E,
+    format: F,
     x: [f64; 2],
     r: f64,
     shadows: [Option<&'a Real>; 2],
@@ -85,22 +84,22 @@ struct Binary<'a, E> {
     own: f64,
 }
 
-/// A result in the reals, well within the range of doubles.
+/// A result in the reals, well within the range of its format.
 #[derive(Clone, Copy)]
 struct Found {
     exponent: i32,
-    /// The value as a double, whether it is just that, and whether it is [next to it](RealNumber::clings).
+    /// The bits of the nearest float, whether it is just that, and whether it is [next to it](RealNumber::clings).
     rounded: u64,
-    is_double: bool,
+    is_float: bool,
     clings: bool,
 }
 
 impl Found {
     /// Facts to be found of `value`, or of its [leading](Short::leading) bits.
     #[inline(always)]
-    fn of(value: &Short) -> Option<Found> {
-        let (exponent, rounded) = (value.exponent()?, value.double()?);
-        Some(Found { exponent, rounded, is_double: value.is_double(), clings: value.clings() })
+    fn of(value: &Short, format: Format) -> Option<Found> {
+        let (exponent, rounded, bits) = (value.exponent()?, value.nearest(format)?, format.precision());
+        Some(Found { exponent, rounded, is_float: value.fits(bits), clings: value.clings(bits) })
     }
 }
 
@@ -129,28 +128,28 @@ fn field(x: f64) -> u64 {
 
 /// Without its sign, a double is above or below another as its bits are.
 #[inline(always)]
-fn is_moderate(x: f64) -> bool {
-    const LEAST: u64 = (1023 - MODERATE) << 53;
-    const SPAN: u64 = ((2 * MODERATE + 1) << 53) - 1;
-    (x.to_bits() << 1).wrapping_sub(LEAST) <= SPAN
+fn is_moderate<F: Ieee>(x: f64) -> bool {
+    let least = const { (1023 - F::MODERATE) << 53 };
+    let span = const { ((2 * F::MODERATE + 1) << 53) - 1 };
+    (x.to_bits() << 1).wrapping_sub(least) <= span
 }
 
 impl MpfrShadow {
-    /// Does what an operation on doubles usually takes (of one operand: on that and 1.0), if reals are
+    /// Does what an operation on floats usually takes (of one operand: on that and 1.0), if reals are
     /// [short](Self::is_short). Where that is out of the ordinary, its shadow is for
-    /// [`on_odd_doubles`](Self::on_odd_doubles) to find.
+    /// [`on_odd_floats`](Self::on_odd_floats) to find.
     #[inline(always)]
-    pub fn on_doubles<M: Merging, E: Elementary>(
+    pub fn on_floats<M: Merging, E: Elementary, F: Ieee>(
         &mut self,
         merging: M,
-        (at, row): (&mut Recurring, E),
+        (at, row, format): (&mut Recurring, E, F),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&Real>; 2],
         made: &mut Made,
     ) -> Became {
         let Some(precision) = self.reals.short_precision() else { return Became::Odd };
-        let binary = match self.begun((at, row), x, r, shadows) {
+        let binary = match self.begun((at, row, format), x, r, shadows) {
             Ok(binary) => binary,
             Err(became) => return became,
         };
@@ -159,68 +158,68 @@ impl MpfrShadow {
         self.fast_real(merging, at, binary, &value, found, made)
     }
 
-    /// Does what an operation on doubles usually takes, where reals are long. `left` is a shadow that is of no use any
+    /// Does what an operation on floats usually takes, where reals are long. `left` is a shadow that is of no use any
     /// more: its digits' memory may be.
     #[inline(always)]
-    pub fn on_doubles_at_length<M: Merging>(
+    pub fn on_floats_at_length<M: Merging, F: Ieee>(
         &mut self,
         merging: M,
-        (at, op): (&mut Recurring, Op),
+        (at, op, format): (&mut Recurring, Op, F),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
     ) -> Option<Real> {
-        match self.fast_long(merging, (at, Any(op)), x, r, shadows, left) {
-            (Became::Odd, _) => self.on_odd_doubles((at, op), x, r, shadows),
+        match self.fast_long(merging, (at, Any(op), format), x, r, shadows, left) {
+            (Became::Odd, _) => self.on_odd_floats((at, op, format), x, r, shadows),
             (_, shadow) => shadow,
         }
     }
 
     #[inline(always)]
-    fn fast_long<M: Merging>(
+    fn fast_long<M: Merging, F: Ieee>(
         &mut self,
         merging: M,
-        (at, row): (&mut Recurring, Any),
+        (at, row, format): (&mut Recurring, Any, F),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
     ) -> (Became, Option<Real>) {
-        let binary = match self.begun((at, row), x, r, shadows) {
+        let binary = match self.begun((at, row, format), x, r, shadows) {
             Ok(binary) => binary,
             Err(became) => return (became, None),
         };
-        let Some((value, found)) = self.long_found(row.op(), x, shadows, left) else {
+        let Some((value, found)) = self.long_found((row.op(), F::FORMAT), x, shadows, left) else {
             return (Became::Odd, None);
         };
         let mut made = Made::NOTHING;
         match self.fast_real(merging, at, binary, &value, found, &mut made) {
             Became::Shadow => {
                 let mut shadow = None;
-                self.put_with(made, value, &mut shadow);
+                self.put_with((made, F::FORMAT), value, &mut shadow);
                 (Became::Shadow, shadow)
             }
             became => (became, None),
         }
     }
 
-    /// The shadow of the result of any operation on two doubles, or on the first of them.
+    /// The shadow of the result of any operation on two floats, or on the first of them.
     #[inline(never)]
-    pub fn on_odd_doubles(
+    pub fn on_odd_floats<F: Ieee>(
         &mut self,
-        (at, op): (&mut Recurring, Op),
+        (at, op, format): (&mut Recurring, Op, F),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&Real>; 2],
     ) -> Option<Real> {
-        let bits = x.map(|x| x.to_bits().into());
+        let bits = x.map(|x| F::bits(x).into());
         let (bits, shadows) = (&bits[..op.arity()], &shadows[..op.arity()]);
-        let (site, r) = (at.site, r.to_bits().into());
-        let lane = Lane { site, op, from: F64, to: F64, x: bits, r, shadows };
+        let (site, r) = (at.site, F::bits(r).into());
+        let lane = Lane { site, op, from: F::FORMAT, to: F::FORMAT, x: bits, r, shadows };
         // Sums begin with zero: these are common enough not to be looked up.
         if let Some(kept) = exact::left_alone(&lane) {
-            self.counted(at, Any(op), x);
+            self.counted((at, Any(op), format), x);
             return shadows[kept].cloned();
         }
         self.execute(&lane)
@@ -228,27 +227,27 @@ impl MpfrShadow {
 
     /// An operation that is not out of the ordinary, so far, and leaves a shadow probably; or what became of it.
     #[inline(always)]
-    fn begun<'a, E: Elementary>(
+    fn begun<'a, E: Elementary, F: Ieee>(
         &mut self,
-        (at, row): (&mut Recurring, E),
+        (at, row, format): (&mut Recurring, E, F),
         x: [f64; 2],
         r: f64,
         shadows: [Option<&'a Real>; 2],
-    ) -> Result<Binary<'a, E>, Became> {
+    ) -> Result<Binary<'a, E, F>, Became> {
         let [a, b] = x;
-        let all_moderate = is_moderate(a) & is_moderate(b) & is_moderate(r);
+        let all_moderate = is_moderate::<F>(a) & is_moderate::<F>(b) & is_moderate::<F>(r);
         if !(all_moderate & self.settings.fast) {
             return Err(Became::Odd);
         }
-        let own = row.own(a, b, r);
+        let own = row.own::<F>(a, b, r);
         if (own == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
-            let id = self.counted(at, row, x);
-            self.diagnosis.history.push_exact_doubles(id, (x, row.arity()), r);
+            let id = self.counted((at, row, format), x);
+            self.diagnosis.history.push_exact_floats((id, format), (x, row.arity()), r);
             return Err(Became::Exact);
         }
         let [first, second] = shadows;
         let reals = [first.unwrap_or(NOTHING), second.unwrap_or(NOTHING)];
-        let binary = Binary { site: at.site, row, x, r, shadows, reals, own };
+        let binary = Binary { site: at.site, row, format, x, r, shadows, reals, own };
         if binary.may_round() { Err(Became::Odd) } else { Ok(binary) }
     }
 
@@ -257,7 +256,7 @@ impl MpfrShadow {
     #[inline(never)]
     fn long_found(
         &mut self,
-        op: Op,
+        (op, format): (Op, Format),
         x: [f64; 2],
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
@@ -267,36 +266,37 @@ impl MpfrShadow {
         }
         for (n, shadow) in shadows.iter().enumerate() {
             if shadow.is_none() {
-                self.reals.assign(&mut self.scratch[n], F64, x[n].to_bits().into());
+                self.reals.assign(&mut self.scratch[n], Format::F64, x[n].to_bits().into());
             }
         }
         let operand = |n: usize| shadows[n].map_or(&self.scratch[n], Real::value);
         let value = self.reals.long_binary(op, [operand(0), operand(1)], left.map(Real::into_value))?;
-        let found = Found::of(&value.leading()?)?;
+        let found = Found::of(&value.leading()?, format)?;
         Some((value, found))
     }
 
     #[inline(always)]
-    fn fast_real<M: Merging, E: Elementary, R: Value>(
+    fn fast_real<M: Merging, E: Elementary, F: Ieee, R: Value>(
         &mut self,
         merging: M,
         at: &mut Recurring,
-        binary: Binary<'_, E>,
+        binary: Binary<'_, E, F>,
         value: &R,
         found: Found,
         made: &mut Made,
     ) -> Became {
-        let r = binary.r.to_bits();
-        if (found.rounded ^ r) >> 63 != 0 {
+        let r = F::bits(binary.r);
+        if (found.rounded ^ r) >> (F::FORMAT.width() - 1) != 0 {
             return Became::Odd;
         }
         let floats = found.rounded.abs_diff(r);
         let kinds = binary.kinds();
-        if (floats == 0) & found.is_double {
-            if (binary.own != 0.0) | (kinds != 0) {
+        if (floats == 0) & found.is_float {
+            // What was rounded off may be too small for the reals.
+            if (binary.own != 0.0) | (kinds != 0) || !binary.is_all(&found, self.settings.precision) {
                 return Became::Odd;
             }
-            self.counted(at, binary.row, binary.x);
+            self.counted((at, binary.row, binary.format), binary.x);
             if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
                 self.diagnosis.note_put_back(binary.row.op(), binary.x, binary.reals);
             }
@@ -311,26 +311,26 @@ impl MpfrShadow {
         let apart = floats as i64 as f64;
         let error = error_bound::error_bits(apart);
         let alone = (floats == 0) & found.clings | (kinds > ErrorBound::BELOW);
-        let vouched = (kinds != 0) & !alone & error_bound::is_ample(error, F64, precision);
+        let vouched = (kinds != 0) & !alone & error_bound::is_ample(error, F::FORMAT, precision);
         made.error_bound = if vouched {
             ErrorBound::told((found.exponent - precision as i32) as f32, error)
         } else {
             let error_bound = binary.error_bound(&found, apart, alone, precision);
-            if settle::is_short(error_bound, Some(found.exponent), F64)
-                && (self.may_settle(F64, binary.shadows.into_iter().flatten())
+            if settle::is_short(error_bound, Some(found.exponent), F::FORMAT)
+                && (self.may_settle(F::FORMAT, binary.shadows.into_iter().flatten())
                     || binary.is_noise(&found, error_bound, precision))
             {
                 return Became::Odd;
             }
             error_bound
         };
-        let id = self.operation(at, binary.row);
+        let id = self.operation((at, binary.row, binary.format));
         (made.roundings, made.amplifications) = binary.roundings(merging, id, weighed);
         let local_error =
             self.fast_influences(merging, binary, value, (found, floats), (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
-        made.serial =
-            self.diagnosis.history.push_doubles(id, (binary.x, binary.row.arity()), serials, binary.r);
+        let (x, arity) = (binary.x, binary.row.arity());
+        made.serial = self.diagnosis.history.push_floats((id, binary.format), (x, arity), serials, binary.r);
         let operation = &mut self.diagnosis.operations[id];
         operation.counted(binary.row.arity(), binary.x);
         operation.error.add(apart + 1.0);
@@ -349,9 +349,9 @@ impl MpfrShadow {
     }
 
     #[inline(never)]
-    fn fast_explained<E: Elementary>(
+    fn fast_explained<E: Elementary, F: Ieee>(
         &mut self,
-        binary: Binary<'_, E>,
+        binary: Binary<'_, E, F>,
         id: Id,
         local_error: Option<LocalError>,
         floats: u64,
@@ -361,19 +361,23 @@ impl MpfrShadow {
 
     /// Counts an execution.
     #[inline(always)]
-    fn counted<E: Elementary>(&mut self, at: &mut Recurring, row: E, x: [f64; 2]) -> Id {
-        let id = self.operation(at, row);
+    fn counted<E: Elementary, F: Ieee>(
+        &mut self,
+        (at, row, format): (&mut Recurring, E, F),
+        x: [f64; 2],
+    ) -> Id {
+        let id = self.operation((at, row, format));
         self.diagnosis.operations[id].counted(row.arity(), x);
         id
     }
 
     #[inline(always)]
-    fn operation<E: Elementary>(&mut self, at: &mut Recurring, row: E) -> Id {
-        at.operation(|site| self.looked_up(site, row.op()))
+    fn operation<E: Elementary, F: Ieee>(&mut self, (at, row, _): (&mut Recurring, E, F)) -> Id {
+        at.operation(|site| self.looked_up(site, row.op(), F::FORMAT))
     }
 
     #[inline(never)]
-    fn looked_up(&mut self, site: Site, op: Op) -> Id {
-        self.diagnosis.operations.at(site, What::Op(op), (F64, F64))
+    fn looked_up(&mut self, site: Site, op: Op, format: Format) -> Id {
+        self.diagnosis.operations.at(site, What::Op(op), (format, format))
     }
 }

@@ -14,7 +14,7 @@ use shadowgrind_core::shadow::Lane;
 use super::bigfloat::{self, Kind, Short};
 use super::real::Real;
 use super::reals::Mpfr;
-use super::{convert, error_bound, measure};
+use super::{convert, error_bound, fast, measure};
 use crate::diagnosis::number::Number;
 
 /// Real number as it is kept beside a float.
@@ -133,12 +133,15 @@ impl RealNumber {
     #[inline(always)]
     pub(super) fn clings(&self, format: Format, bits: u128) -> bool {
         match self.leading() {
-            Some(short) if format == Format::F64 && short.double().is_some() => short.clings(),
+            Some(short) if short.is_well_within(format) => short.clings(format.precision()),
+            // From zero any other number is as far as it is large.
+            Some(_) if bits << (129 - format.width()) == 0 => false,
             _ => clings(&self.float(), format, bits),
         }
     }
 
     /// The float `bits` less this, to as many bits as are [short](Short) and then to 53.
+    #[inline]
     pub(crate) fn taken_from(&self, format: Format, bits: u128) -> f64 {
         match self {
             Brief(short) if short.is_ordinary() => {
@@ -333,12 +336,14 @@ impl Arithmetic {
     }
 
     /// Result of one of the commonest operations on short numbers, where those are ordinary.
+    #[inline]
     pub(super) fn short_result(&self, lane: &Lane<'_, Real>) -> Option<Short> {
         if !self.short {
             return None;
         }
         match lane.op {
             Op::Add | Op::Sub | Op::Mul | Op::Div => {}
+            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => return self.short_fused(lane),
             Op::Neg | Op::Abs => {
                 let a = operand(lane, 0)?;
                 return Some(if lane.op == Op::Neg { a.negated() } else { a.magnitude() });
@@ -357,6 +362,17 @@ impl Arithmetic {
             _ if b.kind() != Kind::Zero => Short::divide(&a, &b, p),
             _ => return None,
         })
+    }
+
+    /// Result of a fused operation on short numbers.
+    #[inline]
+    fn short_fused(&self, lane: &Lane<'_, Real>) -> Option<Short> {
+        let (a, b, c) = (operand(lane, 0)?, operand(lane, 1)?, operand(lane, 2)?);
+        let (sum, is_exact) = fast::real(lane.op, [&a, &b, &c], self.mpfr.precision)?;
+        if !is_exact {
+            self.mpfr.rounded.set(true);
+        }
+        Some(sum)
     }
 
     /// The integer that the guest's rounding mode makes of `x`.

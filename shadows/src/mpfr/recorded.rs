@@ -1,18 +1,18 @@
-//! Recorded operations on doubles as reals: found on the fast path, and put where their handles point.
+//! Recorded operations on floats as reals: found on the fast path, and put where their handles point.
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::recorded::{Doubles, Recorded};
+use shadowgrind_core::recorded::{Floats, Recorded};
+use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_HANDLE, Slots};
 use shadowgrind_core::step::Predicate;
 
 use super::elementary::{Elementary, Product, Quotient, Root, Sum};
-use super::fast::{Became, Made, Recurring};
+use super::fast::{Became, Made, Recurring, terms};
 use super::{MpfrShadow, Value, takes_fast_path};
 use crate::diagnosis::blame::Merging;
-
-const F64: Format = Format::F64;
+use crate::ieee::{Double, Ieee, Single};
 
 impl<M: Merging> Recorded<M> for MpfrShadow {
     type Recurring = Recurring;
@@ -26,35 +26,16 @@ impl<M: Merging> Recorded<M> for MpfrShadow {
     }
 
     #[inline(always)]
-    fn doubles(
+    fn usual(
         &mut self,
         merging: M,
         slots: &mut Slots<Value>,
-        (at, op): (&mut Recurring, Op),
-        read: impl FnOnce(&mut Slots<Value>, usize) -> Doubles,
+        (at, op, format): (&mut Recurring, Op, Format),
+        read: impl FnOnce(&mut Slots<Value>, usize) -> Floats,
     ) {
-        match op {
-            _ if !self.is_short() => {
-                let doubles = read(slots, op.arity());
-                self.long_doubles(merging, slots, (at, op), doubles);
-            }
-            Op::Add | Op::Sub => {
-                let sum = Sum { subtract: op == Op::Sub };
-                let doubles = read(slots, sum.arity());
-                self.short_doubles(merging, slots, (at, sum), doubles);
-            }
-            Op::Mul => {
-                let doubles = read(slots, Product.arity());
-                self.short_doubles(merging, slots, (at, Product), doubles);
-            }
-            Op::Div => {
-                let doubles = read(slots, Quotient.arity());
-                self.short_doubles(merging, slots, (at, Quotient), doubles);
-            }
-            _ => {
-                let doubles = read(slots, Root.arity());
-                self.short_doubles(merging, slots, (at, Root), doubles);
-            }
+        match format {
+            Format::F32 => self.usual_floats(merging, slots, (at, op, Single), read),
+            _ => self.usual_floats(merging, slots, (at, op, Double), read),
         }
     }
 
@@ -62,87 +43,174 @@ impl<M: Merging> Recorded<M> for MpfrShadow {
     fn compares_alike(
         &mut self,
         slots: &Slots<Value>,
-        at: (&mut Recurring, Predicate),
-        x: [f64; 2],
+        at: (&mut Recurring, Predicate, Format),
+        x: [u64; 2],
         cells: [u64; 2],
     ) -> bool {
-        if any_negated(cells) {
-            return false;
+        match at.2 {
+            Format::F32 => self.floats_compare_alike(slots, (at, Single), x, cells),
+            _ => self.floats_compare_alike(slots, (at, Double), x, cells),
         }
-        let shadows = [shadow_of_double(slots, cells[0], x[0]), shadow_of_double(slots, cells[1], x[1])];
-        MpfrShadow::compares_alike(self, at, x, shadows)
     }
 }
 
 impl MpfrShadow {
     #[inline(always)]
-    fn short_doubles<M: Merging, E: Elementary>(
+    fn usual_floats<M: Merging, F: Ieee>(
         &mut self,
         merging: M,
         slots: &mut Slots<Value>,
-        (at, row): (&mut Recurring, E),
-        doubles: Doubles,
+        (at, op, format): (&mut Recurring, Op, F),
+        read: impl FnOnce(&mut Slots<Value>, usize) -> Floats,
     ) {
-        let Doubles { x: [a, b], cells: [first, second], r, handle } = doubles;
-        // Arrays are made where they are passed on: one for all would be written down here.
-        if any_negated([first, second]) {
-            let doubles = Doubles { x: [a, b], cells: [first, second], r, handle };
-            return self.negated_doubles(slots, (at, row.op()), doubles);
+        match op {
+            _ if terms(op).is_some() => {
+                let floats = read(slots, 3);
+                self.fused_floats(merging, slots, (at, op, format), floats);
+            }
+            _ if !self.is_short() => {
+                let floats = read(slots, op.arity());
+                self.long_floats(merging, slots, (at, op, format), floats);
+            }
+            Op::Add | Op::Sub => {
+                let sum = Sum { subtract: op == Op::Sub };
+                let floats = read(slots, sum.arity());
+                self.short_floats(merging, slots, (at, sum, format), floats);
+            }
+            Op::Mul => {
+                let floats = read(slots, Product.arity());
+                self.short_floats(merging, slots, (at, Product, format), floats);
+            }
+            Op::Div => {
+                let floats = read(slots, Quotient.arity());
+                self.short_floats(merging, slots, (at, Quotient, format), floats);
+            }
+            _ => {
+                let floats = read(slots, Root.arity());
+                self.short_floats(merging, slots, (at, Root, format), floats);
+            }
         }
-        let (first, second) = (shadow_of_double(slots, first, a), shadow_of_double(slots, second, b));
+    }
+
+    #[inline(always)]
+    fn floats_compare_alike<F: Ieee>(
+        &mut self,
+        slots: &Slots<Value>,
+        (at, _): ((&mut Recurring, Predicate, Format), F),
+        x: [u64; 2],
+        cells: [u64; 2],
+    ) -> bool {
+        if any_negated::<F>(cells) {
+            return false;
+        }
+        let shadows = [shadow_of::<F>(slots, cells[0], x[0]), shadow_of::<F>(slots, cells[1], x[1])];
+        MpfrShadow::compares_alike(self, at, x.map(F::float), shadows)
+    }
+
+    #[inline(always)]
+    fn short_floats<M: Merging, E: Elementary, F: Ieee>(
+        &mut self,
+        merging: M,
+        slots: &mut Slots<Value>,
+        (at, row, format): (&mut Recurring, E, F),
+        floats: Floats,
+    ) {
+        let Floats { x: [a, b, one], cells: [first, second, none], r, handle } = floats;
+        // Arrays are made where they are passed on: one for all would be written down here.
+        if any_negated::<F>([first, second]) {
+            let floats = Floats { x: [a, b, one], cells: [first, second, none], r, handle };
+            return self.negated_floats(slots, (at, row.op(), format), floats);
+        }
+        let (first, second) = (shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b));
+        let (x, y, result) = (F::float(a), F::float(b), F::float(r));
         let mut made = Made::NOTHING;
-        match self.on_doubles(merging, (at, row), [a, b], r, [first, second], &mut made) {
+        match self.on_floats(merging, (at, row, format), [x, y], result, [first, second], &mut made) {
             Became::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
-                self.put(made, slots.vacated(handle, F64, r.to_bits().into()));
+                self.put((made, F::FORMAT), slots.vacated(handle, F::FORMAT, r.into()));
             }
-            Became::Exact => slots.assign(handle, F64, r.to_bits().into(), None),
+            Became::Exact => slots.assign(handle, F::FORMAT, r.into(), None),
             Became::Odd => {
-                let made = self.on_odd_doubles((at, row.op()), [a, b], r, [first, second]);
-                slots.assign(handle, F64, r.to_bits().into(), made);
+                let what = (at, row.op(), format);
+                let made = self.on_odd_floats(what, [x, y], result, [first, second]);
+                slots.assign(handle, F::FORMAT, r.into(), made);
             }
         }
     }
 
-    /// Finds the shadow of a recorded operation on doubles whose signs were turned over, which makes other shadows
-    /// first.
     #[inline(never)]
-    fn negated_doubles(&mut self, slots: &mut Slots<Value>, what: (&mut Recurring, Op), doubles: Doubles) {
-        let Doubles { x, cells, r, handle } = doubles;
-        let found: [_; 2] = std::array::from_fn(|n| slots.shadow(F64, cells[n], x[n].to_bits().into()));
-        let made = self.on_odd_doubles(what, x, r, found.each_ref().map(Option::as_deref));
-        slots.assign(handle, F64, r.to_bits().into(), made);
-    }
-
-    /// Finds the shadow of a recorded operation on doubles whose reals are long.
-    #[inline(always)]
-    fn long_doubles<M: Merging>(
+    fn fused_floats<M: Merging, F: Ieee>(
         &mut self,
         merging: M,
         slots: &mut Slots<Value>,
-        what: (&mut Recurring, Op),
-        doubles: Doubles,
+        (at, op, format): (&mut Recurring, Op, F),
+        floats: Floats,
     ) {
-        let Doubles { x, cells, r, handle } = doubles;
-        if any_negated(cells) {
-            return self.negated_doubles(slots, what, doubles);
+        let Floats { x, cells, r, handle } = floats;
+        let [a, b, c] = cells;
+        if !any_negated::<F>([a | b, c]) {
+            let mut made = Made::NOTHING;
+            let shadows = [0, 1, 2].map(|n| shadow_of::<F>(slots, cells[n], x[n]));
+            let (x, result) = (x.map(F::float), F::float(r));
+            if self.on_fused(merging, (&mut *at, op, format), x, result, shadows, &mut made) == Became::Shadow
+            {
+                return self.put((made, F::FORMAT), slots.vacated(handle, F::FORMAT, r.into()));
+            }
+        }
+        let found: [_; 3] = std::array::from_fn(|n| slots.shadow(F::FORMAT, cells[n], x[n].into()));
+        let (shadows, x) = (found.each_ref().map(Option::as_deref), x.map(u128::from));
+        let (site, format) = (at.site(), F::FORMAT);
+        let lane = Lane { site, op, from: format, to: format, x: &x, r: r.into(), shadows: &shadows };
+        let made = self.execute(&lane);
+        slots.assign(handle, format, r.into(), made);
+    }
+
+    /// Finds the shadow of a recorded operation on floats whose signs were turned over, which makes other shadows
+    /// first.
+    #[inline(never)]
+    fn negated_floats<F: Ieee>(
+        &mut self,
+        slots: &mut Slots<Value>,
+        what: (&mut Recurring, Op, F),
+        floats: Floats,
+    ) {
+        let Floats { x, cells, r, handle } = floats;
+        let found: [_; 2] = std::array::from_fn(|n| slots.shadow(F::FORMAT, cells[n], x[n].into()));
+        let (shadows, x) = (found.each_ref().map(Option::as_deref), [x[0], x[1]].map(F::float));
+        let made = self.on_odd_floats(what, x, F::float(r), shadows);
+        slots.assign(handle, F::FORMAT, r.into(), made);
+    }
+
+    /// Finds the shadow of a recorded operation on floats whose reals are long.
+    #[inline(always)]
+    fn long_floats<M: Merging, F: Ieee>(
+        &mut self,
+        merging: M,
+        slots: &mut Slots<Value>,
+        what: (&mut Recurring, Op, F),
+        floats: Floats,
+    ) {
+        let Floats { x: [a, b, _], cells: [first, second, _], r, handle } = floats;
+        if any_negated::<F>([first, second]) {
+            return self.negated_floats(slots, what, floats);
         }
         let left = slots.take(handle);
-        let shadows = [shadow_of_double(slots, cells[0], x[0]), shadow_of_double(slots, cells[1], x[1])];
-        let made = self.on_doubles_at_length(merging, what, x, r, shadows, left);
-        slots.assign(handle, F64, r.to_bits().into(), made);
+        let shadows = [shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b)];
+        let x = [a, b].map(F::float);
+        let made = self.on_floats_at_length(merging, what, x, F::float(r), shadows, left);
+        slots.assign(handle, F::FORMAT, r.into(), made);
     }
 }
 
-/// The shadow of a double whose sign was not turned over.
+/// The shadow of a float whose sign was not turned over.
 #[inline(always)]
-fn shadow_of_double(slots: &Slots<Value>, handle: u64, x: f64) -> Option<&Value> {
-    if handle == NO_HANDLE { None } else { slots.get(handle, F64, x.to_bits().into()) }
+fn shadow_of<F: Ieee>(slots: &Slots<Value>, handle: u64, x: u64) -> Option<&Value> {
+    if handle == NO_HANDLE { None } else { slots.get(handle, F::FORMAT, x.into()) }
 }
 
 /// Tells whether an operand is minus the float that its handle stands for.
 #[inline(always)]
-fn any_negated(cells: [u64; 2]) -> bool {
-    (cells[0] | cells[1]) >> 63 != 0
+fn any_negated<F: Ieee>(cells: [u64; 2]) -> bool {
+    (cells[0] | cells[1]) >> (F::FORMAT.width() - 1) != 0
 }

@@ -88,7 +88,7 @@ pub(crate) trait Carrier: Send + Sync {
     fn forget_others(&self, thread: usize);
 
     /// Frees what is not among `marked`; finding that took as long as handing out `cost` handles.
-    fn sweep(&self, marked: Vec<u64>, cost: u64);
+    fn sweep(&self, marked: Vec<u32>, cost: u64);
 
     /// Keeps all other threads from the shadow, across a `fork`, until dropped on both sides. What was recorded is
     /// replayed before: the child does not have the threads that go on with it.
@@ -173,7 +173,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         self.0.lock().records.iter_mut().for_each(|records| records.forget_others(thread));
     }
 
-    fn sweep(&self, marked: Vec<u64>, cost: u64) {
+    fn sweep(&self, marked: Vec<u32>, cost: u64) {
         S::Reach::sweep(&self.0, marked, cost);
     }
 
@@ -225,7 +225,7 @@ pub(crate) trait Reach<S: Shadow> {
     }
 
     /// See [`Carrier::sweep`].
-    fn sweep(_carried: &Shared<S>, _marked: Vec<u64>, _cost: u64) {}
+    fn sweep(_carried: &Shared<S>, _marked: Vec<u32>, _cost: u64) {}
 }
 
 impl<S: Shadow> Reach<S> for reach::Nowhere {}
@@ -257,9 +257,9 @@ impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
         words.wants_sweep()
     }
 
-    fn sweep(carried: &Shared<S>, marked: Vec<u64>, cost: u64) {
+    fn sweep(carried: &Shared<S>, marked: Vec<u32>, cost: u64) {
         let slots = &mut carried.lock().words;
-        slots.sweep(marked);
+        slots.sweep(marked.into_iter().map(u64::from));
         slots.sweeps_cost(cost);
     }
 }

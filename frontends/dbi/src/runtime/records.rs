@@ -6,7 +6,7 @@ use super::merging::Vectors;
 use crate::x86::mirror::record::{self, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::recorded::{Doubles, Recorded};
+use shadowgrind_core::recorded::{Floats, Recorded};
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Cell, NO_HANDLE, Slots};
@@ -24,18 +24,18 @@ pub(super) struct Known<R> {
     handles: [u8; MAX_OPERANDS],
     result: u8,
     words: Words,
-    /// One of the usual operations on doubles.
+    /// One of the usual operations.
     usual: Option<Op>,
     site: Site,
     /// The shadow's memory of it.
     at: R,
 }
 
-/// Places of doubles and their handles, in words.
+/// Places of floats and their handles, in words.
 #[derive(Clone, Copy, Debug)]
 struct Words {
-    operands: [u8; 2],
-    handles: [u8; 2],
+    operands: [u8; MAX_OPERANDS],
+    handles: [u8; MAX_OPERANDS],
     result: u8,
 }
 
@@ -59,7 +59,7 @@ impl<R> Known<R> {
             _ => None,
         };
         let (at, result) = (S::recurring(site), recorded.result() as u8);
-        let words = |[a, b, _]: [u8; MAX_OPERANDS]| [a / 8, b / 8];
+        let words = |offsets: [u8; MAX_OPERANDS]| offsets.map(|offset| offset / 8);
         let words = Words { operands: words(operands), handles: words(handles), result: result / 8 };
         Known { recorded, operands, handles, result, words, usual, site, at }
     }
@@ -120,18 +120,41 @@ fn number<const N: usize>(words: &[u64; N], at: usize, bytes: usize) -> u64 {
     if bytes == 8 { word } else { word >> (8 * (at % 8)) & HALF }
 }
 
+/// The float of `format` at `at`.
+#[inline(always)]
+fn float<const N: usize>(words: &[u64; N], at: usize, format: Format) -> u128 {
+    match format {
+        Format::F80 => u128::from(words[(at / 8 + 1) % N] & 0xffff) << 64 | u128::from(words[at / 8 % N]),
+        _ => number(words, at, format.bytes()).into(),
+    }
+}
+
+/// Bytes of a handle beside a float of `format`.
+#[inline(always)]
+fn cell_bytes(format: Format) -> usize {
+    format.bytes().min(8)
+}
+
 impl Words {
-    /// Reads the doubles of a lane, of one operand or two; they get the result's `handle`.
+    /// Reads the doubles of a lane, of so many operands; they get the result's `handle`.
     #[inline(always)]
-    fn doubles(&self, record: &Record, (lane, arity): (usize, usize), handle: u64) -> Doubles {
+    fn doubles(&self, record: &Record, (lane, arity): (usize, usize), handle: u64) -> Floats {
         let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
-        let float = |at: u8| f64::from_bits(word(at));
         let Words { operands, handles, result } = *self;
-        // Where there is no second operand, one stands in for it.
-        let two = arity == 2;
-        let x = [float(operands[0]), if two { float(operands[1]) } else { 1.0 }];
-        let cells = [word(handles[0]), if two { word(handles[1]) } else { NO_HANDLE }];
-        Doubles { x, cells, r: float(result), handle }
+        // Where there is no such operand, one stands in for it.
+        let x = [0, 1, 2].map(|n| if n < arity { word(operands[n]) } else { 1.0_f64.to_bits() });
+        let cells = [0, 1, 2].map(|n| if n < arity { word(handles[n]) } else { NO_HANDLE });
+        Floats { x, cells, r: word(result), handle }
+    }
+
+    /// As [`Words::doubles`] does, floats of four bytes.
+    #[inline(always)]
+    fn singles(&self, record: &Record, (lane, arity): (usize, usize), handle: u64) -> Floats {
+        let half = |at: u8| number(record, 8 * usize::from(at) + 4 * lane, 4);
+        let Words { operands, handles, result } = *self;
+        let x = [0, 1, 2].map(|n| if n < arity { half(operands[n]) } else { 1.0_f32.to_bits().into() });
+        let cells = [0, 1, 2].map(|n| if n < arity { half(handles[n]) } else { NO_HANDLE });
+        Floats { x, cells, r: half(result), handle }
     }
 }
 
@@ -168,7 +191,10 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             self.shadow.expect_sums(known.recorded.sums);
             for lane in 0..usize::from(known.recorded.lanes) {
                 match known.usual {
-                    Some(op) => self.doubles(record, handles, known, lane, op),
+                    Some(op) if known.recorded.to == Format::F64 => {
+                        self.doubles(record, handles, known, lane, op);
+                    }
+                    Some(op) => self.singles(record, handles, known, lane, op),
                     None => self.lane(record, handles, known, lane),
                 }
             }
@@ -176,7 +202,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         records.end
     }
 
-    /// One of the usual operations: as [`Replay::lane`] does it, but nothing is asked that is known.
+    /// One of the usual operations on doubles: as [`Replay::lane`] does it, but nothing is asked that is known.
     #[inline(always)]
     fn doubles(
         &mut self,
@@ -188,7 +214,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
     ) {
         let Replay { vectors, shadow, slots } = self;
         let Known { words, recorded, at, .. } = known;
-        shadow.doubles(*vectors, slots, (at, op), |slots, arity| {
+        shadow.usual(*vectors, slots, (at, op, Format::F64), |slots, arity| {
             let place = match recorded.lanes {
                 1 => &mut record[FRESH as usize / 8],
                 _ => &mut handles[lane % (LANES as usize / 8)],
@@ -198,16 +224,40 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         });
     }
 
-    /// A comparison of doubles, most of which need no more than this.
+    /// The same on floats of four bytes.
+    #[inline(always)]
+    fn singles(
+        &mut self,
+        record: &mut Record,
+        handles: &mut Handles,
+        known: &mut Known<S::Recurring>,
+        lane: usize,
+        op: Op,
+    ) {
+        let Replay { vectors, shadow, slots } = self;
+        let Known { words, recorded, at, .. } = known;
+        shadow.usual(*vectors, slots, (at, op, Format::F32), |slots, arity| {
+            let handle = match recorded.lanes {
+                1 => used(slots, record, FRESH as usize, 4),
+                _ => used(slots, handles, LANES as usize + 4 * lane, 4),
+            };
+            words.singles(record, (lane, arity), handle)
+        });
+    }
+
+    /// A comparison of doubles or of floats of four bytes, most of which need no more than this.
     #[inline(always)]
     fn compares_alike(&mut self, record: &Record, known: &mut Known<S::Recurring>, lane: usize) -> bool {
         let What::Compare(predicate) = known.recorded.what else { return false };
-        if known.recorded.from != Format::F64 {
-            return false;
-        }
+        let format = known.recorded.from;
+        let Floats { x, cells, .. } = match format {
+            Format::F64 => known.words.doubles(record, (lane, 2), NO_HANDLE),
+            Format::F32 => known.words.singles(record, (lane, 2), NO_HANDLE),
+            Format::F16 | Format::F80 => return false,
+        };
         let Replay { shadow, slots, .. } = self;
-        let Doubles { x, cells, .. } = known.words.doubles(record, (lane, 2), NO_HANDLE);
-        shadow.compares_alike(slots, (&mut known.at, predicate), x, cells)
+        let ([a, b, _], [first, second, _]) = (x, cells);
+        shadow.compares_alike(slots, (&mut known.at, predicate, format), [a, b], [first, second])
     }
 
     #[inline(never)]
@@ -227,10 +277,12 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         let (mut x, mut found) = ([0_u128; MAX_OPERANDS], [const { None }; MAX_OPERANDS]);
         let Replay { shadow, slots, .. } = self;
         for n in 0..count {
-            x[n] = number(record, usize::from(known.operands[n]) + lane * width, width).into();
-            let cell = number(record, usize::from(known.handles[n]) + lane * width, width);
-            found[n] = slots.shadow(recorded.from, cell, x[n]);
-            if found[n].is_none() && slots.stands_for_any(Cell::of(recorded.from, cell).handle) {
+            x[n] = float(record, usize::from(known.operands[n]) + lane * width, recorded.from);
+            let format = recorded.format(n);
+            let kept = if format == recorded.from { x[n] } else { recorded.from.convert(x[n], format) };
+            let cell = number(record, usize::from(known.handles[n]) + lane * width, cell_bytes(format));
+            found[n] = slots.shadow(format, cell, kept);
+            if found[n].is_none() && slots.stands_for_any(Cell::of(format, cell).handle) {
                 shadow.mismatch(site);
             }
         }
@@ -242,7 +294,11 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             What::Widen | What::Op(_) => {}
         }
         let width = recorded.to.bytes();
-        let r = number(record, usize::from(known.result) + lane * width, width).into();
+        let r = match recorded.what {
+            // Exact, and not written down.
+            What::Widen if recorded.to == Format::F80 => recorded.from.convert(x[0], Format::F80),
+            _ => float(record, usize::from(known.result) + lane * width, recorded.to),
+        };
         let made = if let What::Op(op) = recorded.what {
             let (from, to) = (recorded.from, recorded.to);
             let (x, shadows) = (&x[..count], &shadows[..count]);
@@ -252,7 +308,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         };
         // A handle is used up even by an exact result: beside another float it would stand for that.
         let handle = if recorded.lanes == 1 {
-            used(slots, record, FRESH as usize, width)
+            used(slots, record, FRESH as usize, cell_bytes(recorded.to))
         } else {
             let first = if recorded.to == Format::F32 { LANES as usize } else { 0 };
             used(slots, handles, first + lane * width, width)
@@ -264,12 +320,12 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
 /// Handles of a record's operands.
 fn operands<R>(record: &Record, known: &Known<R>) -> impl Iterator<Item = u64> {
     let Known { recorded, handles, .. } = known;
-    let width = recorded.from.bytes();
-    let lanes = move |&start: &u8| {
-        (0..usize::from(recorded.lanes)).map(move |lane| usize::from(start) + lane * width)
+    let lanes = move |(n, &start): (usize, &u8)| {
+        let (format, width) = (recorded.format(n), recorded.from.bytes());
+        let places = (0..usize::from(recorded.lanes)).map(move |lane| usize::from(start) + lane * width);
+        places.map(move |at| Cell::of(format, number(record, at, cell_bytes(format))).handle)
     };
-    let places = handles[..usize::from(recorded.operands)].iter().flat_map(lanes);
-    places.map(move |at| Cell::of(recorded.from, number(record, at, width)).handle)
+    handles[..usize::from(recorded.operands)].iter().enumerate().flat_map(lanes)
 }
 
 /// Tells whether a result of the record at `at` gets this handle.
@@ -283,7 +339,7 @@ pub(super) unsafe fn gives<R>(at: u64, known: &[Known<R>], handle: u64) -> bool 
     let width = recorded.to.bytes();
     let mut lanes = 0..usize::from(recorded.lanes);
     match lanes.len() {
-        1 => number(record, FRESH as usize, width) == handle,
+        1 => number(record, FRESH as usize, cell_bytes(recorded.to)) == handle,
         _ => lanes.any(|lane| {
             number(handles, (recorded.fresh() - FRESH_64) as usize + lane * width, width) == handle
         }),

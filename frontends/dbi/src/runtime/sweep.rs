@@ -46,24 +46,24 @@ pub(super) fn sweep(thread: &mut Thread) {
 }
 
 /// Adds all words of the states that signal handlers of a thread have interrupted.
-fn interrupted(shadowed: &Shadowed, marked: &mut Vec<u64>) {
+fn interrupted(shadowed: &Shadowed, marked: &mut Vec<u32>) {
     shadowed.interrupted.iter().for_each(|(_, saved)| words(&saved.shadows[..], marked));
 }
 
 /// Adds all words that are set.
-fn words(bytes: &[u8], marked: &mut Vec<u64>) {
+fn words(bytes: &[u8], marked: &mut Vec<u32>) {
     for &line in bytes.as_chunks::<32>().0 {
         if line == [0; 32] {
             continue;
         }
         let words = line.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word) & HANDLE);
-        marked.extend(words.filter(|&word| word != 0).map(u64::from));
+        marked.extend(words.filter(|&word| word != 0));
     }
 }
 
 /// Adds all words that are set in the mirror of a guest range, as far as it was ever touched. How many pages that is. There is
 /// a byte for each of the pages that are asked about at once.
-fn memory(start: u64, end: u64, resident: &mut [u8], marked: &mut Vec<u64>) -> u64 {
+fn memory(start: u64, end: u64, resident: &mut [u8], marked: &mut Vec<u32>) -> u64 {
     let mut touched = 0;
     let mut page = [0; PAGE as usize];
     for at in (start..end).step_by(STEP as usize) {

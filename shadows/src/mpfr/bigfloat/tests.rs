@@ -1,7 +1,10 @@
 //! The arithmetic against MPFR's: the same results to the last bit.
 
+use std::cmp::Ordering;
+
 use rug::Float;
-use rug::ops::NegAssign;
+use rug::float::Round;
+use rug::ops::{CompleteRound, NegAssign};
 use shadowgrind_core::format::Format;
 
 use super::super::{convert, measure};
@@ -88,6 +91,33 @@ fn differences_of_neighbours_are_those_of_mpfr() {
         let (x, y) = (Short::from_float(&a), Short::from_float(&b));
         let expected = Float::with_val(BITS, &a - &b);
         assert_same(Short::add(&x, &y, true, BITS), &expected, "a difference");
+    }
+}
+
+/// Products with a number added that may cancel them, or leave little of them.
+#[test]
+fn fused_operations_are_those_of_mpfr() {
+    let mut numbers = Numbers(13);
+    for round in 0..200_000 {
+        let precision = if round % 2 == 0 { BITS } else { 64 + numbers.below(193) as u32 };
+        let (a, b) = (numbers.real(precision), numbers.real(precision));
+        let mut c = numbers.real(precision) << (numbers.below(1400) as i32 - 700);
+        let product = Float::with_val(2 * BITS, &a * &b);
+        if let (0, Some(exponent)) = (round % 3, product.get_exp()) {
+            let beside =
+                Float::with_val(64, numbers.below(3) as i32 - 1) << (exponent - numbers.below(300) as i32);
+            c = Float::with_val(precision, beside - &product);
+        }
+        let minus = [numbers.below(2) == 1, numbers.below(2) == 1];
+        let signed = |x: &Float, minus| if minus { -x.clone() } else { x.clone() };
+        let (x, z) = (signed(&a, minus[0]), signed(&c, minus[1]));
+        let sum = x.mul_add_ref(&b, &z);
+        let (expected, order) = sum.complete_round(precision, Round::Nearest);
+        let [a, b, c] = [a, b, c].map(|x| Short::from_float(&x));
+        let (fused, is_exact) = Short::fused([&a, &b, &c], minus, precision);
+        let what = format!("{a:?} * {b:?} + {c:?}, {minus:?} to {precision} bits");
+        assert_same(fused, &expected, &what);
+        assert_eq!(is_exact, order == Ordering::Equal, "{what}");
     }
 }
 

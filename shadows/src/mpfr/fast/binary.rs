@@ -2,17 +2,18 @@
 
 use shadowgrind_core::shadow::Lane;
 
-use super::{Binary, F64, Found, LEAST_MAGIC, MAGIC_SPAN, field};
+use super::{Binary, Found, MAGIC_SPAN, field};
 use crate::diagnosis::blame::{Amplifications, Merging, Roundings};
 use crate::diagnosis::linear::{exponent, log2};
 use crate::diagnosis::operations::Id;
 use crate::diagnosis::unit::Unit;
+use crate::ieee::Ieee;
 use crate::mpfr::bigfloat::Short;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;
 
-impl<E: Elementary> Binary<'_, E> {
+impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// The real result by arithmetic of our own.
     #[inline(always)]
     pub(super) fn short_found(&self, precision: u32) -> Option<(Short, Found)> {
@@ -38,7 +39,7 @@ impl<E: Elementary> Binary<'_, E> {
         }
         let [first, second] = self.shadows;
         let (value, is_so) = self.row.short((a, first.is_none()), (b, second.is_none()), precision);
-        if is_so { Some((value, Found::of(&value)?)) } else { None }
+        if is_so { Some((value, Found::of(&value, F::FORMAT)?)) } else { None }
     }
 
     /// The exponents of the operands.
@@ -56,8 +57,9 @@ impl<E: Elementary> Binary<'_, E> {
     /// [`MpfrShadow::unrounds`](super::MpfrShadow::unrounds).
     #[inline(always)]
     pub(super) fn may_round(&self) -> bool {
+        let least = const { 1023 + F::FORMAT.precision() as u64 - 1 - MAGIC_SPAN };
         let rounds = |index: usize| {
-            self.shadows[index].is_none() & (field(self.x[index]).wrapping_sub(LEAST_MAGIC) <= MAGIC_SPAN)
+            self.shadows[index].is_none() & (field(self.x[index]).wrapping_sub(least) <= MAGIC_SPAN)
         };
         self.row.is_sum() & (rounds(0) | rounds(1))
     }
@@ -70,10 +72,10 @@ impl<E: Elementary> Binary<'_, E> {
     /// As any operation is described.
     #[inline(always)]
     pub(super) fn with_lane<T>(&self, then: impl FnOnce(&Lane<'_, Real>) -> T) -> T {
-        let x = self.x.map(|x| x.to_bits().into());
-        let (op, r) = (self.row.op(), self.r.to_bits().into());
+        let x = self.x.map(|x| F::bits(x).into());
+        let (op, r) = (self.row.op(), F::bits(self.r).into());
         let (x, shadows) = (&x[..self.row.arity()], &self.shadows[..self.row.arity()]);
-        then(&Lane { site: self.site, op, from: F64, to: F64, x, r, shadows })
+        then(&Lane { site: self.site, op, from: F::FORMAT, to: F::FORMAT, x, r, shadows })
     }
 
     /// Tells whether the units of both operands are shares of them.
@@ -85,7 +87,7 @@ impl<E: Elementary> Binary<'_, E> {
     /// Amounts of the operands in the result's unit, and the amount of its own rounding.
     #[inline(always)]
     pub(super) fn weighed(&self) -> Weighed {
-        let factors = self.row.factors(self.x[0], self.x[1], self.r);
+        let factors = self.row.factors::<F>(self.x[0], self.x[1], self.r);
         let own = (self.own / Unit::share_of(self.r).size) as f32;
         let [first, second] = [0, 1].map(|n| self.reals[n].roundings.brought(factors[n]).to_bits());
         // Which of them is the largest cannot be foreseen: these are choices of words, not branches.

@@ -2,11 +2,12 @@
 
 use shadowgrind_core::ops::Op;
 
-use super::{Binary, F64, Found};
+use super::{Binary, Found};
+use crate::ieee::Ieee;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::error_bound::{self, ErrorBound};
 
-impl<E: Elementary> Binary<'_, E> {
+impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// The [kinds](Certainty::kind) of what is known of the operands.
     #[inline(always)]
     pub(super) fn kinds(&self) -> u32 {
@@ -19,14 +20,14 @@ impl<E: Elementary> Binary<'_, E> {
         let own = found.exponent as f32 - precision as f32;
         let error = error_bound::error_bits(floats);
         if self.kinds() != 0 {
-            return ErrorBound::bounded(self.brought(found, own), own, floats, F64, alone);
+            return ErrorBound::bounded(self.brought(found, own), own, floats, F::FORMAT, alone);
         }
         match self.last_bit() {
             Some(last) if found.exponent.saturating_sub(last) <= precision as i32 => {
                 ErrorBound::Exact { last }
             }
-            _ if !alone && error_bound::is_ample(error, F64, precision) => ErrorBound::told(own, error),
-            _ => ErrorBound::bounded(own, own, floats, F64, alone),
+            _ if !alone && error_bound::is_ample(error, F::FORMAT, precision) => ErrorBound::told(own, error),
+            _ => ErrorBound::bounded(own, own, floats, F::FORMAT, alone),
         }
     }
 
@@ -35,10 +36,18 @@ impl<E: Elementary> Binary<'_, E> {
     fn brought(&self, found: &Found, own: f32) -> f32 {
         let exponent = found.exponent as f32;
         let relative = !self.row.is_sum();
-        let [first, second] =
-            self.exponents().map(|before| if relative { exponent - before as f32 } else { 0.0 });
-        let (a, b) = (self.reals[0].noise(), self.reals[1].noise());
-        error_bound::sum(error_bound::sum(own, a + first), b + second)
+        let exponents = self.exponents();
+        let [a, b] = [0, 1].map(|n| {
+            let noise = self.reals[n].noise();
+            if relative { noise - exponents[n] as f32 + exponent } else { noise }
+        });
+        error_bound::sum(error_bound::sum(own, a), b)
+    }
+
+    /// Tells whether nothing of the result was rounded off, as far as that is seen at once.
+    #[inline(always)]
+    pub(super) fn is_all(&self, found: &Found, precision: u32) -> bool {
+        self.last_bit().is_some_and(|last| found.exponent.saturating_sub(last) <= precision as i32)
     }
 
     /// A bit not above the last of the exact result, if operands are exact and it has one.

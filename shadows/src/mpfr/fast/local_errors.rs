@@ -2,7 +2,7 @@
 
 use shadowgrind_core::arith::Host;
 
-use super::{Binary, F64, Found, Made, Value};
+use super::{Binary, Found, Made, Value};
 use crate::diagnosis::blame::Merging;
 use crate::diagnosis::influences::Influences;
 use crate::diagnosis::linear::Linear;
@@ -10,6 +10,7 @@ use crate::diagnosis::local_error::{LocalError, Outcome};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::Id;
 use crate::diagnosis::unit::Unit;
+use crate::ieee::Ieee;
 use crate::mpfr::MpfrShadow;
 use crate::mpfr::elementary::Elementary;
 use crate::mpfr::execute::ONE_ROUNDING;
@@ -18,10 +19,10 @@ use crate::mpfr::number::RealNumber;
 impl MpfrShadow {
     /// Finds the erroneous operations that the result depends on, this one perhaps.
     #[inline(always)]
-    pub(super) fn fast_influences<M: Merging, E: Elementary>(
+    pub(super) fn fast_influences<M: Merging, E: Elementary, F: Ieee>(
         &mut self,
         merging: M,
-        binary: Binary<'_, E>,
+        binary: Binary<'_, E, F>,
         value: &impl Value,
         (found, floats): (Found, u64),
         (id, [p, q]): (Id, [f32; 2]),
@@ -50,7 +51,7 @@ impl MpfrShadow {
 
     /// Those that the operands depend on.
     #[inline(never)]
-    fn inherited<E: Elementary>(&mut self, binary: Binary<'_, E>) -> Influences {
+    fn inherited<E: Elementary, F: Ieee>(&mut self, binary: Binary<'_, E, F>) -> Influences {
         let (linear, unit) = (binary.linear(), Unit::share_of(binary.r));
         let brought = |n: usize| {
             let factor = linear.factor(n, Unit::share_of(binary.x[n]), unit);
@@ -61,9 +62,9 @@ impl MpfrShadow {
 
     /// Of an operation that is erroneous, if it is a [suspect](Self::suspect), or may compensate for another.
     #[inline(never)]
-    fn fast_faulty<E: Elementary>(
+    fn fast_faulty<E: Elementary, F: Ieee>(
         &mut self,
-        binary: Binary<'_, E>,
+        binary: Binary<'_, E, F>,
         value: &RealNumber,
         found: Found,
         floats: u64,
@@ -96,21 +97,21 @@ impl MpfrShadow {
     /// threshold: numbers are moderate, so that [`Outcome::local_error`] asks for nothing else. `rounded` is the real result
     /// as a float.
     #[inline(never)]
-    fn suspect<E: Elementary>(&self, binary: Binary<'_, E>, rounded: u64) -> Option<u64> {
+    fn suspect<E: Elementary, F: Ieee>(&self, binary: Binary<'_, E, F>, rounded: u64) -> Option<u64> {
         let nearest = |n: usize| match binary.shadows[n] {
-            Some(shadow) => f64::from_bits(shadow.rounded(F64) as u64),
+            Some(shadow) => F::float(shadow.rounded(F::FORMAT) as u64),
             None => binary.x[n],
         };
         let x = [nearest(0), nearest(1)];
-        let in_floats = || binary.row.op().primal(&Host::new(F64), &x[..binary.row.arity()]);
-        let local = if x == binary.x { Some(binary.r) } else { in_floats() }?.to_bits();
-        let is_off =
-            (local ^ rounded) >> 63 != 0 || local.abs_diff(rounded) > self.diagnosis.threshold.floats;
+        let in_floats = || binary.row.op().primal(&Host::new(F::FORMAT), &x[..binary.row.arity()]);
+        let local = F::bits(if x == binary.x { Some(binary.r) } else { in_floats() }?);
+        let is_off = (local ^ rounded) >> (F::FORMAT.width() - 1) != 0
+            || local.abs_diff(rounded) > self.diagnosis.threshold.floats;
         is_off.then_some(local)
     }
 }
 
-impl<E: Elementary> Binary<'_, E> {
+impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     #[inline(always)]
     fn is_influenced(&self) -> bool {
         self.reals[0].is_influenced() | self.reals[1].is_influenced()

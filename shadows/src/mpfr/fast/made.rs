@@ -1,6 +1,7 @@
 //! Results of the commonest operations.
 
-use super::F64;
+use shadowgrind_core::format::Format;
+
 use crate::diagnosis::blame::{Amplifications, Roundings};
 use crate::diagnosis::history::Serial;
 use crate::diagnosis::influences::{Few, Influences};
@@ -10,7 +11,7 @@ use crate::mpfr::error_bound::ErrorBound;
 use crate::mpfr::number::RealNumber;
 use crate::mpfr::real::Real;
 
-/// Result of an operation on doubles, part by part: a shadow as a whole would be written down to be read again at once,
+/// Result of an operation on floats, part by part: a shadow as a whole would be written down to be read again at once,
 /// in other portions, for which processors wait. For the same reason nothing here has to be dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
@@ -36,24 +37,30 @@ impl Made {
 }
 
 impl MpfrShadow {
-    /// Puts the shadow that was [found](MpfrShadow::on_doubles) last at `place`, where none is.
+    /// Puts the shadow that was [found](MpfrShadow::on_floats) last, of a float of `format`, at `place`, where none is.
     #[inline(always)]
-    pub fn put(&mut self, made: Made, place: &mut Option<Real>) {
-        self.put_with(made, RealNumber::Short(made.value), place);
+    pub fn put(&mut self, (made, format): (Made, Format), place: &mut Option<Real>) {
+        self.put_with((made, format), RealNumber::Short(made.value), place);
     }
 
     #[inline(always)]
-    pub(super) fn put_with(&mut self, made: Made, value: RealNumber, place: &mut Option<Real>) {
+    pub(super) fn put_with(
+        &mut self,
+        (made, format): (Made, Format),
+        value: RealNumber,
+        place: &mut Option<Real>,
+    ) {
         let Made { error_bound, serial, roundings, amplifications, few, .. } = made;
         let few = Influences::few(few);
-        let real = place.insert(Real::with(value, F64, error_bound, serial, roundings, amplifications, few));
+        let real =
+            place.insert(Real::with(value, format, error_bound, serial, roundings, amplifications, few));
         if let Some(influences) = self.influences_apart.take() {
             real.influences = influences;
         }
     }
 }
 
-/// Outcome of an operation on doubles.
+/// Outcome of an operation on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
     /// It is out of the ordinary: nothing was done.

@@ -8,9 +8,10 @@ use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
 
 use crate::diagnosis::number::Attributed;
+use crate::ieee::{Double, Ieee, Single};
 use crate::mpfr::{MpfrShadow, Settings, Value};
 
-/// A double with its shadow by the fast path and by its reference path.
+/// A float with its shadow by the fast path and by its reference path.
 #[derive(Clone)]
 struct Pair {
     x: f64,
@@ -26,24 +27,33 @@ impl Paths {
         Paths([true, false].map(|fast| MpfrShadow::new(settings(fast))))
     }
 
-    fn op(&mut self, op: Op, operands: &[Pair]) -> Pair {
+    fn op<F: Ieee>(&mut self, op: Op, operands: &[Pair]) -> Pair {
         let x: Vec<f64> = operands.iter().map(|pair| pair.x).collect();
         let r = match op {
-            Op::Add => x[0] + x[1],
-            Op::Sub => x[0] - x[1],
-            Op::Mul => x[0] * x[1],
-            Op::Div => x[0] / x[1],
-            _ => x[0].sqrt(),
+            Op::Add => F::add(x[0], x[1]),
+            Op::Sub => F::sub(x[0], x[1]),
+            Op::Mul => F::mul(x[0], x[1]),
+            Op::Div => F::div(x[0], x[1]),
+            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => {
+                let [a, c] = signs_of_terms(op).map(|minus| if minus { -1.0 } else { 1.0 });
+                F::fma(a * x[0], x[1], c * x[2])
+            }
+            _ => F::sqrt(x[0]),
         };
-        let bits: Vec<u128> = x.iter().map(|x| x.to_bits().into()).collect();
+        let bits: Vec<u128> = x.iter().map(|&x| F::bits(x).into()).collect();
         let site = Site::from_bits(operands.len() as u32 + 2 * op as u32);
         let shadows = [0, 1].map(|path| {
             let shadows: Vec<_> = operands.iter().map(|pair| pair.shadows[path].as_ref()).collect();
-            let (from, to, r) = (Format::F64, Format::F64, r.to_bits().into());
+            let (from, to, r) = (F::FORMAT, F::FORMAT, F::bits(r).into());
             self.0[path].op(&Lane { site, op, from, to, x: &bits, r, shadows: &shadows })
         });
         Pair { x: r, shadows }
     }
+}
+
+/// Tells which terms of a fused operation are turned over.
+fn signs_of_terms(op: Op) -> [bool; 2] {
+    [matches!(op, Op::Fnmadd | Op::Fnmsub), matches!(op, Op::Fmsub | Op::Fnmsub)]
 }
 
 /// All that is known of a shadow, but for its number, which paths have by different arithmetic.
@@ -57,39 +67,35 @@ fn known(shadow: &Value) -> impl Debug + PartialEq + use<> {
     (nearest, shadow.error_bound, shadow.serial, roundings, amplifications, parts, unit)
 }
 
-/// Chains of operations whose errors grow, cancel and vanish, on floats of all sizes.
-#[test]
-fn any_chain_is_that_of_the_reference_path() {
+/// Chains of operations whose errors grow, cancel and vanish, on floats of all sizes: near one, of many sizes, and near the ends of
+/// the range. Counts those with a shadow, with an erroneous operation, and with parts that are no shares.
+fn chains<F: Ieee>(operations: &[Op], reaches: [u64; 3], rounds: usize) -> [u32; 3] {
     let mut state = 7_u64;
     let mut below = |n: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) % n
     };
-    let (mut shadowed, mut at_fault, mut odd) = (0, 0, 0);
-    for (round, precision) in [256, 128, 300, 64].into_iter().cycle().take(400).enumerate() {
+    let mut counts = [0; 3];
+    for (round, precision) in [256, 128, 300, 64].into_iter().cycle().take(rounds).enumerate() {
         let mut paths = Paths::new(precision);
-        // All near one; of all sizes; near the ends of the range.
-        let reach = [1, 120, 1000][round % 3];
+        let reach = reaches[round % 3];
         let fresh = |below: &mut dyn FnMut(u64) -> u64| {
             let exponent = below(2 * reach) as i32 - reach as i32;
-            let x = (1.0 + below(1 << 20) as f64 / 1e6) * 2f64.powi(exponent);
+            let x = F::mul(1.0 + below(1 << 20) as f64 / 1048576.0, 2f64.powi(exponent));
             Pair { x: if below(2) == 0 { x } else { -x }, shadows: [None, None] }
         };
         let mut pool: Vec<Pair> = (0..12).map(|_| fresh(&mut below)).collect();
         for _ in 0..3000 {
-            let [a, b, place] = [0, 1, 2].map(|_| below(12) as usize);
-            let op = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Sub][below(6) as usize];
-            let made = if op == Op::Sqrt {
-                paths.op(op, &[pool[a].clone()])
-            } else {
-                paths.op(op, &[pool[a].clone(), pool[b].clone()])
-            };
+            let [a, b, c, place] = [0, 1, 2, 3].map(|_| below(12) as usize);
+            let op = operations[below(operations.len() as u64) as usize];
+            let operands = [a, b, c].map(|n| pool[n].clone());
+            let made = paths.op::<F>(op, &operands[..op.arity()]);
             let [fast, slow] = made.shadows.each_ref().map(|shadow| shadow.as_ref().map(known));
             assert_eq!(fast, slow, "{op:?} of {} and {}: {}", pool[a].x, pool[b].x, made.x);
             if let Some(shadow) = &made.shadows[0] {
-                shadowed += 1;
-                at_fault += u32::from(shadow.is_influenced());
-                odd += u32::from(shadow.roundings.mark() != 0);
+                counts[0] += 1;
+                counts[1] += u32::from(shadow.is_influenced());
+                counts[2] += u32::from(shadow.roundings.mark() != 0);
             }
             pool[place] = if made.x.is_finite() { made } else { fresh(&mut below) };
             if below(9) == 0 {
@@ -97,5 +103,29 @@ fn any_chain_is_that_of_the_reference_path() {
             }
         }
     }
+    counts
+}
+
+const COMMON: [Op; 6] = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Sub];
+
+#[test]
+fn any_chain_of_doubles_is_that_of_the_reference_path() {
+    let [shadowed, at_fault, odd] = chains::<Double>(&COMMON, [1, 120, 1000], 400);
     assert!(shadowed > 500_000 && at_fault > 100_000 && odd > 5_000, "{shadowed} {at_fault} {odd}");
+}
+
+#[test]
+fn any_chain_of_singles_is_that_of_the_reference_path() {
+    let [shadowed, at_fault, odd] = chains::<Single>(&COMMON, [1, 16, 120], 400);
+    assert!(shadowed > 500_000 && at_fault > 100_000 && odd > 5_000, "{shadowed} {at_fault} {odd}");
+}
+
+#[test]
+fn any_chain_of_fused_operations_is_that_of_the_reference_path() {
+    let fused = [Op::Fmadd, Op::Fmsub, Op::Fnmadd, Op::Fnmsub, Op::Sub, Op::Div];
+    for [shadowed, at_fault, odd] in
+        [chains::<Double>(&fused, [1, 120, 500], 100), chains::<Single>(&fused, [1, 16, 60], 100)]
+    {
+        assert!(shadowed > 100_000 && at_fault > 10_000 && odd > 500, "{shadowed} {at_fault} {odd}");
+    }
 }

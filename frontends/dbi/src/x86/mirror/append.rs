@@ -176,6 +176,7 @@ impl Emitter {
             unreachable!("what is appended has numbers")
         };
         let recorded = Recorded {
+            narrow: None,
             pc: at.insn().pc(),
             what: What::Op(job.op),
             lanes: job.lanes,

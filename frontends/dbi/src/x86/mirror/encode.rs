@@ -112,6 +112,11 @@ pub(super) fn load(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
     memory(code, &[0x8b], reg, mem, bytes, 0);
 }
 
+/// An instruction of x87 on memory; `digit` is where others name a register.
+pub(super) fn x87(code: &mut Asm, opcode: u8, digit: u8, mem: Mem) {
+    memory(code, &[opcode], digit, mem, 4, 0);
+}
+
 /// `mov dword ptr [mem], value`.
 pub(super) fn store_imm32(code: &mut Asm, mem: Mem, value: u32) {
     memory(code, &[0xc7], 0, mem, 4, 4);

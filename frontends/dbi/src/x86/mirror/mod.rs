@@ -45,6 +45,7 @@ mod vectors;
 mod x87;
 mod x87_known;
 mod x87_parts;
+mod x87_record;
 mod x87_rounding;
 mod x87_values;
 

@@ -70,6 +70,9 @@ pub(crate) struct Recorded {
     pub(crate) absent: u8,
     /// The floats that are written down.
     pub(crate) reads: Reads,
+    /// The operand that is in memory in a narrower format than `from`, in which it is written down, and that format: there it has
+    /// its shadow.
+    pub(crate) narrow: Option<(u8, Format)>,
 }
 
 impl Recorded {
@@ -86,6 +89,11 @@ impl Recorded {
     /// Offset of the handles of operand `n`.
     pub(crate) fn handles(&self, n: u64) -> u64 {
         self.operand(u64::from(self.operands) + n)
+    }
+
+    /// Format that operand `n` has its shadow in.
+    pub(crate) fn format(&self, n: usize) -> Format {
+        self.narrow.filter(|&(narrow, _)| usize::from(narrow) == n).map_or(self.from, |(_, format)| format)
     }
 
     /// Offset of the result's lanes.
@@ -143,6 +151,7 @@ impl Emitter {
         let width = self.width(insn, plan);
         let lanes = width / plan.from.bytes() as u8;
         let recorded = Recorded {
+            narrow: None,
             pc: at.insn().pc(),
             what: plan.what,
             lanes,
@@ -246,7 +255,7 @@ impl Emitter {
     }
 
     /// On to the next record; leaves to have the buffer replayed when it is full.
-    fn advance(&mut self, at: At<'_>, pointer: Gpr) {
+    pub(super) fn advance(&mut self, at: At<'_>, pointer: Gpr) {
         let (scratch, rcx) = (self.frame.slot(Slot::Scratch), self.frame.slot(Slot::Rcx));
         encode::add(&mut self.out.hot, pointer, STRIDE as i32);
         self.out.hot.store(self.frame.field(Mailbox::OFFSET_RECORD), pointer);

@@ -19,9 +19,10 @@ use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
+use crate::x86::rows;
 use crate::x86::rules::{self, Constants, Conversion, InlineRule, Rest};
 use crate::x86::state;
-use crate::x86::table::X87;
+use crate::x86::table::{Row, X87};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{MemorySize, Register};
 use shadowgrind_core::format::Format;
@@ -39,10 +40,13 @@ impl Emitter {
         if row == X87::Status && has_memory(&at.insn().decoded) && !self.mode.is_off() {
             return self.out_of_line(at);
         }
-        if (records || policy.is_born && slow) && !self.mode.is_off() && !row.keeps_floats() {
+        if (records || policy.is_born) && slow && !self.mode.is_off() && !row.keeps_floats() {
             return self.out_of_line(at);
         }
-        if records || slow || appends || self.mode.is_off() {
+        if records && !slow && !self.mode.is_off() && !row.keeps_floats() {
+            return self.x87_recorded(at, row);
+        }
+        if slow || appends || self.mode.is_off() {
             return if row.keeps_floats() { self.integer(at) } else { self.x87_guarded(at) };
         }
         if row.keeps_floats() {
@@ -60,7 +64,7 @@ impl Emitter {
             self.x87_popped(at);
             self.close_operand();
         }
-        self.follow_top(at, row);
+        self.follow_top(at);
     }
 
     /// Without a shadow in any register of the stack, or in memory.
@@ -80,7 +84,7 @@ impl Emitter {
     }
 
     /// Annotates an instruction whose top is known and whose memory operand is open.
-    fn x87_beside(&mut self, at: At<'_>, row: X87) {
+    pub(super) fn x87_beside(&mut self, at: At<'_>, row: X87) {
         let is_born = self.mirror().settings.policy.is_born;
         match row {
             X87::Load => self.x87_load(at),
@@ -134,7 +138,7 @@ impl Emitter {
 
     /// Asks, where it is not known, whether the top of the stack is the mode's; else goes on in another mode: the one for a stack
     /// that is a register longer, as it is after a function has returned a long double.
-    fn find_top(&mut self, at: At<'_>) {
+    pub(super) fn find_top(&mut self, at: At<'_>) {
         if self.mirror().top_is_known {
             return;
         }
@@ -187,7 +191,7 @@ impl Emitter {
     }
 
     /// After an instruction: an empty register has no shadow, which is how rules know that theirs are not.
-    fn x87_popped(&mut self, at: At<'_>) {
+    pub(super) fn x87_popped(&mut self, at: At<'_>) {
         for index in 0..at.insn().decoded.fpu_stack_increment_info().increment().max(0) {
             let cell = self.x87_cell(index as u8);
             self.clear_x87(cell);
@@ -197,12 +201,14 @@ impl Emitter {
 
     /// After an instruction: the top has moved. Where exceptions are dropped or masked, an instruction may not have been carried
     /// out, nor have moved the top.
-    fn follow_top(&mut self, at: At<'_>, row: X87) {
-        let moves = at.insn().decoded.fpu_stack_increment_info();
+    pub(super) fn follow_top(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let moves = insn.fpu_stack_increment_info();
         let is_lost = moves.writes_top() && (moves.increment() == 0 || moves.conditional());
+        let row = rows::row(insn);
         // What is known of the top includes that exceptions are masked, where that matters.
-        let may_unmask = row == X87::Control && self.mirror().settings.policy.is_born;
-        if is_lost || may_unmask || row == X87::Environment {
+        let may_unmask = row == Row::X87(X87::Control) && self.mirror().settings.policy.is_born;
+        if is_lost || may_unmask || row == Row::X87(X87::Environment) {
             self.mirror().top_is_known = false;
         } else if moves.writes_top() {
             let top = i32::from(self.mode.top()) + moves.increment();
@@ -223,23 +229,32 @@ impl Emitter {
         self.guard(at, &sources);
     }
 
-    /// Puts the double in vector register `reg` into the cell of ten bytes `cell`. Cells are written and read in the same two pieces:
+    /// Puts the double or handle in vector register `reg` into the cell of ten bytes `cell`. Cells are written and read in the same two pieces:
     /// a processor waits where a load takes another part of what was stored.
     pub(super) fn put_x87(&mut self, cell: Mem, reg: u8) {
+        if self.records() {
+            self.out.hot.vector_store(cell, reg, 8);
+            return encode::store_zero(&mut self.out.hot, cell.plus(8), 2);
+        }
         self.out.hot.vector_store(cell.plus(NUMBER), reg, 8);
         self.out.hot.vector(word(forms::EXTRACT_16, [reg, 0], cell, LAST_WORD));
     }
 
-    fn clear_x87(&mut self, cell: Mem) {
+    pub(super) fn clear_x87(&mut self, cell: Mem) {
         encode::store_zero(&mut self.out.hot, cell, 2);
         encode::store_zero(&mut self.out.hot, cell.plus(NUMBER), 8);
     }
 
     /// Copies the shadow in a cell of ten bytes.
     fn copy_x87(&mut self, from: Mem, to: Mem) {
-        let number = self.temporary(0);
-        self.out.hot.vector_load(number, from.plus(NUMBER), 8);
+        let (number, from) = (self.temporary(0), self.x87_number(from));
+        self.out.hot.vector_load(number, from, 8);
         self.put_x87(to, number);
+    }
+
+    /// The eight bytes of a cell of ten that tell all.
+    fn x87_number(&mut self, cell: Mem) -> Mem {
+        if self.records() { cell } else { cell.plus(NUMBER) }
     }
 
     /// `fld`, of a float in memory or a register.
@@ -381,8 +396,9 @@ impl Emitter {
         self.x87_written(0, known[1]);
         self.x87_written(other, known[0]);
         let (x, y) = (self.temporary(0), self.temporary(1));
-        self.out.hot.vector_load(x, a.plus(NUMBER), 8);
-        self.out.hot.vector_load(y, b.plus(NUMBER), 8);
+        let [from_a, from_b] = [a, b].map(|cell| self.x87_number(cell));
+        self.out.hot.vector_load(x, from_a, 8);
+        self.out.hot.vector_load(y, from_b, 8);
         self.put_x87(a, y);
         self.put_x87(b, x);
     }

@@ -252,7 +252,7 @@ impl Emitter {
     }
 
     /// Reads the guest's memory operand, so that a fault happens before anything has changed.
-    fn x87_touch(&mut self, at: At<'_>) {
+    pub(super) fn x87_touch(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let (to, bytes) = (self.temporary(0), insn.memory_size().size() as u8);
         self.note_borrowed(at.index);

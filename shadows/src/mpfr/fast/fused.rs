@@ -1,0 +1,274 @@
+//! Fused operations, `±(a · b) ± c`, on floats of moderate size: the fast path of what has three operands.
+
+use shadowgrind_core::arith::Host;
+use shadowgrind_core::ops::{Op, Residual};
+use shadowgrind_core::shadow::Lane;
+
+use super::{Became, Found, Made, NOTHING, Recurring, is_moderate};
+use crate::diagnosis::blame::{Amplifications, Merging, Roundings};
+use crate::diagnosis::following::is_looked_at;
+use crate::diagnosis::influences::Influences;
+use crate::diagnosis::linear::Linear;
+use crate::diagnosis::number::Attributed;
+use crate::diagnosis::operations::Id;
+use crate::diagnosis::unit::Unit;
+use crate::ieee::Ieee;
+use crate::mpfr::MpfrShadow;
+use crate::mpfr::bigfloat::Short;
+use crate::mpfr::error_bound::{self, ErrorBound, Reckoned};
+use crate::mpfr::number::RealNumber;
+use crate::mpfr::real::Real;
+use crate::mpfr::settle;
+
+/// Number of operands.
+const THREE: usize = 3;
+
+/// A fused operation on floats of format `F`, as doubles.
+struct Fused<'a, F> {
+    at: &'a mut Recurring,
+    op: Op,
+    format: F,
+    x: [f64; THREE],
+    r: f64,
+    shadows: [Option<&'a Real>; THREE],
+    /// Those that are there, or what stands for one.
+    reals: [&'a Real; THREE],
+    linear: Linear,
+}
+
+/// Roundings that the operands bring: the factor of each, and which brings most, if that is more than is new.
+struct Brought {
+    factors: [f32; THREE],
+    own: f32,
+    most: Option<usize>,
+}
+
+/// Tells whether an operation is a fused one, and which terms it takes away: the product, and what is added to it.
+#[inline(always)]
+pub(in crate::mpfr) fn terms(op: Op) -> Option<[bool; 2]> {
+    match op {
+        Op::Fmadd => Some([false, false]),
+        Op::Fmsub => Some([false, true]),
+        Op::Fnmadd => Some([true, false]),
+        Op::Fnmsub => Some([true, true]),
+        _ => None,
+    }
+}
+
+/// The real result of a fused operation on ordinary numbers, to so many bits, and whether it is exact.
+#[inline]
+pub(in crate::mpfr) fn real(op: Op, operands: [&Short; THREE], precision: u32) -> Option<(Short, bool)> {
+    if op == Op::Fnmsub {
+        let (value, is_exact) = Short::fused(operands, [false, false], precision);
+        return Some((value.negated(), is_exact));
+    }
+    Some(Short::fused(operands, terms(op)?, precision))
+}
+
+impl MpfrShadow {
+    /// Does what a fused operation usually takes, if reals are [short](Self::is_short). Where that is out of the ordinary, nothing is
+    /// done.
+    #[inline]
+    pub(in crate::mpfr) fn on_fused<M: Merging, F: Ieee>(
+        &mut self,
+        merging: M,
+        (at, op, format): (&mut Recurring, Op, F),
+        x: [f64; THREE],
+        r: f64,
+        shadows: [Option<&Real>; THREE],
+        made: &mut Made,
+    ) -> Became {
+        let Some(precision) = self.reals.short_precision() else { return Became::Odd };
+        let all_moderate = x.iter().chain([&r]).all(|&x| is_moderate::<F>(x));
+        if !(all_moderate & self.settings.fast) {
+            return Became::Odd;
+        }
+        let Some(linear) = linear::<F>(op, x, r) else { return Became::Odd };
+        if linear.own == Some(0.0) && shadows.iter().all(Option::is_none) {
+            return Became::Odd;
+        }
+        let reals = shadows.map(|shadow| shadow.unwrap_or(NOTHING));
+        let fused = Fused { at, op, format, x, r, shadows, reals, linear };
+        let Some((value, is_rounded)) = fused.value(precision) else { return Became::Odd };
+        let Some(found) = Found::of(&value, F::FORMAT) else { return Became::Odd };
+        made.value = value;
+        self.fused_real(merging, fused, (found, is_rounded), made)
+    }
+
+    #[inline(always)]
+    fn fused_real<M: Merging, F: Ieee>(
+        &mut self,
+        merging: M,
+        fused: Fused<'_, F>,
+        (found, is_rounded): (Found, bool),
+        made: &mut Made,
+    ) -> Became {
+        let r = F::bits(fused.r);
+        let floats = found.rounded.abs_diff(r);
+        let has_other_sign = (found.rounded ^ r) >> (F::FORMAT.width() - 1) != 0;
+        let is_exact = (floats == 0) & found.is_float;
+        let Some(brought) = fused.brought().filter(|_| !(has_other_sign | is_exact)) else {
+            return Became::Odd;
+        };
+        if floats > self.diagnosis.threshold.floats
+            && fused.is_off(found.rounded, self.diagnosis.threshold.floats)
+        {
+            return Became::Odd;
+        }
+        made.error_bound = self.fused_bound(&fused, (&found, floats), (made.value, is_rounded));
+        if settle::is_short(made.error_bound, Some(found.exponent), F::FORMAT) {
+            return Became::Odd;
+        }
+        let (op, format) = (fused.op, F::FORMAT);
+        let id = fused.at.operation(|site| self.looked_up(site, op, format));
+        (made.roundings, made.amplifications) = fused.roundings(merging, id, &brought);
+        // More than one rounding explains.
+        if floats > 1 && fused.reals.iter().any(|real| real.is_influenced()) {
+            self.influences_apart = Some(fused.influences(&mut self.diagnosis.parts));
+        }
+        made.serial = fused.with_lane(|lane| self.diagnosis.history.push(id, lane));
+        let operation = &mut self.diagnosis.operations[id];
+        operation.count += 1;
+        operation.operands.iter_mut().zip(fused.x).for_each(|(range, x)| range.add(x));
+        operation.error.add(floats as f64 + 1.0);
+        let sure = made.error_bound.bits_of(found.exponent);
+        operation.least_significant = operation.least_significant.min(sure);
+        if is_looked_at(operation.error.count) {
+            fused.with_lane(|lane| self.diagnosis.explain_now(id, lane, None, floats as f64));
+        }
+        Became::Shadow
+    }
+
+    /// Bound on the error of the result `value`, whose float is so many floats away.
+    #[inline(always)]
+    fn fused_bound<F: Ieee>(
+        &self,
+        fused: &Fused<'_, F>,
+        (found, floats): (&Found, u64),
+        (value, is_rounded): (Short, bool),
+    ) -> ErrorBound {
+        let precision = self.settings.precision;
+        let kinds = fused.reals.iter().fold(0, |kinds, real| kinds | real.error_bound.kind());
+        let alone = (floats == 0) & found.clings | (kinds > ErrorBound::BELOW);
+        let error = error_bound::error_bits(floats as f64);
+        if (kinds != 0) & !alone & error_bound::is_ample(error, F::FORMAT, precision) {
+            return ErrorBound::told((found.exponent - precision as i32) as f32, error);
+        }
+        let value = RealNumber::Short(value);
+        let reckoned = Reckoned { value: &value, is_rounded, floats: floats as f64 };
+        fused.with_lane(|lane| ErrorBound::of_result(lane, &self.reals.mpfr, reckoned))
+    }
+}
+
+/// The operation to first order, as far as its rounding is known.
+#[inline(always)]
+fn linear<F: Ieee>(op: Op, x: [f64; THREE], r: f64) -> Option<Linear> {
+    let own = match op.residual(&Host::new(F::FORMAT), &x, r) {
+        Residual::Exact(lost) | Residual::Rounded(lost) => -lost,
+        Residual::Never | Residual::Unknown => return None,
+    };
+    let mut linear = Linear { x, r, partials: [0.0; THREE], own: Some(own) };
+    linear.differentiate(op, THREE);
+    Some(linear)
+}
+
+impl<F: Ieee> Fused<'_, F> {
+    /// The real result by arithmetic of our own, and whether it is rounded.
+    #[inline(always)]
+    fn value(&self, precision: u32) -> Option<(Short, bool)> {
+        let mut operands = [Short::zero(false); THREE];
+        for (n, operand) in operands.iter_mut().enumerate() {
+            *operand = match self.shadows[n].map(Real::value) {
+                Some(RealNumber::Short(short)) => *short,
+                Some(RealNumber::Long(_)) => return None,
+                None => Short::of_double(self.x[n]),
+            };
+            if !operand.is_near() {
+                return None;
+            }
+        }
+        let [a, b, c] = &operands;
+        let (value, is_exact) = real(self.op, [a, b, c], precision)?;
+        value.is_near().then_some((value, !is_exact))
+    }
+
+    /// As any operation is described.
+    #[inline(always)]
+    fn with_lane<T>(&self, then: impl FnOnce(&Lane<'_, Real>) -> T) -> T {
+        let _ = self.format;
+        let (x, r) = (self.x.map(|x| F::bits(x).into()), F::bits(self.r).into());
+        let (site, op, format) = (self.at.site(), self.op, F::FORMAT);
+        then(&Lane { site, op, from: format, to: format, x: &x, r, shadows: &self.shadows })
+    }
+
+    /// Amounts of the operands in the result's unit, and the amount of its own rounding; nothing where they are no shares of their
+    /// floats, or no measure.
+    #[inline(always)]
+    fn brought(&self) -> Option<Brought> {
+        let unit = Unit::share_of(self.r);
+        let own = (self.linear.own? / unit.size) as f32;
+        let (mut largest, mut most, mut factors) = (own.abs().to_bits(), None, [0.0; THREE]);
+        for (n, real) in self.reals.iter().enumerate() {
+            if self.shadows[n].is_none() {
+                continue;
+            }
+            if real.roundings.mark() != 0 {
+                return None;
+            }
+            factors[n] = self.linear.factor(n, Unit::share_of(self.x[n]), unit) as f32;
+            let brought = real.roundings.brought(factors[n]).to_bits();
+            if brought > largest {
+                (largest, most) = (brought, Some(n));
+            }
+        }
+        Unit::measures(largest).then_some(Brought { factors, own, most })
+    }
+
+    /// Whose roundings the result carries, and where the largest of them grew.
+    #[inline(always)]
+    fn roundings<M: Merging>(&self, merging: M, id: Id, brought: &Brought) -> (Roundings, Amplifications) {
+        let amplifications = match brought.most {
+            Some(n) => self.reals[n].amplifications.with(id, self.linear.gain(n)),
+            None => Amplifications::NONE,
+        };
+        let mut lists = [(&Roundings::NONE, 0.0); THREE];
+        let present = (0..THREE).filter(|&n| self.shadows[n].is_some());
+        for (list, n) in lists.iter_mut().zip(present) {
+            *list = (&self.reals[n].roundings, brought.factors[n]);
+        }
+        let own = (id, brought.own);
+        let roundings = match lists {
+            [first, second, _] if self.shadows.iter().any(Option::is_none) => {
+                merging.merge([first, second], own)
+            }
+            all => Roundings::combine(all, own, Unit::share_of(self.r)),
+        };
+        (roundings, amplifications)
+    }
+
+    /// The erroneous operations that the operands depend on.
+    #[inline(never)]
+    fn influences(&self, parts: &mut Vec<crate::diagnosis::blame::Part>) -> Influences {
+        let unit = Unit::share_of(self.r);
+        let operands = [0, 1, 2].map(|n| {
+            let factor = self.linear.factor(n, Unit::share_of(self.x[n]), unit);
+            self.reals[n].is_influenced().then_some((&self.reals[n].influences, factor))
+        });
+        Influences::combine(operands, None, parts)
+    }
+
+    /// Tells whether the operation, done in floats on its operands' reals correctly rounded, is off by more than so many floats of
+    /// `rounded`, the real result as a float.
+    #[inline(never)]
+    fn is_off(&self, rounded: u64, floats: u64) -> bool {
+        let nearest = |n: usize| match self.shadows[n] {
+            Some(shadow) => F::float(shadow.rounded(F::FORMAT) as u64),
+            None => self.x[n],
+        };
+        let [a, b, c] = [nearest(0), nearest(1), nearest(2)];
+        let signed = |x: f64, minus: bool| if minus { -x } else { x };
+        let [product, addend] = terms(self.op).unwrap_or_default();
+        let local = F::bits(F::fma(signed(a, product), b, signed(c, addend)));
+        (local ^ rounded) >> (F::FORMAT.width() - 1) != 0 || local.abs_diff(rounded) > floats
+    }
+}
