@@ -183,7 +183,7 @@ mod tests {
 
     const SHORT: [i32; 4] = [-23, -27, -31, -35];
 
-    /// What swings within the longer steps is judged by the shorter ones; what is wrong stays so.
+    /// Swings within the longer steps are judged by the shorter ones; what is wrong stays so.
     #[test]
     fn short_steps_see_what_swings() {
         let wave = |h: f64| (1e6 * h).sin() * 1e-3;
