@@ -78,11 +78,9 @@ impl Emitter {
                 let sources = self.sources(at);
                 self.guard(at, &sources);
                 self.guest(at);
-                if operand::has_memory(insn)
-                    && matches!(general, General::MoveReversed)
-                    && self.writes_memory(insn)
-                {
-                    self.kill_operand(insn);
+                // Of the others, the result is one of the operands, or the engine's.
+                if matches!(general, General::MoveReversed) {
+                    self.clear_results(at);
                 }
             }
         }
@@ -170,7 +168,7 @@ impl Emitter {
         let cell = self.cell(n).plus(first_byte(register));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         encode::load_rcx(&mut self.out.hot, mem, bytes);
-        let stored = if whole { 8 } else { bytes.min(register.size()) };
+        let stored = if whole { 8 } else { register.size() };
         encode::store(&mut self.out.hot, cell, RCX, stored);
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
