@@ -48,23 +48,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// Cuts off the last byte of a float where a mask lets all others through: a part of the exponent stays, of which nothing can be
-    /// said until another part is put there. False if that is not what the mask does.
-    fn cuts_end(&mut self, [x, r]: [Operand; 2], kept: u8, mask: u128, format: Format) -> bool {
-        let last = format.bytes() - 1;
-        let (from, to) = (self.location(x.place), self.location(r.place));
-        let bits = self.bits(format, x);
-        if mask != (1 << (8 * last)) - 1 || self.cells.recognised(from, format, bits).is_some() {
-            return false;
-        }
-        self.cells.copy(from, to, last);
-        self.cells.clear(to.plus(last as u64), 1);
-        if kept != 0 && u32::from(kept) & ((1 << last) - 1) == 0 {
-            self.cells.mark_rest(to);
-        }
-        true
-    }
-
     /// `bytes` bytes in memory are overwritten that may be the end of a float. See [`crate::step::Step::End`].
     pub(super) fn end_written(
         &mut self,
@@ -170,12 +153,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let to = self.location(r.place);
         // Sign and exponent of what is kept beside it are in the last two bytes.
         let (end, significand) = (format.bytes() - 2, (1 << (format.precision() - 1)) - 1);
-        if by == Bitwise::And && self.cuts_end([x[one], r], kept, other, format) {
-            return true;
-        }
-        // Or the last one is gone.
-        let is_cut_off = by == Bitwise::Other && kept >> (end + 1) == 0 && float >> (8 * (end + 1)) == 0;
-        let is_rest = kept >> end == 0 || is_cut_off;
+        let is_rest = kept >> end == 0;
         let is_lost = is_rest && after >> (8 * end) != 0;
         let scaled = self.scaled(by, [x[one]; 2], [other; 2], r, format);
         let rounds = scaled.is_none() && tricks::differ_in_digits(format, float, after);
