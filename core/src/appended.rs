@@ -11,7 +11,7 @@ use crate::shadow::{Rule, Shadow};
 use crate::site::Site;
 
 /// Numbers of a block.
-pub const BLOCK: u64 = 1 << 17;
+pub const BLOCK: u64 = 1 << 18;
 
 /// An operation as translated code has appended it.
 #[derive(Clone, Copy, Debug)]

@@ -2,16 +2,16 @@
 //! before those that come earlier in an iteration; otherwise one iteration after the other.
 //!
 //! The cells of the results of iterations that go abreast are read before, and not needed any more when these have been passed. They
-//! are few enough to stay in the nearest cache.
+//! are few enough to stay in a near cache.
 
 use super::cells::Cells;
 use super::loops::{Loop, Loops, Operand};
 use super::sweep::Flow;
 use std::ops::Range;
 
-/// Most iterations that go abreast, and most cells of their results, unless one iteration has more.
+/// Most iterations that go abreast, and most bytes of their results' cells, unless one iteration has more.
 const MOST: usize = 64;
-const MOST_CELLS: usize = 2048;
+const MOST_BYTES: usize = 1 << 16;
 
 /// Place of an operand's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl<F: Flow> Room<F> {
 
     fn abreast(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
         let (count, numbers) = (head.iterations as usize, head.numbers as usize);
-        let most = (MOST_CELLS / numbers).clamp(1, MOST);
+        let most = (MOST_BYTES / size_of::<F::Cell>() / numbers).clamp(1, MOST);
         let mut end = count;
         while end > 0 {
             let iterations = end.saturating_sub(most)..end;

@@ -28,7 +28,7 @@ use shadowgrind_core::ops::{Op, Reads};
 use shadowgrind_core::step::Sums;
 
 /// Bytes of a buffer: as many iterations of a loop as can be are to be there at once, and all are to stay in a cache.
-pub(crate) const ROOM: u64 = 1 << 18;
+pub(crate) const ROOM: u64 = 1 << 19;
 /// Alignment of the ends of buffers.
 pub(crate) const ALIGNMENT: u64 = 1 << 24;
 /// Most bytes of what is appended for an instruction.
