@@ -212,7 +212,9 @@ impl Emitter {
             return self.end_x87(at, None);
         };
         let bytes = format.bytes() as u8;
-        self.guard_empty(at, &[0], 1);
+        if self.may_be_empty(at) {
+            return self.out_of_line(at);
+        }
         let recorded = self.x87_described(at, What::Op(Op::Narrow), 1, format);
         let pointer = self.begin_record(at, recorded);
         self.write_images(at, &[Operand::Stack(0)], pointer, &recorded);
@@ -231,6 +233,12 @@ impl Emitter {
         self.end_x87(at, Some(pointer));
     }
 
+    /// Tells whether the top may be empty, and stays so: reading it would fill it, and asking changes the condition code.
+    fn may_be_empty(&mut self, at: At<'_>) -> bool {
+        let pops = at.insn().decoded.fpu_stack_increment_info().increment() > 0;
+        !pops && !self.x87_is_full(0)
+    }
+
     /// An operation or a comparison on the stack; the result goes to the register `to` below the top as it was before.
     fn record_x87(&mut self, at: At<'_>, what: What, operands: &[Operand], to: Option<u8>) {
         let insn = &at.insn().decoded;
@@ -242,9 +250,11 @@ impl Emitter {
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
             self.guard(at, &sources);
         }
+        if to != Some(0) && self.may_be_empty(at) {
+            return self.out_of_line(at);
+        }
         // Nothing is set aside while something else is spilled.
         let handle = self.temporary(0);
-        self.guard_empty(at, &[0], to.unwrap_or(u8::MAX));
         if has_memory(insn) {
             self.x87_touch(at);
         }
