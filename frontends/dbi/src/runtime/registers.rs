@@ -147,6 +147,16 @@ pub(crate) fn set_mxcsr(context: &mut Context, value: u32) {
     context.xsave.0[MXCSR..MXCSR + 4].copy_from_slice(&value.to_le_bytes());
 }
 
+/// Makes what is in vector register `register`, of 32 bytes, the shadow of vector register `n`. The image must be complete.
+pub(crate) fn save_shadow(context: &mut Context, n: usize, register: u8) {
+    let Layout { ymm, .. } = layout();
+    let (register, shadow) = (usize::from(register), usize::from(state::vector(n)));
+    let image = &context.xsave.0;
+    let shadows = &mut context.shadows.0;
+    shadows[shadow..][..16].copy_from_slice(&image[XMM + 16 * register..][..16]);
+    shadows[shadow + 16..][..16].copy_from_slice(&image[ymm + 16 * register..][..16]);
+}
+
 /// Puts back a vector register from place `place` of [`Context::aside`]. The image must be complete.
 pub(crate) fn put_back(context: &mut Context, aside: Aside, place: usize) {
     let Layout { ymm, zmm, .. } = layout();

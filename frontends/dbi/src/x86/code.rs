@@ -116,6 +116,8 @@ pub(crate) struct Spilled {
     pub(crate) locked: bool,
     /// Vector registers, in the places of [`Context::aside`].
     pub(crate) vectors: [Option<Aside>; ASIDE],
+    /// No register of the guest: for each vector register, the register that holds its shadow, if that is not in its place.
+    pub(crate) shadows: [Option<u8>; 16],
 }
 
 /// A guest vector register that is set aside.

@@ -135,8 +135,9 @@ impl Emitter {
 
     pub(super) fn note(&mut self, insn: usize, spilled: Spilled) {
         let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
+        let shadows = self.mirror.as_ref().map_or([None; 16], Mirror::unsaved);
         let mxcsr = spilled.mxcsr || self.has_rules_mxcsr();
-        let spilled = Spilled { vectors, mxcsr, ..spilled };
+        let spilled = Spilled { vectors, shadows, mxcsr, ..spilled };
         self.out.map.push(MapEntry {
             host: self.out.hot.here(),
             insn,

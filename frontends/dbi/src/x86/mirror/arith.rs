@@ -11,6 +11,7 @@ use super::places;
 use super::record::{Plan, What};
 use super::rounding::Sum;
 use super::temporaries::UPPER;
+use crate::x86::asm::Asm;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest};
@@ -41,6 +42,8 @@ pub(super) struct Operands {
     pub(super) shadows: [Place; MAX_OPERANDS],
     /// Shadows that are known to be absent.
     pub(super) absent: u8,
+    /// Number of bytes beyond which each shadow that is in a register is zero, as far as is known.
+    extents: [u8; MAX_OPERANDS],
     pub(super) count: usize,
 }
 
@@ -54,6 +57,35 @@ struct Rule {
     operands: Operands,
     /// The register that the rest of a scalar result comes from.
     rest: Option<u8>,
+}
+
+impl Rule {
+    /// The rule for a result in register `r`, computed into `to`, without AVX-512.
+    fn job<'a>(&'a self, inline: InlineRule, r: u8, to: u8, temps: &'a [u8]) -> Job<'a> {
+        let Rule { op, format, width, ref operands, rest } = *self;
+        let clean = |i: usize| match operands.shadows[i] {
+            Place::Reg(register) if operands.extents[i] <= width => 1 << register,
+            _ => 0,
+        };
+        Job {
+            rule: inline,
+            op,
+            format,
+            width,
+            x: &operands.x[..operands.count],
+            shadows: &operands.shadows[..operands.count],
+            absent: operands.absent,
+            r: Place::Reg(r),
+            low: &[],
+            to,
+            rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
+            temps,
+            clean: (0..operands.count).fold(0, |mask, i| mask | clean(i)),
+            masks: &[],
+            lanes: None,
+            spill: &[],
+        }
+    }
 }
 
 impl Emitter {
@@ -245,82 +277,114 @@ impl Emitter {
         }
     }
 
-    /// Without AVX-512: the rule computes in temporaries, and the shadow is stored when nothing can fault any more.
+    /// Without AVX-512: the rule computes in temporaries, after the guest's instruction, when nothing can fault any more, or
+    /// where the shadow is stored at once.
     fn through_temporaries(&mut self, at: At<'_>, mut rule: Rule) {
-        let Rule { op, rest, .. } = rule;
-        let d = at.insn().decoded.op0_register().number() as u8;
+        let Rule { op, width, .. } = rule;
+        let insn = &at.insn().decoded;
+        let d = insn.op0_register().number() as u8;
+        let inline = self.beside();
+        // What was asked before needs none of its temporaries any more.
+        self.mirror().temporaries.forget_picked();
+        // The rest of the result, unless it is zero as a rule leaves it.
+        let extent = rule.rest.map(|rest| self.extent(rest));
+        let is_zero = extent.is_none_or(|extent| extent <= width) && matches!(inline, Beside::Rule(_));
+        rule.rest = rule.rest.filter(|_| !is_zero);
+        let rest = rule.rest;
         // In place, where the shadow is in a register: the rest of it is there then.
         let own = self.held_alone(d).filter(|_| rest.is_none_or(|rest| rest == d));
-        let first = usize::from(own.is_none());
-        let to = own.unwrap_or_else(|| self.temporary(0));
-        let inline = self.beside();
-        let count = inline.temporaries(op);
-        let temps: Vec<u8> = (first..first + count).map(|i| self.temporary(i)).collect();
-        let after = inline.needs_result(op);
-        let operands = &mut rule.operands;
+        let to = own.unwrap_or_else(|| self.another_temporary());
+        let after = inline.needs_result(op) || self.leaves_unsaved();
         if after {
-            // The guest's operand, as it is before the instruction.
-            for i in 0..operands.count {
-                if operands.x[i] == Place::Reg(d) && inline.needs_operand(op, i) {
-                    let value = self.temporary(first + count);
-                    self.move_shadow(value, d, rule.width.max(16));
-                    operands.x[i] = Place::Reg(value);
-                }
-            }
+            self.keep_operands(&mut rule, d);
             self.guest(at);
         }
         if let Some(rest) = rest.filter(|_| own.is_none()) {
             match self.shadow_value(rest) {
-                Place::Mem(mem) => self.out.hot.vector_load(to, mem, 16),
+                Place::Mem(mem) => {
+                    self.out.hot.vector_load(to, mem, 16);
+                    let shadows = &mut rule.operands.shadows[..rule.operands.count];
+                    let loaded =
+                        shadows.iter_mut().filter(|shadow| **shadow == Place::Mem(mem) && width <= 16);
+                    loaded.for_each(|shadow| *shadow = Place::Reg(to));
+                }
                 Place::Reg(from) => self.move_shadow(to, from, 16),
             }
         }
+        let temps = self.temporaries_for(&rule, d, to);
         self.begin_rule(at);
-        self.rule(at, &rule, d, to, &temps);
+        let result = self.rule(at, &rule, d, to, &temps);
         self.end_rule(at);
-        if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
+        if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
         if !after {
             self.guest(at);
         }
-        self.put_shadow(d, to);
+        self.put_shadow(d, result);
+        if is_zero && extent.is_some() {
+            self.set_extent(d, width);
+        } else if let Some(extent) = extent.filter(|_| places::keeps_upper(insn)) {
+            self.set_extent(d, extent);
+        }
     }
 
-    /// The rule for a result in register `r`, computed into `to`.
-    fn rule(&mut self, at: At<'_>, rule: &Rule, r: u8, to: u8, temps: &[u8]) {
+    /// Before an instruction that overwrites vector register `d`: keeps what the rule reads of that.
+    fn keep_operands(&mut self, rule: &mut Rule, d: u8) {
+        let inline = self.beside();
+        let Rule { op, ref mut operands, .. } = *rule;
+        let is_needed = |i: usize, x: Place| x == Place::Reg(d) && inline.needs_operand(op, i);
+        let needed: Vec<usize> = (0..operands.count).filter(|&i| is_needed(i, operands.x[i])).collect();
+        if !needed.is_empty() {
+            let value = self.another_temporary();
+            self.move_shadow(value, d, rule.width.max(16));
+            needed.into_iter().for_each(|i| rule.operands.x[i] = Place::Reg(value));
+        }
+    }
+
+    /// Temporaries for a rule: of as many as it may take, those that it writes are picked.
+    fn temporaries_for(&mut self, rule: &Rule, d: u8, to: u8) -> Vec<u8> {
+        let inline = self.beside();
+        let temps = self.candidates(inline.temporaries(rule.op));
+        let written = match inline {
+            Beside::Rule(inline) => {
+                let mut trial = std::mem::replace(&mut self.mirror().trial, Asm::new(0));
+                trial.restart(self.out.hot.here());
+                let constants = Constants::at(self.mirror().settings.constants);
+                let written = rules::emit_anywhere(&mut trial, &rule.job(inline, d, to, &temps), &constants);
+                self.mirror().trial = trial;
+                written.written
+            }
+            Beside::Numbers { .. } => u32::MAX,
+        };
+        for &temp in temps.iter().filter(|&temp| written >> temp & 1 == 1) {
+            self.pick(temp);
+        }
+        temps
+    }
+
+    /// The rule for a result in register `r`, computed into `to`, or without AVX-512 into the register that is returned.
+    fn rule(&mut self, at: At<'_>, rule: &Rule, r: u8, to: u8, temps: &[u8]) -> u8 {
         let Rule { op, format, width, ref operands, rest } = *rule;
         let inline = match self.beside() {
             Beside::Rule(inline) => inline,
             Beside::Numbers { .. } => {
                 let (formats, lanes) = ([format; 2], width / format.bytes() as u8);
                 let (keeps_rest, temps) = (rest.is_some(), [temps[0], temps[1]]);
-                return self.append(at, &Append { op, formats, lanes, operands, r, to, keeps_rest, temps });
+                self.append(at, &Append { op, formats, lanes, operands, r, to, keeps_rest, temps });
+                return to;
             }
         };
-        let count = operands.count;
-        let upper = self.has_upper();
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         let constants = Constants::at(self.mirror().settings.constants);
-        let job = Job {
-            rule: inline,
-            op,
-            format,
-            width,
-            x: &operands.x[..count],
-            shadows: &operands.shadows[..count],
-            absent: operands.absent,
-            r: Place::Reg(r),
-            low: &[],
-            to,
-            rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
-            temps,
-            masks: if upper { &MASKS } else { &[] },
-            lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },
-            spill: &spill,
-        };
-        let binding = self.binding();
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        let job = rule.job(inline, r, to, temps);
+        if !self.has_upper() {
+            return rules::emit_anywhere(&mut self.out.hot, &job, &constants).result;
+        }
+        let spill: Vec<Mem> = (2..6).map(|n| self.aside(n)).collect();
+        let lanes = lanes_mask(width / format.bytes() as u8);
+        let job = Job { masks: &MASKS, lanes, spill: &spill, ..job };
+        rules::emit(&mut self.out.hot, Binding::Evex, &job, &constants);
+        to
     }
 
     pub(super) fn binding(&mut self) -> Binding {
@@ -341,13 +405,19 @@ impl Emitter {
 
     pub(super) fn operands(&mut self, insn: &Instruction, numbers: &[u32]) -> Operands {
         let nothing = Place::Reg(0);
-        let mut operands =
-            Operands { x: [nothing; 3], shadows: [nothing; 3], absent: 0, count: numbers.len() };
+        let mut operands = Operands {
+            x: [nothing; 3],
+            shadows: [nothing; 3],
+            absent: 0,
+            extents: [0; 3],
+            count: numbers.len(),
+        };
         for (i, &n) in numbers.iter().enumerate() {
             if insn.op_kind(n) == OpKind::Register {
                 let register = insn.op_register(n).number() as u8;
                 operands.x[i] = Place::Reg(register);
                 operands.shadows[i] = self.shadow_value(register);
+                operands.extents[i] = self.extent(register);
                 continue;
             }
             operands.x[i] = Place::Mem(self.guest_operand(insn));
@@ -417,6 +487,7 @@ impl Emitter {
             to,
             rest: Rest::Zero,
             temps: &temps,
+            clean: 0,
             masks: if upper { &MASKS } else { &[] },
             lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },
             spill: &spill,

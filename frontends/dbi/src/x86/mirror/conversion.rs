@@ -167,6 +167,7 @@ impl Emitter {
             to,
             rest: Rest::Zero,
             temps: &temps,
+            clean: 0,
             masks: if upper { &MASKS } else { &[] },
             lanes,
             spill: &spill,

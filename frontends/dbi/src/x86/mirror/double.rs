@@ -72,8 +72,11 @@ impl Emitter {
     /// The register for the result, with the shadow of `register` in it if that is `read`.
     fn result_operand(&mut self, register: Register, read: bool) -> Register {
         let result = self.temporary(0);
-        if read && let Place::Mem(mem) = self.shadow(register.number() as u8) {
-            self.out.hot.vector_load(result, mem, register.size() as u8);
+        let bytes = register.size() as u8;
+        match self.shadow_value(register.number() as u8) {
+            _ if !read => {}
+            Place::Mem(mem) => self.out.hot.vector_load(result, mem, bytes),
+            Place::Reg(held) => self.move_shadow(result, held, bytes),
         }
         same_width(register, result)
     }

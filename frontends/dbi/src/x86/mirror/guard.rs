@@ -225,7 +225,7 @@ impl Emitter {
         let mut first = None;
         for source in sources {
             let (mem, bytes) = match *source {
-                Source::Vector(n) => match self.shadow(n) {
+                Source::Vector(n) => match self.shadow_value(n) {
                     Place::Reg(register) => {
                         first = Some(self.unite(first, register));
                         continue;

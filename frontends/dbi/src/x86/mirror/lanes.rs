@@ -274,6 +274,7 @@ impl Emitter {
             to,
             rest: Rest::Zero,
             temps,
+            clean: 0,
             masks: if upper { &MASKS } else { &[] },
             lanes: if upper { lanes_mask(count) } else { None },
             spill: &spill,

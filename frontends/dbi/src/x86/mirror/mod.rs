@@ -50,7 +50,7 @@ mod x87_rounding;
 mod x87_values;
 
 use super::access::{self, is_write};
-use super::asm::Gpr;
+use super::asm::{Asm, Gpr};
 use super::code::{Aside, ExitKind, Spilled};
 use super::emit::Emitter;
 use super::mode::Mode;
@@ -126,6 +126,8 @@ pub(crate) struct Mirror {
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
     temporaries: Temporaries,
+    /// Code that nobody runs, of which it is only seen what it takes.
+    trial: Asm,
     /// Beginning of a turn, if the block is a loop.
     beginning: Option<Beginning>,
     /// The present instruction is an exchange that holds the lock.
@@ -168,6 +170,7 @@ impl Mirror {
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
             temporaries: Temporaries::default(),
+            trial: Asm::new(0),
             beginning: None,
             locked: false,
             ended: false,
@@ -227,6 +230,11 @@ impl Mirror {
     /// Guest vector registers that are set aside, by place.
     pub(super) fn set_aside(&self) -> [Option<Aside>; ASIDE] {
         self.temporaries.set_aside()
+    }
+
+    /// For each guest vector register, the register that holds its shadow, if that is not in its place.
+    pub(super) fn unsaved(&self) -> [Option<u8>; 16] {
+        self.temporaries.unsaved()
     }
 }
 

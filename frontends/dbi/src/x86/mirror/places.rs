@@ -25,8 +25,17 @@ impl Emitter {
         Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::general(usize::from(n)))))
     }
 
-    /// The shadow of vector register `n`.
+    /// The shadow of vector register `n`: memory has it, if that is its place.
     pub(super) fn shadow(&mut self, n: u8) -> Place {
+        let place = self.shadow_place(n);
+        if matches!(place, Place::Mem(_)) && n < 16 {
+            self.save_shadows(1 << n);
+        }
+        place
+    }
+
+    /// The place of the shadow of vector register `n`, which may not be there yet.
+    fn shadow_place(&mut self, n: u8) -> Place {
         if n < self.mirror().settings.in_registers {
             Place::Reg(16 + n)
         } else {
@@ -67,23 +76,26 @@ impl Emitter {
     /// A register to compute the new shadow of vector register `n` in, temporary `i` if it has none of its own;
     /// [`Emitter::put_shadow`] puts it in its place.
     pub(super) fn shadow_target(&mut self, n: u8, i: usize) -> u8 {
-        match self.shadow(n) {
+        match self.shadow_place(n) {
             Place::Reg(register) => register,
             Place::Mem(_) => self.temporary(i),
         }
     }
 
-    /// Makes `register` the shadow of vector register `n`.
+    /// Makes `register` the shadow of vector register `n`. No fault of the present instruction may come after.
     pub(super) fn put_shadow(&mut self, n: u8, register: u8) {
-        match self.shadow(n) {
+        match self.shadow_place(n) {
             Place::Reg(place) if place == register => {}
             Place::Reg(place) => self.move_shadow(place, register, 64),
             Place::Mem(mem) => {
-                let bytes = self.shadow_bytes();
-                self.out.hot.vector_store(mem, register, bytes);
-                self.hold(n, register);
+                if !self.hold(n, register, false) {
+                    let bytes = self.shadow_bytes();
+                    self.out.hot.vector_store(mem, register, bytes);
+                    self.hold(n, register, true);
+                }
             }
         }
+        self.set_extent(n, u8::MAX);
     }
 
     /// Copies the low `bytes` of a register; the rest of the target becomes zero.
@@ -106,6 +118,7 @@ impl Emitter {
         let target = self.shadow_target(n, 0);
         self.zero(target);
         self.put_shadow(n, target);
+        self.set_extent(n, 0);
     }
 
     /// Clears `bytes` of the mirror at `mem`.

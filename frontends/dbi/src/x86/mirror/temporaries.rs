@@ -5,8 +5,9 @@
 //! guest does not need it, and is loaded again before an instruction that names it, and on every way out of the block.
 //! Which registers are set aside is noted with the code (`Displaced`), so that a fault finds the guest's values.
 //!
-//! Such a register *holds* the shadow of a guest register once that was computed in it, or loaded whole: the shadow is
-//! in memory all the same, but need not be loaded again as long as the register is not wanted for something else.
+//! Such a register *holds* the shadow of a guest register once that was computed in it, or loaded whole. What was computed
+//! is *unsaved*: it goes to memory when the register is wanted for something else, and on every way out of the block,
+//! but not where the shadow is computed anew before. Which shadows are unsaved is noted with the code as well.
 //!
 //! A register is set aside, and put back, with its low 32 bytes, which is all it has without AVX-512, or in a narrow
 //! block the low 16; a guest that uses AVX-512 itself leaves no upper register to us, and has its registers set aside
@@ -20,13 +21,16 @@ use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::table::Row;
 use crate::x86::vector::Mem;
-use iced_x86::InstructionInfoFactory;
+use iced_x86::{InstructionInfoFactory, OpAccess};
 
 /// Upper vector registers that never hold a shadow: the first temporaries with AVX-512.
 pub(super) const UPPER: [u8; 2] = [31, 30];
 
 /// Bytes of a shadow register, or of a register set aside, without AVX-512.
 const YMM_BYTES: u8 = 32;
+
+/// The extent of a shadow of which nothing is known.
+const WHOLE: u8 = 64;
 
 /// Vector registers that annotations may compute in, and what is in them.
 #[derive(Debug, Default)]
@@ -39,8 +43,14 @@ pub(super) struct Temporaries {
     index: usize,
     /// Its temporaries so far.
     picked: Vec<u8>,
+    /// Those that each instruction writes without reading them.
+    replaced: Vec<u16>,
     /// For each guest vector register, the register set aside that holds its shadow.
     held: [Option<u8>; 16],
+    /// Guest registers whose shadow is where it is held and not in memory, as a mask.
+    unsaved: u16,
+    /// For each guest register, the number of bytes beyond which its shadow is zero.
+    extent: [u8; 16],
     /// Registers that the present instruction's annotation reads, as a mask.
     pinned: u16,
     /// Index of the last instruction of the loop's turn, and guest registers whose shadows a turn hands to the next, as a
@@ -54,9 +64,13 @@ impl Temporaries {
         self.aside = [None; ASIDE];
         self.used.clear();
         self.used.extend(block.insns.iter().map(|insn| used(insn, facts)));
+        self.replaced.clear();
+        self.replaced.extend(block.insns.iter().map(|insn| replaced(insn, facts)));
         self.index = 0;
         self.picked.clear();
         self.held = [None; 16];
+        self.unsaved = 0;
+        self.extent = [WHOLE; 16];
         self.pinned = 0;
         self.turn = None;
     }
@@ -69,7 +83,20 @@ impl Temporaries {
 
     /// A turn, which ends with the instruction of index `last`, hands the shadows of these guest registers to the next.
     pub(super) fn begin_turn(&mut self, last: usize, carried: &[u8]) {
-        self.turn = Some((last, carried.iter().fold(0, |mask, n| mask | 1 << n)));
+        let mask = carried.iter().fold(0, |mask, n| mask | 1 << n);
+        self.turn = Some((last, mask));
+        // A turn before may have computed them.
+        self.unsaved = mask;
+    }
+
+    /// For each guest vector register, the register that holds its shadow, if that is not in memory.
+    pub(super) fn unsaved(&self) -> [Option<u8>; 16] {
+        std::array::from_fn(|n| self.held[n].filter(|_| self.unsaved >> n & 1 == 1))
+    }
+
+    /// Tells whether the shadow of vector register `n` is where it is held and not in memory.
+    pub(super) fn is_unsaved(&self, n: u8) -> bool {
+        self.unsaved >> n & 1 == 1
     }
 
     /// For each guest vector register, the register set aside that holds its shadow.
@@ -93,19 +120,28 @@ impl Temporaries {
     }
 
     /// Number of instructions from now on that do not use the shadow of guest register `n`, in this turn of a loop or the next;
-    /// nothing if none does.
+    /// nothing if none does before it is replaced.
     fn next_read(&self, n: u8) -> Option<usize> {
-        let carried = |&(last, carried): &(usize, u16)| self.index <= last && carried >> n & 1 == 1;
-        let Some((last, _)) = self.turn.filter(carried) else { return self.next_use(n) };
+        let reads = |index: usize| (self.replaced[index] >> n & 1 == 0).then_some(index);
         let uses = |mask: &u16| mask >> n & 1 == 1;
-        let rest = self.used[self.index..=last].iter().skip(1).position(uses);
-        rest.or_else(|| Some(last - self.index + self.used[..=last].iter().position(uses)?))
+        let carried = |&(last, carried): &(usize, u16)| self.index <= last && carried >> n & 1 == 1;
+        let Some((last, _)) = self.turn.filter(carried) else {
+            let distance = self.next_use(n)?;
+            return reads(self.index + 1 + distance).map(|_| distance);
+        };
+        match self.used[self.index..=last].iter().skip(1).position(uses) {
+            Some(distance) => reads(self.index + 1 + distance).map(|_| distance),
+            None => {
+                let first = self.used[..=last].iter().position(uses)?;
+                reads(first).map(|first| last - self.index + first)
+            }
+        }
     }
 
-    /// A register to set aside: of those not used now, the one that is used last. `unused`: only one that is not used any
-    /// more at all.
-    fn choose(&self, unused: bool) -> Option<u8> {
-        let used = self.used.get(self.index).copied().unwrap_or(0);
+    /// A register to set aside that is none of `taken`: of those not used now, the one that is used last. `unused`: only one that
+    /// is not used any more at all.
+    fn choose(&self, taken: u16, unused: bool) -> Option<u8> {
+        let used = self.used.get(self.index).copied().unwrap_or(0) | taken;
         let taken = self.registers_aside().fold(used, |mask, n| mask | 1 << n);
         let free = (0..16).filter(|n| taken >> n & 1 == 0);
         let best = free.max_by_key(|&n| self.next_use(n).unwrap_or(usize::MAX))?;
@@ -118,17 +154,56 @@ impl Temporaries {
         held.filter_map(|n| self.next_read(n)).min()
     }
 
-    /// A register that is set aside to be overwritten: the one that is wanted last, or only one that is not `wanted`.
-    fn reusable(&self, wanted: bool) -> Option<u8> {
-        let may = |n: &u8| !self.picked.contains(n) && self.pinned >> n & 1 == 0;
-        let free = self.registers_aside().filter(may);
-        let best = free.max_by_key(|&n| self.wanted(n).unwrap_or(usize::MAX))?;
-        (wanted || self.wanted(best).is_none()).then_some(best)
+    /// A register to compute in that is none of `taken`, a mask: one set aside that nothing is lost with, one to be set aside that
+    /// is not used any more, or of all others the one whose content is wanted last.
+    fn best(&self, taken: u16) -> Option<u8> {
+        let aside = self.registers_aside().fold(0, |mask, n| mask | 1_u16 << n);
+        // Others of `taken` are to be set aside as well.
+        let has_place = ((aside | taken).count_ones() as usize) < ASIDE;
+        let another = |unused| self.choose(taken, unused).filter(|_| has_place);
+        self.reusable(taken, false).or_else(|| another(true)).or_else(|| {
+            let (reused, other) = (self.reusable(taken, true), another(false));
+            let distance = |register: u8| match self.wanted(register) {
+                // What is in memory need not be stored.
+                Some(distance) if self.is_saved(register) => 2 * distance,
+                distance => distance.unwrap_or(usize::MAX),
+            };
+            let further =
+                |&other: &u8| reused.is_none_or(|reused| self.next_use(other) > Some(distance(reused)));
+            other.filter(further).or(reused)
+        })
+    }
+
+    /// A register that is set aside to be overwritten and none of `taken`: the one that is wanted last, or only one that
+    /// is not `wanted` and holds nothing unsaved.
+    fn reusable(&self, taken: u16, wanted: bool) -> Option<u8> {
+        let last = |n: &u8| (self.wanted(*n).unwrap_or(usize::MAX), self.is_saved(*n));
+        let free = self.registers_aside().filter(|n| taken >> n & 1 == 0);
+        let best = free.max_by_key(last)?;
+        (wanted || self.wanted(best).is_none() && self.is_saved(best)).then_some(best)
+    }
+
+    /// The present instruction has no use for its temporaries so far any more.
+    pub(super) fn forget_picked(&mut self) {
+        self.picked.clear();
+    }
+
+    /// Tells whether all that `register` holds is in memory too.
+    fn is_saved(&self, register: u8) -> bool {
+        (0..16).all(|n| self.held[n] != Some(register) || self.unsaved >> n & 1 == 0)
+    }
+
+    /// Registers that the present instruction's annotation computes in, or reads, as a mask.
+    fn taken(&self) -> u16 {
+        self.picked.iter().fold(self.pinned, |mask, n| mask | 1 << n)
     }
 
     /// `register` holds no shadow any more.
-    pub(super) fn drop_held(&mut self, register: u8) {
-        self.held.iter_mut().filter(|held| **held == Some(register)).for_each(|held| *held = None);
+    fn drop_held(&mut self, register: u8) {
+        for (n, held) in self.held.iter_mut().enumerate().filter(|(_, held)| **held == Some(register)) {
+            *held = None;
+            self.unsaved &= !(1 << n);
+        }
     }
 }
 
@@ -140,6 +215,17 @@ fn used(insn: &Insn, facts: &mut InstructionInfoFactory) -> u16 {
     let used = facts.info(&insn.decoded).used_registers().iter().map(|used| used.register());
     used.filter(|register| register.is_vector_register() && register.number() < 16)
         .fold(0, |mask, register| mask | 1 << register.number())
+}
+
+/// Vector registers that `insn` writes, certainly and all of what anybody looks at, and does not read.
+fn replaced(insn: &Insn, facts: &mut InstructionInfoFactory) -> u16 {
+    let used = facts.info(&insn.decoded).used_registers();
+    let (mut written, mut others) = (0, 0);
+    for used in used.iter().filter(|used| used.register().is_vector_register()) {
+        let bit = 1_u32.checked_shl(used.register().number() as u32).unwrap_or(0) as u16;
+        if used.access() == OpAccess::Write { written |= bit } else { others |= bit }
+    }
+    written & !others
 }
 
 impl Emitter {
@@ -169,25 +255,82 @@ impl Emitter {
         }
         while self.mirror().temporaries.picked.len() <= i {
             let temporaries = &self.mirror().temporaries;
-            let has_place = temporaries.aside.iter().any(Option::is_none);
-            let another = |unused| if has_place { temporaries.choose(unused) } else { None };
-            let register = match temporaries.reusable(false) {
-                Some(register) => register,
-                None => match another(true).map(Err).or(temporaries.reusable(true).map(Ok)) {
-                    Some(Ok(register)) => register,
-                    Some(Err(register)) => self.set_aside(register),
-                    None => {
-                        let register = another(false).expect("an instruction leaves registers alone");
-                        self.set_aside(register)
-                    }
-                },
-            };
-            self.mirror().temporaries.picked.push(register);
+            let register =
+                temporaries.best(temporaries.taken()).expect("an instruction leaves registers alone");
+            self.pick(register);
         }
-        let temporaries = &mut self.mirror().temporaries;
-        let register = temporaries.picked[i];
-        temporaries.drop_held(register);
+        let register = self.mirror().temporaries.picked[i];
+        self.release(register);
         register
+    }
+
+    /// A temporary of the present instruction that it has not had so far; without AVX-512.
+    pub(super) fn another_temporary(&mut self) -> u8 {
+        let next = self.mirror().temporaries.picked.len();
+        self.temporary(next)
+    }
+
+    /// Makes `register` the next temporary of the present instruction.
+    pub(super) fn pick(&mut self, register: u8) {
+        if self.mirror().temporaries.registers_aside().any(|aside| aside == register) {
+            self.release(register);
+        } else {
+            self.set_aside(register);
+        }
+        self.mirror().temporaries.picked.push(register);
+    }
+
+    /// Registers for `count` temporaries more, none of which is picked.
+    pub(super) fn candidates(&mut self, count: usize) -> Vec<u8> {
+        let temporaries = &self.mirror().temporaries;
+        let mut taken = temporaries.taken();
+        let mut candidates = Vec::with_capacity(count);
+        for _ in 0..count {
+            let register = temporaries.best(taken).expect("an instruction leaves registers alone");
+            taken |= 1 << register;
+            candidates.push(register);
+        }
+        candidates
+    }
+
+    /// Has `register`, which is set aside, hold no shadow any more.
+    pub(super) fn release(&mut self, register: u8) {
+        let held = self.mirror().temporaries.held;
+        let mask = (0..16).filter(|&n| held[n] == Some(register)).fold(0, |mask, n| mask | 1 << n);
+        let saved = self.save_shadows(mask);
+        let temporaries = &mut self.mirror().temporaries;
+        temporaries.drop_held(register);
+        if saved {
+            let index = temporaries.index;
+            self.note_borrowed(index);
+        }
+    }
+
+    /// Stores the shadows of the guest registers of mask `wanted` that are not in memory; tells whether there are any.
+    pub(super) fn save_shadows(&mut self, wanted: u16) -> bool {
+        let unsaved = self.mirror().temporaries.unsaved();
+        let mut any = false;
+        for (n, register) in unsaved.into_iter().enumerate().filter(|(n, _)| wanted >> n & 1 == 1) {
+            if let Some(register) = register {
+                let (mem, bytes) = (self.shadow_memory(n as u8), self.shadow_bytes());
+                self.out.hot.vector_store(mem, register, bytes);
+                any = true;
+            }
+        }
+        self.mirror().temporaries.unsaved &= !wanted;
+        any
+    }
+
+    /// Number of bytes beyond which the shadow of vector register `n` is zero, as far as is known.
+    pub(super) fn extent(&mut self, n: u8) -> u8 {
+        self.mirror().temporaries.extent.get(usize::from(n)).copied().unwrap_or(WHOLE)
+    }
+
+    /// The shadow of vector register `n`, which was just put there, is zero beyond so many bytes.
+    pub(super) fn set_extent(&mut self, n: u8, bytes: u8) {
+        if let Some(extent) = self.mirror().temporaries.extent.get_mut(usize::from(n)) {
+            *extent = bytes;
+        }
     }
 
     /// All temporaries with AVX-512, the first one first.
@@ -224,19 +367,35 @@ impl Emitter {
         (others == 1).then_some(register)
     }
 
-    /// `register` has the shadow of vector register `n`, as memory has.
-    pub(super) fn hold(&mut self, n: u8, register: u8) {
+    /// `register` has the shadow of vector register `n`. With `saved`, memory has it too; otherwise false where it must
+    /// have, and nothing is held.
+    pub(super) fn hold(&mut self, n: u8, register: u8, saved: bool) -> bool {
         let Settings { in_registers, records, wide, .. } = self.mirror().settings;
+        let leaves_unsaved = self.leaves_unsaved();
         let temporaries = &mut self.mirror().temporaries;
         let is_aside = temporaries.registers_aside().any(|aside| aside == register);
-        let Some(held) = temporaries.held.get_mut(usize::from(n)) else { return };
-        let may = in_registers == 0 && !records && !wide && is_aside;
+        let Some(held) = temporaries.held.get_mut(usize::from(n)) else { return saved };
+        let may = in_registers == 0 && !records && !wide && is_aside && (saved || leaves_unsaved);
         *held = may.then_some(register);
+        temporaries.unsaved &= !(1 << n);
+        if may && !saved {
+            temporaries.unsaved |= 1 << n;
+        }
+        saved || may
+    }
+
+    /// Tells whether what is computed in a register set aside may stay there for a while, and memory be without it.
+    pub(super) fn leaves_unsaved(&mut self) -> bool {
+        let Settings { in_registers, records, appends, wide, .. } = self.mirror().settings;
+        in_registers == 0 && !records && !appends && !wide
     }
 
     /// Shadows in memory were changed: no register holds one.
     pub(super) fn hold_nothing(&mut self) {
-        self.mirror().temporaries.held = [None; 16];
+        let temporaries = &mut self.mirror().temporaries;
+        debug_assert_eq!(temporaries.unsaved, 0, "shadows that are lost");
+        temporaries.held = [None; 16];
+        temporaries.extent = [WHOLE; 16];
     }
 
     /// A place in memory to set something aside in.
@@ -268,11 +427,11 @@ impl Emitter {
             let wanted = aside.filter(|aside| registers >> aside.register & 1 == 1);
             let Some(Aside { register, bytes }) = wanted else { continue };
             let mem = self.aside(place);
+            self.release(register);
             self.out.hot.vector_load(register, mem, bytes);
             let temporaries = &mut self.mirror().temporaries;
             temporaries.aside[place] = None;
             temporaries.picked.retain(|&picked| picked != register);
-            temporaries.drop_held(register);
             any = true;
         }
         if any {
@@ -297,7 +456,15 @@ impl Emitter {
         if mirror.has_rules_mxcsr() && !stays {
             self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
         }
-        for (place, aside) in mirror.temporaries.aside.into_iter().enumerate() {
+        let (unsaved, aside) = (mirror.temporaries.unsaved(), mirror.temporaries.aside);
+        let bytes = self.shadow_bytes();
+        for (n, register) in unsaved.into_iter().enumerate() {
+            if let Some(register) = register {
+                let mem = self.shadow_memory(n as u8);
+                self.out.cold.vector_store(mem, register, bytes);
+            }
+        }
+        for (place, aside) in aside.into_iter().enumerate() {
             if let Some(Aside { register, bytes }) = aside {
                 let mem = self.aside(place);
                 self.out.cold.vector_load(register, mem, bytes);

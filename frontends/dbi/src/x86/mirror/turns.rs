@@ -3,7 +3,7 @@
 //!
 //! Before its first instruction such a block sets aside registers that no turn uses, and loads into some of them the shadows
 //! that a turn reads before it writes them. There a turn *begins*. The branch back goes there, past what comes before,
-//! once registers hold again what they held then; memory has the shadows all the same. Everything else that leads to the
+//! once registers hold again what they held then, whether memory has that too or not. Everything else that leads to the
 //! block, and a branch back where more has changed than can be put right, goes to its entry.
 //!
 //! What is set aside must not depend on anything in which an isolated block differs (`isolation`), which never branches so.
@@ -15,6 +15,7 @@ use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
+use crate::x86::table::Row;
 use iced_x86::InstructionInfoFactory;
 
 use super::{Mirror, Settings};
@@ -22,6 +23,8 @@ use super::{Mirror, Settings};
 /// Registers that are left for the values of rules, at least and if there are any.
 const LEAST: usize = 5;
 const MOST: usize = 7;
+/// Registers that moves and comparisons take.
+const FEWEST: usize = 3;
 
 /// Registers where a turn begins.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +97,8 @@ impl Emitter {
         }
         let mut carried = handed_on(&block.insns[..=last], &mut self.facts);
         carried.truncate(free.len() - LEAST);
-        let wanted = (MOST + carried.len()).min(free.len()).min(ASIDE);
+        let values = self.values_of(&block.insns[..=last], &carried);
+        let wanted = (values + carried.len()).min(free.len()).min(ASIDE);
         for &register in &free[..wanted] {
             self.set_aside(register);
         }
@@ -107,6 +111,24 @@ impl Emitter {
         let (target, entry, mode) = (block.start, self.out.hot.here(), self.mode);
         let knows_top = self.mirror().top_is_known;
         self.mirror().beginning = Some(Beginning { target, entry, mode, knows_top, aside, held });
+    }
+
+    /// Number of registers for what a turn computes beside the shadows that are carried.
+    fn values_of(&mut self, turn: &[Insn], carried: &[u8]) -> usize {
+        let inline = self.inline_rule();
+        let takes = |insn: &Insn| match rows::row(&insn.decoded) {
+            Row::Arith(op, ..) | Row::Unary(op, ..) | Row::Fused(op, ..) => inline.temporaries(op),
+            _ => FEWEST,
+        };
+        let most = turn.iter().map(takes).max().unwrap_or(FEWEST);
+        let mut written = 0_u16;
+        for insn in turn {
+            let used = self.facts.info(&insn.decoded).used_registers().iter();
+            let vectors = used.filter(|used| used.register().is_vector_register() && is_write(used.access()));
+            written |= vectors.fold(0, |mask, used| mask | 1 << (used.register().number() & 15));
+        }
+        let others = (0..16_u8).filter(|n| written >> n & 1 == 1 && !carried.contains(n)).count();
+        (most + others).min(MOST)
     }
 
     /// Before a branch to guest address `target`: puts registers as they are where a turn begins; the host address of
@@ -129,8 +151,10 @@ impl Emitter {
         self.loops.then_some(beginning.entry)
     }
 
-    /// Has registers hold the shadows of the guest registers that they held before.
+    /// Has registers hold the shadows of the guest registers that they held before, and memory those that nothing is to hold.
     fn hold_again(&mut self, before: &[Option<u8>; 16]) {
+        let elsewhere = (0..16).filter(|&n| before[n].is_none()).fold(0, |mask, n| mask | 1 << n);
+        self.save_shadows(elsewhere);
         let wanted = (0..16_u8).filter_map(|n| Some((n, before[usize::from(n)]?)));
         let mut left: Vec<(u8, u8)> = wanted.collect();
         loop {
@@ -142,22 +166,26 @@ impl Emitter {
             let Some(&(n, register)) = free.map_or(left.first(), |at| left.get(at)) else { return };
             match held[usize::from(n)].filter(|_| free.is_some()) {
                 Some(from) => {
-                    let bytes = self.shadow_bytes();
+                    let (bytes, saved) = (self.shadow_bytes(), !self.mirror().temporaries.is_unsaved(n));
+                    self.release(register);
                     self.move_shadow(register, from, bytes);
-                    self.mirror().temporaries.drop_held(register);
-                    self.hold(n, register);
+                    self.hold(n, register, saved);
                 }
-                None => self.load_shadow(n, register),
+                None => {
+                    let circle = left.iter().fold(0, |mask, (n, _)| mask | 1 << n);
+                    self.save_shadows(circle);
+                    self.load_shadow(n, register);
+                }
             }
         }
     }
 
-    /// Loads the shadow of vector register `n` into `register`, which is set aside and holds it then.
+    /// Loads the shadow of vector register `n`, which memory has, into `register`, which is set aside and holds it then.
     fn load_shadow(&mut self, n: u8, register: u8) {
+        self.release(register);
         let (mem, bytes) = (self.shadow_memory(n), self.shadow_bytes());
         self.out.hot.vector_load(register, mem, bytes);
-        self.mirror().temporaries.drop_held(register);
-        self.hold(n, register);
+        self.hold(n, register, true);
     }
 
     /// Has the branch at `field` go on at `entry`, where a turn begins, unless the thread is wanted: then it goes to the block at

@@ -122,25 +122,23 @@ impl Emitter {
         }
         let d = insn.op0_register().number() as u8;
         if insn.op1_kind() == OpKind::Memory {
-            // The mirror is there wherever the guest's memory is; should the guest's load fault, it is loaded again.
-            match mirror {
-                Some(mem) => {
-                    let target = self.shadow_target(d, 0);
-                    self.out.hot.vector_load(target, mem, bytes);
-                    self.put_shadow(d, target);
-                }
-                None => self.clear_vector(d),
-            }
-            return self.guest(at);
+            self.guest(at);
+            let Some(mem) = mirror else { return self.clear_vector(d) };
+            let target = self.shadow_target(d, 0);
+            self.out.hot.vector_load(target, mem, bytes);
+            self.put_shadow(d, target);
+            return self.set_extent(d, bytes);
         }
         self.guest(at);
         let s = insn.op1_register().number() as u8;
         if (s, bytes) == (d, 64) {
             return;
         }
+        let extent = self.extent(s).min(bytes);
         let from = self.low_in_register(s, bytes, 0);
         if self.held(s) == Some(from) && bytes == 16 && places::keeps_upper(insn) {
-            return self.put_shadow(d, from);
+            self.put_shadow(d, from);
+            return self.set_extent(d, extent);
         }
         // What was loaded from memory is followed by zeros already.
         let target = self.shadow_target(d, 0);
@@ -148,6 +146,7 @@ impl Emitter {
             self.move_shadow(target, from, bytes);
         }
         self.put_shadow(d, target);
+        self.set_extent(d, extent);
     }
 
     /// `movd`, `movq` between a general and a vector register.

@@ -275,6 +275,7 @@ impl Emitter {
             to,
             rest: Rest::Zero,
             temps: &temps,
+            clean: 0,
             masks: if upper { &MASKS } else { &[] },
             lanes: if upper { lanes_mask(1) } else { None },
             spill: &spill,

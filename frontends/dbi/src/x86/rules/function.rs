@@ -65,6 +65,7 @@ impl WrappedCall<'_> {
             to: self.to,
             rest: Rest::Zero,
             temps: self.temps,
+            clean: 0,
             masks: self.masks,
             lanes,
             spill: &[],

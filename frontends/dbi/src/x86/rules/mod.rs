@@ -166,6 +166,8 @@ pub(crate) struct Job<'a> {
     pub(crate) rest: Rest,
     /// Vector registers to clobber: two at least with `Evex`, [as many as it takes](InlineRule::temporaries) with `Vex`.
     pub(crate) temps: &'a [u8],
+    /// Registers of `shadows` that are zero beyond the width, as a mask. Only `Vex` asks.
+    pub(crate) clean: u32,
     /// Mask registers to clobber, of 1 … 7; three at least with `Evex`.
     pub(crate) masks: &'a [u8],
     /// A mask register whose lowest bits are set, one for each lane of `width`, and no others. Without it, where it is
@@ -218,6 +220,23 @@ pub(crate) fn emit(asm: &mut Asm, binding: Binding, job: &Job, constants: &Const
     let template = job.template();
     match binding {
         Binding::Evex => evex::emit(asm, job, &template, *constants),
-        Binding::Vex => vex::emit(asm, job, &template, *constants),
+        Binding::Vex => vex::emit(asm, job, &template, *constants, false).written,
     }
+}
+
+/// Registers that a rule has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// All of them, as a mask.
+    pub(crate) written: u32,
+    /// The one with the result's shadow.
+    pub(crate) result: u8,
+}
+
+/// Appends the rule with [`Binding::Vex`]. The shadow of the result may be left in a temporary.
+///
+/// # Panics
+/// As [`emit`].
+pub(crate) fn emit_anywhere(asm: &mut Asm, job: &Job, constants: &Constants) -> Written {
+    vex::emit(asm, job, &job.template(), *constants, true)
 }

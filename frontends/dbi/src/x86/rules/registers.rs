@@ -52,15 +52,19 @@ impl<'a> Registers<'a> {
         if job.rest == Rest::Zero {
             pool.push(job.to);
         }
-        let place = |place| match place {
-            Place::Reg(register) => Value { register: Some(register), ..Value::default() },
+        let place = |place, shadow| match place {
+            Place::Reg(register) => Value {
+                register: Some(register),
+                clean: shadow && job.clean >> register & 1 == 1,
+                ..Value::default()
+            },
             Place::Mem(mem) => Value { memory: Some((mem, job.width)), clean: true, ..Value::default() },
         };
         let values = template.nodes.iter().map(|&node| match node {
-            Node::Operand(i) => place(job.x[usize::from(i)]),
-            Node::Shadow(i) => place(job.shadows[usize::from(i)]),
-            Node::Result => place(job.r),
-            Node::Low(i) => place(job.low[usize::from(i)]),
+            Node::Operand(i) => place(job.x[usize::from(i)], false),
+            Node::Shadow(i) => place(job.shadows[usize::from(i)], true),
+            Node::Result => place(job.r, false),
+            Node::Low(i) => place(job.low[usize::from(i)], false),
             Node::Constant(c) => {
                 Value { memory: Some((constants.vector(c, job.format), constant)), ..Value::default() }
             }

@@ -7,7 +7,7 @@ use super::super::asm::Asm;
 use super::super::vector::{Form, Length, Place, Vector, forms};
 use super::registers::Registers;
 use super::template::{Constant, Guard, M, Node, Step, Template, Test, V, Verb};
-use super::{Constants, Job, Rest};
+use super::{Constants, Job, Rest, Written};
 use shadowgrind_core::format::Format;
 
 struct Vex<'a, 'b> {
@@ -18,8 +18,14 @@ struct Vex<'a, 'b> {
     constants: Constants,
 }
 
-/// Appends a rule; returns the registers it has written.
-pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Constants) -> u32 {
+/// Appends a rule; with `anywhere`, the result may be left in a temporary.
+pub(super) fn emit(
+    asm: &mut Asm,
+    job: &Job,
+    template: &Template,
+    constants: Constants,
+    anywhere: bool,
+) -> Written {
     let registers = Registers::new(job, template, constants, job.width.max(16), &[]);
     let mut vex = Vex { asm, job, template, registers, constants };
     for step in &template.steps {
@@ -28,8 +34,8 @@ pub(super) fn emit(asm: &mut Asm, job: &Job, template: &Template, constants: Con
             Some(guard) => vex.guarded(step, guard),
         }
     }
-    vex.finish();
-    vex.registers.written()
+    let result = vex.finish(anywhere);
+    Written { written: vex.registers.written(), result }
 }
 
 impl Vex<'_, '_> {
@@ -52,13 +58,17 @@ impl Vex<'_, '_> {
         let zero = self.node(guard.otherwise) == Node::ZERO;
         let otherwise =
             (!zero).then(|| Place::Reg(self.registers.load(self.asm, guard.otherwise, &mut pinned)));
-        let counts = match step.verb {
+        let clean = zero || self.registers.is_clean(guard.otherwise);
+        let (counts, clean) = match step.verb {
             Verb::Copy(source) => {
                 let counts = self.registers.load(self.asm, source, &mut pinned);
                 self.registers.consume(step);
-                counts
+                (counts, clean && self.registers.is_clean(source))
             }
-            _ => self.compute(step, &mut pinned, mask).0,
+            _ => {
+                let (counts, is_clean) = self.compute(step, &mut pinned, mask);
+                (counts, clean && is_clean)
+            }
         };
         let to = if self.registers.is_free(self.job.to) { self.job.to } else { mask };
         let vector = match (otherwise, guard.holds) {
@@ -72,7 +82,7 @@ impl Vex<'_, '_> {
             }
         };
         self.asm.vector(vector);
-        self.registers.define(step.value, to, !self.job.is_scalar());
+        self.registers.define(step.value, to, clean || !self.job.is_scalar());
     }
 
     /// c ± p · s, and c where s is absent. There p is made a zero of the sign that makes the product −0, which can be
@@ -91,14 +101,15 @@ impl Vex<'_, '_> {
         self.asm.vector(masked);
         let mut pinned = vec![mask];
         let addend = self.registers.load(self.asm, c, &mut pinned);
+        let is_clean = self.registers.is_clean(c);
         let s = self.arithmetic_place(s, &mut pinned);
         self.registers.consume(step);
-        let (order, register, second) = match self.registers.is_free(addend) || self.passes(addend) {
-            true => (forms::Order::O231, addend, mask),
-            false => (forms::Order::O132, mask, addend),
+        let (order, register, second, clean) = match self.registers.is_free(addend) || self.passes(addend) {
+            true => (forms::Order::O231, addend, mask, is_clean),
+            false => (forms::Order::O132, mask, addend, false),
         };
         self.asm.vector(self.lanes(forms::fused(order, negated, false), [register, second], s));
-        self.registers.define(step.value, register, !self.job.is_scalar());
+        self.registers.define(step.value, register, clean || !self.job.is_scalar());
     }
 
     /// A register with all bits of the lanes where a test holds.
@@ -179,14 +190,20 @@ impl Vex<'_, '_> {
         // The second source may be memory; of a sum or product, either.
         let commutes = form == forms::ADD || form == forms::MUL;
         let better = self.registers.of(a).is_none() || self.registers.of(b) == Some(self.job.to);
-        let (a, b) = if commutes && better { (b, a) } else { (a, b) };
+        // What is above a lane comes from the first source.
+        let zero = |v| self.registers.of(v).is_some() && self.registers.is_clean(v);
+        let cleaner = self.job.is_scalar() && zero(b);
+        let swaps =
+            commutes && if self.job.rest == Rest::Zero && zero(a) != zero(b) { cleaner } else { better };
+        let (a, b) = if swaps { (b, a) } else { (a, b) };
         let second = self.registers.load(self.asm, a, pinned);
+        let clean = !self.job.is_scalar() || self.registers.is_clean(a);
         let rm = self.arithmetic_place(b, pinned);
         self.registers.consume(step);
         let in_place = self.passes(second) && !held.contains(&second);
         let to = if in_place { second } else { self.destination(&held, pinned, to) };
         self.asm.vector(self.lanes(form, [to, second], rm));
-        (to, !self.job.is_scalar())
+        (to, clean)
     }
 
     fn logic(&mut self, form: Form, step: &Step, [a, b]: [V; 2], pinned: &mut Vec<u8>, to: u8) -> (u8, bool) {
@@ -197,9 +214,10 @@ impl Vex<'_, '_> {
             _ => Place::Reg(self.registers.load(self.asm, b, pinned)),
         };
         self.registers.consume(step);
+        let is_and = form == forms::AND && self.registers.is_clean(a);
         let to = self.destination(&held, pinned, to);
         self.asm.vector(self.bits(form, [to, second], rm));
-        (to, !self.job.is_scalar())
+        (to, is_and || !self.job.is_scalar())
     }
 
     /// ±a · b + c: over one of the three if possible, else over a copy of c.
@@ -212,15 +230,17 @@ impl Vex<'_, '_> {
         let first = self.registers.load(self.asm, a, pinned);
         let addend = self.registers.load(self.asm, c, pinned);
         let second = self.arithmetic_place(b, pinned);
+        let clean = |v| !self.job.is_scalar() || self.registers.is_clean(v);
+        let [is_a_clean, is_b_clean, is_c_clean] = [a, b, c].map(clean);
         self.registers.consume(step);
         let may = |r: u8| (self.registers.is_free(r) || self.passes(r)) && !held.contains(&r);
-        let (order, register, other) = match second {
-            _ if may(addend) => (forms::Order::O231, addend, first),
-            _ if may(first) => (forms::Order::O132, first, addend),
+        let (order, register, other, clean) = match second {
+            _ if may(addend) => (forms::Order::O231, addend, first, is_c_clean),
+            _ if may(first) => (forms::Order::O132, first, addend, is_a_clean),
             Place::Reg(second) if may(second) => {
                 let form = forms::fused(forms::Order::O132, negated, false);
                 self.asm.vector(self.lanes(form, [second, addend], Place::Reg(first)));
-                return (second, !self.job.is_scalar());
+                return (second, is_b_clean);
             }
             _ => {
                 // All of a register is copied, and the rest of the destination may be to stay.
@@ -231,11 +251,11 @@ impl Vex<'_, '_> {
                     self.registers.acquire(self.asm, pinned)
                 };
                 self.moved(copy, addend);
-                (forms::Order::O231, copy, first)
+                (forms::Order::O231, copy, first, is_c_clean)
             }
         };
         self.asm.vector(self.lanes(forms::fused(order, negated, false), [register, other], second));
-        (register, !self.job.is_scalar())
+        (register, clean)
     }
 
     /// `wish` if it may be written, else a register of `pinned` that may but for those of `held`, else another.
@@ -251,8 +271,9 @@ impl Vex<'_, '_> {
         self.job.rest == Rest::Low && register == self.job.to && !self.registers.is_busy(register)
     }
 
-    /// Moves the result to the destination, if it is not there, and puts the rest of that in order.
-    fn finish(&mut self) {
+    /// Moves the result to the destination, if it is not there and not left where it is, and puts the rest of that in order;
+    /// the register that it is in.
+    fn finish(&mut self, anywhere: bool) -> u8 {
         let (result, to) = (self.template.result, self.job.to);
         let from = if self.node(result) == Node::ZERO {
             let zero = if self.job.rest == Rest::Zero { to } else { self.registers.acquire(self.asm, &[]) };
@@ -262,11 +283,15 @@ impl Vex<'_, '_> {
         } else if let (None, Some(mem), Rest::Zero) =
             (self.registers.of(result), self.registers.memory(result), self.job.rest)
         {
-            return self.asm.vector_load(to, mem, self.job.width);
+            self.asm.vector_load(to, mem, self.job.width);
+            return to;
         } else {
             self.registers.load(self.asm, result, &mut Vec::new())
         };
         match self.job.rest {
+            Rest::Zero if anywhere && self.registers.is_clean(result) && self.registers.is_mine(from) => {
+                return from;
+            }
             Rest::Keep | Rest::Low if from != to => {
                 merge(self.asm, to, from, self.job.width, self.job.rest);
             }
@@ -275,6 +300,7 @@ impl Vex<'_, '_> {
             }
             _ => {}
         }
+        to
     }
 
     fn moved(&mut self, to: u8, from: u8) {

@@ -99,6 +99,7 @@ impl Scene {
             to: places.to,
             rest: self.rest,
             temps: self.temps(),
+            clean: 0,
             masks: &[1, 2, 3, 4],
             lanes: self.lanes.then_some(7),
             spill: &spill,
