@@ -226,7 +226,7 @@ pub enum Step {
     End {
         /// The [`AROUND_END`] bytes from [`BEFORE_END`] before those that are written on, as they were.
         x: Operand,
-        /// The same as they are then.
+        /// These bytes as they are once the instruction has written.
         r: Operand,
         /// Place of what is put there; nothing for a constant.
         from: Option<Place>,

@@ -18,6 +18,8 @@ pub trait Words {
     const BYTEWISE: bool;
     /// True if a cell beside a float of two bytes says as much as any.
     const FITS_HALF: bool = Self::BYTEWISE;
+    /// True if a cell beside a long double begins with a copy of its last two bytes, which tells what integers have made of these.
+    const ENDS_TWICE: bool = false;
 
     /// The shadow that `cell`, which is not zero, says the float of `format` and `bits` has.
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
@@ -55,6 +57,7 @@ pub struct InPlace;
 impl Words for InPlace {
     type Value = f64;
     const BYTEWISE: bool = true;
+    const ENDS_TWICE: bool = true;
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
         Some(if format == Format::F80 { of_ten_bytes(cell) } else { format.to_f64(cell) })

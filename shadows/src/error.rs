@@ -54,7 +54,7 @@ const LOST: i32 = 20;
 const FRACTION: u64 = (1 << 29) - 1;
 /// Units in the last place of 1 from which a relative error is suspicious: those of some five bits.
 const SUSPICIOUS: f64 = 16.0;
-/// The same for long doubles: 2^-63 each.
+/// Relative error from which a long double's is suspicious: as many units, of 2^-63 each.
 const SUSPICIOUS_LONG: f64 = SUSPICIOUS / (1_u64 << 63) as f64;
 /// Bits below a float's first of which its error knows nothing.
 const REACH: i32 = 100;
@@ -516,7 +516,7 @@ mod tests {
         }
     }
 
-    /// What is not told in parts is left to the reals.
+    /// Infinities, NaN, subnormals and what else is not told in parts are left to the reals.
     #[test]
     fn strange_long_doubles_have_no_parts() {
         let strange =

@@ -362,7 +362,7 @@ fn symbols_are_listed_without_running_anything() {
     assert!(read.as_array().is_some_and(|names| names.iter().any(|name| name["spec"] == "main")), "{read}");
     refuses(&tool_with(&["symbols", program, "no such name"], &[]), &[1], &[&["no such name"]]);
     refuses(&tool_with(&["symbols", "no-such-program"], &[]), &[127], &[&["no-such-program"]]);
-    refuses(&tool_with(&["symbols", "text"], &[("text", b"text")]), &[127], &[&["text"]]);
+    refuses(&tool_with(&["symbols", "text"], &[("text", b"text")]), &[126], &[&["elf"]]);
     refuses(&tool_with(&["symbols", "./text"], &[("text", b"text")]), &[126], &[&["elf"]]);
     refuses(&tool_with(&["symbols"], &[]), &[2], &[&["prog"]]);
 }

@@ -1,7 +1,7 @@
 //! Findings of `--shadow=error` held against a second run: `--confirm`.
 //!
 //! True findings are those of `culprits`, whose lines are marked and which the reals find; a false one is the decision in
-//! `magnitude`. Programs in `confirm` read, fork, or do not do the same each time.
+//! `unknown`. Others in `confirm` read, fork, or do not do the same each time.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ type Check = fn(&Case) -> Result<(), String>;
 
 /// Programs, and the check of each.
 const CHECKS: [(&str, Check); 6] = [
-    ("culprits/magnitude.c", refutes_a_decision),
+    ("confirm/unknown.c", refutes_a_decision),
     ("causes/last.c", confirms),
     ("clean/quadratic.c", runs_once),
     ("confirm/piped.c", gives_input_again),

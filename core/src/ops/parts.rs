@@ -54,7 +54,7 @@ pub struct InParts<'a, V> {
     pub x: &'a [Parts<V>],
     /// The result.
     pub r: Parts<V>,
-    /// What is to be added to each operand.
+    /// Error of each operand: the real less the float.
     pub errors: &'a [V],
 }
 

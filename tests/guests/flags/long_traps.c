@@ -1,5 +1,6 @@
-// A program that unmasks exceptions of x87 now and then gets a signal where its own arithmetic raises one, and its status word is its
-// own, more often than arithmetic is looked at.
+// Exceptions of x87 that are unmasked now and then: signals come where the program's own arithmetic raises them.
+//
+// The status word is the program's own, more often than arithmetic is looked at.
 //@ libs: -lm
 //@ flags: -frounding-math
 #define _GNU_SOURCE

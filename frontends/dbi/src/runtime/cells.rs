@@ -130,7 +130,7 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         let mut cell = [0; 16];
         self.read(location, &mut cell[..Format::F80.bytes()]);
         let ends = [[cell[0], cell[1]], [cell[8], cell[9]]];
-        if !W::BYTEWISE || ends[0] == ends[1] {
+        if !W::ENDS_TWICE || ends[0] == ends[1] {
             return true;
         }
         if ends[1] == [0; 2] {

@@ -224,7 +224,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         });
     }
 
-    /// The same on floats of four bytes.
+    /// One of the usual operations on floats of four bytes.
     #[inline(always)]
     fn singles(
         &mut self,

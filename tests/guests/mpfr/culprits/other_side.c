@@ -15,4 +15,3 @@ int main(void)
     }
     printf("%.17g %.20Lg\n", sum, wide);
 }
-// REMEDY 62

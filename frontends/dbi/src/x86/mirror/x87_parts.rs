@@ -253,7 +253,7 @@ impl Emitter {
         self.guard_register(at, answer);
     }
 
-    /// What the rule says, in temporary `to`.
+    /// Emits a rule, whose result is then in temporary `to`.
     fn parts_rule(&mut self, at: At<'_>, rule: InlineRule, op: Op, terms: &Terms, to: usize) {
         let (to, upper) = (self.temporary(to), self.has_upper());
         let mut temps: Vec<u8> = match upper {

@@ -58,14 +58,14 @@ pub(crate) enum Rest {
 pub(crate) struct InlineRule {
     template: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts: &'static Table,
-    /// The same for long doubles in two parts.
+    /// Template and facts of the rule for long doubles in two parts.
     template_in_parts: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts_in_parts: &'static Table,
 }
 
 /// Facts of rules, of questions beside comparisons, and of those before operations.
 static FACTS: [Table; 3] = [const { Table::new() }; 3];
-/// The same for long doubles in two parts.
+/// Facts of these for long doubles in two parts.
 static FACTS_IN_PARTS: [Table; 3] = [const { Table::new() }; 3];
 
 impl InlineRule {
