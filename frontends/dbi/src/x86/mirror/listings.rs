@@ -37,6 +37,9 @@ const GUESTS: &[(&str, &[&[u8]])] = &[
     ("sum", &[b"\xf2\x0f\x58\x07", b"\x48\x83\xc7\x08", b"\x75\xf6"]), // addsd xmm0, [rdi]; add rdi, 8; jnz back
 ];
 
+/// Address up to which constants of rules may lie.
+const CONSTANTS_END: u64 = CONSTANTS + 0x3000;
+
 /// Bindings of shadows to the processor: a name, the number of upper registers, and whether upper halves are zero.
 const BINDINGS: [(&str, u8, bool); 3] =
     [("upper registers", 14, false), ("memory", 0, false), ("memory, narrow", 0, true)];
@@ -165,7 +168,7 @@ impl SymbolResolver for Names {
         let name = match address {
             _ if is_code(address) => format!("L{}", self.labels.binary_search(&address).ok()?),
             EXIT => "exit".to_owned(),
-            CONSTANTS..0x4002_a000 => format!("constants+{:#x}", address - CONSTANTS),
+            CONSTANTS..CONSTANTS_END => format!("constants+{:#x}", address - CONSTANTS),
             CONTEXT..EXIT => {
                 let offset = address - CONTEXT;
                 let before = fields.iter().filter(|(_, at)| u64::from(*at) <= offset);
