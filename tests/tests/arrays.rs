@@ -90,7 +90,7 @@ fn elements_are_printed(name: &str, shadow: &'static str) -> Result<(), Failed> 
         let stands = stands_at(&seen.outcome, output);
         if !is_right
             || output["site"]["line"] != line
-            || output["printed"].as_str().map(str::trim) != Some(text)
+            || bare(output) != Some(text)
             || stands.as_deref() != Some(text)
         {
             return Err(
@@ -101,12 +101,17 @@ fn elements_are_printed(name: &str, shadow: &'static str) -> Result<(), Failed> 
     Ok(())
 }
 
+/// Text of an output without the blanks that pad it, and without a plus.
+fn bare(output: &Value) -> Option<&str> {
+    Some(output["printed"].as_str()?.trim().trim_start_matches('+'))
+}
+
 /// Text of the native run's standard output where the report says that an output stands, without the blanks that pad it.
 fn stands_at(native: &Outcome, output: &Value) -> Option<String> {
     let (line, column) = (output["line"].as_u64()? as usize, output["column"].as_u64()? as usize);
     let line = native.stdout.split(|&byte| byte == b'\n').nth(line - 1)?;
     let rest = String::from_utf8_lossy(line.get(column - 1..)?).into_owned();
-    Some(rest.chars().take(output["printed"].as_str()?.trim().chars().count()).collect())
+    Some(rest.chars().take(bare(output)?.chars().count()).collect())
 }
 
 /// Way by which an array of six floats leaves: the guest, what it needs, and the SPEC.

@@ -19,13 +19,13 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// The token that `is` the float, and its distance: on the line of the last one taken the first behind that, or else the
+    /// The token that `is` the float, given the text up to the token's end, and its distance: on the line of the last one taken the first behind that, or else the
     /// last before it; then on other lines likewise.
     fn find(&self, is: &dyn Fn(&Token, &[u8]) -> bool) -> Option<(usize, usize)> {
         let line = self.next.checked_sub(1).map(|last| self.tokens[last].line);
         let fits = |n: usize| {
             let token = &self.tokens[n];
-            !self.taken[n] && is(token, &self.bytes[token.start..token.end])
+            !self.taken[n] && is(token, &self.bytes[..token.end])
         };
         let on_line = |n: &usize| Some(self.tokens[*n].line) == line;
         let ahead = || self.next..self.tokens.len().min(self.next + REACH);
@@ -80,10 +80,13 @@ pub(super) fn standing<'a>(
 fn take(texts: &mut [Numbers<'_>], output: &Output<'_>) -> Option<PrintedAt> {
     let value = output.value.to_f64();
     let exact = output.printed();
-    let is = |token: &Token, written: &[u8]| match &exact {
-        Some(exact) => exact.trim().as_bytes() == written,
-        // A float that is written without a point is so by C's `%g`, whose notation is known.
-        None => !token.is_integer && is_text_of(written, token.value, value),
+    let is = |token: &Token, text: &[u8]| {
+        let (before, written) = text.split_at(token.start);
+        match &exact {
+            Some(exact) => is_written(exact.trim().as_bytes(), before, written),
+            // A float that is written without a point is so by C's `%g`, whose notation is known.
+            None => !token.is_integer && is_text_of(written, token.value, value),
+        }
     };
     let places = texts.iter().enumerate().filter_map(|(number, text)| {
         let (distance, token) = text.find(&is)?;
@@ -92,6 +95,17 @@ fn take(texts: &mut [Numbers<'_>], output: &Output<'_>) -> Option<PrintedAt> {
     let (_, number, token) = places.min()?;
     texts[number].take(token);
     Some(printed_at(number, texts[number].bytes, &texts[number].tokens[token]))
+}
+
+/// Tells whether `exact` is `written`. A sign right behind another number, as in the parts of a complex one, is no part of the token
+/// but stands `before` it.
+fn is_written(exact: &[u8], before: &[u8], written: &[u8]) -> bool {
+    let behind_sign = || {
+        exact.split_first().is_some_and(|(sign, rest)| {
+            b"+-".contains(sign) && before.last() == Some(sign) && rest == written
+        })
+    };
+    exact == written || behind_sign()
 }
 
 /// Place of a number of text `text`, which is `bytes`.
@@ -118,6 +132,12 @@ fn is_text_of(written: &[u8], read: f64, value: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signs_of_complex_parts_stand_before_them() {
+        assert!(is_written(b"-1.5", b"0.75-", b"1.5") && is_written(b"1.5", b"", b"1.5"));
+        assert!(!is_written(b"-1.5", b"0.75+", b"1.5") && !is_written(b"1.5", b"0.", b"25"));
+    }
 
     #[test]
     fn texts_of_a_float() {
