@@ -68,7 +68,7 @@ impl Term {
         let shifted = down(&small.words, self.exponent.abs_diff(small.exponent));
         let (mut negative, mut exponent) = (self.negative, self.exponent);
         if negative == small.negative {
-            let (mut words, carry) = sum(&self.words, &shifted, false);
+            let (mut words, carry) = plus_carry(&self.words, &shifted, false);
             if carry {
                 words = down(&words, 1);
                 words[LONG - 1] |= TOP;
@@ -76,9 +76,9 @@ impl Term {
             }
             return Some(Term { words, exponent, negative });
         }
-        let (mut words, no_borrow) = sum(&self.words, &shifted.map(|word| !word), true);
+        let (mut words, no_borrow) = plus_carry(&self.words, &shifted.map(|word| !word), true);
         if !no_borrow {
-            (words, _) = sum(&shifted, &self.words.map(|word| !word), true);
+            (words, _) = plus_carry(&shifted, &self.words.map(|word| !word), true);
             negative = !negative;
         }
         let first = words.iter().rposition(|&word| word != 0)?;
@@ -95,18 +95,6 @@ impl Term {
         let rounded = finished(wide, self.exponent, self.negative, precision);
         (rounded, wide[0] == 0 && wide[1..] == rounded.words)
     }
-}
-
-/// a + b, and one more if `carry`; and the carry.
-#[inline(always)]
-fn sum(a: &Long, b: &Long, mut carry: bool) -> (Long, bool) {
-    let mut sum = *a;
-    for (word, other) in sum.iter_mut().zip(b) {
-        let (first, over) = word.overflowing_add(*other);
-        let (second, again) = first.overflowing_add(u64::from(carry));
-        (*word, carry) = (second, over | again);
-    }
-    (sum, carry)
 }
 
 /// 2^shift times it; what is shifted out is zero.

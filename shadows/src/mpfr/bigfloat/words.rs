@@ -73,9 +73,9 @@ pub(super) fn plus(a: &Wide, b: &Wide) -> (Wide, bool) {
     plus_carry(a, b, false)
 }
 
-/// a + b, and one more if `carry`.
+/// a + b, and one more if `carry`; and the carry.
 #[inline(always)]
-pub(super) fn plus_carry(a: &Wide, b: &Wide, mut carry: bool) -> (Wide, bool) {
+pub(super) fn plus_carry<const N: usize>(a: &[u64; N], b: &[u64; N], mut carry: bool) -> ([u64; N], bool) {
     let mut sum = *a;
     for (word, other) in sum.iter_mut().zip(b) {
         let (first, over) = word.overflowing_add(*other);
