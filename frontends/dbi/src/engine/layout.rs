@@ -20,10 +20,14 @@ pub(crate) const ENGINE_END: u64 = 0x8000_0000;
 pub(crate) const IMAGES_END: u64 = 0xc000_0000;
 /// Lowest address given to data mappings that the guest leaves open.
 pub(crate) const DATA_START: u64 = 0x1_0000_0000;
-/// Start of the emulated `brk` heap.
-pub(crate) const BRK_START: u64 = 0x2_0000_0000;
-/// End of the range that the emulated `brk` heap may grow into.
-pub(crate) const BRK_END: u64 = BRK_START + (64 << 30);
+/// Start of the emulated `brk` heap of a program that is placed among the images.
+pub(crate) const HEAP_START: u64 = 0x2_0000_0000;
+/// The largest emulated `brk` heap, bytes.
+const HEAP_LARGEST: u64 = 64 << 30;
+/// End of the room that is kept for the heap of a program linked at low addresses, which begins right behind it.
+const NEAR_HEAP_END: u64 = 0x3000_0000;
+/// The smallest such room, bytes.
+const NEAR_HEAP_SMALLEST: u64 = 64 << 20;
 /// Data mappings are given out downwards from here.
 pub(crate) const DATA_END: u64 = 0x1ff8_0000_0000;
 /// One past the highest byte of the guest's initial stack.
@@ -43,4 +47,14 @@ pub(crate) const fn page_floor(address: u64) -> u64 {
 /// `address` rounded up to a page; wraps to 0 at the very top.
 pub(crate) const fn page_ceil(address: u64) -> u64 {
     address.wrapping_add(PAGE - 1) & !(PAGE - 1)
+}
+
+/// The range that the emulated `brk` heap may grow into, given where a program ends that is linked at fixed addresses: from
+/// there, as the kernel has it, unless too little room is left among the images and the engine.
+pub(crate) fn heap(program_end: Option<u64>) -> (u64, u64) {
+    match program_end {
+        Some(end) if end + NEAR_HEAP_SMALLEST <= NEAR_HEAP_END => (end, NEAR_HEAP_END),
+        Some(end) if end >= DATA_START => (end, end.saturating_add(HEAP_LARGEST).min(GUEST_END)),
+        _ => (HEAP_START, HEAP_START + HEAP_LARGEST),
+    }
 }

@@ -4,7 +4,7 @@
 //! Runs nothing. Header checks are in `elf`, finding the file in `program`.
 
 use super::elf::{self, ElfError, Image, Segment};
-use super::layout::{PAGE, STACK_END, STACK_LARGEST, page_ceil, page_floor};
+use super::layout::{self, PAGE, STACK_END, STACK_LARGEST, page_ceil, page_floor};
 use super::space::{Purpose, Region, Space};
 use super::{guest, stack_limit, sys};
 use std::ffi::{CString, OsString};
@@ -78,6 +78,8 @@ pub(crate) struct Loaded {
     pub(crate) interpreter: (u64, u64),
     /// The guest's vDSO: the copy's range and the original's address.
     pub(crate) vdso: Vdso,
+    /// The range that the heap may grow into.
+    pub(crate) heap: (u64, u64),
     /// The stack's range.
     pub(crate) stack: (u64, u64),
     /// The auxiliary vector's range.
@@ -150,6 +152,8 @@ impl Mapped {
 /// Loads the program in `file` into `space`.
 pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Result<Loaded, LoadError> {
     let image = elf::read(file).map_err(LoadError::Elf)?;
+    let heap = layout::heap((!image.relocatable).then(|| image.span().1));
+    space.keep_for_heap(heap);
     let program = map_image(file, &image, space)?;
     if names_sanitizer(&image, &program) {
         return Err(LoadError::Sanitizer);
@@ -168,6 +172,7 @@ pub(crate) fn load(file: &File, arguments: &Arguments, space: &mut Space) -> Res
         stack_pointer,
         interpreter: interpreter.as_ref().map_or((0, 0), |i| (i.start, i.end)),
         vdso,
+        heap,
         stack,
         auxv,
         code: program

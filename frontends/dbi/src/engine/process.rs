@@ -46,6 +46,8 @@ pub(crate) struct Process {
 pub(crate) struct Heap {
     pub(crate) start: u64,
     pub(crate) end: u64,
+    /// The highest end it may have.
+    pub(crate) limit: u64,
 }
 
 impl Process {

@@ -3,7 +3,6 @@
 use super::changes::Changes;
 use super::cpuid::IsaLevel;
 use super::descriptors::Table;
-use super::layout::BRK_START;
 use super::loader::{self, Arguments, Code, LoadError};
 use super::lock::Lock;
 use super::options::Options;
@@ -209,7 +208,7 @@ fn process(
     Ok(Box::leak(Box::new(Process {
         options: launch.options.clone(),
         space: Lock::new(space),
-        heap: Lock::new(Heap { start: BRK_START, end: BRK_START }),
+        heap: Lock::new(Heap { start: loaded.heap.0, end: loaded.heap.0, limit: loaded.heap.1 }),
         changes: Changes::new(),
         threads: Threads::new(),
         path: found.path,

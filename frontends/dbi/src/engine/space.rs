@@ -48,6 +48,8 @@ pub(crate) enum Purpose {
 pub(crate) struct Space {
     /// Start → (end, region); disjoint.
     map: BTreeMap<u64, (u64, Region)>,
+    /// End of the room among the images that is kept for the heap; [`IMAGES_START`] if it has none there.
+    images_start: u64,
     searched: Searched,
 }
 
@@ -72,7 +74,14 @@ const HUGE: u64 = 2 << 20;
 
 impl Space {
     pub(crate) const fn new() -> Self {
-        Space { map: BTreeMap::new(), searched: Searched::NOTHING }
+        Space { map: BTreeMap::new(), images_start: IMAGES_START, searched: Searched::NOTHING }
+    }
+
+    /// The heap will grow in this range: where images would be put there, they are put above it.
+    pub(crate) fn keep_for_heap(&mut self, (_, end): (u64, u64)) {
+        if end < ENGINE_START {
+            self.images_start = end.max(IMAGES_START);
+        }
     }
 
     /// Records that `start..end` is mapped as `region`, in place of whatever was there.
@@ -153,9 +162,14 @@ impl Space {
         }
         let align = if len >= HUGE { HUGE } else { PAGE };
         match purpose {
-            Purpose::Low => self.first_fit(0x1_0000, ENGINE_START, len, PAGE),
+            Purpose::Low if self.images_start == IMAGES_START => {
+                self.first_fit(0x1_0000, ENGINE_START, len, PAGE)
+            }
+            Purpose::Low => self
+                .first_fit(self.images_start, ENGINE_START, len, PAGE)
+                .or_else(|| self.first_fit(IMAGES_START, self.images_start, len, PAGE)),
             Purpose::Code if len <= LARGEST_CODE => self
-                .first_fit(IMAGES_START, ENGINE_START, len, PAGE)
+                .first_fit(self.images_start, ENGINE_START, len, PAGE)
                 .or_else(|| self.first_fit(ENGINE_END, IMAGES_END, len, PAGE))
                 .or_else(|| self.last_fit(len, align)),
             Purpose::Code | Purpose::Data => self.last_fit(len, align),

@@ -261,11 +261,10 @@ pub(super) fn mprotect(thread: &mut Thread, call: &Call) -> Answer {
 }
 
 pub(super) fn brk(thread: &mut Thread, call: &Call) -> Answer {
-    use crate::engine::layout::{BRK_END, BRK_START};
     let wanted = call.args[0];
     let process = thread.process;
     let mut heap = process.heap.lock();
-    if !(heap.start..=BRK_END).contains(&wanted) {
+    if !(heap.start..=heap.limit).contains(&wanted) {
         return Answer::Value(heap.end);
     }
     let (old, new) = (page_ceil(heap.end), page_ceil(wanted));
@@ -288,7 +287,6 @@ pub(super) fn brk(thread: &mut Thread, call: &Call) -> Answer {
         drop(space);
         thread.unmapped(new, old - new);
     }
-    debug_assert!(wanted >= BRK_START);
     heap.end = wanted;
     Answer::Value(wanted)
 }
