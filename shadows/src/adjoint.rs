@@ -14,6 +14,7 @@
 
 mod abreast;
 mod appended;
+mod backward;
 mod budget;
 mod cells;
 mod columns;
@@ -22,11 +23,13 @@ mod loops;
 mod packing;
 mod pages;
 mod patterns;
+mod places;
 mod questions;
 mod seam;
 mod store;
 mod sweep;
 mod tape;
+mod windowed;
 
 #[cfg(test)]
 mod tests;

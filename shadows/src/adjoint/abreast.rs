@@ -1,11 +1,12 @@
-//! Evaluation of loops backwards: many iterations abreast, statement by statement, where each statement can be passed in all iterations
-//! before those that come earlier in an iteration; otherwise one iteration after the other.
+//! Evaluation of loops backwards, many iterations abreast, statement by statement: for those in which each statement can be passed in all
+//! iterations before those that come earlier in an iteration.
 //!
 //! The cells of the results of iterations that go abreast are read before, and not needed any more when these have been passed. They
 //! are few enough to stay in a near cache.
 
 use super::cells::Cells;
-use super::loops::{Loop, Loops, Operand};
+use super::loops::{Loop, Loops};
+use super::places::Place;
 use super::sweep::Flow;
 use std::ops::Range;
 
@@ -13,81 +14,57 @@ use std::ops::Range;
 const MOST: usize = 64;
 const MOST_BYTES: usize = 1 << 16;
 
-/// Place of an operand's numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whereabouts {
-    /// Not among the results of the loop; or not always at the same place there.
-    Outside,
-    /// Before the results of the loop: what comes there is added up in this column first.
-    Before { column: usize },
-    /// At this place among the results of an iteration: so many iterations before, or of the same.
+/// Destination of what comes to an operand.
+#[derive(Clone, Copy, Debug)]
+enum To {
+    /// Straight to its numbers.
+    Numbers,
+    /// This column, in which what comes to the same numbers is added up first.
+    Column(usize),
+    /// Results of the loop, so many iterations before.
     Own { place: usize, before: usize },
 }
 
-/// Room for what is known of a loop while it is evaluated.
-pub(super) struct Room<F: Flow> {
-    /// Cells of its own results: of one iteration, or of several, result by result.
+/// Cells of iterations that go abreast.
+pub(super) struct Abreast<F: Flow> {
+    /// Cells of their results, result by result.
     cells: Vec<F::Cell>,
-    /// Cells that are to be added to operands before the loop, in the same iterations: column by column.
+    /// Cells that are to be added to operands elsewhere, in the same iterations: column by column.
     columns: Vec<F::Cell>,
     /// An operand of each column; true if something has come there.
     heads: Vec<(usize, bool)>,
-    /// Place of each operand.
-    operands: Vec<Whereabouts>,
+    /// Destination of each operand.
+    operands: Vec<To>,
 }
 
-impl<F: Flow> Room<F> {
+impl<F: Flow> Abreast<F> {
     pub(super) fn new() -> Self {
-        Room { cells: Vec::new(), columns: Vec::new(), heads: Vec::new(), operands: Vec::new() }
+        Abreast { cells: Vec::new(), columns: Vec::new(), heads: Vec::new(), operands: Vec::new() }
     }
 
-    /// Evaluates a loop: adds to the cells of all operands what comes by way of its statements.
-    pub(super) fn backward(&mut self, loops: &Loops, head: &Loop, cells: &mut Cells<F::Cell>) {
-        let of = cells.loop_at(head.number);
-        self.operands.clear();
-        self.operands.extend(loops.operands_of(head).iter().map(|operand| whereabouts(head, operand)));
-        if self.goes_abreast(loops, head) {
-            self.share_columns(loops, head);
-            self.abreast(loops, head, of, cells);
-        } else {
-            self.one_by_one(loops, head, of, cells);
-        }
-        cells.forget_loop(of);
-    }
-
-    /// Tells whether no cell of a result is used in any iteration before all has come to it.
-    fn goes_abreast(&self, loops: &Loops, head: &Loop) -> bool {
-        // The last result that names itself.
-        let mut recurrent = None;
-        loops.operands_of(head).iter().zip(&self.operands).all(|(operand, whereabouts)| match *whereabouts {
-            Whereabouts::Outside | Whereabouts::Before { .. } => is_before(loops, head, operand),
-            Whereabouts::Own { place, .. } if place == operand.place() => {
-                recurrent.replace(place) != Some(place)
-            }
-            Whereabouts::Own { place, .. } => place < operand.place(),
-        })
-    }
-
-    /// Finds columns for operands before the loop: one for all that are the same numbers.
-    fn share_columns(&mut self, loops: &Loops, head: &Loop) {
+    /// Prepares for loops with these operands, which are at these places: finds columns for operands elsewhere, one for all that
+    /// are the same numbers.
+    pub(super) fn plan(&mut self, loops: &Loops, head: &Loop, places: &[Place]) {
         let operands = loops.operands_of(head);
         self.heads.clear();
-        for (n, operand) in operands.iter().enumerate() {
-            if self.operands[n] == Whereabouts::Outside && operand.is_regular() {
-                let same = |&(first, _): &(usize, bool)| {
-                    let first: &Operand = &operands[first];
-                    (first.back, first.step) == (operand.back, operand.step)
-                };
-                let column = self.heads.iter().position(same).unwrap_or_else(|| {
-                    self.heads.push((n, false));
-                    self.heads.len() - 1
-                });
-                self.operands[n] = Whereabouts::Before { column };
-            }
+        self.operands.clear();
+        for (n, (operand, place)) in operands.iter().zip(places).enumerate() {
+            self.operands.push(match *place {
+                Place::Own { place, before } => To::Own { place, before },
+                Place::Elsewhere if !operand.is_regular() => To::Numbers,
+                Place::Elsewhere => {
+                    let same = |&(first, _): &(usize, bool)| operand.is_same(&operands[first]);
+                    To::Column(self.heads.iter().position(same).unwrap_or_else(|| {
+                        self.heads.push((n, false));
+                        self.heads.len() - 1
+                    }))
+                }
+            });
         }
     }
 
-    fn abreast(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
+    /// Evaluates a loop with the operands that were prepared for, and number `of` among the loops of `cells`.
+    pub(super) fn backward(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
         let (count, numbers) = (head.iterations as usize, head.numbers as usize);
         let most = (MOST_BYTES / size_of::<F::Cell>() / numbers).clamp(1, MOST);
         let mut end = count;
@@ -119,8 +96,7 @@ impl<F: Flow> Room<F> {
             if self.cells[result * some.len()..][..some.len()].iter().all(F::is_nothing) {
                 continue;
             }
-            let is_own =
-                |n: &usize| matches!(self.operands[*n], Whereabouts::Own { place, .. } if place == result);
+            let is_own = |n: &usize| matches!(self.operands[*n], To::Own { place, .. } if place == result);
             // What a result gives to itself comes before what it gives to others.
             let own = these.clone().find(is_own);
             for n in own.into_iter().chain(these.filter(|n| Some(*n) != own)) {
@@ -166,18 +142,18 @@ impl<F: Flow> Room<F> {
         let from = &mut from[..count];
         // Iterations in which it is no result of these iterations.
         let outside = match self.operands[n] {
-            Whereabouts::Outside => count,
-            Whereabouts::Before { column } => {
+            To::Numbers => count,
+            To::Column(column) => {
                 self.heads[column].1 = true;
                 F::add_each(&mut self.columns[column * count..][..count], partials, from);
                 0
             }
-            Whereabouts::Own { before, .. } if before >= count => count,
-            Whereabouts::Own { place, before } if place == operand.place() => {
+            To::Own { before, .. } if before >= count => count,
+            To::Own { place, before } if place == operand.place() => {
                 F::add_back(from, before, partials);
                 before
             }
-            Whereabouts::Own { place, before } => {
+            To::Own { place, before } => {
                 let to = &mut others[place * count..][..count - before];
                 let partials = if let [_] = partials { partials } else { &partials[before..] };
                 F::add_each(to, partials, &from[before..]);
@@ -196,68 +172,4 @@ impl<F: Flow> Room<F> {
             }
         }
     }
-
-    fn one_by_one(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
-        let numbers = head.numbers as usize;
-        // Cells of the iteration before: what comes there from the one that is evaluated.
-        let mut earlier = std::mem::take(&mut self.columns);
-        earlier.clear();
-        earlier.resize(numbers, F::Cell::default());
-        for n in (0..u64::from(head.iterations)).rev() {
-            let first = head.number + n * u64::from(head.numbers);
-            let own = first..first + u64::from(head.numbers);
-            std::mem::swap(&mut self.cells, &mut earlier);
-            earlier.clear();
-            earlier.resize(numbers, F::Cell::default());
-            cells
-                .columns_of(of)
-                .for_each(|(place, column)| F::merge(&mut self.cells[place], &column[n as usize]));
-            for (operand, whereabouts) in loops.operands_of(head).iter().zip(&self.operands).rev() {
-                let cell = self.cells[operand.place()];
-                if F::is_nothing(&cell) {
-                    continue;
-                }
-                let to = match *whereabouts {
-                    Whereabouts::Own { place, before: 0 } => &mut self.cells[place],
-                    Whereabouts::Own { place, before: 1 } if n > 0 => &mut earlier[place],
-                    // Numbers that do not advance with the iterations may now and then be of the same one, whose cells were read.
-                    _ => match loops.number(head, operand, n) {
-                        number if own.contains(&number) => &mut self.cells[(number - own.start) as usize],
-                        number => cells.at(number),
-                    },
-                };
-                F::add(to, loops.partial(head, operand, n), &cell);
-            }
-        }
-        self.columns = earlier;
-    }
-}
-
-/// Place of an operand that is at the same one in all iterations.
-fn whereabouts(head: &Loop, operand: &Operand) -> Whereabouts {
-    let numbers = i64::from(head.numbers);
-    if !operand.is_regular() || i64::from(operand.step) != numbers {
-        return Whereabouts::Outside;
-    }
-    let back = operand.back as i64;
-    // Iterations back to that which the operand is a result of.
-    let before = -back.wrapping_neg().div_euclid(numbers);
-    let place = (before * numbers).wrapping_sub(back);
-    let is_earlier = before > 0 || before == 0 && (place as usize) < operand.place();
-    if !is_earlier || before >= i64::from(head.iterations) {
-        return Whereabouts::Outside;
-    }
-    Whereabouts::Own { place: place as usize, before: before as usize }
-}
-
-/// Tells whether an operand is never a result of the loop.
-fn is_before(loops: &Loops, head: &Loop, operand: &Operand) -> bool {
-    let (count, numbers) = (u64::from(head.iterations), u64::from(head.numbers));
-    let own = head.number..head.number + count * numbers;
-    let number = |n: u64| loops.number(head, operand, n);
-    if operand.is_regular() {
-        let ends = [number(0), number(count - 1)];
-        return ends.iter().all(|end| *end < own.start) || ends.iter().all(|end| *end >= own.end);
-    }
-    (0..count).all(|n| !own.contains(&number(n)))
 }

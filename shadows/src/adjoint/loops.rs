@@ -74,6 +74,11 @@ impl Operand {
         self.step != IRREGULAR
     }
 
+    /// Tells whether its numbers are those of another operand of the same loop, and advance by a constant.
+    pub(super) fn is_same(&self, other: &Operand) -> bool {
+        self.is_regular() && (self.step, self.back) == (other.step, other.back)
+    }
+
     fn varies(&self) -> bool {
         self.result & VARIES != 0
     }

@@ -4,7 +4,7 @@
 //! the cell of a statement is complete when the sweep comes to it, and needed no more once it has passed: pages of cells
 //! live only as long as something is to come that uses them, whatever the length of the tape.
 
-use super::abreast::Room;
+use super::backward::Room;
 use super::cells::Cells;
 use super::columns::{Columns, Piece, Rounding};
 use super::pages::{self, Pages};
@@ -186,6 +186,7 @@ pub(super) fn backward<F: Flow>(
     let (mut room, mut in_loops) = (Columns::default(), Room::<F>::new());
     for chunk in (0..tape.chunks()).rev() {
         tape.chunk(chunk, &mut room, |columns| {
+            in_loops.begin();
             let mut end = columns.end();
             for piece in columns.pieces().into_iter().rev() {
                 let pages = piece.pages();

@@ -1,0 +1,45 @@
+//! Places of the operands of a loop: among its own results, so many iterations before, or elsewhere.
+//!
+//! Knows nothing of partial derivatives, nor of what is added where.
+
+use super::loops::{Loop, Loops, Operand};
+
+/// Place of an operand's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Not among the results of the loop; or not always at the same place there.
+    Elsewhere,
+    /// At this place among the results of an iteration: so many iterations before, or of the same.
+    Own { place: usize, before: usize },
+}
+
+impl Place {
+    /// Place of an operand.
+    pub(super) fn of(head: &Loop, operand: &Operand) -> Place {
+        let numbers = i64::from(head.numbers);
+        if !operand.is_regular() || i64::from(operand.step) != numbers {
+            return Place::Elsewhere;
+        }
+        let back = operand.back as i64;
+        // Iterations back to that which the operand is a result of.
+        let before = -back.wrapping_neg().div_euclid(numbers);
+        let place = (before * numbers).wrapping_sub(back);
+        let is_earlier = before > 0 || before == 0 && (place as usize) < operand.place();
+        if !is_earlier || before >= i64::from(head.iterations) {
+            return Place::Elsewhere;
+        }
+        Place::Own { place: place as usize, before: before as usize }
+    }
+}
+
+/// Tells whether an operand is never a result of the loop.
+pub(super) fn is_never_own(loops: &Loops, head: &Loop, operand: &Operand) -> bool {
+    let (count, numbers) = (u64::from(head.iterations), u64::from(head.numbers));
+    let own = head.number..head.number + count * numbers;
+    let number = |n: u64| loops.number(head, operand, n);
+    if operand.is_regular() {
+        let ends = [number(0), number(count - 1)];
+        return ends.iter().all(|end| *end < own.start) || ends.iter().all(|end| *end >= own.end);
+    }
+    (0..count).all(|n| !own.contains(&number(n)))
+}
