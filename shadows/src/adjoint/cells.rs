@@ -24,6 +24,12 @@ impl Extent {
         self.number + u64::from(self.iterations) * u64::from(self.numbers)
     }
 
+    /// Number of steps from a number of the loop until the first that is none of it.
+    fn room(&self, number: u64, step: i32) -> usize {
+        let last = if step > 0 { self.end() - 1 - number } else { number - self.number };
+        (last / u64::from(step.unsigned_abs()) + 1) as usize
+    }
+
     /// Place of a number in an iteration, and the iteration.
     #[inline(always)]
     fn place(&self, number: u64) -> (usize, usize) {
@@ -31,6 +37,11 @@ impl Extent {
         let (place, iteration) = (offset % u64::from(self.numbers), offset / u64::from(self.numbers));
         (place as usize, iteration as usize)
     }
+}
+
+/// Greatest common divisor of two positive numbers, by Euclid's algorithm.
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Results of a loop.
@@ -115,7 +126,7 @@ impl<C: Copy + Default> Cells<C> {
     }
 
     /// Hands the cells of `count` statements to `each`, that of the first and those which advance from it by `step`, in pieces that
-    /// lie beside each other, with their numbers from 0.
+    /// lie beside each other, with their numbers from 0, in any order.
     #[inline(always)]
     pub(super) fn along(
         &mut self,
@@ -132,14 +143,29 @@ impl<C: Copy + Default> Cells<C> {
                 Ok(of) => {
                     let extent = self.loops[of].extent;
                     let (place, iteration) = extent.place(number);
-                    let column = self.column(of, place);
                     if step == 0 {
-                        let cell = std::slice::from_mut(&mut column[iteration]);
+                        let cell = &mut self.column(of, place)[iteration..=iteration];
                         return (n..count).for_each(|n| each(n..n + 1, cell));
                     }
-                    let is_beside = i64::from(step) == i64::from(extent.numbers);
-                    let some = if is_beside { (count - n).min(column.len() - iteration) } else { 1 };
-                    each(n..n + some, &mut column[iteration..iteration + some]);
+                    if i64::from(step) == i64::from(extent.numbers) {
+                        let column = self.column(of, place);
+                        let some = (count - n).min(column.len() - iteration);
+                        each(n..n + some, &mut column[iteration..iteration + some]);
+                        n += some;
+                        continue;
+                    }
+                    let some = (count - n).min(extent.room(number, step));
+                    // Every so many of them are at the same place.
+                    let period = extent.numbers / gcd(extent.numbers, step.unsigned_abs());
+                    let apart = i64::from(step) * i64::from(period) / i64::from(extent.numbers);
+                    for first in n..n + some.min(period as usize) {
+                        let (place, iteration) = extent.place(at(first));
+                        let (column, mut iteration) = (self.column(of, place), iteration as i64);
+                        for n in (first..n + some).step_by(period as usize) {
+                            each(n..n + 1, &mut column[iteration as usize..=iteration as usize]);
+                            iteration += apart;
+                        }
+                    }
                     n += some;
                 }
                 Err(free) => {
@@ -211,13 +237,19 @@ mod tests {
         for number in 1..8000 {
             *cells.at(number) += number as f64;
         }
-        for (first, step, count) in
-            [(5003, 30, 70), (4500, 30, 100), (7990, -13, 500), (30, 0, 4), (1, 1, 60)]
-        {
-            let mut seen = Vec::new();
+        for (first, step, count) in [
+            (5003, 30, 70),
+            (4500, 30, 100),
+            (7990, -13, 500),
+            (30, 0, 4),
+            (1, 1, 60),
+            (5001, 60, 30),
+            (7099, -45, 40),
+        ] {
+            let mut seen = vec![f64::NAN; count];
             cells.along(first, step, count, |some, cells| {
-                assert_eq!((some.start, some.len()), (seen.len(), cells.len()));
-                seen.extend_from_slice(cells);
+                assert!(seen[some.clone()].iter().all(|cell| cell.is_nan()), "each comes once");
+                seen[some].copy_from_slice(cells);
             });
             let expected = (0..count as i64).map(|n| (first as i64 + n * i64::from(step)) as f64);
             assert_eq!(seen, expected.collect::<Vec<_>>(), "{first} by {step}");

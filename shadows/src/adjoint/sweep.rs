@@ -76,14 +76,26 @@ where
     #[inline(always)]
     fn add_back(cells: &mut [[f64; LANES]], before: usize, partials: &[f64]) {
         let is_sum = matches!(partials, [1.0]);
-        for n in (before..cells.len()).rev() {
-            let cell = cells[n];
+        let add = |to: &mut [f64; LANES], n: usize, from: &[f64; LANES]| {
             if is_sum {
-                Self::merge(&mut cells[n - before], &cell);
+                Self::merge(to, from);
             } else {
                 let partial = if let [partial] = partials { *partial } else { partials[n] };
-                Self::add(&mut cells[n - before], partial, &cell);
+                Self::add(to, partial, from);
             }
+        };
+        if let (1, Some(&last)) = (before, cells.last()) {
+            // What comes to one goes on from it at once, and need not come back from memory.
+            let mut cell = last;
+            for n in (1..cells.len()).rev() {
+                add(&mut cells[n - 1], n, &cell);
+                cell = cells[n - 1];
+            }
+            return;
+        }
+        for n in (before..cells.len()).rev() {
+            let cell = cells[n];
+            add(&mut cells[n - before], n, &cell);
         }
     }
 
@@ -289,6 +301,26 @@ mod tests {
                         assert!(to.iter().zip(expected).all(same), "{n} of {count}: {to:?}, {expected:?}");
                     }
                 }
+            }
+        }
+    }
+
+    /// Cells that are added to those so many before are so one after the other, from the last to the first.
+    #[test]
+    fn cells_that_go_back_get_what_each_would_get() {
+        for (count, before) in [(1, 1), (2, 1), (9, 1), (9, 2), (9, 8), (3, 4)] {
+            let varying: Vec<f64> = (0..count).map(|n| n as f64 - 2.5).collect();
+            for partials in [varying, vec![1.0], vec![-0.5]] {
+                let mut cells: Vec<[f64; 2]> = (0..count).map(|n| [n as f64, 1.0 / (n + 1) as f64]).collect();
+                let mut expected = cells.clone();
+                Numbers::<2>::add_back(&mut cells, before, &partials);
+                for n in (before..count).rev() {
+                    let partial = if let [partial] = partials[..] { partial } else { partials[n] };
+                    for lane in 0..2 {
+                        expected[n - before][lane] += partial * expected[n][lane];
+                    }
+                }
+                assert_eq!(cells, expected, "{count} cells, {before} before, {partials:?}");
             }
         }
     }

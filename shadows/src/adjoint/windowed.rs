@@ -6,9 +6,9 @@
 //! that operand when all rows have been passed. So a term is one addition within a few rows that lie in a near cache. Partial
 //! derivatives are copied to rows first, since their columns are too many streams to be read at once.
 
-use super::places::Place;
 use super::cells::Cells;
 use super::loops::{Loop, Loops};
+use super::places::Place;
 use super::sweep::Flow;
 use std::ops::Range;
 
@@ -154,13 +154,21 @@ impl<F: Flow> Window<F> {
 
     /// Passes the terms of so many iterations, from the last to the first.
     fn pass(&mut self, count: usize) {
-        let rows = self.back + 1;
+        let cells = &mut self.cells[..];
+        // The cell that was added to last is often the next one that is read: it need not come back from memory.
+        let mut last = (usize::MAX, F::Cell::default());
         for n in (0..count).rev() {
-            let window = &mut self.cells[n * self.stride..][..rows * self.stride];
+            let first = n * self.stride;
             let partials = &self.partials[n * self.steps.len()..];
             for (step, &partial) in self.steps.iter().zip(partials) {
-                let from = window[step.from as usize];
-                F::add(&mut window[step.to as usize], partial, &from);
+                let (from, to) = (first + step.from as usize, first + step.to as usize);
+                let cell = if from == last.0 { last.1 } else { cells[from] };
+                if partial == 1.0 {
+                    F::merge(&mut cells[to], &cell);
+                } else {
+                    F::add(&mut cells[to], partial, &cell);
+                }
+                last = (to, cells[to]);
             }
         }
     }
