@@ -63,6 +63,10 @@ where
 
     #[inline(always)]
     fn add(to: &mut [f64; LANES], partial: f64, from: &[f64; LANES]) {
+        // Without the product, a sum waits for no more than the sum before.
+        if partial == 1.0 {
+            return Self::merge(to, from);
+        }
         add_some(std::array::from_mut(to), [partial], std::array::from_ref(from));
     }
 

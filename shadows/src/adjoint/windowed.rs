@@ -163,11 +163,7 @@ impl<F: Flow> Window<F> {
             for (step, &partial) in self.steps.iter().zip(partials) {
                 let (from, to) = (first + step.from as usize, first + step.to as usize);
                 let cell = if from == last.0 { last.1 } else { cells[from] };
-                if partial == 1.0 {
-                    F::merge(&mut cells[to], &cell);
-                } else {
-                    F::add(&mut cells[to], partial, &cell);
-                }
+                F::add(&mut cells[to], partial, &cell);
                 last = (to, cells[to]);
             }
         }
