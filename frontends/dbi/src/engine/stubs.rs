@@ -57,7 +57,7 @@ impl Stubs {
 /// The stubs of the thread whose context is at `context`, to be placed at `at`. `plain_calls` is the table, by system
 /// call number, of calls that translated code makes by itself; `evaluator` is the address of what computes the shadows
 /// of functions' results.
-pub(super) fn build(
+pub(crate) fn build(
     context: u64,
     branch_tables: [u64; TABLES],
     at: u64,

@@ -56,7 +56,20 @@ impl Checker {
         Some(if problems.is_empty() { String::new() } else { title + &problems.join("\n    ") })
     }
 
-    fn machine(&mut self, insn: &Instruction, row: Row) -> Machine {
+    pub(super) fn native(&mut self) -> &mut Native {
+        &mut self.native
+    }
+
+    pub(super) fn rng(&mut self) -> &mut Rng {
+        &mut self.rng
+    }
+
+    pub(super) fn lowerer(&mut self) -> &mut Lowerer {
+        &mut self.lowerer
+    }
+
+    /// Random registers and memory that suit an instruction of `row`.
+    pub(super) fn machine(&mut self, insn: &Instruction, row: Row) -> Machine {
         let fill = fill_for(insn, row);
         let rng = &mut self.rng;
         let base = self.native.memory();

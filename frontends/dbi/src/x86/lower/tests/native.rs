@@ -4,6 +4,7 @@ use crate::x86::state;
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 use std::arch::asm;
 use std::arch::x86_64::__cpuid_count;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of memory that the instruction may use, and that are watched.
 pub(super) const WINDOW: usize = 4096;
@@ -60,6 +61,9 @@ const IMAGE: u64 = 0x2000;
 const MEMORY: u64 = 0xa000;
 const SIZE: usize = 0xc000;
 
+/// Place for the next mapping.
+static NEXT: AtomicU64 = AtomicU64::new(0x2_0000_0000);
+
 /// Components of processors without AVX-512: x87, SSE and AVX.
 pub(super) const WITHOUT_AVX512: u64 = 0x07;
 
@@ -73,8 +77,10 @@ impl Native {
     pub(super) fn limited_to(components: u64) -> Self {
         let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // In the guest's range, where there is room: another place for each test that runs.
+        let hint = NEXT.fetch_add(SIZE as u64, Ordering::Relaxed) as *mut libc::c_void;
         // SAFETY: a fresh mapping replaces nothing.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, flags, -1, 0) };
+        let base = unsafe { libc::mmap(hint, SIZE, protection, flags, -1, 0) };
         assert_ne!(base, libc::MAP_FAILED);
         let (low, high): (u32, u32);
         // SAFETY: reads XCR0; every processor with AVX, which the tests' hosts have, has the instruction.
@@ -108,6 +114,11 @@ impl Native {
     /// Address of the window.
     pub(super) fn memory(&self) -> u64 {
         self.base + MEMORY
+    }
+
+    /// The window.
+    pub(super) fn window(&mut self) -> &mut [u8] {
+        self.bytes(MEMORY, WINDOW)
     }
 
     fn bytes(&mut self, at: u64, len: usize) -> &mut [u8] {
