@@ -43,19 +43,13 @@ const FIRST_EXIT: u32 = 16;
 
 /// Instructions whose annotations are known to differ from their steps.
 /// FIXME: a shadow is lost by `cvtpi2ps` (that of the upper lanes), `leavew` and pushes of two bytes; one that should go stays
-/// beside flags that are pushed, beside bytes that a masked store overwrites, and in a register that `movbe` or an extension to two
-/// bytes loads.
+/// beside flags that are pushed, and beside bytes that a masked store overwrites.
 const DIFFERENT: &[Code] = &[
     Code::Cvtpi2ps_xmm_mmm64,
     Code::Leavew,
     Code::Maskmovdqu_rDI_xmm_xmm,
     Code::VEX_Vmaskmovdqu_rDI_xmm_xmm,
     Code::Maskmovq_rDI_mm_mm,
-    Code::Movbe_r16_m16,
-    Code::Movbe_r32_m32,
-    Code::Movbe_r64_m64,
-    Code::Movsx_r16_rm8,
-    Code::Movzx_r16_rm8,
     Code::Push_r16,
     Code::Push_rm16,
     Code::Pushfq,
