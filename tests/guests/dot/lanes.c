@@ -137,6 +137,26 @@ static __m256d stored_masked(double x)
     return _mm256_loadu_pd(place);
 }
 
+/* A constant over one of two, by bytes. */
+static __m128d stored_by_bytes(double x)
+{
+    double place[2];
+    _mm_storeu_pd(place, pair(x));
+    __asm__ volatile("" : : "r"(place) : "memory");
+    _mm_maskmoveu_si128(_mm_castpd_si128(_mm_set1_pd(7)), _mm_set_epi64x(-1, 0), (char *)place);
+    __asm__ volatile("" : : "r"(place) : "memory");
+    return _mm_loadu_pd(place);
+}
+
+/* Two integers over the lower half. */
+static __m128 half_converted(double x)
+{
+    __m128 floats = four(x);
+    int integers[2] = {5, 6};
+    __asm__("cvtpi2ps %1, %0" : "+x"(floats) : "m"(integers));
+    return floats;
+}
+
 static __m256d loaded_masked(double x)
 {
     double place[4];
@@ -217,6 +237,7 @@ static __m256d widened(double x)
 static void memory(void)
 {
     D("maskstore", stored_masked(x), 1 + 9);
+    H("maskmovdqu", stored_by_bytes(x), 1);
     D("maskload", loaded_masked(x), 4 + 9);
     D("gather", gathered(x, 0), 30 + 2 + 3 * 20 + 16);
     D("gather-masked", gathered(x, 1), 30 + 4 + 3 * 20 + 16);
@@ -315,6 +336,7 @@ static void conversions(void)
     H("cvtss2sd^", _mm_cvtss_sd(pair(x), four(x)), 1 + 4);
     Q("cvtsd2ss", _mm_cvtsd_ss(four(x), pair(2 * x)), 2 + 4 + 9 + 16);
     D("cvtdq2pd^", _mm256_add_pd(doubles(x), _mm256_cvtepi32_pd(_mm256_cvttpd_epi32(doubles(100 * x)))), 30);
+    Q("cvtpi2ps", half_converted(x), 9 + 16);
     Q("cvtph2ps", _mm_cvtph_ps(_mm_cvtps_ph(four(x), 0)), 30);
 }
 

@@ -22,6 +22,30 @@ static double pushed_from_memory(double x)
     return to;
 }
 
+/* In four pieces, the last two bytes first. */
+static double pushed_in_pieces(double x)
+{
+    double from = x, result;
+    __asm__ volatile("subq $128, %%rsp\n\tmovzwl 6(%1), %%ecx\n\tpushw %%cx\n\tmovzwl 4(%1), %%ecx\n\tpushw %%cx\n\t"
+                     "movzwl 2(%1), %%ecx\n\tpushw %%cx\n\tmovzwl (%1), %%ecx\n\tpushw %%cx\n\t"
+                     "movsd (%%rsp), %0\n\taddq $136, %%rsp"
+                     : "=x"(result)
+                     : "r"(&from)
+                     : "rcx", "memory");
+    return result;
+}
+
+/* Flags are pushed over x, and all that is left is a number without a derivative. */
+static double pushed_over(double x)
+{
+    double flags;
+    __asm__ volatile("subq $128, %%rsp\n\tmovsd %1, -8(%%rsp)\n\tpushfq\n\tmovsd (%%rsp), %0\n\taddq $136, %%rsp"
+                     : "=x"(flags)
+                     : "x"(x)
+                     : "memory");
+    return 1 + flags;
+}
+
 static double exchanged(double x)
 {
     double place = 2.5, result;
@@ -256,6 +280,8 @@ static void checks(void)
     const wide ln2 = 0.693147180559945309417232121458176568L;
     AT("push-pop", pushed(x), 1, 0.75, -2.5);
     AT("push-pop-memory", pushed_from_memory(x), 1, 0.75, -2.5);
+    AT("push-pieces", pushed_in_pieces(x), 1, 0.75, -2.5);
+    AT("push-flags^", pushed_over(x), 0, 0.75, -2.5);
     AT("xchg-memory", exchanged(x), 3, 0.75, -2.5);
     AT("xchg-registers", exchanged_registers(x), 1, 0.75, -2.5);
     AT("bswap-twice", byte_swapped_twice(x), 1, 0.75, -2.5);

@@ -1,7 +1,9 @@
 //! Accesses of an instruction: does it read an operand, does it write it, perhaps or certainly? And does it know of
 //! more than SSE does?
 
+use super::table::Shape;
 use iced_x86::{EncodingKind, Instruction, OpAccess, OpKind, Register};
+use shadowgrind_core::format::Format;
 
 pub(super) fn is_write(access: OpAccess) -> bool {
     matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
@@ -9,6 +11,20 @@ pub(super) fn is_write(access: OpAccess) -> bool {
 
 pub(super) fn is_read(access: OpAccess) -> bool {
     matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+}
+
+/// Bytes of its vector register that `insn` fills with results of `format`.
+pub(super) fn result_bytes(insn: &Instruction, format: Format, shape: Shape) -> usize {
+    let source = match insn.op1_kind() {
+        OpKind::Register => insn.op1_register().size(),
+        _ => insn.memory_size().size(),
+    };
+    match shape {
+        Shape::Scalar => format.bytes(),
+        // Two integers of an MMX register or memory leave the upper half alone.
+        Shape::Packed if insn.encoding() == EncodingKind::Legacy && source == 8 => 2 * format.bytes(),
+        Shape::Packed => insn.op0_register().size(),
+    }
 }
 
 /// Tells whether it may get at more of the vector registers than the low 16 bytes of the first sixteen. That

@@ -353,7 +353,7 @@ pub(crate) enum General {
     ExtendHalf,
     /// Moves if a condition holds.
     ConditionalMove,
-    /// Pushes or pops.
+    /// Pushes its operand, or the flags.
     Push,
     /// Pops into a register or memory.
     Pop,

@@ -3,6 +3,7 @@
 use super::Why;
 use super::build::{Build, XMM_BYTES};
 use super::complete::Value;
+use crate::x86::access;
 use crate::x86::state;
 use crate::x86::table::{Integral, Shape};
 use iced_x86::{EncodingKind, Instruction, OpKind};
@@ -261,15 +262,7 @@ pub(super) fn from_integer(build: &mut Build<'_>, format: Format, shape: Shape) 
         let (at, bytes) = (build.place(last)?, build.width(last));
         build.step(Step::Dropped { at, bytes });
     }
-    let bytes = match shape {
-        Shape::Scalar => format.bytes() as u16,
-        // Two integers of an MMX register or memory leave the upper half alone.
-        Shape::Packed if build.insn.encoding() == EncodingKind::Legacy && build.width(1) == 8 => {
-            2 * format.bytes() as u16
-        }
-        Shape::Packed => build.width(0),
-    };
-    build.clear(place, bytes);
+    build.clear(place, access::result_bytes(build.insn, format, shape) as u16);
     finish(build, format, shape)
 }
 

@@ -398,8 +398,10 @@ fn byte_shift(build: &Build<'_>, by: Integral, bytes: u16) -> Option<Box<[u8]>> 
 }
 
 fn leave(build: &mut Build<'_>) -> Result<(), Why> {
+    let stack = build.info.used_memory().first().ok_or("a pop that reads no memory")?;
+    let bytes = stack.memory_size().size() as u16;
     let frame = build.address(AddressRecipe::from_register(5, 0));
-    build.copy(frame, Place::State(state::general(5)), 8);
+    build.copy(frame, Place::State(state::general(5)), bytes);
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::x86::emit::Emitter;
 use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
 use crate::x86::wholes::{Whole, cuts_by_moving};
-use iced_x86::{OpKind, Register};
+use iced_x86::{Code, OpKind, Register};
 
 const RBP: Gpr = 5;
 
@@ -48,7 +48,10 @@ impl Emitter {
             General::Move | General::Extend => self.general_move(at),
             General::Push => self.push(at),
             General::Pop => self.pop(at),
-            General::Leave => self.load_from(at, RBP, Register::RBP, stack(RBP, 0), 8),
+            General::Leave => {
+                let register = if insn.code() == Code::Leavew { Register::BP } else { Register::RBP };
+                self.load_from(at, RBP, register, stack(RBP, 0), register.size());
+            }
             General::Enter => self.out_of_line(at),
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
@@ -241,8 +244,8 @@ impl Emitter {
         }
         self.guest(at);
         let top = stack(RSP, 0);
-        if insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64() {
-            let n = insn.op0_register().number() as Gpr;
+        if insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr() {
+            let n = insn.op0_register().full_register().number() as Gpr;
             if self.may_carry(n) {
                 return self.store_cell(at, insn.op0_register(), top);
             }

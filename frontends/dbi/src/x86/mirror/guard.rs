@@ -63,6 +63,10 @@ impl Emitter {
         if self.reads_memory(insn) {
             sources.extend(self.memory_source(insn));
         }
+        // A masked store leaves what it does not select.
+        if let Some(mem) = operand::masked_store(insn) {
+            sources.push(Source::Memory(mem, insn.memory_size().size()));
+        }
         sources
     }
 

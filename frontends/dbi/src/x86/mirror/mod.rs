@@ -462,7 +462,7 @@ impl Emitter {
     fn guarded(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let may_bear = self.mirror().settings.policy.is_born && rows::row(insn).rounds();
-        if may_bear || insn.is_vsib() || !self.open_operand(at) {
+        if may_bear || insn.is_vsib() || self.writes_unnamed_memory(insn) || !self.open_operand(at) {
             return self.out_of_line(at);
         }
         let sources = self.sources(at);
@@ -475,7 +475,8 @@ impl Emitter {
     /// Clears the shadow of the bytes that an instruction which computes no float writes.
     fn integer(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        if insn.is_string_instruction() || insn.has_lock_prefix() && self.records() {
+        let is_odd = insn.is_string_instruction() || self.writes_unnamed_memory(insn);
+        if is_odd || insn.has_lock_prefix() && self.records() {
             return self.out_of_line(at);
         }
         if !self.open_operand(at) {

@@ -61,7 +61,21 @@ pub(super) fn guest_memory(insn: &Instruction) -> Mem {
     Mem { gs: false, fs: insn.segment_prefix() == Register::FS, address32, at }
 }
 
+/// The mirror of what `maskmovdqu` and its kin store to, by rdi; nothing for other instructions.
+pub(super) fn masked_store(insn: &Instruction) -> Option<Mem> {
+    const RDI: Gpr = 7;
+    let at = Address::Base { base: Some(RDI), index: None, displacement: 0 };
+    let stores = insn.op0_kind() == OpKind::MemorySegRDI && insn.segment_prefix() != Register::FS;
+    stores.then_some(Mem { gs: true, fs: false, address32: false, at })
+}
+
 impl Emitter {
+    /// Tells whether the instruction writes memory that none of its operands names, other than that of [`masked_store`].
+    pub(super) fn writes_unnamed_memory(&mut self, insn: &Instruction) -> bool {
+        let used = self.facts.info(insn).used_memory();
+        !has_memory(insn) && masked_store(insn).is_none() && used.iter().any(|used| is_write(used.access()))
+    }
+
     /// Access of the instruction to its explicit memory operand.
     fn memory_access(&mut self, insn: &Instruction) -> OpAccess {
         let index = (0..insn.op_count()).find(|&n| insn.op_kind(n) == OpKind::Memory);

@@ -7,6 +7,7 @@ use super::guard::Source;
 use super::operand;
 use super::places;
 use super::retarget::retarget;
+use crate::x86::access;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
@@ -302,7 +303,8 @@ impl Emitter {
         self.guest(at);
         self.close_operand();
         let d = insn.op0_register().number() as u8;
-        if shape == Shape::Packed {
+        let bytes = access::result_bytes(insn, format, shape);
+        if shape == Shape::Packed && bytes == insn.op0_register().size() {
             return self.clear_vector(d);
         }
         let rest = if insn.op_count() > 2 && insn.op1_kind() == OpKind::Register && !places::keeps_upper(insn)
@@ -315,7 +317,7 @@ impl Emitter {
         let zero = self.temporary(0);
         self.zero(zero);
         let target = self.shadow_target(d, 1);
-        self.merge_lane(target, rest, zero, format.bytes() as u8);
+        self.merge_lane(target, rest, zero, bytes as u8);
         self.put_shadow(d, target);
     }
 

@@ -15,7 +15,7 @@ rows! {
     Cwde => Row::General(ExtendHalf);
     Cmova Cmovae Cmovb Cmovbe Cmove Cmovg Cmovge Cmovl Cmovle Cmovne Cmovno Cmovnp Cmovns Cmovo Cmovp Cmovs
         => Row::General(ConditionalMove);
-    Push => Row::General(Push);
+    Push Pushf Pushfq => Row::General(Push);
     Pop => Row::General(Pop);
     Xchg => Row::General(Exchange);
     Cmpxchg => Row::General(CompareExchange);
