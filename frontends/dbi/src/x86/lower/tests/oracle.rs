@@ -27,13 +27,13 @@ use shadowgrind_core::site::Site;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Layout of the engine's memory, which code addresses relative to itself.
-const CONTEXT: u64 = 0x4001_0000;
-const CONSTANTS: u64 = 0x4004_0000;
-const ATOMICS: u64 = 0x4005_0000;
-const STUBS: u64 = 0x4006_0000;
-const TABLE: u64 = 0x4010_0000;
-const CODE: u64 = 0x4100_0000;
+/// Layout of the engine's memory, which code addresses relative to itself; beyond what the arena hands out to other tests.
+const CONTEXT: u64 = 0x7001_0000;
+const CONSTANTS: u64 = 0x7004_0000;
+const ATOMICS: u64 = 0x7005_0000;
+const STUBS: u64 = 0x7006_0000;
+const TABLE: u64 = 0x7010_0000;
+const CODE: u64 = 0x7100_0000;
 const COLD: u64 = CODE + 0x1_0000;
 const END: u64 = CODE + 0x2_0000;
 /// Guest address of the instruction.
@@ -378,7 +378,7 @@ fn narrow(machine: &mut Machine, bytes: usize) {
     }
 }
 
-/// What is expected of an SSE instruction: annotations of one may leave no shadow above the low 16 bytes of a vector register, where
+/// Expected state after an SSE instruction: annotations of one may leave no shadow above the low 16 bytes of a vector register, where
 /// the instruction itself leaves what is there alone.
 fn as_sse(expected: &Snapshot, found: &Snapshot) -> Snapshot {
     let mut expected = expected.clone();
