@@ -119,6 +119,15 @@ impl Kind {
         Floats { x: [float(x, from), float(y, from), float(z, from)], r: float(self.layout.r, to) }
     }
 
+    /// Bytes of the floats in what is appended; the others are integers.
+    #[inline(always)]
+    pub fn float_bytes(&self) -> usize {
+        let Operation { from, to, .. } = self.operation;
+        let lanes = usize::from(self.lanes);
+        let operands = self.layout.x.iter().filter(|at| **at != 0).count() * from.bytes();
+        lanes * (operands + if self.layout.r != 0 { to.bytes() } else { 0 })
+    }
+
     /// Lane `n` of what was appended.
     #[inline(always)]
     pub fn lane(&self, bytes: &[u8], n: usize) -> Appendix {
@@ -181,8 +190,8 @@ pub trait Appended: Rule<Value = Numbered> + Shadow<Words = Numbers> {
         operands: &[Option<Numbered>; MAX_OPERANDS],
     );
 
-    /// So many bytes of records have been appended.
-    fn wrote(&mut self, bytes: usize);
+    /// So many bytes of records have been appended, of which so many are floats.
+    fn wrote(&mut self, bytes: usize, floats: usize);
 
     /// Appends lane `n` of a record of some kind. The result has this number.
     #[inline(always)]
@@ -205,14 +214,16 @@ pub trait Appended: Rule<Value = Numbered> + Shadow<Words = Numbers> {
 
 /// Appends records one by one. The number after that of the last result.
 pub fn append_each<S: Appended>(shadow: &mut S, records: &Records<'_>) -> u64 {
-    let (mut at, mut number) = (0, records.number);
+    let (mut at, mut number, mut floats) = (0, records.number, 0);
     while at < records.bytes.len() {
         let kind = &records.kinds[records.kind_at(at)];
+        floats += kind.float_bytes();
         for n in 0..usize::from(kind.lanes) {
             shadow.append_lane(number + n as u64, kind, &records.bytes[at..], n);
         }
         number += u64::from(kind.lanes);
         at += usize::from(kind.layout.bytes);
     }
+    shadow.wrote(at, floats);
     number
 }

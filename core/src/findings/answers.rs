@@ -53,6 +53,8 @@ pub struct Tape {
     pub bytes: u64,
     /// Bytes that were written as the program ran, before they were packed.
     pub raw_bytes: u64,
+    /// Bytes of floats among those; the others are integers.
+    pub raw_float_bytes: u64,
     /// Seconds from the first seed to the end of the program.
     pub record_s: f64,
     /// Seconds that the answers took.

@@ -50,6 +50,8 @@ pub struct Tape {
     pub bytes: u64,
     /// Bytes before packing.
     pub raw_bytes: u64,
+    /// Bytes of floats among those; the others are integers.
+    pub raw_float_bytes: u64,
     /// Seconds from the first seed to the end of the program.
     pub record_s: f64,
     /// Seconds that the answers took.
@@ -58,7 +60,8 @@ pub struct Tape {
 
 impl From<findings::Tape> for Tape {
     fn from(tape: findings::Tape) -> Self {
-        let findings::Tape { statements, values, bytes, raw_bytes, record_s, sweep_s } = tape;
-        Tape { statements, values, bytes, raw_bytes, record_s, sweep_s }
+        let findings::Tape { statements, values, bytes, raw_bytes, raw_float_bytes, record_s, sweep_s } =
+            tape;
+        Tape { statements, values, bytes, raw_bytes, raw_float_bytes, record_s, sweep_s }
     }
 }

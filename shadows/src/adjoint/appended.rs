@@ -13,8 +13,8 @@ impl Appended for Adjoint {
         self.tape.block()
     }
 
-    fn wrote(&mut self, bytes: usize) {
-        self.tape.wrote(bytes as u64);
+    fn wrote(&mut self, bytes: usize, floats: usize) {
+        self.tape.wrote(bytes as u64, floats as u64);
     }
 
     #[inline(always)]
@@ -81,6 +81,7 @@ impl Adjoint {
                         columns.begin_loop(records.number, count, pattern.numbers);
                         packer.pack(&tried, &mut columns.loops)
                     });
+                    self.wrote(count * pattern.bytes, count * tried.float_bytes());
                     rest = rest.after(count);
                     most = 2 * most + FEWEST;
                 }

@@ -83,6 +83,11 @@ impl<'a> Iterations<'a> {
         &self.records.kinds[place.kind]
     }
 
+    /// Bytes of the floats in the records of one.
+    pub(super) fn float_bytes(&self) -> usize {
+        self.pattern.places.iter().map(|place| self.kind(place).float_bytes()).sum()
+    }
+
     /// So many of them.
     pub(super) fn first(self, count: usize) -> Self {
         Iterations { count, ..self }

@@ -86,6 +86,7 @@ impl Shadow for Adjoint {
             values: self.tape.values(),
             bytes: self.tape.bytes(),
             raw_bytes: self.tape.raw_bytes(),
+            raw_float_bytes: self.tape.raw_float_bytes(),
             record_s,
             sweep_s: began.elapsed().as_secs_f64(),
         };

@@ -47,8 +47,9 @@ pub(super) struct Tape {
     store: Store,
     values: u64,
     bytes: u64,
-    /// Bytes that were written before they were packed.
+    /// Bytes that were written before they were packed, and those of floats among them.
     raw_bytes: u64,
+    raw_float_bytes: u64,
     /// The reason why nothing can be recorded any more.
     failure: Option<String>,
 }
@@ -72,6 +73,7 @@ impl Tape {
             values: 0,
             bytes: 0,
             raw_bytes: 0,
+            raw_float_bytes: 0,
             failure: None,
         }
     }
@@ -114,9 +116,15 @@ impl Tape {
         self.raw_bytes
     }
 
-    /// So many bytes were written.
-    pub(super) fn wrote(&mut self, bytes: u64) {
+    /// Bytes of floats among those.
+    pub(super) fn raw_float_bytes(&self) -> u64 {
+        self.raw_float_bytes
+    }
+
+    /// So many bytes were written, of which so many are floats.
+    pub(super) fn wrote(&mut self, bytes: u64, floats: u64) {
         self.raw_bytes += bytes;
+        self.raw_float_bytes += floats;
     }
 
     /// The reason why nothing is recorded any more, if that is so.
@@ -145,11 +153,11 @@ impl Tape {
             self.next = self.block();
             self.end = self.next + BLOCK;
         }
-        let (number, before) = (self.next, self.bytes());
+        let (number, before, values) = (self.next, self.bytes(), self.values());
         self.put(number, statement).then(|| {
             self.next += 1;
             // Nothing of it is packed.
-            self.wrote(self.bytes() - before);
+            self.wrote(self.bytes() - before, size_of::<f64>() as u64 * (self.values() - values));
             number
         })
     }

@@ -95,7 +95,6 @@ impl Lanes {
         } else {
             self.take_in_order(&records, last, shadow)
         };
-        shadow.wrote(bytes);
         let lane = &mut self.lanes[index];
         (lane.taken, lane.number) = (taken + bytes as u64, number);
         (lane.kinds, lane.is_busy) = (kinds, false);
@@ -120,6 +119,7 @@ impl Lanes {
                 }
                 shadow.append_lane(number + n as u64, kind, bytes, n);
             }
+            shadow.wrote(kind.layout.bytes.into(), kind.float_bytes());
             number += u64::from(kind.lanes);
             at += usize::from(kind.layout.bytes);
         }
