@@ -50,7 +50,7 @@ impl Appended for Adjoint {
             }
             Part::Repeated { pattern, iterations: count, at, number } => {
                 let records = Records { bytes: &records.bytes[at..], number, ..*records };
-                self.repeat(Iterations { records, pattern, count });
+                self.repeat(Iterations { records, pattern, count }, false);
             }
         });
         self.finders[thread] = finder;
@@ -62,8 +62,8 @@ impl Appended for Adjoint {
 const FEWEST: usize = 2;
 
 impl Adjoint {
-    /// Appends iterations as loops, each of as many as go together.
-    fn repeat(&mut self, mut rest: Iterations<'_>) {
+    /// Appends iterations as loops, each of as many as go together. Iterations that are not `whole` may be parts of others.
+    fn repeat(&mut self, mut rest: Iterations<'_>, whole: bool) {
         let to = |place: &Place| rest.records.kinds[place.kind].operation.to;
         let end = rest.records.number + (rest.count * rest.pattern.numbers) as u64;
         let has_room = end < SINGLES || rest.pattern.places.iter().all(|place| to(place) != Format::F32);
@@ -76,6 +76,14 @@ impl Adjoint {
             match alike {
                 Ok(()) => {
                     let Iterations { records, pattern, count } = tried;
+                    let period = if whole { None } else { self.packer.period(&tried) };
+                    if let Some(period) = period {
+                        let (pattern, count) = (pattern.unrolled(period), count / period);
+                        self.repeat(Iterations { records, pattern: &pattern, count }, true);
+                        rest = rest.after(count * period);
+                        self.packer.begin();
+                        continue;
+                    }
                     let packer = &self.packer;
                     self.tape.add_loop(|columns| {
                         columns.begin_loop(records.number, count, pattern.numbers);

@@ -3,6 +3,7 @@
 //! An iteration belongs to a loop if it has the same active operands as the loop's first, scaled alike, and its results
 //! depend on the same of them. What does not fit is appended record by record, as all else is.
 
+mod period;
 mod words;
 
 use super::loops::{Loops, Numbers};

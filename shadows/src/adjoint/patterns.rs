@@ -42,6 +42,17 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    /// So many of it as one.
+    pub(super) fn unrolled(&self, times: usize) -> Pattern {
+        let place = |n: usize, place: &Place| Place {
+            at: place.at + n * self.bytes,
+            number: place.number + n * self.numbers,
+            ..*place
+        };
+        let places = (0..times).flat_map(|n| self.places.iter().map(move |of| place(n, of)));
+        Pattern { places: places.collect(), bytes: times * self.bytes, numbers: times * self.numbers }
+    }
+
     /// Number of times that it comes in `records` from `at` on, one right after the other.
     fn count(&self, records: &Records<'_>, at: usize) -> usize {
         count(&self.places, self.bytes, records, at)

@@ -1,0 +1,69 @@
+//! Periods: operands whose numbers do not advance by a constant from one iteration to the next, but do so from an iteration to that
+//! which comes so many later. Subscripts that are taken modulo a constant have one, and those of an inner loop between whose
+//! visits nothing is recorded. So many iterations are then one, of a loop whose operands are regular.
+
+use super::{Iterations, Packer};
+
+/// Fewest iterations of which a period is looked for, and fewest of the periods among them.
+const FEWEST: usize = 16;
+const FEWEST_PERIODS: usize = 4;
+/// Longest period, in iterations, and most bytes of the records of one.
+const LONGEST: usize = 64;
+const MOST_BYTES: usize = 1 << 14;
+
+impl Packer {
+    /// The period of the iterations that were looked at: a multiple of those of all operands that have one; nothing if none does.
+    pub(in super::super) fn period(&self, iterations: &Iterations<'_>) -> Option<usize> {
+        let longest =
+            (iterations.count / FEWEST_PERIODS).min(MOST_BYTES / iterations.pattern.bytes).min(LONGEST);
+        if iterations.count < FEWEST || longest < 2 {
+            return None;
+        }
+        let mut period = 1;
+        for found in &self.lanes {
+            let place = &iterations.pattern.places[found.place];
+            let kind = iterations.kind(place);
+            for (i, numbers) in found.numbers.iter().enumerate().filter(|(i, _)| found.cells[*i] != 0) {
+                if numbers.step.is_some() {
+                    continue;
+                }
+                let apart = iterations.pattern.bytes;
+                let rows = &iterations.records.bytes[place.at..];
+                let cell = |n: usize| kind.cell(&rows[n * apart..], i, found.lane);
+                if !advances(cell, iterations.count, period) {
+                    // Periods that the others have as well.
+                    let other = (2..=longest / period).map(|more| more * period);
+                    period = other
+                        .into_iter()
+                        .find(|&period| advances(cell, iterations.count, period))
+                        .unwrap_or(period);
+                }
+            }
+        }
+        (period > 1).then_some(period)
+    }
+}
+
+/// Tells whether each of `count` cells is as far from that of a period before as the one a period before is.
+fn advances(cell: impl Fn(usize) -> u64, count: usize, period: usize) -> bool {
+    (2 * period..count).all(|n| {
+        let [before, now] = [cell(n - 2 * period), cell(n)];
+        now.wrapping_sub(cell(n - period)) == cell(n - period).wrapping_sub(before)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_advance_by_what_they_did_a_period_before() {
+        let remainder = |n: usize| (n % 9) as u64 + 100 * (n / 9) as u64;
+        let periods =
+            |count: usize| (1..30).filter(|&period| advances(remainder, count, period)).collect::<Vec<_>>();
+        // Twice the longest is to be there.
+        assert_eq!(periods(100), [9, 18, 27]);
+        let random = |n: usize| (n as u64).wrapping_mul(6_364_136_223_846_793_005) >> 33;
+        assert!((1..30).all(|period| !advances(random, 200, period)));
+    }
+}
