@@ -1,4 +1,4 @@
-//! Rules of the sources that no compiler checks: who may name a shadow, and how a doc comment begins.
+//! Rules of the sources that no compiler checks: who may name a shadow, what the engine may know, and how a doc comment begins.
 
 #![forbid(unsafe_code)]
 
@@ -44,6 +44,22 @@ fn the_front_end_names_no_shadow() {
         words.into_iter().any(|word| NAMES.iter().any(|name| word.eq_ignore_ascii_case(name)))
     };
     let wrong = wrong_lines(&["frontends/dbi/src"], |path, line| !is_list(path) && names(line));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The engine runs programs for any client: it imports nothing of those that there are, nor of the place that puts both together.
+#[test]
+fn the_engine_knows_no_client() {
+    const ABOVE: [&str; 5] = ["runtime", "session", "hooks", "shadows", "launch"];
+    let imports = |line: &str| {
+        line.match_indices("crate::").any(|(at, prefix)| {
+            let path = &line[at + prefix.len()..];
+            let name =
+                path.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+            name.is_empty() || ABOVE.contains(&name)
+        })
+    };
+    let wrong = wrong_lines(&["frontends/dbi/src/engine"], |_, line| imports(line));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

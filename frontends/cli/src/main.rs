@@ -43,8 +43,8 @@ fn run() -> u8 {
             return WRONG_USAGE;
         }
     };
-    let messages = launch.messages;
-    let error = shadowgrind_dbi::run(launch);
+    let messages = launch.command.messages;
+    let error = shadowgrind_dbi::run(&launch);
     shadowgrind_dbi::say(messages, &error.to_string());
     error.exit_status()
 }

@@ -5,7 +5,7 @@ use clap::{ArgAction, Parser, ValueEnum, value_parser};
 use shadowgrind_core::findings::Listed;
 use shadowgrind_core::moves::{Along, Moves};
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
-use shadowgrind_dbi::{IsaLevel, Launch, Options, SecondRun, SessionConfig, ShadowKind, StandBy};
+use shadowgrind_dbi::{Command, IsaLevel, Launch, Options, SecondRun, SessionConfig, ShadowKind, StandBy};
 use shadowgrind_reports::target::{ReportTarget, TargetError};
 use shadowgrind_reports::terminal::Style;
 use shadowgrind_reports::verdict::Concern;
@@ -424,7 +424,7 @@ impl Cli {
         let session = self.session(reports);
         let mut command = self.command.into_iter();
         let program = command.next().unwrap_or_default();
-        Ok(Launch {
+        let command = Command {
             program,
             arguments: command.collect(),
             argv0: self.argv0,
@@ -436,8 +436,8 @@ impl Cli {
             first_process: self.first_process,
             stack_limit: self.stack_limit,
             options,
-            session,
-        })
+        };
+        Ok(Launch { command, session })
     }
 
     /// Style of messages: for people, if it is people who read them.
@@ -591,8 +591,8 @@ mod tests {
         assert_eq!(session.inputs.iter().map(|i| i.weight).collect::<Vec<_>>(), [1.0, 0.5]);
         assert_eq!((session.outputs.len(), session.precision, session.settles), (1, 128, false));
         assert!(session.reports.terminal.is_none());
-        assert_eq!(launch.arguments, ["--input=x"], "what follows the program is the program's");
-        assert_eq!(launch.options.tool_arguments.len(), 6);
+        assert_eq!(launch.command.arguments, ["--input=x"], "what follows the program is the program's");
+        assert_eq!(launch.command.options.tool_arguments.len(), 6);
     }
 
     #[test]

@@ -1,22 +1,26 @@
 //! The binary front end: a dynamic binary instrumentation engine for x86-64 Linux programs, and the translation of
 //! their instructions into a shadow's steps.
 //!
-//! The only crate with `unsafe`. `engine` runs the program, `x86` knows its instructions; `context` is the memory in
-//! which translated code and engine meet.
+//! The only crate with `unsafe`. `engine` runs the program and tells a client of its events; `x86` knows its instructions;
+//! `runtime` is the client that carries shadows, for a `session` with inputs, outputs and reports, which knows functions
+//! by `hooks`. `context` is the memory in which translated code and engine meet; `launch` puts all that together.
 
 mod context;
 mod engine;
 mod hooks;
+mod launch;
 mod mailbox;
+mod registers;
 mod runtime;
 mod session;
 mod shadows;
 mod x86;
 
 pub use engine::{
-    ElfError, EngineHeap, IsaLevel, Launch, LoadError, Options, ProgramError, SecondRun, StandBy, StartError,
-    run, say,
+    Command, ElfError, EngineHeap, IsaLevel, LoadError, Options, ProgramError, SecondRun, StandBy,
+    StartError, say,
 };
+pub use launch::{Launch, run};
 pub use session::{SessionConfig, SpecFailure};
 pub use shadows::ShadowKind;
 

@@ -13,9 +13,9 @@ use super::switch;
 use super::syscalls;
 use super::thread::{Next, Thread};
 use super::translate::{NoBlock, Wanted};
-use super::{emulate, first_touch, stepping, vsyscall};
+use super::{emulate, exceptions, first_touch, stepping, vsyscall};
 use crate::context::{Fault, TRAP_FLAG};
-use crate::runtime::{events, exceptions, registers};
+use crate::registers;
 use crate::x86::code::ExitKind;
 use crate::x86::mode::Mode;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ impl Thread {
     /// Sees to what was asked of this thread: changed code, a signal, the end of the process.
     fn requests(&mut self) {
         // An instruction that was to run out of line has not: it is begun again when the thread comes back to it.
-        events::abandon(self);
+        self.client().abandon(self);
         if self.diverted != 0 {
             self.cache.undo_divert(std::mem::take(&mut self.diverted));
         }
@@ -83,13 +83,13 @@ impl Thread {
     /// The block at `self.pc`; `None` if there can be none, which the guest has been told by a signal.
     fn block(&mut self) -> Option<BlockId> {
         if self.mode.is_bare() && self.process.is_annotating() {
-            let awake = events::mode(self);
+            let awake = self.client().mode(self);
             self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
         if let Some(id) = self.cache.find(self.pc, self.mode) {
             return Some(id);
         }
-        if events::first_run(self) {
+        if self.client().first_run(self) {
             return None;
         }
         if vsyscall::is_entry(self.pc) {
@@ -110,7 +110,7 @@ impl Thread {
         match self.translator.translate(&mut self.cache, &mut source, self.context, wanted) {
             Ok(id) => {
                 self.counters.blocks += 1;
-                events::translated(self);
+                self.client().translated(self);
                 Some(id)
             }
             Err(NoBlock::Exhausted) if self.cache.block_count() > 0 => {
@@ -118,7 +118,7 @@ impl Thread {
                 None
             }
             Err(NoBlock::UpperRegisters) => {
-                events::leave_upper_registers(self);
+                self.client().leave_upper_registers(self);
                 None
             }
             Err(reason) => {
@@ -131,11 +131,11 @@ impl Thread {
     fn enter(&mut self, block: BlockId) -> Next {
         self.counters.entries += 1;
         let was_stepping = self.context.rflags & TRAP_FLAG != 0;
-        events::enters(self);
+        self.client().enters(self);
         self.run_block(block, was_stepping);
         self.place_touches();
         let exit = self.context.exit as ExitId;
-        events::replay_records(self);
+        self.client().left(self);
         let steps = was_stepping && self.completes_instruction(exit);
         let next = self.act_on(exit);
         if steps && next == Next::Run && self.context.rflags & TRAP_FLAG != 0 {
@@ -173,7 +173,7 @@ impl Thread {
         match exit {
             // The request is seen to at the top of the loop.
             _ if exit == switch::EXIT_ABORTED as u32 => {
-                events::abandon(self);
+                self.client().abandon(self);
                 Next::Run
             }
             stubs::EXIT_IB_MISS..=stubs::EXIT_LAST_IB_MISS => {
@@ -182,15 +182,16 @@ impl Thread {
                     self.shared_miss(target);
                     return Next::Run;
                 };
-                self.mode = if self.mode.is_bare() { Mode::BARE } else { events::mode_like(self, mode) };
-                if !self.mode.is_wrapped() || events::stays_wrapped(self, target) {
+                self.mode =
+                    if self.mode.is_bare() { Mode::BARE } else { self.client().mode_like(self, mode) };
+                if !self.mode.is_wrapped() || self.client().stays_wrapped(self, target) {
                     self.indirect(target);
                 }
                 Next::Run
             }
             stubs::EXIT_FUNCTION_RETURNED => {
                 self.pc = self.context.ib_target;
-                events::returned(self);
+                self.client().returned(self);
                 Next::Run
             }
             stubs::EXIT_SYSCALL => {
@@ -287,23 +288,23 @@ impl Thread {
             ExitKind::Turn(_) => unreachable!("turns of loops leave by the jump that follows"),
             ExitKind::Indirect => unreachable!("indirect branches leave through the miss stub"),
             ExitKind::Lookup => {
-                events::look_up(self, self.context.ib_target);
+                self.look_up(self.context.ib_target);
                 Next::Run
             }
             ExitKind::Engine(pc) => emulate::instruction(self, pc),
             ExitKind::Executed(pc) => {
                 let next = emulate::after(self, pc);
-                events::finish(self);
+                self.finish_out_of_line();
                 next
             }
             ExitKind::Stepped(pc) => {
                 self.pc = pc;
-                events::finish(self);
+                self.finish_out_of_line();
                 Next::Run
             }
             ExitKind::OutOfLine(pc) => {
                 self.pc = pc;
-                events::begin(self);
+                self.client().begin(self);
                 Next::Run
             }
             ExitKind::Flush(pc) => {
@@ -312,11 +313,11 @@ impl Thread {
             }
             ExitKind::Hook(pc) => {
                 self.pc = pc;
-                events::hook(self);
+                self.client().hook(self);
                 Next::Run
             }
             ExitKind::Request(pc) => {
-                events::request(self, pc);
+                self.client().request(self, pc);
                 Next::Run
             }
             ExitKind::Hot(pc) => {
@@ -350,12 +351,24 @@ impl Thread {
         }
     }
 
+    fn finish_out_of_line(&mut self) {
+        if self.mode.is_out_of_line() {
+            self.client().finish(self);
+        }
+    }
+
+    /// An indirect branch to `target` whose mode has no table, such as one that ran out of line.
+    fn look_up(&mut self, target: u64) {
+        self.pc = target;
+        self.client().finish(self);
+    }
+
     /// An indirect branch to `target` missed the shared table. The thread goes on in the mode that its cells call for; only if the
     /// branch was in it is that entered in the table, as another time cells may be set that are not now. A branch that often
     /// takes cells for set which are not goes on so.
     fn shared_miss(&mut self, target: u64) {
         let mode = Mode::from_bits(self.context.ib_mode as u32);
-        events::look_up(self, target);
+        self.look_up(target);
         let may_go_on = self.mode.is_annotated() && self.mode.with_cells(0) == mode.with_cells(0);
         if may_go_on && self.mode != mode && self.cache.is_often_loose(target, mode) {
             self.mode = mode;

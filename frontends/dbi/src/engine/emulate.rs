@@ -8,7 +8,6 @@ use super::signals::frame::Trap;
 use super::thread::{Next, Thread};
 use super::{cpuid, guest, syscalls};
 use crate::context::reg;
-use crate::runtime::events;
 use crate::x86::discover;
 use crate::x86::discover::CodeSource;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
@@ -23,7 +22,7 @@ pub(crate) fn instruction(thread: &mut Thread, pc: u64) -> Next {
         return Next::Run;
     };
     if thread.process.has_mirror() && discover::uses_gs(&insn) {
-        events::begin(thread);
+        thread.client().begin(thread);
         return Next::Run;
     }
     thread.pc = insn.next_ip();

@@ -3,8 +3,15 @@
 use super::signals::{action, bit};
 use super::thread::Thread;
 use super::{stats, sys, threads};
-use crate::runtime::visit;
-use crate::session::ProgramEnd;
+
+/// End of the program, or of this image of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgramEnd {
+    /// By its own exit, with this status.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
 
 /// Ends the process with `status`, as `exit_group` does.
 pub(crate) fn by_exit(thread: &mut Thread, status: i32) -> ! {
@@ -42,9 +49,9 @@ fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     }
     let (process, me) = (thread.process, thread.handle.clone());
     let Some(others) = process.threads.stop_others(&me) else { threads::park(thread.mailbox) };
-    others.each(|other| visit::count(process, other.calls(), other.counts()));
+    others.each(|other| process.client.thread_ends(other.calls(), other.counts()));
     if thread.process.options.stats {
         stats::print(thread);
     }
-    visit::finish(thread, end)
+    thread.client().finish_program(thread, end)
 }

@@ -13,8 +13,6 @@ use super::syscalls::proc_files::own_executable;
 use super::syscalls::seccomp;
 use super::thread::Thread;
 use super::{descriptors, guest, loader, stack_limit, sys};
-use crate::runtime::events;
-use crate::session;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -126,7 +124,7 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
 
 /// Executes the tool with the new program.
 fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
-    events::executes(thread.process, &request.path, &request.given.places);
+    thread.client().executes(thread.process, &request.path, &request.given.places);
     let mut argv: Vec<CString> = vec![c"shadowgrind".into()];
     argv.extend(thread.process.options.tool_arguments.iter().map(|arg| c_string(arg)));
     if let Some(name) = request.given.argv.first() {
@@ -204,9 +202,9 @@ fn note_unfollowed(thread: &Thread, request: &Request) {
     if !std::fs::metadata(path).is_ok_and(is_program) {
         return;
     }
-    events::executes(thread.process, &request.path, &request.given.places);
+    thread.client().executes(thread.process, &request.path, &request.given.places);
     if book >= 0 {
-        sys::write_all(book, session::unfollowed(&request.path).as_bytes());
+        sys::write_all(book, thread.client().native_program(&request.path).as_bytes());
     }
 }
 

@@ -1,18 +1,16 @@
-//! Guest code as it is discovered: what the guest could execute, and what the tool has to say of it. Its pages are watched
+//! Guest code as it is discovered: what the guest could execute, and what the client has to say of it. Its pages are watched
 //! from then on.
 //!
-//! Knows mappings and the tool; not what becomes of the code.
+//! Knows mappings and the client; not what becomes of the code.
 
 use super::changes::Watch;
 use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::process::Process;
-use crate::runtime::consumed;
 use crate::x86::discover::CodeSource;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use crate::x86::superblock::Comparison;
-use shadowgrind_core::step::Predicate;
 
 /// Reads guest code as the guest could execute it, and has its pages watched.
 pub(crate) struct GuestCode {
@@ -23,7 +21,7 @@ pub(crate) struct GuestCode {
     pub(crate) compare: bool,
     /// True if a page it was fetched from is one that the guest may write.
     writable: bool,
-    /// True if it is for one instruction that the tool has seen to.
+    /// True if it is for one instruction that runs out of line.
     pub(crate) out_of_line: bool,
 }
 
@@ -90,29 +88,23 @@ impl CodeSource for GuestCode {
     }
 
     fn is_hooked(&self, pc: u64) -> bool {
-        self.process.tool.as_ref().is_some_and(|tool| tool.is_hooked(pc))
+        self.process.client.is_hooked(pc)
     }
 
     fn function(&self, pc: u64) -> Option<Counted> {
-        self.process.tool.as_ref().and_then(|tool| tool.session.function(pc))
+        self.process.client.function(pc)
     }
 
     fn rounds(&self, pc: u64) -> Rounding {
-        let tool = self.process.tool.as_ref().filter(|_| self.process.is_annotating());
-        tool.map_or(Rounding::default(), |tool| tool.session.rounding(pc))
+        if self.process.is_annotating() { self.process.client.rounding(pc) } else { Rounding::default() }
     }
 
     fn comparison(&self, pc: u64) -> Option<Comparison> {
-        let tool = self.process.tool.as_ref().filter(|_| self.process.is_annotating())?;
-        if !tool.session.counts_comparison(pc) {
-            return None;
-        }
-        let for_equality = consumed(Predicate::ORDER, pc).asks_for_equality();
-        Some(Comparison { pc, number: tool.session.number_of_comparison(pc), for_equality })
+        self.process.is_annotating().then(|| self.process.client.comparison(pc)).flatten()
     }
 
     fn answers_requests(&self) -> bool {
-        self.process.tool.is_some()
+        self.process.services.attends
     }
 
     fn is_writable(&self) -> bool {

@@ -51,6 +51,11 @@ pub(crate) struct Guard<'a, T> {
     lock: &'a Lock<T>,
 }
 
+/// A right that ends when it is dropped.
+pub(crate) trait Held {}
+
+impl<T> Held for T {}
+
 impl<T> Deref for Guard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {

@@ -1,7 +1,7 @@
 //! The mirror plane: for every byte of guest memory one byte of shadow, at the guest's address + [`PLANE`].
 //!
 //! Mapped whole and without reservation, so untouched memory costs nothing and reads as zero: no shadow. Knows bytes;
-//! what they mean is the tool's business.
+//! what they mean is the client's business.
 
 use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
 use super::{shared_planes, sys};

@@ -3,16 +3,17 @@
 //! One per guest process; a forked child inherits a copy with its memory. Thread-private state is in `thread`.
 
 use super::changes::Changes;
+use super::client::{Client, Services};
+use super::handed::Handed;
 use super::loader::Vdso;
 use super::lock::Lock;
 use super::options::Options;
 use super::space::Space;
 use super::threads::Threads;
 use super::tree::Tree;
-use crate::runtime::Tool;
 use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Guest process: its address space, program and threads.
 pub(crate) struct Process {
@@ -38,8 +39,14 @@ pub(crate) struct Process {
     pub(crate) forked: AtomicBool,
     /// True if the guest asked for barriers among its threads; the engine always has.
     pub(crate) asked_for_barriers: AtomicBool,
-    /// The tool that the program is run for, if any.
-    pub(crate) tool: Option<Tool>,
+    /// The client that the program is run for.
+    pub(crate) client: Box<dyn Client>,
+    /// The services that it has asked for.
+    pub(crate) services: Services,
+    /// True if code is annotated: from the first shadow on.
+    pub(crate) annotating: AtomicBool,
+    /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
+    pub(crate) handed: Option<Handed>,
 }
 
 /// The emulated `brk` heap.
@@ -53,17 +60,22 @@ pub(crate) struct Heap {
 impl Process {
     /// Tells whether something is to be said when the process ends.
     pub(crate) fn wants_last_word(&self) -> bool {
-        self.options.stats || self.tool.is_some()
+        self.options.stats || self.services.attends
     }
 
     /// Tells whether there is a mirror of guest memory.
     pub(crate) fn has_mirror(&self) -> bool {
-        self.tool.as_ref().is_some_and(Tool::has_mirror)
+        self.services.mirror
     }
 
     /// Tells whether code is annotated now.
     pub(crate) fn is_annotating(&self) -> bool {
-        self.tool.as_ref().is_some_and(Tool::is_awake)
+        self.annotating.load(Ordering::SeqCst)
+    }
+
+    /// From now on code is annotated. True if it was not before: then code made so far has to go.
+    pub(crate) fn annotate(&self) -> bool {
+        !self.annotating.swap(true, Ordering::SeqCst)
     }
 
     /// From now on the engine sees every system call.
@@ -82,6 +94,6 @@ impl Process {
 
     /// Tells whether a program executed by this process stays under the tool.
     pub(crate) fn follows_exec(&self) -> bool {
-        self.options.trace_children || !self.forked.load(std::sync::atomic::Ordering::Relaxed)
+        self.options.trace_children || !self.forked.load(Ordering::Relaxed)
     }
 }

@@ -1,9 +1,10 @@
 //! The start: a program is found, loaded and run in this process, which ends as the program does.
 
 use super::changes::Changes;
-use super::cpuid::IsaLevel;
+use super::client::{Client, Services};
 use super::descriptors::Table;
-use super::loader::{self, Arguments, Code, LoadError};
+use super::handed::Handed;
+use super::loader::{self, Arguments, LoadError, Loaded};
 use super::lock::Lock;
 use super::options::Options;
 use super::process::{Heap, Process};
@@ -17,9 +18,6 @@ use super::threads::Threads;
 use super::tree::Tree;
 use super::{arena, chaos, descriptors, diagnose, planes, spawn, stack_limit, sys};
 use crate::context::reg;
-use crate::runtime::{self, Host, Tool};
-use crate::session::{Session, SessionConfig, SpecFailure};
-use shadowgrind_core::shadow::Sent;
 use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::fd::RawFd;
@@ -28,9 +26,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Program to run, and the settings to run it with.
+/// Program to run, and the engine's settings to run it with.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct Command {
     /// The command as the user named it.
     pub program: OsString,
     /// Its arguments, without the command itself.
@@ -53,8 +51,18 @@ pub struct Launch {
     pub stack_limit: Option<u64>,
     /// Settings of the engine.
     pub options: Options,
-    /// The shadow, and the inputs, outputs and reports of the run.
-    pub session: SessionConfig,
+}
+
+/// A program that is loaded and has not begun, as its client is made for it.
+pub(crate) struct Beginning<'a> {
+    /// The settings it was loaded with.
+    pub(crate) command: &'a Command,
+    /// Absolute path of the program.
+    pub(crate) path: &'a Path,
+    /// Places of its code.
+    pub(crate) loaded: &'a Loaded,
+    /// The processes that come of the same command.
+    pub(crate) tree: Tree,
 }
 
 /// Why the program does not run.
@@ -66,8 +74,8 @@ pub enum StartError {
     Load(OsString, LoadError),
     /// The system refuses something the engine cannot do without.
     Host(&'static str),
-    /// A SPEC of the session names nothing, or another of its files is no good.
-    Session(SpecFailure),
+    /// The client cannot be made, for this reason.
+    Client(String),
 }
 
 impl fmt::Display for StartError {
@@ -76,7 +84,7 @@ impl fmt::Display for StartError {
             StartError::Program(name, error) => write!(f, "{}: {error}", name.to_string_lossy()),
             StartError::Load(name, error) => write!(f, "{}: {error}", name.to_string_lossy()),
             StartError::Host(what) => write!(f, "{what}"),
-            StartError::Session(failure) => write!(f, "{failure}"),
+            StartError::Client(reason) => f.write_str(reason),
         }
     }
 }
@@ -88,15 +96,20 @@ impl StartError {
         match self {
             StartError::Program(_, error) if error.is_missing_file() => 127,
             StartError::Load(_, error) if error.is_missing_file() => 127,
-            StartError::Session(_) => 2,
+            StartError::Client(_) => 2,
             _ => 126,
         }
     }
 }
 
-/// Runs the program. Returns only if it could not be started.
-pub fn run(launch: Launch) -> StartError {
-    match start(launch) {
+/// Runs the program for the client that `attach` makes, with a mirror of guest memory if `mirror`. Returns only if it could
+/// not be started.
+pub(crate) fn run(
+    command: &Command,
+    mirror: bool,
+    attach: impl FnOnce(&Beginning<'_>) -> Result<Box<dyn Client>, StartError>,
+) -> StartError {
+    match start(command, mirror, attach) {
         Ok(never) => never,
         Err(error) => error,
     }
@@ -107,24 +120,28 @@ pub fn say(messages: Option<RawFd>, line: &str) {
     diagnose::say(messages.unwrap_or(descriptors::STDERR), line);
 }
 
-fn start(launch: Launch) -> Result<StartError, StartError> {
+fn start(
+    command: &Command,
+    mirror: bool,
+    attach: impl FnOnce(&Beginning<'_>) -> Result<Box<dyn Client>, StartError>,
+) -> Result<StartError, StartError> {
     diagnose::install_panic_hook();
-    let stand_by = stand_by(&launch);
-    if launch.session.shadow.is_carried() {
-        map_mirror(launch.stack_limit.is_some())?;
+    let stand_by = stand_by(command);
+    if mirror {
+        map_mirror(command.stack_limit.is_some())?;
     }
-    if let Some(limit) = launch.stack_limit {
+    if let Some(limit) = command.stack_limit {
         stack_limit::set(limit);
     }
-    let name = launch.program.clone();
+    let name = command.program.clone();
     let as_program = |error| StartError::Program(name.clone(), error);
-    let path = match launch.descriptor {
-        None => program::look_up(&launch.program).map_err(as_program)?,
-        Some(_) => PathBuf::from(&launch.program),
+    let path = match command.descriptor {
+        None => program::look_up(&command.program).map_err(as_program)?,
+        Some(_) => PathBuf::from(&command.program),
     };
-    let place = launch.descriptor.map(descriptors::path);
-    let argv0 = launch.argv0.as_ref().unwrap_or(&launch.program);
-    let argv = std::iter::once(argv0).chain(&launch.arguments).map(c_string).collect();
+    let place = command.descriptor.map(descriptors::path);
+    let argv0 = command.argv0.as_ref().unwrap_or(&command.program);
+    let argv = std::iter::once(argv0).chain(&command.arguments).map(c_string).collect();
     let found = program::open(&path, place.as_deref(), argv).map_err(as_program)?;
 
     let mut space = Space::new();
@@ -132,11 +149,18 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
         Arguments { argv: found.argv.clone(), environment: environment(), filename: found.filename.clone() };
     let loaded = loader::load(&found.file, &arguments, &mut space)
         .map_err(|error| StartError::Load(name.clone(), error))?;
-    if let Some(descriptor) = launch.descriptor {
+    if let Some(descriptor) = command.descriptor {
         descriptors::close(descriptor);
     }
-    let descriptors = descriptors(&launch, stand_by).ok_or(NO_MEMORY)?;
-    let process = process(&launch, found, space, &loaded)?;
+    let descriptors = descriptors(command, stand_by).ok_or(NO_MEMORY)?;
+    let own = std::process::id();
+    let tree =
+        Tree { first: command.first_process.unwrap_or(own), executed: command.first_process.is_some() };
+    let client = attach(&Beginning { command, path: &found.path, loaded: &loaded, tree })?;
+    let process = process(command, found, space, &loaded, (tree, client))?;
+    if process.services.mirror {
+        sys::set_gs_base(planes::GS_BASE);
+    }
     if !descriptors.hidden().is_empty() {
         process.forbid(table::of_descriptors());
     }
@@ -155,29 +179,29 @@ fn start(launch: Launch) -> Result<StartError, StartError> {
     spawn::leave(thread, status)
 }
 
-const NO_MEMORY: StartError =
+pub(crate) const NO_MEMORY: StartError =
     StartError::Host("no memory for the engine (is there a limit on address space, ulimit -v?)");
 
 /// The process that stands by for a second run, if there is to be one: made for the first program of a tree.
-fn stand_by(launch: &Launch) -> Option<StandBy> {
-    let begin = |command| match StandBy::begin(command) {
+fn stand_by(command: &Command) -> Option<StandBy> {
+    let begin = |again| match StandBy::begin(again) {
         Ok(stand_by) => Some(stand_by),
         Err(error) => {
-            say(launch.messages, &format!("--confirm: no second run will be made: {error}"));
+            say(command.messages, &format!("--confirm: no second run will be made: {error}"));
             None
         }
     };
-    match launch.first_process {
-        None => launch.second_run.as_ref().and_then(begin),
-        Some(_) => launch.stand_by,
+    match command.first_process {
+        None => command.second_run.as_ref().and_then(begin),
+        Some(_) => command.stand_by,
     }
 }
 
 /// The engine's descriptors, some of which it may have been handed on.
-fn descriptors(launch: &Launch, stand_by: Option<StandBy>) -> Option<Arc<Table>> {
+fn descriptors(command: &Command, stand_by: Option<StandBy>) -> Option<Arc<Table>> {
     let is_open = |number: &RawFd| descriptors::flags(*number).is_some();
-    let messages = launch.messages.unwrap_or(descriptors::STDERR);
-    let [messages, book] = [Some(messages), launch.book].map(|number| number.filter(is_open));
+    let messages = command.messages.unwrap_or(descriptors::STDERR);
+    let [messages, book] = [Some(messages), command.book].map(|number| number.filter(is_open));
     let stand_by = stand_by.map(StandBy::make_that_of_process).filter(is_open);
     let [messages, book, stand_by] =
         [messages, book, stand_by].map(|number| number.unwrap_or(descriptors::CLOSED));
@@ -185,28 +209,18 @@ fn descriptors(launch: &Launch, stand_by: Option<StandBy>) -> Option<Arc<Table>>
 }
 
 fn process(
-    launch: &Launch,
+    command: &Command,
     found: Program,
     space: Space,
-    loaded: &loader::Loaded,
+    loaded: &Loaded,
+    (tree, client): (Tree, Box<dyn Client>),
 ) -> Result<&'static Process, StartError> {
-    let plain_calls = arena::take(1 << 16, libc::PROT_READ | libc::PROT_WRITE).map_err(|_| NO_MEMORY)?;
-    let own = std::process::id();
-    let tree = Tree { first: launch.first_process.unwrap_or(own), executed: launch.first_process.is_some() };
-    let tool = tool(launch, &found.path, loaded, tree)?;
-    // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
-    let plain = unsafe { &mut *(plain_calls as *mut [u8; 1 << 16]) };
-    if tool.as_ref().is_none_or(|tool| !tool.sees_all_calls()) {
-        let mirror = stand_by::is_there()
-            || tool.as_ref().is_some_and(|tool| tool.has_mirror() || tool.session.wants_texts());
-        let looks = |tool: &Tool| tool.policy().sent != Sent::Unseen || tool.session.wants_written();
-        let sent = stand_by::is_there() || tool.as_ref().is_some_and(looks);
-        table::fill_plain(plain, mirror, sent);
-    }
-    chaos::begin(launch.options.chaos);
+    let services = client.services();
+    let plain_calls = plain_calls(&services)?;
+    chaos::begin(command.options.chaos);
     set_name(&found.name);
     Ok(Box::leak(Box::new(Process {
-        options: launch.options.clone(),
+        options: command.options.clone(),
         space: Lock::new(space),
         heap: Lock::new(Heap { start: loaded.heap.0, end: loaded.heap.0, limit: loaded.heap.1 }),
         changes: Changes::new(),
@@ -221,41 +235,24 @@ fn process(
         tree,
         forked: AtomicBool::new(false),
         asked_for_barriers: AtomicBool::new(false),
-        tool,
+        client,
+        services,
+        annotating: AtomicBool::new(false),
+        handed: if services.hands_on { Handed::new() } else { None },
     })))
 }
 
-/// The tool that the user asked for. SPECs are checked before anything runs.
-fn tool(
-    launch: &Launch,
-    program: &Path,
-    loaded: &loader::Loaded,
-    tree: Tree,
-) -> Result<Option<Tool>, StartError> {
-    if !launch.session.is_active() {
-        return Ok(None);
+/// Table of the system calls that translated code makes by itself.
+fn plain_calls(services: &Services) -> Result<u64, StartError> {
+    let at = arena::take(1 << 16, libc::PROT_READ | libc::PROT_WRITE).map_err(|_| NO_MEMORY)?;
+    // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
+    let plain = unsafe { &mut *(at as *mut [u8; 1 << 16]) };
+    if !services.all_calls {
+        let writes_matter = stand_by::is_there() || services.mirror || services.reads;
+        let reads_matter = stand_by::is_there() || services.sent || services.writes;
+        table::fill_plain(plain, writes_matter, reads_matter);
     }
-    let carries = launch.session.shadow.is_carried();
-    // A guest that is shown AVX-512 will use it.
-    let hidden = matches!(launch.options.isa, IsaLevel::V2 | IsaLevel::V3);
-    let avx512 = carries && hidden && launch.session.avx512 && runtime::has_upper_registers();
-    let session =
-        Session::new(launch.session.clone(), program, Box::new(tree)).map_err(StartError::Session)?;
-    let mut host = None;
-    if carries {
-        let vectors = runtime::check_host().map_err(StartError::Host)?;
-        sys::set_gs_base(planes::GS_BASE);
-        let constants = runtime::constants().map_err(|_| NO_MEMORY)?;
-        let atomics = runtime::shared_word().map_err(|_| NO_MEMORY)?;
-        host = Some(Host { vectors, constants, atomics });
-    }
-    let tool = Tool::new(session, loaded.entry, avx512, host, table::name_of);
-    for Code { interpreter, offset, start, end } in &loaded.code {
-        let interpreter = interpreter.as_ref().map(PathBuf::from);
-        let interpreter = interpreter.map(|path| path.canonicalize().unwrap_or(path));
-        tool.session.mapped(interpreter.as_deref().unwrap_or(program), None, *offset, *start, *end);
-    }
-    Ok(Some(tool))
+    Ok(at)
 }
 
 /// Maps the mirror, if need be in a process whose own memory is elsewhere; `anew` if this is it.

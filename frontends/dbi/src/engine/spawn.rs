@@ -7,9 +7,11 @@
 use super::carrier::Carrier;
 use super::descriptors::Table;
 use super::first_touch;
+use super::handed::Handed;
 use super::layout::PAGE;
 use super::lock::Lock;
 use super::process::Process;
+use super::raised::Raised;
 use super::signals::action::Actions;
 use super::signals::{Signals, block_all, block_faults_too, handler, set_kernel_mask};
 use super::syscalls::call::{Answer, fail};
@@ -22,9 +24,6 @@ use super::translate::Translator;
 use super::{alloc, arena, cache, chaos, shared_planes, stats, sys, tls};
 use crate::context::XSAVE_MASK;
 use crate::mailbox::{PLACED_BYTES, place_context};
-use crate::runtime::handed::Handed;
-use crate::runtime::shadowed::Shadowed;
-use crate::runtime::{events, visit};
 use crate::x86::mode::Mode;
 use std::arch::global_asm;
 use std::sync::Arc;
@@ -128,8 +127,8 @@ pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
     if args.clears_handlers() && args.has(libc::CLONE_SIGHAND) {
         return fail(libc::EINVAL);
     }
-    if let (Some(tool), false) = (&thread.process.tool, args.has(libc::CLONE_THREAD)) {
-        tool.session.forking();
+    if !args.has(libc::CLONE_THREAD) {
+        thread.client().forks();
     }
     block_all();
     if signal_waits(thread) {
@@ -255,18 +254,16 @@ pub(crate) fn new_thread(
     let address = arena::take(PLACED_BYTES, libc::PROT_READ | libc::PROT_WRITE).ok()?;
     // SAFETY: the memory was just mapped, whole pages that are zero, and is never unmapped.
     let (context, mailbox) = unsafe { place_context(address) };
-    let annotates = process.tool.is_some();
-    let inline = process.tool.as_ref().and_then(|tool| tool.inline());
-    let evaluator = inline.map_or(0, |inline| inline.evaluate as *const () as u64);
-    let called = [process.plain_calls, evaluator];
-    let cache = cache::Cache::new(address, called, process.options.link, annotates).ok()?;
+    let services = process.services;
+    let called = [process.plain_calls, services.evaluator];
+    let cache = cache::Cache::new(address, called, process.options.link, services.attends).ok()?;
     context.reset_cpu_state();
     context.host_fs = fs;
     context.enter_stub = cache.stubs().enter;
     context.xsave_mask = XSAVE_MASK & super::cpuid::host_xgetbv(0);
     context.fsgsbase = u64::from(process.options.fsgsbase && has_fsgsbase());
-    let shadowed = process.tool.as_ref().map(|tool| Box::new(Shadowed::new(tool, context, mailbox)));
-    let mirror = process.tool.as_ref().map(|tool| tool.mirror((process.vdso.start, process.vdso.end)));
+    let client_state = process.client.thread_state(context, mailbox);
+    let mirror = process.client.annotator((process.vdso.start, process.vdso.end));
     let translator = Translator::new(&cache, thread::limits(process), process.options.hot_after, mirror);
     let actions = Arc::new(Actions::empty());
     mailbox.publish(&actions);
@@ -283,8 +280,9 @@ pub(crate) fn new_thread(
         descriptors,
         pc: 0,
         mode: Mode::BARE,
-        shadowed,
+        client_state,
         diverted: 0,
+        raised: Raised::new(),
         arrived: false,
         counters: thread::Counters::NONE,
         carrier,
@@ -313,10 +311,8 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     context.xsave.0 = parent.context.xsave.0;
     context.guest_gs = parent.context.guest_gs;
     child.mode = Mode::BARE;
-    if let Some(shadowed) = &mut child.shadowed {
-        shadowed.begin_thread(context);
-    }
-    context.guest_fs = if args.has(libc::CLONE_SETTLS) { args.tls } else { parent.context.guest_fs };
+    child.client().thread_begins(child);
+    child.context.guest_fs = if args.has(libc::CLONE_SETTLS) { args.tls } else { parent.context.guest_fs };
     child.pc = parent.pc;
     let actions = if args.has(libc::CLONE_SIGHAND) {
         parent.signals.actions.clone()
@@ -366,7 +362,7 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     block_faults_too();
     chaos::point();
     let process = thread.process;
-    visit::count(process, &thread.context.calls, &thread.context.counts);
+    process.client.thread_ends(&thread.context.calls, &thread.context.counts);
     thread.context.forget_counts();
     thread.mailbox.goes_away();
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {
@@ -435,15 +431,8 @@ fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
 /// Every lock of the engine, so that a forked child finds nothing half done by a thread it does not have. In the
 /// order in which they are nested elsewhere.
 fn hold_all_locks(process: &Process) -> impl Sized {
-    let session = process.tool.as_ref().map(|tool| {
-        (
-            tool.observer.lock(),
-            tool.session.hold(),
-            tool.carrier.hold(),
-            tool.handed.as_ref().map(Handed::hold),
-            tool.hold(),
-        )
-    });
+    let client = process.client.hold();
+    let handed = process.handed.as_ref().map(Handed::hold);
     let heap = process.heap.lock();
     let space = process.space.lock();
     let changes = process.changes.hold();
@@ -455,18 +444,15 @@ fn hold_all_locks(process: &Process) -> impl Sized {
     let rings = queued::hold();
     // Last: everything above may allocate.
     let allocator = alloc::hold_for_fork();
-    (allocator, rings, arena, shared, stats, retired, threads, changes, space, heap, session)
+    (allocator, rings, arena, shared, stats, retired, threads, changes, space, heap, handed, client)
 }
 
 fn become_child(thread: &mut Thread, args: &CloneArgs) {
     thread.process.forked.store(true, Ordering::SeqCst);
-    if let Some(tool) = &thread.process.tool {
-        tool.session.forked();
-        thread.context.forget_counts();
-        tool.forked();
-        first_touch::forked();
-    }
-    events::forked(thread);
+    thread.context.forget_counts();
+    thread.process.handed.iter().for_each(Handed::forked);
+    first_touch::forked();
+    thread.client().forked(thread);
     thread.process.threads.keep_only(&thread.handle);
     // Carriers of threads that do not exist here may be in any state.
     RETIRED.lock().clear();

@@ -8,7 +8,6 @@
 use super::descriptors::{self, Use};
 use super::second_run::{self, Input, Record};
 use super::{guest, sys};
-use crate::session::Again;
 use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::str::FromStr;
@@ -184,8 +183,19 @@ fn receive(packet: &mut [u8]) -> Option<&[u8]> {
     }
 }
 
+/// Outcome of a second run.
+#[derive(Clone, Debug)]
+pub(crate) struct Again {
+    /// Processor time of the first run and of the second, in seconds.
+    pub(crate) seconds: [f64; 2],
+    /// True if both have written the same to standard output and standard error, as far as that was seen.
+    pub(crate) same_output: bool,
+    /// The JSON report of the second run.
+    pub(crate) report: Vec<u8>,
+}
+
 /// Has the program run again, and waits for its end; the error is a line for people.
-pub(super) fn run_again() -> Result<Again, String> {
+pub(crate) fn run_again() -> Result<Again, String> {
     const GONE: &str = "the process that was to run it again is gone";
     let first_s = processor_time(libc::RUSAGE_SELF) + processor_time(libc::RUSAGE_CHILDREN);
     if !is_there() || !send(&[second_run::GO]) {

@@ -4,17 +4,19 @@
 
 use super::cache::Cache;
 use super::carrier::Carrier;
+use super::client::Client;
 use super::descriptors::{self, Table};
-use super::planes;
 use super::process::Process;
+use super::raised::Raised;
 use super::signals::Signals;
 use super::threads::Handle;
 use super::translate::Translator;
+use super::{first_touch, planes};
 use crate::context::Context;
 use crate::mailbox::Mailbox;
-use crate::runtime::shadowed::Shadowed;
 use crate::x86::discover::{Hooks, Limits};
 use crate::x86::mode::Mode;
+use std::any::Any;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -37,10 +39,12 @@ pub(crate) struct Thread {
     pub(crate) pc: u64,
     /// The mode that the code there may take for granted.
     pub(crate) mode: Mode,
-    /// The tool's state of this thread; nothing under `none`.
-    pub(crate) shadowed: Option<Box<Shadowed>>,
+    /// The client's state of this thread.
+    pub(crate) client_state: Box<dyn Any>,
     /// Host address at which a signal diverted the block it interrupted; 0 for none.
     pub(crate) diverted: u64,
+    /// Exceptions that its rules have raised.
+    pub(super) raised: Raised,
     /// True if a single step has reached the code that was entered.
     pub(crate) arrived: bool,
     pub(crate) counters: Counters,
@@ -106,29 +110,42 @@ impl Thread {
         self.signals = signals;
     }
 
+    /// The client that the thread's program is run for.
+    pub(crate) fn client(&self) -> &'static dyn Client {
+        &*self.process.client
+    }
+
+    /// The kernel wrote guest memory.
+    pub(crate) fn kernel_wrote(&self, address: u64, len: u64) {
+        if self.process.is_annotating() && planes::has(address, len) {
+            first_touch::overwritten_by(self.pc, address, len);
+            planes::clear(address, len);
+        }
+    }
+
     /// The guest's memory at this range is gone, and whatever was known of it.
     pub(crate) fn unmapped(&mut self, start: u64, len: u64) {
-        if let Some(tool) = &self.process.tool {
-            tool.session.unmapped(start, start.saturating_add(len));
-            if tool.has_mirror() {
-                planes::discard(start, len);
-            }
+        self.client().unmapped(start, start.saturating_add(len));
+        if self.process.has_mirror() {
+            planes::discard(start, len);
         }
     }
 
     /// The file `fd` was mapped executable from `offset` on.
     pub(crate) fn mapped_file(&mut self, fd: u64, offset: u64, start: u64, end: u64) {
-        let Some(tool) = &self.process.tool else { return };
+        if !self.process.services.attends {
+            return;
+        }
         let place = descriptors::path(fd as i32);
         let Ok(path) = std::fs::read_link(&place) else { return };
         let inode = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         if inode(&path).is_some_and(|inode_of_path| Some(inode_of_path) == inode(&place)) {
-            tool.session.mapped(&path, None, offset, start, end);
+            self.client().mapped(&path, None, offset, start, end);
         } else {
             // proc(5): the path of a file without one any more.
             let name = path.as_os_str().as_bytes();
             let name = OsStr::from_bytes(name.strip_suffix(b" (deleted)").unwrap_or(name));
-            tool.session.mapped(Path::new(name), Some(&place), offset, start, end);
+            self.client().mapped(Path::new(name), Some(&place), offset, start, end);
         }
     }
 

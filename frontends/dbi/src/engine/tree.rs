@@ -4,8 +4,7 @@
 //! what is written there.
 
 use super::descriptors::{self, Use};
-use super::{stand_by, sys};
-use crate::session::{self, Again};
+use super::sys;
 
 /// Processes that come of one command.
 #[derive(Clone, Copy, Debug)]
@@ -16,16 +15,19 @@ pub(crate) struct Tree {
     pub(crate) executed: bool,
 }
 
-impl session::Tree for Tree {
-    fn is_first_program(&self) -> bool {
+impl Tree {
+    /// Tells whether this is the program that the user named.
+    pub(crate) fn is_first_program(&self) -> bool {
         !self.executed
     }
 
-    fn is_first_process(&self) -> bool {
+    /// Tells whether this is the process that the user started.
+    pub(crate) fn is_first_process(&self) -> bool {
         std::process::id() == self.first
     }
 
-    fn write(&self, line: &str) {
+    /// Adds a line to the book, which the first program opens.
+    pub(crate) fn write(&self, line: &str) {
         let mut book = descriptors::of_process(Use::Book);
         if book < 0 && self.is_first_program() {
             book = open_book().unwrap_or(descriptors::CLOSED);
@@ -36,7 +38,8 @@ impl session::Tree for Tree {
         }
     }
 
-    fn read(&self) -> String {
+    /// The whole book.
+    pub(crate) fn read(&self) -> String {
         let book = descriptors::of_process(Use::Book);
         let mut text = Vec::new();
         let mut chunk = [0; 4096];
@@ -49,10 +52,6 @@ impl session::Tree for Tree {
                 _ => return String::from_utf8_lossy(&text).into_owned(),
             }
         }
-    }
-
-    fn run_again(&self) -> Result<Again, String> {
-        stand_by::run_again()
     }
 }
 

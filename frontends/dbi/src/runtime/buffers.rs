@@ -11,10 +11,10 @@
 
 use super::merging::Vectors;
 use super::records::{self, Known, Replay};
-use super::registers;
 use crate::context::Context;
 use crate::engine::arena;
 use crate::mailbox::Recording;
+use crate::registers;
 use crate::x86::mirror::record::{BUFFER, Recorded as Instruction, STRIDE};
 use shadowgrind_core::recorded::Recorded;
 use shadowgrind_core::shadow::Shadow;

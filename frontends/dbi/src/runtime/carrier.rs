@@ -9,10 +9,10 @@ use super::cells::MirrorCells;
 use super::evaluate::{evaluate, evaluate_slowly};
 use super::merging::Vectors;
 use super::observing::Observing;
-use super::registers::{self, RegisterShadows};
 use crate::context::FunctionCall;
-use crate::engine::{Guard, Lock};
+use crate::engine::{Guard, Held, Lock};
 use crate::mailbox::Recording;
+use crate::registers::{self, RegisterShadows};
 use crate::session::Observer;
 use crate::x86::mirror::record::Recorded as Instruction;
 use crate::x86::rules::InlineRule;
@@ -94,11 +94,6 @@ pub(crate) trait Carrier: Send + Sync {
     /// replayed before: the child does not have the threads that go on with it.
     fn hold(&self) -> Box<dyn Held + '_>;
 }
-
-/// A right that ends when it is dropped.
-pub(crate) trait Held {}
-
-impl<T> Held for T {}
 
 /// A shadow that nothing is carried of yet.
 pub(crate) fn carry<S: Shadow<Reach: Reach<S>>>(

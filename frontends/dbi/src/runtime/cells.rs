@@ -1,7 +1,7 @@
 //! The mirror as cells of a shadow: registers of one stopped thread, and memory.
 
-use super::registers::RegisterShadows;
 use crate::engine::planes;
+use crate::registers::RegisterShadows;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};

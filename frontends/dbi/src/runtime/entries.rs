@@ -1,7 +1,7 @@
 //! Instructions that run out of line: as they were lowered, how often they have run, and how they are watched.
 
 use super::Tool;
-use super::condition::consumed;
+use crate::engine::condition::consumed;
 use crate::engine::process::Process;
 use crate::x86::lower::{Lowerer, Lowering};
 use crate::x86::mirror::{Watched, may_scale};
@@ -104,7 +104,7 @@ impl OutOfLine {
         if insn.is_invalid() {
             return None;
         }
-        let site = process.tool.as_ref().map_or(Site::NONE, |tool| tool.session.site(pc));
+        let site = Tool::of(process).map_or(Site::NONE, |tool| tool.session.site(pc));
         let mut lowering = self.lowerer.lower(&insn, top, whole);
         if let Lowering::Steps(lowered) = &mut lowering {
             lowered.lowered.sums = sums;

@@ -1,379 +1,335 @@
-//! Events: what the engine tells a tool of, and asks it, where a thread has stopped.
+//! Events: what the tool does at those that the engine tells it of, where a thread has stopped.
 //!
 //! Most shadows are carried by the code beside the guest's; an instruction that code does not see to runs *out of line*: on
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
-use super::cells::MirrorCells;
-use super::handed::{Begun, Handed, Lost, Writing};
-use super::registers::RegisterShadows;
-use super::shadowed::Interrupted;
-use super::{out_of_line, recording, visit};
+use super::shadowed::{Interrupted, Shadowed};
+use super::{Tool, out_of_line, recording, stops, visit};
+use crate::context::{COUNTS, Context, FUNCTIONS};
+use crate::engine::client::{Client, Services};
+use crate::engine::condition::consumed;
+use crate::engine::handed::{Begun, Lost, Writing};
 use crate::engine::process::Process;
 use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::thread::Thread;
-use crate::engine::{first_touch, planes};
-use crate::session::Calls;
+use crate::engine::{Held, ProgramEnd, planes};
+use crate::mailbox::Mailbox;
+use crate::registers;
+use crate::session;
+use crate::x86::function::Counted;
+use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
-use shadowgrind_core::replay::{self, Outcome};
+use crate::x86::rounding::Rounding;
+use crate::x86::superblock::Comparison;
 use shadowgrind_core::shadow::Sent;
-use shadowgrind_core::site::Site;
-use shadowgrind_core::step::Lowered;
-use shadowgrind_core::words::Raw;
-use shadowgrind_shadows::none::Nothing;
+use shadowgrind_core::step::Predicate;
+use std::any::Any;
 use std::path::Path;
 
-/// The mode for code that comes after a stop: what the cells say.
-pub(crate) fn mode(thread: &mut Thread) -> Mode {
-    let Some(shadowed) = &thread.shadowed else { return Mode::BARE };
-    if thread.context.call.is_active() {
-        return Mode::WRAPPED;
-    }
-    let registers = shadowed.registers(thread.context);
-    let top = super::registers::x87_top(registers.context);
-    let mode = Mode::cells(registers.cells()).narrow(registers.are_narrow()).with_top(top);
-    mode_like(thread, mode)
-}
-
-/// `mode`, as far as the thread carries shadows at all, and has not switched shadowing off.
-pub(crate) fn mode_like(thread: &Thread, mode: Mode) -> Mode {
-    match &thread.shadowed {
-        Some(shadowed) if mode.is_annotated() && thread.process.is_annotating() => {
-            if shadowed.calls.is_disabled() { mode.off() } else { mode }
+impl Client for Tool {
+    fn services(&self) -> Services {
+        Services {
+            attends: true,
+            mirror: self.has_mirror(),
+            all_calls: self.sees_all_calls(),
+            reads: self.session.wants_texts(),
+            writes: self.session.wants_written(),
+            sent: self.policy().sent != Sent::Unseen,
+            hands_on: self.hands_on(),
+            evaluator: self.inline().map_or(0, |inline| inline.evaluate as *const () as u64),
         }
-        _ if mode.is_annotated() => Mode::BARE,
-        _ => mode,
     }
-}
 
-/// The thread is about to use AVX-512: shadows in its registers move to memory, and the registers are what they were
-/// when the program began. Code and registers are the thread's own, so this concerns no other.
-pub(crate) fn leave_upper_registers(thread: &mut Thread) {
-    let Some(shadowed) = &mut thread.shadowed else { return };
-    if shadowed.in_registers > 0 {
-        super::registers::complete_image(thread.context);
-        let all = shadowed.registers(thread.context).save();
-        super::registers::clear_upper(thread.context);
-        shadowed.in_registers = 0;
-        shadowed.registers(thread.context).restore(&all);
+    fn annotator(&self, vdso: (u64, u64)) -> Option<Mirror> {
+        Some(self.mirror(vdso))
     }
-    thread.translator.leave_upper_registers();
-    thread.flush();
-}
 
-/// The block that is run next was just made.
-pub(crate) fn translated(thread: &mut Thread) {
-    recording::learn(thread);
-    if thread.mode.is_annotated()
-        && !thread.mode.is_off()
-        && let Some(tool) = &thread.process.tool
-    {
-        tool.session.translated(thread.translator.operations());
+    fn thread_state(&self, context: &mut Context, mailbox: &'static Mailbox) -> Box<dyn Any> {
+        Box::new(Shadowed::new(self, context, mailbox))
     }
-}
 
-/// Runs the steps of an instruction, which has run during `calls`, on what the process's tool carries. If shadowing is
-/// switched off, moves are followed, but results carry nothing.
-pub(super) fn replay(
-    process: &Process,
-    lowered: &Lowered,
-    site: Site,
-    record: &[u8],
-    registers: &mut RegisterShadows<'_>,
-    calls: &Calls,
-) -> Outcome {
-    let Some(tool) = process.tool.as_ref().filter(|tool| tool.has_mirror()) else {
-        return Outcome::default();
-    };
-    if calls.is_disabled() {
-        let mut cells = MirrorCells { registers, words: &mut Raw };
-        replay::replay(lowered, site, record, &mut Nothing, &mut cells);
-        Outcome::default()
-    } else {
-        tool.carrier.replay(lowered, site, record, registers, calls.is_formatting())
+    fn thread_begins(&self, thread: &mut Thread) {
+        if let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) {
+            shadowed.begin_thread(thread.context);
+        }
     }
-}
 
-/// The thread is about to enter translated code.
-pub(crate) fn enters(thread: &Thread) {
-    recording::begin(thread);
-}
-
-/// Replays what translated code has recorded. Before anything looks at shadows.
-pub(crate) fn replay_records(thread: &mut Thread) {
-    recording::replay(thread);
-}
-
-/// This is a forked child, in which there are no other threads.
-pub(crate) fn forked(thread: &Thread) {
-    recording::forked(thread);
-}
-
-/// A gap met a shadow.
-pub(super) fn met_gap(process: &Process, site: Site, insn: &iced_x86::Instruction) {
-    if let Some(tool) = &process.tool {
-        tool.session.gap(site, insn.code() as usize, || name(insn));
+    fn thread_ends(&self, calls: &[u64; FUNCTIONS], counts: &[u64; COUNTS]) {
+        self.session.count_calls(calls);
+        self.session.count(counts);
     }
-}
 
-/// Name of an instruction that drops shadows, for reports.
-pub(super) fn name(insn: &iced_x86::Instruction) -> String {
-    insn.op_code().instruction_string().to_owned()
-}
-
-/// The comparison at `pc` met shadows.
-pub(super) fn decided(process: &Process, pc: u64, site: Site, is_equal: bool) {
-    if let Some(tool) = &process.tool {
-        tool.session.decided(pc, site, is_equal);
+    fn mapped(&self, path: &Path, place: Option<&Path>, offset: u64, start: u64, end: u64) {
+        self.session.mapped(path, place, offset, start, end);
     }
-}
 
-/// Waits until no other thread runs an atomic instruction out of line, and keeps others from it.
-pub(super) fn lock_atomics(process: &Process) {
-    if let Some(tool) = &process.tool {
-        tool.lock_atomics();
+    fn unmapped(&self, start: u64, end: u64) {
+        self.session.unmapped(start, end);
     }
-}
 
-/// Lets other threads run atomic instructions again: this thread has, or has met a fault in one.
-pub(crate) fn unlock_atomics(process: &Process) {
-    if let Some(tool) = &process.tool {
-        tool.unlock_atomics();
+    fn is_hooked(&self, pc: u64) -> bool {
+        self.begins_at(pc) || self.session.is_hooked(pc)
     }
-}
 
-/// An instruction that is to run out of line, at `thread.pc`.
-pub(crate) fn begin(thread: &mut Thread) {
-    if thread.mode.is_wrapped() {
-        // Nothing is carried there. Whether what follows the function is isolated may change by this instruction.
-        thread.context.call.then = thread.cache.frame().function_returned;
-        thread.mode = Mode::OUT_OF_LINE;
-        return;
+    fn function(&self, pc: u64) -> Option<Counted> {
+        self.session.function(pc)
     }
-    out_of_line::begin(thread);
-}
 
-/// The instruction out of line has run.
-pub(crate) fn finish(thread: &mut Thread) {
-    if thread.mode.is_out_of_line() {
-        out_of_line::finish(thread);
+    fn rounding(&self, pc: u64) -> Rounding {
+        self.session.rounding(pc)
     }
-}
 
-/// The instruction out of line was not run.
-pub(crate) fn abandon(thread: &mut Thread) {
-    out_of_line::abandon(thread);
-}
-
-/// The guest is at an instruction that faulted: if it ran out of line, it did not.
-pub(crate) fn faulted(thread: &mut Thread) {
-    out_of_line::abandon(thread);
-    if thread.mode.is_out_of_line() {
-        thread.mode = mode(thread);
+    fn comparison(&self, pc: u64) -> Option<Comparison> {
+        if !self.session.counts_comparison(pc) {
+            return None;
+        }
+        let for_equality = consumed(Predicate::ORDER, pc).asks_for_equality();
+        Some(Comparison { pc, number: self.session.number_of_comparison(pc), for_equality })
     }
-}
 
-/// An indirect branch inside a function taken as one operation, to where none went before: whether the function goes
-/// on there.
-pub(crate) fn stays_wrapped(thread: &mut Thread, target: u64) -> bool {
-    let stays = !visit::leaves_wrapped(thread);
-    if !stays {
-        thread.pc = target;
-        thread.mode = mode(thread);
+    fn translated(&self, thread: &mut Thread) {
+        recording::learn(thread);
+        if thread.mode.is_annotated() && !thread.mode.is_off() {
+            self.session.translated(thread.translator.operations());
+        }
     }
-    stays
-}
 
-/// The function taken as one operation has returned to `thread.pc`.
-pub(crate) fn returned(thread: &mut Thread) {
-    visit::returned(thread);
-}
+    fn first_run(&self, thread: &mut Thread) -> bool {
+        let awaited = self.session.awaits_run(thread.pc);
+        if awaited {
+            visit::first_run(thread);
+        }
+        awaited
+    }
 
-/// An indirect branch whose mode has no table, such as one that ran out of line.
-pub(crate) fn look_up(thread: &mut Thread, target: u64) {
-    thread.pc = target;
-    out_of_line::finish(thread);
-}
+    fn mode(&self, thread: &mut Thread) -> Mode {
+        stops::mode(thread)
+    }
 
-/// The thread arrived at a hooked address.
-pub(crate) fn hook(thread: &mut Thread) {
-    if thread.mode.is_wrapped() {
-        if !visit::leaves_wrapped(thread) {
-            thread.mode = Mode::WRAPPED.past_hook();
+    fn mode_like(&self, thread: &Thread, mode: Mode) -> Mode {
+        stops::mode_like(thread, mode)
+    }
+
+    fn enters(&self, thread: &Thread) {
+        recording::begin(thread);
+    }
+
+    /// Replays what translated code has recorded, before anything looks at shadows.
+    fn left(&self, thread: &mut Thread) {
+        recording::replay(thread);
+    }
+
+    /// Shadows in upper registers move to memory, and the registers are what they were when the program began. Code and
+    /// registers are the thread's own, so this concerns no other.
+    fn leave_upper_registers(&self, thread: &mut Thread) {
+        let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
+        if shadowed.in_registers > 0 {
+            registers::complete_image(thread.context);
+            let all = shadowed.registers(thread.context).save();
+            registers::clear_upper(thread.context);
+            shadowed.in_registers = 0;
+            shadowed.registers(thread.context).restore(&all);
+        }
+        thread.translator.leave_upper_registers();
+        thread.flush();
+    }
+
+    fn begin(&self, thread: &mut Thread) {
+        if thread.mode.is_wrapped() {
+            // Nothing is carried there. Whether what follows the function is isolated may change by this instruction.
+            thread.context.call.then = thread.cache.frame().function_returned;
+            thread.mode = Mode::OUT_OF_LINE;
             return;
         }
-        thread.mode = mode(thread);
+        out_of_line::begin(thread);
     }
-    visit::arrived(thread);
-}
 
-/// The thread comes to code of which nothing has been translated: whether something was done for that.
-pub(crate) fn first_run(thread: &mut Thread) -> bool {
-    let awaited = thread.process.tool.as_ref().is_some_and(|tool| tool.session.awaits_run(thread.pc));
-    if awaited {
-        visit::first_run(thread);
+    fn finish(&self, thread: &mut Thread) {
+        out_of_line::finish(thread);
     }
-    awaited
-}
 
-/// The thread makes a client request with the instruction at `pc`.
-pub(crate) fn request(thread: &mut Thread, pc: u64) {
-    const XCHG_BYTES: u64 = 3;
-    visit::request(thread, pc);
-    thread.pc = pc + XCHG_BYTES;
-}
-
-/// A handler is about to be entered: it begins with no shadows. Returns what it interrupts.
-pub(crate) fn interrupt(thread: &mut Thread) -> Option<Interrupted> {
-    visit::called_away(thread);
-    let shadowed = thread.shadowed.as_ref()?;
-    let mut registers = shadowed.registers(thread.context);
-    super::registers::complete_image(registers.context);
-    let shadows = registers.save();
-    registers.clear();
-    Some(Interrupted { shadows, call: std::mem::take(&mut thread.context.call) })
-}
-
-/// The handler's frame is at `frame`; it covers the guest bytes up to `end`.
-pub(crate) fn interrupted(thread: &mut Thread, saved: Option<Interrupted>, frame: u64, end: u64) {
-    let (Some(shadowed), Some(saved)) = (&mut thread.shadowed, saved) else { return };
-    /// Handlers that are left by a jump never return: the oldest are forgotten.
-    const NESTED: usize = 64;
-    shadowed.interrupted.retain(|&(other, _)| other != frame);
-    if shadowed.interrupted.len() == NESTED {
-        shadowed.interrupted.remove(0);
+    fn abandon(&self, thread: &mut Thread) {
+        out_of_line::abandon(thread);
     }
-    shadowed.interrupted.push((frame, saved));
-    if thread.process.has_mirror() {
-        planes::clear(frame, end.saturating_sub(frame));
-    }
-    // What the handler begins with was reset.
-    super::registers::complete_image(thread.context);
-    shadowed.registers(thread.context).clear();
-    thread.mode = mode(thread);
-}
 
-/// The handler whose frame is at `frame` has returned.
-pub(crate) fn resume(thread: &mut Thread, frame: u64) {
-    let Some(shadowed) = &mut thread.shadowed else { return };
-    let index = shadowed.interrupted.iter().position(|&(at, _)| at == frame);
-    let saved = index.map(|index| shadowed.interrupted.swap_remove(index).1);
-    let mut registers = shadowed.registers(thread.context);
-    super::registers::complete_image(registers.context);
-    match saved {
-        Some(saved) => {
-            registers.restore(&saved.shadows);
-            thread.context.call = saved.call;
-            thread.context.call.then = thread.cache.frame().function_returned;
-        }
-        None => registers.clear(),
-    }
-    thread.mode = mode(thread);
-}
-
-/// The kernel wrote guest memory.
-pub(crate) fn kernel_wrote(thread: &Thread, address: u64, len: u64) {
-    if thread.process.is_annotating() && planes::has(address, len) {
-        first_touch::overwritten_by(thread.pc, address, len);
-        planes::clear(address, len);
-    }
-}
-
-/// Tells whether the session wants to see what the program reads.
-pub(crate) fn wants_texts(thread: &Thread) -> bool {
-    thread.process.tool.as_ref().is_some_and(|tool| tool.session.wants_texts())
-}
-
-/// Tells whether the session wants to see what the program writes.
-pub(crate) fn wants_written(thread: &Thread) -> bool {
-    thread.process.tool.as_ref().is_some_and(|tool| tool.session.wants_written())
-}
-
-/// The program has written these pieces: see [`Session::wrote`](crate::session::Session::wrote).
-pub(crate) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {
-    visit::wrote(thread, descriptor, path, pieces);
-}
-
-/// The program has read these pieces: address and length. See [`Session::read`](crate::session::Session::read).
-pub(crate) fn read(thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
-    visit::read(thread, path, offset, pieces);
-}
-
-/// Bytes that processes of the tree hand each other, if those are followed.
-pub(crate) fn handed(process: &Process) -> Option<&Handed> {
-    process.tool.as_ref()?.handed.as_ref()
-}
-
-/// The system call at `pc`, of this number and name, which was `begun`, has handed out guest memory.
-pub(crate) fn sent(
-    thread: &mut Thread,
-    pc: u64,
-    call: (u64, &'static str),
-    begun: &Begun,
-    writing: Writing<'_>,
-) {
-    let process = thread.process;
-    let how = process.tool.as_ref().map_or(Sent::Unseen, |tool| tool.policy().sent);
-    let is_shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
-    let pieces = writing.pieces.iter().filter(is_shadowed);
-    match how {
-        Sent::Unseen => {}
-        Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
-        Sent::Lost => {
-            let floats: u64 = pieces.map(|&(at, len)| planes::count(at, len)).sum();
-            let site = if floats > 0 { visit::call_site(thread, pc) } else { None };
-            let lost = site.map(|site| Lost { site, call, floats });
-            let lost = match handed(process) {
-                Some(handed) => handed.end(begun, writing, lost),
-                None => lost,
-            };
-            lost.into_iter().for_each(|lost| left(process, lost));
+    fn faulted(&self, thread: &mut Thread) {
+        out_of_line::abandon(thread);
+        if thread.mode.is_out_of_line() {
+            thread.mode = stops::mode(thread);
         }
     }
-}
 
-/// Address of the site of the system call that the thread is at; 0 if there is none.
-pub(crate) fn address_of_call(thread: &mut Thread) -> u64 {
-    let pc = thread.pc.wrapping_sub(SYSCALL_BYTES);
-    let site = visit::call_site(thread, pc);
-    let session = thread.process.tool.as_ref().map(|tool| &tool.session);
-    site.and_then(|site| session?.address(site)).unwrap_or(0)
-}
+    fn unlock_atomics(&self) {
+        Tool::unlock_atomics(self);
+    }
 
-/// The program `path` takes this one's place, and is given these texts, address and length: has floats counted that are in
-/// them, or that are left otherwise.
-pub(crate) fn executes(process: &Process, path: &Path, texts: &[(u64, u64)]) {
-    let Some(tool) = process.tool.as_ref().filter(|tool| tool.policy().sent == Sent::Lost) else { return };
-    let is_shadowed = |&&(at, len): &&(u64, u64)| planes::has(at, len) && planes::any(at, len);
-    let given: u64 = texts.iter().filter(is_shadowed).map(|&(at, len)| planes::count(at, len)).sum();
-    let address = |site| tool.session.address(site).unwrap_or(0);
-    let left = tool.handed.as_ref().map_or(0, |handed| handed.leave(address));
-    tool.session.leaves(given + left, path);
-}
+    fn hook(&self, thread: &mut Thread) {
+        if thread.mode.is_wrapped() {
+            if !visit::leaves_wrapped(thread) {
+                thread.mode = Mode::WRAPPED.past_hook();
+                return;
+            }
+            thread.mode = stops::mode(thread);
+        }
+        visit::arrived(thread);
+    }
 
-/// The system call at `pc`, of this number and name, has fetched so many floats that have shadows where they are.
-pub(crate) fn borrowed(thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
-    let is_lost = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().sent == Sent::Lost);
-    if is_lost
-        && floats > 0
-        && let Some(site) = visit::call_site(thread, pc)
-    {
-        left(thread.process, Lost { site, call, floats });
+    fn request(&self, thread: &mut Thread, pc: u64) {
+        const XCHG_BYTES: u64 = 3;
+        visit::request(thread, pc);
+        thread.pc = pc + XCHG_BYTES;
+    }
+
+    fn stays_wrapped(&self, thread: &mut Thread, target: u64) -> bool {
+        let stays = !visit::leaves_wrapped(thread);
+        if !stays {
+            thread.pc = target;
+            thread.mode = stops::mode(thread);
+        }
+        stays
+    }
+
+    fn returned(&self, thread: &mut Thread) {
+        visit::returned(thread);
+    }
+
+    /// Saves what the handler interrupts, and has it begin with no shadows.
+    fn interrupts(&self, thread: &mut Thread) {
+        visit::called_away(thread);
+        let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
+        let mut registers = shadowed.registers(thread.context);
+        registers::complete_image(registers.context);
+        let shadows = registers.save();
+        registers.clear();
+        shadowed.interrupting = Some(Interrupted { shadows, call: std::mem::take(&mut thread.context.call) });
+    }
+
+    fn interrupted(&self, thread: &mut Thread, frame: u64, end: u64) {
+        /// Handlers that are left by a jump never return: the oldest are forgotten.
+        const NESTED: usize = 64;
+        let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
+        let Some(saved) = shadowed.interrupting.take() else { return };
+        shadowed.interrupted.retain(|&(other, _)| other != frame);
+        if shadowed.interrupted.len() == NESTED {
+            shadowed.interrupted.remove(0);
+        }
+        shadowed.interrupted.push((frame, saved));
+        if self.has_mirror() {
+            planes::clear(frame, end.saturating_sub(frame));
+        }
+        // What the handler begins with was reset.
+        registers::complete_image(thread.context);
+        shadowed.registers(thread.context).clear();
+        thread.mode = stops::mode(thread);
+    }
+
+    fn resumes(&self, thread: &mut Thread, frame: u64) {
+        let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
+        let index = shadowed.interrupted.iter().position(|&(at, _)| at == frame);
+        let saved = index.map(|index| shadowed.interrupted.swap_remove(index).1);
+        let mut registers = shadowed.registers(thread.context);
+        registers::complete_image(registers.context);
+        match saved {
+            Some(saved) => {
+                registers.restore(&saved.shadows);
+                thread.context.call = saved.call;
+                thread.context.call.then = thread.cache.frame().function_returned;
+            }
+            None => registers.clear(),
+        }
+        thread.mode = stops::mode(thread);
+    }
+
+    fn read(&self, thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
+        visit::read(thread, path, offset, pieces);
+    }
+
+    fn wrote(&self, thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {
+        visit::wrote(thread, descriptor, path, pieces);
+    }
+
+    fn sent(
+        &self,
+        thread: &mut Thread,
+        pc: u64,
+        call: (u64, &'static str),
+        begun: &Begun,
+        writing: Writing<'_>,
+    ) {
+        let pieces = writing.pieces.iter().filter(is_shadowed);
+        match self.policy().sent {
+            Sent::Unseen => {}
+            Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
+            Sent::Lost => {
+                let floats: u64 = pieces.map(|&(at, len)| planes::count(at, len)).sum();
+                let site = if floats > 0 { visit::call_site(thread, pc) } else { None };
+                let lost = site.map(|site| Lost { site, call, floats });
+                let lost = match &thread.process.handed {
+                    Some(handed) => handed.end(begun, writing, lost),
+                    None => lost,
+                };
+                lost.into_iter().for_each(|lost| self.lost(lost));
+            }
+        }
+    }
+
+    fn borrowed(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
+        if self.policy().sent == Sent::Lost
+            && floats > 0
+            && let Some(site) = visit::call_site(thread, pc)
+        {
+            self.lost(Lost { site, call, floats });
+        }
+    }
+
+    fn address_of_call(&self, thread: &mut Thread) -> u64 {
+        let pc = thread.pc.wrapping_sub(SYSCALL_BYTES);
+        let site = visit::call_site(thread, pc);
+        site.and_then(|site| self.session.address(site)).unwrap_or(0)
+    }
+
+    fn makes_polled_ring(&self, process: &Process) {
+        if self.policy().sent == Sent::Lost && process.is_annotating() {
+            self.session.cannot_follow_polled_rings();
+        }
+    }
+
+    fn forks(&self) {
+        self.session.forking();
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        let called_away = self.hold_called_away();
+        Box::new((self.observer.lock(), self.session.hold(), self.carrier.hold(), called_away))
+    }
+
+    fn forked(&self, thread: &mut Thread) {
+        self.session.forked();
+        Tool::unlock_atomics(self);
+        recording::forked(thread);
+    }
+
+    /// Has floats counted that are in the texts, or that are left otherwise.
+    fn executes(&self, process: &Process, path: &Path, texts: &[(u64, u64)]) {
+        if self.policy().sent != Sent::Lost {
+            return;
+        }
+        let given: u64 = texts.iter().filter(is_shadowed).map(|&(at, len)| planes::count(at, len)).sum();
+        let address = |site| self.session.address(site).unwrap_or(0);
+        let left = process.handed.as_ref().map_or(0, |handed| handed.leave(address));
+        self.session.leaves(given + left, path);
+    }
+
+    fn native_program(&self, program: &Path) -> String {
+        session::unfollowed(program)
+    }
+
+    fn finish_program(&self, thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
+        visit::finish(thread, end)
     }
 }
 
-/// The program has made a ring that the kernel looks at by itself.
-pub(crate) fn cannot_follow_polled_rings(process: &Process) {
-    if let Some(tool) =
-        process.tool.as_ref().filter(|tool| tool.policy().sent == Sent::Lost && tool.is_awake())
-    {
-        tool.session.cannot_follow_polled_rings();
-    }
-}
-
-/// Floats with shadows have left the tree of processes.
-pub(super) fn left(process: &Process, lost: Lost) {
-    let Lost { site, call: (number, name), floats } = lost;
-    if let Some(tool) = &process.tool {
-        tool.session.left(site, (number, name), floats);
-    }
+/// Tells whether some of this memory, address and length, has shadows.
+fn is_shadowed(&&(at, len): &&(u64, u64)) -> bool {
+    planes::has(at, len) && planes::any(at, len)
 }

@@ -4,11 +4,11 @@
 //! longer there. Then the exchange fails, as it may whenever another thread was faster, and the program sees the value
 //! with the shadow it has by now. Does not know how an exchange that succeeds is replayed.
 
-use super::registers::RegisterShadows;
 use super::shadowed::Shadowed;
 use crate::context::{Context, reg};
 use crate::engine::guest;
 use crate::engine::planes;
+use crate::registers::RegisterShadows;
 use crate::x86::state;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
 use shadowgrind_core::format::Format;

@@ -4,12 +4,12 @@
 //! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
 //! the rest and replays.
 
+use super::Tool;
 use super::cells::MirrorCells;
 use super::entries::{Entry, LONGEST, OFTEN, Pending, runs_often};
-use super::events;
 use super::exchange;
-use super::registers::{self, RegisterShadows};
 use super::shadowed::Shadowed;
+use super::stops;
 use super::visit;
 use crate::context::{Context, reg};
 use crate::engine::guest;
@@ -18,6 +18,7 @@ use crate::engine::planes::{self, GS_BASE};
 use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::Thread;
+use crate::registers::{self, RegisterShadows};
 use crate::session::Noted;
 use crate::x86::discover;
 use crate::x86::lower::{
@@ -49,10 +50,10 @@ pub(super) fn begin(thread: &mut Thread) {
     let mode = thread.mode;
     thread.mode = Mode::OUT_OF_LINE;
     registers::complete_image(thread.context);
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
     let top = registers::x87_top(thread.context);
     let sums = thread.translator.sums(pc);
-    let derives = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().derivatives.is_some());
+    let derives = Tool::of(thread.process).is_some_and(|tool| tool.policy().derivatives.is_some());
     let whole = thread.translator.whole(pc).filter(|_| derives);
     let Some(entry) = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole) else {
         return;
@@ -61,16 +62,16 @@ pub(super) fn begin(thread: &mut Thread) {
     let locked = is_atomic(&entry.insn);
     let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
     if locked {
-        events::lock_atomics(thread.process);
+        stops::lock_atomics(thread.process);
     }
     prepare(shadowed, thread.context, gs, &mut pending);
-    let tool = thread.process.tool.as_ref();
+    let tool = Tool::of(thread.process);
     let catches_up = tool.is_some_and(|tool| tool.policy().exchange == Exchange::Add);
     let is_inline = tool.is_some_and(|tool| tool.inline().is_some());
     if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, catches_up) {
         thread.pc = pc;
         release(thread, &pending);
-        thread.mode = events::mode(thread);
+        thread.mode = stops::mode(thread);
         return;
     }
     if guest_gs {
@@ -86,7 +87,7 @@ pub(super) fn begin(thread: &mut Thread) {
     if often {
         let insn = &entry.insn;
         let number = tool.and_then(|tool| {
-            tool.session.number_of_gap(entry.site, insn.code() as usize, || events::name(insn))
+            tool.session.number_of_gap(entry.site, insn.code() as usize, || stops::name(insn))
         });
         thread.translator.meets(pc, number);
     }
@@ -190,9 +191,9 @@ fn holds(condition: u8, flags: u64) -> bool {
 pub(super) fn finish(thread: &mut Thread) {
     registers::complete_image(thread.context);
     let gs = thread.guest_gs();
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
     let Some(pending) = shadowed.out_of_line.pending.take() else {
-        thread.mode = events::mode(thread);
+        thread.mode = stops::mode(thread);
         return;
     };
     let entry = &pending.entry;
@@ -208,30 +209,30 @@ pub(super) fn finish(thread: &mut Thread) {
     }
     shadowed.registers(thread.context).note_x87();
     // An address made of a float matters to derivatives alone.
-    let policy = thread.process.tool.as_ref().map(|tool| tool.policy());
+    let policy = Tool::of(thread.process).map(|tool| tool.policy());
     let derivatives = policy.is_some_and(|policy| policy.derivatives.is_some());
     let is_gap = matches!(entry.lowering, Lowering::Gap(_));
     // What rounds unseen loses what nothing has carried yet.
     let may_bear = is_gap && policy.is_some_and(|policy| policy.is_born) && rows::row(&entry.insn).rounds();
     let met = may_bear || pending.met && (derivatives || is_gap);
     if outcome.lost || met && !shadowed.calls.is_formatting() {
-        events::met_gap(thread.process, entry.site, &entry.insn);
+        stops::met_gap(thread.process, entry.site, &entry.insn);
     }
     if outcome.rounded {
         // Faster ways know nothing of that.
         entry.runs.set(OFTEN);
     }
     if outcome.decided {
-        events::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
+        stops::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
     }
     release(thread, &pending);
-    thread.mode = events::mode(thread);
+    thread.mode = stops::mode(thread);
     note_stack(thread, &pending.entry, outcome.noted);
 }
 
 /// Notes the callers of an operation that is watched and erred, or has run a power of two of times.
 fn note_stack(thread: &mut Thread, entry: &Entry, erred: bool) {
-    let watches = thread.process.tool.as_ref().is_some_and(|tool| tool.policy().watch.is_some());
+    let watches = Tool::of(thread.process).is_some_and(|tool| tool.policy().watch.is_some());
     if watches && (erred || entry.runs.get().is_power_of_two()) {
         let noted = if erred { Noted::Erred } else { Noted::Ran };
         visit::note_stack(thread, entry.site, entry.insn.ip(), noted);
@@ -253,7 +254,7 @@ fn replay(
     }
     shadowed.out_of_line.lowerer.complete(steps, &mut record);
     let mut registers = shadowed.registers(context);
-    let outcome = events::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
+    let outcome = stops::replay(process, &steps.lowered, site, &record, &mut registers, &shadowed.calls);
     shadowed.out_of_line.record = record;
     outcome
 }
@@ -349,7 +350,7 @@ fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &StateOp, pen
 /// The instruction out of line was not run: as if it had not been begun.
 pub(super) fn abandon(thread: &mut Thread) {
     let Some(pending) =
-        thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.out_of_line.pending.take())
+        Shadowed::of_mut(&mut thread.client_state).and_then(|shadowed| shadowed.out_of_line.pending.take())
     else {
         return;
     };
@@ -363,6 +364,6 @@ fn release(thread: &mut Thread, pending: &Pending) {
         sys::set_gs_base(GS_BASE);
     }
     if pending.locked {
-        events::unlock_atomics(thread.process);
+        stops::unlock_atomics(thread.process);
     }
 }

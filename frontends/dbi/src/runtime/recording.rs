@@ -1,15 +1,17 @@
 //! Recording: what becomes of a thread's records, and of the code that writes them.
 
 use super::buffers::Circumstances;
-use super::sweep;
+use super::shadowed::Shadowed;
+use super::{Tool, sweep};
 use crate::engine::chaos;
 use crate::engine::thread::Thread;
 use std::sync::atomic::Ordering;
 
 /// Code was translated: what it records is given its site, before it runs.
 pub(super) fn learn(thread: &mut Thread) {
-    let Some(tool) = thread.process.tool.as_ref() else { return };
-    let Some(recorder) = thread.shadowed.as_deref_mut().and_then(|shadowed| shadowed.recorder.as_mut())
+    let Some(tool) = Tool::of(thread.process) else { return };
+    let Some(recorder) =
+        Shadowed::of_mut(&mut thread.client_state).and_then(|shadowed| shadowed.recorder.as_mut())
     else {
         return;
     };
@@ -26,7 +28,7 @@ pub(super) fn learn(thread: &mut Thread) {
 
 /// The thread is about to enter translated code.
 pub(super) fn begin(thread: &Thread) {
-    let Some(shadowed) = thread.shadowed.as_deref() else { return };
+    let Some(shadowed) = Shadowed::of(&thread.client_state) else { return };
     if shadowed.recorder.is_some() {
         Circumstances::new(thread.context, shadowed.calls.is_formatting()).publish(&thread.mailbox.recording);
     }
@@ -34,8 +36,9 @@ pub(super) fn begin(thread: &Thread) {
 
 /// Replays what the thread has recorded, and empties its buffer.
 pub(super) fn replay(thread: &mut Thread) {
-    let Some(tool) = thread.process.tool.as_ref() else { return };
-    let Some(recorder) = thread.shadowed.as_deref().and_then(|shadowed| shadowed.recorder.as_ref()) else {
+    let Some(tool) = Tool::of(thread.process) else { return };
+    let Some(recorder) = Shadowed::of(&thread.client_state).and_then(|shadowed| shadowed.recorder.as_ref())
+    else {
         return;
     };
     if thread.mailbox.recording.next.load(Ordering::Relaxed) == recorder.start {
@@ -48,8 +51,8 @@ pub(super) fn replay(thread: &mut Thread) {
 
 /// This is a forked child: other threads do not exist here.
 pub(super) fn forked(thread: &Thread) {
-    let recorder = thread.shadowed.as_deref().and_then(|shadowed| shadowed.recorder.as_ref());
-    if let (Some(tool), Some(recorder)) = (&thread.process.tool, recorder) {
+    let recorder = Shadowed::of(&thread.client_state).and_then(|shadowed| shadowed.recorder.as_ref());
+    if let (Some(tool), Some(recorder)) = (Tool::of(thread.process), recorder) {
         tool.carrier.forget_others(recorder.thread);
     }
 }

@@ -1,8 +1,8 @@
 //! Records of translated code, replayed on their shadow: many at a time, in the order they were made. Does not know whose
 //! they are.
 
-use super::condition::consumed;
 use super::merging::Vectors;
+use crate::engine::condition::consumed;
 use crate::x86::mirror::record::{self, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};

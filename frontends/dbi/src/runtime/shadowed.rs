@@ -4,27 +4,28 @@
 
 use super::Tool;
 use super::entries::OutOfLine;
-use super::raised::Raised;
 use super::recorder::Recorder;
-use super::registers::{self, RegisterShadows};
 use crate::context::{Context, FunctionCall};
 use crate::mailbox::Mailbox;
+use crate::registers::{self, RegisterShadows};
 use crate::session::Calls;
 use crate::x86::state;
 use hashbrown::{HashMap, HashSet};
+use std::any::Any;
 
 /// State that is kept for a thread.
-pub(crate) struct Shadowed {
+pub(super) struct Shadowed {
     /// The number of vector registers whose shadows are in the upper ones; 0 without AVX-512.
     pub(super) in_registers: u8,
     pub(super) out_of_line: OutOfLine,
+    /// The state that a signal handler is about to interrupt.
+    pub(super) interrupting: Option<Interrupted>,
     /// The states that signal handlers interrupted, by the address of the handler's frame.
     pub(super) interrupted: Vec<(u64, Interrupted)>,
     /// The thread's records, if operations are recorded.
     pub(super) recorder: Option<Recorder>,
     /// Calls the session waits for.
     pub(super) calls: Calls,
-    pub(super) raised: Raised,
     /// Return addresses the thread has seen hooked: the code there was made again when they were.
     pub(super) watched: HashSet<u64>,
     /// Number of calls of functions taken as one operation that came to the engine, by address.
@@ -32,7 +33,7 @@ pub(crate) struct Shadowed {
 }
 
 /// State that a signal handler has interrupted.
-pub(crate) struct Interrupted {
+pub(super) struct Interrupted {
     /// Shadows of registers.
     pub(super) shadows: Box<[u8; state::BYTES as usize]>,
     /// The function that ran as one operation.
@@ -40,16 +41,26 @@ pub(crate) struct Interrupted {
 }
 
 impl Shadowed {
+    /// The tool's part of a thread's state; nothing under `none`.
+    pub(super) fn of(state: &Box<dyn Any>) -> Option<&Shadowed> {
+        state.downcast_ref()
+    }
+
+    /// As [`Shadowed::of`], to be changed.
+    pub(super) fn of_mut(state: &mut Box<dyn Any>) -> Option<&mut Shadowed> {
+        state.downcast_mut()
+    }
+
     /// For a new thread, whose kernel thread may not exist yet.
-    pub(crate) fn new(tool: &Tool, context: &mut Context, mailbox: &'static Mailbox) -> Self {
+    pub(super) fn new(tool: &Tool, context: &mut Context, mailbox: &'static Mailbox) -> Self {
         let shadowed = Shadowed {
             in_registers: tool.in_registers(),
             out_of_line: OutOfLine::new(tool.carrier.fits_half()),
+            interrupting: None,
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),
             functions_seen: HashMap::new(),
-            raised: Raised::new(),
             recorder: Recorder::new(tool, &mailbox.recording),
         };
         registers::complete_image(context);
@@ -58,7 +69,7 @@ impl Shadowed {
     }
 
     /// A guest thread begins with no shadows, whatever the one before it on the same carrier had.
-    pub(crate) fn begin_thread(&mut self, context: &mut Context) {
+    pub(super) fn begin_thread(&mut self, context: &mut Context) {
         self.interrupted.clear();
         self.calls = Calls::new();
         context.call = FunctionCall::default();
@@ -66,7 +77,7 @@ impl Shadowed {
         self.registers(context).clear();
     }
 
-    pub(crate) fn registers<'a>(&self, context: &'a mut Context) -> RegisterShadows<'a> {
+    pub(super) fn registers<'a>(&self, context: &'a mut Context) -> RegisterShadows<'a> {
         RegisterShadows { context, in_registers: self.in_registers }
     }
 }

@@ -5,12 +5,13 @@
 //! that is set is taken for a handle: a few slots may outlive their floats, none is lost. Handles of floats that are not
 //! aligned to four bytes are not seen: those floats are unshadowed from then on.
 
-use super::registers;
+use super::Tool;
 use super::shadowed::Shadowed;
 use crate::engine::layout::{GUEST_END, PAGE};
 use crate::engine::planes::{self, PLANE};
 use crate::engine::sys;
 use crate::engine::thread::Thread;
+use crate::registers;
 use shadowgrind_core::slots::HANDLE;
 
 /// Number of handles that can be handed out, and their shadows computed, while a page is read.
@@ -22,8 +23,8 @@ const STEP: u64 = 1 << 30;
 /// Frees what nothing refers to any more.
 pub(super) fn sweep(thread: &mut Thread) {
     let process = thread.process;
-    let Some(tool) = process.tool.as_ref() else { return };
-    let Some(shadowed) = thread.shadowed.as_deref() else { return };
+    let Some(tool) = Tool::of(process) else { return };
+    let Some(shadowed) = Shadowed::of(&thread.client_state) else { return };
     let Some(others) = process.threads.pause_others(&thread.handle) else { return };
     registers::complete_image(thread.context);
     let mut marked = Vec::new();
@@ -33,8 +34,8 @@ pub(super) fn sweep(thread: &mut Thread) {
         words(&other.shadows().0, &mut marked);
         words(registers::upper_vectors(other.xsave()), &mut marked);
         // SAFETY: threads are never freed, and this part of one is its own thread's, which stays where it is.
-        let shadowed = unsafe { &(*(other.thread() as *const Thread)).shadowed };
-        shadowed.iter().for_each(|shadowed| interrupted(shadowed, &mut marked));
+        let state = unsafe { &(*(other.thread() as *const Thread)).client_state };
+        Shadowed::of(state).iter().for_each(|shadowed| interrupted(shadowed, &mut marked));
     });
     let regions: Vec<(u64, u64)> =
         process.space.lock().overlapping(0, GUEST_END).map(|(start, end, _)| (start, end)).collect();

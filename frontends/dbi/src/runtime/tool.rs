@@ -1,17 +1,19 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
 use super::carrier::{Carrier, InlineCode};
-use super::handed::Handed;
 use super::host::Host;
-use super::registers;
 use crate::engine::Lock;
+use crate::engine::handed::Lost;
 use crate::engine::layout::GUEST_END;
+use crate::engine::process::Process;
+use crate::registers;
 use crate::session::{Observer, Session};
 use crate::shadows::ShadowKind;
 use crate::x86::mirror::{Mirror, Settings};
 use shadowgrind_core::shadow::{Derivatives, Policy, Sent, Since};
+use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Tool of a process: the shadow that is carried, and the session.
 pub(crate) struct Tool {
@@ -25,33 +27,24 @@ pub(crate) struct Tool {
     entry: u64,
     /// Arrivals at hooks that were seen to, and from which threads were called away before they went on.
     called_away: Lock<Vec<u64>>,
-    /// The name of the system call of a number, if it is known.
-    pub(super) name_of_call: fn(u64) -> Option<&'static str>,
-    /// True if code is annotated: from the first shadow on.
-    awake: AtomicBool,
     /// The processor and the memory that shadows use; nothing without shadows. `atomics` is set to 1 while a thread runs an
     /// atomic instruction between two stops, or an exchange in translated code.
     host: Option<Host>,
-    /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
-    pub(crate) handed: Option<Handed>,
 }
 
 impl Tool {
+    /// The tool of a process; nothing under `none`.
+    pub(super) fn of(process: &Process) -> Option<&Tool> {
+        let client: &dyn Any = &*process.client;
+        client.downcast_ref()
+    }
+
     /// A tool that is asleep, for a program whose first instruction is at `entry`. With `avx512`, shadows are kept in
     /// the upper vector registers. `host` is what shadows are carried with, if any are.
-    pub(crate) fn new(
-        session: Session,
-        entry: u64,
-        avx512: bool,
-        host: Option<Host>,
-        name_of_call: fn(u64) -> Option<&'static str>,
-    ) -> Tool {
+    pub(crate) fn new(session: Session, entry: u64, avx512: bool, host: Option<Host>) -> Tool {
         let kind = session.shadow();
         let carrier = kind.carry(&session.settings(), host.map(|host| host.vectors));
         let observer = carrier.observer();
-        // Cells that mean something in one process only cannot be handed on.
-        let Policy { sent, derivatives, .. } = *kind.policy();
-        let shares = sent == Sent::Lost && derivatives == Some(Derivatives::InPlace);
         Tool {
             kind,
             carrier,
@@ -60,10 +53,7 @@ impl Tool {
             observer: Lock::new(observer),
             entry,
             called_away: Lock::new(Vec::new()),
-            name_of_call,
-            awake: AtomicBool::new(false),
             host,
-            handed: if shares { Handed::new() } else { None },
         }
     }
 
@@ -79,7 +69,7 @@ impl Tool {
     }
 
     /// The lock of what threads were called away from, so that a forked child finds it free.
-    pub(crate) fn hold(&self) -> impl Sized + '_ {
+    pub(super) fn hold_called_away(&self) -> impl Sized + '_ {
         self.called_away.lock()
     }
 
@@ -124,13 +114,10 @@ impl Tool {
         if self.upper_registers { registers::in_registers(self.policy()) } else { 0 }
     }
 
-    pub(crate) fn is_awake(&self) -> bool {
-        self.awake.load(Ordering::SeqCst)
-    }
-
-    /// From now on code is annotated. Says whether it was not before: then code made so far has to go.
-    pub(crate) fn wake(&self) -> bool {
-        !self.awake.swap(true, Ordering::SeqCst)
+    /// Tells whether cells mean something in other processes too, which are handed them.
+    pub(super) fn hands_on(&self) -> bool {
+        let Policy { sent, derivatives, .. } = *self.policy();
+        sent == Sent::Lost && derivatives == Some(Derivatives::InPlace)
     }
 
     /// Tells whether the shadow begins with the program, not with the first seed.
@@ -178,19 +165,14 @@ impl Tool {
         }
     }
 
-    /// This is a forked child, in which the thread that may have held the lock does not exist.
-    pub(crate) fn forked(&self) {
-        self.unlock_atomics();
-        self.handed.iter().for_each(Handed::forked);
+    /// Floats with shadows have left the tree of processes.
+    pub(super) fn lost(&self, lost: Lost) {
+        let Lost { site, call: (number, name), floats } = lost;
+        self.session.left(site, (number, name), floats);
     }
 
     /// Lets other threads run atomic instructions out of line.
     pub(super) fn unlock_atomics(&self) {
         self.host.iter().for_each(|host| host.atomics.store(0, Ordering::Release));
-    }
-
-    /// Tells whether something is to happen before the instruction at `pc`.
-    pub(crate) fn is_hooked(&self, pc: u64) -> bool {
-        pc == self.entry || self.session.is_hooked(pc)
     }
 }

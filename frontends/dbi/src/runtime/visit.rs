@@ -2,16 +2,18 @@
 
 use super::Tool;
 use super::cells::MirrorCells;
-use super::events;
-use super::handed::Lost;
-use super::registers::{self, RegisterShadows};
-use crate::context::{COUNTS, CallVector, Context, FUNCTIONS, FunctionCall, reg};
+use super::shadowed::Shadowed;
+use super::stops;
+use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::engine::handed::Lost;
 use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
+use crate::engine::syscalls::table::name_of as name_of_call;
 use crate::engine::thread::Thread;
-use crate::engine::{first_touch, guest, planes};
+use crate::engine::{ProgramEnd, first_touch, guest, planes};
 use crate::hooks::machine::{Machine, Overwritten, Unmapped};
-use crate::session::{Arrival, Calls, Noted, Observer, ProgramEnd, Session};
+use crate::registers::{self, RegisterShadows};
+use crate::session::{Arrival, Calls, Noted, Observer, Session};
 use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::{CALLER_SAVED, Watched};
 use crate::x86::mode::Mode;
@@ -127,7 +129,11 @@ impl Machine for Stopped<'_> {
     }
 
     fn overwritten(&mut self) -> Vec<Overwritten> {
-        first_touch::overwritten()
+        let known = |group: first_touch::Overwritten| {
+            let first_touch::Overwritten { group, floats, of, at_least, pc } = group;
+            Overwritten { group, floats, of, at_least, pc }
+        };
+        first_touch::overwritten().into_iter().map(known).collect()
     }
 }
 
@@ -136,9 +142,9 @@ fn visit<T>(
     thread: &mut Thread,
     look: impl FnOnce(&Session, &mut Calls, &mut dyn Observer, &mut dyn Machine) -> T,
 ) -> Option<T> {
-    let tool = thread.process.tool.as_ref()?;
+    let tool = Tool::of(thread.process)?;
     registers::complete_image(thread.context);
-    let shadowed = thread.shadowed.as_deref_mut()?;
+    let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let mut calls = std::mem::take(&mut shadowed.calls);
     let in_registers = shadowed.in_registers;
     let mut stopped =
@@ -148,13 +154,13 @@ fn visit<T>(
     stopped.shadows().note_x87();
     shadowed.calls = calls;
     if set && tool.has_mirror() {
-        wake(thread, tool);
+        wake(thread);
     }
     Some(result)
 }
 
-fn wake(thread: &mut Thread, tool: &Tool) {
-    if tool.wake() {
+fn wake(thread: &mut Thread) {
+    if thread.process.annotate() {
         thread.process.changes.forget_code();
         thread.process.threads.await_change(&thread.handle, &thread.process.changes);
         thread.mailbox.request();
@@ -179,7 +185,7 @@ fn state_of(thread: &mut Thread) -> u64 {
 /// thread comes back, or another one in its place: Go's scheduler returns there by other ways than the handler's end.
 pub(super) fn called_away(thread: &mut Thread) {
     if thread.mode.is_past_hook()
-        && let Some(tool) = thread.process.tool.as_ref()
+        && let Some(tool) = Tool::of(thread.process)
     {
         tool.call_away(state_of(thread));
     }
@@ -188,20 +194,20 @@ pub(super) fn called_away(thread: &mut Thread) {
 /// The thread arrived at a hooked address, `thread.pc`.
 pub(super) fn arrived(thread: &mut Thread) {
     let pc = thread.pc;
-    let Some(tool) = thread.process.tool.as_ref() else { return };
+    let Some(tool) = Tool::of(thread.process) else { return };
     if tool.comes_back(|| state_of(thread)) {
-        thread.mode = events::mode(thread).past_hook();
+        thread.mode = stops::mode(thread).past_hook();
         return;
     }
     if tool.begins_at(pc) {
         visit(thread, |session, _, observer, machine| session.begin(observer, machine));
         if tool.starts_awake() {
-            wake(thread, tool);
+            wake(thread);
         }
     }
     let arrival =
         visit(thread, |session, calls, observer, machine| session.arrived(pc, calls, observer, machine));
-    thread.mode = events::mode(thread).past_hook();
+    thread.mode = stops::mode(thread).past_hook();
     match arrival {
         None | Some(Arrival::Go) => {}
         Some(Arrival::Watch(address)) => watch(thread, address),
@@ -217,9 +223,9 @@ pub(super) fn arrived(thread: &mut Thread) {
 
 /// The function at `pc` is seen by the engine; after a few times, translated code sees to it if it can.
 fn see_function(thread: &mut Thread, pc: u64) {
-    let tool = thread.process.tool.as_ref().filter(|tool| tool.inline().is_some());
+    let tool = Tool::of(thread.process).filter(|tool| tool.inline().is_some());
     let watch = tool.and_then(|tool| tool.policy().watch);
-    let (Some(watch), Some(shadowed)) = (watch, thread.shadowed.as_deref_mut()) else { return };
+    let (Some(watch), Some(shadowed)) = (watch, Shadowed::of_mut(&mut thread.client_state)) else { return };
     let calls = shadowed.functions_seen.entry(pc).or_default();
     *calls = calls.saturating_add(1);
     if *calls == watch.first {
@@ -242,7 +248,8 @@ pub(super) fn first_run(thread: &mut Thread) {
 /// Code made before `address` was hooked is made again, once.
 fn watch(thread: &mut Thread, address: u64) {
     // What is mapped there later is made with the hook: it stays.
-    let known = thread.shadowed.as_deref_mut().is_some_and(|shadowed| !shadowed.watched.insert(address));
+    let known =
+        Shadowed::of_mut(&mut thread.client_state).is_some_and(|shadowed| !shadowed.watched.insert(address));
     if known {
         return;
     }
@@ -267,13 +274,13 @@ pub(super) fn returned(thread: &mut Thread) {
     if call.function != 0 {
         apply(thread, &mut call);
     }
-    thread.mode = events::mode(thread);
+    thread.mode = stops::mode(thread);
     arrived(thread);
 }
 
 /// Gives the results of a function that has returned their shadows: as translated code does.
 fn apply(thread: &mut Thread, call: &mut FunctionCall) {
-    let Some(inline) = thread.process.tool.as_ref().and_then(Tool::inline) else { return };
+    let Some(inline) = Tool::of(thread.process).and_then(Tool::inline) else { return };
     let function = Function::from_bits(call.function as u32);
     let width = usize::from(function.width);
     if function.shape == Shape::Frexp {
@@ -294,7 +301,7 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
         match goes {
             Goes::Through(i) => planes::write(call.pointers[i], &shadow),
             Goes::Register => {
-                let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
+                let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
                 let mut registers = shadowed.registers(thread.context);
                 registers.bytes(state::vector(0), width).copy_from_slice(&shadow);
             }
@@ -307,7 +314,7 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
 fn end_function(thread: &mut Thread) -> FunctionCall {
     let call = std::mem::take(&mut thread.context.call);
     registers::complete_image(thread.context);
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return call };
+    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return call };
     let mut registers = shadowed.registers(thread.context);
     for register in CALLER_SAVED {
         registers.bytes(state::general(register), 8).fill(0);
@@ -328,11 +335,11 @@ pub(super) fn request(thread: &mut Thread, pc: u64) {
         visit(thread, |session, calls, observer, machine| session.request(pc, calls, observer, machine));
     if let Some(answer) = answer {
         thread.context.regs[reg::RDX] = answer;
-        if let Some(shadowed) = thread.shadowed.as_deref_mut() {
+        if let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) {
             shadowed.registers(thread.context).bytes(state::general(reg::RDX), 8).fill(0);
         }
     }
-    thread.mode = events::mode(thread);
+    thread.mode = stops::mode(thread);
 }
 
 /// The system call at `pc` has handed out guest memory in which there are shadows.
@@ -347,14 +354,6 @@ pub(super) fn call_site(thread: &mut Thread, pc: u64) -> Option<Site> {
     visit(thread, |session, calls, _, machine| session.system_call(pc, calls, machine)).flatten()
 }
 
-/// Has the session count what translated code has seen to, in a thread that has ended or is stopped.
-pub(crate) fn count(process: &Process, calls: &[u64; FUNCTIONS], counts: &[u64; COUNTS]) {
-    if let Some(tool) = &process.tool {
-        tool.session.count_calls(calls);
-        tool.session.count(counts);
-    }
-}
-
 /// The program has read these pieces of a file or pipe.
 pub(super) fn read(thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
     visit(thread, |session, _, _, machine| session.read(path, offset, pieces, machine));
@@ -367,20 +366,20 @@ pub(super) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[
 
 /// Has the session count what was handed on and not read.
 fn count_unread(process: &Process) {
-    let (Some(tool), Some(handed)) = (&process.tool, events::handed(process)) else { return };
+    let (Some(tool), Some(handed)) = (Tool::of(process), &process.handed) else { return };
     let address = |site| tool.session.address(site).unwrap_or(0);
     let lost = |[address, number, floats]: [u64; 3]| {
-        let name = (tool.name_of_call)(number)?;
+        let name = name_of_call(number)?;
         Some(Lost { site: tool.session.site(address), call: (number, name), floats })
     };
     let unread = handed.unread(address, lost);
-    unread.into_iter().for_each(|lost| events::left(process, lost));
+    unread.into_iter().for_each(|lost| tool.lost(lost));
 }
 
 /// The program has ended; the exit status to be given instead of its own, if there is one.
-pub(crate) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
+pub(super) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     let process = thread.process;
-    count(process, &thread.context.calls, &thread.context.counts);
+    process.client.thread_ends(&thread.context.calls, &thread.context.counts);
     count_unread(process);
     let mut terminal = thread.terminal();
     visit(thread, |session, _, observer, machine| session.finish(end, observer, Some(machine), &mut terminal))

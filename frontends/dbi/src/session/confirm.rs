@@ -4,7 +4,8 @@
 //! neither how a program is run again nor how findings are compared.
 
 use super::state::{Session, State};
-use super::tree::{self, Again};
+use super::tree;
+use crate::engine::Again;
 use shadowgrind_reports::document::Symbols;
 use shadowgrind_reports::second::{self, Circumstances, SecondReport};
 

@@ -47,8 +47,8 @@ pub use config::SessionConfig;
 pub(crate) use observer::Observer;
 pub use seeds::SpecFailure;
 pub(crate) use stack::Noted;
-pub(crate) use state::{ProgramEnd, Session};
-pub(crate) use tree::{Again, Tree, unfollowed};
+pub(crate) use state::Session;
+pub(crate) use tree::{Tree, unfollowed};
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,9 @@
 use super::observer::Observer;
 use super::scripts::ScriptVariable;
 use super::seeds::Purpose;
-use super::state::{ProgramEnd, Session, State};
+use super::state::{Session, State};
 use super::tree;
+use crate::engine::ProgramEnd;
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Gap, LeftOut, Wrapped};

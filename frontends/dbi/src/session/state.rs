@@ -32,15 +32,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// End of the program, or of this image of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProgramEnd {
-    /// By its own exit, with this status.
-    Exited(i32),
-    /// By this signal.
-    Killed(i32),
-}
-
 const FILTER: usize = 1024;
 
 /// One per process image; shared by all threads.

@@ -1,6 +1,7 @@
 //! Sessions on small compiled programs, with threads that a test makes up: what is seeded, recorded and refused.
 
 use super::*;
+use crate::engine::ProgramEnd;
 use crate::hooks::fake::{Fake, RDI, RSI};
 use crate::hooks::machine::Machine;
 use crate::shadows::ShadowKind;

@@ -4,6 +4,7 @@
 //! neither files nor how the words travel.
 
 use super::seeds::Missing;
+use crate::engine::Again;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -26,17 +27,6 @@ pub(crate) trait Tree: Send + Sync {
     fn run_again(&self) -> Result<Again, String> {
         Err("nobody stands by".to_owned())
     }
-}
-
-/// Outcome of a second run.
-#[derive(Clone, Debug)]
-pub(crate) struct Again {
-    /// Processor time of the first run and of the second, in seconds.
-    pub(crate) seconds: [f64; 2],
-    /// True if both have written the same to standard output and standard error, as far as that was seen.
-    pub(crate) same_output: bool,
-    /// The JSON report of the second run.
-    pub(crate) report: Vec<u8>,
 }
 
 const FOUND: &str = "found";

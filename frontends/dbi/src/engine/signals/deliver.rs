@@ -9,7 +9,6 @@ use crate::context::{TRAP_FLAG, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
 use crate::mailbox::CAUGHT_PLACES;
-use crate::runtime::events;
 use crate::x86::mode::Mode;
 
 const RED_ZONE: u64 = 128;
@@ -87,14 +86,14 @@ impl Thread {
         let Some((top, placed)) = self.handler_stack(action) else {
             return self.no_room(pending.signal, in_force);
         };
-        let saved = events::interrupt(self);
+        self.client().interrupts(self);
         if frame::write(self.context, &placed, &contents).is_err() {
             return self.no_room(pending.signal, in_force);
         }
         // A handler starts with the vector and x87 state of a new program, as the kernel has it.
         self.context.reset_vector_state();
         self.mode = Mode::BARE;
-        events::interrupted(self, saved, placed.frame, top);
+        self.client().interrupted(self, placed.frame, top);
         const SS_AUTODISARM: i32 = 1 << 31;
         if self.signals.altstack.flags & SS_AUTODISARM != 0 {
             self.signals.altstack = AltStack::NONE;

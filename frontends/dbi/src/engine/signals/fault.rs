@@ -10,8 +10,8 @@ use crate::engine::guest_code::GuestCode;
 use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::Thread;
 use crate::engine::translate::NoBlock;
-use crate::engine::{diagnose, guest, stepping, sys};
-use crate::runtime::{events, exceptions, registers};
+use crate::engine::{diagnose, exceptions, guest, stepping, sys};
+use crate::registers;
 use crate::x86::code::{Slot, Spilled};
 
 const SI_KERNEL: i32 = 0x80;
@@ -40,10 +40,10 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     restore_spilled(thread, located.spilled);
     let insn = located.insn;
     thread.mode = located.mode;
-    events::faulted(thread);
+    thread.client().faulted(thread);
     if exceptions::may_be_ours(thread, &fault) {
         thread.pc = insn.pc();
-        return events::begin(thread);
+        return thread.client().begin(thread);
     }
     thread.pc = if trapped_after { insn.decoded.next_ip() } else { insn.pc() };
     if is_ours(thread, &fault) {
@@ -79,7 +79,7 @@ fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
         regs[usize::from(address)] = slots[Slot::Address as usize];
     }
     if spilled.locked {
-        events::unlock_atomics(thread.process);
+        thread.client().unlock_atomics();
     }
     if spilled.mxcsr {
         let guest = exceptions::of_guest(thread.context, slots[Slot::Mxcsr as usize] as u32);

@@ -4,7 +4,6 @@ use super::call::{Answer, Call, fail, pass};
 use super::table;
 use crate::engine::thread::Thread;
 use crate::engine::{descriptors, guest, sys};
-use crate::runtime::events;
 use std::ops::RangeInclusive;
 
 /// Moves the engine's descriptors out of the way of what the guest is about to replace or close.
@@ -92,7 +91,7 @@ pub(super) fn unshare(thread: &mut Thread, call: &Call) -> Answer {
 pub(super) fn socketpair(thread: &mut Thread, call: &Call) -> Answer {
     let answer = pass(thread, call);
     if answer == Answer::Value(0)
-        && let Some(handed) = events::handed(thread.process)
+        && let Some(handed) = &thread.process.handed
         && let Ok(both) = guest::read::<[u32; 2]>(call.args[3])
     {
         handed.pair(both.map(u64::from));

@@ -5,7 +5,6 @@ use crate::engine::layout::{ENGINE_END, GUEST_END, PAGE, page_ceil};
 use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::thread::Thread;
 use crate::engine::{arena, end, shared_planes, sys};
-use crate::runtime::events;
 
 const MAP_32BIT: u64 = libc::MAP_32BIT as u64;
 const MAP_FIXED: u64 = libc::MAP_FIXED as u64;
@@ -79,10 +78,10 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     if region.file && region.executable() {
         thread.mapped_file(request.fd, request.offset, at, at + request.len);
     }
-    if let Some(handed) = events::handed(thread.process) {
+    if let Some(handed) = &thread.process.handed {
         match (region.file, region.shared) {
             (true, shared) => {
-                let site = shared.then(|| events::address_of_call(thread));
+                let site = shared.then(|| thread.client().address_of_call(thread));
                 handed.mapped(request.fd, request.offset, (at, request.len), site);
             }
             (false, true) => shared_planes::share_fresh(at, request.len),
@@ -367,7 +366,7 @@ pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {
             let (from, to) = (from.max(start), to.min(end));
             match region.shared {
                 false => thread.unmapped(from, to - from),
-                true if advice as i32 == libc::MADV_REMOVE => events::kernel_wrote(thread, from, to - from),
+                true if advice as i32 == libc::MADV_REMOVE => thread.kernel_wrote(from, to - from),
                 // What others have too is still there.
                 true => {}
             }
@@ -411,7 +410,7 @@ pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
             Region { prot: libc::PROT_READ | write | exec, shared: true, file: true, grows_down: false };
         space.insert(result, result + len, region);
         drop(space);
-        if let Some(handed) = events::handed(thread.process) {
+        if let Some(handed) = &thread.process.handed {
             handed.attached(id, (result, len));
         }
     }

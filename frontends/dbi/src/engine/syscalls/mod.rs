@@ -21,7 +21,7 @@ mod writes;
 use super::sys::{self, SYSCALL_BYTES};
 use super::thread::{Next, Thread};
 use crate::context::reg;
-use crate::runtime::handed::Begun;
+use crate::engine::handed::Begun;
 use call::{Answer, Call, fail, pass, was_kicked};
 use table::Class;
 

@@ -8,7 +8,6 @@ use super::writes::{pieces, pieces_of_message};
 use crate::engine::lock::Lock;
 use crate::engine::thread::Thread;
 use crate::engine::{guest, sys};
-use crate::runtime::events;
 
 /// Guest memory that a request is about: pieces, address and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub(super) fn io_uring_setup(thread: &mut Thread, call: &Call) -> Answer {
     if sys::error_of(descriptor).is_none() && thread.process.has_mirror() {
         let polled = note_ring(descriptor, call.args[1]);
         if polled {
-            events::cannot_follow_polled_rings(thread.process);
+            thread.client().makes_polled_ring(thread.process);
         }
     }
     answer

@@ -4,7 +4,6 @@ use super::call::Call;
 use super::writes;
 use crate::engine::thread::Thread;
 use crate::engine::{descriptors, stand_by};
-use crate::runtime::events;
 
 /// Pieces of guest memory: address and length.
 type Pieces = Vec<(u64, u64)>;
@@ -38,7 +37,7 @@ pub(super) fn note_for_second_run(call: &Call, count: u64) {
 
 /// Tells the session, if it wants to know, of `count` bytes that a successful call has read.
 pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
-    if !events::wants_texts(thread) {
+    if !thread.process.services.reads {
         return;
     }
     let Some((pieces, offset)) = pieces_read(call, count) else { return };
@@ -52,15 +51,15 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
     }
     let here = || descriptors::offset(call.args[0]).map(|here| here.saturating_sub(count));
     let offset = offset.or_else(here).map(|offset| offset as usize);
-    events::read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
+    thread.client().read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
 }
 
 /// Tells the session, if it wants to know, of the pieces, address and length, that a successful call has written.
 pub(super) fn note_written(thread: &mut Thread, call: &Call, count: u64) {
-    if events::wants_written(thread) {
+    if thread.process.services.writes {
         let descriptor = call.args[0] as i32;
         let pieces = writes::handed_out(call, count);
-        events::wrote(thread, descriptor, &path_of(descriptor), &pieces);
+        thread.client().wrote(thread, descriptor, &path_of(descriptor), &pieces);
     }
 }
 

@@ -7,7 +7,6 @@ use crate::engine::signals::action::{Action, SIGNALS};
 use crate::engine::signals::frame;
 use crate::engine::signals::{AltStack, UNMASKABLE, bit, block_all, set_kernel_mask};
 use crate::engine::thread::Thread;
-use crate::runtime::events;
 use crate::x86::mode::Mode;
 
 const SET_BYTES: u64 = 8;
@@ -110,7 +109,7 @@ pub(super) fn sigreturn(thread: &mut Thread, _call: &Call) -> Answer {
     };
     thread.pc = restored.pc;
     thread.mode = Mode::BARE;
-    events::resume(thread, stack_pointer - RETURN_ADDRESS_BYTES);
+    thread.client().resumes(thread, stack_pointer - RETURN_ADDRESS_BYTES);
     // As the kernel: a bad stack in the frame is ignored.
     let stack_pointer = thread.context.regs[reg::RSP];
     let _ = set_altstack(thread, restored.altstack, stack_pointer);

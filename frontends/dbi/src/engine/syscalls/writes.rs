@@ -6,10 +6,9 @@
 use super::call::Call;
 use super::queued::{self, Request};
 use super::table::{self, Writes};
+use crate::engine::handed::{Begun, Writing};
 use crate::engine::thread::Thread;
 use crate::engine::{guest, planes, sys};
-use crate::runtime::events;
-use crate::runtime::handed::{Begun, Writing};
 use std::os::unix::fs::MetadataExt;
 
 /// `struct iovec`: base, length.
@@ -25,14 +24,14 @@ pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
     let argument = |n: u8| call.args[usize::from(n)];
     match row.writes {
         Writes::Nothing => {}
-        Writes::Result(at) => events::kernel_wrote(thread, argument(at), result),
+        Writes::Result(at) => thread.kernel_wrote(argument(at), result),
         Writes::Bytes(at, bytes) if argument(at) != 0 => {
-            events::kernel_wrote(thread, argument(at), u64::from(bytes));
+            thread.kernel_wrote(argument(at), u64::from(bytes));
         }
         Writes::Bytes(..) => {}
         Writes::Records(at, count, bytes) => {
             let len = argument(count).saturating_mul(u64::from(bytes));
-            events::kernel_wrote(thread, argument(at), len);
+            thread.kernel_wrote(argument(at), len);
         }
         Writes::Vector(at, count) => vector(thread, argument(at), argument(count), result),
         Writes::Message(at) => message(thread, argument(at), result),
@@ -121,7 +120,7 @@ pub(super) fn begin_to_send(thread: &Thread, call: &Call) -> Begun {
     if let Some(requests) = queued::requests(call) {
         return Begun::Queued(requests.into_iter().map(|request| begin_request(thread, request)).collect());
     }
-    let (Some(handed), Some((descriptor, offset))) = (events::handed(thread.process), channel(call)) else {
+    let (Some(handed), Some((descriptor, offset))) = (&thread.process.handed, channel(call)) else {
         return Begun::Elsewhere;
     };
     handed.begin(Writing { descriptor, offset, pieces: &handed_out(call, u64::MAX) })
@@ -133,13 +132,13 @@ fn begin_request(thread: &Thread, request: Request) -> Vec<(u64, u64)> {
     match request {
         Request::Out(pieces) => pieces,
         Request::Into(pieces) => {
-            pieces.into_iter().for_each(|(base, len)| events::kernel_wrote(thread, base, len));
+            pieces.into_iter().for_each(|(base, len)| thread.kernel_wrote(base, len));
             Vec::new()
         }
     }
 }
 
-/// Has the tool look at what a call of the instruction before `next` has handed out: its result says how much.
+/// Has the client look at what a call of the instruction before `next` has handed out: its result says how much.
 pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, begun: &Begun, next: u64, result: u64) {
     if !sends(call.number as u16) {
         return;
@@ -155,19 +154,19 @@ pub(super) fn look_at_sent(thread: &mut Thread, call: &Call, begun: &Begun, next
     };
     let (descriptor, offset) = channel(call).unwrap_or_default();
     let writing = Writing { descriptor, offset, pieces: &pieces };
-    events::sent(thread, pc, (call.number, row.name), begun, writing);
+    thread.client().sent(thread, pc, (call.number, row.name), begun, writing);
 }
 
 /// A call that was begun is not made after all.
 pub(super) fn not_sent(thread: &Thread, call: &Call, begun: &Begun) {
-    if let (Some(handed), Some((descriptor, offset))) = (events::handed(thread.process), channel(call)) {
+    if let (Some(handed), Some((descriptor, offset))) = (&thread.process.handed, channel(call)) {
         handed.end(begun, Writing { descriptor, offset, pieces: &[] }, None);
     }
 }
 
 /// Gives what a call has read the shadows that were noted when it was written.
 pub(super) fn look_at_received(thread: &Thread, call: &Call, read: u64) {
-    let (Some(handed), Some((descriptor, offset))) = (events::handed(thread.process), channel(call)) else {
+    let (Some(handed), Some((descriptor, offset))) = (&thread.process.handed, channel(call)) else {
         return;
     };
     let flags = match call.number as i64 {
@@ -212,7 +211,7 @@ pub(super) fn look_at_borrowed(thread: &mut Thread, call: &Call, next: u64, read
     let floats =
         pieces(remote, count, read).into_iter().map(|piece| planes::count_elsewhere(process, piece)).sum();
     let pc = next.wrapping_sub(crate::engine::sys::SYSCALL_BYTES);
-    events::borrowed(thread, pc, (call.number, "process_vm_readv"), floats);
+    thread.client().borrowed(thread, pc, (call.number, "process_vm_readv"), floats);
 }
 
 /// Tells whether a process runs this same tool.
@@ -224,7 +223,7 @@ fn runs_the_tool(process: u64) -> bool {
 
 /// Drops shadows in the first `left` bytes of an array of `iovec`.
 fn vector(thread: &Thread, at: u64, count: u64, left: u64) {
-    pieces(at, count, left).into_iter().for_each(|(base, len)| events::kernel_wrote(thread, base, len));
+    pieces(at, count, left).into_iter().for_each(|(base, len)| thread.kernel_wrote(base, len));
 }
 
 /// The buffers of a `msghdr`, and its name and control data.
@@ -233,7 +232,7 @@ fn message(thread: &Thread, at: u64, written: u64) {
     vector(thread, iov, count, written);
     for (base, len) in [(name, name_len & 0xffff_ffff), (control, control_len)] {
         if base != 0 {
-            events::kernel_wrote(thread, base, len);
+            thread.kernel_wrote(base, len);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{is_evex, operands};
 use crate::context::{Context, XSAVE_MASK};
 use crate::engine::{planes, stubs, switch, sys};
 use crate::mailbox;
-use crate::runtime::registers::{self, RegisterShadows};
+use crate::registers::{self, RegisterShadows};
 use crate::runtime::{Carrier, has_upper_registers};
 use crate::shadows::ShadowKind;
 use crate::x86::access;

@@ -3,7 +3,7 @@
 //! The processor tells less, equal, greater and unordered apart, a branch on `>=` does not: a float that is equal, for a
 //! real that is greater, takes the same way. Looks along the way on which no branch is taken; knows no shadow.
 
-use crate::engine::guest;
+use super::guest;
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, RflagsBits};
 use shadowgrind_core::step::Predicate;
 

@@ -16,13 +16,13 @@
 //! Outside translated code the context's image has the guest's MXCSR; that is what frames of signals, new threads and
 //! instructions that run out of line are given.
 
-use super::raised::INEXACT;
-use super::registers;
+use super::guest_code::GuestCode;
+use super::raised::{INEXACT, Raised};
+use super::region::BlockId;
+use super::thread::Thread;
+use super::translate::RulePlace;
 use crate::context::{Context, Fault, Mxcsr};
-use crate::engine::guest_code::GuestCode;
-use crate::engine::region::BlockId;
-use crate::engine::thread::Thread;
-use crate::engine::translate::RulePlace;
+use crate::registers;
 use crate::x86::code::Slot;
 use crate::x86::mode::Mode;
 
@@ -56,8 +56,7 @@ pub(crate) fn settle(thread: &mut Thread) {
         return;
     }
     let guest = registers::mxcsr(thread.context);
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
-    let raised = &mut shadowed.raised;
+    let raised = &mut thread.raised;
     let was_isolated = raised.isolated;
     raised.look(guest, now);
     if raised.isolated && !was_isolated {
@@ -70,9 +69,7 @@ pub(crate) fn settle(thread: &mut Thread) {
 
 /// Isolated code has come to its end.
 pub(crate) fn leave_isolation(thread: &mut Thread) {
-    if let Some(shadowed) = thread.shadowed.as_deref_mut() {
-        shadowed.raised.leave(now());
-    }
+    thread.raised.leave(now());
 }
 
 /// The thread is about to enter code of this mode: its image has the processor's MXCSR from now on.
@@ -86,8 +83,7 @@ pub(crate) fn hide(thread: &mut Thread, mode: Mode) {
 }
 
 fn hide_if(thread: &mut Thread, shares: bool) {
-    let raised = thread.shadowed.as_deref().map(|shadowed| &shadowed.raised);
-    let [isolated, until_inexact] = raised.map_or([false; 2], |r| [r.isolated, r.until_inexact]);
+    let Raised { isolated, until_inexact, .. } = thread.raised;
     let context = &mut thread.context;
     let guest = registers::mxcsr(context);
     context.mxcsr = Mxcsr {
@@ -130,9 +126,9 @@ fn is_arithmetic(fault: &Fault) -> bool {
 /// Tells whether a fault at a guest instruction may be none of the guest's: it is to run out of line.
 pub(crate) fn may_be_ours(thread: &mut Thread, fault: &Fault) -> bool {
     let ours = is_arithmetic(fault) && thread.context.mxcsr.hidden != 0;
-    if ours && let Some(shadowed) = thread.shadowed.as_deref_mut() {
+    if ours {
         let unmasked = !registers::mxcsr(thread.context) & INEXACT;
-        shadowed.raised.traps += u32::from(unmasked != 0);
+        thread.raised.traps += u32::from(unmasked != 0);
     }
     ours
 }
@@ -162,8 +158,7 @@ pub(crate) fn go_on_with_rule(thread: &mut Thread) -> Option<u64> {
 
 /// A rule has raised `exceptions` that are unmasked, while the guest had this MXCSR.
 fn rule_raised(thread: &mut Thread, guest: u32, exceptions: u32) {
-    let Some(shadowed) = thread.shadowed.as_deref_mut() else { return };
-    let raised = &mut shadowed.raised;
+    let raised = &mut thread.raised;
     let inexact = exceptions == INEXACT && guest & INEXACT == 0;
     raised.traps += u32::from(inexact);
     raised.isolate(now(), inexact);
