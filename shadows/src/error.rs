@@ -39,7 +39,7 @@ use crate::dot;
 use crate::mpfr::measure;
 use crate::mpfr::real::Real;
 use crate::mpfr::reals::Mpfr;
-use crate::mpfr::{MpfrShadow, convert};
+use crate::mpfr::{MpfrShadow, convert, range};
 use causes::{Causes, WATCH};
 
 /// The smallest positive numbers.
@@ -125,8 +125,7 @@ impl ErrorShadow {
         self.reals.current = self.rounding[usize::from(lane.from != Format::F80)];
         let operand = |i: usize| real(lane.from, lane.x[i], lane.shadows[i].copied());
         let operands: Vec<Float> = (0..lane.x.len()).map(operand).collect();
-        let real = lane.op.real(&self.reals, &operands.iter().collect::<Vec<_>>());
-        difference(&real, lane.to, lane.r)
+        difference(&real_of(&self.reals, lane.op, &operands), lane.to, lane.r)
     }
 
     /// The float with its error as a real that knows how sure it is, as reports have it.
@@ -172,6 +171,18 @@ fn difference_in_parts<K: Arith>(k: &K, a: Parts<K::V>, b: Parts<K::V>) -> K::V 
     k.add(k.sub(a.high, b.high), k.sub(a.low, b.low))
 }
 
+/// The result of an operation in the reals: NaN if it is finite, and so large that MPFR cannot hold it.
+fn real_of(reals: &Mpfr, op: Op, operands: &[Float]) -> Float {
+    let operands: Vec<&Float> = operands.iter().collect();
+    reals.rounded.set(false);
+    let real = op.real(reals, &operands);
+    match range::standing_for(op, &operands, &real, reals.rounded.get()) {
+        Some(_) if real.is_infinite() => Float::with_val(PRECISION, f64::NAN),
+        Some(tiny) => tiny,
+        None => real,
+    }
+}
+
 /// The real less a result of this format, as an error.
 fn difference(real: &Float, format: Format, result: u128) -> f64 {
     let result = convert::from_bits(format, result);
@@ -183,9 +194,14 @@ fn difference(real: &Float, format: Format, result: u128) -> f64 {
     match rounded {
         _ if !error.is_finite() => f64::NAN,
         // Too small for its format, and yet not none: the least that there is, of the same sign.
-        0.0 => f64::copysign(if format == Format::F32 { LEAST_SINGLE } else { LEAST }, rounded),
+        0.0 => f64::copysign(least(format), rounded),
         _ => rounded,
     }
+}
+
+/// The smallest error of a float of this format.
+fn least(format: Format) -> f64 {
+    if format == Format::F32 { LEAST_SINGLE } else { LEAST }
 }
 
 /// `x` + its error.
@@ -316,8 +332,7 @@ impl Inline for ErrorShadow {
         let operands = given.x.iter().zip(given.shadows);
         let operands: Vec<Float> =
             operands.map(|(&x, &error)| real(format, format.from_f64(x), Some(error))).collect();
-        let real = op.real(&Mpfr::new(PRECISION), &operands.iter().collect::<Vec<_>>());
-        difference(&real, format, format.from_f64(given.r))
+        difference(&real_of(&Mpfr::new(PRECISION), op, &operands), format, format.from_f64(given.r))
     }
 
     /// A sum whose error is above what is born of few roundings.

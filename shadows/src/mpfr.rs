@@ -16,6 +16,7 @@ mod fast;
 mod magic;
 pub mod measure;
 mod number;
+pub(crate) mod range;
 pub mod real;
 pub mod reals;
 mod recorded;

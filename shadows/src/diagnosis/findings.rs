@@ -75,7 +75,11 @@ impl<N: Attributed> Diagnosis<N> {
 
     fn at_fault(&self, operation: &Operation, op: Op) -> Finding {
         let mut finding = Finding::new(operation.local_errors.kind(), op.name(), operation.site);
-        finding.count = operation.local_error.count;
+        finding.count = match (operation.local_error.count, finding.kind) {
+            // Bits were lost at the end of the range, and no float was another for it.
+            (0, FindingKind::Underflow) => operation.local_errors.underflow,
+            (count, _) => count,
+        };
         finding.error_bits = operation.erroneous.spread();
         finding.local_error_bits = operation.local_error.spread();
         finding.causes = operation.causes.clone();

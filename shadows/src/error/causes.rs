@@ -14,7 +14,7 @@ use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
 
 use super::decisions::Outcome;
-use super::{ErrorShadow, FRACTION};
+use super::{ErrorShadow, FRACTION, least};
 use crate::diagnosis::findings::say;
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
@@ -122,7 +122,14 @@ impl Causes {
             let grown = self.grown.entry((site, op)).or_default();
             *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
         }
-        let error = if !error.is_finite() && to != Format::F32 { self.name() } else { error };
+        let error = match error {
+            _ if !error.is_finite() && to != Format::F32 => self.name(),
+            // Too small for its format, and yet not none: see `difference`.
+            0.0 if to.to_f64(r) == 0.0 && !real.value().is_zero() => {
+                f64::copysign(least(to), if real.value().is_negative() { -1.0 } else { 1.0 })
+            }
+            _ => error,
+        };
         if error.to_bits() != 0 {
             self.keep(&Observed { format: to, bits: r, shadow: Some(&error) }, real);
         }

@@ -37,14 +37,9 @@ impl MpfrShadow {
         let floats = x.each_ref().map(|x| RealNumber::from_bits(x.format, x.bits));
         let real = |n: usize| x[n].shadow.map_or(&floats[n], Real::value);
         let (a, b) = (real(0), real(1));
-        let noise = x.iter().filter_map(|x| x.shadow?.error_bound.noise()).reduce(f32::max);
-        let noise = noise.unwrap_or(f32::NEG_INFINITY);
         // The same answer may be one by chance.
-        let found = if within(&Float::with_val(64, &*a.float() - &*b.float()), noise) {
-            self.told_apart(&x)
-        } else {
-            a.compare(b)
-        };
+        let found =
+            if are_near([a, b], x.each_ref().map(|x| x.shadow)) { self.told_apart(&x) } else { a.compare(b) };
         if found.is_none() && !a.is_nan() && !b.is_nan() {
             self.diagnosis.undecided(id, &x);
         } else if outcome(predicate, floats[0].compare(&floats[1])) != outcome(predicate, found) {
@@ -61,9 +56,7 @@ impl MpfrShadow {
         } else {
             let floats = [0, 1].map(|n| RealNumber::from_bits(lane.from, lane.x[n]));
             let [x, y] = [0, 1].map(|n| lane.shadows[n].map_or(&floats[n], Real::value));
-            let noise = [a, b].into_iter().flatten().map(Real::noise).fold(f32::NEG_INFINITY, f32::max);
-            let order =
-                x.compare(y).filter(|_| !within(&Float::with_val(64, &*x.float() - &*y.float()), noise))?;
+            let order = x.compare(y).filter(|_| !are_near([x, y], [a, b]))?;
             usize::from(order != wants)
         };
         (lane.r == lane.x[selected]).then_some(selected)
@@ -122,7 +115,8 @@ impl MpfrShadow {
             _ => value.clone().into_owned().round(),
         };
         // The same integer may be that by chance.
-        if within(&Float::with_val(64, &*value - &border), shadow.noise()) {
+        let noise = shadow.error_bound.noise_in_order().unwrap_or(f32::NEG_INFINITY);
+        if within(&Float::with_val(64, &*value - &border), noise) {
             self.converted_beside(border, (id, how), x);
         } else if flips {
             self.diagnosis.flipped(id, &[x]);
@@ -183,6 +177,18 @@ fn selects(op: Op) -> Option<Ordering> {
         Op::Min => Some(Ordering::Less),
         _ => None,
     }
+}
+
+/// Tells whether it is not sure, for the reals' own noise, how two numbers are ordered that have these shadows or none.
+fn are_near([a, b]: [&RealNumber; 2], shadows: [Option<&Real>; 2]) -> bool {
+    let are_beyond = shadows.iter().all(|shadow| shadow.is_some_and(|shadow| shadow.error_bound.is_beyond()));
+    if are_beyond && a.is_negative() == b.is_negative() {
+        // One of both may be huge and the other tiny.
+        return a.get_exp().is_some_and(i32::is_negative) == b.get_exp().is_some_and(i32::is_negative);
+    }
+    let noise = |shadow: &Real| shadow.error_bound.noise_in_order().unwrap_or(f32::NEG_INFINITY);
+    let noise = shadows.into_iter().flatten().map(noise).fold(f32::NEG_INFINITY, f32::max);
+    within(&Float::with_val(64, &*a.float() - &*b.float()), noise)
 }
 
 /// Tells whether a difference is no more than the reals' own noise.

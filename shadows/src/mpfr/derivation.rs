@@ -254,7 +254,8 @@ fn apply(reals: &Mpfr, op: Op, x: &[Bounded]) -> Option<Bounded> {
     let values: Vec<&Float> = x.iter().map(|x| &x.value).collect();
     reals.rounded.set(false);
     let value = op.real(reals, &values);
-    if !value.is_finite() {
+    let is_lost = value.is_zero() && reals.rounded.get();
+    if !value.is_finite() || is_lost {
         return None;
     }
     let size = value.get_exp().map(f64::from);

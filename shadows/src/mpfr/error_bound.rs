@@ -32,6 +32,8 @@ pub(crate) enum ErrorBound {
     Below(f32),
     /// It may be off by two to this at most, and its float tells nothing of that.
     Alone(f32),
+    /// It stands for a number of the same sign that is [beyond](super::range) it, which may be off by two to this at most.
+    Beyond(f32),
 }
 
 /// The real result of an operation.
@@ -123,6 +125,9 @@ impl ErrorBound {
     fn of_integer(shadow: Option<&Value>, reals: &Mpfr) -> ErrorBound {
         let certain = ErrorBound::Exact { last: 0 };
         let Some((shadow, noise)) = shadow.map(|shadow| (shadow, shadow.noise())) else { return certain };
+        if noise == f32::INFINITY {
+            return ErrorBound::Alone(noise);
+        }
         if noise == f32::NEG_INFINITY {
             return certain;
         }
@@ -145,7 +150,7 @@ impl ErrorBound {
         match self {
             ErrorBound::Exact { .. } => 0,
             ErrorBound::Below(_) => ErrorBound::BELOW,
-            ErrorBound::Alone(_) => 2,
+            ErrorBound::Alone(_) | ErrorBound::Beyond(_) => 2,
         }
     }
 
@@ -155,14 +160,21 @@ impl ErrorBound {
     /// Tells whether its float tells nothing of what it may be off by.
     #[inline(always)]
     pub(super) fn is_alone(self) -> bool {
-        matches!(self, ErrorBound::Alone(_))
+        matches!(self, ErrorBound::Alone(_) | ErrorBound::Beyond(_))
+    }
+
+    /// Tells whether it is of a number beyond the range of reals, whose sign is sure.
+    #[inline(always)]
+    pub(crate) fn is_beyond(self) -> bool {
+        matches!(self, ErrorBound::Beyond(_))
     }
 
     /// Tells whether fewer than so many bits of a real with this exponent are sure; of zero, whether it may be what is
-    /// not zero in `format`.
+    /// not zero in `format`. A number beyond the range of reals is far beyond that of floats: it is known which is nearest to it.
     #[inline(always)]
     pub(super) fn lacks(self, exponent: Option<i32>, format: Format, bits: i32) -> bool {
         match exponent {
+            _ if self.is_beyond() => false,
             Some(exponent) => self.bits_of(exponent) < bits,
             None => self.noise().is_some_and(|noise| noise > f32::from(least(format))),
         }
@@ -179,8 +191,14 @@ impl ErrorBound {
     pub(crate) fn noise(self) -> Option<f32> {
         match self {
             ErrorBound::Exact { .. } => None,
-            ErrorBound::Below(noise) | ErrorBound::Alone(noise) => Some(noise),
+            ErrorBound::Below(noise) | ErrorBound::Alone(noise) | ErrorBound::Beyond(noise) => Some(noise),
         }
+    }
+
+    /// Exponent of what it may be off by where it is compared with numbers that are not beyond the range of reals.
+    #[inline(always)]
+    pub(super) fn noise_in_order(self) -> Option<f32> {
+        self.noise().filter(|_| !self.is_beyond())
     }
 
     /// Number of sure bits of a real with this exponent; all there are where it is exact.
@@ -195,6 +213,7 @@ impl ErrorBound {
             ErrorBound::Exact { last } => ErrorBound::Exact { last: last.saturating_add(power) },
             ErrorBound::Below(noise) => ErrorBound::Below(noise + power as f32),
             ErrorBound::Alone(noise) => ErrorBound::Alone(noise + power as f32),
+            ErrorBound::Beyond(noise) => ErrorBound::Beyond(noise + power as f32),
         }
     }
 }
@@ -249,7 +268,8 @@ impl Brought<'_> {
     fn noise(&self) -> impl Iterator<Item = f32> {
         self.lane.shadows.iter().enumerate().filter_map(|(index, shadow)| {
             let shadow = shadow.as_ref()?;
-            Some(self.one(index, shadow.error_bound.noise()?, shadow.value()))
+            let noise = shadow.error_bound.noise().filter(|&noise| noise > f32::NEG_INFINITY)?;
+            Some(self.one(index, noise, shadow.value()))
         })
     }
 
@@ -348,7 +368,7 @@ fn last_bit(lane: &Lane<'_, Value>) -> Option<i32> {
         };
         match error_bound {
             ErrorBound::Exact { last } => Some(last),
-            ErrorBound::Below(_) | ErrorBound::Alone(_) => None,
+            ErrorBound::Below(_) | ErrorBound::Alone(_) | ErrorBound::Beyond(_) => None,
         }
     };
     let product = || Some(operand(0)?.saturating_add(operand(1)?));

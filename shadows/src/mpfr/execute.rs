@@ -73,11 +73,19 @@ impl MpfrShadow {
         self.reals.mpfr.rounded.set(false);
         let mut value = self.real_of(lane);
         let is_rounded = is_short(lane.op) || self.reals.mpfr.rounded.get();
+        let mut known = None;
+        if let Some((number, error_bound)) = self.beyond(lane, &value) {
+            (value, known) = (number, Some(error_bound));
+        }
         let mut rounded = value.round(lane.to);
         let mut floats = floats_between(lane.to, lane.r, rounded);
         let precision = self.settings.precision;
-        let mut error_bound =
-            ErrorBound::of_result(lane, &self.reals.mpfr, Reckoned { value: &value, is_rounded, floats });
+        let mut error_bound = match known {
+            Some(error_bound) => error_bound,
+            None => {
+                ErrorBound::of_result(lane, &self.reals.mpfr, Reckoned { value: &value, is_rounded, floats })
+            }
+        };
         if settle::is_short(error_bound, value.get_exp(), lane.to)
             && let Some((settled, noise)) = self.settled(lane, &value, error_bound)
         {

@@ -3,8 +3,8 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 
-use super::convert;
 use super::real::Real;
+use super::{convert, range};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::special::is_special;
 pub use crate::diagnosis::spots::Measured;
@@ -44,11 +44,13 @@ pub fn measure(format: Format, bits: u128, shadow: Option<&Real>) -> Measured {
     };
     let error_bits = shadow.bits_off(format, bits);
     let (format, bits) = shadow.narrowed(format, bits);
-    Measured {
-        error_bits,
-        correct_digits: correct_digits(format, bits, &shadow.value().float()),
-        real: decimal(&shadow.value().float(), DIGITS),
-    }
+    let value = shadow.value().float();
+    let real = match range::side_text(shadow) {
+        Some(side) => format!("{side} {}", decimal(&value, DIGITS)),
+        None if shadow.is_unknown() => decimal(&Float::with_val(64, f64::NAN), DIGITS),
+        None => decimal(&value, DIGITS),
+    };
+    Measured { error_bits, correct_digits: correct_digits(format, bits, &value), real }
 }
 
 /// Decimal digits that a format holds.

@@ -101,11 +101,12 @@ impl Real {
         self.value.round(format)
     }
 
-    /// Number of sure bits of the real; all there are where it is exact, or as good as zero: more precision would
-    /// most likely find the same zero.
+    /// Number of sure bits of the real; all there are where it is exact, or as good as zero, or beyond the range of reals: more
+    /// precision would most likely find the same.
     #[inline(always)]
     pub fn significant_bits(&self) -> i32 {
-        self.value.get_exp().map_or(i32::MAX, |exponent| self.error_bound.bits_of(exponent))
+        let exponent = self.value.get_exp().filter(|_| !self.error_bound.is_beyond());
+        exponent.map_or(i32::MAX, |exponent| self.error_bound.bits_of(exponent))
     }
 
     /// log₂ of what it may be off by: −∞ if it is exact.
@@ -118,6 +119,11 @@ impl Real {
     #[inline(always)]
     pub(crate) fn is_noisy(&self) -> bool {
         !matches!(self.error_bound, ErrorBound::Exact { .. })
+    }
+
+    /// Tells whether nothing is known of it, not even its sign.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.noise() == f32::INFINITY && !self.error_bound.is_beyond()
     }
 
     /// Float less real.
@@ -183,7 +189,8 @@ impl Attributed for Real {
 
     fn is_surely_off(&self, format: Format, bits: u128) -> bool {
         let error = self.error_of(format, bits);
-        !error.is_finite() || !error_bound::covers(self.noise(), exponent(error) + 1)
+        let is_sure = !error.is_finite() && !self.is_unknown() || self.error_bound.is_beyond();
+        is_sure || !error_bound::covers(self.noise(), exponent(error) + 1)
     }
 
     fn measured(seen: &Observed<'_, Real>) -> Measured {

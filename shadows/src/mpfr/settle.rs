@@ -51,6 +51,7 @@ pub(crate) struct Settling {
 #[inline(always)]
 pub(super) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: Format) -> bool {
     match exponent {
+        _ if error_bound.is_beyond() => false,
         Some(exponent) => error_bound.bits_of(exponent) < format.precision() as i32 + SPARE,
         None => error_bound.noise().is_some_and(|noise| f64::from(noise) > NOTHING),
     }

@@ -29,7 +29,9 @@ impl MpfrShadow {
             return None;
         }
         let is_birth = self.diagnosis.note_birth(id, lane);
-        let is_alike = self.real_of(lane).is_exactly(lane.to, lane.r);
+        self.reals.mpfr.rounded.set(false);
+        let value = self.real_of(lane);
+        let is_alike = value.is_exactly(lane.to, lane.r) && self.beyond(lane, &value).is_none();
         is_alike.then(|| self.special_alike(id, lane, is_birth))
     }
 

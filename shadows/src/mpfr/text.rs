@@ -6,7 +6,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
 
-use super::{Value, measure};
+use super::{Value, measure, range};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::spots::Compared;
 
@@ -27,6 +27,16 @@ pub(super) fn compared(seen: &Observed<'_, Value>, notation: &Notation) -> Compa
     // NaN has a sign in floats only.
     let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
     let exact = |text: String| Some(text).filter(|text| !both_nan && differs(text));
+    if let Some(side) = range::side_text(shadow) {
+        return Compared {
+            exact: Some(format!("{side} {}", written(&real))),
+            is_sure: true,
+            is_known: false,
+        };
+    }
+    if shadow.is_unknown() {
+        return Compared { exact: None, is_sure: false, is_known: false };
+    }
     let noise = Some(shadow.noise()).filter(|noise| noise.is_finite() && real.is_finite());
     let Some(noise) = noise else {
         let is_exact = shadow.noise() == f32::NEG_INFINITY;
