@@ -150,16 +150,22 @@ impl Expression {
     /// Makes it fit another execution.
     pub(crate) fn generalise(&mut self, trace: Trace<'_>, operands: &[Source], power: f64) {
         self.fit(trace, operands);
-        let worst = power > self.worst;
+        // What a variable was in the worst execution is not known where an operation stood there: the worst is of one execution, so
+        // that it happened.
+        let is_partly_known =
+            self.variables.iter().any(|variable| variable.now.is_some() && variable.worst.is_none());
+        let is_worst = power > self.worst || is_partly_known;
         for variable in &mut self.variables {
             let Some(now) = variable.now else { continue };
             let value = to_f64(now.format, now.bits);
             variable.erroneous.add(value);
-            if worst || variable.worst.is_none() {
+            if is_worst {
                 variable.worst = Some(value);
             }
         }
-        self.worst = self.worst.max(power);
+        if is_worst {
+            self.worst = power;
+        }
     }
 
     /// Generalises the expression by an execution, without counting it as erroneous.
