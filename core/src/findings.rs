@@ -378,6 +378,8 @@ pub struct Coverage {
     pub exhausted: Vec<Exhausted>,
     /// Number of wrong outputs that nobody is known to answer for, of a shadow that looks for causes and does not see all.
     pub unexplained: u64,
+    /// Number of instructions of which fewer executions were looked at for causes, because there were too many in all.
+    pub capped: u64,
 }
 
 /// Floats of an input that the program has overwritten before it read them: nothing depends on them.

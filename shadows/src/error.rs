@@ -34,6 +34,7 @@ use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::{InPlace, WIDENED};
 
 use crate::diagnosis::operations::What;
+use crate::diagnosis::special;
 use crate::diagnosis::spots::{Left, verdict};
 use crate::dot;
 use crate::mpfr::measure;
@@ -194,14 +195,9 @@ fn difference(real: &Float, format: Format, result: u128) -> f64 {
     match rounded {
         _ if !error.is_finite() => f64::NAN,
         // Too small for its format, and yet not none: the least that there is, of the same sign.
-        0.0 => f64::copysign(least(format), rounded),
+        0.0 => f64::copysign(if format == Format::F32 { LEAST_SINGLE } else { LEAST }, rounded),
         _ => rounded,
     }
-}
-
-/// The smallest error of a float of this format.
-fn least(format: Format) -> f64 {
-    if format == Format::F32 { LEAST_SINGLE } else { LEAST }
 }
 
 /// `x` + its error.
@@ -427,6 +423,8 @@ impl Shadow for ErrorShadow {
         let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
         if judgement == Judgement::Wrong {
             self.causes.is_wrong(&x, measured.error_bits, leaves.output);
+        } else if special::is_special(x.format, x.bits) {
+            self.causes.is_special(&x, leaves.output);
         }
         let said = OutputShadow::Error {
             real: Some(self.real_text(&x, measured.real)),
@@ -461,6 +459,7 @@ impl Shadow for ErrorShadow {
         let underflow = |site| Exhausted { operation: "underflow", count: 1, site };
         into.exhausted.extend(self.underflowed.map(underflow));
         into.unexplained = self.causes.unexplained;
+        into.capped = self.causes.capped();
         into.gaps.extend(self.causes.lost_outputs());
     }
 

@@ -9,14 +9,12 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Left};
 use shadowgrind_tests::shadowed::build::{Recipe, python_with};
-use shadowgrind_tests::shadowed::fpcore::{self, Core, Dual, TRUTH_BITS};
+use shadowgrind_tests::shadowed::fpcore::{self, Core, Dual, SAMPLES, TRUTH_BITS, cores, samples};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::report::{Finding, Output, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Groups of arguments for each core.
-const SAMPLES: usize = 16;
 /// Distance that a measured error may have from the true one, in bits.
 const TOLERANCE: f64 = 0.5;
 
@@ -90,28 +88,6 @@ fn sources(folder: &str) -> Vec<PathBuf> {
     all
 }
 
-fn cores() -> Vec<Core> {
-    let path = guests_dir().join("cores.fpcore");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    fpcore::parse_all(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-/// Samples that are alike in every run: fractions of the golden ratio, spread evenly, or by magnitude over wide ranges.
-fn samples(core: &Core) -> Vec<Vec<f64>> {
-    let ranges = fpcore::ranges(core);
-    let sample = |number: usize| {
-        let spread = |(index, (low, high)): (usize, &(f64, f64))| {
-            let fraction = ((number * ranges.len() + index) as f64 * 0.618_033_988_749_895 + 0.1).fract();
-            let wide = *low > 0.0 && high / low > 100.0;
-            let by_size = || low.powf(1.0 - fraction) * high.powf(fraction);
-            let value = if wide { by_size() } else { low + (high - low) * fraction };
-            if core.single { f64::from(value as f32) } else { value }
-        };
-        ranges.iter().enumerate().map(spread).collect()
-    };
-    (0..SAMPLES).map(sample).collect()
-}
-
 /// A compiled program under the tool; `None`, with a word of why, without its compiler.
 fn compiled(
     name: &str,
@@ -138,13 +114,7 @@ fn compiled_by(name: &str, how: &str, source: &Path) -> Result<Option<Case>, Str
 
 /// The core as a program, with every sample as arguments.
 fn core_case(name: &str, core: &Core, how: &str) -> Result<Option<Case>, String> {
-    let dir = host::target_dir().join("guests/cores");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let source = dir.join(format!("{}.c", core.name));
-    let text = fpcore::program(core);
-    if std::fs::read_to_string(&source).ok().as_deref() != Some(&text) {
-        std::fs::write(&source, text).map_err(|e| e.to_string())?;
-    }
+    let source = fpcore::source(core)?;
     let Some(mut case) = compiled_by(name, how, &source)? else { return Ok(None) };
     for value in samples(core).concat() {
         case = case.arg(format!("{value:?}"));

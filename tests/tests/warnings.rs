@@ -53,6 +53,12 @@ fn is_warned_of(case: &Case, code: &str, about: &str) {
 }
 
 #[test]
+fn causes_are_capped() {
+    let Some(exe) = guest("many.c", "-O1") else { return };
+    is_warned_of(&Case::new("error", &[], &exe), "causes-capped", "fewer were than usual");
+}
+
+#[test]
 fn nothing_was_seeded() {
     let Some(exe) = guest("verdict/right.c", "-O1") else { return };
     is_warned_of(&Case::new("dot", &[], &exe), "nothing-seeded", "every derivative is 0");

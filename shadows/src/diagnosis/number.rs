@@ -71,6 +71,9 @@ pub(crate) trait Attributed: Clone + Debug {
     /// Tells whether its float `bits` is off by more than the real may be itself.
     fn is_surely_off(&self, format: Format, bits: u128) -> bool;
 
+    /// Tells whether what is not known of it is nothing beside an error of this size: all that made that was followed.
+    fn is_followed(&self, error: f64) -> bool;
+
     /// Distance of a float from its real; without a shadow it is its own.
     fn measured(seen: &Observed<'_, Self>) -> Measured;
 

@@ -204,16 +204,18 @@ impl<N: Attributed> Diagnosis<N> {
 }
 
 /// Tells whether what is known of an error of so many bits explains it: a part is about as large, or it has grown by about as
-/// many at one place.
+/// many at one place, or it is the sum of many of which all are known.
 fn explains<N: Attributed>(real: &N, seen: &Observed<'_, N>, bits: f64) -> bool {
     const ENOUGH: f64 = 0.1;
     const ENOUGH_GAINED: f64 = 0.25;
     let unit = real.unit(seen.format.to_f64(seen.bits)).size;
-    let least = ENOUGH * real.number().error_of(seen.format, seen.bits).abs();
+    let error = real.number().error_of(seen.format, seen.bits);
+    let least = ENOUGH * error.abs();
     let parts = real.influences().parts().into_iter().chain(real.roundings().iter());
     let has_part = parts.map(|part| (part.amount * unit).abs()).any(|part| part >= least);
     has_part
         || !least.is_finite()
+        || real.is_followed(error)
         || real.amplifications().iter().any(|(_, gained)| gained > ENOUGH_GAINED * bits)
 }
 

@@ -96,6 +96,10 @@ impl Attributed for Double {
         true
     }
 
+    fn is_followed(&self, _error: f64) -> bool {
+        true
+    }
+
     fn measured(seen: &Observed<'_, Double>) -> Measured {
         let error_bits = seen.shadow.map_or(0.0, |shadow| shadow.bits_off(seen.format, seen.bits));
         Measured { error_bits, correct_digits: 0.0, real: String::new() }

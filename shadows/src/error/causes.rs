@@ -5,19 +5,21 @@
 //! so that what is known of its error goes with it. Where it is not known again, nobody can be named for what comes of
 //! it: that is counted.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::words::WIDENED;
 
 use super::decisions::Outcome;
-use super::{ErrorShadow, FRACTION, least};
+use super::{ErrorShadow, FRACTION, LOST, difference};
 use crate::diagnosis::findings::say;
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
+use crate::diagnosis::special;
 use crate::mpfr::real::Real;
 use crate::mpfr::{MpfrShadow, measure};
 
@@ -44,6 +46,8 @@ pub(super) struct Causes {
     /// Number of lanes looked at, by site, and of all.
     looked_at: HashMap<Site, u32>,
     looks: u32,
+    /// Sites at which no more were looked at for those of all.
+    capped: HashSet<Site>,
     /// The last floats that were made where that was seen, by a hash of them.
     known: Vec<Option<Known>>,
     /// Sums at which an error of unknown origin grew beyond the threshold.
@@ -81,6 +85,7 @@ impl Causes {
             threshold: settings.error_threshold,
             looked_at: HashMap::new(),
             looks: 0,
+            capped: HashSet::new(),
             known: Vec::new(),
             grown: HashMap::new(),
             names: 0,
@@ -93,6 +98,9 @@ impl Causes {
         let looked_at = self.looked_at.entry(lane.site).or_default();
         let most = if self.looks < PLENTY { MOST } else { FEW };
         if *looked_at >= most {
+            if *looked_at < MOST {
+                self.capped.insert(lane.site);
+            }
             return error;
         }
         *looked_at += 1;
@@ -122,13 +130,12 @@ impl Causes {
             let grown = self.grown.entry((site, op)).or_default();
             *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
         }
-        let error = match error {
-            _ if !error.is_finite() && to != Format::F32 => self.name(),
-            // Too small for its format, and yet not none: see `difference`.
-            0.0 if to.to_f64(r) == 0.0 && !real.value().is_zero() => {
-                f64::copysign(least(to), if real.value().is_negative() { -1.0 } else { 1.0 })
-            }
-            _ => error,
+        // What the reals have as well has no error, but somebody has made it.
+        let is_unknown = !error.is_finite() || special::is_special(to, r);
+        let error = match (is_unknown, to) {
+            (false, _) => mended(error, &real, to, r),
+            (true, Format::F32) => error,
+            (true, _) => self.name(),
         };
         if error.to_bits() != 0 {
             self.keep(&Observed { format: to, bits: r, shadow: Some(&error) }, real);
@@ -163,6 +170,19 @@ impl Causes {
         let real = self.known(x);
         let seen = Observed { format: x.format, bits: x.bits, shadow: real.as_ref() };
         self.unexplained += u64::from(!self.reals.diagnosis.answers(&seen, bits, index));
+    }
+
+    /// Number of sites at which fewer executions were looked at, because there were too many in all.
+    pub(super) fn capped(&self) -> u64 {
+        self.capped.len() as u64
+    }
+
+    /// Output `index`, which is `x`, is NaN or infinite, perhaps in the reals as well.
+    pub(super) fn is_special(&mut self, x: &Observed<'_, f64>, index: u64) {
+        if let Some(real) = self.known(x) {
+            let seen = Observed { format: x.format, bits: x.bits, shadow: Some(&real) };
+            self.reals.diagnosis.answers(&seen, x.format.width().into(), index);
+        }
     }
 
     /// Output `x` at `site` has no error: an operation that was seen may have made it with one.
@@ -248,6 +268,17 @@ impl Causes {
     }
 }
 
+/// The error of the float `bits`, or what its real says of it where twice the float's precision was not enough: that the error is
+/// zero, or another than it is by more than roundings of errors explain.
+fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
+    const ROUNDED: f64 = 1.0 / (1 << LOST) as f64;
+    if !real.is_followed(real.error_of(format, bits)) {
+        return error;
+    }
+    let known = difference(&real.value().float(), format, bits);
+    if (known - error).abs() > ROUNDED * known.abs() { known } else { error }
+}
+
 impl Grown {
     fn finding(&self, site: Site, op: Op) -> Finding {
         let spread = Spread { mean: self.bits / self.count as f64, max: self.most };
@@ -265,7 +296,9 @@ impl Grown {
 fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
     /// The first bit of a fraction.
     const QUIET: u64 = 1 << 51;
-    let error = f64::from_bits(x.shadow?.to_bits() & !FRACTION);
+    let bits = x.shadow?.to_bits();
+    // Of a float in wider clothes the error is one of a float's, and marked.
+    let error = f64::from_bits(if bits & FRACTION == WIDENED { bits & !FRACTION } else { bits });
     let is_name = error.is_nan() && error.to_bits() & QUIET == 0;
     if !error.is_finite() && !is_name {
         return None;

@@ -193,6 +193,12 @@ impl Attributed for Real {
         is_sure || !error_bound::covers(self.noise(), exponent(error) + 1)
     }
 
+    fn is_followed(&self, error: f64) -> bool {
+        /// Bits that are sure of an error of which all is known: more than any error in place has.
+        const ALL: f32 = 64.0;
+        error.is_finite() && self.noise() + ALL < exponent(error) as f32
+    }
+
     fn measured(seen: &Observed<'_, Real>) -> Measured {
         measure::measure(seen.format, seen.bits, seen.shadow)
     }

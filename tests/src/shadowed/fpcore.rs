@@ -7,10 +7,12 @@
 mod c;
 mod evaluate;
 mod parse;
+mod samples;
 
 pub use c::program;
 pub use evaluate::{Dual, TRUTH_BITS, error_bits, evaluate};
 pub use parse::{parse_all, ranges};
+pub use samples::{SAMPLES, cores, samples, source};
 
 /// An expression as it is written: an atom or a list.
 #[derive(Clone, Debug, PartialEq)]

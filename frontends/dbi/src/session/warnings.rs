@@ -42,6 +42,8 @@ const NOT_FOLLOWED: &str = "exec-not-followed";
 const POLLED: &str = "ring-not-followed";
 /// There are findings that the user does not want to hear about.
 const SUPPRESSED: &str = "findings-suppressed";
+/// Fewer executions than usual were looked at for causes.
+const CAPPED: &str = "causes-capped";
 /// A static program without symbols: nobody can tell where it prints.
 const NAMELESS: &str = "functions-unknown";
 /// There was to be a second run, and there was none.
@@ -308,6 +310,20 @@ impl State {
             n => format!("{n} findings are suppressed"),
         };
         self.warn(SUPPRESSED, text);
+    }
+
+    /// Says that causes may be missing.
+    pub(super) fn warn_of_capped(&mut self) {
+        let instructions = match self.report.coverage.capped {
+            0 => return,
+            1 => "1 instruction".to_owned(),
+            n => format!("{n} instructions"),
+        };
+        let text = format!(
+            "so many executions asked to be looked at that of {instructions} fewer were than usual: causes may be \
+             missing, which --shadow=mpfr finds"
+        );
+        self.warn(CAPPED, text);
     }
 
     /// Says why there was no second run.
