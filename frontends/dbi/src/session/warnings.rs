@@ -312,16 +312,17 @@ impl State {
         self.warn(SUPPRESSED, text);
     }
 
-    /// Says that causes may be missing.
-    pub(super) fn warn_of_capped(&mut self) {
+    /// Says that causes may be missing, which `other`, a shadow that looks at all, finds.
+    pub(super) fn warn_of_capped(&mut self, other: Option<&str>) {
         let instructions = match self.report.coverage.capped {
             0 => return,
             1 => "1 instruction".to_owned(),
             n => format!("{n} instructions"),
         };
+        let other = other.map_or(String::new(), |other| format!(", which --shadow={other} finds"));
         let text = format!(
             "so many executions asked to be looked at that of {instructions} fewer were than usual: causes may be \
-             missing, which --shadow=mpfr finds"
+             missing{other}"
         );
         self.warn(CAPPED, text);
     }
