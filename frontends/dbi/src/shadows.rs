@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod count;
+#[cfg(test)]
+mod terms;
 
 use crate::runtime::{Carrier, InlineCode, Reach, Vectors, carry};
 use shadowgrind_core::findings::Subject;
@@ -19,6 +21,10 @@ macro_rules! for_each_shadow {
             Mpfr: shadowgrind_shadows::mpfr::MpfrShadow;
             #[cfg(test)]
             Count: count::Count;
+            #[cfg(test)]
+            Terms: terms::Terms;
+            #[cfg(test)]
+            Numbering: terms::Numbering;
         }
     };
 }

@@ -93,6 +93,14 @@ pub(crate) trait Carrier: Send + Sync {
     /// Keeps all other threads from the shadow, across a `fork`, until dropped on both sides. What was recorded is
     /// replayed before: the child does not have the threads that go on with it.
     fn hold(&self) -> Box<dyn Held + '_>;
+
+    /// Cell beside the float of `format` and `bits` for what the shadow has under `number`.
+    #[cfg(test)]
+    fn cell(&self, number: u64, format: Format, bits: u128) -> u128;
+
+    /// Number that the shadow has for what `cell`, which is not zero, stands for beside the float of `format` and `bits`.
+    #[cfg(test)]
+    fn number(&self, cell: u128, format: Format, bits: u128) -> Option<u64>;
 }
 
 /// A shadow that nothing is carried of yet.
@@ -174,6 +182,19 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
 
     fn hold(&self) -> Box<dyn Held + '_> {
         Box::new(lock_caught_up(&self.0))
+    }
+
+    #[cfg(test)]
+    fn cell(&self, number: u64, format: Format, bits: u128) -> u128 {
+        let Carried { shadow, words, .. } = &mut *self.0.lock();
+        shadow.numbered(number).map_or(0, |value| words.encode(format, bits, value))
+    }
+
+    #[cfg(test)]
+    fn number(&self, cell: u128, format: Format, bits: u128) -> Option<u64> {
+        let Carried { shadow, words, .. } = &mut *self.0.lock();
+        let value = words.decode(format, cell, bits)?;
+        shadow.number(&value)
     }
 }
 

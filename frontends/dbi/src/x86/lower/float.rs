@@ -87,7 +87,7 @@ pub(super) fn fused(
     }
     // A scalar keeps the rest of its destination, but for the four-operand forms, which clear it.
     match shape {
-        Shape::Scalar if terms == [1, 2, 3] => build.finish_vector(format.bytes() as u16),
+        Shape::Scalar if build.operands() > 3 => build.finish_vector(format.bytes() as u16),
         Shape::Scalar => build.finish_vector(XMM_BYTES),
         Shape::Packed => build.finish_vector(build.width(0)),
     }
@@ -180,13 +180,16 @@ fn sum(build: &mut Build<'_>, format: Format, mut terms: Vec<Operand>, result: O
     terms[0]
 }
 
+/// Tells whether an instruction that rounds does so to binary fractions: only AVX-512's `vrndscale` heeds these bits.
+pub(crate) fn rounds_to_fractions(insn: &Instruction) -> bool {
+    insn.encoding() == EncodingKind::EVEX && insn.immediate8() >> 4 != 0
+}
+
 pub(super) fn round(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
-    let mode = build.insn.immediate8();
-    // Only AVX-512's `vrndscale` heeds these bits.
-    if mode >> 4 != 0 && build.insn.encoding() == EncodingKind::EVEX {
+    if rounds_to_fractions(build.insn) {
         return Err("rounding to binary fractions");
     }
-    let which = match mode & 7 {
+    let which = match build.insn.immediate8() & 7 {
         0 => Op::RoundEven,
         1 => Op::Floor,
         2 => Op::Ceil,

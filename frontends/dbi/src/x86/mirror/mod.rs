@@ -53,6 +53,7 @@ use super::access::{self, is_write};
 use super::asm::{Asm, Gpr};
 use super::code::{Aside, ExitKind, Spilled};
 use super::emit::Emitter;
+use super::lower::rounds_to_fractions;
 use super::mode::Mode;
 use super::rows;
 use super::rules::InlineRule;
@@ -407,7 +408,9 @@ impl Emitter {
             Row::ToHalf if !records && !appends => self.single_to_half(at),
             Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
             // Where roundings count, an integer may be another than the real's.
-            Row::Round(format, shape) if !records && !is_born => self.fresh(at, format, shape),
+            Row::Round(format, shape) if !records && !is_born && !rounds_to_fractions(insn) => {
+                self.fresh(at, format, shape);
+            }
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
             Row::Round(..) if records => self.out_of_line(at),

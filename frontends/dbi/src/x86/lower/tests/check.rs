@@ -68,6 +68,14 @@ impl Checker {
         &mut self.lowerer
     }
 
+    /// Format of the floats that operands of an instruction of `row` are filled with, if it is with those.
+    pub(super) fn format_of(insn: &Instruction, row: Row) -> Option<Format> {
+        match fill_for(insn, row) {
+            Fill::Floats(format) => Some(format),
+            Fill::Bytes => None,
+        }
+    }
+
     /// Random registers and memory that suit an instruction of `row`.
     pub(super) fn machine(&mut self, insn: &Instruction, row: Row) -> Machine {
         let fill = fill_for(insn, row);
