@@ -343,22 +343,7 @@ pub(crate) fn uses_gs(insn: &Instruction) -> bool {
 /// Instructions that run as they are but leave something the engine must put right afterwards: these store the
 /// address of the last x87 instruction, which has to be the guest's.
 pub(crate) fn runs_then_exits(insn: &Instruction) -> bool {
-    use Mnemonic::*;
-    matches!(
-        insn.mnemonic(),
-        Fnstenv
-            | Fstenv
-            | Fnsave
-            | Fsave
-            | Fxsave
-            | Fxsave64
-            | Xsave
-            | Xsave64
-            | Xsavec
-            | Xsavec64
-            | Xsaveopt
-            | Xsaveopt64
-    )
+    rows::row(insn).saves_x87_address()
 }
 
 /// A copy of guest bytes, so that decoding and copying see the same code even while it changes.

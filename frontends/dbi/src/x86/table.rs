@@ -282,6 +282,11 @@ impl Row {
             || records && matches!(self, Row::CompareFlags(_))
     }
 
+    /// Tells whether the address of the last x87 instruction is saved in memory.
+    pub(crate) fn saves_x87_address(self) -> bool {
+        matches!(self, Row::State(_, Direction::Save) | Row::X87(X87::SaveEnvironment))
+    }
+
     /// Tells whether a result may be rounded though the operands are exact; integers that floats are rounded to are meant as such.
     pub(crate) fn rounds(self) -> bool {
         self.computes() && !matches!(self, Row::Round(..))
@@ -331,14 +336,17 @@ pub(crate) enum X87 {
     Status,
     /// Reads control or status, or loads rounding and masks.
     Control,
-    /// Saves, loads or clears control and status as a whole: the top may be another afterwards, or exceptions unmasked.
+    /// Loads or clears control and status as a whole: the top may be another afterwards, or exceptions unmasked.
     Environment,
+    /// Saves control and status as a whole, with the address of the last x87 instruction, and masks exceptions.
+    SaveEnvironment,
 }
 
 impl X87 {
     /// Tells whether it neither reads nor writes a float, be it in a register or in memory.
     pub(crate) fn keeps_floats(self) -> bool {
-        matches!(self, X87::Rotate | X87::Status | X87::Control | X87::Environment)
+        use X87::{Control, Environment, Rotate, SaveEnvironment, Status};
+        matches!(self, Rotate | Status | Control | Environment | SaveEnvironment)
     }
 }
 

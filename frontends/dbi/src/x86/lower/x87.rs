@@ -71,7 +71,7 @@ fn effect(build: &mut Build<'_>, row: X87) -> Result<(), Why> {
             Ok(())
         }
         // What it writes is cleared like any integer.
-        X87::Rotate | X87::Control | X87::Environment => Ok(()),
+        X87::Rotate | X87::Control | X87::Environment | X87::SaveEnvironment => Ok(()),
     }
 }
 

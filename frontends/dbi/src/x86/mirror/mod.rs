@@ -62,7 +62,7 @@ use super::table::Row;
 use crate::context::ASIDE;
 use crate::x86::table::Shape;
 use hashbrown::HashMap;
-use iced_x86::{EncodingKind, InstructionInfo, Register};
+use iced_x86::{CpuidFeature, EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
 use record::{Plan, Recorded, What};
@@ -573,7 +573,7 @@ fn leaves_mxcsr_alone(insn: &iced_x86::Instruction) -> bool {
 /// Tells whether the instruction has to do with MMX registers, which resets the top of the x87 stack.
 fn uses_mmx(insn: &iced_x86::Instruction) -> bool {
     let is_mmx = |n| insn.op_kind(n) == iced_x86::OpKind::Register && insn.op_register(n).is_mm();
-    insn.mnemonic() == iced_x86::Mnemonic::Emms || (0..insn.op_count()).any(is_mmx)
+    insn.cpuid_features().contains(&CpuidFeature::MMX) || (0..insn.op_count()).any(is_mmx)
 }
 
 fn mask_of(registers: &[Gpr]) -> u16 {

@@ -130,7 +130,12 @@ impl Emitter {
                 self.guest(at);
                 self.forget_x87();
             }
-            X87::Rotate | X87::Status | X87::Control | X87::Environment | X87::Reset => {
+            X87::Reset
+            | X87::Rotate
+            | X87::Status
+            | X87::Control
+            | X87::Environment
+            | X87::SaveEnvironment => {
                 unreachable!("the top does not matter")
             }
         }
@@ -208,7 +213,7 @@ impl Emitter {
         let row = rows::row(insn);
         // What is known of the top includes that exceptions are masked, where that matters.
         let may_unmask = row == Row::X87(X87::Control) && self.mirror().settings.policy.is_born;
-        if is_lost || may_unmask || row == Row::X87(X87::Environment) {
+        if is_lost || may_unmask || matches!(row, Row::X87(X87::Environment | X87::SaveEnvironment)) {
             self.mirror().top_is_known = false;
         } else if moves.writes_top() {
             let top = i32::from(self.mode.top()) + moves.increment();

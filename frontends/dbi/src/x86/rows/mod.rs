@@ -5,6 +5,7 @@
 //! their VEX forms; those without one, and foreign extensions, are named gaps by encoding.
 
 mod float;
+mod fused;
 mod general;
 mod moves;
 mod vector_integer;
@@ -55,6 +56,7 @@ fn of_code(code: Code) -> Option<Row> {
 
 fn of_mnemonic(mnemonic: Mnemonic) -> Option<Row> {
     float::row(mnemonic)
+        .or_else(|| fused::row(mnemonic))
         .or_else(|| moves::row(mnemonic))
         .or_else(|| vector_integer::row(mnemonic))
         .or_else(|| x87::row(mnemonic))

@@ -55,7 +55,8 @@ rows! {
     Fincstp Fdecstp => X87(Rotate);
     Fnstsw Fstsw => X87(Status);
     Fxam Fnop Wait Fldcw Fnstcw Fstcw => X87(Control);
-    Fldenv Fnstenv Fstenv Fnclex Fclex
+    Fnstenv Fstenv => X87(SaveEnvironment);
+    Fldenv Fnclex Fclex
     Feni Fneni Fdisi Fndisi Fsetpm Fnsetpm Frstpm Fstdw Fnstdw Fstsg Fnstsg => X87(Environment);
     Frint2 Frichop Frinear Ftstp => crate::x86::table::Row::Gap("Cyrix FPU");
 }
