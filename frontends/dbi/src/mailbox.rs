@@ -125,7 +125,7 @@ impl Touches {
 
 /// A thread's records, as far as other threads look at them.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Recording {
     /// Address of the next record (`x86::mirror::record`): those before it are complete.
     pub(crate) next: AtomicU64,
@@ -156,6 +156,7 @@ unsafe impl Sync for Mailbox {}
 impl Mailbox {
     pub(crate) const OFFSET_QUIET: u32 = offset(offset_of!(Mailbox, quiet));
     pub(crate) const OFFSET_PLACE: u32 = offset(offset_of!(Mailbox, place));
+    pub(crate) const OFFSET_RECORDING: u32 = offset(offset_of!(Mailbox, recording));
     pub(crate) const OFFSET_RECORD: u32 = offset(offset_of!(Mailbox, recording.next));
     pub(crate) const OFFSET_NUMBER: u32 = offset(offset_of!(Mailbox, recording.number));
 

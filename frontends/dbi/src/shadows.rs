@@ -5,7 +5,7 @@ mod count;
 #[cfg(test)]
 mod terms;
 
-use crate::runtime::{Carrier, InlineCode, Reach, Vectors, carry};
+use crate::runtime::{Carrier, FunctionCode, InlineCode, Reach, Vectors, carry};
 use shadowgrind_core::findings::Subject;
 use shadowgrind_core::shadow::{Derivatives, Policy, Settings, Shadow};
 use std::sync::Arc;
@@ -81,6 +81,13 @@ macro_rules! define_kinds {
             pub(crate) fn inline(self) -> Option<InlineCode> {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::INLINE,)+
+                }
+            }
+
+            /// What gives the results of functions their shadows, if translated code sees to any.
+            pub(crate) fn functions(self) -> Option<FunctionCode> {
+                match self {
+                    $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::FUNCTIONS,)+
                 }
             }
 

@@ -236,8 +236,9 @@ impl Packer {
         if n >= self.rows.len() {
             self.rows.resize(n + 1, None);
         }
-        let found =
-            || Partly { reads: op.reads_by_operand().expect("an arithmetic row"), factors: op.factors() };
+        // Those of other functions may be made of anything.
+        let all = [Some(Reads::ALL); MAX_OPERANDS];
+        let found = || Partly { reads: op.reads_by_operand().unwrap_or(all), factors: op.factors() };
         *self.rows[n].get_or_insert_with(found)
     }
 }

@@ -361,6 +361,7 @@ const ADJOINT: &[Row] = &[
     guest("mandelbrot", "mandelbrot.c", O2, &["300"]).with(SHIFT).must(10.0).want(5.0),
     guest("sums", "sums.c", O2, &["3000"]).with(SHIFT).must(10.0).want(5.0),
     guest("sums float, vectorised", "sums.c", O3_FLOAT, &["10000"]).with(SHIFT).must(10.0).want(5.0),
+    guest("libm-heavy loop", "libm.c", O2, &["300000"]).with(SHIFT).must(10.0).want(5.0),
     installed("gzip, nothing seeded", "gzip", &["-6", "-c", "{gzip}"]).must(2.0).want(1.5),
     installed("/bin/true over native", "/bin/true", &[])
         .times(20)

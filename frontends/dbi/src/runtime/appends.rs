@@ -6,18 +6,25 @@
 //! handed the float on, and processors carry out stores in order. Knows no shadow.
 
 use super::buffers::Buffers;
+use super::evaluate::{lane, set_lane};
+use crate::context::{CallVector, FunctionCall};
 use crate::engine::sys;
 use crate::mailbox::Recording;
-use crate::x86::mirror::append::{ALIGNMENT, ROOM};
+use crate::x86::function::Function;
+use crate::x86::mirror::append::{ALIGNMENT, ROOM, is_full};
 use crate::x86::mirror::record::{BUFFER, Recorded, What};
-use shadowgrind_core::appended::{Appended, BLOCK, Kind, Operation, Records};
-use shadowgrind_core::numbers;
+use shadowgrind_core::appended::{Appended, BLOCK, Kind, Layout, Operation, Records};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::numbers::{self, SINGLE_MORE};
+use shadowgrind_core::ops::Reads;
 use shadowgrind_core::site::Site;
 use std::sync::atomic::Ordering;
 
 /// Most numbers that are given away between two stops: what is written for a lane has more than four bytes.
 const MOST: u64 = (ROOM + BUFFER) / 4;
 const _: () = assert!(MOST <= BLOCK, "a block is to last from one stop to the next");
+/// Most bytes of a record.
+const MOST_BYTES: usize = 256;
 
 /// Buffer of one thread, and what is known of it.
 #[derive(Debug)]
@@ -131,6 +138,52 @@ impl Lanes {
         let lane = &mut self.lanes[lane];
         lane.taken = lane.buffer;
         lane.thread.next.store(lane.buffer, Ordering::Release);
+    }
+}
+
+/// Appends the operation of the result that is noted in the call, and notes the result's cells as its shadow: those of lanes of
+/// which an operand has one. Says that there is more to be done if the buffer is full. Does so in the midst of translated code, as
+/// [`evaluate`](super::evaluate) says.
+pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Recording) {
+    let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
+    let lanes = width / format.bytes() as u8;
+    (call.shadow, call.is_unknown) = ([0; 4], 0);
+    let at = recording.next.load(Ordering::Relaxed);
+    if is_full(at) {
+        call.is_unknown = 1;
+        return;
+    }
+    let layout = Layout::of(lanes, [format; 2], op.arity(), 0, Reads::ALL);
+    let mut bytes = [0_u8; MOST_BYTES];
+    bytes[..4].copy_from_slice(&(call.kind as u32).to_le_bytes());
+    let mut put = |at: u8, words: &CallVector| {
+        let from = words.iter().flat_map(|word| word.to_le_bytes()).take(width.into());
+        bytes[usize::from(at)..].iter_mut().zip(from).for_each(|(to, byte)| *to = byte);
+    };
+    for (i, operand) in op.operands().iter().enumerate() {
+        if operand.integer {
+            let x = call.x[i][0] as i64 as f64;
+            put(layout.x[i], &[format.from_f64(x) as u64, 0, 0, 0]);
+        } else {
+            put(layout.x[i], &call.x[i]);
+        }
+        put(layout.cells[i], &call.shadows[i]);
+    }
+    put(layout.r, &call.result);
+    // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, layout.bytes.into()) };
+    recording.next.store(at + u64::from(layout.bytes), Ordering::Release);
+    let number = recording.number.load(Ordering::Relaxed);
+    recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
+    for n in 0..lanes.into() {
+        let is_active = (0..op.arity()).any(|i| lane(&call.shadows[i], format, n) != 0);
+        let cell = match format {
+            Format::F32 => u64::from((number as u32).wrapping_add(SINGLE_MORE + n as u32)),
+            _ => number + n as u64,
+        };
+        if is_active {
+            set_lane(&mut call.shadow, format, n, cell);
+        }
     }
 }
 

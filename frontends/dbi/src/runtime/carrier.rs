@@ -4,6 +4,7 @@
 //! its policy.
 
 use super::appends::Lanes;
+use super::appends::append_call;
 use super::buffers::{All, Buffers};
 use super::cells::MirrorCells;
 use super::evaluate::{evaluate, evaluate_slowly};
@@ -206,10 +207,6 @@ pub(crate) struct InlineCode {
     pub(crate) doubt: InlineRule,
     /// The question asked before operations, if the policy has a watch.
     pub(crate) suspicion: InlineRule,
-    /// Computes the shadow of a function's result where that takes more than arithmetic: called by translated code.
-    pub(crate) evaluate: extern "C" fn(&mut FunctionCall),
-    /// The shadow of a function whose rule is not called by translated code, whatever it takes.
-    pub(crate) evaluate_slowly: fn(&mut FunctionCall),
     /// The rule as a number: the oracle of emitted code.
     #[cfg(test)]
     pub(crate) eval: fn(Format, Op, Given<'_, f64>) -> f64,
@@ -221,10 +218,21 @@ pub(crate) struct InlineCode {
     pub(crate) eval_suspicion: fn(Format, Op, Given<'_, f64>) -> f64,
 }
 
+/// What gives the results of functions that run as one operation their shadows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FunctionCode {
+    /// Where that takes more than translated code's arithmetic, called by it: says whether it takes even more.
+    pub(crate) evaluate: extern "C" fn(&mut FunctionCall, &Recording),
+    /// Whatever it takes, when the engine has the thread, and the thread's buffer is empty.
+    pub(crate) evaluate_slowly: fn(&mut FunctionCall, &Recording),
+}
+
 /// Services of the run time for shadows whose rule reaches the guest in one way.
 pub(crate) trait Reach<S: Shadow> {
     /// The rule, if it is machine code beside the guest's.
     const INLINE: Option<InlineCode> = None;
+    /// The code for functions, if translated code sees to any.
+    const FUNCTIONS: Option<FunctionCode> = None;
     /// True if operations are recorded.
     const RECORDS: bool = false;
     /// True if operations are appended, and their results numbered.
@@ -251,8 +259,6 @@ impl<S: Inline> Reach<S> for reach::Inline {
         rule: InlineRule::of::<S>(),
         doubt: InlineRule::of_doubt::<S>(),
         suspicion: InlineRule::of_suspicion::<S>(),
-        evaluate: evaluate::<S>,
-        evaluate_slowly: evaluate_slowly::<S>,
         #[cfg(test)]
         eval: S::eval,
         #[cfg(test)]
@@ -260,6 +266,8 @@ impl<S: Inline> Reach<S> for reach::Inline {
         #[cfg(test)]
         eval_suspicion: |format, op, given| S::suspicion(&Host::new(format), op, given),
     });
+    const FUNCTIONS: Option<FunctionCode> =
+        Some(FunctionCode { evaluate: evaluate::<S>, evaluate_slowly: evaluate_slowly::<S> });
 }
 
 impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
@@ -281,6 +289,10 @@ impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
 }
 
 impl<S: Appended> Reach<S> for reach::Appended {
+    const FUNCTIONS: Option<FunctionCode> = Some(FunctionCode {
+        evaluate: append_call,
+        evaluate_slowly: |call, recording| append_call(call, recording),
+    });
     const APPENDS: bool = true;
 
     fn buffers(_vectors: Option<Vectors>) -> Option<Box<dyn Buffers<S>>> {

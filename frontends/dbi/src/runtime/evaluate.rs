@@ -4,6 +4,7 @@
 //! So nothing here allocates, locks, or uses thread-local storage, as the C library's functions do to say `errno`.
 
 use crate::context::{CallVector, FunctionCall};
+use crate::mailbox::Recording;
 use crate::x86::function::Function;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
@@ -15,12 +16,12 @@ const MXCSR: u32 = 0x1f80;
 
 /// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result; and whether a part of it
 /// takes more than this.
-pub(super) extern "C" fn evaluate<S: Inline>(call: &mut FunctionCall) {
+pub(super) extern "C" fn evaluate<S: Inline>(call: &mut FunctionCall, _recording: &Recording) {
     quietly(|| lanes::<S>(call, S::eval));
 }
 
 /// Sets the shadow as [`evaluate`] does, where that takes more. Not in the midst of translated code.
-pub(super) fn evaluate_slowly<S: Inline>(call: &mut FunctionCall) {
+pub(super) fn evaluate_slowly<S: Inline>(call: &mut FunctionCall, _recording: &Recording) {
     lanes::<S>(call, |format, op, given| {
         let shadow = S::eval(format, op, given);
         if shadow.is_nan() { S::eval_slowly(format, op, given) } else { shadow }
@@ -37,15 +38,15 @@ fn lanes<S: Inline>(call: &mut FunctionCall, eval: Eval) {
     call.shadow = [0; 4];
     call.is_unknown = 0;
     for n in 0..function.lanes() {
-        if let Some(shadow) = lane::<S>(call, function, n, eval) {
+        if let Some(shadow) = shadow::<S>(call, function, n, eval) {
             call.is_unknown |= u64::from(S::POLICY.is_born && shadow.is_nan());
-            set_bits(&mut call.shadow, function.format, n, function.format.from_f64(shadow) as u64);
+            set_lane(&mut call.shadow, function.format, n, function.format.from_f64(shadow) as u64);
         }
     }
 }
 
 /// The shadow of lane `n` of the result; nothing if no operand has one.
-fn lane<S: Inline>(call: &FunctionCall, function: Function, n: usize, eval: Eval) -> Option<f64> {
+fn shadow<S: Inline>(call: &FunctionCall, function: Function, n: usize, eval: Eval) -> Option<f64> {
     let Function { op, format, .. } = function;
     let count = op.arity();
     let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
@@ -53,27 +54,27 @@ fn lane<S: Inline>(call: &FunctionCall, function: Function, n: usize, eval: Eval
         if operand.integer {
             x[i] = call.x[i][0] as i64 as f64;
         } else {
-            x[i] = format.to_f64(bits(&call.x[i], format, n).into());
-            shadows[i] = format.to_f64(bits(&call.shadows[i], format, n).into());
+            x[i] = format.to_f64(lane(&call.x[i], format, n).into());
+            shadows[i] = format.to_f64(lane(&call.shadows[i], format, n).into());
         }
     }
     if !S::POLICY.is_born && shadows.iter().all(|shadow| shadow.to_bits() == 0) {
         return None;
     }
-    let r = format.to_f64(bits(&call.result, format, n).into());
+    let r = format.to_f64(lane(&call.result, format, n).into());
     let shadow = eval(format, op, Given { x: &x[..count], r, shadows: &shadows[..count] });
     (shadow.to_bits() != 0).then_some(shadow)
 }
 
 /// Lane `n`.
-fn bits(vector: &CallVector, format: Format, n: usize) -> u64 {
+pub(super) fn lane(vector: &CallVector, format: Format, n: usize) -> u64 {
     match format {
         Format::F32 => u64::from((vector[n / 2] >> (32 * (n % 2))) as u32),
         _ => vector[n],
     }
 }
 
-fn set_bits(vector: &mut CallVector, format: Format, n: usize, bits: u64) {
+pub(super) fn set_lane(vector: &mut CallVector, format: Format, n: usize, bits: u64) {
     match format {
         Format::F32 => vector[n / 2] |= bits << (32 * (n % 2)),
         _ => vector[n] = bits,
@@ -111,8 +112,9 @@ mod tests {
 
     /// The evaluator of the first shadow that has one.
     fn evaluate(call: &mut FunctionCall) {
-        let inline = ShadowKind::ALL.iter().find_map(|kind| kind.inline()).unwrap();
-        (inline.evaluate)(call);
+        let mut kinds = ShadowKind::ALL.iter().filter(|kind| kind.inline().is_some());
+        let functions = kinds.find_map(|kind| kind.functions()).unwrap();
+        (functions.evaluate)(call, &Recording::default());
     }
 
     fn call(op: Op, format: Format, width: u8) -> FunctionCall {

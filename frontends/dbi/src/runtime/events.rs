@@ -36,7 +36,7 @@ impl Client for Tool {
             writes: self.session.wants_written(),
             sent: self.policy().sent != Sent::Unseen,
             hands_on: self.hands_on(),
-            evaluator: self.inline().map_or(0, |inline| inline.evaluate as *const () as u64),
+            evaluator: self.functions().map_or(0, |functions| functions.evaluate as *const () as u64),
         }
     }
 

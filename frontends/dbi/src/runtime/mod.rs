@@ -24,7 +24,7 @@ mod tool;
 mod tree;
 mod visit;
 
-pub(crate) use carrier::{Carrier, InlineCode, Reach, carry};
+pub(crate) use carrier::{Carrier, FunctionCode, InlineCode, Reach, carry};
 pub(crate) use host::{Host, check_host, constants, has_upper_registers, shared_word};
 pub(crate) use merging::Vectors;
 pub(crate) use tool::Tool;

@@ -1,6 +1,6 @@
 //! The tool of a process: which shadow is carried, since when, and how.
 
-use super::carrier::{Carrier, InlineCode};
+use super::carrier::{Carrier, FunctionCode, InlineCode};
 use super::host::Host;
 use crate::engine::Lock;
 use crate::engine::handed::Lost;
@@ -102,6 +102,11 @@ impl Tool {
     /// The rule that translated code computes shadows by, beside the guest's operations.
     pub(crate) fn inline(&self) -> Option<InlineCode> {
         self.kind.inline()
+    }
+
+    /// What gives the results of functions their shadows, if translated code sees to any.
+    pub(crate) fn functions(&self) -> Option<FunctionCode> {
+        self.kind.functions()
     }
 
     /// The services that the shadow asks for.

@@ -280,7 +280,7 @@ pub(super) fn returned(thread: &mut Thread) {
 
 /// Gives the results of a function that has returned their shadows: as translated code does.
 fn apply(thread: &mut Thread, call: &mut FunctionCall) {
-    let Some(inline) = Tool::of(thread.process).and_then(Tool::inline) else { return };
+    let Some(functions) = Tool::of(thread.process).and_then(Tool::functions) else { return };
     let function = Function::from_bits(call.function as u32);
     let width = usize::from(function.width);
     if function.shape == Shape::Frexp {
@@ -288,15 +288,16 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
         guest::read_some(call.pointers[0], &mut exponent);
         (call.x[1][0], call.shadows[1]) = (-i64::from(i32::from_le_bytes(exponent)) as u64, [0; 4]);
     }
-    for (op, goes) in function.results() {
+    for (n, (op, goes)) in function.results().enumerate() {
         call.function = Function { op, ..function }.bits().into();
+        call.kind = call.kinds[n];
         let mut result = [0; size_of::<CallVector>()];
         match goes {
             Goes::Register => registers::read_value(thread.context, state::vector(0), &mut result),
             Goes::Through(i) => drop(guest::read_some(call.pointers[i], &mut result[..width])),
         }
         call.result = std::array::from_fn(|i| u64::from_le_bytes(result.as_chunks().0[i]));
-        (inline.evaluate_slowly)(call);
+        (functions.evaluate_slowly)(call, &thread.mailbox.recording);
         let shadow: Vec<u8> = call.shadow.iter().flat_map(|word| word.to_le_bytes()).take(width).collect();
         match goes {
             Goes::Through(i) => planes::write(call.pointers[i], &shadow),

@@ -333,7 +333,8 @@ impl Session {
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
         let Hook::Math(math) = meaning.hook else { return None };
         // What is to be traced comes to the engine.
-        let counts = self.config.shadow.inline().is_some() && self.config.trace.is_none();
+        let is_seen_to = self.config.shadow.functions().is_some() && !self.settings().budget;
+        let counts = is_seen_to && self.config.trace.is_none();
         let alone = counts && !state.named.contains_key(&pc);
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
         Some(Counted { function: math.simple()?, number })

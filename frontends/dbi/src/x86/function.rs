@@ -2,9 +2,10 @@
 //!
 //! What the evaluator has to know of such a function fits a word.
 
-use super::asm::{Asm, R11, RAX, RDI, RSP};
+use super::asm::{Asm, R11, RAX, RDI, RSI, RSP};
 use super::code::Frame;
 use crate::context::{Context, FunctionCall};
+use crate::mailbox::Mailbox;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use std::mem::offset_of;
@@ -115,8 +116,8 @@ impl Shape {
         [Shape::Floats, Shape::Int, Shape::Long, Shape::SinCos, Shape::Modf, Shape::Frexp];
 }
 
-/// Evaluates the shadow of a function's result, on the host's stack; by the function at
-/// `evaluator`; r11 = code to resume at. No vector register is as before.
+/// Evaluates the shadow of a function's result, on the host's stack; by the function at `evaluator`, which is given the call and
+/// the thread's [`Recording`](crate::mailbox::Recording); r11 = code to resume at. No vector register is as before.
 pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     let call = frame.field(Context::OFFSET_CALL);
     let field = |offset: usize| call + offset as u64;
@@ -124,6 +125,7 @@ pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     code.store(field(offset_of!(FunctionCall, resume)), R11);
     code.load(RSP, frame.field(Context::OFFSET_HOST_RSP));
     code.mov_imm(RDI, call);
+    code.mov_imm(RSI, frame.field(Mailbox::OFFSET_RECORDING));
     code.mov_imm(RAX, evaluator);
     // vzeroupper: the evaluator is compiled for processors without AVX; call rax
     code.raw(&[0xc5, 0xf8, 0x77, 0xff, 0xd0]);

@@ -31,6 +31,11 @@ use shadowgrind_core::step::Sums;
 pub(crate) const ROOM: u64 = 1 << 19;
 /// Alignment of the ends of buffers.
 pub(crate) const ALIGNMENT: u64 = 1 << 24;
+/// Tells whether a buffer whose position this is has to be emptied before a block may append something.
+pub(crate) const fn is_full(position: u64) -> bool {
+    position >> 16 & 0xff == 0
+}
+
 /// Most bytes of what is appended for an instruction.
 const MOST: u64 = 256;
 

@@ -8,6 +8,7 @@
 use super::Watched;
 use super::arith::lanes_mask;
 use super::encode::{self, EQUAL, NO_SIGN, NOT_EQUAL};
+use super::record::{Recorded, What};
 use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::mailbox::Mailbox;
 use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI, Rel32};
@@ -21,6 +22,8 @@ use crate::x86::rules::{self, Constants, WrappedCall};
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::vector::{At, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::step::Sums;
 use std::mem::offset_of;
 
 /// General registers that a function may leave anything in (System V ABI, 3.2.1).
@@ -79,7 +82,10 @@ impl Emitter {
         }
         let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
         let settings = self.mirror().settings;
-        let inline = settings.rule.is_some() && !settings.slow && (self.has_upper() || !settings.wide);
+        // Roundings are of places, and a function is called from many.
+        let appends = settings.appends && !settings.roundings && function.function.shape != Shape::Modf;
+        let is_ours = settings.rule.is_some() || appends;
+        let inline = is_ours && !settings.slow && (self.has_upper() || !settings.wide);
         let results = || function.function.results();
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
         // Where roundings count, the evaluator may have to ask the engine, which sees to all results then.
@@ -112,10 +118,17 @@ impl Emitter {
             self.out.hot.store(pointer, general);
             general = RSI;
         }
-        let returns = self.function_returns(function);
+        let returns = self.function_returns(start, function);
         let call = self.frame.field(Context::OFFSET_CALL);
         let field = |offset: usize| call + offset as u64;
         let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(number));
+        if self.mirror().settings.appends {
+            for (n, (op, _)) in function.results().enumerate() {
+                let id = self.kind(start, Function { op, ..function });
+                let kind = field(offset_of!(FunctionCall, kinds) + size_of::<u64>() * n);
+                self.out.hot.store_imm32(kind, id as i32);
+            }
+        }
         let hot = &mut self.out.hot;
         hot.store_imm32(field(offset_of!(FunctionCall, function)), function.bits() as i32);
         let then = i32::try_from(returns).expect("code below 2^31");
@@ -188,13 +201,13 @@ impl Emitter {
     }
 
     /// Cold code for the return from `function`.
-    fn function_returns(&mut self, function: Function) -> u64 {
+    fn function_returns(&mut self, start: u64, function: Function) -> u64 {
         let x87 = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
         let not_stack = Mem::rip(self.call_field(offset_of!(FunctionCall, not_stack)));
         let cold = &mut self.out.cold;
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
-        let start = cold.here();
+        let begin = cold.here();
         encode::compare_zero(cold, x87, 8);
         let field = cold.jcc_open(NOT_EQUAL);
         cold.patch(field, left);
@@ -220,13 +233,18 @@ impl Emitter {
             }
             let here = self.out.cold.here();
             self.out.cold.patch(result.unknown, here);
+            if self.mirror().settings.appends {
+                let id = self.kind(start, result.function);
+                let kind = self.call_field(offset_of!(FunctionCall, kind));
+                self.out.cold.store_imm32(kind, id as i32);
+            }
             self.evaluate(&result);
-            if self.mirror().settings.policy.is_born {
+            if self.mirror().settings.policy.is_born || self.mirror().settings.appends {
                 self.leave_if_unknown(left);
             }
             self.out.cold.jmp(result.known);
         }
-        start
+        begin
     }
 
     /// Goes on at the return address in rcx. A request that came since the return was noted only.
@@ -276,7 +294,7 @@ impl Emitter {
                 cold.vector_store(result, value, width);
             }
         }
-        let ruled = self.inline_rule().is_arithmetic(function.op);
+        let ruled = self.mirror().settings.rule.is_some_and(|rule| rule.is_arithmetic(function.op));
         let rule = ruled.then(|| self.begin_function_rule(true));
         let mut whole = None;
         let written = if ruled && function.op.arity() == 2 && function.lanes() == 1 {
@@ -306,6 +324,23 @@ impl Emitter {
         self.put_result_shadow(goes, to, width);
         self.clear_shadows(if goes == Goes::Register { written & !(1 << to) } else { written });
         Result { function, goes, to, unknown, known, whole }
+    }
+
+    /// Number under which the operation of the function at `start` is appended.
+    fn kind(&mut self, start: u64, Function { op, format, width, .. }: Function) -> u32 {
+        self.recorded(Recorded {
+            narrow: None,
+            // A byte for each result, so that one does not take the other's place.
+            pc: start + u64::from(op == Op::Cos),
+            what: What::Op(op),
+            lanes: width / format.bytes() as u8,
+            operands: op.arity() as u8,
+            from: format,
+            to: format,
+            sums: Sums::Plain,
+            absent: 0,
+            reads: Reads::ALL,
+        })
     }
 
     /// Has the evaluator compute a shadow.
