@@ -2,10 +2,11 @@
 #![cfg_attr(not(test), no_main)]
 
 mod check;
+mod meaning;
 mod options;
 mod symbols;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
 
 #[global_allocator]
@@ -28,13 +29,20 @@ fn run() -> u8 {
         return check_derivatives(&all[1..]);
     }
     name_command(&mut all);
-    let cli = match options::Cli::try_parse_from(&all) {
-        Ok(cli) => cli,
+    let parsed = options::Cli::command()
+        .try_get_matches_from(&all)
+        .and_then(|typed| Ok((options::Cli::from_arg_matches(&typed)?, typed)));
+    let (cli, typed) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
-    if let Err(error) = cli.check() {
+    let unanswered = meaning::unanswered(&typed, cli.shadow);
+    if let Some(error) = unanswered.refusal.or_else(|| cli.check().err()) {
         shadowgrind_dbi::say(None, &error);
         return WRONG_USAGE;
+    }
+    if !cli.is_continued() {
+        unanswered.idle.iter().for_each(|line| shadowgrind_dbi::say(None, line));
     }
     let launch = match cli.launch(all.get(1..).unwrap_or_default()) {
         Ok(launch) => launch,

@@ -57,7 +57,7 @@ Output and exit status are the program's own. Otherwise: 2 for wrong options or 
 pub(crate) struct Cli {
     /// Shadow to carry beside every float
     #[arg(long, value_name = "NAME", value_parser = shadows(), default_value = ShadowKind::default().name())]
-    shadow: ShadowKind,
+    pub(crate) shadow: ShadowKind,
 
     /// Seed this input with its weight (1 by default); several are one direction
     #[arg(long = "input", value_name = "SPEC[=WEIGHT]", help_heading = INPUTS)]
@@ -361,40 +361,18 @@ fn bits(text: &str) -> Result<f64, String> {
 }
 
 impl Cli {
-    /// Refuses options that mean nothing beside the others; the line that says so.
+    /// Refuses files and directories that are not there; the line that says so.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let of_records = [
-            ("--gradient", self.gradient.is_some()),
-            ("--jacobian", self.jacobian.is_some()),
-            ("--sparsity", self.sparsity.is_some()),
-            ("--direction", self.direction.is_some()),
-            ("--budget", self.budget),
-            ("--tape-memory", self.tape_memory.is_some()),
-            ("--tape-dir", self.tape_dir.is_some()),
-        ];
-        let given = of_records.iter().find(|(_, given)| *given);
-        if let Some((option, _)) = given.filter(|_| !self.shadow.keeps_record()) {
-            let with = ShadowKind::ALL.iter().filter(|kind| kind.keeps_record()).map(|kind| kind.name());
-            let with: Vec<&str> = with.collect();
-            return Err(format!("{option} needs --shadow={}", with.join("|")));
-        }
-        let speaks = |kind: &&ShadowKind| kind.is_carried() && !kind.keeps_record();
-        if self.output_array.is_some() && !speaks(&&self.shadow) {
-            let with: Vec<&str> = ShadowKind::ALL.iter().filter(speaks).map(|kind| kind.name()).collect();
-            let with = with.join("|");
-            let else_there = if self.shadow.keeps_record() { "; --gradient has gradients" } else { "" };
-            return Err(format!("--output-array needs --shadow={with}{else_there}"));
-        }
-        if self.confirm && self.shadow.confirmed_by().is_none() {
-            let with = ShadowKind::ALL.iter().filter(|kind| kind.confirmed_by().is_some());
-            let with: Vec<&str> = with.map(|kind| kind.name()).collect();
-            return Err(format!("--confirm needs --shadow={}", with.join("|")));
-        }
         self.directions()?;
         match &self.tape_dir {
             Some(dir) if !dir.is_dir() => Err(format!("--tape-dir={}: no such directory", dir.display())),
             _ => Ok(()),
         }
+    }
+
+    /// Tells whether another image of the same command has said already what is to be said of it.
+    pub(crate) fn is_continued(&self) -> bool {
+        self.first_process.is_some() || self.stack_limit.is_some()
     }
 
     /// Program to be run, with its settings. `all`: the arguments as they were typed, without the command's own name.
@@ -541,7 +519,7 @@ impl Cli {
             let names = |name: &[u8]| {
                 bytes.strip_prefix(name).is_some_and(|rest| matches!(rest.first(), None | Some(b'=')))
             };
-            if names(b"--output") || names(b"--input") {
+            if names(b"--output") {
                 options.push(word.clone());
                 options.extend(typed.next().filter(|_| !bytes.contains(&b'=')).cloned());
             }

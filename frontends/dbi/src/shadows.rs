@@ -123,6 +123,16 @@ impl ShadowKind {
         self.policy().derivatives == Some(Derivatives::Recorded)
     }
 
+    /// Tells whether it knows derivatives: whether a seed means anything to it.
+    pub fn knows_derivatives(self) -> bool {
+        self.policy().derivatives.is_some()
+    }
+
+    /// Tells whether its reports are about errors.
+    pub fn finds_errors(self) -> bool {
+        self.subject() == Subject::Errors
+    }
+
     /// The shadow that knows derivatives beside each float, forwards.
     pub fn forward() -> ShadowKind {
         ShadowKind::knowing(Derivatives::InPlace)
