@@ -21,7 +21,7 @@ fn observe(shadow: &'static str, name: &str, flags: &str, need: &str, options: &
         host::skipped(name, "gcc is not installed");
         return None;
     };
-    let input: &[&str] = if shadow == "dot" { &["--input=x"] } else { &[] };
+    let input: &[&str] = if matches!(shadow, "dot" | "adjoint") { &["--input=x"] } else { &[] };
     let options = [input, options].concat();
     Some(Case::new(shadow, &options, &exe).observe().unwrap_or_else(|e| panic!("{e}")))
 }
@@ -280,6 +280,27 @@ fn memory_that_processes_share_is_followed() {
     let close = dots.iter().zip(expected).all(|(dot, expected)| (dot - expected).abs() < 1e-12);
     assert!(dots.len() == expected.len() && close, "{dots:?}");
     assert_eq!(gaps(&seen), []);
+}
+
+/// Of what others see under a record of the run, each float once: of memory that a child has too, of a file that is mapped
+/// twice, and of a segment; and what was written over another.
+#[test]
+fn memory_that_processes_share_is_counted_where_it_is_not_followed() {
+    let Some(seen) = observe("adjoint", "shared.c", "-O1", "sse2", &[]) else { return };
+    let mut gaps = gaps(&seen);
+    gaps.sort();
+    let name = |call: &str| format!("{call} (system call)");
+    let expected = [(name("mmap"), 1), (name("mmap"), 1), (name("pwrite64"), 1), (name("shmat"), 1)];
+    assert_eq!(gaps, expected);
+}
+
+/// Memory that nobody else has is not.
+#[test]
+fn memory_that_nobody_shares_is_not_counted() {
+    let Some(seen) = observe("adjoint", "alone.c", "-O1", "sse2", &[]) else { return };
+    assert_eq!(gaps(&seen), []);
+    let norms: Vec<&Value> = seen.report.document["outputs"].as_array().into_iter().flatten().collect();
+    assert_eq!(norms.len(), 1);
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub(crate) trait Client: Any + Send + Sync {
     /// A file is mapped executable from `offset` on; `place` is where it can be read if it has no path any more.
     fn mapped(&self, _path: &Path, _place: Option<&Path>, _offset: u64, _start: u64, _end: u64) {}
 
-    /// Nothing is mapped there any more.
+    /// Nothing is mapped there any more. The mirror is still what it was.
     fn unmapped(&self, _start: u64, _end: u64) {}
 
     // Code.
@@ -197,6 +197,16 @@ pub(crate) trait Client: Any + Send + Sync {
     fn address_of_call(&self, _thread: &mut Thread) -> u64 {
         0
     }
+
+    /// The call that the thread is at has made guest memory, start and length, shared: with who has the file that the descriptor is
+    /// open for, or with children.
+    fn shares(&self, _thread: &mut Thread, _descriptor: Option<u64>, _memory: (u64, u64)) {}
+
+    /// It has attached a segment of System V's shared memory.
+    fn attaches(&self, _thread: &mut Thread, _memory: (u64, u64)) {}
+
+    /// Guest memory, start and length, has moved.
+    fn moved(&self, _old: (u64, u64), _new: (u64, u64)) {}
 
     /// The program has made a ring that the kernel looks at by itself.
     fn makes_polled_ring(&self, _process: &Process) {}

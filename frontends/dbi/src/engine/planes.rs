@@ -118,6 +118,37 @@ pub(crate) fn count(address: u64, len: u64) -> u64 {
     floats
 }
 
+/// Number of floats of whole pages of guest memory that have shadows, as [`count`] counts them. Pages of the mirror that nobody
+/// has touched stay so.
+pub(crate) fn count_touched(address: u64, len: u64) -> u64 {
+    let (start, end) = (page_floor(address), page_ceil(address.saturating_add(len)));
+    if has(start, end.saturating_sub(start)) { count_words(PLANE + start, end - start) } else { 0 }
+}
+
+/// Number of words of eight bytes, in `bytes` bytes of shadows from page `start` on, that are not zero. Pages that nobody has
+/// touched stay so.
+pub(crate) fn count_words(start: u64, bytes: u64) -> u64 {
+    const CHUNK: u64 = 64 << 20;
+    let mut resident = vec![0_u8; (CHUNK / PAGE) as usize];
+    let mut floats = 0;
+    for from in (start..start + bytes).step_by(CHUNK as usize) {
+        let len = CHUNK.min(start + bytes - from);
+        let args = [from, len, resident.as_mut_ptr() as u64, 0, 0, 0];
+        // SAFETY: the kernel writes a byte for each page, for which there is room.
+        if unsafe { sys::syscall(libc::SYS_mincore as u64, args) } != 0 {
+            continue;
+        }
+        let pages = (from..).step_by(PAGE as usize).zip(&resident[..len.div_ceil(PAGE) as usize]);
+        for (page, _) in pages.filter(|&(_, resident)| resident & 1 != 0) {
+            let mut words = [0_u64; PAGE as usize / 8];
+            // SAFETY: the page is one of shadows, which hold no Rust object and are never borrowed.
+            unsafe { std::ptr::copy_nonoverlapping(page as *const u64, words.as_mut_ptr(), words.len()) };
+            floats += words.iter().filter(|&&word| word != 0).count() as u64;
+        }
+    }
+    floats
+}
+
 /// Number of floats that have shadows in a range of the memory of another process under the tool, address and length; 0 where
 /// that cannot be read.
 pub(crate) fn count_elsewhere(process: u64, (address, len): (u64, u64)) -> u64 {

@@ -152,6 +152,7 @@ impl Thread {
     /// The guest's memory was moved by `mremap`.
     pub(crate) fn moved(&mut self, old: u64, old_len: u64, new: u64, new_len: u64) {
         if self.process.has_mirror() {
+            self.client().moved((old, old_len), (new, new_len));
             planes::move_mirror(old, old_len, new, new_len);
         }
     }

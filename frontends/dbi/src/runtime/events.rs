@@ -8,7 +8,7 @@ use super::{Tool, out_of_line, recording, stops, visit};
 use crate::context::{COUNTS, Context, FUNCTIONS};
 use crate::engine::client::{Client, Services};
 use crate::engine::condition::consumed;
-use crate::engine::handed::{Begun, Lost, Writing};
+use crate::engine::handed::{Begun, Exposed, Lost, Writing};
 use crate::engine::process::Process;
 use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::thread::Thread;
@@ -22,6 +22,7 @@ use crate::x86::mode::Mode;
 use crate::x86::rounding::Rounding;
 use crate::x86::superblock::Comparison;
 use shadowgrind_core::shadow::Sent;
+use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Predicate;
 use std::any::Any;
 use std::path::Path;
@@ -65,6 +66,9 @@ impl Client for Tool {
 
     fn unmapped(&self, start: u64, end: u64) {
         self.session.unmapped(start, end);
+        if let Some(exposed) = &self.exposed {
+            exposed.given_up(start, end.saturating_sub(start)).into_iter().for_each(|lost| self.lost(lost));
+        }
     }
 
     fn is_hooked(&self, pc: u64) -> bool {
@@ -283,9 +287,24 @@ impl Client for Tool {
     }
 
     fn address_of_call(&self, thread: &mut Thread) -> u64 {
-        let pc = thread.pc.wrapping_sub(SYSCALL_BYTES);
-        let site = visit::call_site(thread, pc);
+        let site = site_of_call(thread);
         site.and_then(|site| self.session.address(site)).unwrap_or(0)
+    }
+
+    fn shares(&self, thread: &mut Thread, descriptor: Option<u64>, memory: (u64, u64)) {
+        if let Some(exposed) = &self.exposed {
+            exposed.mapped(descriptor, memory, site_of_call(thread).unwrap_or(Site::NONE));
+        }
+    }
+
+    fn attaches(&self, thread: &mut Thread, memory: (u64, u64)) {
+        if let Some(exposed) = &self.exposed {
+            exposed.attached(memory, site_of_call(thread).unwrap_or(Site::NONE));
+        }
+    }
+
+    fn moved(&self, old: (u64, u64), new: (u64, u64)) {
+        self.exposed.iter().for_each(|exposed| exposed.moved(old, new));
     }
 
     fn makes_polled_ring(&self, process: &Process) {
@@ -300,7 +319,8 @@ impl Client for Tool {
 
     fn hold(&self) -> Box<dyn Held + '_> {
         let called_away = self.hold_called_away();
-        Box::new((self.observer.lock(), self.session.hold(), self.carrier.hold(), called_away))
+        let exposed = self.exposed.as_ref().map(Exposed::hold);
+        Box::new((self.observer.lock(), self.session.hold(), self.carrier.hold(), exposed, called_away))
     }
 
     fn forked(&self, thread: &mut Thread) {
@@ -317,7 +337,8 @@ impl Client for Tool {
         let given: u64 = texts.iter().filter(is_shadowed).map(|&(at, len)| planes::count(at, len)).sum();
         let address = |site| self.session.address(site).unwrap_or(0);
         let left = process.handed.as_ref().map_or(0, |handed| handed.leave(address));
-        self.session.leaves(given + left, path);
+        let exposed = self.exposed.as_ref().map_or(0, Exposed::left_to_program);
+        self.session.leaves(given + left + exposed, path);
     }
 
     fn native_program(&self, program: &Path) -> String {
@@ -327,6 +348,11 @@ impl Client for Tool {
     fn finish_program(&self, thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
         visit::finish(thread, end)
     }
+}
+
+/// The site of the system call that the thread is at.
+fn site_of_call(thread: &mut Thread) -> Option<Site> {
+    visit::call_site(thread, thread.pc.wrapping_sub(SYSCALL_BYTES))
 }
 
 /// Tells whether some of this memory, address and length, has shadows.

@@ -3,7 +3,7 @@
 use super::carrier::{Carrier, FunctionCode, InlineCode};
 use super::host::Host;
 use crate::engine::Lock;
-use crate::engine::handed::Lost;
+use crate::engine::handed::{Exposed, Lost};
 use crate::engine::layout::GUEST_END;
 use crate::engine::process::Process;
 use crate::registers;
@@ -30,6 +30,8 @@ pub(crate) struct Tool {
     /// The processor and the memory that shadows use; nothing without shadows. `atomics` is set to 1 while a thread runs an
     /// atomic instruction between two stops, or an exchange in translated code.
     host: Option<Host>,
+    /// Memory that others see, where what leaves a process is lost and nothing can be handed on.
+    pub(super) exposed: Option<Exposed>,
 }
 
 impl Tool {
@@ -54,6 +56,7 @@ impl Tool {
             entry,
             called_away: Lock::new(Vec::new()),
             host,
+            exposed: (kind.policy().sent == Sent::Lost && !hands_on(kind.policy())).then(Exposed::new),
         }
     }
 
@@ -121,8 +124,7 @@ impl Tool {
 
     /// Tells whether cells mean something in other processes too, which are handed them.
     pub(super) fn hands_on(&self) -> bool {
-        let Policy { sent, derivatives, .. } = *self.policy();
-        sent == Sent::Lost && derivatives == Some(Derivatives::InPlace)
+        hands_on(self.policy())
     }
 
     /// Tells whether the shadow begins with the program, not with the first seed.
@@ -180,4 +182,9 @@ impl Tool {
     pub(super) fn unlock_atomics(&self) {
         self.host.iter().for_each(|host| host.atomics.store(0, Ordering::Release));
     }
+}
+
+/// Tells whether shadows under this policy mean something in other processes too.
+fn hands_on(policy: &Policy) -> bool {
+    policy.sent == Sent::Lost && policy.derivatives == Some(Derivatives::InPlace)
 }

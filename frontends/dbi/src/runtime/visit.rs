@@ -365,9 +365,13 @@ pub(super) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[
     visit(thread, |session, _, _, machine| session.wrote(descriptor, path, pieces, machine));
 }
 
-/// Has the session count what was handed on and not read.
+/// Has the session count what was handed on and not read, and what others see.
 fn count_unread(process: &Process) {
-    let (Some(tool), Some(handed)) = (Tool::of(process), &process.handed) else { return };
+    let Some(tool) = Tool::of(process) else { return };
+    if let Some(exposed) = &tool.exposed {
+        exposed.left().into_iter().for_each(|lost| tool.lost(lost));
+    }
+    let Some(handed) = &process.handed else { return };
     let address = |site| tool.session.address(site).unwrap_or(0);
     let lost = |[address, number, floats]: [u64; 3]| {
         let name = name_of_call(number)?;

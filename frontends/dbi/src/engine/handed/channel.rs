@@ -66,11 +66,21 @@ pub(super) fn path(descriptor: u64) -> Vec<u8> {
 
 /// Tells whether a program that is executed has the file open.
 pub(super) fn is_open(file: Key) -> bool {
+    is_open_by(file, |number| descriptors::flags(number).is_some_and(|flags| flags & libc::FD_CLOEXEC == 0))
+}
+
+/// Tells whether this process has the file open.
+pub(super) fn is_open_here(file: Key) -> bool {
+    is_open_by(file, |_| true)
+}
+
+/// Tells whether one of those descriptors of this process that `counts` is open for the file.
+fn is_open_by(file: Key, counts: impl Fn(i32) -> bool) -> bool {
     let Ok(all) = std::fs::read_dir("/proc/self/fd") else { return false };
     let numbers = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    let mut inherited = numbers
-        .filter(|&number| descriptors::flags(number).is_some_and(|flags| flags & libc::FD_CLOEXEC == 0));
-    inherited.any(|number| Channel::of(number as u64) == Some(Channel::File(file)))
+    numbers
+        .filter(|&number| counts(number))
+        .any(|number| Channel::of(number as u64) == Some(Channel::File(file)))
 }
 
 /// Bytes of the file.

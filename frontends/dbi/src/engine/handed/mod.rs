@@ -8,12 +8,14 @@
 //! mean.
 
 mod channel;
+mod exposed;
 mod log;
 mod mapped;
 mod windows;
 
 use crate::engine::{Lock, descriptors, guest, planes};
 use channel::{Channel, Key};
+pub(crate) use exposed::Exposed;
 use hashbrown::HashMap;
 use log::{Entry, Log, NUMBERS};
 use shadowgrind_core::site::Site;

@@ -2,7 +2,6 @@
 //! memory that shows the file.
 
 use super::Pieces;
-use crate::engine::layout::PAGE;
 use crate::engine::{planes, sys};
 use std::ptr;
 
@@ -63,25 +62,7 @@ impl Windows {
     /// Number of floats that have shadows in these bytes from `at` on, as [`planes::count`] counts them. Pages that nobody has
     /// touched stay so.
     pub(super) fn count(&self, at: u64, bytes: u64) -> u64 {
-        const CHUNK: u64 = 64 << 20;
-        let mut resident = vec![0_u8; (CHUNK / PAGE) as usize];
-        let mut floats = 0;
-        for from in (at..at + bytes).step_by(CHUNK as usize) {
-            let len = CHUNK.min(at + bytes - from);
-            let args = [self.start + from, len, resident.as_mut_ptr() as u64, 0, 0, 0];
-            // SAFETY: the kernel writes a byte for each page, for which there is room.
-            if unsafe { sys::syscall(libc::SYS_mincore as u64, args) } != 0 {
-                continue;
-            }
-            let pages = (self.start + from..).step_by(PAGE as usize).zip(&resident[..(len / PAGE) as usize]);
-            for (page, _) in pages.filter(|&(_, resident)| resident & 1 != 0) {
-                let mut words = [0_u64; PAGE as usize / 8];
-                // SAFETY: the page is a window's, which holds no Rust object and is never borrowed.
-                unsafe { ptr::copy_nonoverlapping(page as *const u64, words.as_mut_ptr(), words.len()) };
-                floats += words.iter().filter(|&&word| word != 0).count() as u64;
-            }
-        }
-        floats
+        planes::count_words(self.start + at, bytes)
     }
 
     /// Has something done for parts of the pieces: where in a window, room for their shadows, and where in guest memory.

@@ -78,6 +78,10 @@ pub(super) fn mmap(thread: &mut Thread, call: &Call) -> Answer {
     if region.file && region.executable() {
         thread.mapped_file(request.fd, request.offset, at, at + request.len);
     }
+    if region.shared {
+        let descriptor = region.file.then_some(request.fd);
+        thread.client().shares(thread, descriptor, (at, request.len));
+    }
     if let Some(handed) = &thread.process.handed {
         match (region.file, region.shared) {
             (true, shared) => {
@@ -413,6 +417,7 @@ pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
         if let Some(handed) = &thread.process.handed {
             handed.attached(id, (result, len));
         }
+        thread.client().attaches(thread, (result, len));
     }
     Answer::Value(result)
 }
