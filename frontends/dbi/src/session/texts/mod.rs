@@ -80,6 +80,8 @@ pub(crate) struct Texts {
     all: Vec<Text>,
     by_name: HashMap<TextSource, usize>,
     held: Vec<Held>,
+    /// The text that was read last, or of which a number was parsed since.
+    current: Option<usize>,
 }
 
 impl Texts {
@@ -90,6 +92,7 @@ impl Texts {
             return;
         }
         let text = self.text(name);
+        self.current = Some(text);
         let Text { bytes: known, scan, next, by_value, in_place, integers, .. } = &mut self.all[text];
         let already = known.len().min(end);
         let has_changed = offset < already && known[offset..already] != bytes[..already - offset];
@@ -192,6 +195,7 @@ impl Texts {
         };
         if let Origin::Known(place) = origin {
             self.all[place.text].next = place.token + 1;
+            self.current = Some(place.text);
         }
         origin
     }
@@ -350,18 +354,29 @@ impl Texts {
             |place: &Place| matches!(self.all[place.text].name, TextSource::Stdin | TextSource::File(_));
         let first = places[0].text;
         if !places.iter().all(|place| is_read(place) && place.text == first) {
-            return Origin::Ambiguous(places);
+            let next = self.current.filter(|&text| self.stand_in_variables(&places, text));
+            let next = next.and_then(|text| self.next_of(&places, text));
+            return next.map_or(Origin::Ambiguous(places), Origin::Known);
         }
-        let text = &self.all[first];
-        let Some(&next) = places.iter().find(|place| place.token >= text.next) else {
-            return Origin::Ambiguous(places);
-        };
-        // Integers on the way may have been read by a function for integers.
-        if text.scan.tokens[text.next..next.token].iter().all(|token| token.is_integer) {
-            Origin::Known(next)
-        } else {
-            Origin::Ambiguous(places)
+        match self.next_of(&places, first) {
+            Some(next) => Origin::Known(next),
+            None => Origin::Ambiguous(places),
         }
+    }
+
+    /// Tells whether those of `places` that are not in `text`, which is read in order, are in variables of the environment, many of
+    /// which hold a small integer that nobody parses.
+    fn stand_in_variables(&self, places: &[Place], text: usize) -> bool {
+        let is_variable = |place: &Place| matches!(self.all[place.text].name, TextSource::Environment(_));
+        matches!(self.all[text].name, TextSource::Stdin | TextSource::File(_))
+            && places.iter().all(|place| place.text == text || is_variable(place))
+    }
+
+    /// The one of `places` that is next in a text, past integers that may have been read by a function for integers.
+    fn next_of(&self, places: &[Place], text: usize) -> Option<Place> {
+        let Text { scan, next, .. } = &self.all[text];
+        let place = places.iter().find(|place| place.text == text && place.token >= *next)?;
+        scan.tokens[*next..place.token].iter().all(|token| token.is_integer).then_some(*place)
     }
 }
 

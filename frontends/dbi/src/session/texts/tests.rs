@@ -69,6 +69,25 @@ fn on_its_own_in_order() {
     assert_eq!(origin(&mut texts, &m, at, "0.5").unwrap(), "file:in.dat:2:2", "read again");
 }
 
+/// Every shell has a variable that holds 1.
+#[test]
+fn variables_with_the_next_number_of_a_file_are_not_meant() {
+    let (mut texts, mut m) = (Texts::default(), Fake::called(0x10));
+    texts.read(TextSource::Environment("SHLVL".to_owned()), 0, b"0.5", 0x100);
+    texts.read(file(), 0, FILE.as_bytes(), 0x1000);
+    m.poke(0x100, b"0.5\0");
+    let mut next = |text: &str| {
+        let at = copied(&mut m, text);
+        origin(&mut texts, &m, at, text).unwrap()
+    };
+    assert_eq!(
+        [next("0.5"), next("0.0"), next("0.5")],
+        ["2:2", "2:3", "3:2"].map(|at| format!("file:in.dat:{at}"))
+    );
+    assert_eq!(next("0.5"), "ambiguous", "the file does not go on so");
+    assert_eq!(origin(&mut texts, &m, 0x100, "0.5").unwrap(), "env:SHLVL");
+}
+
 #[test]
 fn arguments_that_are_alike() {
     let (mut texts, mut m) = texts();
