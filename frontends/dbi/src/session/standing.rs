@@ -1,13 +1,19 @@
 //! Places of printed floats in the texts that a program has written.
 //!
 //! Both are gone through in order: the floats as they were formatted, and the numbers of each text. A number is taken by one
-//! float; what was formatted early and written late is found among the numbers that were passed over. Knows nothing of SPECs.
+//! float; what was formatted early and written late is found among the numbers that were passed over. Of several that it may be,
+//! a float is one that the next float follows: others are echoes of what the program has read. Knows nothing of SPECs.
 
 use super::texts::{Scan, Token};
 use shadowgrind_core::findings::{Output, PrintedAt, WrittenText};
 
 /// Numbers of a text that are looked through for a float, in each direction: others are integers, or parts of words.
 const REACH: usize = 4096;
+/// Numbers behind a float among which the next one is expected.
+const NEAR: usize = 4;
+
+/// Tells whether a token is some float, given the text up to the token's end.
+type Is<'a> = &'a dyn Fn(&Token, &[u8]) -> bool;
 
 /// A text with the numbers that no float has taken yet.
 struct Numbers<'a> {
@@ -19,13 +25,20 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// The token that `is` the float, given the text up to the token's end, and its distance: on the line of the last one taken the first behind that, or else the
-    /// last before it; then on other lines likewise.
-    fn find(&self, is: &dyn Fn(&Token, &[u8]) -> bool) -> Option<(usize, usize)> {
+    /// Tells whether token `n` is free and the float.
+    fn fits(&self, n: usize, is: Is<'_>) -> bool {
+        let token = &self.tokens[n];
+        !self.taken[n] && is(token, &self.bytes[..token.end])
+    }
+
+    /// The token that `is` the float, and its distance: on the line of the last one taken the first behind that, or else the last
+    /// before it; then on other lines likewise, there rather one that the next float, if that `is_next`, follows.
+    fn find(&self, is: Is<'_>, is_next: Option<Is<'_>>) -> Option<(usize, usize)> {
         let line = self.next.checked_sub(1).map(|last| self.tokens[last].line);
-        let fits = |n: usize| {
-            let token = &self.tokens[n];
-            !self.taken[n] && is(token, &self.bytes[..token.end])
+        let fits = |n: usize| self.fits(n, is);
+        let leads = |n: usize| {
+            let near = n + 1..self.tokens.len().min(n + 1 + NEAR);
+            is_next.is_some_and(|is_next| near.into_iter().any(|n| self.fits(n, is_next)))
         };
         let on_line = |n: &usize| Some(self.tokens[*n].line) == line;
         let ahead = || self.next..self.tokens.len().min(self.next + REACH);
@@ -34,6 +47,7 @@ impl Numbers<'_> {
             .take_while(on_line)
             .find(|&n| fits(n))
             .or_else(|| behind().take_while(on_line).find(|&n| fits(n)))
+            .or_else(|| ahead().find(|&n| fits(n) && leads(n)))
             .or_else(|| ahead().find(|&n| fits(n)))
             .or_else(|| behind().find(|&n| fits(n)))?;
         Some((found.abs_diff(self.next), found))
@@ -70,31 +84,40 @@ pub(super) fn standing<'a>(
     let (known, near): (Vec<_>, Vec<_>) = printed.partition(|(_, output)| output.notation.is_some());
     for floats in [known, near] {
         texts.iter_mut().for_each(|text| text.next = 0);
-        found.extend(floats.iter().filter_map(|(index, output)| Some((*index, take(&mut texts, output)?))));
+        for (n, (index, output)) in floats.iter().enumerate() {
+            let next = floats.get(n + 1).map(|(_, output)| output);
+            found.extend(take(&mut texts, output, next).map(|at| (*index, at)));
+        }
     }
     found.sort_by_key(|(index, _)| *index);
     found
 }
 
-/// Place of a float among the numbers of all texts, which it takes.
-fn take(texts: &mut [Numbers<'_>], output: &Output<'_>) -> Option<PrintedAt> {
+/// Place of a float among the numbers of all texts, which it takes. `next` is the float that was printed after it.
+fn take(texts: &mut [Numbers<'_>], output: &Output<'_>, next: Option<&Output<'_>>) -> Option<PrintedAt> {
+    let (is, is_next) = (text_of(output), next.map(text_of));
+    let is_next = is_next.as_ref().map(|is_next| is_next as Is<'_>);
+    let places = texts.iter().enumerate().filter_map(|(number, text)| {
+        let (distance, token) = text.find(&is, is_next)?;
+        Some((distance, number, token))
+    });
+    let (_, number, token) = places.min()?;
+    texts[number].take(token);
+    Some(printed_at(number, texts[number].bytes, &texts[number].tokens[token]))
+}
+
+/// Tells whether a token, given the text up to its end, is this float.
+fn text_of(output: &Output<'_>) -> impl Fn(&Token, &[u8]) -> bool {
     let value = output.value.to_f64();
     let exact = output.printed();
-    let is = |token: &Token, text: &[u8]| {
+    move |token, text| {
         let (before, written) = text.split_at(token.start);
         match &exact {
             Some(exact) => is_written(exact.trim().as_bytes(), before, written),
             // A float that is written without a point is so by C's `%g`, whose notation is known.
             None => !token.is_integer && is_text_of(written, token.value, value),
         }
-    };
-    let places = texts.iter().enumerate().filter_map(|(number, text)| {
-        let (distance, token) = text.find(&is)?;
-        Some((distance, number, token))
-    });
-    let (_, number, token) = places.min()?;
-    texts[number].take(token);
-    Some(printed_at(number, texts[number].bytes, &texts[number].tokens[token]))
+    }
 }
 
 /// Tells whether `exact` is `written`. A sign right behind another number, as in the parts of a complex one, is no part of the token
@@ -148,16 +171,15 @@ mod tests {
         assert!(!is_text_of(b"0.7", 0.7, f64::INFINITY));
     }
 
-    /// Formatted in another order than written, and once not written at all.
-    #[test]
-    fn floats_formatted_early_are_found() {
+    /// Places of these floats of which nothing is known but their values: line and column.
+    fn places(text: &[u8], values: &[f64]) -> Vec<(u64, u32, u32)> {
         use shadowgrind_core::findings::{Label, OutputKind, OutputShadow, WrittenTexts};
         use shadowgrind_core::site::Site;
         use shadowgrind_core::spec::Stream;
         let mut texts = WrittenTexts::default();
-        texts.append(Stream::Stdout, b"1.5 2.5\n3.5 1.5\n");
+        texts.append(Stream::Stdout, text);
         let (kind, label, site) = (OutputKind::Python, Label::NONE, Site::NONE);
-        let output = |value: f64| Output {
+        let output = |&value: &f64| Output {
             kind,
             label,
             value: value.into(),
@@ -166,9 +188,21 @@ mod tests {
             said: OutputShadow::Nothing,
             notation: None,
         };
-        let printed = [2.5, 1.5, 7.5, 3.5, 1.5].map(output);
-        let found = standing(texts.all(), (0..).zip(printed));
-        let places: Vec<_> = found.iter().map(|(index, at)| (*index, at.line, at.column)).collect();
-        assert_eq!(places, [(0, 1, 5), (1, 1, 1), (3, 2, 1), (4, 2, 5)]);
+        let found = standing(texts.all(), (0..).zip(values.iter().map(output)));
+        found.iter().map(|(index, at)| (*index, at.line, at.column)).collect()
+    }
+
+    /// Formatted in another order than written, and once not written at all.
+    #[test]
+    fn floats_formatted_early_are_found() {
+        let found = places(b"1.5 2.5\n3.5 1.5\n", &[2.5, 1.5, 7.5, 3.5, 1.5]);
+        assert_eq!(found, [(0, 1, 5), (1, 1, 1), (3, 2, 1), (4, 2, 5)]);
+    }
+
+    /// The program says what it was told before it prints the number.
+    #[test]
+    fn echoes_are_no_outputs() {
+        let found = places(b"create 1.44 87287\nstep temp energy\n0 1.44 0 -6.5\n", &[1.44, -6.5]);
+        assert_eq!(found, [(0, 3, 3), (1, 3, 10)]);
     }
 }
