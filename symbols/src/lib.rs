@@ -21,6 +21,7 @@ mod methods;
 mod nameable;
 mod nearest;
 mod parameter;
+mod pclntab;
 mod reach;
 mod search;
 mod select;
@@ -110,8 +111,8 @@ impl SymbolFile {
         debug::build_id(&self.elf)
     }
 
-    /// The defined symbols of the file itself: those of `.symtab`, then those of `.dynsym`; those in both come twice,
-    /// with versions the second time.
+    /// The defined symbols of the file itself: those of `.symtab`, or functions by a stripped Go program's own table, then those
+    /// of `.dynsym`; those in both come twice, with versions the second time.
     pub fn symbols(&self) -> Result<impl Iterator<Item = Symbol<'_>>, OpenError> {
         Ok(self.symtab()?.iter().chain(self.dynsym()?.iter()))
     }
@@ -200,7 +201,10 @@ impl SymbolFile {
     }
 
     fn symtab(&self) -> Result<&SymbolTable, OpenError> {
-        init(&self.symtab, || SymbolTable::read(&self.elf, SHT_SYMTAB))
+        init(&self.symtab, || {
+            let table = SymbolTable::read(&self.elf, SHT_SYMTAB)?;
+            Ok(if table.is_empty() { pclntab::functions(&self.elf) } else { table })
+        })
     }
 
     fn dynsym(&self) -> Result<&SymbolTable, OpenError> {

@@ -5,6 +5,7 @@
 
 use object::LittleEndian as LE;
 use object::elf;
+use object::endian::{U16, U32, U64};
 use object::pod;
 
 use super::elf::Elf;
@@ -71,6 +72,25 @@ impl SymbolTable {
         };
         let versions = if kind == elf::SHT_DYNSYM { Versions::read(elf)? } else { Versions::default() };
         Ok(SymbolTable { symbols: elf.bytes(section)?, strings, versions })
+    }
+
+    /// A table of functions that no section of symbols has: name, address and size of each.
+    pub(super) fn of_functions<'a>(functions: impl Iterator<Item = (&'a str, u64, u64)>) -> SymbolTable {
+        let mut table = SymbolTable::default();
+        for (name, address, size) in functions {
+            let symbol = elf::Sym64::<LE> {
+                st_name: U32::new(LE, table.strings.len() as u32),
+                st_info: elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_FUNC),
+                st_other: Default::default(),
+                // Of some section: not undefined.
+                st_shndx: U16::new(LE, elf::SHN_ABS),
+                st_value: U64::new(LE, address),
+                st_size: U64::new(LE, size),
+            };
+            table.symbols.extend(pod::bytes_of(&symbol));
+            table.strings.extend(name.bytes().chain([0]));
+        }
+        table
     }
 
     pub(super) fn is_empty(&self) -> bool {
