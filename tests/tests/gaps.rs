@@ -212,7 +212,7 @@ fn floats_that_leave_in_binary_form_are_counted() {
 /// report of the child's for what that fetches itself.
 #[test]
 fn floats_that_leave_unseen_are_counted() {
-    const WAYS: [(&str, &str, u64); 11] = [
+    const WAYS: [(&str, &str, u64); 12] = [
         ("file", "mmap", 2),
         ("gone", "", 0),
         ("read", "mmap", 2),
@@ -221,6 +221,7 @@ fn floats_that_leave_unseen_are_counted() {
         ("argument", "execve of /bin/true", 1),
         ("replaced", "execve of ", 1),
         ("ring", "io_uring_enter", 2),
+        ("polled", "io_uring_enter", 2),
         ("queue", "io_submit", 1),
         ("message", "mq_timedsend", 1),
         ("reader", "process_vm_readv", 2),

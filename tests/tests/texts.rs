@@ -81,6 +81,7 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.py", "/usr/bin/python3", ""),
     ("numbers.pl", "/usr/bin/perl", ""),
     ("numbers.go", "go", "build"),
+    ("numbers.go", "go", "build -ldflags=-s"),
     ("numbers.php", "/usr/bin/php", ""),
     ("numbers.js", "/usr/bin/node", ""),
     ("numbers.lua", "/usr/bin/lua", ""),
@@ -190,7 +191,7 @@ const NOWHERE: &[(&str, i32, &str)] = &[
     ("file:/usr/bin/env:1:1", 0, "--input=file:/usr/bin/env:1:1 was never reached: this file is not text"),
     ("file:in.dat:9:1", 0, "--input=file:in.dat:9:1 was never reached: there is no line 9, but 5 in all"),
     ("file:in.dat:3:3", 0, "--input=file:in.dat:3:3 was never reached: there are only 2 numbers in line 3"),
-    ("file:in.dat:1:1", 0, "--input=file:in.dat:1:1 was never reached: the number is there, but"),
+    ("file:in.dat:1:1", 0, "--input=file:in.dat:1:1 was never reached: the number is there, read by main ("),
     ("file:in.dat:2:1", 0, "line 2 number 1 is read as an integer by scanf"),
     ("parsed:40", 0, "--input=parsed:40 was never reached: the program parsed 10 numbers"),
 ];

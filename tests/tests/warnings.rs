@@ -43,13 +43,27 @@ fn warnings(case: &Case) -> (Vec<(String, String)>, End) {
     (all, run(&["--strict"]).end)
 }
 
+/// Asserts that there is one warning, of this code; what a quiet run says.
 #[track_caller]
-fn is_warned_of(case: &Case, code: &str, about: &str) {
+fn said_when_warned_of(case: &Case, code: &str, about: &str) -> String {
     let (all, end) = warnings(case);
     assert!(matches!(&all[..], [(one, message)] if one == code && message.contains(about)), "{all:?}");
     assert_eq!(end, End::Exit(2));
     let quiet = case.tool(&[]).unwrap_or_else(|e| panic!("{e}"));
-    assert!(quiet.stderr.is_empty(), "nobody reads it: {}", String::from_utf8_lossy(&quiet.stderr));
+    String::from_utf8_lossy(&quiet.stderr).into_owned()
+}
+
+#[track_caller]
+fn is_warned_of(case: &Case, code: &str, about: &str) {
+    let said = said_when_warned_of(case, code, about);
+    assert!(said.is_empty(), "nobody reads it: {said}");
+}
+
+/// The same for what is wrong with a SPEC, which is said to nobody but the user who typed it.
+#[track_caller]
+fn is_warned_of_spec(case: &Case, code: &str, about: &str) {
+    let said = said_when_warned_of(case, code, about);
+    assert!(said.lines().count() == 1 && said.contains(about), "{said}");
 }
 
 #[test]
@@ -82,7 +96,18 @@ fn derivatives_that_the_program_sets_are_there() {
 #[test]
 fn what_was_seeded_is_overwritten() {
     let Some(exe) = guest_of("dot", "overwritten.c", "-O1") else { return };
-    is_warned_of(&Case::new("dot", &["--input=x"], &exe), "seed-overwritten", "--input=x");
+    is_warned_of_spec(&Case::new("dot", &["--input=x"], &exe), "seed-overwritten", "--input=x");
+}
+
+/// The function is called once, with ones.
+#[test]
+fn outputs_that_are_never_reached() {
+    let Some(exe) = guest_of("dot", "many.c", "-O1 -g") else { return };
+    for spec in ["nine#ret[4]", "nine#1~99"] {
+        let output = format!("--output={spec}");
+        let case = Case::new("dot", &["--input=nine#1", &output], &exe);
+        is_warned_of_spec(&case, "output-never-reached", &output);
+    }
 }
 
 /// With debug information the same is certain.

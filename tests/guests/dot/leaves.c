@@ -63,13 +63,21 @@ static void submit(int queue, int operation, int file, double *floats, size_t by
     unsigned slot = *tail & mask;
     entries[slot] = (struct io_uring_sqe){.opcode = operation, .fd = file, .addr = (uintptr_t)floats, .len = bytes};
     ((unsigned *)(ring + params.sq_off.array))[slot] = slot;
-    __atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
-    must(syscall(SYS_io_uring_enter, queue, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
+    __atomic_store_n(tail, *tail + 1, __ATOMIC_SEQ_CST);
+    if (!(params.flags & IORING_SETUP_SQPOLL))
+        must(syscall(SYS_io_uring_enter, queue, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
+    else if (__atomic_load_n((unsigned *)(ring + params.sq_off.flags), __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP)
+        must(syscall(SYS_io_uring_enter, queue, 1, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0) == 1);
+    /* Nothing is taken from the queue of results: its end says how many there are. */
+    while (__atomic_load_n((unsigned *)(ring + params.cq_off.tail), __ATOMIC_ACQUIRE) != *tail)
+        ;
 }
 
 /* Two leave by a ring; where plain ones are read, there are none any more. */
-static void by_ring(void)
+static void by_ring(unsigned flags)
 {
+    params.flags = flags;
+    params.sq_thread_idle = 1000;
     int queue = (int)syscall(SYS_io_uring_setup, 4, &params);
     must(queue >= 0);
     ring = map_ring(queue, params.sq_off.array + params.sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
@@ -154,7 +162,9 @@ int main(int argc, char **argv)
         must(write(file, &left, sizeof left) == sizeof left);
         execl(argv[0], argv[0], "again", (char *)NULL);
     } else if (strcmp(how, "ring") == 0) {
-        by_ring();
+        by_ring(0);
+    } else if (strcmp(how, "polled") == 0) {
+        by_ring(IORING_SETUP_SQPOLL);
     } else if (strcmp(how, "queue") == 0) {
         asynchronously();
     } else if (strcmp(how, "message") == 0) {

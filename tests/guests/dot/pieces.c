@@ -35,6 +35,16 @@ typedef union {
         return (double)(p.f * 2);                                \
     }
 
+/* What is used elsewhere is no part of the function that changes it. */
+static __attribute__((noinline, noipa)) double twice(double x) { return x * 2; }
+
+static __attribute__((noinline)) double exponent_byte_elsewhere(double x)
+{
+    volatile parts p = {x};
+    p.b[7] = 0x41;
+    return twice(p.d);
+}
+
 DOUBLE(low_cleared, p.w[0] = 0)
 DOUBLE(low_set, p.w[0] = 0x1234567)
 DOUBLE(low_masked, p.u &= 0xffffffff00000000)
@@ -91,6 +101,7 @@ static void checks(void)
         AT("middle-byte^", middle_byte(1.1 * x), 2.2L, 1.7, -3.3);
         AT("scaled-by-words", scaled_by_words(1.1 * x), 17.6L, 1.5, -3.1);
         AT("exponent-byte^", exponent_byte(x), 131072, 2.75);
+        AT("exponent-byte-elsewhere^", exponent_byte_elsewhere(x), 131072, 2.75);
         AT("high-set^", high_set(1.1 * x), 0, 1.7, -3.3);
         AT("both-set^", both_set(1.1 * x), 0, 1.7, -3.3);
         AT("float-low-cleared~1e8^", float_low_cleared(1.1 * x), 2.2L, 1.7);

@@ -8,6 +8,7 @@ use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::engine::handed::Lost;
 use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
+use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::syscalls::table::name_of as name_of_call;
 use crate::engine::thread::Thread;
 use crate::engine::{ProgramEnd, first_touch, guest, planes};
@@ -357,7 +358,8 @@ pub(super) fn call_site(thread: &mut Thread, pc: u64) -> Option<Site> {
 
 /// The program has read these pieces of a file or pipe.
 pub(super) fn read(thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
-    visit(thread, |session, _, _, machine| session.read(path, offset, pieces, machine));
+    let pc = thread.pc.wrapping_sub(SYSCALL_BYTES);
+    visit(thread, |session, _, _, machine| session.read(pc, (path, offset), pieces, machine));
 }
 
 /// The program has written these pieces to a descriptor.

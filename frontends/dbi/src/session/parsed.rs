@@ -8,15 +8,16 @@ use super::seeds::SpecFailure;
 use super::state::{Session, State};
 use super::texts::{self, Origin, Texts};
 use super::tree;
-use super::unparsed::NAMELESS;
+use super::unparsed::{NAMELESS, written};
 use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::Entry;
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::{Calls, InputSpec, InputTarget, Span, TextPlace, TextSource};
+use shadowgrind_reports::document::{Symbols, place};
 use shadowgrind_symbols::demangle;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -54,6 +55,8 @@ pub(super) struct ParsedInputs {
     pub(super) seeded: HashSet<texts::Place>,
     /// Numbers of texts that were read as integers.
     pub(super) integers: Integers,
+    /// Where texts that inputs name were read first.
+    pub(super) readers: HashMap<TextSource, Site>,
 }
 
 /// Input that names numbers which the program parses.
@@ -167,22 +170,26 @@ impl Session {
         self.parses
     }
 
-    /// The program has read these pieces of a file or pipe, from `offset` on: address and length. `path` is the file's; the
-    /// one of standard input is of no account.
+    /// The system call at `pc` has read these pieces of a file or pipe, from `offset` on: address and length. `path` is the
+    /// file's; the one of standard input is of no account.
     pub(crate) fn read(
         &self,
-        path: Option<&str>,
-        offset: Option<usize>,
+        pc: u64,
+        (path, offset): (Option<&str>, Option<usize>),
         pieces: &[(u64, u64)],
         m: &mut dyn Machine,
     ) {
         let mut state = self.state.lock();
-        let Some(parsed) = &mut state.parsed else { return };
+        let Some(parsed) = &state.parsed else { return };
         let name = path.map_or(TextSource::Stdin, |path| TextSource::File(path.to_owned()));
         let is_of_system = path.is_some_and(|path| SYSTEM.iter().any(|folder| path.starts_with(folder)));
-        if is_of_system && !parsed.inputs.iter().any(|input| input.name.as_ref() == Some(&name)) {
+        let is_named = parsed.inputs.iter().any(|input| input.name.as_ref() == Some(&name));
+        if is_of_system && !is_named {
             return;
         }
+        let reader = (is_named && !parsed.readers.contains_key(&name)).then(|| state.caller(pc, m));
+        let Some(parsed) = &mut state.parsed else { return };
+        parsed.readers.extend(reader.map(|reader| (name.clone(), reader)));
         let mut at = offset.unwrap_or_else(|| parsed.texts.length(&name));
         for &(address, length) in pieces {
             let bytes = texts::readable(m, address, address + length);
@@ -310,15 +317,22 @@ impl State {
     }
 
     /// The inputs that name parsed numbers and were never reached, as options, and the reason.
-    pub(super) fn unreached_texts(&mut self) -> Vec<(String, String)> {
-        let is_there =
-            |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
-        let nameless = NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| *why);
+    pub(super) fn unreached_texts(&mut self, symbols: &mut dyn Symbols) -> Vec<(String, String)> {
+        let nameless = self.nameless();
+        let sites = &self.report.sites;
+        let mut name = |site: Site| written(&place(sites, symbols, site));
         let Some(parsed) = &mut self.parsed else { return Vec::new() };
         let is_unreached =
             |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
         let unreached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_unreached).cloned().collect();
-        unreached.iter().map(|input| (input.option(), parsed.why_not(input, nameless))).collect()
+        unreached.iter().map(|input| (input.option(), parsed.why_not(input, nameless, &mut name))).collect()
+    }
+
+    /// The reason why functions of this program that parse are not known, if there is one.
+    pub(super) fn nameless(&self) -> Option<&'static str> {
+        let is_there =
+            |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
+        NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| *why)
     }
 
     /// The inputs some of whose numbers were seeded and some not, as options, and a word on the latter. Of all numbers of a text

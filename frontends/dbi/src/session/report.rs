@@ -49,7 +49,8 @@ impl Session {
             }
         }
         let is_concerned = self.is_concerned(&state);
-        self.warn_at_end(&mut state, is_concerned);
+        let mut symbols = Files::default();
+        self.warn_at_end(&mut state, &mut symbols, is_concerned);
         if self.tree.is_first_process() {
             state.count_left(&*self.tree);
         }
@@ -64,7 +65,6 @@ impl Session {
                 state.destinations.files.clear();
             }
         }
-        let mut symbols = Files::default();
         if let Some(error) = self.write_trace(&state, observer, &mut symbols) {
             let _ = writeln!(terminal, "shadowgrind: {error}");
         }

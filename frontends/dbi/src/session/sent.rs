@@ -106,6 +106,11 @@ impl State {
         }
     }
 
+    /// The place that has the system call at `pc` made: a line of a script, or code of the program's own.
+    pub(super) fn caller(&mut self, pc: u64, m: &mut dyn Machine) -> Site {
+        self.sender(pc, 1, m).0
+    }
+
     /// The place that has floats leave by the system call at `pc`, and at most so many of its callers: a line of a script, or
     /// code of the program's own, behind what languages' libraries do for it.
     fn sender(&mut self, pc: u64, most: usize, m: &mut dyn Machine) -> (Site, Vec<Site>) {

@@ -4,15 +4,24 @@
 
 use super::parsed::{ParsedInput, ParsedInputs};
 use super::texts::Token;
+use shadowgrind_core::site::{Place, Site};
 use shadowgrind_core::spec::{InputTarget, Span, TextSource};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 
 impl ParsedInputs {
-    /// Reason why `input` was never reached; `nameless` says why functions that parse are not known.
-    pub(super) fn why_not(&mut self, input: &ParsedInput, nameless: Option<&str>) -> String {
+    /// Reason why `input` was never reached; `nameless` says why functions that parse are not known, and `name` what stands at a
+    /// site.
+    pub(super) fn why_not(
+        &mut self,
+        input: &ParsedInput,
+        nameless: Option<&str>,
+        name: &mut dyn FnMut(Site) -> Option<String>,
+    ) -> String {
         let InputTarget::Text(place) = &input.spec.target else {
-            return format!("the program parsed {} numbers: nothing was seeded", self.count);
+            let numbers =
+                if self.count == 1 { "1 number".to_owned() } else { format!("{} numbers", self.count) };
+            return format!("the program parsed {numbers}: nothing was seeded");
         };
         let lines = input.name.as_ref().map_or(0, |name| self.texts.lines(name));
         let Some(tokens) = input.name.as_ref().and_then(|name| self.texts.numbers(name)) else {
@@ -38,7 +47,11 @@ impl ParsedInputs {
                     "{} is read as an integer by {reader}, and an integer has no derivative; {NAME_IT}",
                     place_of(&place.source, token)
                 ),
-                None => unparsed(named.iter().all(|(_, token)| token.is_integer), nameless),
+                None => {
+                    let reader = input.name.as_ref().and_then(|source| self.readers.get(source));
+                    let reader = reader.and_then(|&site| name(site));
+                    unparsed(named.iter().all(|(_, token)| token.is_integer), nameless, reader)
+                }
             },
         }
     }
@@ -111,12 +124,26 @@ const NAME_IT: &str = "name the float that is made of it, as by f:x, f#1 or x@f"
 pub(super) const NAMELESS: [(&str, &str); 1] =
     [("libjvm.so", "Java makes the code that parses numbers while it runs, and that has no names")];
 
-/// Reason why numbers that are there were not seeded: `integers` or not, `nameless` as for [`ParsedInputs::why_not`].
-fn unparsed(integers: bool, nameless: Option<&str>) -> String {
-    const THERE: &str = "the number is there, but no function that is known for parsing has parsed it";
+/// Reason why numbers that are there, and that `reader` has read, were not seeded: `integers` or not, `nameless` as for
+/// [`ParsedInputs::why_not`].
+fn unparsed(integers: bool, nameless: Option<&str>, reader: Option<String>) -> String {
+    let read = reader.map_or_else(String::new, |reader| format!(", read by {reader}"));
+    let there =
+        || format!("the number is there{read}, but no function that is known for parsing has parsed it");
     match (integers, nameless) {
         (_, Some(why)) => format!("the number is there, but {why}"),
-        (true, None) => format!("{THERE}; if it is read as an integer, {NAME_IT}"),
-        (false, None) => format!("{THERE}: {NAME_IT}"),
+        (true, None) => format!("{}; if it is read as an integer, {NAME_IT}", there()),
+        (false, None) => format!("{}: {NAME_IT}", there()),
     }
+}
+
+/// A place in words, as `function (file:line)`; nothing if nothing is known of it.
+pub(super) fn written(place: &Place) -> Option<String> {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let at = match (&place.file, place.line, &place.module, place.offset) {
+        (Some(file), Some(line), ..) => format!("{}:{line}", base(file)),
+        (_, _, Some(module), Some(offset)) => format!("{}+{offset:#x}", base(module)),
+        _ => return None,
+    };
+    Some(place.function.as_ref().map_or(at.clone(), |function| format!("{function} ({at})")))
 }

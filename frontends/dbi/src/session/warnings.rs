@@ -7,11 +7,16 @@ use super::seeds::{Job, Purpose, When};
 use super::state::{Session, State};
 use super::tree;
 use crate::hooks::machine::{Machine, Overwritten};
-use shadowgrind_core::findings::{Input, OverwrittenSeeds, Warning};
+use hashbrown::HashSet;
+use shadowgrind_core::findings::{Input, Label, Listed, OutputKind, OverwrittenSeeds, Warning};
 use shadowgrind_core::site::Site;
+use shadowgrind_reports::document::Symbols;
+use std::collections::BTreeSet;
 
 /// An input was never reached.
 const NEVER_REACHED: &str = "input-never-reached";
+/// An output was never reached.
+const NEVER_SAMPLED: &str = "output-never-reached";
 /// An input that reads like one number was reached more than once.
 const REACHED_AGAIN: &str = "input-reached-again";
 /// Some of the numbers that an input names were not seeded.
@@ -20,6 +25,8 @@ const PARTLY_REACHED: &str = "input-partly-reached";
 const AMBIGUOUS: &str = "input-ambiguous";
 /// No printed float is one that an output names.
 const NEVER_PRINTED: &str = "output-never-printed";
+/// There are numbers that a list cannot have.
+const NOT_LISTED: &str = "list-incomplete";
 /// More text was written than is kept.
 const LONG_TEXTS: &str = "texts-too-long";
 /// The way to what a SPEC names led nowhere.
@@ -61,12 +68,14 @@ const MOST: usize = 3;
 
 impl Session {
     /// Warns of what is known at the end only. `is_concerned`: there is something to say about the program.
-    pub(super) fn warn_at_end(&self, state: &mut State, is_concerned: bool) {
+    pub(super) fn warn_at_end(&self, state: &mut State, symbols: &mut dyn Symbols, is_concerned: bool) {
         if !self.config.shadow.is_carried() {
             return;
         }
         state.warn_of_unreached_inputs();
-        self.warn_of_unreached_texts(state);
+        self.warn_of_unreached_outputs(state);
+        self.warn_of_unreached_texts(state, symbols);
+        state.warn_of_unlisted();
         self.warn_of_unreached_scripts(state);
         for option in state.jobs.assumed.clone() {
             let text = format!(
@@ -107,18 +116,44 @@ impl Session {
     }
 
     /// Says which numbers of texts no process of the tree has parsed, in the one that speaks for all.
-    fn warn_of_unreached_texts(&self, state: &mut State) {
+    fn warn_of_unreached_texts(&self, state: &mut State, symbols: &mut dyn Symbols) {
         if !self.tree.is_first_process() {
             return tree::note(&*self.tree, &state.reached_texts(), &[]);
         }
         let reached = tree::all_found(&*self.tree);
-        let unreached = state.unreached_texts().into_iter();
+        let unreached = state.unreached_texts(symbols).into_iter();
         for (option, why) in unreached.filter(|(option, _)| !reached.contains(option)) {
             state.warn(NEVER_REACHED, format!("{option} was never reached: {why}"));
         }
         let partly = state.partly_reached_texts().into_iter();
         for (option, what) in partly.filter(|(option, _)| !reached.contains(option)) {
             state.warn(PARTLY_REACHED, format!("{option}: {what}"));
+        }
+    }
+
+    /// Says which outputs that the program has no process of the tree has sampled, in the one that speaks for all.
+    fn warn_of_unreached_outputs(&self, state: &mut State) {
+        let named = state.sampled();
+        let option = |output: usize| format!("--output={}", state.jobs.labels[output]);
+        if !self.tree.is_first_process() {
+            let sampled: Vec<String> = named
+                .iter()
+                .filter(|(_, is_sampled)| *is_sampled)
+                .map(|&(output, _)| option(output))
+                .collect();
+            return tree::note(&*self.tree, &sampled, &[]);
+        }
+        let elsewhere = tree::all_found(&*self.tree);
+        // Why one was missed has been said.
+        let is_said = |option: &str| {
+            let warnings = &mut state.report.warnings.iter();
+            warnings
+                .any(|warning| warning.code == MISSED && warning.message.starts_with(&format!("{option}: ")))
+        };
+        let unreached = named.iter().filter(|(_, is_sampled)| !is_sampled).map(|&(output, _)| option(output));
+        let unreached = unreached.filter(|option| !elsewhere.contains(option) && !is_said(option));
+        for option in unreached.collect::<Vec<_>>() {
+            state.warn(NEVER_SAMPLED, format!("{option} was never reached: nothing was sampled"));
         }
     }
 
@@ -157,10 +192,10 @@ impl Session {
         state.warn(NOT_FOLLOWED, text);
     }
 
-    /// Says that there is a ring of io_uring that the kernel looks at by itself.
+    /// Says that there is a ring of io_uring that the kernel looks at by itself, and at devices as well.
     pub(crate) fn cannot_follow_polled_rings(&self) {
-        let text = "a ring of io_uring is polled by the kernel (IORING_SETUP_SQPOLL): floats that it reads or writes are \
-                    neither followed nor counted";
+        let text = "a ring of io_uring and its devices are polled by the kernel (IORING_SETUP_SQPOLL and _IOPOLL): floats that \
+                    it reads or writes are neither followed nor counted";
         self.state.lock().warn(POLLED, text.to_owned());
     }
 
@@ -173,6 +208,30 @@ impl Session {
 }
 
 impl State {
+    /// Says that there are numbers which a list cannot have.
+    fn warn_of_unlisted(&mut self) {
+        let Some(listed) = self.report.listing.as_ref().map(|listing| listing.listed) else { return };
+        let why: Vec<String> = match listed {
+            Listed::Inputs => self.nameless().map(str::to_owned).into_iter().collect(),
+            Listed::Outputs => self.unwatched.iter().map(|reason| (*reason).to_owned()).collect(),
+        };
+        for why in why {
+            self.warn(NOT_LISTED, format!("not all numbers are listed: {why}"));
+        }
+    }
+
+    /// Outputs that the program has, by their numbers, and whether they were sampled.
+    fn sampled(&self) -> Vec<(usize, bool)> {
+        let samples = |job: &Job| match job.purpose {
+            Purpose::Sample(output) => Some(output),
+            Purpose::Seed(..) => None,
+        };
+        let named: BTreeSet<usize> = self.jobs.all.iter().filter_map(samples).collect();
+        let outputs = self.report.outputs.iter().filter(|(_, output)| output.kind == OutputKind::Spec);
+        let sampled: HashSet<Label> = outputs.map(|(_, output)| output.label).collect();
+        named.into_iter().map(|output| (output, sampled.contains(&self.labels[output]))).collect()
+    }
+
     /// As many bytes as an even number of doubles has may be long doubles as well.
     fn warn_of_guessed_formats(&mut self) {
         let guessed = self.jobs.all.iter().filter(|job| job.place.is_guessed());
@@ -357,8 +416,18 @@ impl State {
 
     /// Tells whether a warning is said even if no report is written: it is about a SPEC.
     pub(super) fn is_always_said(code: &str) -> bool {
-        [NEVER_REACHED, PARTLY_REACHED, REACHED_AGAIN, AMBIGUOUS, NEVER_PRINTED, MISSED, PARTLY]
-            .contains(&code)
+        [
+            NEVER_REACHED,
+            NEVER_SAMPLED,
+            PARTLY_REACHED,
+            REACHED_AGAIN,
+            AMBIGUOUS,
+            NEVER_PRINTED,
+            MISSED,
+            PARTLY,
+            OVERWRITTEN,
+        ]
+        .contains(&code)
     }
 
     fn warn(&mut self, code: &'static str, message: String) {

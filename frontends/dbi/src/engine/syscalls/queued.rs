@@ -42,27 +42,49 @@ pub(crate) fn hold() -> impl Sized {
     RINGS.lock()
 }
 
+/// Flags of a ring: the kernel polls devices; a thread of the kernel polls the ring; that has a processor of its own; and others.
+const DEVICES_POLLED: u32 = 1;
+const POLLED: u32 = 1 << 1;
+const PINNED: u32 = 1 << 2;
+const WIDE_ENTRIES: u32 = 1 << 10;
+const OWN_MEMORY: u32 = 1 << 14;
+const IN_ORDER: u32 = 1 << 16;
+
+/// Offset of the flags among a ring's parameters.
+const FLAGS: u64 = 8;
+
+/// A ring that a thread of the kernel polls would take requests unseen. It is made without such a thread, and says that this one
+/// sleeps: so the program wakes it by a call for each request, which is what hands those over without it.
 pub(super) fn io_uring_setup(thread: &mut Thread, call: &Call) -> Answer {
+    if !thread.process.has_mirror() {
+        return pass(thread, call);
+    }
+    let flags_at = call.args[1].wrapping_add(FLAGS);
+    let asked = guest::read::<u32>(flags_at).unwrap_or(0);
+    let takes_over = asked & POLLED != 0 && asked & DEVICES_POLLED == 0;
+    if takes_over && guest::write(flags_at, asked & !(POLLED | PINNED)).is_err() {
+        return pass(thread, call);
+    }
     let answer = pass(thread, call);
+    if takes_over {
+        // The parameters were writable just now.
+        let _ = guest::write(flags_at, asked);
+    }
     let Answer::Value(descriptor) = answer else { return answer };
-    if sys::error_of(descriptor).is_none() && thread.process.has_mirror() {
-        let polled = note_ring(descriptor, call.args[1]);
-        if polled {
+    if sys::error_of(descriptor).is_none() {
+        note_ring(descriptor, call.args[1], takes_over);
+        if asked & POLLED != 0 && !takes_over {
             thread.client().makes_polled_ring(thread.process);
         }
     }
     answer
 }
 
-/// Notes the ring that was made with the parameters at this address; whether the kernel looks at it by itself.
-fn note_ring(descriptor: u64, parameters: u64) -> bool {
-    const POLLED: u32 = 1 << 1;
-    const WIDE_ENTRIES: u32 = 1 << 10;
-    const OWN_MEMORY: u32 = 1 << 14;
-    const IN_ORDER: u32 = 1 << 16;
+/// Notes the ring that was made with the parameters at this address; `sleeps`: it is to say that a thread which polls it sleeps.
+fn note_ring(descriptor: u64, parameters: u64, sleeps: bool) {
     const RING_OFFSET: u64 = 0;
     const ENTRIES_OFFSET: u64 = 0x1000_0000;
-    let Ok(words) = guest::read::<[u32; 30]>(parameters) else { return false };
+    let Ok(words) = guest::read::<[u32; 30]>(parameters) else { return };
     let (count, flags) = (u64::from(words[0]), words[2]);
     let [head, tail, mask] = [10, 11, 12].map(|n: usize| u64::from(words[n]));
     let order = u64::from(words[16]);
@@ -76,6 +98,9 @@ fn note_ring(descriptor: u64, parameters: u64) -> bool {
         map(descriptor, ring_bytes, RING_OFFSET).zip(map(descriptor, count * entry_bytes, ENTRIES_OFFSET))
     };
     if let Some((ring, entries)) = places {
+        if sleeps {
+            say_that_it_sleeps(ring + u64::from(words[14]));
+        }
         let [head, tail, mask] = [head, tail, mask].map(|at| ring + at);
         let order = (!is_ordered).then_some(ring + order);
         let mut rings = RINGS.lock();
@@ -83,13 +108,20 @@ fn note_ring(descriptor: u64, parameters: u64) -> bool {
         rings.retain(|ring| ring.descriptor != descriptor);
         rings.push(Ring { descriptor, registered: None, head, tail, mask, order, entries, entry_bytes });
     }
-    flags & POLLED != 0
+}
+
+/// Has a ring say that the thread that polls it sleeps, by its flags at this address. The kernel changes bits of theirs only.
+fn say_that_it_sleeps(flags: u64) {
+    const NEEDS_WAKEUP: u32 = 1;
+    let current = guest::read::<u32>(flags).unwrap_or(0);
+    let _ = guest::write(flags, current | NEEDS_WAKEUP);
 }
 
 /// Maps a part of a ring for the engine.
 fn map(descriptor: u64, bytes: u64, offset: u64) -> Option<u64> {
     let flags = (libc::MAP_SHARED | libc::MAP_POPULATE) as u64;
-    let args = [0, bytes, libc::PROT_READ as u64, flags, descriptor, offset];
+    let access = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+    let args = [0, bytes, access, flags, descriptor, offset];
     // SAFETY: without MAP_FIXED the kernel picks unused addresses.
     sys::check(unsafe { sys::syscall(libc::SYS_mmap as u64, args) }).ok()
 }

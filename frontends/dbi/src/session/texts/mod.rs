@@ -114,6 +114,7 @@ impl Texts {
         if scan.tokens.get(*next).is_none_or(|token| token.start >= offset) {
             // From here on it is read, or read again.
             *next = scan.tokens.partition_point(|token| token.end <= offset);
+            integers.retain(|token| token < next);
         }
         self.holds(address..address + bytes.len() as u64, text, offset);
     }
@@ -212,19 +213,29 @@ impl Texts {
         self.all.iter_mut().for_each(Text::update);
         let place = match self.held_at(address, text) {
             Some(place) => place,
-            None => {
-                let mut places = self.unread_integers(value);
-                if places.len() > 1 {
-                    places = self.with_most_around(m, address, text.len(), places);
-                }
-                self.in_order(places).known()?
-            }
+            None => self.integer_copied_from(m, address, text, value)?,
         };
         if !self.token(place).is_integer {
             return None;
         }
         self.pass(place);
         Some(place)
+    }
+
+    /// The integer of which there is a copy, `text`, at `address`: one that was read before only where the bytes around say so.
+    fn integer_copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Option<Place> {
+        let mut places = self.alike(value);
+        places.retain(|place| {
+            self.token(*place).is_integer && !self.all[place.text].in_place.contains(&place.token)
+        });
+        if places.len() > 1 {
+            places = self.with_most_around(m, address, text.len(), places);
+        }
+        if let [place] = places[..] {
+            return Some(place);
+        }
+        places.retain(|place| !self.all[place.text].integers.contains(&place.token));
+        self.in_order(places).known()
     }
 
     /// The next number with this value that the program may have read as an integer.
@@ -245,11 +256,12 @@ impl Texts {
         places
     }
 
-    /// The program has read past the integer at `place`.
+    /// The program has read past the integer at `place`; if it has done so before, it goes on from where it is.
     fn pass(&mut self, place: Place) {
         let text = &mut self.all[place.text];
-        text.integers.insert(place.token);
-        text.next = place.token + 1;
+        if text.integers.insert(place.token) {
+            text.next = place.token + 1;
+        }
     }
 
     /// The number, of a file, that is parsed as a literal of a script: it is expected nowhere else.

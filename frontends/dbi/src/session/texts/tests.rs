@@ -69,6 +69,35 @@ fn on_its_own_in_order() {
     assert_eq!(origin(&mut texts, &m, at, "0.5").unwrap(), "file:in.dat:2:2", "read again");
 }
 
+/// By two functions, the second of which is given a copy of the line or of the number alone.
+#[test]
+fn integers_that_are_read_twice() {
+    const LINES: &str = "2 10 0.5\n2 20 0.25\n";
+    let (mut texts, mut m) = (Texts::default(), Fake::called(0x10));
+    m.poke(0x1000, LINES.as_bytes());
+    texts.read(file(), 0, LINES.as_bytes(), 0x1000);
+    m.poke(0x1000, &[0; 64]);
+    let integer = |texts: &mut Texts, m: &Fake, at: u64, text: &str| {
+        let place = texts.integer(m, at, text.as_bytes(), text.parse().unwrap());
+        place.map(|place| texts.spec(place))
+    };
+    let expected = |place: &str| Some(format!("file:in.dat:{place}"));
+    for _ in 0..2 {
+        let at = copied(&mut m, "2 10 0.5\n");
+        assert_eq!(integer(&mut texts, &m, at, "2"), expected("1:1"));
+    }
+    for _ in 0..2 {
+        let at = copied(&mut m, "20");
+        assert_eq!(integer(&mut texts, &m, at, "20"), expected("2:2"));
+    }
+    let at = copied(&mut m, "0.25");
+    assert_eq!(origin(&mut texts, &m, at, "0.25"), expected("2:3"));
+    texts.read(file(), 0, LINES.as_bytes(), 0x1000);
+    m.poke(0x1000, &[0; 64]);
+    let at = copied(&mut m, "2");
+    assert_eq!(integer(&mut texts, &m, at, "2"), expected("1:1"), "the file is read again");
+}
+
 /// Every shell has a variable that holds 1.
 #[test]
 fn variables_with_the_next_number_of_a_file_are_not_meant() {

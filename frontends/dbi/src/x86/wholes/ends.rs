@@ -3,11 +3,11 @@
 //! Where code that writes them ends before the float is used, as a function for that purpose alone does, what they are the end of is
 //! seen only when it runs. Finds such stores, and the way of those that were read, changed and put back; says nothing of alignment.
 
-use super::{Address, Part};
+use super::{Address, HORIZON, Part};
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn};
 use crate::x86::table::{General, Integral, Row};
-use iced_x86::{Instruction, OpKind, Register};
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 /// Bytes of the widest of ends.
 const WIDEST: u8 = 2;
@@ -87,7 +87,8 @@ fn add(wanted: &mut Vec<Register>, register: Register) {
     }
 }
 
-/// Tells whether store `n` may be of an end, for that purpose alone: it is no step of a loop, and nothing is written beside it.
+/// Tells whether store `n` may be of an end, for that purpose alone: it is no step of a loop, and nothing is written beside it. In
+/// a function's own frame it is one only if a float is loaded from there soon, to be used elsewhere.
 pub(super) fn may_be_written(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]) -> bool {
     /// Bytes that may be of the same float.
     const NEAR: i64 = 16;
@@ -100,7 +101,21 @@ pub(super) fn may_be_written(insns: &[Insn], n: usize, part: Part, addresses: &[
         let far = |address: Address| address.distance_from(written).is_some_and(|bytes| bytes.abs() >= NEAR);
         m != n && is_part && !own(m) && !addresses[m].is_some_and(far)
     };
-    !own(n) && !insns.iter().any(is_loop) && !(0..insns.len()).any(is_beside)
+    let is_given = !own(n) || is_loaded(insns, n, written, addresses);
+    is_given && !insns.iter().any(is_loop) && !(0..insns.len()).any(is_beside)
+}
+
+/// Tells whether what store `n` writes at `written` is loaded soon as a part of one double.
+fn is_loaded(insns: &[Insn], n: usize, written: Address, addresses: &[Option<Address>]) -> bool {
+    const DOUBLE: i64 = 8;
+    let loads = |m: usize| {
+        let insn = &insns[m].decoded;
+        let at = addresses[m].and_then(|address| written.distance_from(address));
+        insn.mnemonic() == Mnemonic::Movsd
+            && insn.op0_kind() == OpKind::Register
+            && at.is_some_and(|at| (0..DOUBLE).contains(&at))
+    };
+    (n + 1..insns.len()).take(HORIZON).any(loads)
 }
 
 #[cfg(test)]
@@ -129,6 +144,15 @@ mod tests {
         assert_eq!(found(&[word]), [Whole::End { restored: false }]);
         assert_eq!(found(&[word, byte]), []);
         assert_eq!(found(&[word, back]), []);
+    }
+
+    #[test]
+    fn the_end_of_a_double_that_goes_elsewhere() {
+        // mov byte [rbp-1], 0x40; movsd xmm0, [rbp-8]; ret
+        let (end, load, ret): (&[u8], &[u8], &[u8]) = (b"\xc6\x45\xff\x40", b"\xf2\x0f\x10\x45\xf8", b"\xc3");
+        assert_eq!(found(&[end, load, ret]), [Whole::End { restored: false }]);
+        // mov rax, [rbp-8] may be of anything.
+        assert_eq!(found(&[end, b"\x48\x8b\x45\xf8", ret]), []);
     }
 
     #[test]
