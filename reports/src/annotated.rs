@@ -16,6 +16,9 @@ use crate::document::Document;
 use crate::gradients::norm;
 use crate::words::float;
 
+/// End of the path of a file that has none any more, as the kernel names it.
+const DELETED: &str = " (deleted)";
+
 /// Notes of one text: offset of the byte that each stands before, and its words.
 type Notes = Vec<(usize, String)>;
 
@@ -32,7 +35,8 @@ pub(crate) fn write_stdout(document: &Document<'_>, out: &mut dyn Write) -> io::
 pub(crate) fn write_all(document: &Document<'_>, directory: &Path) -> io::Result<()> {
     let mut taken = HashSet::new();
     for (text, notes) in document.report.texts.all().iter().zip(&notes(document)) {
-        if text.bytes.is_empty() {
+        // A file that was deleted was for the program alone.
+        if text.bytes.is_empty() || text.stream.name().ends_with(DELETED) {
             continue;
         }
         let name = name(&text.stream);
@@ -58,12 +62,13 @@ fn notes(document: &Document<'_>) -> Vec<Notes> {
     let norms: HashMap<u64, f64> =
         gradients.filter_map(|row| Some((row.output?, norm(&row.values)))).collect();
     for (index, output) in report.outputs.iter() {
-        let Some(PrintedAt { text, end, .. }) = report.texts.place(index) else { continue };
-        let said = match norms.get(&index) {
+        let said = || match norms.get(&index) {
             Some(&norm) => Some(format!("gradient {}", float(norm.into()))),
             None => said(&output),
         };
-        notes[text as usize].extend(said.map(|said| (end as usize, format!(" [{said}]"))));
+        for PrintedAt { text, end, .. } in report.texts.places(index) {
+            notes[text as usize].extend(said().map(|said| (end as usize, format!(" [{said}]"))));
+        }
     }
     // What is formatted first may be written last.
     notes.iter_mut().for_each(|notes| notes.sort_unstable());

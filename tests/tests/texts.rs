@@ -107,7 +107,11 @@ fn main() -> ExitCode {
     trials.push(Trial::test("outputs have places", outputs_have_places));
     trials.push(Trial::test("texts are annotated", texts_are_annotated));
     for &(spec, derivatives) in OUTPUTS {
-        trials.push(Trial::test(format!("--output={spec}"), move || printed(spec, derivatives)));
+        trials.push(Trial::test(format!("--output={spec}"), move || printed("printed.c", spec, derivatives)));
+    }
+    for &(spec, derivatives) in LOGGED {
+        let name = format!("logged/--output={spec}");
+        trials.push(Trial::test(name, move || printed("logged.c", spec, derivatives)));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -227,8 +231,17 @@ const OUTPUTS: &[(&str, &[f64])] = &[
     ("stdout:1:1", &[]),
 ];
 
-fn printed(spec: &str, derivatives: &[f64]) -> Result<(), Failed> {
-    let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest("printed.c"), "").build()? else { return Ok(()) };
+/// The same of `logged.c`, whose numbers stand in two texts.
+const LOGGED: &[(&str, &[f64])] = &[
+    ("stdout:1", &[4.0, 12.0]),
+    ("file:log.dat:2:1", &[4.0]),
+    ("file:log.dat:2:2", &[12.0]),
+    ("file:log.dat", &[4.0, 12.0]),
+    ("file:log.dat:1:1", &[]),
+];
+
+fn printed(file: &str, spec: &str, derivatives: &[f64]) -> Result<(), Failed> {
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest(file), "").build()? else { return Ok(()) };
     let case = Case::new("dot", &["--input=x", &format!("--output={spec}")], &exe);
     if derivatives.is_empty() {
         let said = case.terminal(&[])?;

@@ -45,6 +45,8 @@ pub struct WrittenTexts {
     is_cut: bool,
     /// The place of each output, as far as it was found.
     places: Vec<Option<PrintedAt>>,
+    /// More places of outputs, in ascending order of these: in copies of their lines.
+    copies: Vec<(u64, PrintedAt)>,
 }
 
 impl WrittenTexts {
@@ -89,6 +91,18 @@ impl WrittenTexts {
         self.places[index] = Some(place);
     }
 
+    /// Notes that output `index`, which has a place, stands at `place` as well; in ascending order of outputs.
+    pub fn put_copy(&mut self, index: u64, place: PrintedAt) {
+        self.copies.push((index, place));
+    }
+
+    /// All places of output `index`, copies last.
+    pub fn places(&self, index: u64) -> impl Iterator<Item = PrintedAt> + '_ {
+        let first = self.copies.partition_point(|(of, _)| *of < index);
+        let copies = self.copies[first..].iter().take_while(move |(of, _)| *of == index);
+        self.place(index).into_iter().chain(copies.map(|(_, at)| *at))
+    }
+
     /// The place of output `index`, if it was found.
     pub fn place(&self, index: u64) -> Option<PrintedAt> {
         self.places.get(index as usize).copied().flatten()
@@ -114,7 +128,12 @@ impl WrittenTexts {
 
     /// Leaves the places of outputs with these indices, which are ascending; they get new ones, from 0.
     pub(super) fn keep(&mut self, kept: &[u64]) {
-        self.places = kept.iter().map(|&index| self.place(index)).collect();
+        let copies = (0..).zip(kept).flat_map(|(now, &index)| {
+            let copies: Vec<PrintedAt> = self.places(index).skip(1).collect();
+            copies.into_iter().map(move |at| (now, at))
+        });
+        (self.copies, self.places) =
+            (copies.collect(), kept.iter().map(|&index| self.place(index)).collect());
     }
 }
 
@@ -142,8 +161,12 @@ mod tests {
     fn places_follow_their_outputs() {
         let mut texts = WrittenTexts::default();
         let place = PrintedAt { text: 0, line: 2, number: 1, column: 4, start: 10, end: 13 };
+        let copy = PrintedAt { text: 1, ..place };
         texts.put(3, place);
+        texts.put_copy(3, copy);
         texts.keep(&[1, 3]);
         assert_eq!((texts.place(0), texts.place(1), texts.place(3)), (None, Some(place), None));
+        assert_eq!(texts.places(1).collect::<Vec<_>>(), [place, copy]);
+        assert_eq!(texts.places(0).count(), 0);
     }
 }

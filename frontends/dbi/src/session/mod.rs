@@ -11,6 +11,7 @@ mod call_sites;
 mod calls;
 mod config;
 mod confirm;
+mod copies;
 mod hidden;
 mod indices;
 mod integers;

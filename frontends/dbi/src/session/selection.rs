@@ -3,6 +3,7 @@
 //!
 //! Until then every printed float is recorded. Knows SPECs; where a float stands in a text, `standing` finds.
 
+use super::copies::copies;
 use super::standing::standing;
 use super::state::{Session, State};
 use crate::hooks::machine::Machine;
@@ -42,7 +43,11 @@ impl State {
     pub(super) fn place_outputs(&mut self) {
         let Report { outputs, texts, .. } = &mut self.report;
         let printed = outputs.iter().filter(|(_, output)| !is_of_another_kind(output.kind));
-        for (index, at) in standing(texts.all(), printed) {
+        let placed = standing(texts.all(), printed);
+        for (index, at) in copies(texts.all(), &placed) {
+            texts.put_copy(index, at);
+        }
+        for (index, at) in placed {
             texts.put(index, at);
         }
         if texts.is_cut() {
@@ -156,7 +161,7 @@ impl<'a> Chooser<'a> {
                     is_line(place, file, *line)
                 }
                 OutputSpec::Written(named) => {
-                    report.texts.place(index).is_some_and(|at| is_at(named, at, report.texts.stream(at)))
+                    report.texts.places(index).any(|at| is_at(named, at, report.texts.stream(at)))
                 }
                 OutputSpec::Named { .. } => false,
             };
