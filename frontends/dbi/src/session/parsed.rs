@@ -55,7 +55,7 @@ pub(super) struct ParsedInputs {
     pub(super) seeded: HashSet<texts::Place>,
     /// Numbers of texts that were read as integers.
     pub(super) integers: Integers,
-    /// Where texts that inputs name were read first.
+    /// The places that first read texts which inputs name.
     pub(super) readers: HashMap<TextSource, Site>,
 }
 

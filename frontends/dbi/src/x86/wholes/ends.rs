@@ -105,15 +105,25 @@ pub(super) fn may_be_written(insns: &[Insn], n: usize, part: Part, addresses: &[
     is_given && !insns.iter().any(is_loop) && !(0..insns.len()).any(is_beside)
 }
 
-/// Tells whether what store `n` writes at `written` is loaded soon as a part of one double.
+/// Tells whether what store `n` writes at `written` is loaded soon as a part of one double, or of a word that a vector register
+/// gets next.
 fn is_loaded(insns: &[Insn], n: usize, written: Address, addresses: &[Option<Address>]) -> bool {
     const DOUBLE: i64 = 8;
     let loads = |m: usize| {
         let insn = &insns[m].decoded;
         let at = addresses[m].and_then(|address| written.distance_from(address));
-        insn.mnemonic() == Mnemonic::Movsd
-            && insn.op0_kind() == OpKind::Register
-            && at.is_some_and(|at| (0..DOUBLE).contains(&at))
+        let is_vector = || {
+            insns.get(m + 1).is_some_and(|next| {
+                let next = &next.decoded;
+                next.mnemonic() == Mnemonic::Movq && next.op1_register() == insn.op0_register()
+            })
+        };
+        let is_double = match insn.mnemonic() {
+            Mnemonic::Movsd => insn.op0_kind() == OpKind::Register,
+            Mnemonic::Mov => insn.op0_register().is_gpr64() && is_vector(),
+            _ => false,
+        };
+        is_double && at.is_some_and(|at| (0..DOUBLE).contains(&at))
     };
     (n + 1..insns.len()).take(HORIZON).any(loads)
 }
@@ -151,8 +161,10 @@ mod tests {
         // mov byte [rbp-1], 0x40; movsd xmm0, [rbp-8]; ret
         let (end, load, ret): (&[u8], &[u8], &[u8]) = (b"\xc6\x45\xff\x40", b"\xf2\x0f\x10\x45\xf8", b"\xc3");
         assert_eq!(found(&[end, load, ret]), [Whole::End { restored: false }]);
-        // mov rax, [rbp-8] may be of anything.
-        assert_eq!(found(&[end, b"\x48\x8b\x45\xf8", ret]), []);
+        // mov rax, [rbp-8]; movq xmm0, rax. The first alone may be of anything.
+        let (word, moved): (&[u8], &[u8]) = (b"\x48\x8b\x45\xf8", b"\x66\x48\x0f\x6e\xc0");
+        assert_eq!(found(&[end, word, moved, ret]), [Whole::End { restored: false }]);
+        assert_eq!(found(&[end, word, ret]), []);
     }
 
     #[test]
