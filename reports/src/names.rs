@@ -18,7 +18,12 @@ struct NameRecord<'a> {
 
 /// Writes one line for each name: SPEC, type, source file.
 pub fn write_text(names: &[&Nameable], out: &mut dyn Write) -> io::Result<()> {
-    let width = |text: fn(&Nameable) -> usize| names.iter().map(|name| text(name)).max().unwrap_or(0);
+    // One name of a template, which may be as long as a page, is not to push all types out of sight.
+    const WIDEST: usize = 48;
+    let width = |text: fn(&Nameable) -> usize| {
+        let widths = names.iter().map(|name| text(name));
+        widths.filter(|&width| width <= WIDEST).max().unwrap_or(0)
+    };
     let (specs, kinds) = (width(|name| name.spec.chars().count()), width(|name| name.kind.chars().count()));
     for Nameable { spec, kind, file } in names {
         let line = format!("{spec:specs$}  {kind:kinds$}  {file}");
@@ -53,7 +58,12 @@ mod tests {
         let names: Vec<&Nameable> = names.iter().collect();
         let mut text = Vec::new();
         write_text(&names, &mut text).unwrap();
-        assert_eq!(String::from_utf8(text).unwrap(), "shift  double         a.c\nf#*2   long double *\n");
+        assert_eq!(std::str::from_utf8(&text).unwrap(), "shift  double         a.c\nf#*2   long double *\n");
+        let long = nameable([&"x".repeat(80), "float", "b.c"]);
+        text.clear();
+        write_text(&[names[0], &long], &mut text).unwrap();
+        let expected = format!("shift  double  a.c\n{}  float   b.c\n", long.spec);
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
         let mut json = Vec::new();
         write_json(&names, &mut json).unwrap();
         let read: serde_json::Value = serde_json::from_slice(&json).unwrap();
