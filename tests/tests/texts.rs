@@ -104,6 +104,7 @@ fn main() -> ExitCode {
     trials.push(Trial::test("words of the command", words_of_the_command));
     trials.push(Trial::test("inputs are listed", inputs_are_listed));
     trials.push(Trial::test("outputs are listed", outputs_are_listed));
+    trials.push(Trial::test("numbers of parsers that nobody knows", unknown_parsers));
     trials.push(Trial::test("outputs have places", outputs_have_places));
     trials.push(Trial::test("texts are annotated", texts_are_annotated));
     for &(spec, derivatives) in OUTPUTS {
@@ -212,6 +213,28 @@ fn nowhere() -> Result<(), Failed> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
+
+/// Where a program parses by itself, a list of inputs and a SPEC say so, and who has read the text.
+fn unknown_parsers() -> Result<(), Failed> {
+    let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest("own_parser.c"), "").build()? else { return Ok(()) };
+    let warnings = |option: &str| -> Result<Vec<String>, Failed> {
+        let mut case = Case::new("dot", &[option], &exe);
+        case.files.push((FILE.to_owned(), b"1.5 2.5\n".to_vec()));
+        let seen = case.observe()?;
+        let all = seen.report.document["warnings"].as_array().cloned().unwrap_or_default();
+        Ok(all.iter().filter_map(|one| one["message"].as_str()).map(str::to_owned).collect())
+    };
+    let listed = warnings("--list=inputs")?;
+    let named = warnings("--input=file:in.dat:1:2")?;
+    let reader = "read by number (own_parser.c:8)";
+    let of_list =
+        format!("not all numbers are listed: file:in.dat, {reader}: none of its 2 numbers was parsed");
+    let of_spec = format!("--input=file:in.dat:1:2 was never reached: the number is there, {reader}, but");
+    match (&listed[..], &named[..]) {
+        ([list], [spec]) if list.contains(&of_list) && spec.starts_with(&of_spec) => Ok(()),
+        _ => Err(format!("{listed:?} {named:?}").into()),
+    }
 }
 
 /// Outputs of `printed.c` by how or where they are printed, and their derivatives with respect to x = 2.

@@ -8,7 +8,7 @@ use super::seeds::SpecFailure;
 use super::state::{Session, State};
 use super::texts::{self, Origin, Texts};
 use super::tree;
-use super::unparsed::{NAMELESS, written};
+use super::unparsed::{NAMELESS, none_parsed, written};
 use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
@@ -55,7 +55,7 @@ pub(super) struct ParsedInputs {
     pub(super) seeded: HashSet<texts::Place>,
     /// Numbers of texts that were read as integers.
     pub(super) integers: Integers,
-    /// The places that first read texts which inputs name.
+    /// The places that first read texts which inputs name, or all where they are listed.
     pub(super) readers: HashMap<TextSource, Site>,
 }
 
@@ -187,7 +187,8 @@ impl Session {
         if is_of_system && !is_named {
             return;
         }
-        let reader = (is_named && !parsed.readers.contains_key(&name)).then(|| state.caller(pc, m));
+        let is_wanted = is_named || state.report.listing.is_some();
+        let reader = (is_wanted && !parsed.readers.contains_key(&name)).then(|| state.caller(pc, m));
         let Some(parsed) = &mut state.parsed else { return };
         parsed.readers.extend(reader.map(|reader| (name.clone(), reader)));
         let mut at = offset.unwrap_or_else(|| parsed.texts.length(&name));
@@ -326,6 +327,23 @@ impl State {
             |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
         let unreached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_unreached).cloned().collect();
         unreached.iter().map(|input| (input.option(), parsed.why_not(input, nameless, &mut name))).collect()
+    }
+
+    /// Says of which texts that the program has read it has parsed no number: standard input, and files below the working
+    /// directory. Others, as sources of an interpreter's libraries, are no data.
+    pub(super) fn unparsed_texts(&mut self, symbols: &mut dyn Symbols) -> Vec<String> {
+        let sites = &self.report.sites;
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
+        let is_data = |name: &TextSource| match name {
+            TextSource::File(path) => !texts::relative(path).starts_with('/'),
+            _ => true,
+        };
+        let unparsed = parsed.texts.unparsed().into_iter().filter(|(name, _)| is_data(name));
+        let text = |(name, count): (TextSource, usize)| {
+            let reader = parsed.readers.get(&name).and_then(|&site| written(&place(sites, symbols, site)));
+            none_parsed(&texts::written(&name), count, reader)
+        };
+        unparsed.map(text).collect()
     }
 
     /// The reason why functions of this program that parse are not known, if there is one.

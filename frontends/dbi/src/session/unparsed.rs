@@ -137,6 +137,14 @@ fn unparsed(integers: bool, nameless: Option<&str>, reader: Option<String>) -> S
     }
 }
 
+/// Said of a text, as a SPEC names it, with so many numbers none of which was parsed; `reader` has read it.
+pub(super) fn none_parsed(text: &str, count: usize, reader: Option<String>) -> String {
+    let read = reader.map_or_else(String::new, |reader| format!(", read by {reader}"));
+    let numbers =
+        if count == 1 { "its number was not".to_owned() } else { format!("none of its {count} numbers was") };
+    format!("{text}{read}: {numbers} parsed by a function that is known for parsing: {NAME_IT}")
+}
+
 /// A place in words, as `function (file:line)`; nothing if nothing is known of it.
 pub(super) fn written(place: &Place) -> Option<String> {
     let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();

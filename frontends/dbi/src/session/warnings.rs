@@ -75,7 +75,7 @@ impl Session {
         state.warn_of_unreached_inputs();
         self.warn_of_unreached_outputs(state);
         self.warn_of_unreached_texts(state, symbols);
-        state.warn_of_unlisted();
+        state.warn_of_unlisted(symbols);
         self.warn_of_unreached_scripts(state);
         for option in state.jobs.assumed.clone() {
             let text = format!(
@@ -209,12 +209,15 @@ impl Session {
 
 impl State {
     /// Says that there are numbers which a list cannot have.
-    fn warn_of_unlisted(&mut self) {
+    fn warn_of_unlisted(&mut self, symbols: &mut dyn Symbols) {
         let Some(listed) = self.report.listing.as_ref().map(|listing| listing.listed) else { return };
-        let why: Vec<String> = match listed {
+        let mut why: Vec<String> = match listed {
             Listed::Inputs => self.nameless().map(str::to_owned).into_iter().collect(),
             Listed::Outputs => self.unwatched.iter().map(|reason| (*reason).to_owned()).collect(),
         };
+        if listed == Listed::Inputs {
+            why.extend(self.unparsed_texts(symbols));
+        }
         for why in why {
             self.warn(NOT_LISTED, format!("not all numbers are listed: {why}"));
         }

@@ -56,6 +56,8 @@ struct Text {
     in_place: HashSet<usize>,
     /// Numbers that the program has read past as integers.
     integers: HashSet<usize>,
+    /// True once one of its numbers was parsed.
+    is_parsed: bool,
 }
 
 /// Guest memory that holds a piece of a text.
@@ -134,6 +136,7 @@ impl Texts {
                 next: 0,
                 in_place: HashSet::new(),
                 integers: HashSet::new(),
+                is_parsed: false,
             });
             self.all.len() - 1
         })
@@ -168,6 +171,21 @@ impl Texts {
         }
     }
 
+    /// Texts that were read and of which no number was parsed, integers aside, with how many there are.
+    pub(crate) fn unparsed(&mut self) -> Vec<(TextSource, usize)> {
+        let is_read = |text: &&mut Text| {
+            matches!(text.name, TextSource::Stdin | TextSource::File(_)) && !text.is_parsed
+        };
+        let count = |text: &mut Text| {
+            text.update();
+            let is_other = |(n, token): (usize, &Token)| !token.is_integer && !text.integers.contains(&n);
+            let count =
+                text.scan.tokens.iter().enumerate().filter(|(n, token)| is_other((*n, token))).count();
+            (count > 0).then(|| (text.name.clone(), count))
+        };
+        self.all.iter_mut().filter(is_read).filter_map(count).collect()
+    }
+
     /// Number of lines of the text `name`, as far as it was read.
     pub(crate) fn lines(&self, name: &TextSource) -> u32 {
         let bytes = self.by_name.get(name).map_or(&[][..], |&text| &self.all[text].bytes[..]);
@@ -195,7 +213,8 @@ impl Texts {
             None => self.copied_from(m, address, text, value),
         };
         if let Origin::Known(place) = origin {
-            self.all[place.text].next = place.token + 1;
+            let text = &mut self.all[place.text];
+            (text.next, text.is_parsed) = (place.token + 1, true);
             self.current = Some(place.text);
         }
         origin
@@ -275,8 +294,9 @@ impl Texts {
             _ => self.in_order(places),
         };
         if let Origin::Known(place) = origin {
-            self.all[place.text].in_place.insert(place.token);
-            self.all[place.text].next = place.token + 1;
+            let text = &mut self.all[place.text];
+            text.in_place.insert(place.token);
+            (text.next, text.is_parsed) = (place.token + 1, true);
         }
         origin
     }
@@ -465,7 +485,7 @@ pub(crate) fn readable(m: &dyn Machine, start: u64, end: u64) -> Vec<u8> {
 }
 
 /// The text as a SPEC names it.
-fn written(source: &TextSource) -> String {
+pub(crate) fn written(source: &TextSource) -> String {
     match source {
         TextSource::Argument(word) => format!("arg:{word}"),
         TextSource::Environment(name) => format!("env:{name}"),
