@@ -32,13 +32,14 @@ impl Numbers<'_> {
     }
 
     /// The token that `is` the float, and its distance: on the line of the last one taken the first behind that, or else the last
-    /// before it; then on other lines likewise, there rather one that the next float, if that `is_next`, follows.
+    /// before it; then on other lines likewise, there rather one that the next float, if that `is_next`, follows with no other between.
     fn find(&self, is: Is<'_>, is_next: Option<Is<'_>>) -> Option<(usize, usize)> {
         let line = self.next.checked_sub(1).map(|last| self.tokens[last].line);
         let fits = |n: usize| self.fits(n, is);
         let leads = |n: usize| {
-            let near = n + 1..self.tokens.len().min(n + 1 + NEAR);
-            is_next.is_some_and(|is_next| near.into_iter().any(|n| self.fits(n, is_next)))
+            let mut near = n + 1..self.tokens.len().min(n + 1 + NEAR);
+            let next = is_next.and_then(|is_next| near.find(|&n| self.fits(n, is_next)));
+            next.is_some_and(|next| !(n + 1..next).any(fits))
         };
         let on_line = |n: &usize| Some(self.tokens[*n].line) == line;
         let ahead = || self.next..self.tokens.len().min(self.next + REACH);
@@ -204,5 +205,7 @@ mod tests {
     fn echoes_are_no_outputs() {
         let found = places(b"create 1.44 87287\nstep temp energy\n0 1.44 0 -6.5\n", &[1.44, -6.5]);
         assert_eq!(found, [(0, 3, 3), (1, 3, 10)]);
+        let found = places(b"asked for 4.5\nenergy 4.5 of 8.5\n", &[4.5, 8.5]);
+        assert_eq!(found, [(0, 2, 8), (1, 2, 15)]);
     }
 }
