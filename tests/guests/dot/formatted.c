@@ -44,8 +44,8 @@ static ssize_t leave(void *cookie, const char *text, size_t size)
     longjmp(out, 1);
 }
 
-/* Formats a copy to a stream that never takes anything, and reads the list. */
-static __attribute__((noinline)) real left(const char *format, ...)
+/* Formats a copy to a stream that never takes anything, perhaps a text, and reads the list. */
+static __attribute__((noinline)) real left(int formats_more, const char *format, ...)
 {
     va_list list, copy;
     va_start(list, format);
@@ -54,7 +54,7 @@ static __attribute__((noinline)) real left(const char *format, ...)
     va_copy(copy, list);
     if (!setjmp(out)) vfprintf(stream, format, copy);
     char text[64];
-    snprintf(text, sizeof text, "%d", 1);
+    if (formats_more) snprintf(text, sizeof text, "%d", 1);
     real sum = sum_of(list);
     va_end(copy);
     va_end(list);
@@ -70,7 +70,8 @@ static void checks(void)
     check("list", twice(text, sizeof text, TEN, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]), sum);
     check("positions",
           twice(text, sizeof text, RISING, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]), sum);
-    check("left", left(TEN, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]), sum);
+    check("left-at-once", left(0, TEN, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]), sum);
+    check("left", left(1, TEN, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]), sum);
     for (int i = 0; i < ITEMS; i++) x[i] *= x[i];
     snprintf(text, sizeof text, TEN, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]);
     real rest = 0;

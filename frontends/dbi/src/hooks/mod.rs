@@ -62,6 +62,8 @@ pub(crate) enum Hook {
     Software,
     /// Formats an integer of Go's, perhaps out of such a table.
     PrintsInteger,
+    /// Goes back to where a function was called from, past those that are under way.
+    Leaves,
     /// Turns a text into a float.
     Parses(Parser),
     /// Turns a text into an integer.
@@ -71,6 +73,9 @@ pub(crate) enum Hook {
     /// Runs the code of a Python script, or of a module, which may be one that the row leaves out.
     RunsCode(&'static LeftOut),
 }
+
+/// Functions that go back past others: the C library's, and the one by which exceptions begin.
+const LEAVING: [&str; 5] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "_Unwind_RaiseException"];
 
 /// The meaning of the function `symbol` of `library`, if it has one.
 pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
@@ -91,6 +96,9 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     }
     if runtimes::prints_integer(symbol.name) {
         return Some(Hook::PrintsInteger);
+    }
+    if LEAVING.contains(&symbol.name) {
+        return Some(Hook::Leaves);
     }
     if parsers::parses_data(symbol.name) {
         return Some(Hook::ParsesData);

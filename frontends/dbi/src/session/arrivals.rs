@@ -202,6 +202,10 @@ impl State {
                 self.took_integer(frame.m);
                 Entered::Go
             }
+            Hook::Leaves => {
+                hidden::reveal(&frame.calls.uncover(), frame.observer, frame.m);
+                Entered::Go
+            }
             Hook::RunsCode(row) => match self.enter_left_out(row, frame) {
                 Entered::Go => self.enter_script(frame),
                 entered => entered,

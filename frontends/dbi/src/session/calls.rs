@@ -266,6 +266,15 @@ impl Calls {
         self.spare.push(operands);
     }
 
+    /// Floats that are hidden from functions under way, which are about to be left: they are hidden no more.
+    pub(super) fn uncover(&mut self) -> Vec<Hidden> {
+        let formatted = self.pending.iter_mut().filter_map(|call| match &mut call.then {
+            Then::Formatted(hidden) => Some(std::mem::take(hidden)),
+            _ => None,
+        });
+        formatted.flatten().collect()
+    }
+
     /// Operands that were kept for calls that will not return.
     pub(super) fn lost(&mut self) -> Vec<SavedShadow> {
         std::mem::take(&mut self.lost)

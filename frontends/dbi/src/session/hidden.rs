@@ -2,7 +2,8 @@
 //!
 //! What it does to their digits, with tables and integers, is seen to instruction by instruction otherwise, and comes to
 //! nothing. The shadows are put back when it has returned, where the floats still are: a `va_list` may be read once more.
-//! After a function that was left by a jump they are put back as soon as another is arrived at. Knows no function.
+//! A function that is left by `longjmp` or an exception has them put back before that, and after any other jump they are as soon as
+//! another function is arrived at. Knows no function.
 
 use super::observer::{Observer, SavedShadow};
 use crate::hooks::abi::{self, Float};
