@@ -27,10 +27,10 @@ const LONGEST: u64 = 512;
 /// Spaces before a number, as the C library skips them.
 const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
 
-/// Beginnings of the paths of what a system says of itself, the last in the tool's words: libraries look there on their own
-/// account, and a number of a program's data is none of these, though it may be the same. Files that an input names are
-/// looked at all the same.
-const SYSTEM: [&str; 4] = ["/proc/", "/sys/", "/etc/", "/memfd:shadowgrind"];
+/// Beginnings of the paths of what a system says of itself, the last in the tool's words, and of an interpreter's own libraries:
+/// they are looked at on nobody's account, and a number of a program's data is none of these, though it may be the same. Files
+/// that an input names are looked at all the same.
+const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shadowgrind"];
 
 /// A call that parses a number.
 #[derive(Clone, Debug)]
