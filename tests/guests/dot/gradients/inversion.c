@@ -1,4 +1,4 @@
-// Loops whose subscripts are sums of each other, from a paper on the inversion of addresses (Hascoët, Utke, Naumann 2009).
+// Loops whose subscripts are sums of each other, from a paper on the inversion of addresses (Hascoët, Utke, Naumann 2008).
 //
 // `prog` as it is; `prog I H` with x[I] moved by H; `prog 0 0 OUTER INNER` with as many turns.
 #define X 9
