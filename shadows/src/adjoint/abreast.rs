@@ -17,8 +17,6 @@ const MOST_BYTES: usize = 1 << 16;
 /// Destination of what comes to an operand.
 #[derive(Clone, Copy, Debug)]
 enum To {
-    /// Straight to its numbers.
-    Numbers,
     /// This column, in which what comes to the same numbers is added up first.
     Column(usize),
     /// Results of the loop, so many iterations before.
@@ -51,7 +49,6 @@ impl<F: Flow> Abreast<F> {
         for (n, (operand, place)) in operands.iter().zip(places).enumerate() {
             self.operands.push(match *place {
                 Place::Own { place, before } => To::Own { place, before },
-                Place::Elsewhere if !operand.is_regular() => To::Numbers,
                 Place::Elsewhere => {
                     let same = |&(first, _): &(usize, bool)| operand.is_same(&operands[first]);
                     To::Column(self.heads.iter().position(same).unwrap_or_else(|| {
@@ -105,10 +102,17 @@ impl<F: Flow> Abreast<F> {
         }
         for (column, &(n, _)) in self.heads.iter().enumerate().filter(|(_, (_, is_used))| *is_used) {
             let from = &self.columns[column * some.len()..][..some.len()];
-            let first = loops.number(head, &operands[n], some.start as u64);
-            cells.along(first, operands[n].step, some.len(), |some, to| {
-                to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
-            });
+            if operands[n].is_regular() {
+                let first = loops.number(head, &operands[n], some.start as u64);
+                cells.along(first, operands[n].step, some.len(), |some, to| {
+                    to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
+                });
+                continue;
+            }
+            for (iteration, from) in (some.start as u64..).zip(from).filter(|(_, from)| !F::is_nothing(from))
+            {
+                F::merge(cells.at(loops.number(head, &operands[n], iteration)), from);
+            }
         }
     }
 
@@ -137,12 +141,10 @@ impl<F: Flow> Abreast<F> {
             [partial] => std::slice::from_ref(partial),
             partials => &partials[some.clone()],
         };
-        let partial = |n: usize| if let [partial] = partials { *partial } else { partials[n] };
         let (others, from) = self.cells.split_at_mut(operand.place() * count);
         let from = &mut from[..count];
         // Iterations in which it is no result of these iterations.
         let outside = match self.operands[n] {
-            To::Numbers => count,
             To::Column(column) => {
                 self.heads[column].1 = true;
                 F::add_each(&mut self.columns[column * count..][..count], partials, from);
@@ -160,16 +162,10 @@ impl<F: Flow> Abreast<F> {
                 before
             }
         };
-        if operand.is_regular() {
-            let (first, step) = (loops.number(head, operand, some.start as u64), operand.step);
-            cells.along(first, step, outside, |some, to| {
-                let partials = if let [_] = partials { partials } else { &partials[some.clone()] };
-                F::add_each(to, partials, &from[some]);
-            });
-        } else {
-            for (n, from) in from[..outside].iter().enumerate().filter(|(_, from)| !F::is_nothing(from)) {
-                F::add(cells.at(loops.number(head, operand, (some.start + n) as u64)), partial(n), from);
-            }
-        }
+        let (first, step) = (loops.number(head, operand, some.start as u64), operand.step);
+        cells.along(first, step, outside, |some, to| {
+            let partials = if let [_] = partials { partials } else { &partials[some.clone()] };
+            F::add_each(to, partials, &from[some]);
+        });
     }
 }

@@ -1,7 +1,7 @@
 //! Loops: statements that repeat, whose operands are at numbers that advance by a constant in each iteration.
 //!
 //! Of a loop are kept, once, for each operand of a statement how far back its numbers begin and how far apart they are, and its
-//! partial derivative if that is always the same. Only other numbers, as distances from the result, and other partials are columns
+//! partial derivative if that is always the same. Only other numbers, as distances from the iteration's first, and other partials are columns
 //! with an element for each iteration. Nothing of an operand says where its loop stands, so that a loop that comes again has the
 //! operands of the one before, and takes no more than a head and its columns. Knows nothing of what came before or comes after a loop.
 
@@ -74,9 +74,9 @@ impl Operand {
         self.step != IRREGULAR
     }
 
-    /// Tells whether its numbers are those of another operand of the same loop, and advance by a constant.
+    /// Tells whether its numbers are those of another operand of the same loop.
     pub(super) fn is_same(&self, other: &Operand) -> bool {
-        self.is_regular() && (self.step, self.back) == (other.step, other.back)
+        (self.step, self.back) == (other.step, other.back)
     }
 
     fn varies(&self) -> bool {
@@ -106,6 +106,26 @@ pub(super) struct Loops {
     pub(super) constants: Vec<f64>,
     /// The loop whose operands those of the last loop are so far.
     like: Option<Loop>,
+}
+
+/// Number, among a loop's columns from `first` on, of the one that was written last: of an earlier one with the same elements by `key`,
+/// which then serves for both. Factors of several products are the same float, and operands of several the same result.
+fn share<T: Copy, K: PartialEq>(columns: &mut Vec<T>, first: u64, count: usize, key: impl Fn(T) -> K) -> u64 {
+    let start = columns.len() - count;
+    let (before, last) = columns[first as usize..].split_at(start - first as usize);
+    let same = |column: &[T]| {
+        let mut pairs = column.iter().zip(last);
+        key(column[count - 1]) == key(last[count - 1]) && pairs.all(|(a, b)| key(*a) == key(*b))
+    };
+    let before = before.chunks_exact(count);
+    let number = before.len() as u64;
+    match before.rev().position(same) {
+        Some(back) => {
+            columns.truncate(start);
+            number - 1 - back as u64
+        }
+        None => number,
+    }
 }
 
 /// Numbers of an operand in the iterations of a loop.
@@ -152,7 +172,7 @@ impl Loops {
     }
 
     /// Adds an operand to the loop that was begun last: of the statement whose result has place `result` among the numbers of an
-    /// iteration. `distances` gives those from results to operands, and is only asked if numbers do not advance by a constant.
+    /// iteration. `distances` gives those from an iteration's first number to the operand, and is only asked if numbers do not advance by a constant.
     /// `fill` appends a partial for each iteration, or one for all.
     pub(super) fn add(
         &mut self,
@@ -162,7 +182,7 @@ impl Loops {
         fill: impl FnOnce(&mut Vec<f64>),
     ) {
         let head = *self.heads.last().expect("it was begun");
-        let column = |end: usize, start: u64| (end as u64 - start) / u64::from(head.iterations);
+        let count = head.iterations as usize;
         let start = self.partials.len();
         fill(&mut self.partials);
         let partials = &self.partials[start..];
@@ -173,13 +193,16 @@ impl Loops {
             self.partials.truncate(start);
             (result as u32, self.constant(constant))
         } else {
-            (result as u32 | VARIES, self.column(&head, start))
+            (
+                result as u32 | VARIES,
+                share(&mut self.partials, head.partials, count, |partial| partial.to_bits()),
+            )
         };
         let operand = match numbers.step {
             Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },
             None => {
-                let back = column(self.distances.len(), head.distances);
                 self.distances.extend(distances);
+                let back = share(&mut self.distances, head.distances, count, |distance| distance);
                 Operand { result, step: IRREGULAR, back, partial }
             }
         };
@@ -212,27 +235,6 @@ impl Loops {
             self.operands.extend_from_within(first..first + count);
         }
         self.operands.push(operand);
-    }
-
-    /// Number of the column of partials that was written last, from `start` on, among the loop's: that of an earlier one with the same
-    /// floats, which then serves for both. Factors of several products are the same float.
-    fn column(&mut self, head: &Loop, start: usize) -> u64 {
-        let count = head.iterations as usize;
-        let (before, last) = self.partials[head.partials as usize..].split_at(start - head.partials as usize);
-        let same = |column: &[f64]| {
-            let mut pairs = column.iter().zip(last);
-            column[count - 1].to_bits() == last[count - 1].to_bits()
-                && pairs.all(|(a, b)| a.to_bits() == b.to_bits())
-        };
-        let columns = before.chunks_exact(count);
-        let number = columns.len() as u64;
-        match columns.rev().position(same) {
-            Some(back) => {
-                self.partials.truncate(start);
-                number - 1 - back as u64
-            }
-            None => number,
-        }
     }
 
     /// Place of a partial that does not change: one that is there, if it is easily found.
@@ -283,8 +285,8 @@ impl Loops {
     #[inline(always)]
     pub(super) fn number(&self, head: &Loop, operand: &Operand, n: u64) -> u64 {
         if operand.step == IRREGULAR {
-            let result = head.number + n * u64::from(head.numbers) + operand.place() as u64;
-            result.wrapping_sub_signed(self.distances_of(head, operand)[n as usize].into())
+            let first = head.number + n * u64::from(head.numbers);
+            first.wrapping_sub_signed(self.distances_of(head, operand)[n as usize].into())
         } else {
             let first = head.number.wrapping_sub(operand.back);
             first.wrapping_add((i64::from(operand.step) as u64).wrapping_mul(n))

@@ -163,9 +163,8 @@ impl Packer {
         if let Some(numbers) = numbers.filter(has_room) {
             return (first, numbers, iterations.count);
         }
-        let result = iterations.records.number + (place.number + lane) as u64;
-        let results = (result, iterations.pattern.numbers as u64);
-        column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), results)
+        let firsts = (iterations.records.number, iterations.pattern.numbers as u64);
+        column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), firsts)
     }
 
     /// Packs the iterations that were looked at into a loop that has been begun. The number of its statements.
@@ -176,7 +175,7 @@ impl Packer {
             let place = &iterations.pattern.places[found.place];
             let kind = iterations.kind(place);
             let result = place.number + found.lane;
-            let first = iterations.records.number + result as u64;
+            let first = iterations.records.number;
             let mut is_statement = false;
             for (i, partials) in found.partials.iter().enumerate() {
                 let fill = |into: &mut Vec<f64>| {
@@ -196,7 +195,7 @@ impl Packer {
                 }
                 let cells = iterations.rows(place.at).map(|row| kind.cell(row, i, found.lane));
                 let distances = (first..).step_by(numbers as usize).zip(cells);
-                let distances = distances.map(|(result, cell)| distance(result, cell).unwrap_or(0));
+                let distances = distances.map(|(first, cell)| distance(first, cell).unwrap_or(0));
                 into.add(result, found.numbers[i], distances, fill);
                 is_statement = true;
             }
@@ -263,17 +262,17 @@ fn regular(first: u64, step: u64, count: usize) -> Option<Numbers> {
     are_cells.then_some(Numbers { first: number, step: Some(advance?) })
 }
 
-/// Distance from a result to the operand with this cell, if there is room for it.
+/// Distance from the first number of an iteration to the operand with this cell, if there is room for it.
 #[inline(always)]
-fn distance(result: u64, cell: u64) -> Option<i32> {
+fn distance(first: u64, cell: u64) -> Option<i32> {
     let number = numbers::of_double(cell)?.number;
-    i32::try_from(result.wrapping_sub(number) as i64).ok()
+    i32::try_from(first.wrapping_sub(number) as i64).ok()
 }
 
 /// The first of the cells of an operand in all iterations, the numbers in them, and how many of the first iterations are alike.
-/// `results` are the first result's number and what it advances by.
+/// `firsts` are the first iteration's first number and what it advances by.
 #[inline(always)]
-fn column(cells: impl Iterator<Item = u64> + Clone, results: (u64, u64)) -> (u64, Numbers, usize) {
+fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64)) -> (u64, Numbers, usize) {
     let first = cells.clone().next().expect("there is an iteration");
     let (step, count) = match progress(cells.clone()) {
         Progress::Cut(after) => return (first, Numbers { first: 0, step: None }, after),
@@ -283,8 +282,8 @@ fn column(cells: impl Iterator<Item = u64> + Clone, results: (u64, u64)) -> (u64
     if let Some(numbers) = step.and_then(|step| regular(first, step, count)) {
         return (first, numbers, count);
     }
-    let (result, advance) = results;
-    let fits = |n: usize, cell: u64| cell == 0 || distance(result + n as u64 * advance, cell).is_some();
+    let (number, advance) = firsts;
+    let fits = |n: usize, cell: u64| cell == 0 || distance(number + n as u64 * advance, cell).is_some();
     let is_alike =
         |(n, cell): (usize, u64)| sort(first).is_some() && sort(cell) == sort(first) && fits(n, cell);
     let alike = cells.enumerate().position(|numbered| !is_alike(numbered));
