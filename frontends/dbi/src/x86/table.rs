@@ -30,6 +30,8 @@ pub(crate) enum Row {
     Integer,
     /// Reads and writes no register or memory that could hold a float.
     Nothing,
+    /// Names memory, and neither reads nor writes it: a prefetch, an operation of no effect.
+    Hint,
     /// Not supported, and why; counted when it meets a shadow.
     Gap(&'static str),
 

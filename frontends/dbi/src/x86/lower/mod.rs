@@ -161,7 +161,7 @@ impl Lowerer {
             return Err("AVX-512 masks");
         }
         let keeps_floats = match row {
-            Row::Integer | Row::Flags(_) | Row::Mxcsr(_) => true,
+            Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => true,
             Row::X87(X87::Status) => !build.is_memory(0),
             Row::X87(x87) => x87.keeps_floats(),
             _ => is_plain(build.insn, row),
@@ -172,7 +172,8 @@ impl Lowerer {
         }
         build.name_memory();
         match row {
-            Row::Integer | Row::Flags(_) | Row::Mxcsr(_) | Row::Nothing | Row::State(..) => Ok(()),
+            Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => Ok(()),
+            Row::Nothing | Row::State(..) => Ok(()),
             Row::Gap(why) => Err(why),
             Row::Digits => Err("digits"),
             Row::Arith(op, format, shape) => float::arith(build, op, format, shape),

@@ -9,7 +9,9 @@ use crate::x86::asm::{Gpr, RCX, Rel32};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
+use crate::x86::rows;
 use crate::x86::rules::Constants;
+use crate::x86::table::Row;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{Instruction, Mnemonic, OpAccess, Register};
 use shadowgrind_core::format::Format;
@@ -323,19 +325,13 @@ impl Emitter {
 }
 
 /// Tells whether an instruction does nothing with the memory that it names but compute its address, or ask for it early.
-fn only_names_memory(mnemonic: Mnemonic) -> bool {
-    use Mnemonic::{
-        Lea, Nop, Prefetch, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw, Reservednop,
-    };
-    matches!(
-        mnemonic,
-        Lea | Nop | Reservednop | Prefetch | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw
-    )
+fn only_names_memory(insn: &Instruction) -> bool {
+    insn.mnemonic() == Mnemonic::Lea || rows::row(insn) == Row::Hint
 }
 
 /// The general registers that make the address of the instruction's explicit memory operand, if it goes there.
 pub(crate) fn address_registers(insn: &Instruction) -> impl Iterator<Item = Register> + use<> {
     let registers = [insn.memory_base(), insn.memory_index()];
-    let goes = operand::has_memory(insn) && !only_names_memory(insn.mnemonic());
+    let goes = operand::has_memory(insn) && !only_names_memory(insn);
     registers.into_iter().filter(move |register| goes && register.is_gpr()).map(Register::full_register)
 }

@@ -1,6 +1,6 @@
 //! Listings of emitted code, so that a change of code generation is seen when it is reviewed: `frontends/dbi/listings` has a
 //! file for each piece of guest code, with what becomes of it under each kind of shadow in each binding. With `BLESS=1` they
-//! are written anew. Says nothing of whether the code is right: `reference` and random sequences do.
+//! are written anew. Says nothing of whether the code is right: the oracle of `lower`'s tests and random sequences do.
 
 use super::tests::{CODE, COLD, CONSTANTS, CONTEXT, EXIT, START, emitted_for};
 use crate::context::Context;

@@ -120,5 +120,5 @@ fn access(insn: &Insn, register: Register, facts: &mut iced_x86::InstructionInfo
 /// at their cells.
 fn ignores_shadows(insn: &Instruction) -> bool {
     !insn.is_string_instruction()
-        && matches!(rows::row(insn), Row::Integer | Row::Nothing | Row::Flags(_) | Row::Mxcsr(_))
+        && matches!(rows::row(insn), Row::Integer | Row::Hint | Row::Nothing | Row::Flags(_) | Row::Mxcsr(_))
 }

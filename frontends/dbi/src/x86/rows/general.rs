@@ -5,7 +5,7 @@ use crate::x86::table::Direction::*;
 use crate::x86::table::General::*;
 use crate::x86::table::Image::*;
 use crate::x86::table::Integral;
-use crate::x86::table::Row::{self, Digits, Flags, Gap, Integer, Mxcsr, State};
+use crate::x86::table::Row::{self, Digits, Flags, Gap, Hint, Integer, Mxcsr, State};
 use iced_x86::{Instruction, Mnemonic, Register};
 
 #[rustfmt::skip] // Families stay together.
@@ -62,6 +62,7 @@ rows! {
     Stmxcsr Vstmxcsr => Mxcsr(Save);
     Ldmxcsr Vldmxcsr => Mxcsr(Restore);
     Mul Mulx Div Idiv Adcx Adox Rcl Rcr Crc32 Blsi Blsr Blsmsk => Digits;
+    Nop Reservednop Prefetch Prefetchnta Prefetcht0 Prefetcht1 Prefetcht2 Prefetchw => Hint;
     Movdir64b => Gap("MOVDIR64B");
 }
 

@@ -1,0 +1,184 @@
+//! The choice of an annotation: by the instruction's row, what the shadow asks for, and the mode.
+//!
+//! Says which annotation an instruction gets, not what that is: the other modules do.
+
+use super::record::{Plan, What};
+use super::{At, Settings, Watched, mask_of};
+use crate::x86::access;
+use crate::x86::emit::Emitter;
+use crate::x86::lower::rounds_to_fractions;
+use crate::x86::rows;
+use crate::x86::superblock::{Flow, Insn, Superblock};
+use crate::x86::table::{Row, Shape};
+use iced_x86::CpuidFeature;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::step::Predicate;
+
+impl Emitter {
+    /// Instruction `index` of `block` with its annotations.
+    pub(in crate::x86) fn annotated(&mut self, block: &Superblock, index: usize) {
+        if self.mirror().ended {
+            return;
+        }
+        let at = At { block, index };
+        let insn = at.insn();
+        if self.mode.is_narrow() && access::has_more_than_sse(&insn.decoded) {
+            self.mode = self.mode.narrow(false);
+        }
+        if uses_mmx(&insn.decoded) {
+            self.mirror().top_is_known = false;
+        }
+        let leaves_alone = match insn.flow {
+            Flow::Straight => leaves_mxcsr_alone(&insn.decoded),
+            _ => leads_directly(insn),
+        };
+        if !leaves_alone {
+            self.put_back_mxcsr(index);
+        }
+        self.begin_instruction(at);
+        if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Leaves | Flow::Engine) {
+            self.put_back_all();
+        }
+        match insn.flow {
+            Flow::Straight => self.straight(at),
+            Flow::Engine if matches!(rows::row(&insn.decoded), Row::State(..)) => self.out_of_line(at),
+            Flow::Engine => {
+                // What the engine carries out gives its results in these.
+                self.clear_cells(mask_of(&[0, 1, 2, 3, 11]));
+                self.instruction(index, insn);
+            }
+            _ => self.instruction(index, insn),
+        }
+    }
+
+    fn straight(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let Settings { records, appends, slow, policy, .. } = self.mirror().settings;
+        let is_born = policy.is_born;
+        let (compares, converts) = (records && policy.comparisons, records && policy.conversions);
+        let doubts = self.mirror().settings.doubt.is_some() && !self.mode.is_off();
+        let row = rows::row(insn);
+        if self.mode.is_off() && has_vector_result(row, insn) {
+            return self.integer(at);
+        }
+        if policy.derivatives.is_some() && !self.mode.is_off() {
+            self.guard_address(at);
+        }
+        match row {
+            Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => {
+                self.out_of_line(at)
+            }
+            Row::Move(..)
+            | Row::Gather(_)
+            | Row::Logic(..)
+            | Row::Arith(..)
+            | Row::Unary(..)
+            | Row::Fused(..)
+            | Row::Narrow(_)
+            | Row::Widen(_)
+            | Row::ToHalf
+            | Row::FromHalf
+            | Row::CompareFlags(_)
+            | Row::ToInteger(..)
+                if slow =>
+            {
+                self.guarded(at);
+            }
+            row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
+            Row::Nothing => self.guest(at),
+            Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
+            Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
+            Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
+            Row::General(general) => self.general(at, general),
+            Row::X87(row) => self.x87(at, row),
+            Row::State(..) => self.out_of_line(at),
+            Row::CompareFlags(format) if doubts => self.compared(at, format, Shape::Scalar),
+            Row::Compare(format, shape) if doubts => self.compared(at, format, shape),
+            Row::CompareFlags(format) if !compares => self.compared_to_flags(at, format),
+            Row::CompareFlags(_) if self.mode.is_off() => self.guest(at),
+            Row::CompareFlags(format) => {
+                let what = What::Compare(Predicate::ORDER);
+                let shape = Shape::Scalar;
+                self.record(
+                    at,
+                    &Plan { what, from: format, to: format, shape, sources: &[0, 1], rest: None },
+                );
+            }
+            Row::ToInteger(format, how, Shape::Scalar)
+                if converts
+                    && insn.op0_kind() == iced_x86::OpKind::Register
+                    && insn.op0_register().is_gpr() =>
+            {
+                let (what, shape) = (What::Integer(how), Shape::Scalar);
+                self.record(at, &Plan { what, from: format, to: format, shape, sources: &[1], rest: None });
+            }
+            Row::ZeroUpper => self.zero_upper(at, false),
+            Row::ZeroAll => self.zero_upper(at, true),
+            Row::Move(moved, control) => self.vector_move(at, moved, control),
+            Row::Gather(format) => self.gather(at, format),
+            Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
+            Row::Logic(by, lanes) => self.logic(at, by, lanes),
+            Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
+            Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
+            Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
+            Row::FusedAlternating { .. } | Row::AddSub(_) | Row::Horizontal(..) | Row::DotProduct(_)
+                if !slow && !records && !appends =>
+            {
+                self.across(at, row);
+            }
+            Row::Narrow(shape) => self.conversion(at, false, shape),
+            Row::Widen(shape) => self.conversion(at, true, shape),
+            Row::FromHalf if records || appends => self.fresh(at, Format::F32, Shape::Packed),
+            Row::FromHalf => self.half_to_single(at),
+            Row::ToHalf if !records && !appends => self.single_to_half(at),
+            Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
+            // Where roundings count, an integer may be another than the real's.
+            Row::Round(format, shape) if !records && !is_born && !rounds_to_fractions(insn) => {
+                self.fresh(at, format, shape);
+            }
+            Row::FromInteger(format, shape) => self.fresh(at, format, shape),
+            Row::ToInteger(..) if !policy.conversions => self.integer(at),
+            Row::Round(..) if records => self.out_of_line(at),
+            _ => self.guarded(at),
+        }
+    }
+}
+
+/// Tells whether an instruction computes floats, or reads them for a decision, and leaves what it makes where its
+/// shadow is simply cleared when shadowing is off.
+fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
+    match row {
+        Row::Arith(..)
+        | Row::Unary(..)
+        | Row::Fused(..)
+        | Row::Narrow(..)
+        | Row::Round(..)
+        | Row::Compare(..) => insn.op0_register().is_vector_register(),
+        Row::ToInteger(..) | Row::ToHalf => true,
+        _ => false,
+    }
+}
+
+/// Tells whether the branch, call or return goes on in translated code that is known when the block is made.
+fn leads_directly(insn: &Insn) -> bool {
+    use iced_x86::FlowControl::{Call, ConditionalBranch, UnconditionalBranch};
+    match insn.flow {
+        Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::CertainReturn => true,
+        Flow::Leaves => {
+            matches!(insn.decoded.flow_control(), Call | ConditionalBranch | UnconditionalBranch)
+        }
+        Flow::Straight | Flow::ExpectedReturn(_) | Flow::Engine => false,
+    }
+}
+
+/// Tells whether the instruction neither looks at MXCSR nor has a rule that does, but for x87's.
+fn leaves_mxcsr_alone(insn: &iced_x86::Instruction) -> bool {
+    let row = rows::row(insn);
+    matches!(row, Row::X87(_) | Row::Nothing | Row::Hint | Row::General(_) | Row::Flags(_) | Row::Integer)
+}
+
+/// Tells whether the instruction has to do with MMX registers, which resets the top of the x87 stack.
+fn uses_mmx(insn: &iced_x86::Instruction) -> bool {
+    let is_mmx = |n| insn.op_kind(n) == iced_x86::OpKind::Register && insn.op_register(n).is_mm();
+    insn.cpuid_features().contains(&CpuidFeature::MMX) || (0..insn.op_count()).any(is_mmx)
+}
