@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Options that each guest is run with. The first are those of the reference path; a large program is run with the
 /// first few.
-const ENGINES: [&[&str]; 7] = [
+const ENGINES: [&[&str]; 8] = [
     &["--reference-path"],
     &[],
     &["--no-avx512"],
@@ -20,6 +20,7 @@ const ENGINES: [&[&str]; 7] = [
     &["--no-avx512", "--hot-after=1"],
     &["--no-avx512", "--no-link"],
     &["--no-avx512", "--flush-every=100"],
+    &["--no-avx512", "--no-fsgsbase"],
 ];
 
 const FOR_ALL: usize = 3;
