@@ -320,9 +320,8 @@ mod tests {
                 Numbers::<2>::add_back(&mut cells, before, &partials);
                 for n in (before..count).rev() {
                     let partial = if let [partial] = partials[..] { partial } else { partials[n] };
-                    for lane in 0..2 {
-                        expected[n - before][lane] += partial * expected[n][lane];
-                    }
+                    let from = expected[n];
+                    expected[n - before].iter_mut().zip(from).for_each(|(to, from)| *to += partial * from);
                 }
                 assert_eq!(cells, expected, "{count} cells, {before} before, {partials:?}");
             }
