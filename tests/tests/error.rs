@@ -18,13 +18,8 @@ const TOLERANCE: f64 = 1.0;
 /// Errors with more bits than this are not compared: the error itself has none that are sure.
 const MOST: f64 = 50.0;
 
-/// Programs whose error bits are seen otherwise by design: of what infinities and overflow were, an error in place knows nothing and
-/// says so; underflow is told of, but not by how much.
-const UNKNOWN: [&str; 6] = ["beyond", "born", "magnitude", "overflow", "underflow", "unreached"];
 /// Programs that write floats in binary form, which are counted as lost, and not looked at.
 const UNSEEN: [&str; 1] = ["written"];
-/// Programs whose output is not called wrong, so that nobody has to answer for it: see [`UNKNOWN`].
-const UNANSWERED: [&str; 1] = ["underflow"];
 /// Number of programs.
 const PROGRAMS: usize = 73;
 
@@ -85,8 +80,7 @@ fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
     };
     let reals = Case::new("mpfr", &[], &program).observe()?.report;
     let errors = Case::new("error", options, &program).observe()?.report;
-    let is_any_of = |names: &[&str]| names.contains(&stem(source).as_str());
-    if is_any_of(&UNSEEN) {
+    if UNSEEN.contains(&stem(source).as_str()) {
         let is_honest = errors.outputs.is_empty() && !errors.is_clean();
         return if is_honest { Ok(()) } else { Err("it writes, and is called clean".to_owned()) };
     }
@@ -96,15 +90,14 @@ fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
     if errors.is_clean() && !reals.is_clean() && has_run(&reals) {
         return Err(format!("called clean: {}", reals.document["verdict"]["text"]));
     }
-    if source.parent().is_some_and(|folder| folder.ends_with("culprits")) && !is_any_of(&UNANSWERED) {
-        names_causes(source, &reals, &errors, is_any_of(&UNKNOWN))?;
+    if source.parent().is_some_and(|folder| folder.ends_with("culprits")) {
+        names_causes(source, &reals, &errors)?;
     }
     if reals.is_clean() && !errors.is_clean() {
         return Err(format!("not called clean: {}", errors.document["verdict"]["text"]));
     }
     let pairs = reals.outputs.iter().zip(&errors.outputs).enumerate();
-    let wrong: Vec<String> =
-        pairs.filter_map(|(n, (real, error))| disagreement(source, n, real, error)).collect();
+    let wrong: Vec<String> = pairs.filter_map(|(n, (real, error))| disagreement(n, real, error)).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
@@ -117,7 +110,7 @@ fn check_loop(options: &[&str]) -> Result<(), String> {
         return Ok(());
     };
     let errors = Case::new("error", options, &program).observe()?.report;
-    names_causes(&source, &errors, &errors, false)?;
+    names_causes(&source, &errors, &errors)?;
     let (first, unexplained) = (&errors.document["findings"][0], &errors.document["coverage"]["unexplained"]);
     let is_whole = first["expression"] == "sqrt(x + 1.0) - sqrt(x)";
     match (unexplained.as_u64(), is_whole) {
@@ -160,9 +153,8 @@ fn check_reals(options: &[&str]) -> Result<(), String> {
     if all_are { Ok(()) } else { Err(format!("{errors:?}, not {reals:?}")) }
 }
 
-/// Checks that the first finding is at a line that the source marks, and that none is where the reals have none, but for
-/// decisions where the error is unknown.
-fn names_causes(source: &Path, reals: &Report, errors: &Report, is_unknown: bool) -> Result<(), String> {
+/// Checks that the first finding is at a line that the source marks, and that none is where the reals have none.
+fn names_causes(source: &Path, reals: &Report, errors: &Report) -> Result<(), String> {
     let text = std::fs::read_to_string(source).unwrap_or_default();
     let is_marked =
         |line: u64| text.lines().nth(line as usize - 1).is_some_and(|text| text.contains("// CULPRIT"));
@@ -173,9 +165,7 @@ fn names_causes(source: &Path, reals: &Report, errors: &Report, is_unknown: bool
     if !found.first().is_some_and(|&(line, _)| line > 0 && is_marked(line)) {
         return Err(format!("first of all is blamed {:?}, not {:?}", found.first(), known.first()));
     }
-    let is_false = |(line, kind): &&(u64, String)| {
-        !(known.iter().any(|(other, _)| other == line) || is_unknown && kind == "branch")
-    };
+    let is_false = |(line, _): &&(u64, String)| !known.iter().any(|(other, _)| other == line);
     match found.iter().find(is_false) {
         Some((line, kind)) => Err(format!("{kind} at line {line}, where the reals have none")),
         None => Ok(()),
@@ -188,9 +178,9 @@ fn has_run(reals: &Report) -> bool {
 }
 
 /// Description of what is wrong with the error bits of output `n`.
-fn disagreement(source: &Path, n: usize, real: &Output, error: &Output) -> Option<String> {
+fn disagreement(n: usize, real: &Output, error: &Output) -> Option<String> {
     let [want, got] = [real, error].map(|output| output.error_bits.unwrap_or(f64::NAN));
-    let is_known = want < MOST && !UNKNOWN.contains(&stem(source).as_str());
+    let is_known = want < MOST;
     let is_off = (want - got).abs() > TOLERANCE || got.is_nan();
     (is_known && is_off).then(|| format!("output {n}, {}: {got} bits of error, not {want}", error.value))
 }

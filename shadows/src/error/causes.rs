@@ -124,7 +124,10 @@ impl Causes {
         let shadows: [Option<&Real>; MAX_OPERANDS] = std::array::from_fn(|i| reals[i].as_ref());
         let Lane { site, op, from, to, x, r, .. } = *lane;
         let lane = Lane { site, op, from, to, x, r, shadows: &shadows[..x.len()] };
-        let Some(real) = self.reals.consult(&lane, rounding, is_traced) else { return error };
+        let Some(real) = self.reals.consult(&lane, rounding, is_traced) else {
+            // The float is its own real, if it is known what it was made of.
+            return if is_traced { 0.0 } else { error };
+        };
         let bits = measure::measure(to, r, Some(&real)).error_bits;
         if has_grown && bits > NOTICED * self.threshold && !real.is_influenced() {
             let grown = self.grown.entry((site, op)).or_default();
