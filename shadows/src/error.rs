@@ -313,6 +313,7 @@ impl Inline for ErrorShadow {
         }
     }
 
+    #[inline(always)]
     fn eval(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
         let k = Host::new(format);
         match Self::arithmetic(&k, op, given) {

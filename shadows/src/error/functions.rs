@@ -2,12 +2,14 @@
 //! their errors, less the program's own result.
 //!
 //! Directly for sin, cos, exp and its kin; for their inverses from those at the result r, by one step of Newton's method: log x − r is
-//! d − d²/2 for d = x e⁻ʳ − 1. Reduction by tables of 64 steps, then Taylor's series, of which the first terms are double-doubles
-//! (Hida, Li, Bailey, "Library for double-double and quad-double arithmetic", 2000).
+//! d − d²/2 for d = x e⁻ʳ − 1. Reduction by two tables of 128 steps each (Gal, "Computing elementary functions", 1986, of one), then a few
+//! terms of Taylor's series, of which the first are double-doubles (Hida, Li, Bailey, "Library for double-double and quad-double
+//! arithmetic", 2000).
 //!
 //! Real results are good to 2^-[`GOOD`] of them, powers to as many bits less as their exponents have: tested against MPFR. An
 //! error much smaller than a rounding is not told, nor is one near the end of the format's range: there others have to compute.
-//! Nothing here allocates or locks once there are tables: it runs in the midst of translated code.
+//! Nothing here allocates or locks once there are tables: it runs in the midst of translated code. All of it is inlined there, where
+//! fused operations are instructions.
 
 use std::f64::consts::{LN_2, LN_10, PI};
 use std::sync::OnceLock;
@@ -39,10 +41,13 @@ const GOOD: i32 = 95;
 /// Bits of an error that are to be known.
 const SURE: i32 = 33;
 
-/// Steps of a table: by powers of 2^(1/64), and by angles of π/128.
-const STEPS: usize = 64;
-/// Bits of the first parts of a constant that is taken off many times: their products with less than 2^23 are exact.
-const PART: u32 = 30;
+/// Steps of a table: by powers of 2^(1/128), and by angles of π/256; those of a fine table make one of these.
+const STEPS: usize = 128;
+/// Steps of both tables.
+const ALL_STEPS: f64 = (STEPS * STEPS) as f64;
+/// Bits of the first parts of a constant that is taken off many times: their products with less than 2^24, and 2^31, are exact.
+const PART: u32 = 28;
+const ANGLE_PART: u32 = 22;
 /// Largest argument of circular functions.
 const FAR: f64 = 131072.0;
 /// Smallest distance of an argument from a multiple of π/2 of which the sine is told.
@@ -54,13 +59,15 @@ const RANGE: std::ops::Range<f64> = 1e-280..1e280;
 
 /// Constants and tables.
 struct Tables {
-    /// 2^(j/64).
-    powers: [Pair; STEPS],
-    /// sin(jπ/128); the cosines are the same from the other end.
+    /// 2^(j/128), and 2^(j/16384).
+    powers: [[Pair; STEPS]; 2],
+    /// sin(jπ/256); the cosines are the same from the other end.
     sines: [Pair; STEPS + 1],
-    /// ln 2 / 64 and π/128 in parts.
+    /// The sine and cosine of jπ/32768.
+    fine: [[Pair; 2]; STEPS],
+    /// ln 2 / 16384 and π/32768 in parts.
     step: [f64; 4],
-    angle: [f64; 4],
+    angle: [f64; 5],
     /// ln 2, ln 10.
     ln_2: Pair,
     ln_10: Pair,
@@ -71,23 +78,29 @@ pub(super) fn prepare() {
     tables();
 }
 
+#[inline(always)]
 fn tables() -> &'static Tables {
-    const PRECISION: u32 = 256;
     static TABLES: OnceLock<Tables> = OnceLock::new();
-    TABLES.get_or_init(|| {
-        let (pi, ln_2) =
-            (Float::with_val(PRECISION, Constant::Pi), Float::with_val(PRECISION, Constant::Log2));
-        let steps = |j: usize| Float::with_val(PRECISION, j) / STEPS as u32;
-        let angle = Float::with_val(PRECISION, &pi / (2 * STEPS as u32));
-        Tables {
-            powers: std::array::from_fn(|j| pair(&steps(j).exp2())),
-            sines: std::array::from_fn(|j| pair(&Float::with_val(PRECISION, &angle * j as u32).sin())),
-            step: parts(Float::with_val(PRECISION, &ln_2 / STEPS as u32)),
-            angle: parts(angle),
-            ln_2: pair(&ln_2),
-            ln_10: pair(&Float::with_val(PRECISION, 10).ln()),
-        }
-    })
+    TABLES.get_or_init(made_tables)
+}
+
+#[cold]
+fn made_tables() -> Tables {
+    const PRECISION: u32 = 256;
+    let number = |x: f64| Float::with_val(PRECISION, x);
+    let (pi, ln_2) = (Float::with_val(PRECISION, Constant::Pi), Float::with_val(PRECISION, Constant::Log2));
+    let power = |j: usize, steps: f64| pair(&Float::with_val(PRECISION, number(j as f64) / steps).exp2());
+    let angle = |j: usize, steps: f64| Float::with_val(PRECISION, &pi * number(j as f64)) / (2.0 * steps);
+    let (coarse, fine) = (STEPS as f64, ALL_STEPS);
+    Tables {
+        powers: [coarse, fine].map(|steps| std::array::from_fn(|j| power(j, steps))),
+        sines: std::array::from_fn(|j| pair(&angle(j, coarse).sin())),
+        fine: std::array::from_fn(|j| [pair(&angle(j, fine).sin()), pair(&angle(j, fine).cos())]),
+        step: parts(PART, Float::with_val(PRECISION, &ln_2 / fine)),
+        angle: parts(ANGLE_PART, angle(1, fine)),
+        ln_2: pair(&ln_2),
+        ln_10: pair(&number(10.0).ln()),
+    }
 }
 
 fn pair(x: &Float) -> Pair {
@@ -95,18 +108,18 @@ fn pair(x: &Float) -> Pair {
     Pair::new(high, Float::with_val(x.prec(), x - high).to_f64())
 }
 
-/// The number as a sum of three parts of [`PART`] bits, and the rest.
-fn parts(mut x: Float) -> [f64; 4] {
-    let mut part = |bits: u32| {
-        let part = Float::with_val(bits, &x).to_f64();
+/// The number as a sum of parts of so many bits, and the rest.
+fn parts<const N: usize>(bits: u32, mut x: Float) -> [f64; N] {
+    std::array::from_fn(|n| {
+        let part = Float::with_val(if n + 1 < N { bits } else { f64::MANTISSA_DIGITS }, &x).to_f64();
         x -= part;
         part
-    };
-    [part(PART), part(PART), part(PART), part(f64::MANTISSA_DIGITS)]
+    })
 }
 
 /// The error of `r` as the result of `op` on operands `x` with these errors, all numbers of one format; nothing where it is not
 /// told.
+#[inline(always)]
 pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
     let operand = |i: usize| {
         let pair = Pair::sum(x[i], errors[i]);
@@ -154,23 +167,27 @@ pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
 }
 
 /// The error of `r`, if enough of its bits are known: the real is known to `good` bits.
+#[inline(always)]
 fn settled(error: f64, r: f64, good: i32) -> Option<f64> {
     let least = Pair::from(r.abs()).scaled(SURE - good).high;
     (error.abs() >= least).then_some(error)
 }
 
 /// log x − `r` for the power that `r` is to be the logarithm of x of; nothing where `r` is small beside what is known of it.
+#[inline(always)]
 fn logarithm(x: Pair, r: f64, power: Pair) -> Option<f64> {
     newton(x, power).filter(|_| r.abs() >= SMALL)
 }
 
 /// ln (x / `power`) where both are close.
+#[inline(always)]
 fn newton(x: Pair, power: Pair) -> Option<f64> {
     let d = x.less(power) / power.high;
     (x.high > 0.0).then_some(d - 0.5 * d * d)
 }
 
 /// ln x.
+#[inline(always)]
 fn log(x: Pair) -> Option<Pair> {
     let near = libm::log(x.high);
     let rest = newton(x, exp(Pair::from(near))?)?;
@@ -178,6 +195,7 @@ fn log(x: Pair) -> Option<Pair> {
 }
 
 /// The error of `r` as xʸ for positive x.
+#[inline(always)]
 fn pow(x: Pair, y: Pair, r: f64) -> Option<f64> {
     if !RANGE.contains(&x.high) {
         return None;
@@ -188,85 +206,115 @@ fn pow(x: Pair, y: Pair, r: f64) -> Option<f64> {
 }
 
 /// eˣ.
+#[inline(always)]
 fn exp(x: Pair) -> Option<Pair> {
     if x.high.is_nan() || x.high.abs() > 700.0 {
         return None;
     }
-    let k = (x.high * (STEPS as f64 / LN_2)).round_ties_even();
+    let k = (x.high * (ALL_STEPS / LN_2)).round_ties_even();
     Some(power(k, reduced(x, k, &tables().step)))
 }
 
 /// 2ˣ.
+#[inline(always)]
 fn exp2(x: Pair) -> Option<Pair> {
     if x.high.is_nan() || x.high.abs() > 1000.0 {
         return None;
     }
-    let k = (x.high * STEPS as f64).round_ties_even();
-    Some(power(k, Pair::sum(x.high - k / STEPS as f64, x.low).times(tables().ln_2)))
+    let k = (x.high * ALL_STEPS).round_ties_even();
+    Some(power(k, Pair::sum(x.high - k / ALL_STEPS, x.low).times(tables().ln_2)))
 }
 
-/// 2^(k/64) eˢ for |s| ≤ ln 2 / 128.
+/// 2^(k/16384) eˢ for |s| ≤ ln 2 / 32768.
+#[inline(always)]
 fn power(k: f64, s: Pair) -> Pair {
-    const TAIL: [f64; 7] = [
-        1.0 / 120.0,
-        1.0 / 720.0,
-        1.0 / 5040.0,
-        1.0 / 40320.0,
-        1.0 / 362880.0,
-        1.0 / 3628800.0,
-        1.0 / 39916800.0,
-    ];
-    const TERMS: [Pair; 4] =
-        [Pair::inverse(24.0), Pair::inverse(6.0), Pair::inverse(2.0), Pair::inverse(1.0)];
+    const STEPS: i64 = self::STEPS as i64;
     let k = k as i64;
-    let table = tables().powers[k.rem_euclid(STEPS as i64) as usize];
-    let sum = series(s, s, &TERMS, &TAIL);
-    table.plus_less(table.times(sum.times(s))).scaled(k.div_euclid(STEPS as i64) as i32)
-}
-
-/// `terms[n]` + z (… + z (`tail[0]` + z (…))), from the last of `terms`; z² or z, as far as it matters, is `z`.
-fn series(z: Pair, low: Pair, terms: &[Pair], tail: &[f64]) -> Pair {
-    let rest = tail.iter().rev().fold(0.0, |sum, &term| term + low.high * sum);
-    terms.iter().fold(Pair::from(rest), |sum, &term| term.plus_less(z.times(sum)))
+    let [coarse, fine] = &tables().powers;
+    let table =
+        coarse[(k.div_euclid(STEPS)).rem_euclid(STEPS) as usize].times(fine[k.rem_euclid(STEPS) as usize]);
+    // s + s²/2 + …, of which a double has enough digits from the third term on.
+    let square = Pair::product(s.high, s.high);
+    let tail = 1.0 / 720.0;
+    let tail = s.high.mul_add(s.high.mul_add(s.high.mul_add(tail, 1.0 / 120.0), 1.0 / 24.0), 1.0 / 6.0);
+    let low = s.high.mul_add(s.low, 0.5 * square.low);
+    let rest = Pair::settled(0.5 * square.high, (square.high * s.high).mul_add(tail, low));
+    let sum = s.plus_less(rest);
+    table.plus_less(table.times(sum)).scaled(k.div_euclid(STEPS * STEPS) as i32)
 }
 
 /// x − k · the sum of `parts`, of which k is the nearest integer of the quotient.
-fn reduced(x: Pair, k: f64, parts: &[f64; 4]) -> Pair {
+#[inline(always)]
+fn reduced<const N: usize>(x: Pair, k: f64, parts: &[f64; N]) -> Pair {
     // Exact: the product, and the difference of two numbers that are close (Sterbenz, Floating-Point Computation, 1974).
-    let first = Pair::sum(x.high - k * parts[0], -k * parts[1]);
-    let second = Pair::sum(first.high, -k * parts[2]);
-    Pair::sum(second.high, (first.low + second.low) + (x.low - k * parts[3]))
+    let (mut high, mut low) = (x.high - k * parts[0], x.low - k * parts[N - 1]);
+    for part in &parts[1..N - 1] {
+        let sum = Pair::sum(high, -k * part);
+        (high, low) = (sum.high, low + sum.low);
+    }
+    Pair::sum(high, low)
 }
 
 /// The sine and cosine of x; nothing where one of them is so small that it is not known well.
+#[inline(always)]
 fn sin_cos(x: Pair) -> Option<(Pair, Pair)> {
-    const SIN: [Pair; 3] = [Pair::inverse(120.0), Pair::inverse(-6.0), Pair::inverse(1.0)];
-    const SIN_TAIL: [f64; 4] = [-1.0 / 5040.0, 1.0 / 362880.0, -1.0 / 39916800.0, 1.0 / 6227020800.0];
-    const COS: [Pair; 4] =
-        [Pair::inverse(-720.0), Pair::inverse(24.0), Pair::inverse(-2.0), Pair::inverse(1.0)];
-    const COS_TAIL: [f64; 3] = [1.0 / 40320.0, -1.0 / 3628800.0, 1.0 / 479001600.0];
+    const STEPS: i64 = self::STEPS as i64;
     if x.high.is_nan() || x.high.abs() > FAR {
         return None;
     }
     let tables = tables();
-    let k = (x.high * (2.0 * STEPS as f64 / PI)).round_ties_even();
+    let k = (x.high * (2.0 * ALL_STEPS / PI)).round_ties_even();
     let s = reduced(x, k, &tables.angle);
-    let (quarter, j) = ((k as i64).div_euclid(STEPS as i64), (k as i64).rem_euclid(STEPS as i64) as usize);
-    if j == 0 && s.high.abs() < NEAR {
+    let k = k as i64;
+    if k.rem_euclid(STEPS * STEPS) == 0 && s.high.abs() < NEAR {
         return None;
     }
-    let z = s.times(s);
-    let sin_s = series(z, z, &SIN, &SIN_TAIL).times(s);
-    let cos_s = series(z, z, &COS, &COS_TAIL);
-    let (sin_j, cos_j) = (tables.sines[j], tables.sines[STEPS - j]);
-    let sin = sin_j.times(cos_s).plus(cos_j.times(sin_s));
-    let cos = cos_j.times(cos_s).plus(sin_j.times(sin_s).negated());
-    Some(match quarter.rem_euclid(4) {
+    let j = k.div_euclid(STEPS).rem_euclid(STEPS) as usize;
+    let (sin, cos) = (tables.sines[j], tables.sines[self::STEPS - j]);
+    let coarse = match k.div_euclid(STEPS * STEPS).rem_euclid(4) {
         0 => (sin, cos),
         1 => (cos, sin.negated()),
         2 => (sin.negated(), cos.negated()),
         _ => (cos.negated(), sin),
-    })
+    };
+    let [sin, cos] = tables.fine[k.rem_euclid(STEPS) as usize];
+    let (sin, cos) = turned(coarse, (sin, cos));
+    let (small, less) = (sine(s), cosine_less_one(s));
+    let sum = |a: Pair, b: Pair| a.plus(b);
+    Some((
+        sum(sin, sin.times(less).plus(cos.times(small))),
+        sum(cos, cos.times(less).plus(sin.times(small).negated())),
+    ))
+}
+
+/// The sine and cosine of the sum of two angles, by those of each.
+#[inline(always)]
+fn turned((sin, cos): (Pair, Pair), (other_sin, other_cos): (Pair, Pair)) -> (Pair, Pair) {
+    (
+        sin.times(other_cos).plus(cos.times(other_sin)),
+        cos.times(other_cos).plus(sin.times(other_sin).negated()),
+    )
+}
+
+/// The sine of |s| ≤ π/65536.
+#[inline(always)]
+fn sine(s: Pair) -> Pair {
+    const SIXTH: Pair = Pair::inverse(-6.0);
+    let square = Pair::product(s.high, s.high);
+    let cube = Pair::product(square.high, s.high);
+    let low = s.high.mul_add(square.low, cube.low) + 3.0 * square.high * s.low;
+    let third = Pair::new(cube.high, low).times(SIXTH);
+    let fifth = square.high * cube.high * (1.0 / 120.0 - square.high * (1.0 / 5040.0));
+    s.plus_less(Pair::settled(third.high, third.low + fifth))
+}
+
+/// The cosine of |s| ≤ π/65536, less one.
+#[inline(always)]
+fn cosine_less_one(s: Pair) -> Pair {
+    let square = Pair::product(s.high, s.high);
+    let low = s.high.mul_add(s.low, 0.5 * square.low);
+    let fourth = square.high * square.high * (1.0 / 24.0 - square.high * (1.0 / 720.0));
+    Pair::settled(-0.5 * square.high, fourth - low)
 }
 
 #[cfg(test)]

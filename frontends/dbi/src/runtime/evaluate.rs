@@ -17,7 +17,16 @@ const MXCSR: u32 = 0x1f80;
 /// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result; and whether a part of it
 /// takes more than this.
 pub(super) extern "C" fn evaluate<S: Inline>(call: &mut FunctionCall, _recording: &Recording) {
-    quietly(|| lanes::<S>(call, S::eval));
+    // SAFETY: a shadow is carried only where the processor has these instructions.
+    quietly(|| unsafe { fused_lanes::<S>(call) });
+}
+
+/// Arithmetic of functions that is inlined into this has fused operations as instructions, not as calls. Not to be mixed with what sets
+/// MXCSR.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+fn fused_lanes<S: Inline>(call: &mut FunctionCall) {
+    lanes::<S>(call, |format, op, given| S::eval(format, op, given));
 }
 
 /// Sets the shadow as [`evaluate`] does, where that takes more. Not in the midst of translated code.
@@ -28,17 +37,13 @@ pub(super) fn evaluate_slowly<S: Inline>(call: &mut FunctionCall, _recording: &R
     });
 }
 
-/// Evaluation of an operation's shadow.
-type Eval = fn(Format, Op, Given<'_, f64>) -> f64;
-
-/// Not to be mixed with what sets MXCSR.
-#[inline(never)]
-fn lanes<S: Inline>(call: &mut FunctionCall, eval: Eval) {
+#[inline(always)]
+fn lanes<S: Inline>(call: &mut FunctionCall, eval: impl Fn(Format, Op, Given<'_, f64>) -> f64) {
     let function = Function::from_bits(call.function as u32);
     call.shadow = [0; 4];
     call.is_unknown = 0;
     for n in 0..function.lanes() {
-        if let Some(shadow) = shadow::<S>(call, function, n, eval) {
+        if let Some(shadow) = shadow::<S>(call, function, n, &eval) {
             call.is_unknown |= u64::from(S::POLICY.is_born && shadow.is_nan());
             set_lane(&mut call.shadow, function.format, n, function.format.from_f64(shadow) as u64);
         }
@@ -46,7 +51,13 @@ fn lanes<S: Inline>(call: &mut FunctionCall, eval: Eval) {
 }
 
 /// The shadow of lane `n` of the result; nothing if no operand has one.
-fn shadow<S: Inline>(call: &FunctionCall, function: Function, n: usize, eval: Eval) -> Option<f64> {
+#[inline(always)]
+fn shadow<S: Inline>(
+    call: &FunctionCall,
+    function: Function,
+    n: usize,
+    eval: &impl Fn(Format, Op, Given<'_, f64>) -> f64,
+) -> Option<f64> {
     let Function { op, format, .. } = function;
     let count = op.arity();
     let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
