@@ -78,6 +78,7 @@ fn shadow<S: Inline>(
 }
 
 /// Lane `n`.
+#[inline(always)]
 pub(super) fn lane(vector: &CallVector, format: Format, n: usize) -> u64 {
     match format {
         Format::F32 => u64::from((vector[n / 2] >> (32 * (n % 2))) as u32),
@@ -85,6 +86,7 @@ pub(super) fn lane(vector: &CallVector, format: Format, n: usize) -> u64 {
     }
 }
 
+#[inline(always)]
 pub(super) fn set_lane(vector: &mut CallVector, format: Format, n: usize, bits: u64) {
     match format {
         Format::F32 => vector[n / 2] |= bits << (32 * (n % 2)),

@@ -71,6 +71,7 @@ impl Function {
     }
 
     /// The function whose [`bits`](Function::bits) these are.
+    #[inline(always)]
     pub(crate) fn from_bits(bits: u32) -> Function {
         Function {
             op: Op::ALL[(bits & 0xff) as usize],
@@ -105,6 +106,7 @@ impl Function {
     }
 
     /// Lanes of its operands.
+    #[inline(always)]
     pub(crate) fn lanes(self) -> usize {
         usize::from(self.width) / self.format.bytes()
     }
