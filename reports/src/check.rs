@@ -107,7 +107,7 @@ pub struct Check {
     pub argv: Vec<String>,
     /// Number of times that the program ran, in words for each purpose.
     pub runs: u64,
-    /// See `runs`.
+    /// Those purposes, each in words.
     pub purposes: Vec<String>,
     /// Components that there are, and that were moved one by one or together.
     pub components: u64,

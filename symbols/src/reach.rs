@@ -122,7 +122,7 @@ pub(super) enum Last {
     Integer { integer: Integer, included: bool },
 }
 
-/// Why there are no floats at the end of the way.
+/// Reason why there are no floats at the end of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreached {
     /// A pointer leads to no memory.

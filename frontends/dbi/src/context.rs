@@ -159,7 +159,7 @@ impl<'a> Still<'a> {
         unsafe { &(*self.context).xsave }
     }
 
-    /// See [`Context::thread`].
+    /// Address of the owning `Thread`, as [`Context::thread`].
     pub(crate) fn thread(&self) -> u64 {
         // SAFETY: what `new` asks for.
         unsafe { (*self.context).thread }
@@ -231,7 +231,7 @@ pub(crate) struct Context {
 /// Places in [`Context::aside`].
 pub(crate) const ASIDE: usize = 13;
 
-/// See [`Context::shadows`].
+/// Shadows of registers, for [`Context::shadows`].
 #[repr(C, align(64))]
 pub(crate) struct Shadows(pub(crate) [u8; state::BYTES as usize]);
 

@@ -135,7 +135,7 @@ pub(crate) struct Recording {
     pub(crate) circumstances: AtomicU32,
 }
 
-/// See the module.
+/// Part of a thread's state that others touch while it runs.
 #[repr(C)]
 pub(crate) struct Mailbox {
     /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.

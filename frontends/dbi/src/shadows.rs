@@ -84,7 +84,7 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// What gives the results of functions their shadows, if translated code sees to any.
+            /// Code that gives the results of functions their shadows, if translated code sees to any.
             pub(crate) fn functions(self) -> Option<FunctionCode> {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::FUNCTIONS,)+

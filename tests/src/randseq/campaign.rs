@@ -30,7 +30,7 @@ pub struct Summary {
     pub signals: u64,
 }
 
-/// Why a batch is not as it should be.
+/// Reason why a batch is not as it should be.
 #[derive(Clone, Debug)]
 struct Finding {
     /// Position in the batch.

@@ -16,7 +16,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Why a check cannot be made.
+/// Reason why a check cannot be made.
 pub(crate) struct Failure {
     pub(crate) status: u8,
     /// The line that says so; nothing where that has been said already.

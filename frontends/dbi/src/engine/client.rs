@@ -127,10 +127,11 @@ pub(crate) trait Client: Any + Send + Sync {
     /// The instruction at `thread.pc` is to run out of line: on its own, between two stops.
     fn begin(&self, _thread: &mut Thread) {}
 
-    /// If it ran out of line, it has; the thread goes on in the mode for code that comes after a stop.
+    /// Ends the run of an instruction out of line, if there was one: the thread goes on in the mode for code that comes after
+    /// a stop.
     fn finish(&self, _thread: &mut Thread) {}
 
-    /// It was not run.
+    /// Takes back that an instruction was to run out of line: it was not run.
     fn abandon(&self, _thread: &mut Thread) {}
 
     /// The guest is at an instruction that faulted: if it ran out of line, it did not.

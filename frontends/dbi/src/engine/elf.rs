@@ -44,7 +44,7 @@ pub(crate) struct Image {
     pub(crate) executable_stack: bool,
 }
 
-/// Why a file is not a program we can run.
+/// Reason why a file is not a program we can run.
 #[derive(Debug)]
 pub enum ElfError {
     /// Reading it failed.

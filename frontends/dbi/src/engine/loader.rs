@@ -14,7 +14,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
-/// Why a program could not be loaded.
+/// Reason why a program could not be loaded.
 #[derive(Debug)]
 pub enum LoadError {
     /// The program file itself.

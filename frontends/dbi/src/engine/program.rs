@@ -28,7 +28,7 @@ pub(crate) struct Program {
     pub(crate) interprets: bool,
 }
 
-/// Why a name leads to no program we can run.
+/// Reason why a name leads to no program we can run.
 #[derive(Debug)]
 pub enum ProgramError {
     /// No such file, by path or along PATH.

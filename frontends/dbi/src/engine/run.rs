@@ -65,7 +65,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) tree: Tree,
 }
 
-/// Why the program does not run.
+/// Reason why the program does not run.
 #[derive(Debug)]
 pub enum StartError {
     /// It was not found or cannot be executed.

@@ -28,7 +28,7 @@ type Identity = (u64, u64);
 /// The files that standard input, output and error are when the tool starts; nothing for those that are closed.
 type Streams = [Option<Identity>; 3];
 
-/// See [`Streams`]; set if somebody stands by.
+/// Files that standard streams are when the tool starts; set if somebody stands by.
 static STREAMS: OnceLock<Streams> = OnceLock::new();
 
 /// The process that stands by, as the tool is told of it when a program of the tree executes another: `900:5:7:5:8:5:8`.

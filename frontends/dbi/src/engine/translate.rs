@@ -70,7 +70,7 @@ pub(crate) struct Wanted {
     pub(crate) hot: bool,
 }
 
-/// Why there is no block at a guest address.
+/// Reason why there is no block at a guest address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NoBlock {
     /// No code space is left.

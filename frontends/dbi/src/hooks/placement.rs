@@ -54,7 +54,7 @@ impl IntegerPlace {
     }
 }
 
-/// Why a slot of a function is no float.
+/// Reason why a slot of a function is no float.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoSpot {
     /// It has only so many floating-point arguments.

@@ -112,7 +112,7 @@ impl<R> Buffer<R> {
     }
 }
 
-/// See the trait.
+/// Records of all threads, of a shadow whose operations are recorded.
 pub(super) struct All<S: Recorded<Vectors>> {
     vectors: Vectors,
     threads: Vec<Buffer<S::Recurring>>,

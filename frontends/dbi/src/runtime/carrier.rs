@@ -218,10 +218,10 @@ pub(crate) struct InlineCode {
     pub(crate) eval_suspicion: fn(Format, Op, Given<'_, f64>) -> f64,
 }
 
-/// What gives the results of functions that run as one operation their shadows.
+/// Code that gives the results of functions that run as one operation their shadows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FunctionCode {
-    /// Where that takes more than translated code's arithmetic, called by it: says whether it takes even more.
+    /// Function that translated code calls where that takes more than its arithmetic: says whether it takes even more.
     pub(crate) evaluate: extern "C" fn(&mut FunctionCall, &Recording),
     /// Whatever it takes, when the engine has the thread, and the thread's buffer is empty.
     pub(crate) evaluate_slowly: fn(&mut FunctionCall, &Recording),
@@ -248,7 +248,7 @@ pub(crate) trait Reach<S: Shadow> {
         false
     }
 
-    /// See [`Carrier::sweep`].
+    /// Frees slots that nothing refers to, as [`Carrier::sweep`] has it.
     fn sweep(_carried: &Shared<S>, _marked: Vec<u32>, _cost: u64) {}
 }
 

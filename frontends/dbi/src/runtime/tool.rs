@@ -107,7 +107,7 @@ impl Tool {
         self.kind.inline()
     }
 
-    /// What gives the results of functions their shadows, if translated code sees to any.
+    /// Code that gives the results of functions their shadows, if translated code sees to any.
     pub(crate) fn functions(&self) -> Option<FunctionCode> {
         self.kind.functions()
     }

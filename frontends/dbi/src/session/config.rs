@@ -51,7 +51,7 @@ pub struct SessionConfig {
     pub num_callers: usize,
     /// The exit status where any of that was found which the run may fail on.
     pub error_exitcode: Option<i32>,
-    /// See `error_exitcode`.
+    /// Concerns that give the run the status `error_exitcode`.
     pub fail_on: Vec<Concern>,
     /// True if a warning decides the exit status.
     pub strict: bool,

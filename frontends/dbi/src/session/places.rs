@@ -37,7 +37,7 @@ pub(super) struct Whence {
     pub(super) address: u64,
 }
 
-/// Why a target has no place.
+/// Reason why a target has no place.
 pub(super) enum NoPlace {
     Lookup(LookupError),
     Slot(hooks::NoSpot),
@@ -140,7 +140,7 @@ fn parameters(
 /// Values of a call's parameters when it was entered, by their numbers.
 pub(crate) type Given = Vec<(usize, u64)>;
 
-/// Why floats cannot be reached.
+/// Reason why floats cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missed {
     /// The file is not loaded, or its memory is not to be read.

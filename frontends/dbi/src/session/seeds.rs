@@ -14,7 +14,7 @@ use shadowgrind_symbols::{Function, Lacks, LookupError, OpenError, SymbolFile};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a SPEC, or another file the session needs, is no good: one line.
+/// Reason why a SPEC, or another file the session needs, is no good: one line.
 #[derive(Debug)]
 pub enum SpecFailure {
     /// A SPEC names nothing that can be seeded or sampled.

@@ -49,7 +49,7 @@ impl Insn {
     }
 }
 
-/// Why a superblock ends after its last instruction.
+/// Reason why a superblock ends after its last instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A limit: execution goes on at this address.

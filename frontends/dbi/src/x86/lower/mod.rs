@@ -40,7 +40,7 @@ use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, OpAccess};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Lowered, Place};
 
-/// Why an instruction is a gap.
+/// Reason why an instruction is a gap.
 type Why = &'static str;
 
 /// Turns instructions into steps.
