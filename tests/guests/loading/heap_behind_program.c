@@ -1,5 +1,5 @@
-// The heap of a program linked at fixed addresses begins right behind its last segment, and has room to grow there: old
-// Lisps, Maxima's among them, keep their image in it.
+// The heap of a program linked at fixed addresses begins right behind its last segment, and has room to grow there.
+// Old Lisps, Maxima's among them, keep their image in it.
 //@ link: nopie static
 #include "guest.h"
 #include <stdlib.h>
