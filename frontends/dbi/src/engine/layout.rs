@@ -25,7 +25,7 @@ pub(crate) const HEAP_START: u64 = 0x2_0000_0000;
 /// The largest emulated `brk` heap, bytes.
 const HEAP_LARGEST: u64 = 64 << 30;
 /// End of the room that is kept for the heap of a program linked at low addresses, which begins right behind it.
-const NEAR_HEAP_END: u64 = 0x3000_0000;
+const NEAR_HEAP_END: u64 = 0x3800_0000;
 /// The smallest such room, bytes.
 const NEAR_HEAP_SMALLEST: u64 = 64 << 20;
 /// Data mappings are given out downwards from here.
