@@ -16,7 +16,7 @@ use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest};
 use crate::x86::table::{Row, Shape};
-use crate::x86::vector::{Mem, Place};
+use crate::x86::vector::Place;
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
@@ -59,6 +59,13 @@ struct Rule {
     rest: Option<u8>,
 }
 
+impl Operands {
+    /// The operands and their shadows.
+    fn places(&self) -> [&[Place]; 2] {
+        [&self.x[..self.count], &self.shadows[..self.count]]
+    }
+}
+
 impl Rule {
     /// The rule for a result in register `r`, computed into `to`, without AVX-512.
     fn job<'a>(&'a self, inline: InlineRule, r: u8, to: u8, temps: &'a [u8]) -> Job<'a> {
@@ -68,22 +75,11 @@ impl Rule {
             _ => 0,
         };
         Job {
-            rule: inline,
-            op,
-            format,
-            width,
-            x: &operands.x[..operands.count],
-            shadows: &operands.shadows[..operands.count],
             absent: operands.absent,
             r: Place::Reg(r),
-            low: &[],
-            to,
             rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
-            temps,
             clean: (0..operands.count).fold(0, |mask, i| mask | clean(i)),
-            masks: &[],
-            lanes: None,
-            spill: &[],
+            ..Job::of((inline, op), (format, width), operands.places(), to, temps)
         }
     }
 }
@@ -375,16 +371,24 @@ impl Emitter {
                 return to;
             }
         };
-        let constants = Constants::at(self.mirror().settings.constants);
         let job = rule.job(inline, r, to, temps);
-        if !self.has_upper() {
-            return rules::emit_anywhere(&mut self.out.hot, &job, &constants).result;
+        if self.has_upper() {
+            self.emit_rule(&job);
+            return to;
         }
-        let spill: Vec<Mem> = (2..6).map(|n| self.aside(n)).collect();
-        let lanes = lanes_mask(width / format.bytes() as u8);
-        let job = Job { masks: &MASKS, lanes, spill: &spill, ..job };
-        rules::emit(&mut self.out.hot, Binding::Evex, &job, &constants);
-        to
+        let constants = Constants::at(self.mirror().settings.constants);
+        rules::emit_anywhere(&mut self.out.hot, &job, &constants).result
+    }
+
+    /// Emits a rule, with the masks and the memory that it may take besides its temporaries.
+    pub(super) fn emit_rule(&mut self, job: &Job<'_>) {
+        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
+        let spill = [2, 3, 4, 5].map(|n| self.aside(n));
+        let job = match binding {
+            Binding::Evex => Job { masks: &MASKS, lanes: lanes_mask(job.count()), spill: &spill, ..*job },
+            Binding::Vex => *job,
+        };
+        rules::emit(&mut self.out.hot, binding, &job, &constants);
     }
 
     pub(super) fn binding(&mut self) -> Binding {
@@ -471,29 +475,10 @@ impl Emitter {
         };
         let to = self.temporary(1);
         let temps: Vec<u8> = temps.into_iter().filter(|&temp| temp != to).collect();
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         self.touch(at);
         self.begin_rule(at);
-        let job = Job {
-            rule: question,
-            op,
-            format,
-            width,
-            x: &operands.x[..operands.count],
-            shadows: &operands.shadows[..operands.count],
-            absent: operands.absent,
-            r: Place::Reg(to),
-            low: &[],
-            to,
-            rest: Rest::Zero,
-            temps: &temps,
-            clean: 0,
-            masks: if upper { &MASKS } else { &[] },
-            lanes: if upper { lanes_mask(width / format.bytes() as u8) } else { None },
-            spill: &spill,
-        };
-        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        let job = Job::of((question, op), (format, width), operands.places(), to, &temps);
+        self.emit_rule(&Job { absent: operands.absent, ..job });
         self.end_rule(at);
         self.guard_register(at, to);
     }

@@ -9,7 +9,7 @@ use super::record::{Plan, What};
 use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Constants, Conversion, Job, Rest};
 use crate::x86::table::Shape;
-use crate::x86::vector::{Mem, Place};
+use crate::x86::vector::Place;
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -140,7 +140,6 @@ impl Emitter {
                 (NARROWING..NARROWING + rule.temporaries(Op::Narrow)).map(|i| self.temporary(i)).collect()
             }
         };
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         let lanes = if upper { lanes_mask(count) } else { None };
         let widened = Conversion {
             from: Format::F32,
@@ -154,27 +153,12 @@ impl Emitter {
             lanes,
             mark: None,
         };
-        let job = Job {
-            rule,
-            op: Op::Narrow,
-            format: Format::F64,
-            width: count * Format::F64.bytes() as u8,
-            x: &[value],
-            shadows: &[shadow.unwrap_or(value)],
-            absent: u8::from(shadow.is_none()),
-            r: Place::Reg(to),
-            low: &[],
-            to,
-            rest: Rest::Zero,
-            temps: &temps,
-            clean: 0,
-            masks: if upper { &MASKS } else { &[] },
-            lanes,
-            spill: &spill,
-        };
         let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
         rules::convert(&mut self.out.hot, binding, &widened, &constants);
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        let width = count * Format::F64.bytes() as u8;
+        let places: [&[Place]; 2] = [&[value], &[shadow.unwrap_or(value)]];
+        let job = Job::of((rule, Op::Narrow), (Format::F64, width), places, to, &temps);
+        self.emit_rule(&Job { absent: u8::from(shadow.is_none()), ..job });
         Place::Reg(to)
     }
 }

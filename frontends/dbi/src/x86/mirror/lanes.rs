@@ -5,11 +5,11 @@
 //! shadow is left to the engine, and so is a sum that may round by a magic number.
 
 use super::At;
-use super::arith::{MASKS, Operands, lanes_mask};
+use super::arith::Operands;
 use super::rounding::may_round;
 use super::temporaries::UPPER;
 use crate::x86::emit::Emitter;
-use crate::x86::rules::{self, Constants, InlineRule, Job, Rest};
+use crate::x86::rules::{InlineRule, Job};
 use crate::x86::table::Row;
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, OpKind};
@@ -257,30 +257,8 @@ impl Emitter {
         to: u8,
         temps: &[u8],
     ) {
-        let upper = self.has_upper();
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
-        let Lanes { format, width } = lanes;
-        let count = width / format.bytes() as u8;
-        let job = Job {
-            rule,
-            op,
-            format,
-            width,
-            x,
-            shadows,
-            absent,
-            r: Place::Reg(to),
-            low: &[],
-            to,
-            rest: Rest::Zero,
-            temps,
-            clean: 0,
-            masks: if upper { &MASKS } else { &[] },
-            lanes: if upper { lanes_mask(count) } else { None },
-            spill: &spill,
-        };
-        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        let job = Job::of((rule, op), (lanes.format, lanes.width), [x, shadows], to, temps);
+        self.emit_rule(&Job { absent, ..job });
     }
 }
 

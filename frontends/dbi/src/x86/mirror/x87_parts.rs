@@ -8,14 +8,14 @@
 //! [`Parts::of`]: shadowgrind_core::ops::Parts
 
 use super::At;
-use super::arith::{MASKS, lanes_mask};
+use super::arith::MASKS;
 use super::operand::has_memory;
 use super::rounding::may_round;
 use super::x87::{NUMBER, word};
 use super::x87_values::{IMAGES, Operand, RESULT, VALUES};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::Watched;
-use crate::x86::rules::{self, Constants, InlineRule, Job, Rest};
+use crate::x86::rules::{Constants, InlineRule, Job};
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -261,28 +261,14 @@ impl Emitter {
             false => (0..=rule.temporaries(op)).map(|i| self.temporary(i)).collect(),
         };
         temps.retain(|&temp| temp != to);
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
         let job = Job {
-            rule,
-            op,
-            format: Format::F64,
-            width: 8,
-            x: &terms.high,
-            shadows: &terms.shadows,
             absent: terms.absent,
             r: Place::Mem(self.x87_slot(RESULT_HIGH)),
             low: &terms.low,
-            to,
-            rest: Rest::Zero,
-            temps: &temps,
-            clean: 0,
-            masks: if upper { &MASKS } else { &[] },
-            lanes: if upper { lanes_mask(1) } else { None },
-            spill: &spill,
+            ..Job::of((rule, op), (Format::F64, 8), [&terms.high, &terms.shadows], to, &temps)
         };
-        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
         self.begin_rule(at);
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        self.emit_rule(&job);
         self.end_rule(at);
     }
 

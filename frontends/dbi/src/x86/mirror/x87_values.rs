@@ -7,7 +7,6 @@
 //! [`Op::in_doubles`]: shadowgrind_core::ops::Op::in_doubles
 
 use super::At;
-use super::arith::{MASKS, lanes_mask};
 use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
@@ -17,7 +16,7 @@ use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
-use crate::x86::rules::{self, Constants, Job, Rest};
+use crate::x86::rules::{Constants, Job};
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use iced_x86::MemorySize;
 use shadowgrind_core::format::Format;
@@ -326,27 +325,8 @@ impl Emitter {
         if rule.needs_result(op) {
             self.x87_result(op, x, r, to, temps[0]);
         }
-        let spill: Vec<Mem> = if upper { (2..6).map(|n| self.aside(n)).collect() } else { Vec::new() };
-        let job = Job {
-            rule,
-            op,
-            format: Format::F64,
-            width: 8,
-            x,
-            shadows,
-            absent,
-            r,
-            low: &[],
-            to,
-            rest: Rest::Zero,
-            temps: &temps,
-            clean: 0,
-            masks: if upper { &MASKS } else { &[] },
-            lanes: if upper { lanes_mask(1) } else { None },
-            spill: &spill,
-        };
-        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
-        rules::emit(&mut self.out.hot, binding, &job, &constants);
+        let job = Job::of((rule, op), (Format::F64, 8), [x, shadows], to, &temps);
+        self.emit_rule(&Job { absent, r, ..job });
         self.end_rule(at);
         if upper {
             self.out.hot.vector_load(LENT, lent, 64);

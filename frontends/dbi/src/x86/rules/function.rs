@@ -53,22 +53,11 @@ impl WrappedCall<'_> {
         lanes: Option<u8>,
     ) -> Job<'a> {
         Job {
-            rule: self.rule,
-            op: self.op,
-            format,
-            width,
-            x,
-            shadows,
             absent: self.absent,
             r: Place::Mem(self.r),
-            low: &[],
-            to: self.to,
-            rest: Rest::Zero,
-            temps: self.temps,
-            clean: 0,
             masks: self.masks,
             lanes,
-            spill: &[],
+            ..Job::of((self.rule, self.op), (format, width), [x, shadows], self.to, self.temps)
         }
     }
 }

@@ -177,7 +177,36 @@ pub(crate) struct Job<'a> {
     pub(crate) spill: &'a [Mem],
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// The rule of an operation on `width` bytes of floats, which are `x` and have these shadows: into register `to`, zero beyond
+    /// the width. It reads no result and takes nothing but temporaries; what differs is to be set.
+    pub(crate) fn of(
+        (rule, op): (InlineRule, Op),
+        (format, width): (Format, u8),
+        [x, shadows]: [&'a [Place]; 2],
+        to: u8,
+        temps: &'a [u8],
+    ) -> Job<'a> {
+        Job {
+            rule,
+            op,
+            format,
+            width,
+            x,
+            shadows,
+            absent: 0,
+            r: Place::Reg(to),
+            low: &[],
+            to,
+            rest: Rest::Zero,
+            temps,
+            clean: 0,
+            masks: &[],
+            lanes: None,
+            spill: &[],
+        }
+    }
+
     /// Tells whether it works on one lane.
     fn is_scalar(&self) -> bool {
         usize::from(self.width) == self.format.bytes()
@@ -189,7 +218,7 @@ impl Job<'_> {
     }
 
     /// Lanes it works on.
-    fn count(&self) -> u8 {
+    pub(crate) fn count(&self) -> u8 {
         self.width / self.format.bytes() as u8
     }
 

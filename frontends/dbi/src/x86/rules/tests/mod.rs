@@ -86,23 +86,15 @@ impl Scene {
 
     fn assemble(&self, stage: &Stage, places: &Places) -> Vec<Instruction> {
         let spill = [0, 1, 2, 3].map(|n| Mem::rip(stage.at(SPILL + 64 * n)));
+        let (of, size) = ((self.shadow.rule, self.op), (self.format, self.width));
         let job = Job {
-            rule: self.shadow.rule,
-            op: self.op,
-            format: self.format,
-            width: self.width,
-            x: &places.x,
-            shadows: &places.shadows,
             absent: self.absent,
             r: places.r,
-            low: &[],
-            to: places.to,
             rest: self.rest,
-            temps: self.temps(),
-            clean: 0,
             masks: &[1, 2, 3, 4],
             lanes: self.lanes.then_some(7),
             spill: &spill,
+            ..Job::of(of, size, [&places.x, &places.shadows], places.to, self.temps())
         };
         stage.assemble(self.binding, |asm| {
             emit(asm, self.binding, &job, &stage.constants());
