@@ -18,6 +18,7 @@ mod backward;
 mod budget;
 mod cells;
 mod columns;
+mod elsewhere;
 mod jacobian;
 mod loops;
 mod packing;

@@ -5,6 +5,7 @@
 //! are few enough to stay in a near cache.
 
 use super::cells::Cells;
+use super::elsewhere::Elsewhere;
 use super::loops::{Loop, Loops};
 use super::places::Place;
 use super::sweep::Flow;
@@ -29,33 +30,28 @@ pub(super) struct Abreast<F: Flow> {
     cells: Vec<F::Cell>,
     /// Cells that are to be added to operands elsewhere, in the same iterations: column by column.
     columns: Vec<F::Cell>,
-    /// An operand of each column; true if something has come there.
-    heads: Vec<(usize, bool)>,
+    elsewhere: Elsewhere,
+    /// Columns to which something has come.
+    used: Vec<bool>,
     /// Destination of each operand.
     operands: Vec<To>,
 }
 
 impl<F: Flow> Abreast<F> {
     pub(super) fn new() -> Self {
-        Abreast { cells: Vec::new(), columns: Vec::new(), heads: Vec::new(), operands: Vec::new() }
+        let (elsewhere, used) = (Elsewhere::default(), Vec::new());
+        Abreast { cells: Vec::new(), columns: Vec::new(), elsewhere, used, operands: Vec::new() }
     }
 
-    /// Prepares for loops with these operands, which are at these places: finds columns for operands elsewhere, one for all that
-    /// are the same numbers.
+    /// Prepares for loops with these operands, which are at these places.
     pub(super) fn plan(&mut self, loops: &Loops, head: &Loop, places: &[Place]) {
         let operands = loops.operands_of(head);
-        self.heads.clear();
+        self.elsewhere.clear();
         self.operands.clear();
-        for (n, (operand, place)) in operands.iter().zip(places).enumerate() {
+        for (n, place) in places.iter().enumerate() {
             self.operands.push(match *place {
                 Place::Own { place, before } => To::Own { place, before },
-                Place::Elsewhere => {
-                    let same = |&(first, _): &(usize, bool)| operand.is_same(&operands[first]);
-                    To::Column(self.heads.iter().position(same).unwrap_or_else(|| {
-                        self.heads.push((n, false));
-                        self.heads.len() - 1
-                    }))
-                }
+                Place::Elsewhere => To::Column(self.elsewhere.column(operands, n)),
             });
         }
     }
@@ -81,8 +77,9 @@ impl<F: Flow> Abreast<F> {
     ) {
         self.read(head, (of, &some), cells);
         self.columns.clear();
-        self.columns.resize(self.heads.len() * some.len(), F::Cell::default());
-        self.heads.iter_mut().for_each(|(_, is_used)| *is_used = false);
+        self.columns.resize(self.elsewhere.len() * some.len(), F::Cell::default());
+        self.used.clear();
+        self.used.resize(self.elsewhere.len(), false);
         let operands = loops.operands_of(head);
         let mut end = operands.len();
         while end > 0 {
@@ -100,19 +97,9 @@ impl<F: Flow> Abreast<F> {
                 self.operand(loops, head, (n, &some), cells);
             }
         }
-        for (column, &(n, _)) in self.heads.iter().enumerate().filter(|(_, (_, is_used))| *is_used) {
+        for column in (0..self.elsewhere.len()).filter(|&column| self.used[column]) {
             let from = &self.columns[column * some.len()..][..some.len()];
-            if operands[n].is_regular() {
-                let first = loops.number(head, &operands[n], some.start as u64);
-                cells.along(first, operands[n].step, some.len(), |some, to| {
-                    to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
-                });
-                continue;
-            }
-            for (iteration, from) in (some.start as u64..).zip(from).filter(|(_, from)| !F::is_nothing(from))
-            {
-                F::merge(cells.at(loops.number(head, &operands[n], iteration)), from);
-            }
+            self.elsewhere.hand_on::<F>(column, (loops, head), &some, |n| &from[n], cells);
         }
     }
 
@@ -146,7 +133,7 @@ impl<F: Flow> Abreast<F> {
         // Iterations in which it is no result of these iterations.
         let outside = match self.operands[n] {
             To::Column(column) => {
-                self.heads[column].1 = true;
+                self.used[column] = true;
                 F::add_each(&mut self.columns[column * count..][..count], partials, from);
                 0
             }

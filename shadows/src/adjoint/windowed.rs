@@ -7,6 +7,7 @@
 //! derivatives are copied to rows first, since their columns are too many streams to be read at once.
 
 use super::cells::Cells;
+use super::elsewhere::Elsewhere;
 use super::loops::{Loop, Loops};
 use super::places::Place;
 use super::sweep::Flow;
@@ -38,8 +39,8 @@ pub(super) struct Window<F: Flow> {
     partials: Vec<f64>,
     /// Terms whose partial derivative varies, and their operands, by number.
     varying: Vec<(usize, usize)>,
-    /// Operands elsewhere, by number: one of those that are the same statements in all iterations.
-    elsewhere: Vec<usize>,
+    /// Operands elsewhere: a row has a cell for each column of theirs.
+    elsewhere: Elsewhere,
 }
 
 impl<F: Flow> Window<F> {
@@ -52,7 +53,7 @@ impl<F: Flow> Window<F> {
             steps: Vec::new(),
             partials: Vec::new(),
             varying: Vec::new(),
-            elsewhere: Vec::new(),
+            elsewhere: Elsewhere::default(),
         }
     }
 
@@ -63,21 +64,13 @@ impl<F: Flow> Window<F> {
         self.elsewhere.clear();
         self.back = 0;
         let mut columns = Vec::with_capacity(operands.len());
-        for (n, (operand, place)) in operands.iter().zip(places).enumerate() {
+        for (n, place) in places.iter().enumerate() {
             columns.push(match *place {
                 Place::Own { before, .. } if before < self.most => {
                     self.back = self.back.max(before);
                     None
                 }
-                _ => Some(
-                    self.elsewhere
-                        .iter()
-                        .position(|&other| operand.is_same(&operands[other]))
-                        .unwrap_or_else(|| {
-                            self.elsewhere.push(n);
-                            self.elsewhere.len() - 1
-                        }),
-                ),
+                _ => Some(self.elsewhere.column(operands, n)),
             });
         }
         self.stride = numbers + self.elsewhere.len();
@@ -171,21 +164,10 @@ impl<F: Flow> Window<F> {
 
     /// Adds to operands elsewhere what has come to them in these iterations.
     fn write(&self, loops: &Loops, head: &Loop, some: &Range<usize>, cells: &mut Cells<F::Cell>) {
-        let operands = loops.operands_of(head);
         let rows = &self.cells[self.back * self.stride..];
-        for (column, &n) in self.elsewhere.iter().enumerate() {
-            let operand = &operands[n];
+        for column in 0..self.elsewhere.len() {
             let from = |n: usize| &rows[n * self.stride + head.numbers as usize + column];
-            if operand.is_regular() {
-                let first = loops.number(head, operand, some.start as u64);
-                cells.along(first, operand.step, some.len(), |some, to| {
-                    to.iter_mut().zip(some).for_each(|(to, n)| F::merge(to, from(n)));
-                });
-            } else {
-                for n in (0..some.len()).filter(|&n| !F::is_nothing(from(n))) {
-                    F::merge(cells.at(loops.number(head, operand, (some.start + n) as u64)), from(n));
-                }
-            }
+            self.elsewhere.hand_on::<F>(column, (loops, head), some, from, cells);
         }
     }
 
