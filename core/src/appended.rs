@@ -46,6 +46,8 @@ pub struct Layout {
     pub r: u8,
     /// Bytes of it all.
     pub bytes: u8,
+    /// Bytes of the floats in it; the others are integers.
+    pub float_bytes: u8,
 }
 
 impl Layout {
@@ -56,15 +58,18 @@ impl Layout {
     /// a bit for each, and the floats that are read.
     pub fn of(lanes: u8, [from, to]: [Format; 2], count: usize, absent: u8, reads: Reads) -> Layout {
         let mut end = Self::FIRST;
+        let bytes = |format: Format| lanes * format.bytes() as u8;
         let mut field = |is_there: bool, format: Format| {
-            let bytes = (lanes * format.bytes() as u8).next_multiple_of(8);
+            let bytes = bytes(format).next_multiple_of(8);
             end += if is_there { bytes } else { 0 };
             if is_there { end - bytes } else { 0 }
         };
         let cells = std::array::from_fn(|i| field(i < count && absent >> i & 1 == 0, from));
         let x = std::array::from_fn(|i| field(i < count && reads.operand(i), from));
         let r = field(reads.result(), to);
-        Layout { cells, x, r, bytes: end }
+        let operands = x.iter().filter(|at| **at != 0).count() as u8;
+        let float_bytes = operands * bytes(from) + if r != 0 { bytes(to) } else { 0 };
+        Layout { cells, x, r, bytes: end, float_bytes }
     }
 }
 
@@ -117,15 +122,6 @@ impl Kind {
         };
         let [x, y, z] = self.layout.x;
         Floats { x: [float(x, from), float(y, from), float(z, from)], r: float(self.layout.r, to) }
-    }
-
-    /// Bytes of the floats in what is appended; the others are integers.
-    #[inline(always)]
-    pub fn float_bytes(&self) -> usize {
-        let Operation { from, to, .. } = self.operation;
-        let lanes = usize::from(self.lanes);
-        let operands = self.layout.x.iter().filter(|at| **at != 0).count() * from.bytes();
-        lanes * (operands + if self.layout.r != 0 { to.bytes() } else { 0 })
     }
 
     /// Lane `n` of what was appended.
@@ -217,7 +213,7 @@ pub fn append_each<S: Appended>(shadow: &mut S, records: &Records<'_>) -> u64 {
     let (mut at, mut number, mut floats) = (0, records.number, 0);
     while at < records.bytes.len() {
         let kind = &records.kinds[records.kind_at(at)];
-        floats += kind.float_bytes();
+        floats += usize::from(kind.layout.float_bytes);
         for n in 0..usize::from(kind.lanes) {
             shadow.append_lane(number + n as u64, kind, &records.bytes[at..], n);
         }

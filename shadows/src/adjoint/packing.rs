@@ -86,7 +86,7 @@ impl<'a> Iterations<'a> {
 
     /// Bytes of the floats in the records of one.
     pub(super) fn float_bytes(&self) -> usize {
-        self.pattern.places.iter().map(|place| self.kind(place).float_bytes()).sum()
+        self.pattern.places.iter().map(|place| usize::from(self.kind(place).layout.float_bytes)).sum()
     }
 
     /// So many of them.

@@ -126,7 +126,7 @@ impl Lanes {
                 }
                 shadow.append_lane(number + n as u64, kind, bytes, n);
             }
-            shadow.wrote(kind.layout.bytes.into(), kind.float_bytes());
+            shadow.wrote(kind.layout.bytes.into(), kind.layout.float_bytes.into());
             number += u64::from(kind.lanes);
             at += usize::from(kind.layout.bytes);
         }
