@@ -382,6 +382,21 @@ pub struct Coverage {
     pub capped: u64,
 }
 
+/// Floats of a group, given together, that the program has overwritten before it read them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overwritten {
+    /// The number that the group was given.
+    pub group: usize,
+    /// Number of these floats.
+    pub floats: u64,
+    /// Number of floats of the group.
+    pub of: u64,
+    /// True if there may be more: not all could be watched to the end.
+    pub at_least: bool,
+    /// Guest address of the instruction that was the first, if that is known.
+    pub pc: Option<u64>,
+}
+
 /// Floats of an input that the program has overwritten before it read them: nothing depends on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverwrittenSeeds {

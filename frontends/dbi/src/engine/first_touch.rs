@@ -12,6 +12,7 @@ use super::sys;
 use crate::context::TRAP_FLAG;
 use crate::mailbox::Touches;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
+use shadowgrind_core::findings::Overwritten;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -38,20 +39,6 @@ struct Group {
     floats: Vec<Float>,
     /// Guest address of the instruction that was the first to overwrite one; 0 if there is none, or it is not known.
     first: AtomicU64,
-}
-
-/// Floats of a group that were overwritten before they were read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Overwritten {
-    /// The number that the group was given.
-    pub(crate) group: usize,
-    /// Number of these floats, and of all of the group.
-    pub(crate) floats: u64,
-    pub(crate) of: u64,
-    /// True if there may be more: not all could be watched to the end.
-    pub(crate) at_least: bool,
-    /// Guest address of the instruction that was the first, if that is known.
-    pub(crate) pc: Option<u64>,
 }
 
 struct Float {

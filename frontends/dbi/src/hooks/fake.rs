@@ -1,8 +1,9 @@
 //! A guest thread made up by a test: registers, memory and shadows that are just what the test put there.
 
-use super::machine::{Machine, Overwritten, Unmapped};
+use super::machine::{Machine, Unmapped};
 use crate::x86::state;
 use hashbrown::HashMap;
+use shadowgrind_core::findings::Overwritten;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;

@@ -2,26 +2,13 @@
 //!
 //! A seam: hooks are written against it, and each tool provides it.
 
+use shadowgrind_core::findings::Overwritten;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
 
 /// The guest named memory that it does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unmapped;
-
-/// Floats of a group that were overwritten before they were read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Overwritten {
-    /// The number that the group was given.
-    pub(crate) group: usize,
-    /// Number of these floats, and of all of the group.
-    pub(crate) floats: u64,
-    pub(crate) of: u64,
-    /// There may be more: not all could be watched to the end.
-    pub(crate) at_least: bool,
-    /// Guest address of the instruction that was the first, if that is known.
-    pub(crate) pc: Option<u64>,
-}
 
 /// One guest thread, stopped between two instructions. Registers and shadows may be read and written.
 pub(crate) trait Machine {

@@ -12,13 +12,14 @@ use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::syscalls::table::name_of as name_of_call;
 use crate::engine::thread::Thread;
 use crate::engine::{ProgramEnd, first_touch, guest, planes};
-use crate::hooks::machine::{Machine, Overwritten, Unmapped};
+use crate::hooks::machine::{Machine, Unmapped};
 use crate::registers::{self, RegisterShadows};
 use crate::session::{Arrival, Calls, Noted, Observer, Session};
 use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::{CALLER_SAVED, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::state;
+use shadowgrind_core::findings::Overwritten;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
 use shadowgrind_core::site::Site;
@@ -130,11 +131,7 @@ impl Machine for Stopped<'_> {
     }
 
     fn overwritten(&mut self) -> Vec<Overwritten> {
-        let known = |group: first_touch::Overwritten| {
-            let first_touch::Overwritten { group, floats, of, at_least, pc } = group;
-            Overwritten { group, floats, of, at_least, pc }
-        };
-        first_touch::overwritten().into_iter().map(known).collect()
+        first_touch::overwritten()
     }
 }
 
