@@ -23,7 +23,7 @@ const FALSE: f64 = 0.02;
 const FOLDERS: [&str; 5] = ["culprits", "causes", "shares", "verdict", "clean"];
 /// Programs by themselves.
 const PROGRAMS: [&str; 2] = ["long_double.c", "x87.c"];
-/// What is compensated: no finding there is true.
+/// Folder of compensated programs: no finding there is true.
 const RIGHT: &str = "clean";
 
 fn main() -> ExitCode {

@@ -115,7 +115,7 @@ fn refutes_a_decision(case: &Case) -> Result<(), String> {
     }
 }
 
-/// Where there is nothing to confirm, the program runs once.
+/// The program runs once where there is nothing to confirm.
 fn runs_once(case: &Case) -> Result<(), String> {
     let confirmation = case.observe()?.report.document["confirmation"].take();
     if confirmation.is_null() { Ok(()) } else { Err(confirmation.to_string()) }

@@ -215,7 +215,7 @@ fn nowhere() -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
 }
 
-/// Where a program parses by itself, a list of inputs and a SPEC say so, and who has read the text.
+/// A list of inputs and a SPEC say that a program parses by itself, and who has read the text.
 fn unknown_parsers() -> Result<(), Failed> {
     let Some(exe) = Recipe::new("gcc", "-O1 -g", &guest("own_parser.c"), "").build()? else { return Ok(()) };
     let said = |option: &str| {
@@ -261,7 +261,7 @@ const OUTPUTS: &[(&str, &[f64])] = &[
     ("stdout:1:1", &[]),
 ];
 
-/// The same of `logged.c`, whose numbers stand in two texts.
+/// Outputs of `logged.c`, whose numbers stand in two texts, by SPEC, with their derivatives.
 const LOGGED: &[(&str, &[f64])] = &[
     ("stdout:1", &[4.0, 12.0]),
     ("file:log.dat:2:1", &[4.0]),

@@ -59,7 +59,7 @@ fn is_warned_of(case: &Case, code: &str, about: &str) {
     assert!(said.is_empty(), "nobody reads it: {said}");
 }
 
-/// The same for what is wrong with a SPEC, which is said to nobody but the user who typed it.
+/// Holds that `case` is warned of a wrong SPEC, under `code` and with `about` in its text: on stderr, for the user who typed it.
 #[track_caller]
 fn is_warned_of_spec(case: &Case, code: &str, about: &str) {
     let said = said_when_warned_of(case, code, about);
