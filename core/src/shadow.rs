@@ -229,6 +229,15 @@ pub enum Derivatives {
     Recorded,
 }
 
+/// Way in which a shadow knows errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errors {
+    /// With roundings of their own: a run under the shadow that has reals tells which findings are right.
+    Rounded,
+    /// As distances from reals.
+    Reals,
+}
+
 /// Fate of shadows in memory that system calls hand out, where the bytes leave the process as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -280,8 +289,8 @@ pub struct Policy {
     pub exchange: Exchange,
     /// The way it knows derivatives, if that is what it is about: what loses one is then a gap.
     pub derivatives: Option<Derivatives>,
-    /// Name of the shadow that tells which of its findings are right, if there is one.
-    pub confirmed_by: Option<&'static str>,
+    /// The way it knows errors, if that is what it is about.
+    pub errors: Option<Errors>,
 }
 
 impl Policy {
@@ -300,7 +309,7 @@ impl Policy {
         evaluated: &[],
         exchange: Exchange::Replace,
         derivatives: None,
-        confirmed_by: None,
+        errors: None,
     };
 
     /// The policy of a shadow that is born of any operation, and sees all there is.

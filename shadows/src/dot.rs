@@ -1,18 +1,10 @@
-//! The derivative of a result in the direction its operands move: the chain rule over TABLE 1's partials.
+//! Derivatives as a shadow: beside each float, the derivative in the direction that the inputs move, which is its dot.
 //!
-//! [`rule`] is written once over [`Arith`]: on [`Host`] it is a number (replay, and the oracle of tests), on a front
-//! end's emitter the same rule is machine code. Its shape depends on the row alone, never on values, so an arithmetic
-//! row becomes straight-line code. Knows nothing of where dots are kept.
-//!
-//! **An operand without a dot contributes nothing**, also where its partial is infinite or NaN: √0, x/0, ∞ · c and
-//! pow(x, y) with a constant y have derivatives with respect to what is active. Without a dot means: one whose bits are
-//! all zero (`Arith::absent`); a dot of −0 is a number like any other. Each product is `Arith::scaled`, `plus_scaled` or
-//! `minus_scaled`, a change of sign alone is `opposite` or `signed`, and the division is `over`; no other place knows of
-//! this, and none of them makes a dot where there was none. A dot that is there follows IEEE arithmetic.
+//! Its rule is the [chain rule](crate::chain_rule) alone. Knows nothing of where dots are kept.
 //!
 //! **Rounding by a magic number** is rounding: what is added to 1.5·2^52, so that the sum is an integer in its last digits,
 //! has no part in the derivative. What has a dot itself is no such number. The shadow sees to that where it is told of an
-//! operation; [`rule`] does not ask, since
+//! operation; the chain rule does not ask, since
 //! hardly any sum has such a term: a front end that emits it looks for them ([`Op::addends`]) and leaves those sums alone.
 //!
 //! Conversions: the dot of a narrowed or widened value is the operand's dot, converted alike by the front end.
@@ -21,7 +13,7 @@ use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::findings::{OutputShadow, Subject, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
+use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::{
     Derivatives, Exchange, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, Traced, reach,
 };
@@ -29,55 +21,11 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::InPlace;
 
+use crate::chain_rule;
+
 /// The dot of the result of any `op`, as a number of `format`: operands `x` gave `r`. See [`Inline::eval`].
 pub fn eval(format: Format, op: Op, x: &[f64], r: f64, dots: &[f64]) -> f64 {
     Dot::eval(format, op, Given { x, r, shadows: dots })
-}
-
-/// Σ partialᵢ · dotᵢ / divisor.
-pub fn rule<K: Arith>(k: &K, gradient: &Gradient<K>, dots: &[K::V]) -> K::V {
-    if let ([Partial::When(m), Partial::Unless(_), ..], None) = (gradient.partials, gradient.divisor) {
-        return k.select(m, dots[0], dots[1]);
-    }
-    let terms = || gradient.partials.iter().zip(dots);
-    // Terms without a multiplication first: products are then added by fma, without a rounding of their own. What is
-    // subtracted as it is comes last, since a sum that starts with it would have to turn its sign first.
-    let sum = terms().fold(None, |sum, (&partial, &dot)| unscaled(k, sum, partial, dot));
-    let sum = terms().fold(sum, |sum, (&partial, &dot)| product(k, sum, partial, dot));
-    let sum = terms().fold(sum, |sum, (&partial, &dot)| match (partial, sum) {
-        (Partial::MinusOne, None) => Some(k.opposite(dot)),
-        (Partial::MinusOne, Some(sum)) => Some(k.sub(sum, dot)),
-        _ => sum,
-    });
-    match (sum, gradient.divisor) {
-        (None, _) => k.lit(0.0),
-        (Some(sum), None) => sum,
-        (Some(sum), Some(divisor)) => k.over(sum, divisor),
-    }
-}
-
-/// `sum` with the term partial · dot, if that is added as it is.
-fn unscaled<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -> Option<K::V> {
-    let zero = || k.lit(0.0);
-    let term = match partial {
-        Partial::One => dot,
-        Partial::Sign(v) => k.signed(dot, v),
-        Partial::When(m) => k.select(m, dot, zero()),
-        Partial::Unless(m) => k.select(m, zero(), dot),
-        Partial::Zero | Partial::MinusOne | Partial::Factor(_) | Partial::Minus(_) => return sum,
-    };
-    Some(sum.map_or(term, |sum| k.add(sum, term)))
-}
-
-/// `sum` with the term partial · dot, if that takes a multiplication.
-fn product<K: Arith>(k: &K, sum: Option<K::V>, partial: Partial<K>, dot: K::V) -> Option<K::V> {
-    Some(match (partial, sum) {
-        (Partial::Factor(p), None) => k.scaled(p, dot),
-        (Partial::Factor(p), Some(sum)) => k.plus_scaled(sum, p, dot),
-        (Partial::Minus(p), None) => k.scaled(k.neg(p), dot),
-        (Partial::Minus(p), Some(sum)) => k.minus_scaled(sum, p, dot),
-        _ => return sum,
-    })
 }
 
 /// Derivatives as a shadow: a number beside each float.
@@ -157,7 +105,7 @@ impl Dot {
 
 impl Inline for Dot {
     fn rule<K: Arith>(k: &K, _op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V {
-        rule(k, gradient, given.shadows)
+        chain_rule::derivative(k, gradient, given.shadows)
     }
 }
 

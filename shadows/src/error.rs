@@ -28,19 +28,21 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual, SURE};
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{
+    Errors, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach,
+};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::{InPlace, WIDENED};
 
+use crate::chain_rule;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
 use crate::diagnosis::spots::{Left, verdict};
-use crate::dot;
-use crate::mpfr::measure;
-use crate::mpfr::real::Real;
-use crate::mpfr::reals::Mpfr;
-use crate::mpfr::{MpfrShadow, convert, range};
+use crate::reals::measure;
+use crate::reals::mpfr::Mpfr;
+use crate::reals::real::Real;
+use crate::reals::{convert, range};
 use causes::{Causes, WATCH};
 
 /// The smallest positive numbers.
@@ -306,9 +308,9 @@ impl Inline for ErrorShadow {
         }
         match op.residual(k, given.x, given.r) {
             Residual::Unknown => k.lit(f64::NAN),
-            Residual::Never => dot::rule(k, gradient, given.shadows),
+            Residual::Never => chain_rule::derivative(k, gradient, given.shadows),
             Residual::Exact(own) | Residual::Rounded(own) => {
-                k.add(own, dot::rule(k, gradient, given.shadows))
+                k.add(own, chain_rule::derivative(k, gradient, given.shadows))
             }
         }
     }
@@ -392,7 +394,7 @@ impl Shadow for ErrorShadow {
         long_rules: true,
         evaluated: functions::KNOWN,
         sent: Sent::Lost,
-        confirmed_by: Some(MpfrShadow::NAME),
+        errors: Some(Errors::Rounded),
         ..Policy::BORN
     };
 

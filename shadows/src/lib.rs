@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod adjoint;
+pub mod chain_rule;
 mod diagnosis;
 mod distance;
 pub mod dot;
@@ -14,6 +15,7 @@ pub mod ieee;
 pub mod merging;
 pub mod mpfr;
 pub mod none;
+pub mod reals;
 pub mod remedies;
 
 /// GMP, whose memory and code a front end may choose before the first number is made.

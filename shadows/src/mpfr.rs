@@ -4,30 +4,14 @@
 //! and stays so while operations on such floats are exact. Knows nothing of where shadows are kept, of instructions or
 //! of report formats; all its state is its own, so that it can be moved to another thread.
 
-mod bigfloat;
-mod consulted;
-pub mod convert;
-mod decisions;
-mod derivation;
 pub mod elementary;
-mod error_bound;
-mod execute;
 mod fast;
-mod magic;
-pub mod measure;
-mod number;
-pub(crate) mod range;
-pub mod real;
-pub mod reals;
 mod recorded;
 mod seam;
-mod settle;
-mod special;
-mod text;
 
 use shadowgrind_core::findings::{Exhausted, Finding};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::ops::Op;
 use shadowgrind_core::rounding::Rounding;
 pub use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::shadow::{Lane, Observed, Rule};
@@ -35,17 +19,17 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 use shadowgrind_core::text::Notation;
 
-use crate::diagnosis::Diagnosis;
-pub use crate::diagnosis::blame::{Merging, Portable, Roundings};
+use crate::diagnosis::blame::Portable;
 use crate::diagnosis::influences::Influences;
-pub use crate::diagnosis::influences::{Both, Few};
 pub use crate::diagnosis::spots::Left;
 use crate::ieee::{Double, Ieee, Single};
+use crate::reals::bigfloat;
+use crate::reals::execution::RealExecution;
+use crate::reals::measure::{self, Measured};
+use crate::reals::number::RealNumber;
+use crate::reals::real::Real;
 use elementary::{Any, Product, Sum};
 pub use fast::{Became, Made, Recurring};
-use measure::Measured;
-use number::{Arithmetic, RealNumber};
-use real::Real;
 
 /// The shadow of one float.
 pub type Value = Real;
@@ -53,64 +37,39 @@ pub type Value = Real;
 /// The reals of a run, and what was learnt from them.
 #[derive(Debug)]
 pub struct MpfrShadow {
-    settings: Settings,
-    reals: Arithmetic,
-    /// Operands without a shadow, as reals.
-    scratch: [RealNumber; MAX_OPERANDS],
-    /// Rounding modes of x87's instructions and of all others.
-    rounding: [Rounding; 2],
+    execution: RealExecution,
     /// The erroneous operations that the operation being looked at depends on, where they are not among what is
     /// [`Made`] of it.
     influences_apart: Option<Influences>,
-    /// Who made errors, which it follows.
-    pub(crate) diagnosis: Diagnosis<Real>,
-    settling: settle::Settling,
-    /// True if what is decided now is about how numbers are written.
-    ignores_decisions: bool,
 }
 
 impl MpfrShadow {
     /// Nothing shadowed yet.
     pub fn new(settings: Settings) -> Self {
-        let reals = Arithmetic::new(settings.precision, settings.fast);
-        MpfrShadow {
-            diagnosis: Diagnosis::new(&settings),
-            settings,
-            scratch: std::array::from_fn(|_| reals.place()),
-            reals,
-            rounding: [Rounding::NearestEven; 2],
-            influences_apart: None,
-            settling: settle::Settling::default(),
-            ignores_decisions: false,
-        }
+        MpfrShadow { execution: RealExecution::new(settings), influences_apart: None }
     }
 
     /// Settings of the shadow.
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        &self.execution.settings
     }
 
     /// Number of operations looked at.
     pub fn operations(&self) -> u64 {
-        let all = self.diagnosis.operations.iter();
+        let all = self.execution.diagnosis.operations.iter();
         all.filter(|operation| operation.is_row()).map(|operation| operation.count).sum()
     }
 
     /// Number of those that were computed in the reals and left a shadow.
     pub fn shadowed(&self) -> u64 {
-        self.diagnosis.operations.iter().map(|operation| operation.error.count).sum()
+        self.execution.diagnosis.operations.iter().map(|operation| operation.error.count).sum()
     }
 
     /// Tells whether reals have arithmetic of our own. Of others it is worth keeping a shadow that is of no use any
     /// more where the next is to be put: its digits' memory is used again.
     #[inline(always)]
     pub fn is_short(&self) -> bool {
-        self.reals.short_precision().is_some()
-    }
-
-    /// The mode of the moment is that of floats of `format` from now on.
-    fn round_as(&mut self, format: Format) {
-        self.reals.mpfr.current = self.rounding[usize::from(format != Format::F80)];
+        self.execution.arithmetic.short_precision().is_some()
     }
 
     /// The shadow of a float that is to be followed from here on although it is exact: an input the user named, or a
@@ -137,18 +96,18 @@ impl MpfrShadow {
         seen: &Observed<'_, Value>,
         notation: Option<&Notation>,
     ) -> Left {
-        self.diagnosis.leaves(output, seen, notation)
+        self.execution.diagnosis.leaves(output, seen, notation)
     }
 
     /// Findings: outcomes of errors and their causes, decisions, NaN and infinities, in the order in which operations
     /// first ran.
     pub fn findings(&mut self) -> Vec<Finding> {
-        self.diagnosis.findings()
+        self.execution.diagnosis.findings()
     }
 
     /// Operations for whose results the reals were not precise enough, in the order in which they first ran.
     pub fn exhausted(&self) -> Vec<Exhausted> {
-        self.diagnosis.exhausted()
+        self.execution.diagnosis.exhausted()
     }
 }
 
@@ -156,7 +115,7 @@ impl MpfrShadow {
 #[inline(always)]
 pub fn takes_fast_path(op: Op, from: Format, to: Format) -> bool {
     use Op::{Add, Div, Mul, Sqrt, Sub};
-    (matches!(op, Add | Sub | Mul | Div | Sqrt) || fast::terms(op).is_some())
+    (matches!(op, Add | Sub | Mul | Div | Sqrt) || bigfloat::terms(op).is_some())
         && from == to
         && matches!(to, Format::F32 | Format::F64)
 }
@@ -174,7 +133,7 @@ impl MpfrShadow {
                 let became = self.on_fused(Portable, (at, op, format), x, float(lane.r), shadows, &mut made);
                 return self.shadow_of(lane, became, made);
             }
-            _ => return self.execute(lane),
+            _ => return self.execution.execute(lane),
         };
         let (at, r) = (&mut Recurring::new(lane.site), float(lane.r));
         if !self.is_short() {
@@ -195,7 +154,7 @@ impl MpfrShadow {
     /// The shadow that became of an operation, which is out of the ordinary perhaps.
     fn shadow_of(&mut self, lane: &Lane<'_, Value>, became: Became, made: Made) -> Option<Value> {
         match became {
-            Became::Odd => self.execute(lane),
+            Became::Odd => self.execution.execute(lane),
             Became::Exact => None,
             Became::Shadow => {
                 let mut shadow = None;
@@ -211,7 +170,7 @@ impl Rule for MpfrShadow {
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
         match lane.from {
-            _ if !takes_fast_path(lane.op, lane.from, lane.to) => self.execute(lane),
+            _ if !takes_fast_path(lane.op, lane.from, lane.to) => self.execution.execute(lane),
             Format::F32 => self.common(lane, Single),
             _ => self.common(lane, Double),
         }
@@ -230,18 +189,18 @@ impl Rule for MpfrShadow {
     }
 
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
-        self.compared(site, predicate, x);
+        self.execution.compared(site, predicate, x);
     }
 
     fn to_integer(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
-        self.converted(site, how, x);
+        self.execution.converted(site, how, x);
     }
 
     fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
-        self.rounding = [x87, others];
+        self.execution.rounding = [x87, others];
     }
 
     fn ignore_decisions(&mut self, ignore: bool) {
-        self.ignores_decisions = ignore;
+        self.execution.ignores_decisions = ignore;
     }
 }

@@ -63,6 +63,27 @@ fn the_engine_knows_no_client() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Each shadow is a module that stands by itself: what two have in common is a module of its own. Tests may compare them.
+#[test]
+fn shadows_do_not_import_one_another() {
+    const SHADOWS: [&str; 5] = ["none", "dot", "adjoint", "error", "mpfr"];
+    let own =
+        |path: &Path| path.components().nth(2).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let imports = |path: &Path, line: &str| {
+        let is_test =
+            path.components().any(|part| part.as_os_str() == "tests.rs" || part.as_os_str() == "tests");
+        let own = own(path).unwrap_or_default();
+        !is_test
+            && line.match_indices("crate::").any(|(at, prefix)| {
+                let path = &line[at + prefix.len()..];
+                let name = path.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+                name.is_some_and(|name| SHADOWS.contains(&name) && own.trim_end_matches(".rs") != name)
+            })
+    };
+    let wrong = wrong_lines(&["shadows/src"], imports);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// A doc comment says what its item is, or does: it begins with a noun or a verb.
 #[test]
 fn doc_comments_begin_with_a_noun_or_a_verb() {

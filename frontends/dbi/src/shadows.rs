@@ -7,7 +7,7 @@ mod terms;
 
 use crate::runtime::{Carrier, FunctionCode, InlineCode, Reach, Vectors, carry};
 use shadowgrind_core::findings::Subject;
-use shadowgrind_core::shadow::{Derivatives, Policy, Settings, Shadow};
+use shadowgrind_core::shadow::{Derivatives, Errors, Policy, Settings, Shadow};
 use std::sync::Arc;
 
 /// Hands all rows to the macro `$consumer`: the name here, and the type that implements [`Shadow`].
@@ -144,13 +144,19 @@ impl ShadowKind {
     }
 
     fn knowing(derivatives: Derivatives) -> ShadowKind {
-        let mut all = ShadowKind::ALL.iter().copied();
-        all.find(|kind| kind.policy().derivatives == Some(derivatives)).unwrap_or_default()
+        ShadowKind::with(|policy| policy.derivatives == Some(derivatives)).unwrap_or_default()
+    }
+
+    /// The first shadow with such a policy.
+    fn with(policy: impl Fn(&Policy) -> bool) -> Option<ShadowKind> {
+        ShadowKind::ALL.iter().copied().find(|kind| policy(kind.policy()))
     }
 
     /// Name of the shadow that tells which of its findings are right, if there is one.
     pub fn confirmed_by(self) -> Option<&'static str> {
-        self.policy().confirmed_by
+        let is_rounded = self.policy().errors == Some(Errors::Rounded);
+        let reals = || ShadowKind::with(|policy| policy.errors == Some(Errors::Reals));
+        is_rounded.then(reals).flatten().map(ShadowKind::name)
     }
 
     /// Tells whether shadows are carried at all.

@@ -20,8 +20,9 @@ use crate::diagnosis::findings::say;
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
-use crate::mpfr::real::Real;
-use crate::mpfr::{MpfrShadow, measure};
+use crate::reals::execution::RealExecution;
+use crate::reals::measure;
+use crate::reals::real::Real;
 
 /// Executions that are seen.
 pub(super) const WATCH: Watch = Watch { first: 64, suspicious: 448 };
@@ -41,7 +42,7 @@ const KNOWN: usize = 1 << 14;
 /// Causes of errors, found by the reals' diagnosis among the executions that come to the engine.
 #[derive(Debug)]
 pub(super) struct Causes {
-    reals: MpfrShadow,
+    execution: RealExecution,
     threshold: f64,
     /// Number of lanes looked at, by site, and of all.
     looked_at: HashMap<Site, u32>,
@@ -81,7 +82,7 @@ struct Grown {
 impl Causes {
     pub(super) fn new(settings: &Settings) -> Causes {
         Causes {
-            reals: MpfrShadow::new(settings.clone()),
+            execution: RealExecution::new(settings.clone()),
             threshold: settings.error_threshold,
             looked_at: HashMap::new(),
             looks: 0,
@@ -124,7 +125,7 @@ impl Causes {
         let shadows: [Option<&Real>; MAX_OPERANDS] = std::array::from_fn(|i| reals[i].as_ref());
         let Lane { site, op, from, to, x, r, .. } = *lane;
         let lane = Lane { site, op, from, to, x, r, shadows: &shadows[..x.len()] };
-        let Some(real) = self.reals.consult(&lane, rounding, is_traced) else {
+        let Some(real) = self.execution.consult(&lane, rounding, is_traced) else {
             // The float is its own real, if it is known what it was made of.
             return if is_traced { 0.0 } else { error };
         };
@@ -165,14 +166,14 @@ impl Causes {
         if lane.op.addends().is_empty() || !is_small {
             return (Some(real), false);
         }
-        (Some(self.reals.rounded_by(lane, real, (x.format, x.bits))), true)
+        (Some(self.execution.rounded_by(lane, real, (x.format, x.bits))), true)
     }
 
     /// Output `index`, which is `x`, is wrong by so many bits.
     pub(super) fn is_wrong(&mut self, x: &Observed<'_, f64>, bits: f64, index: u64) {
         let real = self.known(x);
         let seen = Observed { format: x.format, bits: x.bits, shadow: real.as_ref() };
-        self.unexplained += u64::from(!self.reals.diagnosis.answers(&seen, bits, index));
+        self.unexplained += u64::from(!self.execution.diagnosis.answers(&seen, bits, index));
     }
 
     /// Number of sites at which fewer executions were looked at, because there were too many in all.
@@ -184,18 +185,18 @@ impl Causes {
     pub(super) fn is_special(&mut self, x: &Observed<'_, f64>, index: u64) {
         if let Some(real) = self.known(x) {
             let seen = Observed { format: x.format, bits: x.bits, shadow: Some(&real) };
-            self.reals.diagnosis.answers(&seen, x.format.width().into(), index);
+            self.execution.diagnosis.answers(&seen, x.format.width().into(), index);
         }
     }
 
     /// Output `x` at `site` has no error: an operation that was seen may have made it with one.
     pub(super) fn leaves_without(&mut self, site: Site, x: &Observed<'_, f64>) {
-        self.reals.diagnosis.leaves_without(site, x.format, x.bits);
+        self.execution.diagnosis.leaves_without(site, x.format, x.bits);
     }
 
     /// The places of outputs of which that is so.
     pub(super) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
-        self.reals.diagnosis.lost_outputs()
+        self.execution.diagnosis.lost_outputs()
     }
 
     /// A decision about `x`, compared with that of the reals.
@@ -213,20 +214,20 @@ impl Causes {
         let seen: Vec<Observed<'_, Real>> =
             x.iter().zip(reals.iter().map(Option::as_ref)).map(seen).collect();
         match is_known {
-            true => self.reals.decides(site, what, &seen),
-            false => self.reals.diagnosis.decided(site, what, &seen, outcome == Outcome::Flips),
+            true => self.execution.decides(site, what, &seen),
+            false => self.execution.diagnosis.decided(site, what, &seen, outcome == Outcome::Flips),
         }
     }
 
     /// All causes. Counts are those of the executions that were seen.
     /// Takes the place where an error was noted last.
     pub(super) fn noted(&mut self) -> Option<Site> {
-        self.reals.diagnosis.take_noted()
+        self.execution.diagnosis.take_noted()
     }
 
     pub(super) fn findings(&mut self) -> Vec<Finding> {
-        let mut findings = self.reals.diagnosis.findings();
-        let unreached = self.reals.diagnosis.unreached();
+        let mut findings = self.execution.diagnosis.findings();
+        let unreached = self.execution.diagnosis.unreached();
         let is_there = |findings: &[Finding], site, op: Op| {
             findings.iter().any(|finding| finding.site == site && finding.operation == op.name())
         };

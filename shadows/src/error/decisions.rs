@@ -11,8 +11,8 @@ use shadowgrind_core::step::{Predicate, ToInteger};
 
 use super::{ErrorShadow, PRECISION, real};
 use crate::diagnosis::decisions::outcome;
-use crate::mpfr::convert;
-use crate::mpfr::reals::Mpfr;
+use crate::reals::convert;
+use crate::reals::mpfr::Mpfr;
 
 /// Result of comparing a decision with that of the reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

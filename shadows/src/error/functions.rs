@@ -320,7 +320,7 @@ fn cosine_less_one(s: Pair) -> Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mpfr::reals::Mpfr;
+    use crate::reals::mpfr::Mpfr;
     use shadowgrind_core::ops::MAX_OPERANDS;
 
     /// Numbers of a linear congruence (Knuth, TAOCP 2, 3.3.4), from 0 to 1.

@@ -5,9 +5,9 @@ use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
-use super::bigfloat::Short;
 use crate::diagnosis::number::is_sum;
 use crate::ieee::Ieee;
+use crate::reals::bigfloat::Short;
 
 const HOST: Host = Host::new(Format::F64);
 

@@ -1,10 +1,11 @@
 //! The commonest operations, `+ − × ÷ √` and fused ones, on floats of moderate size, in as few steps as they need.
 //!
-//! What comes of them is what [`execute`](super::execute) makes of any operation, to the last bit: that is the slow
+//! What comes of them is what [`execute`](crate::reals::execute) makes of any operation, to the last bit: that is the slow
 //! path of what is here, and tests compare the two. Whatever is out of the ordinary is left to it.
 
 mod binary;
 mod certain;
+mod comparisons;
 mod fused;
 mod local_errors;
 mod made;
@@ -17,12 +18,7 @@ use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::site::Site;
 
 use super::MpfrShadow;
-use super::bigfloat::Short;
 use super::elementary::{Any, Elementary};
-use super::error_bound::{self, ErrorBound};
-use super::number::RealNumber;
-use super::real::Real;
-use super::settle;
 use crate::diagnosis::blame::Merging;
 use crate::diagnosis::following::is_looked_at;
 use crate::diagnosis::local_error::LocalError;
@@ -30,7 +26,11 @@ use crate::diagnosis::operations::{Id, What};
 use crate::diagnosis::unit::Unit;
 use crate::exact;
 use crate::ieee::Ieee;
-pub(super) use fused::{real, terms};
+use crate::reals::bigfloat::Short;
+use crate::reals::error_bound::{self, ErrorBound};
+use crate::reals::number::RealNumber;
+use crate::reals::real::Real;
+use crate::reals::settle;
 pub use made::{Became, Made};
 
 /// The distance of the least exponent of what is added to round to fractions to the greatest, which is that of what is added to
@@ -148,7 +148,7 @@ impl MpfrShadow {
         shadows: [Option<&Real>; 2],
         made: &mut Made,
     ) -> Became {
-        let Some(precision) = self.reals.short_precision() else { return Became::Odd };
+        let Some(precision) = self.execution.arithmetic.short_precision() else { return Became::Odd };
         let binary = match self.begun((at, row, format), x, r, shadows) {
             Ok(binary) => binary,
             Err(became) => return became,
@@ -222,7 +222,7 @@ impl MpfrShadow {
             self.counted((at, Any(op), format), x);
             return shadows[kept].cloned();
         }
-        self.execute(&lane)
+        self.execution.execute(&lane)
     }
 
     /// An operation that is not out of the ordinary, so far, and leaves a shadow probably; or what became of it.
@@ -236,13 +236,13 @@ impl MpfrShadow {
     ) -> Result<Binary<'a, E, F>, Became> {
         let [a, b] = x;
         let all_moderate = is_moderate::<F>(a) & is_moderate::<F>(b) & is_moderate::<F>(r);
-        if !(all_moderate & self.settings.fast) {
+        if !(all_moderate & self.execution.settings.fast) {
             return Err(Became::Odd);
         }
         let own = row.own::<F>(a, b, r);
         if (own == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
             let id = self.counted((at, row, format), x);
-            self.diagnosis.history.push_exact_floats((id, format), (x, row.arity()), r);
+            self.execution.diagnosis.history.push_exact_floats((id, format), (x, row.arity()), r);
             return Err(Became::Exact);
         }
         let [first, second] = shadows;
@@ -266,11 +266,19 @@ impl MpfrShadow {
         }
         for (n, shadow) in shadows.iter().enumerate() {
             if shadow.is_none() {
-                self.reals.assign(&mut self.scratch[n], Format::F64, x[n].to_bits().into());
+                self.execution.arithmetic.assign(
+                    &mut self.execution.scratch[n],
+                    Format::F64,
+                    x[n].to_bits().into(),
+                );
             }
         }
-        let operand = |n: usize| shadows[n].map_or(&self.scratch[n], Real::value);
-        let value = self.reals.long_binary(op, [operand(0), operand(1)], left.map(Real::into_value))?;
+        let operand = |n: usize| shadows[n].map_or(&self.execution.scratch[n], Real::value);
+        let value = self.execution.arithmetic.long_binary(
+            op,
+            [operand(0), operand(1)],
+            left.map(Real::into_value),
+        )?;
         let found = Found::of(&value.leading()?, format)?;
         Some((value, found))
     }
@@ -293,12 +301,13 @@ impl MpfrShadow {
         let kinds = binary.kinds();
         if (floats == 0) & found.is_float {
             // What was rounded off may be too small for the reals.
-            if (binary.own != 0.0) | (kinds != 0) || !binary.is_all(&found, self.settings.precision) {
+            if (binary.own != 0.0) | (kinds != 0) || !binary.is_all(&found, self.execution.settings.precision)
+            {
                 return Became::Odd;
             }
             self.counted((at, binary.row, binary.format), binary.x);
             if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
-                self.diagnosis.note_put_back(binary.row.op(), binary.x, binary.reals);
+                self.execution.diagnosis.note_put_back(binary.row.op(), binary.x, binary.reals);
             }
             return Became::Exact;
         }
@@ -306,7 +315,7 @@ impl MpfrShadow {
         if !Unit::measures(weighed.largest) | !binary.are_shares() {
             return Became::Odd;
         }
-        let precision = self.settings.precision;
+        let precision = self.execution.settings.precision;
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
         let error = error_bound::error_bits(apart);
@@ -317,7 +326,7 @@ impl MpfrShadow {
         } else {
             let error_bound = binary.error_bound(&found, apart, alone, precision);
             if settle::is_short(error_bound, Some(found.exponent), F::FORMAT)
-                && (self.may_settle(F::FORMAT, binary.shadows.into_iter().flatten())
+                && (self.execution.may_settle(F::FORMAT, binary.shadows.into_iter().flatten())
                     || binary.is_noise(&found, error_bound, precision))
             {
                 return Became::Odd;
@@ -330,8 +339,9 @@ impl MpfrShadow {
             self.fast_influences(merging, binary, value, (found, floats), (id, weighed.factors), made);
         let serials = [binary.reals[0].serial, binary.reals[1].serial];
         let (x, arity) = (binary.x, binary.row.arity());
-        made.serial = self.diagnosis.history.push_floats((id, binary.format), (x, arity), serials, binary.r);
-        let operation = &mut self.diagnosis.operations[id];
+        made.serial =
+            self.execution.diagnosis.history.push_floats((id, binary.format), (x, arity), serials, binary.r);
+        let operation = &mut self.execution.diagnosis.operations[id];
         operation.counted(binary.row.arity(), binary.x);
         operation.error.add(apart + 1.0);
         if !vouched {
@@ -356,7 +366,7 @@ impl MpfrShadow {
         local_error: Option<LocalError>,
         floats: u64,
     ) {
-        binary.with_lane(|lane| self.diagnosis.explain_now(id, lane, local_error, floats as f64));
+        binary.with_lane(|lane| self.execution.diagnosis.explain_now(id, lane, local_error, floats as f64));
     }
 
     /// Counts an execution.
@@ -367,7 +377,7 @@ impl MpfrShadow {
         x: [f64; 2],
     ) -> Id {
         let id = self.operation((at, row, format));
-        self.diagnosis.operations[id].counted(row.arity(), x);
+        self.execution.diagnosis.operations[id].counted(row.arity(), x);
         id
     }
 
@@ -378,6 +388,6 @@ impl MpfrShadow {
 
     #[inline(never)]
     fn looked_up(&mut self, site: Site, op: Op, format: Format) -> Id {
-        self.diagnosis.operations.at(site, What::Op(op), (format, format))
+        self.execution.diagnosis.operations.at(site, What::Op(op), (format, format))
     }
 }

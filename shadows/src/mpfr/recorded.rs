@@ -9,10 +9,11 @@ use shadowgrind_core::slots::{NO_HANDLE, Slots};
 use shadowgrind_core::step::Predicate;
 
 use super::elementary::{Elementary, Product, Quotient, Root, Sum};
-use super::fast::{Became, Made, Recurring, terms};
+use super::fast::{Became, Made, Recurring};
 use super::{MpfrShadow, Value, takes_fast_path};
 use crate::diagnosis::blame::Merging;
 use crate::ieee::{Double, Ieee, Single};
+use crate::reals::bigfloat;
 
 impl<M: Merging> Recorded<M> for MpfrShadow {
     type Recurring = Recurring;
@@ -64,7 +65,7 @@ impl MpfrShadow {
         read: impl FnOnce(&mut Slots<Value>, usize) -> Floats,
     ) {
         match op {
-            _ if terms(op).is_some() => {
+            _ if bigfloat::terms(op).is_some() => {
                 let floats = read(slots, 3);
                 self.fused_floats(merging, slots, (at, op, format), floats);
             }
@@ -162,7 +163,7 @@ impl MpfrShadow {
         let (shadows, x) = (found.each_ref().map(Option::as_deref), x.map(u128::from));
         let (site, format) = (at.site(), F::FORMAT);
         let lane = Lane { site, op, from: format, to: format, x: &x, r: r.into(), shadows: &shadows };
-        let made = self.execute(&lane);
+        let made = self.execution.execute(&lane);
         slots.assign(handle, format, r.into(), made);
     }
 

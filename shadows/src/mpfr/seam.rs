@@ -2,15 +2,15 @@
 
 use shadowgrind_core::findings::{self, Coverage, Finding, OutputShadow, Subject};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Leaves, Observed, Policy, Seed, Settings, Shadow, Watch, reach};
+use shadowgrind_core::shadow::{Errors, Leaves, Observed, Policy, Seed, Settings, Shadow, Watch, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
-use super::measure;
-use super::real::Real;
 use super::{MpfrShadow, Value};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::spots::Left;
+use crate::reals::measure;
+use crate::reals::real::Real;
 
 /// Executions of each operation that are not recorded but seen as they run: whoever reads of an error wants to know how the
 /// program came to it.
@@ -27,7 +27,7 @@ impl Shadow for MpfrShadow {
     const SUMMARY: &'static str = "Reals of high precision: which digits are wrong, and why";
     const NUMBER: u64 = 2;
     const SUBJECT: Subject = Subject::Errors;
-    const POLICY: Policy = Policy { watch: Some(WATCH), ..Policy::BORN };
+    const POLICY: Policy = Policy { watch: Some(WATCH), errors: Some(Errors::Reals), ..Policy::BORN };
 
     type Reach = reach::Recorded;
     type Words = Slots<Value>;
@@ -50,7 +50,7 @@ impl Shadow for MpfrShadow {
             _ => (x.format, x.bits),
         };
         if x.shadow.is_none() {
-            self.diagnosis.leaves_without(leaves.site, x.format, x.bits);
+            self.execution.diagnosis.leaves_without(leaves.site, x.format, x.bits);
         }
         let notation = leaves.notation.as_ref();
         let Left { measured, judgement, exact, .. } = self.leaves(Some(leaves.output), &x, notation);
@@ -76,19 +76,19 @@ impl Shadow for MpfrShadow {
     }
 
     fn noted(&mut self) -> Option<Site> {
-        self.diagnosis.take_noted()
+        self.execution.diagnosis.take_noted()
     }
 
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = MpfrShadow::findings(self);
-        findings.extend(self.diagnosis.unreached());
+        findings.extend(self.execution.diagnosis.unreached());
         findings
     }
 
     fn coverage(&self, into: &mut Coverage) {
         into.operations = Some(self.operations());
         into.exhausted = self.exhausted();
-        into.gaps.extend(self.diagnosis.lost_outputs());
+        into.gaps.extend(self.execution.diagnosis.lost_outputs());
     }
 
     fn settings(&self) -> findings::Settings {

@@ -7,8 +7,8 @@ use shadowgrind_core::ops::Op;
 
 use super::{Problem, Tree};
 use crate::distance::{error_bits, floats_between};
-use crate::mpfr::measure::round;
-use crate::mpfr::reals::Mpfr;
+use crate::reals::measure::round;
+use crate::reals::mpfr::Mpfr;
 
 /// Bits that reals begin with, and those at which it is given up.
 const FIRST_BITS: u32 = 320;

@@ -10,7 +10,7 @@ use shadowgrind_core::ops::{Op, Residual};
 
 use super::Tree;
 use crate::exact::residuals_hold;
-use crate::mpfr::reals::Mpfr;
+use crate::reals::mpfr::Mpfr;
 
 /// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,9 +11,9 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
-use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
-use shadowgrind_shadows::mpfr::measure::Measured;
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
+use shadowgrind_shadows::reals::convert::{from_bits, to_bits};
+use shadowgrind_shadows::reals::measure::Measured;
 
 /// Bits of the truth.
 const TRUTH: u32 = 2600;

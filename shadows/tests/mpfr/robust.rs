@@ -7,9 +7,9 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
-use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
-use shadowgrind_shadows::mpfr::reals::Mpfr;
 use shadowgrind_shadows::mpfr::{MpfrShadow, Settings, Value};
+use shadowgrind_shadows::reals::convert::{from_bits, to_bits};
+use shadowgrind_shadows::reals::mpfr::Mpfr;
 
 /// A reproducible sequence (Knuth's MMIX generator).
 struct Numbers(u64);

@@ -3,7 +3,7 @@
 use rug::Float;
 use rug::float::Special;
 use shadowgrind_core::format::Format;
-use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
+use shadowgrind_shadows::reals::convert::{from_bits, to_bits};
 
 use crate::points::Random;
 

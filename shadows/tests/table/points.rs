@@ -3,8 +3,8 @@
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_shadows::mpfr::convert::{from_bits, to_bits};
-use shadowgrind_shadows::mpfr::reals::Mpfr;
+use shadowgrind_shadows::reals::convert::{from_bits, to_bits};
+use shadowgrind_shadows::reals::mpfr::Mpfr;
 
 /// Marsaglia's xorshift64*: the tests meet the same points on every machine.
 pub(crate) struct Random(u64);

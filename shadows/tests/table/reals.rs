@@ -6,7 +6,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
-use shadowgrind_shadows::mpfr::reals::Mpfr;
+use shadowgrind_shadows::reals::mpfr::Mpfr;
 
 use crate::points::{Random, exact, operands, real, relative_error, scale};
 

@@ -75,7 +75,7 @@ impl Session {
         let State { suppressions, report, .. } = &mut *state;
         suppressions.apply(report, &mut symbols);
         state.warn_of_suppressed();
-        state.warn_of_capped(self.config.shadow.policy().confirmed_by);
+        state.warn_of_capped(self.config.shadow.confirmed_by());
         if is_concerned {
             self.confirm(&mut state, &mut symbols);
         }

@@ -8,10 +8,10 @@ use crate::diagnosis::linear::{exponent, log2};
 use crate::diagnosis::operations::Id;
 use crate::diagnosis::unit::Unit;
 use crate::ieee::Ieee;
-use crate::mpfr::bigfloat::Short;
 use crate::mpfr::elementary::Elementary;
-use crate::mpfr::number::RealNumber;
-use crate::mpfr::real::Real;
+use crate::reals::bigfloat::Short;
+use crate::reals::number::RealNumber;
+use crate::reals::real::Real;
 
 impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// The real result by arithmetic of our own.

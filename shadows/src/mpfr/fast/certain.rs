@@ -5,7 +5,7 @@ use shadowgrind_core::ops::Op;
 use super::{Binary, Found};
 use crate::ieee::Ieee;
 use crate::mpfr::elementary::Elementary;
-use crate::mpfr::error_bound::{self, ErrorBound};
+use crate::reals::error_bound::{self, ErrorBound};
 
 impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// The [kinds](Certainty::kind) of what is known of the operands.

@@ -14,11 +14,11 @@ use crate::diagnosis::operations::Id;
 use crate::diagnosis::unit::Unit;
 use crate::ieee::Ieee;
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::bigfloat::Short;
-use crate::mpfr::error_bound::{self, ErrorBound, Reckoned};
-use crate::mpfr::number::RealNumber;
-use crate::mpfr::real::Real;
-use crate::mpfr::settle;
+use crate::reals::bigfloat::{self, Short};
+use crate::reals::error_bound::{self, ErrorBound, Reckoned};
+use crate::reals::number::RealNumber;
+use crate::reals::real::Real;
+use crate::reals::settle;
 
 /// Number of operands.
 const THREE: usize = 3;
@@ -43,28 +43,6 @@ struct Brought {
     most: Option<usize>,
 }
 
-/// Tells whether an operation is a fused one, and which terms it takes away: the product, and what is added to it.
-#[inline(always)]
-pub(in crate::mpfr) fn terms(op: Op) -> Option<[bool; 2]> {
-    match op {
-        Op::Fmadd => Some([false, false]),
-        Op::Fmsub => Some([false, true]),
-        Op::Fnmadd => Some([true, false]),
-        Op::Fnmsub => Some([true, true]),
-        _ => None,
-    }
-}
-
-/// The real result of a fused operation on ordinary numbers, to so many bits, and whether it is exact.
-#[inline]
-pub(in crate::mpfr) fn real(op: Op, operands: [&Short; THREE], precision: u32) -> Option<(Short, bool)> {
-    if op == Op::Fnmsub {
-        let (value, is_exact) = Short::fused(operands, [false, false], precision);
-        return Some((value.negated(), is_exact));
-    }
-    Some(Short::fused(operands, terms(op)?, precision))
-}
-
 impl MpfrShadow {
     /// Does what a fused operation usually takes, if reals are [short](Self::is_short). Where that is out of the ordinary, nothing is
     /// done.
@@ -78,9 +56,9 @@ impl MpfrShadow {
         shadows: [Option<&Real>; THREE],
         made: &mut Made,
     ) -> Became {
-        let Some(precision) = self.reals.short_precision() else { return Became::Odd };
+        let Some(precision) = self.execution.arithmetic.short_precision() else { return Became::Odd };
         let all_moderate = x.iter().chain([&r]).all(|&x| is_moderate::<F>(x));
-        if !(all_moderate & self.settings.fast) {
+        if !(all_moderate & self.execution.settings.fast) {
             return Became::Odd;
         }
         let Some(linear) = linear::<F>(op, x, r) else { return Became::Odd };
@@ -110,8 +88,8 @@ impl MpfrShadow {
         let Some(brought) = fused.brought().filter(|_| !(has_other_sign | is_exact)) else {
             return Became::Odd;
         };
-        if floats > self.diagnosis.threshold.floats
-            && fused.is_off(found.rounded, self.diagnosis.threshold.floats)
+        if floats > self.execution.diagnosis.threshold.floats
+            && fused.is_off(found.rounded, self.execution.diagnosis.threshold.floats)
         {
             return Became::Odd;
         }
@@ -124,17 +102,17 @@ impl MpfrShadow {
         (made.roundings, made.amplifications) = fused.roundings(merging, id, &brought);
         // More than one rounding explains.
         if floats > 1 && fused.reals.iter().any(|real| real.is_influenced()) {
-            self.influences_apart = Some(fused.influences(&mut self.diagnosis.parts));
+            self.influences_apart = Some(fused.influences(&mut self.execution.diagnosis.parts));
         }
-        made.serial = fused.with_lane(|lane| self.diagnosis.history.push(id, lane));
-        let operation = &mut self.diagnosis.operations[id];
+        made.serial = fused.with_lane(|lane| self.execution.diagnosis.history.push(id, lane));
+        let operation = &mut self.execution.diagnosis.operations[id];
         operation.count += 1;
         operation.operands.iter_mut().zip(fused.x).for_each(|(range, x)| range.add(x));
         operation.error.add(floats as f64 + 1.0);
         let sure = made.error_bound.bits_of(found.exponent);
         operation.least_significant = operation.least_significant.min(sure);
         if is_looked_at(operation.error.count) {
-            fused.with_lane(|lane| self.diagnosis.explain_now(id, lane, None, floats as f64));
+            fused.with_lane(|lane| self.execution.diagnosis.explain_now(id, lane, None, floats as f64));
         }
         Became::Shadow
     }
@@ -147,7 +125,7 @@ impl MpfrShadow {
         (found, floats): (&Found, u64),
         (value, is_rounded): (Short, bool),
     ) -> ErrorBound {
-        let precision = self.settings.precision;
+        let precision = self.execution.settings.precision;
         let kinds = fused.reals.iter().fold(0, |kinds, real| kinds | real.error_bound.kind());
         let alone = (floats == 0) & found.clings | (kinds > ErrorBound::BELOW);
         let error = error_bound::error_bits(floats as f64);
@@ -156,7 +134,7 @@ impl MpfrShadow {
         }
         let value = RealNumber::Short(value);
         let reckoned = Reckoned { value: &value, is_rounded, floats: floats as f64 };
-        fused.with_lane(|lane| ErrorBound::of_result(lane, &self.reals.mpfr, reckoned))
+        fused.with_lane(|lane| ErrorBound::of_result(lane, &self.execution.arithmetic.mpfr, reckoned))
     }
 }
 
@@ -188,7 +166,7 @@ impl<F: Ieee> Fused<'_, F> {
             }
         }
         let [a, b, c] = &operands;
-        let (value, is_exact) = real(self.op, [a, b, c], precision)?;
+        let (value, is_exact) = bigfloat::fused_result(self.op, [a, b, c], precision)?;
         value.is_near().then_some((value, !is_exact))
     }
 
@@ -267,7 +245,7 @@ impl<F: Ieee> Fused<'_, F> {
         };
         let [a, b, c] = [nearest(0), nearest(1), nearest(2)];
         let signed = |x: f64, minus: bool| if minus { -x } else { x };
-        let [product, addend] = terms(self.op).unwrap_or_default();
+        let [product, addend] = bigfloat::terms(self.op).unwrap_or_default();
         let local = F::bits(F::fma(signed(a, product), b, signed(c, addend)));
         (local ^ rounded) >> (F::FORMAT.width() - 1) != 0 || local.abs_diff(rounded) > floats
     }

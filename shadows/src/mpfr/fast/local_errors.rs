@@ -13,8 +13,8 @@ use crate::diagnosis::unit::Unit;
 use crate::ieee::Ieee;
 use crate::mpfr::MpfrShadow;
 use crate::mpfr::elementary::Elementary;
-use crate::mpfr::execute::ONE_ROUNDING;
-use crate::mpfr::number::RealNumber;
+use crate::reals::execute::ONE_ROUNDING;
+use crate::reals::number::RealNumber;
 
 impl MpfrShadow {
     /// Finds the erroneous operations that the result depends on, this one perhaps.
@@ -28,13 +28,13 @@ impl MpfrShadow {
         (id, [p, q]): (Id, [f32; 2]),
         made: &mut Made,
     ) -> Option<LocalError> {
-        let may_be = (floats > self.diagnosis.threshold.floats)
-            && binary.may_be_at_fault(&found, self.diagnosis.threshold.bits);
+        let may_be = (floats > self.execution.diagnosis.threshold.floats)
+            && binary.may_be_at_fault(&found, self.execution.diagnosis.threshold.bits);
         let suspect = if may_be { self.suspect(binary, found.rounded) } else { None };
         // More than one rounding explains.
         let carries = binary.is_influenced() & (floats > 1);
         let mut local_error = None;
-        if suspect.is_some() || carries && binary.may_compensate(&found, self.settings.precision) {
+        if suspect.is_some() || carries && binary.may_compensate(&found, self.execution.settings.precision) {
             let influences;
             (local_error, influences) =
                 value.look(|value| self.fast_faulty(binary, value, found, floats, (id, suspect)));
@@ -57,7 +57,7 @@ impl MpfrShadow {
             let factor = linear.factor(n, Unit::share_of(binary.x[n]), unit);
             binary.reals[n].is_influenced().then_some((&binary.reals[n].influences, factor))
         };
-        Influences::combine([brought(0), brought(1), None], None, &mut self.diagnosis.parts)
+        Influences::combine([brought(0), brought(1), None], None, &mut self.execution.diagnosis.parts)
     }
 
     /// Of an operation that is erroneous, if it is a [suspect](Self::suspect), or may compensate for another.
@@ -81,15 +81,16 @@ impl MpfrShadow {
                     rounded: found.rounded.into(),
                     floats: floats as f64,
                 };
-                outcome.ordinary_error(local.into(), self.diagnosis.threshold)
+                outcome.ordinary_error(local.into(), self.execution.diagnosis.threshold)
             });
         }
         if local_error.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
         let unit = Unit::share_of(binary.r);
-        let influences =
-            binary.with_lane(|lane| self.diagnosis.influences((id, local_error), &linear, lane, value, unit));
+        let influences = binary.with_lane(|lane| {
+            self.execution.diagnosis.influences((id, local_error), &linear, lane, value, unit)
+        });
         (local_error, influences)
     }
 
@@ -106,7 +107,7 @@ impl MpfrShadow {
         let in_floats = || binary.row.op().primal(&Host::new(F::FORMAT), &x[..binary.row.arity()]);
         let local = F::bits(if x == binary.x { Some(binary.r) } else { in_floats() }?);
         let is_off = (local ^ rounded) >> (F::FORMAT.width() - 1) != 0
-            || local.abs_diff(rounded) > self.diagnosis.threshold.floats;
+            || local.abs_diff(rounded) > self.execution.diagnosis.threshold.floats;
         is_off.then_some(local)
     }
 }

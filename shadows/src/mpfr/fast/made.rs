@@ -6,10 +6,10 @@ use crate::diagnosis::blame::{Amplifications, Roundings};
 use crate::diagnosis::history::Serial;
 use crate::diagnosis::influences::{Few, Influences};
 use crate::mpfr::MpfrShadow;
-use crate::mpfr::bigfloat::Short;
-use crate::mpfr::error_bound::ErrorBound;
-use crate::mpfr::number::RealNumber;
-use crate::mpfr::real::Real;
+use crate::reals::bigfloat::Short;
+use crate::reals::error_bound::ErrorBound;
+use crate::reals::number::RealNumber;
+use crate::reals::real::Real;
 
 /// Result of an operation on floats, part by part: a shadow as a whole would be written down to be read again at once,
 /// in other portions, for which processors wait. For the same reason nothing here has to be dropped.

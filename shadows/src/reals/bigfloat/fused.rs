@@ -1,5 +1,7 @@
 //! Products to which a number is added before they are rounded.
 
+use shadowgrind_core::ops::Op;
+
 use super::rounding::finished;
 use super::words::*;
 use super::{Kind, Short};
@@ -20,7 +22,7 @@ struct Term {
 impl Short {
     /// a · b + c, of ordinary numbers, to so many bits, and whether that is exact. The product's sign is turned over first if
     /// `minus` says so, and that of c if its second part does.
-    pub(in crate::mpfr) fn fused([a, b, c]: [&Short; 3], minus: [bool; 2], precision: u32) -> (Short, bool) {
+    pub(in crate::reals) fn fused([a, b, c]: [&Short; 3], minus: [bool; 2], precision: u32) -> (Short, bool) {
         let negative = (a.negative != b.negative) != minus[0];
         let c = Short { negative: c.negative != minus[1], ..*c };
         if a.kind == Kind::Zero || b.kind == Kind::Zero {
@@ -115,4 +117,26 @@ fn down(words: &Long, shift: u32) -> Long {
     let cut = words[whole] & !(u64::MAX << bits);
     shifted[0] |= u64::from(words[..whole].iter().fold(cut, |all, word| all | word) != 0);
     shifted
+}
+
+/// Tells whether an operation is a fused one, and which terms it takes away: the product, and what is added to it.
+#[inline(always)]
+pub(crate) fn terms(op: Op) -> Option<[bool; 2]> {
+    match op {
+        Op::Fmadd => Some([false, false]),
+        Op::Fmsub => Some([false, true]),
+        Op::Fnmadd => Some([true, false]),
+        Op::Fnmsub => Some([true, true]),
+        _ => None,
+    }
+}
+
+/// The real result of a fused operation on ordinary numbers, to so many bits, and whether it is exact.
+#[inline]
+pub(crate) fn fused_result(op: Op, operands: [&Short; 3], precision: u32) -> Option<(Short, bool)> {
+    if op == Op::Fnmsub {
+        let (value, is_exact) = Short::fused(operands, [false, false], precision);
+        return Some((value.negated(), is_exact));
+    }
+    Some(Short::fused(operands, terms(op)?, precision))
 }

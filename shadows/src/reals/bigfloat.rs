@@ -17,6 +17,7 @@ use rug::{Assign, Float, Integer};
 use shadowgrind_core::format::{Format, Number};
 
 use super::{convert, error_bound};
+pub(crate) use fused::{fused_result, terms};
 use rounding::finished;
 use words::*;
 
@@ -49,7 +50,7 @@ pub struct Short {
 
 impl Short {
     /// Zero.
-    pub(super) const fn zero(negative: bool) -> Short {
+    pub(crate) const fn zero(negative: bool) -> Short {
         Short { words: [0; WORDS], exponent: 0, kind: Kind::Zero, negative }
     }
 
@@ -87,7 +88,7 @@ impl Short {
 
     /// Exactly the double `x`, a normal number.
     #[inline(always)]
-    pub(super) fn of_double(x: f64) -> Short {
+    pub(crate) fn of_double(x: f64) -> Short {
         let bits = x.to_bits();
         let (field, top) = ((bits >> 52 & 0x7ff) as i32, (1 << 52 | bits) << 11);
         Short { words: [0, 0, 0, top], exponent: field - 1022, kind: Kind::Finite, negative: bits >> 63 != 0 }
@@ -95,13 +96,13 @@ impl Short {
 
     /// Tells whether the significand fits one of so many bits, 64 at most.
     #[inline(always)]
-    pub(super) fn fits(&self, bits: u32) -> bool {
+    pub(crate) fn fits(&self, bits: u32) -> bool {
         self.words[0] | self.words[1] | self.words[2] | (self.words[3] << 1) << (bits - 1) == 0
     }
 
     /// Tells whether it is as near to its float, a normal number of so many bits, as [`NEAR`](super::error_bound::NEAR) says.
     #[inline(always)]
-    pub(super) fn clings(&self, bits: u32) -> bool {
+    pub(crate) fn clings(&self, bits: u32) -> bool {
         const REACH: u64 = 1 << (64 - error_bound::NEAR);
         // What is below the float's last place, and negative where that is rounded up.
         let [_, _, below, top] = self.words;
@@ -155,25 +156,25 @@ impl Short {
         self.kind
     }
 
-    pub(super) fn is_negative(&self) -> bool {
+    pub(crate) fn is_negative(&self) -> bool {
         self.negative
     }
 
     /// e where |x| ∈ [2^(e−1), 2^e).
     #[inline(always)]
-    pub(super) fn exponent(&self) -> Option<i32> {
+    pub(crate) fn exponent(&self) -> Option<i32> {
         (self.kind == Kind::Finite).then_some(self.exponent)
     }
 
     /// The exponent of a number that is finite and not zero.
     #[inline(always)]
-    pub(super) fn scale(&self) -> i32 {
+    pub(crate) fn scale(&self) -> i32 {
         self.exponent
     }
 
     /// Tells whether it is finite, not zero and not far out of the range of doubles.
     #[inline(always)]
-    pub(super) fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         (self.kind == Kind::Finite) & (self.exponent.unsigned_abs() < NEAR)
     }
 
@@ -240,7 +241,7 @@ impl Short {
     /// of them is the larger by its first word; and whether that is so. Signs, carries and how many leading bits go
     /// cannot be foreseen: nothing branches on them.
     #[inline(always)]
-    pub(super) fn near_sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> (Short, bool) {
+    pub(crate) fn near_sum(a: &Short, b: &Short, subtract: bool, precision: u32) -> (Short, bool) {
         let swapped = a.magnitude_key() < b.magnitude_key();
         let differ = (a.negative != b.negative) != subtract;
         let (large, small) = if swapped { (b, a) } else { (a, b) };
@@ -323,7 +324,7 @@ impl Short {
     /// a · b, of numbers that are not zero, of which it is known whether their significands are one word (`one_a`,
     /// `one_b`); where it is not, they may be.
     #[inline(always)]
-    pub(super) fn product_known(a: &Short, one_a: bool, b: &Short, one_b: bool, precision: u32) -> Short {
+    pub(crate) fn product_known(a: &Short, one_a: bool, b: &Short, one_b: bool, precision: u32) -> Short {
         let (wide, below) = if one_b {
             (product_by_word(&a.words, b.words[WORDS - 1]), 0)
         } else if one_a {
@@ -352,7 +353,7 @@ impl Short {
 
     /// a / b, of numbers that are not zero, to so many bits.
     #[inline(always)]
-    pub(super) fn quotient(a: &Short, b: &Short, precision: u32) -> Short {
+    pub(crate) fn quotient(a: &Short, b: &Short, precision: u32) -> Short {
         let negative = a.negative != b.negative;
         let one = larger(&a.words, &b.words) != Ordering::Less;
         let mut rest = if one { difference(&a.words, &b.words) } else { a.words };
@@ -390,7 +391,7 @@ impl Short {
 
     /// The bits of the nearest float of four or eight bytes, ties to even, if the number is well within their range.
     #[inline(always)]
-    pub(super) fn nearest(&self, format: Format) -> Option<u64> {
+    pub(crate) fn nearest(&self, format: Format) -> Option<u64> {
         let (range, bits, bias, sign) = match format {
             Format::F64 => (-1020..1023, 53, 1021, 63),
             Format::F32 => (-124..127, 24, 125, 31),

@@ -6,19 +6,19 @@ use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
+use super::execution::RealExecution;
 use super::real::Real;
-use super::{MpfrShadow, Value};
 use crate::diagnosis::blame::{Roundings, narrow};
 use crate::diagnosis::operations::What;
 use crate::diagnosis::unit::Unit;
 use crate::exact;
 
-impl MpfrShadow {
+impl RealExecution {
     /// Looks at an execution. The real of its result, if that is another than the float. Where operands are not `traced`, what is
     /// known already of the formula that is computed stays as it is.
     pub(crate) fn consult(
         &mut self,
-        lane: &Lane<'_, Value>,
+        lane: &Lane<'_, Real>,
         rounding: [Rounding; 2],
         traced: bool,
     ) -> Option<Real> {
@@ -53,7 +53,7 @@ impl MpfrShadow {
     }
 
     /// A decision about `x`, whose reals are all known.
-    pub(crate) fn decides(&mut self, site: Site, what: What, x: &[Observed<'_, Value>]) {
+    pub(crate) fn decides(&mut self, site: Site, what: What, x: &[Observed<'_, Real>]) {
         match (what, x) {
             (What::Compare(predicate), [a, b]) => self.compared(site, predicate, [a, b].map(copy)),
             (What::Integer(how), [x]) => self.converted(site, how, copy(x)),
@@ -62,6 +62,6 @@ impl MpfrShadow {
     }
 }
 
-fn copy<'a>(x: &Observed<'a, Value>) -> Observed<'a, Value> {
+fn copy<'a>(x: &Observed<'a, Real>) -> Observed<'a, Real> {
     Observed { format: x.format, bits: x.bits, shadow: x.shadow }
 }

@@ -13,21 +13,21 @@ use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::fast::Recurring;
+use super::execution::RealExecution;
 use super::number::RealNumber;
 use super::real::Real;
-use super::{MpfrShadow, Value, convert, error_bound, measure};
+use super::{convert, error_bound, measure};
 use crate::diagnosis::decisions::outcome;
 use crate::diagnosis::history::Source;
 use crate::diagnosis::linear::exponent;
 use crate::diagnosis::operations::{Id, What};
 
 /// Number of bits by which two reals may be nearer than their nearest doubles, and some to spare.
-const MARGIN: f32 = 4.0;
+pub(crate) const MARGIN: f32 = 4.0;
 
-impl MpfrShadow {
+impl RealExecution {
     /// A comparison: does it come out as in the reals?
-    pub(super) fn compared(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Value>; 2]) {
+    pub(crate) fn compared(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, Real>; 2]) {
         let format = (x[0].format, x[1].format);
         let id = self.diagnosis.operations.at(site, What::Compare(predicate), format);
         self.diagnosis.operations[id].count += 1;
@@ -48,7 +48,7 @@ impl MpfrShadow {
     }
 
     /// The operand that is the smaller or larger of two for sure, in floats as in the reals: the result is that very number.
-    pub(super) fn selected(&self, lane: &Lane<'_, Value>) -> Option<usize> {
+    pub(super) fn selected(&self, lane: &Lane<'_, Real>) -> Option<usize> {
         let (&[a, b], wants) = (lane.shadows, selects(lane.op)?) else { return None };
         let is_same = Source::of(lane, 0).is_same(&Source::of(lane, 1));
         let selected = if is_same || a.is_none() && b.is_none() {
@@ -62,41 +62,8 @@ impl MpfrShadow {
         (lane.r == lane.x[selected]).then_some(selected)
     }
 
-    /// Counts a comparison of floats of a format, as doubles, that are above or below each other as surely as their reals are. False, and
-    /// nothing is done, where that is not seen at once.
-    pub fn compares_alike(
-        &mut self,
-        at: (&mut Recurring, Predicate, Format),
-        x: [f64; 2],
-        shadows: [Option<&Real>; 2],
-    ) -> bool {
-        if shadows[0].is_none() & shadows[1].is_none() {
-            self.counted_comparison(at);
-            return true;
-        }
-        // Rounding keeps the order of numbers that it does not make equal, or neighbours.
-        let nearest = |n: usize| shadows[n].map_or(Some(x[n]), |shadow| shadow.value().near_double());
-        let ([a, b], Some(p), Some(q)) = (x, nearest(0), nearest(1)) else { return false };
-        let noise = |n: usize| shadows[n].map_or(f32::NEG_INFINITY, Real::noise);
-        let are_sure = exponent(q - p) as f32 - MARGIN > noise(0).max(noise(1));
-        let are_apart = p.to_bits().abs_diff(q.to_bits()) > 1;
-        let is_alike = self.settings.fast & are_apart & are_sure & ((a < b) & (p < q) | (a > b) & (p > q));
-        if is_alike {
-            self.counted_comparison(at);
-        }
-        is_alike
-    }
-
-    /// Counts a comparison of floats.
-    #[inline(always)]
-    fn counted_comparison(&mut self, (at, predicate, format): (&mut Recurring, Predicate, Format)) {
-        let formats = (format, format);
-        let id = at.operation(|site| self.diagnosis.operations.at(site, What::Compare(predicate), formats));
-        self.diagnosis.operations[id].count += 1;
-    }
-
     /// A conversion to an integer: is it the integer that the real would become?
-    pub(super) fn converted(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
+    pub(crate) fn converted(&mut self, site: Site, how: ToInteger, x: Observed<'_, Real>) {
         let id = self.diagnosis.operations.at(site, What::Integer(how), (x.format, x.format));
         self.diagnosis.operations[id].count += 1;
         let Some(shadow) = x.shadow.filter(|_| !self.ignores_decisions) else { return };
@@ -108,7 +75,7 @@ impl MpfrShadow {
         let integer = |x: &Float| self.integer(how, x);
         let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
         let flips = float != real && !(float.is_nan() && real.is_nan());
-        let is_nearest = self.reals.mpfr.current == Rounding::NearestEven;
+        let is_nearest = self.arithmetic.mpfr.current == Rounding::NearestEven;
         // Integers change at integers when cut off, half-way between when rounded to the nearest.
         let border = match how {
             ToInteger::Round if is_nearest => value.clone().into_owned().floor() + 0.5,
@@ -131,7 +98,7 @@ impl MpfrShadow {
     }
 
     /// A conversion of a float whose real is as near to where integers change as makes no difference to it.
-    fn converted_beside(&mut self, border: Float, (id, how): (Id, ToInteger), x: Observed<'_, Value>) {
+    fn converted_beside(&mut self, border: Float, (id, how): (Id, ToInteger), x: Observed<'_, Real>) {
         let Observed { format, bits, shadow } = x;
         let place = convert::to_bits(format, &border);
         let side = self
@@ -152,8 +119,8 @@ impl MpfrShadow {
 
     /// Tells whether the real becomes the same integer for sure, as is seen from the double that is next to it: where
     /// that is between the places at which integers change, so is the real.
-    fn converts_alike(&self, how: ToInteger, x: &Observed<'_, Value>, shadow: &Real) -> bool {
-        let integer: fn(f64) -> f64 = match (how, self.reals.mpfr.current) {
+    fn converts_alike(&self, how: ToInteger, x: &Observed<'_, Real>, shadow: &Real) -> bool {
+        let integer: fn(f64) -> f64 = match (how, self.arithmetic.mpfr.current) {
             (ToInteger::Truncate, _) => f64::trunc,
             (ToInteger::Round, Rounding::NearestEven) => f64::round_ties_even,
             _ => return false,
@@ -165,7 +132,7 @@ impl MpfrShadow {
     }
 
     fn rounded_to_integer(&self, x: &Float) -> Float {
-        let exact = super::reals::Mpfr { precision: x.prec(), ..self.reals.mpfr.clone() };
+        let exact = super::mpfr::Mpfr { precision: x.prec(), ..self.arithmetic.mpfr.clone() };
         exact.round(x, Rounding::Current)
     }
 }

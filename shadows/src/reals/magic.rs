@@ -8,14 +8,15 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
 use shadowgrind_core::tricks::may_round_to_fractions;
 
-use super::{MpfrShadow, Value};
+use super::execution::RealExecution;
+use super::real::Real;
 use crate::diagnosis::history::{Source, Step};
 use crate::diagnosis::operations::What;
 use crate::exact;
 
-impl MpfrShadow {
+impl RealExecution {
     /// Tells whether an operation takes off what a sum before it has added to round its other terms.
-    pub(super) fn unrounds(&self, lane: &Lane<'_, Value>) -> bool {
+    pub(super) fn unrounds(&self, lane: &Lane<'_, Real>) -> bool {
         let (&[_, _], Op::Add | Op::Sub) = (lane.x, lane.op) else { return false };
         [(0, 1), (1, 0)].into_iter().any(|(sum, magic)| {
             lane.shadows[magic].is_none()

@@ -13,9 +13,9 @@ use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Lane;
 
-use super::Value;
+use super::mpfr::Mpfr;
 use super::number::{RealNumber, perturbed};
-use super::reals::Mpfr;
+use super::real::Real;
 use crate::diagnosis::history::Source;
 use crate::diagnosis::linear::exponent;
 use crate::exact::{rounds_to_integer, to_f64};
@@ -38,12 +38,12 @@ pub(crate) enum ErrorBound {
 
 /// The real result of an operation.
 #[derive(Clone, Copy)]
-pub(super) struct Reckoned<'a> {
-    pub(super) value: &'a RealNumber,
+pub(crate) struct Reckoned<'a> {
+    pub(crate) value: &'a RealNumber,
     /// True if it may be rounded.
-    pub(super) is_rounded: bool,
+    pub(crate) is_rounded: bool,
     /// Distance of the operation's float from it, in floats.
-    pub(super) floats: f64,
+    pub(crate) floats: f64,
 }
 
 impl ErrorBound {
@@ -60,7 +60,7 @@ impl ErrorBound {
 
     /// Certainty of a double that is a normal number: it is exact.
     #[inline(always)]
-    pub(super) fn of_double(x: f64) -> ErrorBound {
+    pub(crate) fn of_double(x: f64) -> ErrorBound {
         let significand = x.to_bits() & ((1 << 52) - 1) | 1 << 52;
         let exponent = (x.to_bits() >> 52 & 0x7ff) as i32 - 1075;
         ErrorBound::Exact { last: exponent + significand.trailing_zeros() as i32 }
@@ -68,8 +68,8 @@ impl ErrorBound {
 
     /// Of the real result of an operation.
     #[inline(always)]
-    pub(super) fn of_result(
-        lane: &Lane<'_, Value>,
+    pub(crate) fn of_result(
+        lane: &Lane<'_, Real>,
         reals: &Mpfr,
         Reckoned { value, is_rounded, floats }: Reckoned<'_>,
     ) -> ErrorBound {
@@ -102,14 +102,14 @@ impl ErrorBound {
 
     /// Of a result whose float tells that it is good enough: see [`is_ample`].
     #[inline(always)]
-    pub(super) fn told(own: f32, error: i32) -> ErrorBound {
+    pub(crate) fn told(own: f32, error: i32) -> ErrorBound {
         ErrorBound::Below(own + (error + CONTROL) as f32)
     }
 
     /// Of a result that may be off by 2^bound, and by no more than its float tells, unless it is alone; its own rounding
     /// is below 2^own.
     #[inline(always)]
-    pub(super) fn bounded(bound: f32, own: f32, floats: f64, to: Format, alone: bool) -> ErrorBound {
+    pub(crate) fn bounded(bound: f32, own: f32, floats: f64, to: Format, alone: bool) -> ErrorBound {
         let control = if alone { f32::INFINITY } else { control(own, floats, to) };
         ErrorBound::off(bound.min(control), alone)
     }
@@ -122,7 +122,7 @@ impl ErrorBound {
 
     /// Of the integer that the guest makes of a float with that shadow.
     #[inline(never)]
-    fn of_integer(shadow: Option<&Value>, reals: &Mpfr) -> ErrorBound {
+    fn of_integer(shadow: Option<&Real>, reals: &Mpfr) -> ErrorBound {
         let certain = ErrorBound::Exact { last: 0 };
         let Some((shadow, noise)) = shadow.map(|shadow| (shadow, shadow.noise())) else { return certain };
         if noise == f32::INFINITY {
@@ -146,7 +146,7 @@ impl ErrorBound {
 
     /// Nothing if it is exact, more than [`BELOW`](Certainty::BELOW) if it is alone.
     #[inline(always)]
-    pub(super) fn kind(self) -> u32 {
+    pub(crate) fn kind(self) -> u32 {
         match self {
             ErrorBound::Exact { .. } => 0,
             ErrorBound::Below(_) => ErrorBound::BELOW,
@@ -155,7 +155,7 @@ impl ErrorBound {
     }
 
     /// The [kind](Certainty::kind) of what is off by no more than its float tells.
-    pub(super) const BELOW: u32 = 1;
+    pub(crate) const BELOW: u32 = 1;
 
     /// Tells whether its float tells nothing of what it may be off by.
     #[inline(always)]
@@ -203,7 +203,7 @@ impl ErrorBound {
 
     /// Number of sure bits of a real with this exponent; all there are where it is exact.
     #[inline(always)]
-    pub(super) fn bits_of(self, exponent: i32) -> i32 {
+    pub(crate) fn bits_of(self, exponent: i32) -> i32 {
         self.noise().map_or(i32::MAX, |noise| (exponent as f32 - noise) as i32)
     }
 
@@ -233,7 +233,7 @@ const NO_CHANCE: i32 = 64;
 
 /// Tells whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went
 /// that it is zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
-pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, error_bound: ErrorBound, precision: u32) -> bool {
+pub(super) fn is_noise(lane: &Lane<'_, Real>, result: i32, error_bound: ErrorBound, precision: u32) -> bool {
     let size = |index: usize| exponent_in(lane, index).unwrap_or(i32::MIN / 4);
     let terms = if lane.x.len() == 3 { [size(0) + size(1), size(2)] } else { [size(0), size(1)] };
     is_noise_of(terms, result, error_bound, precision)
@@ -241,13 +241,13 @@ pub(super) fn is_noise(lane: &Lane<'_, Value>, result: i32, error_bound: ErrorBo
 
 /// Tells whether a result with exponent `result`, of a sum of two terms with exponents `a` and `b`, may be noise alone.
 #[inline(always)]
-pub(super) fn is_noise_of([a, b]: [i32; 2], result: i32, error_bound: ErrorBound, precision: u32) -> bool {
+pub(crate) fn is_noise_of([a, b]: [i32; 2], result: i32, error_bound: ErrorBound, precision: u32) -> bool {
     error_bound.covers(result) && a.max(b) - result >= NO_CHANCE.min(precision as i32 / 2)
 }
 
 /// The exponent of the real of an operand, unless that has none.
 #[inline(always)]
-fn exponent_in(lane: &Lane<'_, Value>, index: usize) -> Option<i32> {
+fn exponent_in(lane: &Lane<'_, Real>, index: usize) -> Option<i32> {
     match &lane.shadows[index] {
         Some(shadow) => shadow.value().get_exp(),
         None => Some(exponent(to_f64(lane.from, lane.x[index])) + 1),
@@ -256,7 +256,7 @@ fn exponent_in(lane: &Lane<'_, Value>, index: usize) -> Option<i32> {
 
 /// Contribution of the operands of an operation to the error of its result.
 struct Brought<'a> {
-    lane: &'a Lane<'a, Value>,
+    lane: &'a Lane<'a, Real>,
     reals: &'a Mpfr,
     /// The result.
     value: &'a RealNumber,
@@ -315,7 +315,7 @@ const AMPLE: i32 = 128;
 /// Tells whether what a real may be off by is told by its float, of which so many bits are wrong, and need not be
 /// followed: even so the real is much better than that.
 #[inline(always)]
-pub(super) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
+pub(crate) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
     (error + CHANCE < format.precision() as i32) & (error + CONTROL + AMPLE <= precision as i32)
 }
 
@@ -337,14 +337,14 @@ fn control(own: f32, floats: f64, format: Format) -> f32 {
 
 /// Bits of error of a float so many floats away, rounded up.
 #[inline(always)]
-pub(super) fn error_bits(floats: f64) -> i32 {
+pub(crate) fn error_bits(floats: f64) -> i32 {
     exponent(1.0 + floats) + 1
 }
 
 /// The logarithm of the sum of two numbers given by theirs: log₂(1 + y) ≈ y for y in [0, 1], and y is taken to within a
 /// factor of two.
 #[inline(always)]
-pub(super) fn sum(a: f32, b: f32) -> f32 {
+pub(crate) fn sum(a: f32, b: f32) -> f32 {
     /// With this added, a number's whole part is in the same bits of it up to the next power of two.
     const ALIGNED: f32 = 16.0;
     const WHOLE: u32 = 19;
@@ -360,7 +360,7 @@ pub(super) fn sum(a: f32, b: f32) -> f32 {
 /// A bit not above the last of an operation's exact result, for operations on exact reals whose results are finite
 /// binary numbers.
 #[inline(always)]
-fn last_bit(lane: &Lane<'_, Value>) -> Option<i32> {
+fn last_bit(lane: &Lane<'_, Real>) -> Option<i32> {
     let operand = |index: usize| {
         let error_bound = match &lane.shadows[index] {
             Some(shadow) => shadow.error_bound,

@@ -11,7 +11,8 @@ use shadowgrind_core::shadow::Lane;
 
 use super::convert;
 use super::error_bound::covers;
-use super::reals::Mpfr;
+use super::mpfr::Mpfr;
+use super::real::Real;
 use crate::diagnosis::history::{History, Serial, Source, Step, UNTRACED};
 use crate::diagnosis::operations::{Operations, What};
 use crate::exact::rounds_to_integer;
@@ -103,7 +104,7 @@ impl Derivation {
     pub(super) fn whole(
         history: &History,
         operations: &Operations,
-        lane: &Lane<'_, super::Value>,
+        lane: &Lane<'_, Real>,
         most: usize,
     ) -> Option<Derivation> {
         let root = Step::of(lane);
@@ -118,7 +119,7 @@ impl Derivation {
     pub(super) fn end(
         history: &History,
         operations: &Operations,
-        lane: &Lane<'_, super::Value>,
+        lane: &Lane<'_, Real>,
         most: usize,
     ) -> Option<Derivation> {
         let root = Step::of(lane);

@@ -11,7 +11,7 @@ type Rest = [u64; ROOM];
 impl Short {
     /// √x of a number that is not negative.
     #[inline(always)]
-    pub(in crate::mpfr) fn root(&self, precision: u32) -> Short {
+    pub(crate) fn root(&self, precision: u32) -> Short {
         if self.kind == Kind::Zero {
             return *self;
         }

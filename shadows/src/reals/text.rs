@@ -6,7 +6,8 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
 
-use super::{Value, measure, range};
+use super::real::Real;
+use super::{measure, range};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::spots::Compared;
 
@@ -14,7 +15,7 @@ use crate::diagnosis::spots::Compared;
 const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
 
 /// Compares the text of a float with that of its real.
-pub(super) fn compared(seen: &Observed<'_, Value>, notation: &Notation) -> Compared {
+pub(super) fn compared(seen: &Observed<'_, Real>, notation: &Notation) -> Compared {
     let Some(shadow) = seen.shadow else { return SAME };
     if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
         return SAME;

@@ -8,9 +8,9 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
 
 use super::error_bound::ErrorBound;
+use super::execution::RealExecution;
 use super::number::RealNumber;
 use super::real::Real;
-use super::{MpfrShadow, Value};
 
 /// The exponent, either way, of a number that stands for those beyond: it can be multiplied a little before it is at MPFR's ends.
 const END: i32 = (1 << 30) - (1 << 20);
@@ -70,12 +70,12 @@ pub(super) fn side_text(real: &Real) -> Option<&'static str> {
     Some(if (side == Side::Huge) == real.value().is_negative() { "<" } else { ">" })
 }
 
-impl MpfrShadow {
+impl RealExecution {
     /// The number that stands for the result of an operation, and what is known of that, if it is beyond the range; `value` is what
     /// MPFR makes of it.
     pub(super) fn beyond(
         &self,
-        lane: &Lane<'_, Value>,
+        lane: &Lane<'_, Real>,
         value: &RealNumber,
     ) -> Option<(RealNumber, ErrorBound)> {
         if let Some(exponent) = value.get_exp() {
@@ -96,9 +96,9 @@ impl MpfrShadow {
             })
             .collect();
         let operands: Vec<&Float> = operands.iter().collect();
-        let end = standing_for(lane.op, &operands, &value.float(), self.reals.mpfr.rounded.get())?;
+        let end = standing_for(lane.op, &operands, &value.float(), self.arithmetic.mpfr.rounded.get())?;
         let side = if value.is_infinite() { Side::Huge } else { Side::Tiny };
-        Some((self.reals.of_float(end), bound(side)))
+        Some((self.arithmetic.of_float(end), bound(side)))
     }
 }
 
@@ -110,7 +110,7 @@ fn bound(side: Side) -> ErrorBound {
 }
 
 /// Side of the range on which the result of an operation is for sure, as an operand is beyond it.
-fn remains(lane: &Lane<'_, Value>) -> Option<Side> {
+fn remains(lane: &Lane<'_, Real>) -> Option<Side> {
     let side = |index: usize| {
         let shadow = lane.shadows[index].filter(|shadow| shadow.error_bound.is_beyond())?;
         shadow.value().get_exp().and_then(Side::of)

@@ -15,9 +15,10 @@ use shadowgrind_core::site::Site;
 
 use super::derivation::{Bounded, Derivation};
 use super::error_bound::ErrorBound;
+use super::execution::RealExecution;
+use super::mpfr::Mpfr;
 use super::number::RealNumber;
-use super::reals::Mpfr;
-use super::{MpfrShadow, Value};
+use super::real::Real;
 use crate::diagnosis::history::Source;
 
 /// Bits that are tried at most: what the whole range of doubles takes, and as many again.
@@ -49,7 +50,7 @@ pub(crate) struct Settling {
 
 /// Tells whether so little of a real is sure that it should be found again.
 #[inline(always)]
-pub(super) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: Format) -> bool {
+pub(crate) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: Format) -> bool {
     match exponent {
         _ if error_bound.is_beyond() => false,
         Some(exponent) => error_bound.bits_of(exponent) < format.precision() as i32 + SPARE,
@@ -57,13 +58,13 @@ pub(super) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: F
     }
 }
 
-impl MpfrShadow {
+impl RealExecution {
     /// The real of an operation's result to all bits, if its operands are surer than it and the history leads to them; and
     /// the logarithm of what it may be off by, unless it is zero.
     #[inline(never)]
     pub(super) fn settled(
         &mut self,
-        lane: &Lane<'_, Value>,
+        lane: &Lane<'_, Real>,
         value: &RealNumber,
         error_bound: ErrorBound,
     ) -> Option<(RealNumber, Option<f32>)> {
@@ -78,18 +79,18 @@ impl MpfrShadow {
         let Some(exponent) = found.value.get_exp() else { return Some(self.nothing()) };
         let precision = self.settings.precision;
         let noise = found.noise.max(f64::from(exponent) - f64::from(precision)) as f32 + 1.0;
-        Some((self.reals.of_float(Float::with_val(precision, &found.value)), Some(noise)))
+        Some((self.arithmetic.of_float(Float::with_val(precision, &found.value)), Some(noise)))
     }
 
     /// Tells whether the result of an operation might be found again: not where that was to no avail for an operand,
     /// which is of this format.
-    pub(super) fn may_settle<'a>(&self, from: Format, operands: impl IntoIterator<Item = &'a Value>) -> bool {
-        let gave_up = |operand: &Value| is_short(operand.error_bound, operand.value().get_exp(), from);
+    pub(crate) fn may_settle<'a>(&self, from: Format, operands: impl IntoIterator<Item = &'a Real>) -> bool {
+        let gave_up = |operand: &Real| is_short(operand.error_bound, operand.value().get_exp(), from);
         self.settings.settles && !operands.into_iter().any(gave_up)
     }
 
     /// The result of an operation as its operands' derivations have it.
-    fn found(&mut self, lane: &Lane<'_, Value>) -> Option<Bounded> {
+    fn found(&mut self, lane: &Lane<'_, Real>) -> Option<Bounded> {
         let allowed = FUEL + u64::from(self.diagnosis.history.count()) / OPERATIONS_PER_STEP;
         let most = allowed.saturating_sub(self.settling.spent).min(MOST_STEPS as u64) as usize;
         let derivation = Derivation::whole(&self.diagnosis.history, &self.diagnosis.operations, lane, most);
@@ -100,7 +101,7 @@ impl MpfrShadow {
 
     /// Order of the reals of two floats of one format that are as near to each other as makes no difference to them:
     /// equal, if they are so whatever they are made of; nothing if it is only that they cannot be told apart.
-    pub(crate) fn told_apart(&mut self, [a, b]: &[Observed<'_, Value>; 2]) -> Option<Ordering> {
+    pub(crate) fn told_apart(&mut self, [a, b]: &[Observed<'_, Real>; 2]) -> Option<Ordering> {
         if Source::of_seen(a).is_same(&Source::of_seen(b)) {
             return Some(Ordering::Equal);
         }
@@ -119,10 +120,10 @@ impl MpfrShadow {
     }
 
     fn nothing(&self) -> (RealNumber, Option<f32>) {
-        (self.reals.zero(), None)
+        (self.arithmetic.zero(), None)
     }
 
-    fn is_identically_zero(&mut self, lane: &Lane<'_, Value>) -> bool {
+    fn is_identically_zero(&mut self, lane: &Lane<'_, Real>) -> bool {
         let end = Derivation::end(&self.diagnosis.history, &self.diagnosis.operations, lane, LAST_STEPS);
         let Some(end) = end else { return false };
         let shape = end.shape();
@@ -136,7 +137,7 @@ impl MpfrShadow {
     }
 
     fn to(&self, precision: u32) -> Mpfr {
-        Mpfr { precision, ..self.reals.mpfr.clone() }
+        Mpfr { precision, ..self.arithmetic.mpfr.clone() }
     }
 
     /// With more and more bits, until as many are sure as reals have; zero, if that is all that it can be.

@@ -12,9 +12,9 @@ use shadowgrind_core::reals::Reals;
 use shadowgrind_core::shadow::Lane;
 
 use super::bigfloat::{self, Kind, Short};
+use super::mpfr::Mpfr;
 use super::real::Real;
-use super::reals::Mpfr;
-use super::{convert, error_bound, fast, measure};
+use super::{convert, error_bound, measure};
 use crate::diagnosis::number::Number;
 
 /// Real number as it is kept beside a float.
@@ -122,7 +122,7 @@ impl RealNumber {
 
     /// Its [leading](Short::leading) bits, unless it is long and zero, infinite or NaN.
     #[inline(always)]
-    pub(super) fn leading(&self) -> Option<Short> {
+    pub(crate) fn leading(&self) -> Option<Short> {
         match self {
             Brief(short) => Some(*short),
             Long(float) => Short::leading(float),
@@ -268,7 +268,7 @@ impl Arithmetic {
 
     /// Bits of results, if they are short.
     #[inline(always)]
-    pub(super) fn short_precision(&self) -> Option<u32> {
+    pub(crate) fn short_precision(&self) -> Option<u32> {
         self.short.then_some(self.mpfr.precision)
     }
 
@@ -283,7 +283,7 @@ impl Arithmetic {
     }
 
     /// Makes a place exactly the float `bits`.
-    pub(super) fn assign(&self, place: &mut RealNumber, format: Format, bits: u128) {
+    pub(crate) fn assign(&self, place: &mut RealNumber, format: Format, bits: u128) {
         match place {
             Brief(short) => *short = Short::from_bits(format, bits),
             Long(float) => convert::assign(float, format, bits),
@@ -312,7 +312,7 @@ impl Arithmetic {
 
     /// The sum, difference, product or quotient of long numbers, or the root of the first, its digits where those of
     /// `place` are, if that is long too. The same as [`Arithmetic::long_result`].
-    pub(super) fn long_binary(
+    pub(crate) fn long_binary(
         &self,
         op: Op,
         x: [&RealNumber; 2],
@@ -368,7 +368,7 @@ impl Arithmetic {
     #[inline]
     fn short_fused(&self, lane: &Lane<'_, Real>) -> Option<Short> {
         let (a, b, c) = (operand(lane, 0)?, operand(lane, 1)?, operand(lane, 2)?);
-        let (sum, is_exact) = fast::real(lane.op, [&a, &b, &c], self.mpfr.precision)?;
+        let (sum, is_exact) = bigfloat::fused_result(lane.op, [&a, &b, &c], self.mpfr.precision)?;
         if !is_exact {
             self.mpfr.rounded.set(true);
         }

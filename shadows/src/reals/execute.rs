@@ -5,10 +5,11 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
 use super::error_bound::{self, ErrorBound, Reckoned};
+use super::execution::RealExecution;
+use super::mpfr::Mpfr;
 use super::number::RealNumber;
 use super::real::Real;
-use super::reals::Mpfr;
-use super::{MpfrShadow, Value, convert, measure, settle};
+use super::{convert, measure, settle};
 use crate::diagnosis::following::{is_looked_at, largest};
 use crate::diagnosis::linear::{Linear, exponent};
 use crate::diagnosis::local_error::{self, Outcome};
@@ -18,7 +19,7 @@ use crate::distance::floats_between;
 use crate::exact;
 
 /// Distance, in floats, that one rounding explains.
-pub(super) const ONE_ROUNDING: f64 = 1.0;
+pub(crate) const ONE_ROUNDING: f64 = 1.0;
 
 /// A result in the reals and how far the float is from it.
 struct Result {
@@ -30,9 +31,9 @@ struct Result {
     error_bound: ErrorBound,
 }
 
-impl MpfrShadow {
+impl RealExecution {
     /// The shadow of any operation's result.
-    pub(crate) fn execute(&mut self, lane: &Lane<'_, Value>) -> Option<Real> {
+    pub(crate) fn execute(&mut self, lane: &Lane<'_, Real>) -> Option<Real> {
         self.round_as(lane.from);
         let id = self.diagnosis.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
         let mut linear = Linear::new(lane);
@@ -69,10 +70,10 @@ impl MpfrShadow {
     }
 
     /// The result in the reals; nothing if the float is just that.
-    fn result(&mut self, id: Id, lane: &Lane<'_, Value>, linear: &Linear) -> Option<Result> {
-        self.reals.mpfr.rounded.set(false);
+    fn result(&mut self, id: Id, lane: &Lane<'_, Real>, linear: &Linear) -> Option<Result> {
+        self.arithmetic.mpfr.rounded.set(false);
         let mut value = self.real_of(lane);
-        let is_rounded = is_short(lane.op) || self.reals.mpfr.rounded.get();
+        let is_rounded = is_short(lane.op) || self.arithmetic.mpfr.rounded.get();
         let mut known = None;
         if let Some((number, error_bound)) = self.beyond(lane, &value) {
             (value, known) = (number, Some(error_bound));
@@ -82,9 +83,11 @@ impl MpfrShadow {
         let precision = self.settings.precision;
         let mut error_bound = match known {
             Some(error_bound) => error_bound,
-            None => {
-                ErrorBound::of_result(lane, &self.reals.mpfr, Reckoned { value: &value, is_rounded, floats })
-            }
+            None => ErrorBound::of_result(
+                lane,
+                &self.arithmetic.mpfr,
+                Reckoned { value: &value, is_rounded, floats },
+            ),
         };
         if settle::is_short(error_bound, value.get_exp(), lane.to)
             && let Some((settled, noise)) = self.settled(lane, &value, error_bound)
@@ -116,24 +119,24 @@ impl MpfrShadow {
         }
         // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
         let floats = floats_between(lane.to, lane.r, 0);
-        Some(Result { value: self.reals.zero(), rounded: 0, floats, error_bound })
+        Some(Result { value: self.arithmetic.zero(), rounded: 0, floats, error_bound })
     }
 
     /// Tells whether the real of a result is all there is to it: nothing was ever rounded off.
-    fn is_all(&mut self, lane: &Lane<'_, Value>) -> bool {
+    fn is_all(&mut self, lane: &Lane<'_, Real>) -> bool {
         if lane.shadows.iter().flatten().any(|shadow| shadow.noise() > f32::NEG_INFINITY) {
             return false;
         }
-        self.reals.mpfr.rounded.set(false);
+        self.arithmetic.mpfr.rounded.set(false);
         self.long_result(lane, exact::rounds_to_integer(lane));
-        !self.reals.mpfr.rounded.get()
+        !self.arithmetic.mpfr.rounded.get()
     }
 
     /// The real result of an operation.
-    pub(crate) fn real_of(&mut self, lane: &Lane<'_, Value>) -> RealNumber {
+    pub(crate) fn real_of(&mut self, lane: &Lane<'_, Real>) -> RealNumber {
         let rounds = exact::rounds_to_integer(lane);
         if rounds.is_none()
-            && let Some(value) = self.reals.short_result(lane)
+            && let Some(value) = self.arithmetic.short_result(lane)
         {
             return RealNumber::Short(value);
         }
@@ -141,10 +144,10 @@ impl MpfrShadow {
     }
 
     /// By MPFR; operand `rounds` is rounded to an integer.
-    pub(super) fn long_result(&mut self, lane: &Lane<'_, Value>, rounds: Option<usize>) -> RealNumber {
+    pub(super) fn long_result(&mut self, lane: &Lane<'_, Real>, rounds: Option<usize>) -> RealNumber {
         for (index, shadow) in lane.shadows.iter().enumerate() {
             if shadow.is_none() {
-                self.reals.assign(&mut self.scratch[index], lane.from, lane.x[index]);
+                self.arithmetic.assign(&mut self.scratch[index], lane.from, lane.x[index]);
             }
         }
         let operand = |index: usize| match lane.shadows.get(index) {
@@ -153,18 +156,18 @@ impl MpfrShadow {
         };
         let operands: [&RealNumber; MAX_OPERANDS] = std::array::from_fn(operand);
         if let Some(index) = rounds {
-            let integer = self.reals.rounded_to_integer(operands[index]);
+            let integer = self.arithmetic.rounded_to_integer(operands[index]);
             let operands = if index == 0 { [&integer, operands[1]] } else { [operands[0], &integer] };
-            return self.reals.long_result(lane.op, &operands);
+            return self.arithmetic.long_result(lane.op, &operands);
         }
-        self.reals.long_result(lane.op, &operands[..lane.x.len()])
+        self.arithmetic.long_result(lane.op, &operands[..lane.x.len()])
     }
 
     /// Follows the error of a result that is not exact, and keeps count of it.
-    fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Value>, result: Result) -> Real {
+    fn inexact(&mut self, id: Id, linear: &Linear, lane: &Lane<'_, Real>, result: Result) -> Real {
         let Result { value, rounded, floats, error_bound } = result;
         let outcome = Outcome { lane, linear, value: &value, rounded, floats };
-        let in_floats = |x: &[u128]| in_floats(&self.reals.mpfr, lane, x);
+        let in_floats = |x: &[u128]| in_floats(&self.arithmetic.mpfr, lane, x);
         let local_error = outcome.local_error(in_floats, self.diagnosis.threshold);
         let (roundings, amplifications, unit) = self.diagnosis.follow_roundings(id, linear, lane, &value);
         let mut real = Real::new(value, lane.to, error_bound);
@@ -190,7 +193,7 @@ impl MpfrShadow {
 }
 
 /// Result of an operation in floats, on operands of these bits.
-fn in_floats(reals: &Mpfr, lane: &Lane<'_, Value>, x: &[u128]) -> u128 {
+fn in_floats(reals: &Mpfr, lane: &Lane<'_, Real>, x: &[u128]) -> u128 {
     let exact: Vec<Float> = x.iter().map(|&bits| convert::from_bits(lane.from, bits)).collect();
     measure::round(lane.to, &lane.op.real(reals, &exact.iter().collect::<Vec<_>>()))
 }
@@ -202,7 +205,7 @@ fn is_short(op: Op) -> bool {
 
 /// Tells whether the reals know no more of a sum that is zero to them than the floats do: these have errors, and none
 /// that the reals would see.
-fn is_exhausted(lane: &Lane<'_, Value>, linear: &Linear) -> bool {
+fn is_exhausted(lane: &Lane<'_, Real>, linear: &Linear) -> bool {
     let noises = lane.shadows.iter().zip(&linear.partials);
     let noises =
         noises.filter_map(|(shadow, &partial)| Some(shadow.as_ref()?.noise() + exponent(partial) as f32));

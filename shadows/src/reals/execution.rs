@@ -1,0 +1,50 @@
+//! State of a program's execution in the reals: the numbers' arithmetic, rounding modes, who made errors.
+//!
+//! Knows no operation: [`execute`](super::execute), [`decisions`](super::decisions) and the like give it those.
+
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::MAX_OPERANDS;
+use shadowgrind_core::rounding::Rounding;
+use shadowgrind_core::shadow::Settings;
+
+use super::number::{Arithmetic, RealNumber};
+use super::real::Real;
+use super::settle::Settling;
+use crate::diagnosis::Diagnosis;
+
+/// A program's execution in the reals, and what was learnt from it.
+#[derive(Debug)]
+pub(crate) struct RealExecution {
+    pub(crate) settings: Settings,
+    pub(crate) arithmetic: Arithmetic,
+    /// Operands without a shadow, as reals.
+    pub(crate) scratch: [RealNumber; MAX_OPERANDS],
+    /// Rounding modes of x87's instructions and of all others.
+    pub(crate) rounding: [Rounding; 2],
+    /// Who made errors, which it follows.
+    pub(crate) diagnosis: Diagnosis<Real>,
+    pub(super) settling: Settling,
+    /// True if what is decided now is about how numbers are written.
+    pub(crate) ignores_decisions: bool,
+}
+
+impl RealExecution {
+    /// Nothing executed yet.
+    pub(crate) fn new(settings: Settings) -> Self {
+        let arithmetic = Arithmetic::new(settings.precision, settings.fast);
+        RealExecution {
+            diagnosis: Diagnosis::new(&settings),
+            settings,
+            scratch: std::array::from_fn(|_| arithmetic.place()),
+            arithmetic,
+            rounding: [Rounding::NearestEven; 2],
+            settling: Settling::default(),
+            ignores_decisions: false,
+        }
+    }
+
+    /// Makes the mode of the moment that of floats of `format`.
+    pub(crate) fn round_as(&mut self, format: Format) {
+        self.arithmetic.mpfr.current = self.rounding[usize::from(format != Format::F80)];
+    }
+}
