@@ -34,6 +34,11 @@ fn wrong_lines(directories: &[&str], is_wrong: impl Fn(&Path, &str) -> bool) -> 
     wrong
 }
 
+/// Tells whether a file has nothing but tests.
+fn is_test(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "tests.rs" || part.as_os_str() == "tests")
+}
+
 /// The engine and the run time serve any shadow: one list names those that there are.
 #[test]
 fn the_front_end_names_no_shadow() {
@@ -63,6 +68,15 @@ fn the_engine_knows_no_client() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// TABLE 2 is the whole truth about instructions: no other place asks for one by its name.
+#[test]
+fn only_the_table_names_instructions() {
+    let may = |path: &Path| path.starts_with("frontends/dbi/src/x86/rows") || is_test(path);
+    let names = |line: &str| line.contains("Mnemonic::") || line.contains(".mnemonic() ==");
+    let wrong = wrong_lines(&["frontends/dbi/src"], |path, line| !may(path) && names(line));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Each shadow is a module that stands by itself: what two have in common is a module of its own. Tests may compare them.
 #[test]
 fn shadows_do_not_import_one_another() {
@@ -70,10 +84,8 @@ fn shadows_do_not_import_one_another() {
     let own =
         |path: &Path| path.components().nth(2).map(|part| part.as_os_str().to_string_lossy().into_owned());
     let imports = |path: &Path, line: &str| {
-        let is_test =
-            path.components().any(|part| part.as_os_str() == "tests.rs" || part.as_os_str() == "tests");
         let own = own(path).unwrap_or_default();
-        !is_test
+        !is_test(path)
             && line.match_indices("crate::").any(|(at, prefix)| {
                 let path = &line[at + prefix.len()..];
                 let name = path.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();

@@ -10,7 +10,9 @@ use super::{cpuid, guest, syscalls};
 use crate::context::reg;
 use crate::x86::discover;
 use crate::x86::discover::CodeSource;
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
+use crate::x86::rows::{self, System};
+use crate::x86::table::{Image, Row};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
 
 const USER_CODE_SEGMENT: u64 = 0x33;
 
@@ -26,17 +28,18 @@ pub(crate) fn instruction(thread: &mut Thread, pc: u64) -> Next {
         return Next::Run;
     }
     thread.pc = insn.next_ip();
-    match insn.mnemonic() {
-        Mnemonic::Cpuid => cpuid_instruction(thread),
-        Mnemonic::Xgetbv => xgetbv(thread, pc),
-        Mnemonic::Int => return syscalls::call32(thread, pc),
-        Mnemonic::Xbegin => xbegin(thread, &insn),
-        Mnemonic::Iretq => iretq(thread, pc),
+    match rows::system(&insn) {
+        Some(System::Cpuid) => cpuid_instruction(thread),
+        Some(System::Xgetbv) => xgetbv(thread, pc),
+        Some(System::Call32) => return syscalls::call32(thread, pc),
+        Some(System::Transaction) => xbegin(thread, &insn),
+        Some(System::InterruptReturn) => iretq(thread, pc),
         // Far transfers within the one code segment user programs have; others would enter 32-bit mode.
-        Mnemonic::Retf => retf(thread, pc, &insn),
-        Mnemonic::Jmp | Mnemonic::Call => far_transfer(thread, pc, &insn),
-        // What is left faults in user mode on 64-bit Linux.
-        _ => general_protection(thread, pc),
+        Some(System::FarReturn) => retf(thread, pc, &insn),
+        Some(System::FarJump) => far_transfer(thread, pc, &insn, false),
+        Some(System::FarCall) => far_transfer(thread, pc, &insn, true),
+        // System calls have a way of their own; the code has changed since.
+        Some(System::Privileged | System::Call) | None => general_protection(thread, pc),
     }
     Next::Run
 }
@@ -90,11 +93,7 @@ fn iretq(thread: &mut Thread, pc: u64) {
 
 fn retf(thread: &mut Thread, pc: u64, insn: &Instruction) {
     let stack = thread.context.regs[reg::RSP];
-    let operand = match insn.code() {
-        Code::Retfw | Code::Retfw_imm16 => 2,
-        Code::Retfd | Code::Retfd_imm16 => 4,
-        _ => 8,
-    };
+    let operand = insn.code().op_code().operand_size() as usize / 8;
     let frame = guest::read_bytes(stack, 2 * operand);
     let Ok(frame) = frame else { return general_protection(thread, pc) };
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |acc, &b| acc << 8 | u64::from(b));
@@ -106,7 +105,7 @@ fn retf(thread: &mut Thread, pc: u64, insn: &Instruction) {
     thread.context.regs[reg::RSP] = stack.wrapping_add(insn.stack_pointer_increment() as u64);
 }
 
-fn far_transfer(thread: &mut Thread, pc: u64, insn: &Instruction) {
+fn far_transfer(thread: &mut Thread, pc: u64, insn: &Instruction, calls: bool) {
     let Some(address) = memory_operand(thread, insn) else { return general_protection(thread, pc) };
     let offset_bytes = insn.memory_size().size() - 2;
     let Ok(pointer) = guest::read_bytes(address, offset_bytes + 2) else {
@@ -117,7 +116,7 @@ fn far_transfer(thread: &mut Thread, pc: u64, insn: &Instruction) {
     if cs != USER_CODE_SEGMENT {
         return other_mode(thread, pc);
     }
-    if insn.mnemonic() == Mnemonic::Call {
+    if calls {
         let stack = thread.context.regs[reg::RSP].wrapping_sub(2 * offset_bytes as u64);
         let mut frame = insn.next_ip().to_le_bytes()[..offset_bytes].to_vec();
         frame.extend_from_slice(&cs.to_le_bytes()[..offset_bytes]);
@@ -162,19 +161,16 @@ fn instruction_pointer_field(thread: &Thread, insn: &Instruction) -> Option<(u64
     const ENVIRONMENT_OFFSET: u64 = 12;
     const FXSAVE_OFFSET: u64 = 8;
     // The 16-bit forms keep too little of the address to tell whose it is.
-    let short = [Code::Fnstenv_m14byte, Code::Fstenv_m14byte, Code::Fnsave_m94byte, Code::Fsave_m94byte];
-    if short.contains(&insn.code()) {
+    let operand_bits = insn.code().op_code().operand_size();
+    if operand_bits == 16 {
         return None;
     }
     let image = memory_operand(thread, insn)?;
-    Some(match insn.mnemonic() {
-        Mnemonic::Fnstenv | Mnemonic::Fstenv | Mnemonic::Fnsave | Mnemonic::Fsave => {
-            (image + ENVIRONMENT_OFFSET, 4)
+    Some(match rows::row(insn) {
+        Row::State(Image::Fixed | Image::Components, _) => {
+            (image + FXSAVE_OFFSET, if operand_bits == 64 { 8 } else { 4 })
         }
-        Mnemonic::Fxsave | Mnemonic::Xsave | Mnemonic::Xsavec | Mnemonic::Xsaveopt => {
-            (image + FXSAVE_OFFSET, 4)
-        }
-        _ => (image + FXSAVE_OFFSET, 8),
+        _ => (image + ENVIRONMENT_OFFSET, 4),
     })
 }
 

@@ -9,8 +9,10 @@ use crate::context::{Context, reg};
 use crate::engine::guest;
 use crate::engine::planes;
 use crate::registers::RegisterShadows;
+use crate::x86::rows;
 use crate::x86::state;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
+use crate::x86::table::{General, Integral, Row};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register, RflagsBits};
 use shadowgrind_core::format::Format;
 
 /// Instructions that are looked at for the question whether the exchange has succeeded, and their bytes at most.
@@ -45,7 +47,7 @@ pub(super) fn refuse(
     }
     let question = question(insn, bytes);
     if let Question::Unasked = question {
-        if catches_up && insn.mnemonic() == Mnemonic::Cmpxchg {
+        if catches_up && is_single(insn) {
             catch_up(&mut registers, insn.op1_register(), bytes, &mirror);
         }
         return None;
@@ -62,12 +64,16 @@ pub(super) fn refuse(
 /// The general registers that have the value a compare-and-exchange expects, from its low bytes on, and how many bytes of
 /// it each has.
 fn expected(insn: &Instruction) -> Option<(&'static [usize], usize)> {
-    match (insn.mnemonic(), insn.memory_size().size()) {
-        (Mnemonic::Cmpxchg, bytes @ (4 | 8)) => Some((&[reg::RAX], bytes)),
-        (Mnemonic::Cmpxchg8b, _) => Some((&[reg::RAX, reg::RDX], 4)),
-        (Mnemonic::Cmpxchg16b, _) => Some((&[reg::RAX, reg::RDX], 8)),
+    match (rows::row(insn), insn.memory_size().size()) {
+        (Row::General(General::CompareExchange), bytes @ (4 | 8)) => Some((&[reg::RAX], bytes)),
+        (Row::General(General::CompareExchangeWide), both) => Some((&[reg::RAX, reg::RDX], both / 2)),
         _ => None,
     }
+}
+
+/// Tells whether what is compared and exchanged is one register.
+fn is_single(insn: &Instruction) -> bool {
+    rows::row(insn) == Row::General(General::CompareExchange)
 }
 
 /// Question by which a program finds out whether its exchange has succeeded.
@@ -99,9 +105,8 @@ fn question(insn: &Instruction, bytes: usize) -> Question {
     let pc = insn.next_ip();
     let mut code = [0; WINDOW];
     let known = guest::read_some(pc, &mut code);
-    let single = insn.mnemonic() == Mnemonic::Cmpxchg;
-    let asked = asked(&code[..known], pc, single.then_some(bytes));
-    let both = (insn.mnemonic() == Mnemonic::Cmpxchg16b && asked == Question::Unasked)
+    let asked = asked(&code[..known], pc, is_single(insn).then_some(bytes));
+    let both = (!is_single(insn) && bytes == 8 && asked == Question::Unasked)
         .then(|| asked_of_both(&code[..known], pc));
     both.flatten().unwrap_or(asked)
 }
@@ -121,21 +126,25 @@ fn asked_of_both(code: &[u8], pc: u64) -> Option<Question> {
             return None;
         }
         let wide = from.is_gpr() && to.size() == 8;
-        match insn.mnemonic() {
-            Mnemonic::Mov if insn.op1_kind() == OpKind::Immediate32 => {
+        match rows::row(&insn) {
+            Row::General(General::Move) if insn.op1_kind() == OpKind::Immediate32 => {
                 (got, different) = (got & !bit(to), different & !bit(to));
                 effects.push(Effect::Constant(to, insn.immediate32().into()));
             }
-            Mnemonic::Mov if wide && different & bit(from) == 0 => {
+            Row::General(General::Move) if wide && different & bit(from) == 0 => {
                 got = followed(got, to, from);
                 different &= !bit(to);
                 effects.push(Effect::Move(to, from));
             }
-            Mnemonic::Xor if wide && (got & bit(to) == 0) != (got & bit(from) == 0) => {
+            Row::General(General::Bits(Integral::Xor))
+                if wide && (got & bit(to) == 0) != (got & bit(from) == 0) =>
+            {
                 (got, different) = (got & !bit(to), different | bit(to));
                 effects.push(Effect::Xor(to, from));
             }
-            Mnemonic::Or if wide && to != from && different & bit(to) != 0 && different & bit(from) != 0 => {
+            Row::General(General::Bits(Integral::Or))
+                if wide && to != from && different & bit(to) != 0 && different & bit(from) != 0 =>
+            {
                 is_asked = true;
                 effects.push(Effect::Or(to, from));
             }
@@ -187,7 +196,8 @@ fn followed(got: u16, to: Register, from: Register) -> u16 {
 /// A move from one general register to another, of 4 or 8 bytes.
 fn moved(insn: &Instruction) -> Option<(Register, Register)> {
     let (to, from) = (insn.op0_register(), insn.op1_register());
-    let moves = insn.mnemonic() == Mnemonic::Mov && to.is_gpr() && from.is_gpr() && to.size() >= 4;
+    let moves =
+        rows::row(insn) == Row::General(General::Move) && to.is_gpr() && from.is_gpr() && to.size() >= 4;
     moves.then_some((to, from))
 }
 
@@ -199,7 +209,7 @@ fn compares(insn: &Instruction, got: u16, bytes: Option<usize>) -> bool {
         _ => false,
     };
     let has = |n| insn.op_kind(n) == OpKind::Register && got & bit(insn.op_register(n)) != 0;
-    insn.mnemonic() == Mnemonic::Cmp && whole(0) && whole(1) && has(0) != has(1)
+    rows::row(insn) == Row::Flags(Integral::Subtract) && whole(0) && whole(1) && has(0) != has(1)
 }
 
 /// Has the exchange fail for who asks `question`; where the program goes on.

@@ -26,8 +26,9 @@ use crate::x86::lower::{
 };
 use crate::x86::mirror::address_registers;
 use crate::x86::mode::Mode;
+use crate::x86::table::{General, Row};
 use crate::x86::{rows, state};
-use iced_x86::{Instruction, Mnemonic, OpKind};
+use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::{Cells, Exchange};
 use shadowgrind_core::site::Site;
@@ -99,7 +100,7 @@ pub(super) fn begin(thread: &mut Thread) {
 
 fn is_atomic(insn: &Instruction) -> bool {
     let memory = (0..insn.op_count()).any(|n| insn.op_kind(n) == OpKind::Memory);
-    memory && (insn.has_lock_prefix() || insn.mnemonic() == Mnemonic::Xchg)
+    memory && (insn.has_lock_prefix() || rows::row(insn) == Row::General(General::Exchange))
 }
 
 /// Captures what is asked for before the instruction.

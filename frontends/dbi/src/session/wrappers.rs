@@ -5,9 +5,11 @@
 //! function whose address a relocation has.
 
 use super::layout::Layout;
+use crate::x86::rows;
+use crate::x86::table::{Integral, Row};
 use hashbrown::HashMap;
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -83,7 +85,7 @@ impl<'a> Code<'a> {
         let mut decoder = Decoder::with_ip(64, &bytes, address, DecoderOptions::NONE);
         let beginning: Vec<Instruction> = decoder.iter().take(MOST).collect();
         let branch = beginning.iter().position(|i| i.flow_control() == FlowControl::ConditionalBranch)?;
-        let compares = branch > 0 && beginning[branch - 1].mnemonic() == Mnemonic::Cmp;
+        let compares = branch > 0 && rows::row(&beginning[branch - 1]) == Row::Flags(Integral::Subtract);
         compares.then(|| beginning[branch].next_ip())
     }
 
@@ -138,7 +140,7 @@ fn disturbs(insn: &Instruction, operands: u32, facts: &mut InstructionInfoFactor
 /// The place of the address that the code at `address`, an entry of a procedure linkage table, jumps to.
 pub(super) fn slot(bytes: &[u8], address: u64) -> Option<u64> {
     let mut entry = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).into_iter();
-    let jump = entry.find(|insn| insn.mnemonic() != iced_x86::Mnemonic::Endbr64)?;
+    let jump = entry.find(|insn| rows::row(insn) != Row::Nothing)?;
     let through = jump.flow_control() == FlowControl::IndirectBranch && jump.is_ip_rel_memory_operand();
     through.then(|| jump.ip_rel_memory_address())
 }

@@ -11,13 +11,10 @@ use super::returns;
 use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
 use super::rows;
 use super::superblock::{Comparison, End, Flow, Insn, Superblock};
-use super::table::{Row, X87};
+use super::table::{General, Row, X87};
 use super::taken_off::is_taken_off;
 use super::wholes;
-use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
-    Register,
-};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 use shadowgrind_core::step::Sums;
 
 /// Source of guest code.
@@ -149,7 +146,7 @@ pub(super) fn decode(source: &mut dyn CodeSource, pc: u64) -> Instruction {
 fn is_request(insn: &Instruction, source: &mut dyn CodeSource) -> bool {
     const ROTATIONS: [u8; 16] =
         [0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51];
-    let swaps_nothing = matches!(insn.code(), Code::Xchg_rm64_r64)
+    let swaps_nothing = rows::row(insn) == Row::General(General::Exchange)
         && insn.op0_register() == Register::RBX
         && insn.op1_register() == Register::RBX;
     let mut before = [0; ROTATIONS.len()];
@@ -314,29 +311,13 @@ fn stores(insn: &Instruction) -> bool {
 /// Instructions that the engine carries out, because their effect reaches beyond the guest's registers and memory or
 /// because they would see the engine.
 fn engine_emulates(insn: &Instruction) -> bool {
-    use Mnemonic::*;
-    runs_then_exits(insn)
-        || match insn.mnemonic() {
-            Syscall | Sysenter | Cpuid | Xbegin | Xgetbv | Iret | Iretd | Iretq | Retf | Sysret | Sysretq
-            | Sysexit | Sysexitq => true,
-            Int => insn.immediate8() == 0x80,
-            Jmp | Call => matches!(
-                insn.code(),
-                Code::Jmp_m1616
-                    | Code::Jmp_m1632
-                    | Code::Jmp_m1664
-                    | Code::Call_m1616
-                    | Code::Call_m1632
-                    | Code::Call_m1664
-            ),
-            _ => false,
-        }
+    runs_then_exits(insn) || rows::system(insn).is_some()
 }
 
 /// Tells whether an instruction addresses memory through GS, or reads or writes GS.
 pub(crate) fn uses_gs(insn: &Instruction) -> bool {
     insn.segment_prefix() == Register::GS
-        || matches!(insn.mnemonic(), Mnemonic::Rdgsbase | Mnemonic::Wrgsbase)
+        || rows::names_gs_base(insn)
         || insn.op0_kind() == OpKind::Register && insn.op0_register() == Register::GS
 }
 

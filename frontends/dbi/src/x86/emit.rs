@@ -14,9 +14,10 @@ use super::mirror::{Mirror, isolation};
 use super::mode::Mode;
 use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
+use super::rows;
 use super::superblock::{End, Flow, Insn, Superblock};
 use crate::context::ASIDE;
-use iced_x86::{Code, Encoder, InstructionInfoFactory, Register};
+use iced_x86::{Encoder, InstructionInfoFactory, Register};
 
 /// Emitter of superblocks as code; keeps its buffers from one to the next.
 pub(crate) struct Emitter {
@@ -205,7 +206,7 @@ impl Emitter {
             return;
         }
         let target = insn.decoded.ip_rel_memory_address();
-        if insn.decoded.code() == Code::Lea_r64_m {
+        if rows::computes_address(&insn.decoded) && insn.decoded.op0_register().is_gpr64() {
             let register = insn.decoded.op0_register();
             self.out.hot.mov_imm(register.number() as Gpr, target);
         } else if self.reaches(insn, target) {

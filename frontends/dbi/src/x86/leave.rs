@@ -9,7 +9,9 @@ use super::far;
 use super::mirror::encode;
 use super::mode::Mode;
 use super::returns::return_pops;
+use super::rows::{self, System};
 use super::superblock::Insn;
+use super::table::{Row, X87};
 use super::vector::{At, Mem};
 use crate::context::Context;
 use iced_x86::{Code, FlowControl, Instruction, MemoryOperand, OpKind, Register};
@@ -162,7 +164,7 @@ impl Emitter {
 
     pub(super) fn leave_for_engine(&mut self, index: usize, insn: &Insn) {
         let pc = insn.pc();
-        if insn.decoded.mnemonic() == iced_x86::Mnemonic::Syscall {
+        if rows::system(&insn.decoded) == Some(System::Call) {
             self.syscall(insn.decoded.next_ip());
         } else if runs_then_exits(&insn.decoded) {
             self.copy(index, insn);
@@ -262,13 +264,15 @@ impl Emitter {
 
 /// Memory where `fnstenv` has stored the address of the last x87 instruction, if its operand is relative to registers alone.
 fn x87_address(insn: &Instruction) -> Option<Mem> {
-    /// Place in the environment, in its form of 28 bytes.
+    /// Size of the environment in its long form, and the place there.
+    const LONG: usize = 28;
     const ADDRESS: i32 = 12;
     let number = |register: Register| register.is_gpr64().then(|| register.number() as Gpr);
     let base = number(insn.memory_base())?;
     let index = number(insn.memory_index()).map(|index| (index, insn.memory_index_scale() as u8));
     let known = index.is_some() || insn.memory_index() == Register::None;
-    let plain = insn.code() == Code::Fnstenv_m28byte && insn.segment_prefix() == Register::None;
+    let is_long = rows::row(insn) == Row::X87(X87::SaveEnvironment) && insn.memory_size().size() == LONG;
+    let plain = is_long && insn.segment_prefix() == Register::None;
     let displacement = (insn.memory_displacement64() as i32).checked_add(ADDRESS)?;
     let at = At::Base { base: Some(base), index, displacement };
     (known && plain).then_some(Mem { gs: false, fs: false, address32: false, at })

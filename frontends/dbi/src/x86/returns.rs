@@ -6,10 +6,10 @@
 //! on this one's stack between the call and the return comes too late, as it might have natively.
 
 use super::access::is_write;
+use super::rows;
 use super::superblock::{Flow, Insn};
-use iced_x86::{
-    Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, UsedMemory,
-};
+use super::table::{General, Integral, Row};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpKind, Register, UsedMemory};
 
 /// Bytes of a return address, and of rbp.
 const WORD: i64 = 8;
@@ -135,20 +135,21 @@ impl Walk {
 
     fn straight(&mut self, insn: &Instruction, facts: &mut InstructionInfoFactory) {
         let wide = |operand: Register| operand.size() == WORD as usize;
-        match (insn.mnemonic(), insn.op0_register()) {
-            (Mnemonic::Push, pushed) if insn.op0_kind() == OpKind::Register && wide(pushed) => {
+        let row = rows::row(insn);
+        match (row, insn.op0_register()) {
+            (Row::General(General::Push), pushed) if insn.op0_kind() == OpKind::Register && wide(pushed) => {
                 let frame = (pushed == Register::RBP).then_some(Pushed::Frame(self.rbp));
                 self.push(WORD, frame);
             }
-            (Mnemonic::Pop, Register::RBP) => self.pop_frame(),
-            (Mnemonic::Pop, popped) if wide(popped) && popped != Register::RSP => {
+            (Row::General(General::Pop), Register::RBP) => self.pop_frame(),
+            (Row::General(General::Pop), popped) if wide(popped) && popped != Register::RSP => {
                 self.rsp = self.rsp.plus(WORD);
             }
-            _ if insn.code() == Code::Leaveq => {
+            (Row::General(General::Leave), _) if insn.code().op_code().operand_size() == 64 => {
                 self.rsp = self.rbp;
                 self.pop_frame();
             }
-            (_, result @ (Register::RSP | Register::RBP)) => match self.sum(insn) {
+            (_, result @ (Register::RSP | Register::RBP)) => match self.sum(row, insn) {
                 Some(sum) => self.set(result, sum),
                 None => self.other(insn, facts),
             },
@@ -156,15 +157,20 @@ impl Walk {
         }
     }
 
-    /// Value that `insn` gives its first operand, a whole register, if that is a known sum.
-    fn sum(&self, insn: &Instruction) -> Option<Value> {
+    /// Value that `insn` of this row gives its first operand, a whole register, if that is a known sum.
+    fn sum(&self, row: Row, insn: &Instruction) -> Option<Value> {
+        use General::{Bits, Move};
         let immediate = || insn.try_immediate(1).ok().map(|bytes| bytes as i64);
-        match insn.mnemonic() {
-            Mnemonic::Mov if insn.op1_kind() == OpKind::Register => self.value(insn.op1_register()),
-            Mnemonic::Add => Some(self.value(insn.op0_register())?.plus(immediate()?)),
-            Mnemonic::Sub => Some(self.value(insn.op0_register())?.plus(immediate()?.wrapping_neg())),
-            Mnemonic::Lea if insn.memory_index() == Register::None => {
-                Some(self.value(insn.memory_base())?.plus(insn.memory_displacement64() as i64))
+        match row {
+            _ if rows::computes_address(insn) => {
+                let base =
+                    self.value(insn.memory_base()).filter(|_| insn.memory_index() == Register::None)?;
+                Some(base.plus(insn.memory_displacement64() as i64))
+            }
+            Row::General(Move) if insn.op1_kind() == OpKind::Register => self.value(insn.op1_register()),
+            Row::General(Bits(Integral::Add)) => Some(self.value(insn.op0_register())?.plus(immediate()?)),
+            Row::General(Bits(Integral::Subtract)) => {
+                Some(self.value(insn.op0_register())?.plus(immediate()?.wrapping_neg()))
             }
             _ => None,
         }

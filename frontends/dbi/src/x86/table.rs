@@ -352,13 +352,21 @@ impl X87 {
     }
 }
 
+/// Bits that come in above those of a source that is narrower than its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    Zeros,
+    /// Copies of the source's first bit.
+    Sign,
+}
+
 /// Effect of an instruction on general registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum General {
     /// Moves as many bytes as its destination has.
     Move,
     /// Moves the source's bytes; what is beyond them is no part of a float any more.
-    Extend,
+    Extend(Fill),
     /// Extends what is in the low two bytes of the accumulator, which stays there.
     ExtendHalf,
     /// Moves if a condition holds.

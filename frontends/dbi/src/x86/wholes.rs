@@ -7,11 +7,11 @@
 use super::rounding::Place;
 use super::rows;
 use super::superblock::Insn;
-use super::table::{General, Integral, Row, X87};
+use super::table::{Fill, General, Integral, Row, X87};
 
 mod ends;
 
-use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
+use iced_x86::{Instruction, MemorySize, OpKind, Register};
 use shadowgrind_core::format::Format;
 
 /// Number of instructions to which a use is looked for.
@@ -104,9 +104,9 @@ pub(crate) fn cuts_by_moving(insn: &Instruction) -> bool {
         && insn.op1_register().is_gpr();
     let bytes = |n| insn.op_register(n).size();
     let is_low = insn.op1_register().full_register().number() == insn.op1_register().number();
-    match insn.mnemonic() {
-        Mnemonic::Mov => registers && bytes(0) == 4 && is_low,
-        Mnemonic::Movzx => registers && bytes(0) >= 4 && bytes(1) == 2,
+    match rows::row(insn) {
+        Row::General(General::Move) => registers && bytes(0) == 4 && is_low,
+        Row::General(General::Extend(Fill::Zeros)) => registers && bytes(0) >= 4 && bytes(1) == 2,
         _ => false,
     }
 }
@@ -323,21 +323,30 @@ impl Registers {
     }
 
     fn step(&mut self, insn: &Instruction) {
-        use Mnemonic::{Add, Lea, Mov, Sub};
+        use General::{Bits, Move};
+        use Integral::{Add, Subtract};
         let address = self.address(insn);
         let is_pointer = insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64();
         let to = is_pointer.then(|| insn.op0_register().number());
         let constant = matches!(insn.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64);
         let of_register = insn.op1_kind() == OpKind::Register && insn.op1_register().is_gpr64();
-        let known = match (insn.mnemonic(), to) {
-            (Lea, Some(_)) => address,
-            (Mov, Some(_)) if of_register => Some(self.of[insn.op1_register().number()]),
-            (Mov, Some(_)) => address.map(|at| self.pointer_at(at)),
-            (Add, Some(to)) if constant => Some(self.of[to].plus(insn.immediate(1).cast_signed())),
-            (Sub, Some(to)) if constant => Some(self.of[to].plus(-insn.immediate(1).cast_signed())),
+        let general = match rows::row(insn) {
+            Row::General(general) => Some(general),
             _ => None,
         };
-        if let (Mov, None, Some(at)) = (insn.mnemonic(), to, address) {
+        let known = match (general, to) {
+            (_, Some(_)) if rows::computes_address(insn) => address,
+            (Some(Move), Some(_)) if of_register => Some(self.of[insn.op1_register().number()]),
+            (Some(Move), Some(_)) => address.map(|at| self.pointer_at(at)),
+            (Some(Bits(Add)), Some(to)) if constant => {
+                Some(self.of[to].plus(insn.immediate(1).cast_signed()))
+            }
+            (Some(Bits(Subtract)), Some(to)) if constant => {
+                Some(self.of[to].plus(-insn.immediate(1).cast_signed()))
+            }
+            _ => None,
+        };
+        if let (Some(Move), None, Some(at)) = (general, to, address) {
             self.stored.retain(|&(place, _)| place != at);
             if of_register {
                 self.stored.push((at, self.of[insn.op1_register().number()]));

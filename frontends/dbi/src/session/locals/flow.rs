@@ -4,10 +4,11 @@
 //! there from where it was. Where a variable comes to be in a place that was written before, it is assigned on the way
 //! there. Reads code as it is in the file; nothing runs here.
 
+use crate::x86::rows::{self, System};
+use crate::x86::table::{General, Moved, Row, X87};
 use hashbrown::{HashMap, HashSet};
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register,
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register,
 };
 use shadowgrind_symbols::{Holder, Local, Other, Storage, Stretch, general_register};
 use std::ops::Range;
@@ -288,7 +289,7 @@ fn effect(
     };
     let writes_by = |by| Some((Effect::Writes(by), None));
     let calls = matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
-        || instruction.mnemonic() == Mnemonic::Syscall;
+        || rows::system(instruction) == Some(System::Call);
     let is_moved = || here.iter().any(|&other| moves(instruction, local.stretches[other].variable.storage));
     match stretch.variable.storage {
         Storage::Value(Holder::Register(register)) => {
@@ -374,35 +375,12 @@ fn stores(instruction: &Instruction, facts: &mut InstructionInfoFactory) -> bool
 
 /// Tells whether `instruction` does nothing but move a float.
 fn is_move(instruction: &Instruction) -> bool {
-    use iced_x86::Mnemonic::{
-        Fld, Fst, Fstp, Mov, Movapd, Movaps, Movd, Movdqa, Movdqu, Movq, Movsd, Movss, Movupd, Movups,
-        Vmovapd, Vmovaps, Vmovd, Vmovdqa, Vmovdqu, Vmovq, Vmovsd, Vmovss, Vmovupd, Vmovups,
-    };
+    use Moved::{Lane, Lowest, Whole};
     matches!(
-        instruction.mnemonic(),
-        Fld | Fst
-            | Fstp
-            | Mov
-            | Movapd
-            | Movaps
-            | Movd
-            | Movdqa
-            | Movdqu
-            | Movq
-            | Movsd
-            | Movss
-            | Movupd
-            | Movups
-            | Vmovapd
-            | Vmovaps
-            | Vmovd
-            | Vmovdqa
-            | Vmovdqu
-            | Vmovq
-            | Vmovsd
-            | Vmovss
-            | Vmovupd
-            | Vmovups
+        rows::row(instruction),
+        Row::Move(Whole | Lowest(_) | Lane(_), _)
+            | Row::General(General::Move)
+            | Row::X87(X87::Load | X87::Store)
     )
 }
 

@@ -15,7 +15,7 @@ use shadowgrind_core::step::{
 pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
         General::Move => transfer(build, build.width(0)),
-        General::Extend => extend(build),
+        General::Extend(_) => extend(build),
         General::ExtendHalf => {
             build.clear(Place::State(state::general(0)).plus(2), 6);
             Ok(())

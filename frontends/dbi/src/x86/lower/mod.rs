@@ -223,7 +223,7 @@ fn is_plain(insn: &Instruction, row: Row) -> bool {
     let other_register =
         |n: u32| insn.op_kind(n) == iced_x86::OpKind::Register && !insn.op_register(n).is_gpr();
     match row {
-        Row::General(General::Enter) => insn.code() != iced_x86::Code::Enterq_imm16_imm8,
+        Row::General(General::Enter) => insn.code().op_code().operand_size() != 64,
         Row::General(_) => (0..insn.op_count()).any(other_register),
         _ => false,
     }

@@ -16,7 +16,7 @@ use crate::x86::emit::Emitter;
 use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
 use crate::x86::wholes::{Whole, cuts_by_moving};
-use iced_x86::{Code, OpKind, Register};
+use iced_x86::{OpKind, Register};
 
 const RBP: Gpr = 5;
 
@@ -45,11 +45,12 @@ impl Emitter {
         }
         self.guard_part(at);
         match general {
-            General::Move | General::Extend => self.general_move(at),
+            General::Move | General::Extend(_) => self.general_move(at),
             General::Push => self.push(at),
             General::Pop => self.pop(at),
             General::Leave => {
-                let register = if insn.code() == Code::Leavew { Register::BP } else { Register::RBP };
+                let is_short = insn.code().op_code().operand_size() == 16;
+                let register = if is_short { Register::BP } else { Register::RBP };
                 self.load_from(at, RBP, register, stack(RBP, 0), register.size());
             }
             General::Enter => self.out_of_line(at),

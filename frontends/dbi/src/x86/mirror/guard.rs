@@ -13,7 +13,7 @@ use crate::x86::rows;
 use crate::x86::rules::Constants;
 use crate::x86::table::Row;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
-use iced_x86::{Instruction, Mnemonic, OpAccess, Register};
+use iced_x86::{Instruction, OpAccess, Register};
 use shadowgrind_core::format::Format;
 
 /// Something that may carry a shadow.
@@ -326,7 +326,7 @@ impl Emitter {
 
 /// Tells whether an instruction does nothing with the memory that it names but compute its address, or ask for it early.
 fn only_names_memory(insn: &Instruction) -> bool {
-    insn.mnemonic() == Mnemonic::Lea || rows::row(insn) == Row::Hint
+    rows::computes_address(insn) || rows::row(insn) == Row::Hint
 }
 
 /// The general registers that make the address of the instruction's explicit memory operand, if it goes there.

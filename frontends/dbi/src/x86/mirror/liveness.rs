@@ -7,7 +7,7 @@ use crate::x86::access::{is_read, is_write};
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
 use crate::x86::table::{General, Integral, Row};
-use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
+use iced_x86::{Instruction, OpAccess, OpKind, Register, RflagsBits};
 
 /// Flags that arithmetic sets.
 const STATUS: u32 =
@@ -61,7 +61,7 @@ fn may_keep(insn: &Instruction) -> bool {
         let last = insn.op_count() - 1;
         insn.op_kind(last) == OpKind::Register && insn.op_register(last) == Register::CL
     };
-    by_cl || insn.is_string_instruction() || matches!(insn.mnemonic(), Mnemonic::Popf | Mnemonic::Popfq)
+    by_cl || insn.is_string_instruction() || insn.is_stack_instruction()
 }
 
 /// Tells whether what instruction `index` loads into `register` (a full register) is certainly no float: it is used as
@@ -76,7 +76,7 @@ pub(super) fn is_no_float(
         let decoded = &insn.decoded;
         let addresses = |r: Register| r.full_register() == register;
         let in_address = addresses(decoded.memory_base()) || addresses(decoded.memory_index());
-        if in_address && decoded.mnemonic() != Mnemonic::Lea {
+        if in_address && !rows::computes_address(decoded) {
             return true;
         }
         if !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall) {

@@ -3,6 +3,7 @@
 //!
 //! Found by name and operand kinds in the decoder's tables, once per code.
 
+use crate::x86::rows;
 use hashbrown::HashMap;
 use iced_x86::{Code, EncodingKind, Mnemonic, OpCodeOperandKind};
 
@@ -50,16 +51,7 @@ impl Reencodings {
 
 /// The re-encoded instruction's name: with a V, and in EVEX spelt with lanes where VEX has none.
 fn name(mnemonic: Mnemonic) -> String {
-    match mnemonic {
-        Mnemonic::Vinsertf128 => return "Vinsertf32x4".into(),
-        Mnemonic::Vinserti128 => return "Vinserti32x4".into(),
-        Mnemonic::Vextractf128 => return "Vextractf32x4".into(),
-        Mnemonic::Vextracti128 => return "Vextracti32x4".into(),
-        Mnemonic::Vbroadcastf128 => return "Vbroadcastf32x4".into(),
-        Mnemonic::Vbroadcasti128 => return "Vbroadcasti32x4".into(),
-        _ => {}
-    }
-    let name = format!("{mnemonic:?}");
+    let name = format!("{:?}", rows::lane_name(mnemonic).unwrap_or(mnemonic));
     if name.starts_with('V') { name } else { format!("V{}", name.to_lowercase()) }
 }
 

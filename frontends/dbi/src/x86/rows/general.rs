@@ -4,14 +4,15 @@ use super::rows;
 use crate::x86::table::Direction::*;
 use crate::x86::table::General::*;
 use crate::x86::table::Image::*;
-use crate::x86::table::Integral;
-use crate::x86::table::Row::{self, Digits, Flags, Gap, Hint, Integer, Mxcsr, State};
+use crate::x86::table::Row::{self, Digits, Flags, Gap, Hint, Integer, Mxcsr, Nothing, State};
+use crate::x86::table::{Fill, Integral};
 use iced_x86::{Instruction, Mnemonic, Register};
 
 #[rustfmt::skip] // Families stay together.
 rows! {
     Mov Movnti Movdiri => Row::General(Move);
-    Movzx Movsx Movsxd => Row::General(Extend);
+    Movzx => Row::General(Extend(Fill::Zeros));
+    Movsx Movsxd => Row::General(Extend(Fill::Sign));
     Cwde => Row::General(ExtendHalf);
     Cmova Cmovae Cmovb Cmovbe Cmove Cmovg Cmovge Cmovl Cmovle Cmovne Cmovno Cmovnp Cmovns Cmovo Cmovp Cmovs
         => Row::General(ConditionalMove);
@@ -63,6 +64,7 @@ rows! {
     Ldmxcsr Vldmxcsr => Mxcsr(Restore);
     Mul Mulx Div Idiv Adcx Adox Rcl Rcr Crc32 Blsi Blsr Blsmsk => Digits;
     Nop Reservednop Prefetch Prefetchnta Prefetcht0 Prefetcht1 Prefetcht2 Prefetchw => Hint;
+    Endbr32 Endbr64 => Nothing;
     Movdir64b => Gap("MOVDIR64B");
 }
 

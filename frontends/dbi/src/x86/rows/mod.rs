@@ -8,8 +8,12 @@ mod float;
 mod fused;
 mod general;
 mod moves;
+mod system;
 mod vector_integer;
 mod x87;
+
+pub(crate) use moves::lane_name;
+pub(crate) use system::{System, names_gs_base, system};
 
 use super::table::{Moved, Row};
 use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
@@ -35,11 +39,16 @@ pub(crate) fn row(insn: &Instruction) -> Row {
         Mnemonic::Movsd | Mnemonic::Cmpsd if insn.is_string_instruction() => {
             return general::string_row(mnemonic);
         }
-        Mnemonic::Lea => return general::address_row(insn),
+        _ if computes_address(insn) => return general::address_row(insn),
         Mnemonic::Imul => return general::product_row(insn),
         _ => {}
     }
     of_code(code).or_else(|| of_mnemonic(mnemonic)).or_else(|| gap(code)).unwrap_or(Row::Integer)
+}
+
+/// Tells whether `insn` computes the address of a memory operand, and does not go there.
+pub(crate) fn computes_address(insn: &Instruction) -> bool {
+    insn.mnemonic() == Mnemonic::Lea
 }
 
 /// Rows of single codes whose mnemonic means something else as a rule: permutations by a vector of indices.

@@ -6,6 +6,7 @@ use super::rows;
 use crate::x86::table::Moved::*;
 use crate::x86::table::Row::*;
 use crate::x86::table::XMM0;
+use iced_x86::Mnemonic;
 use shadowgrind_core::format::Format::*;
 
 /// No operand selects, or only an immediate.
@@ -65,4 +66,19 @@ rows! {
     Vgatherdpd Vgatherqpd Vpgatherdq Vpgatherqq => Gather(F64);
     Vzeroupper => ZeroUpper;
     Vzeroall => ZeroAll;
+}
+
+/// The name that a move of 16 bytes has in EVEX, where that says its lanes and VEX's does not.
+#[rustfmt::skip] // Aligned.
+pub(crate) fn lane_name(mnemonic: Mnemonic) -> Option<Mnemonic> {
+    use Mnemonic::*;
+    Some(match mnemonic {
+        Vinsertf128    => Vinsertf32x4,
+        Vinserti128    => Vinserti32x4,
+        Vextractf128   => Vextractf32x4,
+        Vextracti128   => Vextracti32x4,
+        Vbroadcastf128 => Vbroadcastf32x4,
+        Vbroadcasti128 => Vbroadcasti32x4,
+        _ => return None,
+    })
 }

@@ -6,8 +6,9 @@
 use super::{Address, HORIZON, Part};
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn};
-use crate::x86::table::{General, Integral, Row};
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use crate::x86::table::{General, Integral, Moved, Row};
+use iced_x86::{Instruction, OpKind, Register};
+use shadowgrind_core::format::Format;
 
 /// Bytes of the widest of ends.
 const WIDEST: u8 = 2;
@@ -36,7 +37,7 @@ pub(super) fn way_back(
         let Some(at) = wanted.iter().position(|&register| Some(register) == to) else { continue };
         match rows::row(insn) {
             Row::Flags(_) => {}
-            Row::General(General::Move | General::Extend) => {
+            Row::General(General::Move | General::Extend(_)) => {
                 wanted.swap_remove(at);
                 match insn.op1_kind() {
                     OpKind::Memory if insn.memory_size().size() == usize::from(part.bytes) => {
@@ -115,12 +116,13 @@ fn is_loaded(insns: &[Insn], n: usize, written: Address, addresses: &[Option<Add
         let is_vector = || {
             insns.get(m + 1).is_some_and(|next| {
                 let next = &next.decoded;
-                next.mnemonic() == Mnemonic::Movq && next.op1_register() == insn.op0_register()
+                rows::row(next) == Row::Move(Moved::Lowest(Format::F64), 0)
+                    && next.op1_register() == insn.op0_register()
             })
         };
-        let is_double = match insn.mnemonic() {
-            Mnemonic::Movsd => insn.op0_kind() == OpKind::Register,
-            Mnemonic::Mov => insn.op0_register().is_gpr64() && is_vector(),
+        let is_double = match rows::row(insn) {
+            Row::Move(Moved::Lane(Format::F64), _) => insn.op0_kind() == OpKind::Register,
+            Row::General(General::Move) => insn.op0_register().is_gpr64() && is_vector(),
             _ => false,
         };
         is_double && at.is_some_and(|at| (0..DOUBLE).contains(&at))
