@@ -27,7 +27,7 @@ pub use listing::{Entry, Listed, Listing};
 pub use output::{Judgement, Label, Output, OutputKind, OutputShadow};
 pub use outputs::Outputs;
 pub use shares::Shares;
-pub use texts::{PrintedAt, WrittenText, WrittenTexts};
+pub use texts::{PrintedAt, WrittenText, WrittenTexts, label_at_end};
 pub use value::{Number, Value};
 pub use warning::Warning;
 pub use written::Written;

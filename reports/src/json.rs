@@ -180,6 +180,7 @@ fn record<'a, P>(
 ) -> wire::Output<'a, P> {
     let Report { outputs, texts, .. } = document.report;
     let (at, written) = (texts.place(index), document.written(index));
+    let label = outputs.label_text(output.label);
     let printed = output.printed();
     let judged = printed.as_deref().filter(|_| matches!(output.said, OutputShadow::Error { .. }));
     let wrong_from = judged.map(|text| output.wrong_from(text));
@@ -187,7 +188,7 @@ fn record<'a, P>(
     let bare = wire::Output {
         index,
         kind: output.kind,
-        label: outputs.label_text(output.label).map(Cow::from),
+        label: label.map(Cow::from).or_else(|| texts.label(at?).map(Cow::from)),
         value: output.value.into(),
         dot: None,
         real: None,

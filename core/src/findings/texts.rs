@@ -35,6 +35,16 @@ pub struct PrintedAt {
     pub start: u32,
     /// Offset past its last byte in the text.
     pub end: u32,
+    /// Bytes on the line between it and the number before it, or the line's start.
+    pub apart: u32,
+}
+
+/// Label of a number that is printed after `text`: its last line, without what separates it from what is before. None if no
+/// letter or digit is left.
+pub fn label_at_end(text: &str) -> Option<&str> {
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    let label = line.trim_start_matches([',', ';', '|', ')', ']', '}', ' ', '\t', '\r']).trim_end();
+    label.contains(char::is_alphanumeric).then_some(label)
 }
 
 /// Texts that the program wrote.
@@ -126,6 +136,13 @@ impl WrittenTexts {
         String::from_utf8_lossy(&self.texts[place.text as usize].bytes[line..start])
     }
 
+    /// Label of the number at `place`: the text between it and the number before it on its line.
+    pub fn label(&self, place: PrintedAt) -> Option<String> {
+        let PrintedAt { text, start, apart, .. } = place;
+        let between = &self.texts[text as usize].bytes[(start - apart) as usize..start as usize];
+        label_at_end(&String::from_utf8_lossy(between)).map(str::to_owned)
+    }
+
     /// Leaves the places of outputs with these indices, which are ascending; they get new ones, from 0.
     pub(super) fn keep(&mut self, kept: &[u64]) {
         let copies = (0..).zip(kept).flat_map(|(now, &index)| {
@@ -160,7 +177,7 @@ mod tests {
     #[test]
     fn places_follow_their_outputs() {
         let mut texts = WrittenTexts::default();
-        let place = PrintedAt { text: 0, line: 2, number: 1, column: 4, start: 10, end: 13 };
+        let place = PrintedAt { text: 0, line: 2, number: 1, column: 4, start: 10, end: 13, apart: 3 };
         let copy = PrintedAt { text: 1, ..place };
         texts.put(3, place);
         texts.put_copy(3, copy);

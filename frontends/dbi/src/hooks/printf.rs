@@ -6,6 +6,7 @@
 use super::abi::{self, Float, Varargs};
 use super::families::Formatted;
 use crate::hooks::machine::{Machine, Unmapped};
+use shadowgrind_core::findings::label_at_end;
 use shadowgrind_core::text::{Fill, MOST, Notation, Sign, Style};
 
 /// Order in which a function of the family takes its format and arguments.
@@ -119,12 +120,9 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
     Ok(floats)
 }
 
-/// Label of a float that is printed after this text: its last line, without what separates it from what is before.
+/// Label of a float that is printed after this part of a format.
 fn label(text: &[u8]) -> Option<String> {
-    let line = text.rsplit(|&c| c == b'\n').next().unwrap_or_default();
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim_start_matches([',', ';', '|', ')', ']', '}', ' ', '\t']).trim_end();
-    text.contains(char::is_alphanumeric).then(|| text.replace("%%", "%"))
+    label_at_end(&String::from_utf8_lossy(text)).map(|label| label.replace("%%", "%"))
 }
 
 /// Kind of an argument.

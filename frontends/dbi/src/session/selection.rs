@@ -79,8 +79,7 @@ impl State {
             };
             let written = || texts.place(index).map(|at| texts.text(at).into_owned());
             let (text, value) = (output.printed().or_else(written), output.value.to_f64());
-            let before = || texts.place(index).map(|at| texts.before(at).trim_start().to_owned());
-            let with = label.or_else(before).filter(|text| !text.is_empty());
+            let with = label.or_else(|| texts.label(texts.place(index)?));
             listing.push(Entry { spec, text, value, with, site: output.site, count: 1 });
         }
     }

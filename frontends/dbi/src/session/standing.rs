@@ -104,7 +104,7 @@ fn take(texts: &mut [Numbers<'_>], output: &Output<'_>, next: Option<&Output<'_>
     });
     let (_, number, token) = places.min()?;
     texts[number].take(token);
-    Some(printed_at(number, texts[number].bytes, &texts[number].tokens[token]))
+    Some(printed_at(number, texts[number].bytes, &texts[number].tokens, token))
 }
 
 /// Tells whether a token, given the text up to its end, is this float.
@@ -132,13 +132,15 @@ fn is_written(exact: &[u8], before: &[u8], written: &[u8]) -> bool {
     exact == written || behind_sign()
 }
 
-/// Place of a number of text `text`, which is `bytes`.
-fn printed_at(text: usize, bytes: &[u8], token: &Token) -> PrintedAt {
+/// Place of number `n` of the `tokens` of text `text`, which is `bytes`.
+fn printed_at(text: usize, bytes: &[u8], tokens: &[Token], n: usize) -> PrintedAt {
+    let token = &tokens[n];
     let line_start = bytes[..token.start].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let end_before = n.checked_sub(1).map_or(0, |before| tokens[before].end).max(line_start);
     // Of texts less than 4 GiB is kept.
-    let [text, column, start, end] =
-        [text, token.start - line_start + 1, token.start, token.end].map(|n| n as u32);
-    PrintedAt { text, line: token.line, number: token.number, column, start, end }
+    let [text, column, start, end, apart] =
+        [text, token.start - line_start + 1, token.start, token.end, token.start - end_before].map(|n| n as u32);
+    PrintedAt { text, line: token.line, number: token.number, column, start, end, apart }
 }
 
 /// Tells whether `written`, which has the value `read`, may be the text of `value`: they differ by less than one unit of
@@ -156,6 +158,9 @@ fn is_text_of(written: &[u8], read: f64, value: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shadowgrind_core::findings::{Label, OutputKind, OutputShadow, WrittenTexts};
+    use shadowgrind_core::site::Site;
+    use shadowgrind_core::spec::Stream;
 
     #[test]
     fn signs_of_complex_parts_stand_before_them() {
@@ -174,9 +179,6 @@ mod tests {
 
     /// Places of these floats of which nothing is known but their values: line and column.
     fn places(text: &[u8], values: &[f64]) -> Vec<(u64, u32, u32)> {
-        use shadowgrind_core::findings::{Label, OutputKind, OutputShadow, WrittenTexts};
-        use shadowgrind_core::site::Site;
-        use shadowgrind_core::spec::Stream;
         let mut texts = WrittenTexts::default();
         texts.append(Stream::Stdout, text);
         let (kind, label, site) = (OutputKind::Python, Label::NONE, Site::NONE);
@@ -191,6 +193,16 @@ mod tests {
         };
         let found = standing(texts.all(), (0..).zip(values.iter().map(output)));
         found.iter().map(|(index, at)| (*index, at.line, at.column)).collect()
+    }
+
+    #[test]
+    fn a_label_is_what_stands_between_two_numbers() {
+        let mut texts = WrittenTexts::default();
+        texts.append(Stream::Stdout, b"1 step\na =  3.0,   CL =  0.5 (0.25)\n");
+        let tokens = Scan::of(&texts.all()[0].bytes).tokens;
+        let label = |n| texts.label(printed_at(0, &texts.all()[0].bytes, &tokens, n));
+        let labels: Vec<Option<String>> = (0..tokens.len()).map(label).collect();
+        assert_eq!(labels, [None, Some("a =".to_owned()), Some("CL =".to_owned()), None]);
     }
 
     /// Formatted in another order than written, and once not written at all.
