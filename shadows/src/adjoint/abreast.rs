@@ -149,7 +149,10 @@ impl<F: Flow> Abreast<F> {
                 before
             }
         };
-        let (first, step) = (loops.number(head, operand, some.start as u64), operand.step);
+        if outside == 0 {
+            return;
+        }
+        let (first, step) = (operand.regular_number(head, some.start as u64), operand.step);
         cells.along(first, step, outside, |some, to| {
             let partials = if let [_] = partials { partials } else { &partials[some.clone()] };
             F::add_each(to, partials, &from[some]);

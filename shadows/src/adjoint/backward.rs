@@ -129,8 +129,9 @@ impl<F: Flow> Room<F> {
                     Place::Own { place, before: 1 } if n > 0 => &mut earlier[place],
                     // Numbers that do not advance with the iterations may now and then be of the same one, whose cells were read.
                     _ => match loops.number(head, operand, n) {
-                        number if range.contains(&number) => &mut own[(number - range.start) as usize],
-                        number => cells.at(number),
+                        None => continue,
+                        Some(number) if range.contains(&number) => &mut own[(number - range.start) as usize],
+                        Some(number) => cells.at(number),
                     },
                 };
                 F::add(to, loops.partial(head, operand, n), &cell);

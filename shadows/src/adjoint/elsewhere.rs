@@ -44,15 +44,17 @@ impl Elsewhere {
         cells: &mut Cells<F::Cell>,
     ) {
         let operand = &loops.operands_of(head)[self.operands[column]];
-        let number = |n: usize| loops.number(head, operand, (some.start + n) as u64);
         if operand.is_regular() {
-            cells.along(number(0), operand.step, some.len(), |some, to| {
+            let first = operand.regular_number(head, some.start as u64);
+            cells.along(first, operand.step, some.len(), |some, to| {
                 to.iter_mut().zip(some).for_each(|(to, n)| F::merge(to, from(n)));
             });
             return;
         }
         for n in (0..some.len()).filter(|&n| !F::is_nothing(from(n))) {
-            F::merge(cells.at(number(n)), from(n));
+            if let Some(number) = loops.number(head, operand, (some.start + n) as u64) {
+                F::merge(cells.at(number), from(n));
+            }
         }
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! Of a loop are kept, once, for each operand of a statement how far back its numbers begin and how far apart they are, and its
 //! partial derivative if that is always the same. Only other numbers, as distances from the iteration's first, and other partials are columns
-//! with an element for each iteration. Nothing of an operand says where its loop stands, so that a loop that comes again has the
+//! with an element for each iteration; operands whose distances differ by a constant have one column. Nothing of an operand says where its loop stands, so that a loop that comes again has the
 //! operands of the one before, and takes no more than a head and its columns. Knows nothing of what came before or comes after a loop.
 
 use super::columns::{Statement, Term};
 
 /// Step of an operand whose numbers do not advance by a constant.
 const IRREGULAR: i32 = i32::MIN;
+/// Distance in an iteration in which the operand has no shadow.
+pub(super) const NOTHING: i32 = i32::MIN;
 /// Set in the place of a result if the partial derivative is not constant.
 const VARIES: u32 = 1 << 31;
 
@@ -56,7 +58,8 @@ pub(super) struct Operand {
     result: u32,
     /// Distance from one iteration to the next; or [`IRREGULAR`].
     pub(super) step: i32,
-    /// Distance from its number in the first iteration to the loop's; or which of the loop's columns of distances it has.
+    /// Distance from its number in the first iteration to the loop's; or which of the loop's columns of distances it has, and by how
+    /// much its own are larger, as [`Shared`].
     pub(super) back: u64,
     /// Place of the partial derivative among the chunk's constants; or which of the loop's columns of partials it has.
     partial: u64,
@@ -77,6 +80,13 @@ impl Operand {
     /// Tells whether its numbers are those of another operand of the same loop.
     pub(super) fn is_same(&self, other: &Operand) -> bool {
         (self.step, self.back) == (other.step, other.back)
+    }
+
+    /// The number in iteration `n` of an operand whose numbers advance by a constant.
+    #[inline(always)]
+    pub(super) fn regular_number(&self, head: &Loop, n: u64) -> u64 {
+        let first = head.number.wrapping_sub(self.back);
+        first.wrapping_add((i64::from(self.step) as u64).wrapping_mul(n))
     }
 
     fn varies(&self) -> bool {
@@ -108,23 +118,61 @@ pub(super) struct Loops {
     like: Option<Loop>,
 }
 
-/// Number, among a loop's columns from `first` on, of the one that was written last: of an earlier one with the same elements by `key`,
-/// which then serves for both. Factors of several products are the same float, and operands of several the same result.
-fn share<T: Copy, K: PartialEq>(columns: &mut Vec<T>, first: u64, count: usize, key: impl Fn(T) -> K) -> u64 {
+/// Number, among a loop's columns of `count` elements from `first` on, of the one that was written last, and how it is made of
+/// that: of an earlier one of which `derive` makes it, which then serves for both, or as it is.
+fn share<T, D: Default>(
+    columns: &mut Vec<T>,
+    first: u64,
+    count: usize,
+    derive: impl Fn(&[T], &[T]) -> Option<D>,
+) -> (u64, D) {
     let start = columns.len() - count;
     let (before, last) = columns[first as usize..].split_at(start - first as usize);
-    let same = |column: &[T]| {
-        let mut pairs = column.iter().zip(last);
-        key(column[count - 1]) == key(last[count - 1]) && pairs.all(|(a, b)| key(*a) == key(*b))
-    };
     let before = before.chunks_exact(count);
     let number = before.len() as u64;
-    match before.rev().position(same) {
-        Some(back) => {
+    match before.rev().zip(1..).find_map(|(column, back)| Some((back, derive(column, last)?))) {
+        Some((back, derived)) => {
             columns.truncate(start);
-            number - 1 - back as u64
+            (number - back, derived)
         }
-        None => number,
+        None => (number, D::default()),
+    }
+}
+
+/// Nothing, if two columns of partials have the same elements: factors of several products are the same float.
+fn same_partials(one: &[f64], other: &[f64]) -> Option<()> {
+    let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+    (same((one.last()?, other.last()?)) && one.iter().zip(other).all(same)).then_some(())
+}
+
+/// Constant by which the distances of `other` are larger than those of `one`, if they are by one: operands of several statements are
+/// the same result, or parts of what lies beside each other.
+fn larger_by(one: &[i32], other: &[i32]) -> Option<i32> {
+    let mut pairs = one.iter().zip(other);
+    let (&a, &b) = pairs.clone().find(|(a, b)| **a != NOTHING || **b != NOTHING)?;
+    let constant = b.wrapping_sub(a);
+    let is_larger = |(&a, &b): (&i32, &i32)| match (a, b) {
+        (NOTHING, NOTHING) => true,
+        (NOTHING, _) | (_, NOTHING) => false,
+        _ => b.wrapping_sub(a) == constant,
+    };
+    (is_larger((one.last()?, other.last()?)) && pairs.all(is_larger)).then_some(constant)
+}
+
+/// Column of distances that an operand has, and what is to be added to each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Shared {
+    column: u32,
+    larger: i32,
+}
+
+impl Shared {
+    fn word(self) -> u64 {
+        u64::from(self.column) | u64::from(self.larger as u32) << 32
+    }
+
+    fn of_word(word: u64) -> Shared {
+        Shared { column: word as u32, larger: (word >> 32) as i32 }
     }
 }
 
@@ -172,7 +220,8 @@ impl Loops {
     }
 
     /// Adds an operand to the loop that was begun last: of the statement whose result has place `result` among the numbers of an
-    /// iteration. `distances` gives those from an iteration's first number to the operand, and is only asked if numbers do not advance by a constant.
+    /// iteration. `distances` gives those from an iteration's first number to the operand, or [`NOTHING`], and is only asked if numbers
+    /// do not advance by a constant.
     /// `fill` appends a partial for each iteration, or one for all.
     pub(super) fn add(
         &mut self,
@@ -195,14 +244,15 @@ impl Loops {
         } else {
             (
                 result as u32 | VARIES,
-                share(&mut self.partials, head.partials, count, |partial| partial.to_bits()),
+                share(&mut self.partials, head.partials, count, same_partials).0,
             )
         };
         let operand = match numbers.step {
             Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },
             None => {
                 self.distances.extend(distances);
-                let back = share(&mut self.distances, head.distances, count, |distance| distance);
+                let (column, larger) = share(&mut self.distances, head.distances, count, larger_by);
+                let back = Shared { column: column as u32, larger }.word();
                 Operand { result, step: IRREGULAR, back, partial }
             }
         };
@@ -274,23 +324,17 @@ impl Loops {
         &self.operands[head.first as usize..][..head.operands as usize]
     }
 
-    /// The distances of an operand whose numbers do not advance by a constant.
+    /// The number of an operand in iteration `n` of its loop; nothing where it has no shadow.
     #[inline(always)]
-    fn distances_of(&self, head: &Loop, operand: &Operand) -> &[i32] {
-        let count = u64::from(head.iterations);
-        &self.distances[(head.distances + operand.back * count) as usize..][..count as usize]
-    }
-
-    /// The number of an operand in iteration `n` of its loop.
-    #[inline(always)]
-    pub(super) fn number(&self, head: &Loop, operand: &Operand, n: u64) -> u64 {
-        if operand.step == IRREGULAR {
-            let first = head.number + n * u64::from(head.numbers);
-            first.wrapping_sub_signed(self.distances_of(head, operand)[n as usize].into())
-        } else {
-            let first = head.number.wrapping_sub(operand.back);
-            first.wrapping_add((i64::from(operand.step) as u64).wrapping_mul(n))
+    pub(super) fn number(&self, head: &Loop, operand: &Operand, n: u64) -> Option<u64> {
+        if operand.is_regular() {
+            return Some(operand.regular_number(head, n));
         }
+        let Shared { column, larger } = Shared::of_word(operand.back);
+        let at = head.distances + u64::from(column) * u64::from(head.iterations) + n;
+        let distance = Some(self.distances[at as usize]).filter(|distance| *distance != NOTHING)?;
+        let first = head.number + n * u64::from(head.numbers);
+        Some(first.wrapping_sub_signed(distance.wrapping_add(larger).into()))
     }
 
     /// The partial derivatives by an operand, in all iterations of its loop or only in the first if they are the same.
@@ -321,8 +365,9 @@ impl Loops {
                 let result = first + operands[0].place() as u64;
                 let mut statement = Statement::default();
                 for operand in operands {
-                    let (number, partial) = (self.number(head, operand, n), self.partial(head, operand, n));
-                    statement.add(Term { statement: number, partial });
+                    if let Some(number) = self.number(head, operand, n) {
+                        statement.add(Term { statement: number, partial: self.partial(head, operand, n) });
+                    }
                 }
                 each(result, &statement);
             }

@@ -1,12 +1,13 @@
 //! Packing: iterations of a pattern become a loop, or several.
 //!
 //! An iteration belongs to a loop if it has the same active operands as the loop's first, scaled alike, and its results
-//! depend on the same of them. What does not fit is appended record by record, as all else is.
+//! depend on the same of them. Beside an operand that is always active another may be so in some iterations only, as sums are
+//! whose first term comes to a zero. What does not fit is appended record by record, as all else is.
 
 mod period;
 mod words;
 
-use super::loops::{Loops, Numbers};
+use super::loops::{Loops, NOTHING, Numbers};
 use super::patterns::{Pattern, Place};
 use super::{Active, EXACT, partial};
 use shadowgrind_core::appended::{Floats, Kind, Operation, Records};
@@ -37,7 +38,7 @@ enum Partials {
 struct Lane {
     place: usize,
     lane: usize,
-    /// Cells of the first iteration; 0 where there is no shadow.
+    /// The first cells that are of a shadow; 0 where there is none.
     cells: [u64; MAX_OPERANDS],
     numbers: [Numbers; MAX_OPERANDS],
     partials: [Partials; MAX_OPERANDS],
@@ -114,12 +115,17 @@ impl Packer {
             let kind = iterations.kind(place);
             for lane in 0..usize::from(kind.lanes) {
                 let mut found = Lane { place: n, lane, ..Lane::default() };
-                for i in (0..MAX_OPERANDS).filter(|&i| kind.layout.cells[i] != 0) {
-                    let (cell, numbers, same) = self.column(iterations, (place, lane), i);
-                    (found.cells[i], found.numbers[i]) = (cell, numbers);
-                    if same < iterations.count {
-                        return Err(same);
-                    }
+                let mut columns = [Column::default(); MAX_OPERANDS];
+                let operands = (0..MAX_OPERANDS).filter(|&i| kind.layout.cells[i] != 0);
+                for i in operands.clone() {
+                    columns[i] = self.column(iterations, (place, lane), i);
+                    (found.cells[i], found.numbers[i]) = (columns[i].cell, columns[i].numbers);
+                }
+                let may_lack = self.partly(kind.operation.op).reads.map(|reads| reads.is_some());
+                let alike = alike(&columns, may_lack);
+                let same = operands.map(|i| alike[i]).min().unwrap_or(iterations.count);
+                if same < iterations.count {
+                    return Err(same);
                 }
                 if found.cells != [0; MAX_OPERANDS] {
                     let same = self.differentiate(iterations, &mut found);
@@ -138,14 +144,9 @@ impl Packer {
         self.words.forget();
     }
 
-    /// The first of the cells of an operand in all iterations, the numbers in them, and how many of the first iterations are alike.
+    /// The cells of an operand in all iterations.
     #[inline(always)]
-    fn column(
-        &self,
-        iterations: &Iterations<'_>,
-        (place, lane): (&Place, usize),
-        i: usize,
-    ) -> (u64, Numbers, usize) {
+    fn column(&self, iterations: &Iterations<'_>, (place, lane): (&Place, usize), i: usize) -> Column {
         let kind = iterations.kind(place);
         let first = kind.cell(&iterations.records.bytes[place.at..], i, lane);
         let format = kind.operation.from;
@@ -161,7 +162,7 @@ impl Packer {
         let numbers = step.and_then(|step| regular(first, step, iterations.count));
         let has_room = |numbers: &Numbers| format != Format::F32 || numbers.last(iterations.count) < SINGLES;
         if let Some(numbers) = numbers.filter(has_room) {
-            return (first, numbers, iterations.count);
+            return Column::regular(first, numbers, iterations.count);
         }
         let firsts = (iterations.records.number, iterations.pattern.numbers as u64);
         column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), firsts)
@@ -195,7 +196,7 @@ impl Packer {
                 }
                 let cells = iterations.rows(place.at).map(|row| kind.cell(row, i, found.lane));
                 let distances = (first..).step_by(numbers as usize).zip(cells);
-                let distances = distances.map(|(first, cell)| distance(first, cell).unwrap_or(0));
+                let distances = distances.map(|(first, cell)| distance(first, cell).unwrap_or(NOTHING));
                 into.add(result, found.numbers[i], distances, fill);
                 is_statement = true;
             }
@@ -262,33 +263,73 @@ fn regular(first: u64, step: u64, count: usize) -> Option<Numbers> {
     are_cells.then_some(Numbers { first: number, step: Some(advance?) })
 }
 
-/// Distance from the first number of an iteration to the operand with this cell, if there is room for it.
+/// Distance from the first number of an iteration to the operand with this cell, if it has a shadow and there is room for it.
 #[inline(always)]
 fn distance(first: u64, cell: u64) -> Option<i32> {
     let number = numbers::of_double(cell)?.number;
-    i32::try_from(first.wrapping_sub(number) as i64).ok()
+    let distance = i32::try_from(first.wrapping_sub(number) as i64).ok();
+    distance.filter(|&distance| distance != NOTHING)
 }
 
-/// The first of the cells of an operand in all iterations, the numbers in them, and how many of the first iterations are alike.
-/// `firsts` are the first iteration's first number and what it advances by.
+/// Cells of an operand in all iterations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Column {
+    /// The first that is of a shadow; 0 if there is none.
+    cell: u64,
+    numbers: Numbers,
+    /// Number of the first iterations in which all are of shadows scaled alike, or none is of one.
+    alike: usize,
+    /// Number of the first iterations in which those that are of shadows are scaled alike.
+    scaled_alike: usize,
+    /// True if the first one is of a shadow.
+    begins: bool,
+}
+
+impl Column {
+    /// A column of `count` cells, of which the first is `cell`.
+    #[inline(always)]
+    fn regular(cell: u64, numbers: Numbers, count: usize) -> Column {
+        Column { cell, numbers, alike: count, scaled_alike: count, begins: cell != 0 }
+    }
+}
+
+/// Number of the first iterations that each of the operands of a statement allows to be together. One that `may_lack` its shadow in some
+/// of them does so beside another that has one in all of these.
 #[inline(always)]
-fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64)) -> (u64, Numbers, usize) {
+fn alike(columns: &[Column; MAX_OPERANDS], may_lack: [bool; MAX_OPERANDS]) -> [usize; MAX_OPERANDS] {
+    let always = (0..MAX_OPERANDS).filter(|&i| columns[i].begins).max_by_key(|&i| columns[i].alike);
+    std::array::from_fn(|i| match always {
+        Some(always) if always != i && may_lack[i] => {
+            columns[i].alike.max(columns[i].scaled_alike.min(columns[always].alike))
+        }
+        _ => columns[i].alike,
+    })
+}
+
+/// The column of these cells. `firsts` are the first iteration's first number and what it advances by.
+#[inline(always)]
+fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64)) -> Column {
     let first = cells.clone().next().expect("there is an iteration");
     let (step, count) = match progress(cells.clone()) {
-        Progress::Cut(after) => return (first, Numbers { first: 0, step: None }, after),
+        Progress::Cut(after) => {
+            return Column::regular(first, Numbers { first: 0, step: None }, after);
+        }
         Progress::Regular { step, count } => (Some(step), count),
         Progress::Irregular { count } => (None, count),
     };
     if let Some(numbers) = step.and_then(|step| regular(first, step, count)) {
-        return (first, numbers, count);
+        return Column::regular(first, numbers, count);
     }
     let (number, advance) = firsts;
+    let cell = cells.clone().find(|&cell| cell != 0).unwrap_or(0);
     let fits = |n: usize, cell: u64| cell == 0 || distance(number + n as u64 * advance, cell).is_some();
-    let is_alike =
-        |(n, cell): (usize, u64)| sort(first).is_some() && sort(cell) == sort(first) && fits(n, cell);
-    let alike = cells.enumerate().position(|numbered| !is_alike(numbered));
-    let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
-    (first, Numbers { first: number, step: None }, alike.unwrap_or(count))
+    let is_alike = |n: usize, now: u64| sort(now).is_some() && sort(now) == sort(cell) && fits(n, now);
+    let alike = cells.clone().position(|now| (now == 0) != (first == 0)).unwrap_or(count);
+    let other = cells.enumerate().position(|(n, now)| now != 0 && !is_alike(n, now));
+    let scaled_alike = other.unwrap_or(count);
+    let number = numbers::of_double(cell).map_or(0, |shadow| shadow.number);
+    let numbers = Numbers { first: number, step: None };
+    Column { cell, numbers, alike: alike.min(scaled_alike), scaled_alike, begins: first != 0 }
 }
 
 /// Fewest iterations that operands advance in by a constant for which a loop is cut in two, and most before these.

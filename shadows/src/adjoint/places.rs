@@ -36,10 +36,9 @@ impl Place {
 pub(super) fn is_never_own(loops: &Loops, head: &Loop, operand: &Operand) -> bool {
     let (count, numbers) = (u64::from(head.iterations), u64::from(head.numbers));
     let own = head.number..head.number + count * numbers;
-    let number = |n: u64| loops.number(head, operand, n);
     if operand.is_regular() {
-        let ends = [number(0), number(count - 1)];
+        let ends = [0, count - 1].map(|n| operand.regular_number(head, n));
         return ends.iter().all(|end| *end < own.start) || ends.iter().all(|end| *end >= own.end);
     }
-    (0..count).all(|n| !own.contains(&number(n)))
+    (0..count).all(|n| loops.number(head, operand, n).is_none_or(|number| !own.contains(&number)))
 }

@@ -1,6 +1,7 @@
 //! Records of made-up loops, packed and one by one: the statements are the same.
 
 use super::super::columns::Columns;
+use super::super::loops::NOTHING;
 use super::super::sweep::{self, Flow};
 use super::super::{Adjoint, Term};
 use shadowgrind_core::appended::{self, Appended, Kind, Layout, Operation, Records};
@@ -38,6 +39,8 @@ enum Cells {
     Near(u64),
     /// Numbers below this.
     Irregular(u64),
+    /// Of so many numbers the same in an iteration for all operands, and so many more; now and then inactive, or always active.
+    Gathered(u64, u64, bool),
     /// Now and then inactive.
     Changing(u64),
     /// Now and then that of no float.
@@ -47,7 +50,8 @@ enum Cells {
 impl Cells {
     fn any(random: &mut Random, before: u64, format: Format) -> Cells {
         let scale = if format == Format::F32 { (random.below(2) == 0, 0) } else { (random.below(2) == 0, 3) };
-        match random.below(20) {
+        match random.below(24) {
+            20.. => Cells::Gathered(before / 2, random.below(before / 2), random.below(2) == 0),
             18.. => Cells::Edged(1 + random.below(before / 2), random.below(3), random.below(40)),
             13.. => Cells::Recent(1 + random.below(24)),
             12 => Cells::Near(2 + random.below(30)),
@@ -74,6 +78,11 @@ impl Cells {
             Cells::Recent(distance) => of(number - distance, (false, 0)),
             Cells::Near(reach) => of(number - 1 - random.below(reach), (false, 0)),
             Cells::Irregular(limit) => of(1 + random.below(limit - 1), (false, 0)),
+            Cells::Gathered(limit, more, lacks) => {
+                let gathered = Random(iteration).below(limit);
+                let is_lacking = lacks && gathered.is_multiple_of(5);
+                if is_lacking { 0 } else { of(1 + gathered + more, (false, 0)) }
+            }
             Cells::Changing(limit) if random.below(4) == 0 => of(1 + random.below(limit - 1), (false, 0)),
             Cells::Changing(_) => 0,
             Cells::Broken(_) if random.below(5) == 0 => 3,
@@ -202,7 +211,7 @@ fn loops_say_what_their_records_say() {
     const INPUTS: u64 = 800;
     let dir = std::env::temp_dir().join(format!("shadowgrind-loops-{}", std::process::id()));
     std::fs::create_dir(&dir).unwrap();
-    let mut loops = 0;
+    let (mut loops, mut lacking) = (0, 0);
     for seed in 0..120 {
         let mut random = Random(seed);
         let kinds = kinds(&mut random);
@@ -229,11 +238,14 @@ fn loops_say_what_their_records_say() {
         assert_eq!((packed.tape.len(), &packed.lost), (single.tape.len(), &single.lost));
         let outputs: Vec<u64> = all.iter().rev().take(50).map(|(number, _)| *number).collect();
         assert_eq!(swept(&packed, &outputs), swept(&single, &outputs));
-        let mut count = |columns: &Columns| loops += columns.loops.heads.len();
+        let mut count = |columns: &Columns| {
+            loops += columns.loops.heads.len();
+            lacking += columns.loops.distances.iter().filter(|distance| **distance == NOTHING).count();
+        };
         let mut room = Columns::default();
         (0..packed.tape.chunks()).for_each(|n| packed.tape.chunk(n, &mut room, &mut count).unwrap());
         packed.tape.discard();
     }
     std::fs::remove_dir(&dir).unwrap();
-    assert!(loops > 500, "{loops}");
+    assert!(loops > 500 && lacking > 500, "{loops}, {lacking}");
 }
