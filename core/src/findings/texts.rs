@@ -43,7 +43,9 @@ pub struct PrintedAt {
 /// letter or digit is left.
 pub fn label_at_end(text: &str) -> Option<&str> {
     let line = text.rsplit('\n').next().unwrap_or_default();
-    let label = line.trim_start_matches([',', ';', '|', ')', ']', '}', ' ', '\t', '\r']).trim_end();
+    const BETWEEN: &str = ",;:|)]}=>-*#";
+    let is_between = |c: char| c.is_whitespace() || BETWEEN.contains(c);
+    let label = line.trim_start_matches(is_between).trim_end();
     label.contains(char::is_alphanumeric).then_some(label)
 }
 

@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_label_is_what_stands_between_two_numbers() {
         let mut texts = WrittenTexts::default();
-        texts.append(Stream::Stdout, b"1 step\na =  3.0,   CL =  0.5 (0.25)\n");
+        texts.append(Stream::Stdout, b"1 step\na =  3.0 =>  CL =  0.5 (0.25)\n");
         let tokens = Scan::of(&texts.all()[0].bytes).tokens;
         let label = |n| texts.label(printed_at(0, &texts.all()[0].bytes, &tokens, n));
         let labels: Vec<Option<String>> = (0..tokens.len()).map(label).collect();
