@@ -242,10 +242,7 @@ impl Loops {
             self.partials.truncate(start);
             (result as u32, self.constant(constant))
         } else {
-            (
-                result as u32 | VARIES,
-                share(&mut self.partials, head.partials, count, same_partials).0,
-            )
+            (result as u32 | VARIES, share(&mut self.partials, head.partials, count, same_partials).0)
         };
         let operand = match numbers.step {
             Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },

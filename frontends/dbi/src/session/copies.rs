@@ -74,7 +74,15 @@ mod tests {
         let mut texts = WrittenTexts::default();
         texts.append(Stream::Stdout, b"e 1.5\ne 2.5\ne 1.5\n");
         texts.append(Stream::File("log".to_owned()), b"# log\ne 1.5\ne 2.5\ne 1.5\ne 3.5\n");
-        let at = |text, line, start| PrintedAt { text, line, number: 1, column: 3, start, end: start + 3, apart: 2 };
+        let at = |text, line, start| PrintedAt {
+            text,
+            line,
+            number: 1,
+            column: 3,
+            start,
+            end: start + 3,
+            apart: 2,
+        };
         // The middle one stands in the log only.
         let placed = [(0, at(0, 1, 2)), (1, at(1, 3, 14)), (2, at(0, 3, 14))];
         let expected = [(0, at(1, 2, 8)), (1, at(0, 2, 8)), (2, at(1, 4, 20))];

@@ -18,35 +18,58 @@ const SINGLE: u32 = 0x4b00_0000;
 const DOUBLE_BITS: u32 = 0x7ff7_ffff;
 const SINGLE_BITS: u32 = 0x7fbf_ffff;
 
+/// Bytes that are looked through together for the start of a word that may be magic.
+const TOGETHER: usize = 64;
+
 /// For which formats there is one in `bytes`, a file's data or code.
 pub(super) fn search(bytes: &[u8], executable: bool) -> Rounding {
     let step = if executable { 1 } else { 4 };
+    let last = bytes.len().saturating_sub(3);
     let mut found = Rounding::default();
-    for at in (0..bytes.len().saturating_sub(3)).step_by(step) {
-        // Decides nearly always.
-        if !matches!(bytes[at + 3], 0x43 | 0xc3 | 0x4b | 0xcb | 0x5f | 0xdf | 0x80 | 0xc0) {
-            continue;
-        }
-        let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let after_zeros = at >= 4 && bytes[at - 4..at] == [0; 4];
-        if word & DOUBLE_BITS == DOUBLE {
-            found.double |= after_zeros;
-        } else if word & DOUBLE_BITS == EXTENDED_DOUBLE {
-            found.extended |= after_zeros;
-        } else if word & SINGLE_BITS == EXTENDED_SINGLE {
-            found.extended |= !executable || is_moved(&bytes[..at]);
-        } else if word & EXTENDED_BITS[0] == EXTENDED[0] {
-            let next =
-                bytes.get(at + 4..at + 8).and_then(|next| next.try_into().ok()).map(u32::from_le_bytes);
-            found.extended |= after_zeros && next.is_some_and(|next| next & EXTENDED_BITS[1] == EXTENDED[1]);
-        } else if word & SINGLE_BITS == SINGLE {
-            found.single |= !executable || word & !SINGLE_BITS & 0x7fff_ffff != 0 || is_moved(&bytes[..at]);
+    for start in (0..last).step_by(TOGETHER) {
+        if bytes[start..].first_chunk().is_none_or(may_begin) {
+            let words = (start..last.min(start + TOGETHER)).step_by(step);
+            words.for_each(|at| look_at(bytes, at, executable, &mut found));
         }
         if found == Rounding::ANY {
             break;
         }
     }
     found
+}
+
+/// Tells whether one of the words that begin in all but the last three of these bytes may be magic: its lower half is zero, and its
+/// last byte is one of a few. Nothing branches, so that many words are looked at by one instruction.
+fn may_begin(bytes: &[u8; TOGETHER + 3]) -> bool {
+    let may_be = |at: usize| {
+        let last = bytes[at + 3];
+        let is_last = [0x43, 0x4b, 0x5f].map(|byte| last & 0x7f == byte);
+        let is_any = is_last[0] | is_last[1] | is_last[2] | (last & 0xbf == 0x80);
+        (bytes[at] | bytes[at + 1] == 0) & is_any
+    };
+    (0..TOGETHER).fold(false, |any, at| any | may_be(at))
+}
+
+/// Looks at the word at `at`.
+fn look_at(bytes: &[u8], at: usize, executable: bool, found: &mut Rounding) {
+    // Decides nearly always.
+    if !matches!(bytes[at + 3], 0x43 | 0xc3 | 0x4b | 0xcb | 0x5f | 0xdf | 0x80 | 0xc0) {
+        return;
+    }
+    let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let after_zeros = at >= 4 && bytes[at - 4..at] == [0; 4];
+    if word & DOUBLE_BITS == DOUBLE {
+        found.double |= after_zeros;
+    } else if word & DOUBLE_BITS == EXTENDED_DOUBLE {
+        found.extended |= after_zeros;
+    } else if word & SINGLE_BITS == EXTENDED_SINGLE {
+        found.extended |= !executable || is_moved(&bytes[..at]);
+    } else if word & EXTENDED_BITS[0] == EXTENDED[0] {
+        let next = bytes.get(at + 4..at + 8).and_then(|next| next.try_into().ok()).map(u32::from_le_bytes);
+        found.extended |= after_zeros && next.is_some_and(|next| next & EXTENDED_BITS[1] == EXTENDED[1]);
+    } else if word & SINGLE_BITS == SINGLE {
+        found.single |= !executable || word & !SINGLE_BITS & 0x7fff_ffff != 0 || is_moved(&bytes[..at]);
+    }
 }
 
 /// Tells whether `before` ends as a move of an immediate operand begins. Three zeros and a prefix are common in code.

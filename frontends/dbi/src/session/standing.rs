@@ -139,7 +139,8 @@ fn printed_at(text: usize, bytes: &[u8], tokens: &[Token], n: usize) -> PrintedA
     let end_before = n.checked_sub(1).map_or(0, |before| tokens[before].end).max(line_start);
     // Of texts less than 4 GiB is kept.
     let [text, column, start, end, apart] =
-        [text, token.start - line_start + 1, token.start, token.end, token.start - end_before].map(|n| n as u32);
+        [text, token.start - line_start + 1, token.start, token.end, token.start - end_before]
+            .map(|n| n as u32);
     PrintedAt { text, line: token.line, number: token.number, column, start, end, apart }
 }
 

@@ -16,7 +16,8 @@ pub(crate) use moves::lane_name;
 pub(crate) use system::{System, names_gs_base, system};
 
 use super::table::{Moved, Row};
-use iced_x86::{Code, EncodingKind, Instruction, Mnemonic, OpCodeOperandKind};
+use iced_x86::{Code, CpuidFeature, EncodingKind, Instruction, Mnemonic};
+use std::sync::LazyLock;
 
 /// Makes `row`, which finds a mnemonic's row, from lines `Mnemonic Mnemonic … => row;`.
 macro_rules! rows {
@@ -43,7 +44,16 @@ pub(crate) fn row(insn: &Instruction) -> Row {
         Mnemonic::Imul => return general::product_row(insn),
         _ => {}
     }
-    of_code(code).or_else(|| of_mnemonic(mnemonic)).or_else(|| gap(code)).unwrap_or(Row::Integer)
+    BY_CODE[code as usize].unwrap_or(Row::Integer)
+}
+
+/// Rows by code: each instruction that is translated is asked for its own several times. Made when the first block is, while the
+/// process has one thread.
+static BY_CODE: LazyLock<Vec<Option<Row>>> = LazyLock::new(|| Code::values().map(listed).collect());
+
+/// The row of instructions with this code, if there is one.
+fn listed(code: Code) -> Option<Row> {
+    of_code(code).or_else(|| of_mnemonic(code.mnemonic())).or_else(|| gap(code))
 }
 
 /// Tells whether `insn` computes the address of a memory operand, and does not go there.
@@ -74,16 +84,14 @@ fn of_mnemonic(mnemonic: Mnemonic) -> Option<Row> {
 
 /// Row of a code that is not supported as a whole.
 fn gap(code: Code) -> Option<Row> {
-    use OpCodeOperandKind as Kind;
-    let operands = code.op_code().op_kinds();
-    let is_vector = |kind: &Kind| matches!(kind, Kind::xmm_reg | Kind::ymm_reg | Kind::zmm_reg);
-    let is_tile = |kind: &Kind| matches!(kind, Kind::tmm_reg | Kind::tmm_rm | Kind::tmm_vvvv);
-    Some(Row::Gap(match code.op_code().encoding() {
+    use CpuidFeature::{AMX_BF16, AMX_COMPLEX, AMX_FP16, AMX_INT8, AMX_TILE, XOP};
+    let is_of = |features: &[CpuidFeature]| code.cpuid_features().iter().any(|f| features.contains(f));
+    Some(Row::Gap(match code.encoding() {
         EncodingKind::EVEX => "AVX-512",
-        EncodingKind::XOP if operands.iter().any(is_vector) => "XOP",
+        EncodingKind::XOP if is_of(&[XOP]) => "XOP",
         EncodingKind::D3NOW => "3DNow!",
         EncodingKind::MVEX => "Knights Corner",
-        _ if operands.iter().any(is_tile) => "AMX",
+        EncodingKind::VEX if is_of(&[AMX_TILE, AMX_INT8, AMX_BF16, AMX_FP16, AMX_COMPLEX]) => "AMX",
         _ => return None,
     }))
 }
@@ -111,15 +119,11 @@ mod tests {
         named || insn.cpuid_features().iter().any(|feature| x87.contains(feature))
     }
 
-    fn is_listed(code: Code) -> bool {
-        of_code(code).or_else(|| of_mnemonic(code.mnemonic())).or_else(|| gap(code)).is_some()
-    }
-
     #[test]
     fn every_code_that_can_concern_floats_has_a_row_or_is_a_named_gap() {
         let missing: Vec<Code> = Code::values()
             .filter(|code| code.op_code().is_instruction() && code.op_code().mode64())
-            .filter(|&code| concerns_floats(code) && !is_listed(code))
+            .filter(|&code| concerns_floats(code) && listed(code).is_none())
             .collect();
         assert_eq!(missing, []);
     }
