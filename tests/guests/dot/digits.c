@@ -1,5 +1,5 @@
-// Digits of floats with derivatives become integers: by a product, by a product of vectors, as the index of a table, and by
-// a shift of a vector, a hundred times each.
+// Digits of floats with derivatives become integers: by a product, by a product of vectors, as the index of a table, by a shift
+// of a vector, and by a shift and a mask in general registers, a hundred times each.
 #include <emmintrin.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +29,10 @@ int main(void)
         __m128 narrow = _mm_set1_ps((float)x);
         __asm__ volatile("psrld $13, %0" : "+x"(narrow));
         sum += (uint64_t)_mm_cvtsi128_si64(_mm_castps_si128(narrow));
+        uint64_t shifted = bits_of(x), masked = bits_of(x);
+        __asm__ volatile("shl $3, %0" : "+r"(shifted) : : "cc");
+        __asm__ volatile("and $0x12345, %0" : "+r"(masked) : : "cc");
+        sum += shifted + masked;
         /* The same number without a derivative leads back to the table. */
         const char *base = (const char *)table - bits_of(constant);
         int found;

@@ -4,7 +4,7 @@ use super::Tool;
 use crate::engine::condition::consumed;
 use crate::engine::process::Process;
 use crate::x86::lower::{Lowerer, Lowering};
-use crate::x86::mirror::{Watched, may_scale};
+use crate::x86::mirror::{Watched, may_follow, may_scale};
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::wholes::Whole;
@@ -132,9 +132,11 @@ const APART: u64 = 64;
 /// Runs after which longer code is worth it.
 pub(super) const OFTEN: u32 = 32;
 
-/// Tells whether the instruction is worth longer code than it has, for the first time.
-pub(super) fn runs_often(entry: &Entry) -> bool {
-    may_scale(&entry.insn) && runs_again(entry) == OFTEN
+/// Tells whether the instruction is worth longer code than it has, for the first time: of vectors, with shadows of some
+/// `in_registers`; of general registers, where derivatives are `in_place`.
+pub(super) fn runs_often(entry: &Entry, in_registers: bool, in_place: bool) -> bool {
+    let has_code = in_registers && may_scale(&entry.insn) || in_place && may_follow(&entry.insn);
+    has_code && runs_again(entry) == OFTEN
 }
 
 /// Counts a run of the instruction.

@@ -30,7 +30,7 @@ use crate::x86::table::{General, Row};
 use crate::x86::{rows, state};
 use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::replay::Outcome;
-use shadowgrind_core::shadow::{Cells, Exchange};
+use shadowgrind_core::shadow::{Cells, Derivatives, Exchange};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
 use shadowgrind_core::words::Raw;
@@ -78,7 +78,8 @@ pub(super) fn begin(thread: &mut Thread) {
     if guest_gs {
         sys::set_gs_base(gs);
     }
-    let often = is_inline && shadowed.in_registers > 0 && runs_often(&pending.entry);
+    let in_place = tool.is_some_and(|tool| tool.policy().derivatives == Some(Derivatives::InPlace));
+    let often = is_inline && runs_often(&pending.entry, shadowed.in_registers > 0, in_place);
     let entry = pending.entry.clone();
     let place = [pc, entry.insn.next_ip() - 1];
     let due = tool.map(|tool| shadowed.out_of_line.watched_from_now(&entry, place, tool));

@@ -95,6 +95,73 @@ pub(super) fn turn_sign(code: &mut Asm, mem: Mem) {
     code.raw(&[0x80]);
 }
 
+/// Operation of two operands, by the number under which it has an immediate operand; its opcode with registers follows from that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alu {
+    Add = 0,
+    Or = 1,
+    And = 4,
+    Subtract = 5,
+    Xor = 6,
+    Compare = 7,
+}
+
+/// Shift or rotation, by its number among those of one opcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shift {
+    RotateLeft = 0,
+    RotateRight = 1,
+    Left = 4,
+    Right = 5,
+    RightSigned = 7,
+}
+
+/// The byte before the opcode of an instruction on registers, of 4 or 8 bytes: `reg` is in the operand's middle field.
+fn prefix(reg: Gpr, rm: Gpr, bytes: usize) -> u8 {
+    0x40 | u8::from(bytes == 8) << 3 | (reg >> 3) << 2 | rm >> 3
+}
+
+fn registers(code: &mut Asm, opcode: u8, reg: u8, rm: Gpr, bytes: usize) {
+    code.raw(&[prefix(reg, rm, bytes), opcode, 0xc0 | (reg & 7) << 3 | rm & 7]);
+}
+
+/// `mov to, from`, of 4 or 8 bytes.
+pub(super) fn copy(code: &mut Asm, to: Gpr, from: Gpr, bytes: usize) {
+    registers(code, 0x89, from, to, bytes);
+}
+
+/// `by to, from`, of 4 or 8 bytes. Writes the flags.
+pub(super) fn alu(code: &mut Asm, by: Alu, to: Gpr, from: Gpr, bytes: usize) {
+    registers(code, (by as u8) << 3 | 1, from, to, bytes);
+}
+
+/// `by to, value`, of 4 or 8 bytes. Writes the flags.
+pub(super) fn alu_constant(code: &mut Asm, by: Alu, to: Gpr, value: i32, bytes: usize) {
+    registers(code, 0x81, by as u8, to, bytes);
+    code.imm32(value);
+}
+
+/// `by to, count`, of 4 or 8 bytes. Writes the flags.
+pub(super) fn shift(code: &mut Asm, by: Shift, to: Gpr, count: u8, bytes: usize) {
+    registers(code, 0xc1, by as u8, to, bytes);
+    code.raw(&[count]);
+}
+
+/// `by [mem], count`, of 4 or 8 bytes. Writes the flags.
+pub(super) fn shift_memory(code: &mut Asm, by: Shift, mem: Mem, count: u8, bytes: usize) {
+    memory(code, &[0xc1], by as u8, mem, bytes, 1);
+    code.raw(&[count]);
+}
+
+/// `imul to, from, value`, of 8 bytes. Writes the flags.
+pub(super) fn multiply(code: &mut Asm, to: Gpr, from: Gpr, value: i32) {
+    registers(code, 0x69, to, from, 8);
+    code.imm32(value);
+}
+
+/// The condition "above or equal", of numbers without a sign.
+pub(super) const ABOVE_OR_EQUAL: u8 = 3;
+
 /// The condition "sign": the result is negative.
 pub(super) const SIGN: u8 = 8;
 

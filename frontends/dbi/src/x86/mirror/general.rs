@@ -61,6 +61,7 @@ impl Emitter {
                 self.guest(at);
                 self.clear_results(at);
             }
+            General::Bits(_) | General::Address if self.fields_alone(at) => {}
             General::Bits(_) if self.sign_alone(at) => {}
             General::Bits(by) => self.bits(at, Some(by)),
             General::ExtendHalf => self.bits(at, None),

@@ -4,6 +4,7 @@
 //! An annotation may leave the instruction to the engine, which is the reference path: nothing must have changed then. Knows
 //! shadows by the way in which their rules reach the guest: computed in place, recorded, or appended.
 
+mod fields;
 mod snapshot;
 mod stage;
 
@@ -22,6 +23,7 @@ use crate::x86::lower::Lowering;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::state;
+use crate::x86::superblock::Superblock;
 use iced_x86::{Code, Encoder, Instruction};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
@@ -99,13 +101,22 @@ struct Oracle {
     binding: Binding,
     stage: Stage,
     tally: Tally,
+    /// The instruction that was replayed last has lost digits of a float with a shadow.
+    lost: bool,
 }
 
 impl Oracle {
     fn new(kind: ShadowKind, binding: Binding) -> Oracle {
         let mut checker = Checker::new(u64::MAX);
         assert!(checker.native().memory() < crate::engine::layout::GUEST_END);
-        Oracle { checker, kind, binding, stage: Stage::new(kind, binding), tally: Tally::default() }
+        Oracle {
+            checker,
+            kind,
+            binding,
+            stage: Stage::new(kind, binding),
+            tally: Tally::default(),
+            lost: false,
+        }
     }
 
     /// Problems with an instruction of this code; nothing if there was nothing to compare.
@@ -123,17 +134,29 @@ impl Oracle {
         if self.binding != Binding::Wide {
             narrow(&mut before, self.binding.width());
         }
-        let lowering = self.checker.lowerer().lower(&insn, before.top, None);
+        let shadows = self.shadows(density, &before, Checker::format_of(&insn, row));
+        self.compare(&block, &before, &shadows, density)
+    }
+
+    /// Problems with the one instruction of `block`, run on a machine with these shadows.
+    fn compare(
+        &mut self,
+        block: &Superblock,
+        before: &Machine,
+        shadows: &[u8],
+        density: Density,
+    ) -> Option<String> {
+        let insn = block.insns.first()?.decoded;
+        let lowering = self.checker.lowerer().lower(&insn, before.top, block.whole(insn.ip()));
         if matches!(lowering, Lowering::String(_) | Lowering::State(_)) {
             self.tally.skipped += 1;
             return None;
         }
-        let shadows = self.shadows(density, &before, Checker::format_of(&insn, row));
-        let after = self.checker.native().run(&insn, &before)?;
-        let expected = self.replayed(&lowering, (&before, &after), &shadows);
-        self.stage.prepare(self.checker.native(), &before, &shadows);
+        let after = self.checker.native().run(&insn, before)?;
+        let expected = self.replayed(&lowering, (before, &after), shadows);
+        self.stage.prepare(self.checker.native(), before, shadows);
         let start = self.stage.snapshot(self.checker.native());
-        let exit = self.stage.emitted(&bytes, &block, &before)?;
+        let exit = self.stage.emitted(&encoded(&insn)?, block, before)?;
         let end = self.stage.snapshot(self.checker.native());
         let problems = match exit.kind {
             // The engine has the last word on it.
@@ -205,8 +228,8 @@ impl Oracle {
                 let window = self.checker.native().memory();
                 let mut record = record(steps, before, after, window);
                 self.checker.lowerer().complete(steps, &mut record);
-                self.stage.with_shadows(|carrier, registers| {
-                    carrier.replay(&steps.lowered, Site::default(), &record, registers, false);
+                self.lost = self.stage.with_shadows(|carrier, registers| {
+                    carrier.replay(&steps.lowered, Site::default(), &record, registers, false).lost
                 });
             }
             Lowering::Gap(gap) => self.stage.with_shadows(|_, registers| {

@@ -203,6 +203,16 @@ impl Stage {
         self.emitter.out.exits.get(exit as usize).copied()
     }
 
+    /// From now on the instruction is taken for one that has met shadows often; what it loses is counted under number 0.
+    pub(super) fn meets_often(&mut self) {
+        self.emitter.mirror.iter_mut().for_each(|mirror| mirror.meets(START, Some(0)));
+    }
+
+    /// Number of times that translated code has counted under number 0.
+    pub(super) fn counted(&self) -> u64 {
+        self.engine.context.counts[0]
+    }
+
     /// Forgets what cells stand for that nobody needs any more.
     pub(super) fn sweep(&mut self) {
         self.carrier.sweep(Vec::new(), 0);

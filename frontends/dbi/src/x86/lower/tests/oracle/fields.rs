@@ -1,0 +1,183 @@
+//! Floats taken apart in general registers, on floats, masks and exponents of all kinds: the code that follows them, and replay.
+
+use super::{Binding, Density, Oracle, START, encoded, in_place};
+use crate::runtime::has_upper_registers;
+use crate::shadows::ShadowKind;
+use crate::x86::discover::discovered;
+use crate::x86::lower::tests::check::Checker;
+use crate::x86::lower::tests::rng::Rng;
+use crate::x86::rows;
+use crate::x86::state;
+use crate::x86::wholes::Whole;
+use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::shadow::Derivatives;
+
+/// Registers of the two operands, and another.
+const FIRST: usize = 8;
+const SECOND: usize = 2;
+const THIRD: usize = 1;
+
+/// Floats of eight bytes, or of four.
+fn float(rng: &mut Rng, is_double: bool) -> u64 {
+    let special = [0.0, 1.0, -2.0, 1.5, 0.3, f64::INFINITY, f64::NAN, 5e-324, f64::MAX];
+    let value = match rng.below(4) {
+        0 => special[rng.below(9) as usize],
+        1 => f64::from(rng.next() as i32),
+        _ => f64::from_bits(rng.next() & !(0x7ff << 52) | (1000 + rng.below(50)) << 52),
+    };
+    let bits = if is_double { value.to_bits() } else { (value as f32).to_bits().into() };
+    // Some that have been taken apart.
+    let digits = if is_double { 52 } else { 23 };
+    match rng.below(6) {
+        0 => bits & ((1 << digits) - 1),
+        1 => bits >> digits << digits,
+        _ => bits,
+    }
+}
+
+/// Operand to be combined with a float: exponents, signs, masks, small numbers, anything.
+fn other(rng: &mut Rng, is_double: bool) -> u64 {
+    let (digits, width) = if is_double { (52_u64, 64_u64) } else { (23, 32) };
+    let all = u64::MAX >> (64 - width);
+    let exponent = (rng.below(40) << digits) & all;
+    let bits = match rng.below(12) {
+        0 | 1 => exponent,
+        2 => exponent.wrapping_neg(),
+        3 => 1 << (width - 1),
+        4 => all >> 1,
+        5 => (1 << digits) - 1,
+        6 => (1 << (width - 1)) | ((1 << digits) - 1),
+        7 => (all >> digits) << digits,
+        8 => all << rng.below(digits),
+        9 => rng.below(1 << 10) << (digits - 2),
+        10 => [0, 1, 0xffff_ffff, 0xff00_ff00_ff00_ff00, 0x8000_0000, 0x8000_0000_8000_0000]
+            [rng.below(6) as usize],
+        _ => rng.next(),
+    };
+    bits & all
+}
+
+/// An instruction on the registers, of eight bytes or four.
+fn instruction(rng: &mut Rng, is_double: bool) -> Instruction {
+    let [first, second, third] = if is_double {
+        [Register::R8, Register::RDX, Register::RCX]
+    } else {
+        [Register::R8D, Register::EDX, Register::ECX]
+    };
+    let code = |wide, narrow| if is_double { wide } else { narrow };
+    let two = [
+        code(Code::And_rm64_r64, Code::And_rm32_r32),
+        code(Code::Or_rm64_r64, Code::Or_rm32_r32),
+        code(Code::Xor_rm64_r64, Code::Xor_rm32_r32),
+        code(Code::Add_rm64_r64, Code::Add_rm32_r32),
+        code(Code::Sub_rm64_r64, Code::Sub_rm32_r32),
+    ];
+    let constant = [
+        code(Code::And_rm64_imm32, Code::And_rm32_imm32),
+        code(Code::Or_rm64_imm32, Code::Or_rm32_imm32),
+        code(Code::Xor_rm64_imm32, Code::Xor_rm32_imm32),
+        code(Code::Add_rm64_imm32, Code::Add_rm32_imm32),
+        code(Code::Sub_rm64_imm32, Code::Sub_rm32_imm32),
+    ];
+    let shifts = [
+        code(Code::Shl_rm64_imm8, Code::Shl_rm32_imm8),
+        code(Code::Shr_rm64_imm8, Code::Shr_rm32_imm8),
+        code(Code::Sar_rm64_imm8, Code::Sar_rm32_imm8),
+        code(Code::Rol_rm64_imm8, Code::Rol_rm32_imm8),
+        code(Code::Ror_rm64_imm8, Code::Ror_rm32_imm8),
+    ];
+    let n = rng.below(5) as usize;
+    let immediate = other(rng, rng.0.is_multiple_of(2)) as i32;
+    let made = match rng.below(9) {
+        0..=3 => Instruction::with2(two[n], first, second),
+        4 => Instruction::with2(constant[n], first, immediate),
+        5 | 6 => Instruction::with2(shifts[n], first, rng.below(64) as u32),
+        7 if n < 2 => Instruction::with1(code(Code::Inc_rm64, Code::Inc_rm32), first),
+        7 => {
+            let sum = MemoryOperand::with_base_displ(first, i64::from(immediate));
+            Instruction::with2(code(Code::Lea_r64_m, Code::Lea_r32_m), third, sum)
+        }
+        _ => {
+            let sum = MemoryOperand::with_base_index(first, second);
+            Instruction::with2(code(Code::Lea_r64_m, Code::Lea_r32_m), third, sum)
+        }
+    };
+    made.expect("an instruction")
+}
+
+impl Oracle {
+    /// Problems with an instruction on chosen operands, one of which is a float with a shadow, or both.
+    fn check_fields(&mut self) -> Option<String> {
+        let rng = self.checker.rng();
+        let is_double = rng.below(3) > 0;
+        let bytes = encoded(&instruction(rng, is_double))?;
+        let mut block = discovered(START, &bytes, 0);
+        let insn = block.insns.first()?.decoded;
+        let (values, kept) = ([float(rng, is_double), other(rng, is_double)], [rng.next(), rng.next()]);
+        let has_second = insn.op1_kind() == OpKind::Register || insn.memory_index() != Register::None;
+        let (swapped, both, is_whole) =
+            (has_second && rng.below(4) == 0, rng.below(8) == 0, rng.below(3) == 0);
+        // A few shadows as they hardly ever are: small, large, or with bytes of zeros.
+        let cell = match rng.below(12) {
+            0 => (5 + rng.below(3)) << 52,
+            1 => rng.below(1 << 62) & 0x7fff_0000_0000_0001,
+            2 => f64::to_bits([1.0, f64::NAN, f64::INFINITY, 1e308][rng.below(4) as usize]),
+            n => u64::from_le_bytes(in_place(is_double || n == 3, kept)),
+        };
+        let cell = if is_double || rng.below(16) == 0 { cell } else { u64::from(cell as u32) };
+        // Without any shadow nothing is replayed.
+        let cell = if cell == 0 { 1 } else { cell };
+        if is_whole && !block.wholes.iter().any(|&(pc, _)| pc == START) && is_join(&insn) {
+            block.wholes.push((START, Whole::Result(if is_double { Format::F64 } else { Format::F32 })));
+        }
+        let mut before = self.checker.machine(&insn, rows::row(&insn));
+        let [one, two] = if swapped { [SECOND, FIRST] } else { [FIRST, SECOND] };
+        [before.general[one], before.general[two]] = values;
+        let mut shadows = self.shadows(Density::None, &before, Checker::format_of(&insn, rows::row(&insn)));
+        let mut put = |n: usize, cell: u64| {
+            let at = usize::from(state::general(n));
+            shadows[at..at + 8].copy_from_slice(&cell.to_le_bytes());
+        };
+        put(one, cell);
+        put(THIRD, u64::from_le_bytes(in_place(true, kept)));
+        if both {
+            put(two, u64::from_le_bytes(in_place(is_double, kept)));
+        }
+        let (counted, beside) = (self.stage.counted(), self.tally.beside);
+        self.lost = false;
+        let found = self.compare(&block, &before, &shadows, Density::Some)?;
+        let counts = self.stage.counted() - counted;
+        let is_counted = self.tally.beside == beside || counts == u64::from(self.lost);
+        if found.is_empty() && !is_counted {
+            return Some(format!("{insn:?}: counted {counts} times, lost: {}", self.lost));
+        }
+        if found.is_empty() { None } else { Some(format!("{found}\n    {values:#x?} beside {cell:#x}")) }
+    }
+}
+
+fn is_join(insn: &Instruction) -> bool {
+    use iced_x86::Mnemonic::{And, Or};
+    matches!(insn.mnemonic(), And | Or)
+}
+
+#[test]
+fn floats_taken_apart_are_what_replay_makes() {
+    let mut bindings = vec![Binding::Memory];
+    if has_upper_registers() {
+        bindings.push(Binding::Upper);
+    } else {
+        println!("SKIPPED: floats taken apart beside upper registers: no AVX-512");
+    }
+    for binding in bindings {
+        let kinds = ShadowKind::ALL.iter().copied();
+        let has_them = |kind: &ShadowKind| kind.policy().derivatives == Some(Derivatives::InPlace);
+        let kind = kinds.into_iter().find(has_them).expect("a shadow of derivatives in place");
+        let mut oracle = Oracle::new(kind, binding);
+        oracle.stage.meets_often();
+        let problems: Vec<String> = (0..20_000).filter_map(|_| oracle.check_fields()).take(5).collect();
+        println!("{binding:?}: {:?}", oracle.tally);
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
+        assert!(oracle.tally.changed > oracle.tally.left / 2);
+    }
+}

@@ -1,0 +1,104 @@
+// Floats taken apart and put together in general registers, each way so often that its code is made anew: exponents added to,
+// cut out and put in, bytes turned round, bits turned over and back.
+//@ float and double: the tricks know the layout of the IEEE formats
+#include "check.h"
+
+#if KIND == 4
+typedef uint32_t bits_type;
+enum { SIGNIFICAND = 23, BIAS = 127, ROUNDS = 100 };
+#else
+typedef uint64_t bits_type;
+enum { SIGNIFICAND = 52, BIAS = 1023, ROUNDS = 100 };
+#endif
+enum { WIDTH = 8 * sizeof(bits_type), EXPONENTS = 2 * BIAS + 1 };
+#define SIGN ((bits_type)1 << (WIDTH - 1))
+#define FRACTION (((bits_type)1 << SIGNIFICAND) - 1)
+
+/* No compiler knows what is in a register. */
+static bits_type opaque(bits_type bits)
+{
+    __asm__ volatile("" : "+r"(bits));
+    return bits;
+}
+
+static bits_type bits_of(real x)
+{
+    bits_type bits;
+    memcpy(&bits, &x, sizeof bits);
+    return opaque(bits);
+}
+
+static real real_of(bits_type bits)
+{
+    real x;
+    bits = opaque(bits);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static real added(real x) { return real_of(bits_of(x) + ((bits_type)3 << SIGNIFICAND)); }
+static real added_as_it_comes(real x, int n) { return real_of(bits_of(x) + (opaque(n) << SIGNIFICAND)); }
+static real taken_off(real x) { return real_of(bits_of(x) - (opaque(2) << SIGNIFICAND)); }
+static real magnitude(real x) { return real_of(bits_of(x) & opaque(~SIGN)); }
+static real opposite(real x) { return real_of(bits_of(x) ^ opaque(SIGN)); }
+
+/* As by frexp and ldexp: to [1, 2), and back with an exponent one less. */
+static real mantissa(real x)
+{
+    return real_of(opaque(bits_of(x) & opaque(FRACTION | SIGN)) | opaque((bits_type)BIAS << SIGNIFICAND));
+}
+
+static real halved(real x)
+{
+    bits_type bits = bits_of(x), exponent = opaque(bits >> SIGNIFICAND) & EXPONENTS;
+    return real_of(opaque(bits & opaque(FRACTION | SIGN)) | (opaque(exponent - 1) << SIGNIFICAND));
+}
+
+static real turned_round(real x)
+{
+    bits_type bits = bits_of(x);
+    bits = opaque(bits << 8 | bits >> (WIDTH - 8));
+    return real_of(bits << (WIDTH - 8) | bits >> 8);
+}
+
+/* The order of floats as that of integers, and back. */
+static real ordered(real x)
+{
+    bits_type key = bits_of(x), mask = key >> (WIDTH - 1) ? ~(bits_type)0 : SIGN;
+    key = opaque(key ^ opaque(mask));
+    return real_of(key ^ opaque(mask));
+}
+
+/* The sum over many points of a function that is linear at each; `slope` is its factor there. */
+#define SUM(name, expression, slope)                                   \
+    do {                                                               \
+        real sum = 0;                                                  \
+        wide factors = 0;                                              \
+        for (int i = 1; i <= ROUNDS; i++) {                            \
+            const wide w = (i % 2 ? -1 : 1) * i * 0.15625L;            \
+            const real x = (real)w + shift;                            \
+            sum += (expression);                                       \
+            factors += (slope);                                        \
+        }                                                              \
+        check(name, sum, factors);                                     \
+    } while (0)
+
+static int exponent_of(wide x)
+{
+    int exponent;
+    frexpl(x, &exponent);
+    return exponent - 1;
+}
+
+static void checks(void)
+{
+    SUM("added", added(x), 8);
+    SUM("added_as_it_comes", added_as_it_comes(x, i % 5), 1 << i % 5);
+    SUM("taken_off", taken_off(x), 0.25L);
+    SUM("magnitude", magnitude(x), w < 0 ? -1 : 1);
+    SUM("opposite", opposite(x), -1);
+    SUM("mantissa", mantissa(x), ldexpl(1, -exponent_of(w)));
+    SUM("halved", halved(x), 0.5L);
+    SUM("turned_round", turned_round(x), 1);
+    SUM("ordered", ordered(x), 1);
+}
