@@ -189,6 +189,15 @@ const SHIFT: &[&str] = &["--input=shift"];
 /// CPython has no variable to name: the shift is what it parses from the command line.
 const PARSED: &[&str] = &["--input=PyOS_string_to_double#ret"];
 
+/// Time for a call of a function of long doubles, half a million of them.
+const fn long_function(
+    name: &'static str,
+    args: &'static [&'static str],
+    start: &'static [&'static str],
+) -> Row {
+    steady(name, "libm_long.c", args, start).with(SHIFT).figure(Figure::Nanoseconds(500_000)).must(200.0)
+}
+
 const DOT: &[Row] = &[
     guest("burgers -O3", "burgers.cpp", O3, &["200", "1200"]).with(SHIFT).limits([3.3, 3.5], 2.3),
     guest("burgers -O0", "burgers.cpp", O0, &["200", "150"]).with(SHIFT).limits([3.3, 6.0], 2.3),
@@ -241,6 +250,10 @@ const DOT: &[Row] = &[
         .must(20.0)
         .want(8.0),
     steady("qsort of doubles", "qsort.c", &["500"], &["1"]).with(SHIFT).must(8.0),
+    long_function("sine of a long double", &["sin", "500000"], &["sin", "1"]),
+    long_function("exponential of a long double", &["exp", "500000"], &["exp", "1"]),
+    long_function("logarithm of a long double", &["log", "500000"], &["log", "1"]),
+    long_function("power of a long double", &["pow", "500000"], &["pow", "1"]),
     steady("atomic exchange", "atomics.c", &["xchg", "3000000"], &["xchg", "1"])
         .with(SHIFT)
         .figure(Figure::Nanoseconds(3_000_000))

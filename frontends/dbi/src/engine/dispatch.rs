@@ -369,6 +369,8 @@ impl Thread {
     fn shared_miss(&mut self, target: u64) {
         let mode = Mode::from_bits(self.context.ib_mode as u32);
         self.look_up(target);
+        // The branch may have been in isolated code.
+        exceptions::settle(self);
         let may_go_on = self.mode.is_annotated() && self.mode.with_cells(0) == mode.with_cells(0);
         if may_go_on && self.mode != mode && self.cache.is_often_loose(target, mode) {
             self.mode = mode;

@@ -165,8 +165,11 @@ impl Math {
     /// The function, if it is one of those that translated code sees to.
     pub(crate) fn simple(self) -> Option<Function> {
         let Math { op, format, shape } = self;
+        /// Bytes of a long double as an argument.
+        const EXTENDED: u8 = 16;
+        let extended = (format == Format::F80).then_some(EXTENDED);
         let (shape, width) = match shape {
-            _ if format == Format::F80 => return None,
+            Shape::SinCos | Shape::Frexp | Shape::Modf if extended.is_some() => return None,
             Shape::Floats(n) if usize::from(n) == op.arity() => (function::Shape::Floats, None),
             Shape::FloatInt | Shape::IntFloat => (function::Shape::Int, None),
             Shape::FloatLong => (function::Shape::Long, None),
@@ -176,7 +179,8 @@ impl Math {
             Shape::Vectors(vectors) => (function::Shape::Floats, Some(vectors.plain()?)),
             Shape::Floats(_) | Shape::Toward => return None,
         };
-        Some(Function { op, format, width: width.unwrap_or(format.bytes() as u8), shape })
+        let width = width.or(extended).unwrap_or(format.bytes() as u8);
+        Some(Function { op, format, width, shape })
     }
 
     /// Number of operands it is given in vector registers, if it is given nothing else but on the stack.

@@ -9,6 +9,7 @@ use crate::x86::function::Function;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::words::{InPlace, Words};
 use std::arch::asm;
 
 /// MXCSR with all exceptions masked, rounding to nearest.
@@ -45,7 +46,13 @@ fn lanes<S: Inline>(call: &mut FunctionCall, eval: impl Fn(Format, Op, Given<'_,
     for n in 0..function.lanes() {
         if let Some(shadow) = shadow::<S>(call, function, n, &eval) {
             call.is_unknown |= u64::from(S::POLICY.is_born && shadow.is_nan());
-            set_lane(&mut call.shadow, function.format, n, function.format.from_f64(shadow) as u64);
+            match function.format {
+                Format::F80 => {
+                    let cell = InPlace.encode(Format::F80, 0, shadow);
+                    [call.shadow[0], call.shadow[1]] = [cell as u64, (cell >> 64) as u64];
+                }
+                format => set_lane(&mut call.shadow, format, n, format.from_f64(shadow) as u64),
+            }
         }
     }
 }
@@ -65,16 +72,28 @@ fn shadow<S: Inline>(
         if operand.integer {
             x[i] = call.x[i][0] as i64 as f64;
         } else {
-            x[i] = format.to_f64(lane(&call.x[i], format, n).into());
-            shadows[i] = format.to_f64(lane(&call.shadows[i], format, n).into());
+            x[i] = format.to_f64(bits(&call.x[i], format, n));
+            shadows[i] = InPlace.decode(format, bits(&call.shadows[i], format, n), 0).unwrap_or(0.0);
         }
     }
     if !S::POLICY.is_born && shadows.iter().all(|shadow| shadow.to_bits() == 0) {
         return None;
     }
-    let r = format.to_f64(lane(&call.result, format, n).into());
+    // Of long doubles the result is that of the operands as doubles, where that is told.
+    let in_doubles = if format == Format::F80 { op.in_doubles(&x[..count]) } else { None };
+    let r = in_doubles.unwrap_or_else(|| format.to_f64(bits(&call.result, format, n)));
     let shadow = eval(format, op, Given { x: &x[..count], r, shadows: &shadows[..count] });
     (shadow.to_bits() != 0).then_some(shadow)
+}
+
+/// Lane `n`, or the one long double.
+#[inline(always)]
+fn bits(vector: &CallVector, format: Format, n: usize) -> u128 {
+    const END: u64 = u16::MAX as u64;
+    match format {
+        Format::F80 => u128::from(vector[0]) | u128::from(vector[1] & END) << 64,
+        _ => lane(vector, format, n).into(),
+    }
 }
 
 /// Lane `n`.
@@ -152,6 +171,22 @@ mod tests {
         exp.shadows[0][0] = 9 << 32;
         evaluate(&mut exp);
         assert_eq!(exp.shadow, [0; 4]);
+    }
+
+    #[test]
+    fn long_doubles_have_ten_bytes() {
+        let mut sine = call(Op::Sin, Format::F80, 16);
+        let words = |bits: u128| [bits as u64, (bits >> 64) as u64 | 7 << 16, 3, 3];
+        sine.x[0] = words(Format::F80.from_f64(0.5));
+        sine.shadows[0] = words(InPlace.encode(Format::F80, 0, 2.0));
+        sine.result = words(Format::F80.from_f64(0.5_f64.sin()));
+        evaluate(&mut sine);
+        let cell = u128::from(sine.shadow[0]) | u128::from(sine.shadow[1]) << 64;
+        let shadow = InPlace.decode(Format::F80, cell, 0).unwrap();
+        assert!((shadow - 2.0 * 0.5_f64.cos()).abs() < 1e-15);
+        sine.shadows[0] = words(0);
+        evaluate(&mut sine);
+        assert_eq!(sine.shadow, [0; 4]);
     }
 
     #[test]

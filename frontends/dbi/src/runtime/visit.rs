@@ -20,6 +20,7 @@ use crate::x86::mirror::{CALLER_SAVED, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::findings::Overwritten;
+use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Location;
 use shadowgrind_core::site::Site;
@@ -280,7 +281,9 @@ pub(super) fn returned(thread: &mut Thread) {
 fn apply(thread: &mut Thread, call: &mut FunctionCall) {
     let Some(functions) = Tool::of(thread.process).and_then(Tool::functions) else { return };
     let function = Function::from_bits(call.function as u32);
-    let width = usize::from(function.width);
+    let is_long = function.format == Format::F80;
+    let width = if is_long { Format::F80.bytes() } else { usize::from(function.width) };
+    let register = if is_long { state::x87(registers::x87_top(thread.context), 0) } else { state::vector(0) };
     if function.shape == Shape::Frexp {
         let mut exponent = [0; 4];
         guest::read_some(call.pointers[0], &mut exponent);
@@ -291,7 +294,10 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
         call.kind = call.kinds[n];
         let mut result = [0; size_of::<CallVector>()];
         match goes {
-            Goes::Register => registers::read_value(thread.context, state::vector(0), &mut result),
+            Goes::Register if is_long => {
+                registers::read_value(thread.context, register, &mut result[..width]);
+            }
+            Goes::Register => registers::read_value(thread.context, register, &mut result),
             Goes::Through(i) => drop(guest::read_some(call.pointers[i], &mut result[..width])),
         }
         call.result = std::array::from_fn(|i| u64::from_le_bytes(result.as_chunks().0[i]));
@@ -302,7 +308,8 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
             Goes::Register => {
                 let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
                 let mut registers = shadowed.registers(thread.context);
-                registers.bytes(state::vector(0), width).copy_from_slice(&shadow);
+                registers.bytes(register, width).copy_from_slice(&shadow);
+                registers.note_x87();
             }
         }
     }

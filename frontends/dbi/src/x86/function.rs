@@ -15,16 +15,16 @@ use std::mem::offset_of;
 pub(crate) struct Function {
     /// The operation.
     pub(crate) op: Op,
-    /// Of operands and results: F32 or F64.
+    /// Of operands and results: F32, F64 or F80.
     pub(crate) format: Format,
-    /// Bytes of each operand and result: a lane's, or 16 or 32.
+    /// Bytes of each operand and result: a lane's, or 16 or 32; of a long double those that it takes on the stack.
     pub(crate) width: u8,
     /// The form of its call.
     pub(crate) shape: Shape,
 }
 
 /// Form of a function's call. Floats are in the first vector registers, and the result is in register 0, but where it
-/// says something else.
+/// says something else; long doubles are on the stack, and the result on that of x87.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Shape {
@@ -59,15 +59,21 @@ pub(crate) struct Counted {
     pub(crate) number: u16,
 }
 
-const DOUBLE: u32 = 1 << 8;
+const FORMAT_AT: u32 = 8;
+const FORMATS: [Format; 3] = [Format::F32, Format::F64, Format::F80];
 const SHAPE_AT: u32 = 16;
 const WIDTH_AT: u32 = 24;
 
 impl Function {
     /// As a word other than 0.
     pub(crate) fn bits(self) -> u32 {
-        let double = if self.format == Format::F64 { DOUBLE } else { 0 };
-        u32::from(self.width) << WIDTH_AT | (self.shape as u32) << SHAPE_AT | double | self.op as u32
+        let format = match self.format {
+            Format::F64 => 1,
+            Format::F80 => 2,
+            Format::F16 | Format::F32 => 0,
+        };
+        let shape = (self.shape as u32) << SHAPE_AT;
+        u32::from(self.width) << WIDTH_AT | shape | format << FORMAT_AT | self.op as u32
     }
 
     /// The function whose [`bits`](Function::bits) these are.
@@ -75,7 +81,7 @@ impl Function {
     pub(crate) fn from_bits(bits: u32) -> Function {
         Function {
             op: Op::ALL[(bits & 0xff) as usize],
-            format: if bits & DOUBLE == 0 { Format::F32 } else { Format::F64 },
+            format: FORMATS[(bits >> FORMAT_AT & 3) as usize],
             width: (bits >> WIDTH_AT) as u8,
             shape: Shape::ALL[(bits >> SHAPE_AT & 0xff) as usize],
         }
@@ -142,7 +148,7 @@ mod tests {
     #[test]
     fn bits_say_it_all() {
         for &op in Op::ALL {
-            for (format, shape) in Shape::ALL.into_iter().flat_map(|s| [(Format::F32, s), (Format::F64, s)]) {
+            for (format, shape) in Shape::ALL.into_iter().flat_map(|shape| FORMATS.map(|f| (f, shape))) {
                 for width in [format.bytes() as u8, 32] {
                     let function = Function { op, format, width, shape };
                     assert_ne!(function.bits(), 0);

@@ -19,6 +19,7 @@ use crate::x86::function::{Counted, Function, Goes, Shape};
 use crate::x86::leave::pop_into_rcx;
 use crate::x86::mode::Mode;
 use crate::x86::rules::{self, Constants, WrappedCall};
+use crate::x86::state;
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::vector::{At, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
@@ -54,15 +55,15 @@ struct Result {
 }
 
 impl Emitter {
-    fn call_field(&self, offset: usize) -> u64 {
+    pub(super) fn call_field(&self, offset: usize) -> u64 {
         self.frame.field(Context::OFFSET_CALL + offset as u32)
     }
 
-    fn operand_of_call(&self, i: usize) -> Mem {
+    pub(super) fn operand_of_call(&self, i: usize) -> Mem {
         Mem::rip(self.call_field(offset_of!(FunctionCall, x) + size_of::<CallVector>() * i))
     }
 
-    fn shadow_of_call(&self, i: usize) -> Mem {
+    pub(super) fn shadow_of_call(&self, i: usize) -> Mem {
         Mem::rip(self.call_field(offset_of!(FunctionCall, shadows) + size_of::<CallVector>() * i))
     }
 
@@ -80,12 +81,15 @@ impl Emitter {
             let settings = self.mirror.as_ref()?.settings;
             return (!settings.slow && !settings.policy.is_born).then_some(function);
         }
+        let is_long = function.function.format == Format::F80;
         let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
         let settings = self.mirror().settings;
         // Roundings are of places, and a function is called from many.
         let appends = settings.appends && !settings.roundings && function.function.shape != Shape::Modf;
         let is_ours = settings.rule.is_some() || appends;
-        let inline = is_ours && !settings.slow && (self.has_upper() || !settings.wide);
+        let takes_long = !settings.appends && !settings.policy.is_born;
+        let binds = (self.has_upper() || !settings.wide) && (takes_long || !is_long);
+        let inline = is_ours && !settings.slow && binds;
         let results = || function.function.results();
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
         // Where roundings count, the evaluator may have to ask the engine, which sees to all results then.
@@ -108,6 +112,9 @@ impl Emitter {
             if function.op.operands()[i].integer {
                 self.keep_integer(i, function);
                 general = RSI;
+            } else if function.format == Format::F80 {
+                self.keep_long(i, vector);
+                vector += 1;
             } else {
                 self.keep_operand(i, vector, function.width);
                 vector += 1;
@@ -118,7 +125,10 @@ impl Emitter {
             self.out.hot.store(pointer, general);
             general = RSI;
         }
-        let returns = self.function_returns(start, function);
+        let returns = match function.format {
+            Format::F80 => self.long_returns(function),
+            _ => self.function_returns(start, function),
+        };
         let call = self.frame.field(Context::OFFSET_CALL);
         let field = |offset: usize| call + offset as u64;
         let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(number));
@@ -202,17 +212,11 @@ impl Emitter {
 
     /// Cold code for the return from `function`.
     fn function_returns(&mut self, start: u64, function: Function) -> u64 {
-        let x87 = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
-        let not_stack = Mem::rip(self.call_field(offset_of!(FunctionCall, not_stack)));
         let cold = &mut self.out.cold;
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
         let begin = cold.here();
-        encode::compare_zero(cold, x87, 8);
-        let field = cold.jcc_open(NOT_EQUAL);
-        cold.patch(field, left);
-        // There is no such function any more.
-        encode::store_zero(cold, not_stack, 8);
+        self.forget_function();
         if function.shape == Shape::Frexp {
             self.keep_exponent();
         }
@@ -247,8 +251,28 @@ impl Emitter {
         begin
     }
 
+    /// There is no such function any more, and on the x87 stack nothing that is known of.
+    pub(super) fn forget_function(&mut self) {
+        const CLEARED: u8 = 1;
+        let x87 = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
+        let not_stack = Mem::rip(self.call_field(offset_of!(FunctionCall, not_stack)));
+        let cells: Vec<Mem> = (0..8)
+            .map(|n| Mem::rip(self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::x87(n, 0)))))
+            .collect();
+        let cold = &mut self.out.cold;
+        encode::store_zero(cold, not_stack, 8);
+        encode::compare_zero(cold, x87, 8);
+        let none = cold.jcc_open(EQUAL);
+        encode::store_zero(cold, x87, 8);
+        let operands = [CLEARED; 2];
+        cold.vector(Vector::new(forms::XOR, Format::F64, Length::B16, operands, Place::Reg(CLEARED)));
+        cells.into_iter().for_each(|cell| cold.vector_store(cell, CLEARED, 16));
+        let here = cold.here();
+        cold.patch(none, here);
+    }
+
     /// Goes on at the return address in rcx. A request that came since the return was noted only.
-    fn on_after_function(&mut self) {
+    pub(super) fn on_after_function(&mut self) {
         let mode = Mode::cells(0).narrow(self.mode.is_narrow()).isolated(self.mode.may_settle());
         let table = mode.table().expect("the commonest modes have tables");
         let quiet = Mem::rip(self.frame.field(Mailbox::OFFSET_QUIET));
@@ -343,25 +367,31 @@ impl Emitter {
         })
     }
 
-    /// Has the evaluator compute a shadow.
-    fn evaluate(&mut self, result: &Result) {
-        let Result { function, goes, to, .. } = *result;
+    /// Has the evaluator compute a shadow, of which nothing but rcx is left as it was.
+    pub(super) fn call_evaluator(&mut self, function: Function) {
         const LEA_AND_JMP: u64 = 7 + 5;
         let bits = self.call_field(offset_of!(FunctionCall, function));
-        let (result, shadow) = (offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow));
-        let (result, shadow) = (Mem::rip(self.call_field(result)), Mem::rip(self.call_field(shadow)));
-        let cold = &mut self.out.cold;
         let target = self.frame.field(Context::OFFSET_IB_TARGET);
+        let cold = &mut self.out.cold;
         cold.store(target, RCX);
         cold.store_imm32(bits, function.bits() as i32);
         let resume = cold.here() + LEA_AND_JMP;
         cold.lea_rip(R11, resume);
         cold.jmp(self.frame.evaluate);
+        cold.load(RCX, target);
+    }
+
+    /// Has the evaluator compute a shadow.
+    fn evaluate(&mut self, result: &Result) {
+        let Result { function, goes, to, .. } = *result;
+        self.call_evaluator(function);
+        let (result, shadow) = (offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow));
+        let (result, shadow) = (Mem::rip(self.call_field(result)), Mem::rip(self.call_field(shadow)));
+        let cold = &mut self.out.cold;
         if goes == Goes::Register {
             cold.vector_load(0, result, function.width.max(16));
         }
         cold.vector_load(to, shadow, function.width);
-        cold.load(RCX, target);
     }
 
     /// After the evaluator: leaves the rest, with the function's return, to the engine if there is something that it does not know.

@@ -17,6 +17,7 @@ pub(super) mod encode;
 mod exchange;
 mod fields;
 mod function;
+mod function_long;
 mod general;
 mod guard;
 mod half;

@@ -1,0 +1,107 @@
+//! Functions of long doubles that are one operation: operands are on the stack, the result on that of x87. Their shadows are
+//! computed by the evaluator, as what is there as ten bytes has to be made doubles first.
+//!
+//! At the return the result is taken off the x87 stack and loaded again, which raises no exception. Where one waits to be raised, the
+//! engine sees to the return.
+
+use super::encode::{self, EQUAL, NOT_EQUAL};
+use super::x87::NUMBER;
+use crate::context::{Context, FunctionCall};
+use crate::x86::asm::{R11, RAX, RSP, Rel32};
+use crate::x86::emit::Emitter;
+use crate::x86::function::Function;
+use crate::x86::state;
+use crate::x86::vector::{At, Mem, Place};
+use std::mem::offset_of;
+
+/// Bytes of a return address, and of each long double after it.
+const RETURN: i32 = 8;
+const EACH: i32 = 16;
+
+impl Emitter {
+    /// Notes operand `i`, the long double number `n` on the stack, and its shadow.
+    pub(super) fn keep_long(&mut self, i: usize, n: u8) {
+        let displacement = RETURN + EACH * i32::from(n);
+        let at = At::Base { base: Some(RSP), index: None, displacement };
+        let [value, cell] = [false, true].map(|gs| Mem { gs, fs: false, address32: false, at });
+        let (x, shadow) = (self.operand_of_call(i), self.shadow_of_call(i));
+        let hot = &mut self.out.hot;
+        encode::store_zero(hot, shadow.plus(8), 8);
+        // As a store by x87, and by annotations, has left them: a processor waits where a load takes parts of two.
+        for (from, to, at, bytes) in
+            [(value, x, 0, 8), (value, x, 8, 2), (cell, shadow, 0, 2), (cell, shadow, NUMBER, 8)]
+        {
+            encode::load(hot, R11, from.plus(at), bytes);
+            encode::store(hot, to.plus(at), R11, bytes);
+        }
+    }
+
+    /// Cold code for the return from `function`.
+    pub(super) fn long_returns(&mut self, function: Function) -> u64 {
+        let [result, shadow] = [offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow)]
+            .map(|at| Mem::rip(self.call_field(at)));
+        let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
+        let cells = self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::X87));
+        let cold = &mut self.out.cold;
+        let left = cold.here();
+        cold.jmp(self.frame.function_returned);
+        let begin = cold.here();
+        self.leave_if_exception_waits(left);
+        self.forget_function();
+        let absent = self.without_shadows(function);
+        let none = self.without_result();
+        let cold = &mut self.out.cold;
+        // fstp; fld
+        for digit in [7, 5] {
+            cold.raw(&[0xdb]);
+            cold.operand(digit, Place::Mem(result), 1, 0);
+        }
+        self.call_evaluator(function);
+        let cold = &mut self.out.cold;
+        // fnstsw ax; shr eax, 7; and eax, 0x70: sixteen bytes for each register below the top. lea r11, [r11 + rax]
+        cold.raw(&[0xdf, 0xe0, 0xc1, 0xe8, 0x07, 0x83, 0xe0, 0x70]);
+        cold.lea_rip(R11, cells);
+        cold.raw(&[0x4d, 0x8d, 0x1c, 0x03]);
+        let at = At::Base { base: Some(R11), index: None, displacement: 0 };
+        let cell = Mem { gs: false, fs: false, address32: false, at };
+        for (at, bytes) in [(NUMBER, 8), (0, 2)] {
+            encode::load(cold, RAX, shadow.plus(at), bytes);
+            encode::store(cold, cell.plus(at), RAX, bytes);
+        }
+        encode::store_imm32(cold, shadowed, 1);
+        let here = cold.here();
+        [absent, none].into_iter().for_each(|field| cold.patch(field, here));
+        self.on_after_function();
+        begin
+    }
+
+    /// A jump that is taken if no operand has a shadow.
+    fn without_shadows(&mut self, function: Function) -> Rel32 {
+        let floats = (0..function.given()).filter(|&i| !function.op.operands()[i].integer);
+        let words = floats.flat_map(|i| [0, 8].map(|at| self.shadow_of_call(i).plus(at)));
+        let words: Vec<Mem> = words.collect();
+        let cold = &mut self.out.cold;
+        for (i, &word) in words.iter().enumerate() {
+            encode::gather(cold, RAX, word, 8, i == 0);
+        }
+        encode::test_rax(cold);
+        cold.jcc_open(EQUAL)
+    }
+
+    /// Goes to `left` if an exception of x87 waits to be raised by the next instruction.
+    fn leave_if_exception_waits(&mut self, left: u64) {
+        let cold = &mut self.out.cold;
+        // fnstsw ax; test al, 0x80
+        cold.raw(&[0xdf, 0xe0, 0xa8, 0x80]);
+        let waits = cold.jcc_open(NOT_EQUAL);
+        cold.patch(waits, left);
+    }
+
+    /// A jump that is taken if there is no result on top of the x87 stack.
+    fn without_result(&mut self) -> Rel32 {
+        let cold = &mut self.out.cold;
+        // fxam; fnstsw ax; and eax, 0x4500; cmp eax, 0x4100: empty
+        cold.raw(&[0xd9, 0xe5, 0xdf, 0xe0, 0x25, 0x00, 0x45, 0, 0, 0x3d, 0x00, 0x41, 0, 0]);
+        cold.jcc_open(EQUAL)
+    }
+}
