@@ -1,4 +1,5 @@
-// Functions of long doubles, one per run: each call has an active operand.
+// Functions of long doubles, one per run, and conversions on the x87 stack: each has an active operand.
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,20 @@ int main(int argc, char **argv)
         for (long i = 0; i < rounds; i++) y = expl(-y) * x;
     else if (!strcmp(kind, "log"))
         for (long i = 0; i < rounds; i++) y = logl(y + 1) + x;
-    else
+    else if (!strcmp(kind, "pow"))
         for (long i = 0; i < rounds; i++) y = powl(y, 0.5L) + x;
+    else if (!strcmp(kind, "sincos"))
+        for (long i = 0; i < rounds; i++) {
+            long double sine, cosine;
+            sincosl(y, &sine, &cosine);
+            y = sine * cosine + x;
+        }
+    else
+        for (long i = 0; i < rounds; i++) {
+            int n, three = 3;
+            __asm__ volatile("fistl %1; fimull %2" : "+t"(y), "=m"(n) : "m"(three));
+            y = y * 0.125L + x;
+        }
     printf("%.20Lg\n", y);
     return 0;
 }

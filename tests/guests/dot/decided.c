@@ -1,5 +1,5 @@
-// Floats with derivatives decide what to do next: thrice by order in flags, in masks and on the x87 stack, and four times by
-// equality, of which two are found. NaN is asked for as well, and floats
+// Floats with derivatives decide what to do next: thrice by order in flags, in masks and on the x87 stack, and seven times by
+// equality, of which three are found. NaN is asked for as well, and floats
 // without derivatives are compared: neither is a decision.
 #include <stdio.h>
 
@@ -29,6 +29,9 @@ int main(void)
         __asm__ volatile("cmpltsd %1, %0" : "+x"(selected) : "x"(opaque(3)));
         long double wide = x;
         if (wide > 2 + i) // X87, three times
+            sum += 1;
+        volatile long double again = x;
+        if (again == 2 + i) // X87, three times, once equal
             sum += 1;
     }
     if (opaque(x) - 3 == opaque(-0.0)) // once, equal

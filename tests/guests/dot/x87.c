@@ -23,6 +23,14 @@ static void formats(void)
     check("integers", r, 5);
     ASM("fildq %2; fldt %1; fsubrp; fstpt %0" : "=m"(r) : "m"(e), "m"(l) : ALL);
     check("integer-less", r, -1);
+    ASM("fldt %1; fiaddl %2; fisubrl %2; fstpt %0" : "=m"(r) : "m"(e), "m"(i) : ALL);
+    check("integer-reversed", r, -1);
+    ASM("fldt %1; fisubl %2; fidivl %2; fstpt %0" : "=m"(r) : "m"(e), "m"(i) : ALL);
+    check("integer-divisor", r, 0.2L);
+    ASM("fldt %1; fidivrl %2; fstpt %0" : "=m"(r) : "m"(e), "m"(i) : ALL);
+    check("integer-dividend", r, -5 / (0.75L * 0.75L));
+    ASM("fldt %2; fistl %0; fistps %1" : "=m"(i), "=m"(s) : "m"(e) : ALL);
+    check("integers-of-it^", r * 0 + i + s, 0);
     ASM("fldt %1; fsts %0; fstp %%st(0)" : "=m"(f) : "m"(e) : ALL);
     check("narrowed^", f, 1);
     ASM("fldt %1; fmul %%st(0), %%st; fstpl %0" : "=m"(d) : "m"(e) : ALL);

@@ -254,6 +254,12 @@ const DOT: &[Row] = &[
     long_function("exponential of a long double", &["exp", "500000"], &["exp", "1"]),
     long_function("logarithm of a long double", &["log", "500000"], &["log", "1"]),
     long_function("power of a long double", &["pow", "500000"], &["pow", "1"]),
+    // Two results.
+    long_function("sine and cosine of a long double", &["sincos", "500000"], &["sincos", "1"]).must(400.0),
+    steady("integers on the x87 stack", "libm_long.c", &["integers", "2000000"], &["integers", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
     steady("atomic exchange", "atomics.c", &["xchg", "3000000"], &["xchg", "1"])
         .with(SHIFT)
         .figure(Figure::Nanoseconds(3_000_000))

@@ -169,7 +169,6 @@ impl Math {
         const EXTENDED: u8 = 16;
         let extended = (format == Format::F80).then_some(EXTENDED);
         let (shape, width) = match shape {
-            Shape::SinCos | Shape::Frexp | Shape::Modf if extended.is_some() => return None,
             Shape::Floats(n) if usize::from(n) == op.arity() => (function::Shape::Floats, None),
             Shape::FloatInt | Shape::IntFloat => (function::Shape::Int, None),
             Shape::FloatLong => (function::Shape::Long, None),

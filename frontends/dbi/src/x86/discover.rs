@@ -363,12 +363,12 @@ impl Window {
         }
         let mut bytes = [0; 15];
         bytes[..decoded.len()].copy_from_slice(&available[..decoded.len()]);
-        let constants = decoder.get_constant_offsets(&decoded);
+        let mut displacement_at = 0;
         if decoded.is_ip_rel_memory_operand() {
+            displacement_at = decoder.get_constant_offsets(&decoded).displacement_offset() as u8;
             let address = decoded.ip_rel_memory_address();
             decoded.set_memory_displacement64(source.data_address(pc, address));
         }
-        let displacement_at = constants.displacement_offset() as u8;
         Ok(Insn { decoded, bytes, displacement_at, flow: Flow::Straight })
     }
 }

@@ -34,7 +34,7 @@ pub(crate) enum Flow {
 pub(crate) struct Insn {
     pub(crate) decoded: Instruction,
     pub(crate) bytes: [u8; 15],
-    /// Position of the displacement field in `bytes`.
+    /// Position of the displacement field in `bytes`, if that is relative to rip.
     pub(crate) displacement_at: u8,
     pub(crate) flow: Flow,
 }

@@ -204,7 +204,7 @@ impl Emitter {
         self.out.hot.jmp_open()
     }
 
-    fn counter(&self, number: u16) -> Mem {
+    pub(super) fn counter(&self, number: u16) -> Mem {
         Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(number)))
     }
 

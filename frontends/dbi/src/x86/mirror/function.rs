@@ -67,7 +67,7 @@ impl Emitter {
         Mem::rip(self.call_field(offset_of!(FunctionCall, shadows) + size_of::<CallVector>() * i))
     }
 
-    fn pointer_of_call(&self, i: usize) -> u64 {
+    pub(super) fn pointer_of_call(&self, i: usize) -> u64 {
         self.call_field(offset_of!(FunctionCall, pointers) + 8 * i)
     }
 
@@ -289,7 +289,7 @@ impl Emitter {
     }
 
     /// Notes the second operand of the scaling that `frexp` has done: the exponent's opposite.
-    fn keep_exponent(&mut self) {
+    pub(super) fn keep_exponent(&mut self) {
         let (x, shadow, pointer) = (self.operand_of_call(1), self.shadow_of_call(1), self.pointer_of_call(0));
         let cold = &mut self.out.cold;
         cold.load(RAX, pointer);
@@ -516,7 +516,7 @@ impl Emitter {
 }
 
 /// Memory that general register `base` points to, or the mirror of that.
-fn through(base: Gpr, gs: bool) -> Mem {
+pub(super) fn through(base: Gpr, gs: bool) -> Mem {
     let at = At::Base { base: Some(base), index: None, displacement: 0 };
     Mem { gs, fs: false, address32: false, at }
 }

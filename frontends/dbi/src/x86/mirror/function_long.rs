@@ -5,13 +5,15 @@
 //! engine sees to the return.
 
 use super::encode::{self, EQUAL, NOT_EQUAL};
+use super::function::through;
 use super::x87::NUMBER;
 use crate::context::{Context, FunctionCall};
 use crate::x86::asm::{R11, RAX, RSP, Rel32};
 use crate::x86::emit::Emitter;
-use crate::x86::function::Function;
+use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::state;
 use crate::x86::vector::{At, Mem, Place};
+use shadowgrind_core::ops::Op;
 use std::mem::offset_of;
 
 /// Bytes of a return address, and of each long double after it.
@@ -38,18 +40,44 @@ impl Emitter {
 
     /// Cold code for the return from `function`.
     pub(super) fn long_returns(&mut self, function: Function) -> u64 {
-        let [result, shadow] = [offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow)]
-            .map(|at| Mem::rip(self.call_field(at)));
-        let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
-        let cells = self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::X87));
         let cold = &mut self.out.cold;
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
         let begin = cold.here();
         self.leave_if_exception_waits(left);
         self.forget_function();
+        let results: Vec<(Op, Goes)> = function.results().collect();
+        for &(_, goes) in &results {
+            if let Goes::Through(i) = goes {
+                self.clear_through(i);
+            }
+        }
         let absent = self.without_shadows(function);
-        let none = self.without_result();
+        if function.shape == Shape::Frexp {
+            self.keep_exponent();
+        }
+        for (op, goes) in results {
+            let function = Function { op, ..function };
+            match goes {
+                Goes::Register => self.evaluate_top(function),
+                Goes::Through(i) => self.evaluate_through(function, i),
+            }
+        }
+        let here = self.out.cold.here();
+        self.out.cold.patch(absent, here);
+        self.on_after_function();
+        begin
+    }
+
+    fn result_of_call(&self) -> Mem {
+        Mem::rip(self.call_field(offset_of!(FunctionCall, result)))
+    }
+
+    /// Gives the result on top of the x87 stack, if there is one, its shadow.
+    fn evaluate_top(&mut self, function: Function) {
+        let (result, none) = (self.result_of_call(), self.without_result());
+        let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
+        let cells = self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::X87));
         let cold = &mut self.out.cold;
         // fstp; fld
         for digit in [7, 5] {
@@ -62,17 +90,45 @@ impl Emitter {
         cold.raw(&[0xdf, 0xe0, 0xc1, 0xe8, 0x07, 0x83, 0xe0, 0x70]);
         cold.lea_rip(R11, cells);
         cold.raw(&[0x4d, 0x8d, 0x1c, 0x03]);
-        let at = At::Base { base: Some(R11), index: None, displacement: 0 };
-        let cell = Mem { gs: false, fs: false, address32: false, at };
-        for (at, bytes) in [(NUMBER, 8), (0, 2)] {
-            encode::load(cold, RAX, shadow.plus(at), bytes);
-            encode::store(cold, cell.plus(at), RAX, bytes);
-        }
+        self.put_long(through(R11, false));
+        let cold = &mut self.out.cold;
         encode::store_imm32(cold, shadowed, 1);
         let here = cold.here();
-        [absent, none].into_iter().for_each(|field| cold.patch(field, here));
-        self.on_after_function();
-        begin
+        cold.patch(none, here);
+    }
+
+    /// Gives the result that pointer `i` leads to, where the function has just written, its shadow.
+    fn evaluate_through(&mut self, function: Function, i: usize) {
+        let (result, pointer) = (self.result_of_call(), self.pointer_of_call(i));
+        let cold = &mut self.out.cold;
+        cold.load(R11, pointer);
+        for (at, bytes) in [(0, 8), (8, 2)] {
+            encode::load(cold, RAX, through(R11, false).plus(at), bytes);
+            encode::store(cold, result.plus(at), RAX, bytes);
+        }
+        self.call_evaluator(function);
+        self.out.cold.load(R11, pointer);
+        self.put_long(through(R11, true));
+    }
+
+    /// Clears the shadow that pointer `i` leads to.
+    fn clear_through(&mut self, i: usize) {
+        let pointer = self.pointer_of_call(i);
+        let cold = &mut self.out.cold;
+        cold.load(R11, pointer);
+        for (at, bytes) in [(0, 2), (NUMBER, 8)] {
+            encode::store_zero(cold, through(R11, true).plus(at), bytes);
+        }
+    }
+
+    /// Puts the shadow that was evaluated into the cell of ten bytes, as annotations do: a processor waits where a load takes parts of
+    /// two stores.
+    fn put_long(&mut self, cell: Mem) {
+        let shadow = Mem::rip(self.call_field(offset_of!(FunctionCall, shadow)));
+        for (at, bytes) in [(NUMBER, 8), (0, 2)] {
+            encode::load(&mut self.out.cold, RAX, shadow.plus(at), bytes);
+            encode::store(&mut self.out.cold, cell.plus(at), RAX, bytes);
+        }
     }
 
     /// A jump that is taken if no operand has a shadow.

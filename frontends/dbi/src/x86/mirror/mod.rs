@@ -47,6 +47,7 @@ mod tests;
 mod turns;
 mod vectors;
 mod x87;
+mod x87_compare;
 mod x87_known;
 mod x87_parts;
 mod x87_record;

@@ -10,17 +10,16 @@
 
 use super::At;
 use super::arith::{MASKS, lanes_mask};
-use super::counting::Compared;
 use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
-use super::x87_values::{Operand, STATUS};
+use super::x87_values::STATUS;
 use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
-use crate::x86::rules::{self, Constants, Conversion, InlineRule, Rest};
+use crate::x86::rules::{self, Constants, Conversion, Rest};
 use crate::x86::state;
 use crate::x86::table::{Row, X87};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
@@ -108,11 +107,7 @@ impl Emitter {
                 self.clear_x87(cell);
                 self.x87_emptied(freed);
             }
-            X87::StoreInteger(_) => {
-                self.guard_x87(at, &[0]);
-                self.guest(at);
-                self.clear_results(at);
-            }
+            X87::StoreInteger(_) => self.x87_store_integer(at),
             // Their roundings are known out of line.
             X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract | X87::Binary(_) | X87::Scale(_)
                 if is_born =>
@@ -228,7 +223,7 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if one of these registers carries a shadow.
-    fn guard_x87(&mut self, at: At<'_>, registers: &[u8]) {
+    pub(super) fn guard_x87(&mut self, at: At<'_>, registers: &[u8]) {
         let cell = |&n| Source::Memory(self.x87_cell(n).plus(NUMBER), 8);
         let sources: Vec<Source> = registers.iter().map(cell).collect();
         self.guard(at, &sources);
@@ -299,6 +294,27 @@ impl Emitter {
             _ => return self.out_of_line(at),
         }
         self.put_x87(to, number);
+    }
+
+    /// `fist`: an integer has no shadow. But what was loaded as one may be a float on its way elsewhere, whose shadow is in the
+    /// cell's lowest bytes, without the end that those of long doubles have: the engine moves it on.
+    fn x87_store_integer(&mut self, at: At<'_>) {
+        const SHORTEST_FLOAT: usize = Format::F32.bytes();
+        let end = (self.x87_cell(0).plus(8), 2);
+        let is_seen = self.mirror().settings.policy.conversions || self.mirror().settings.policy.is_born;
+        if is_seen {
+            self.guard_x87(at, &[0]);
+        } else if at.insn().decoded.memory_size().size() >= SHORTEST_FLOAT {
+            let without_end = self.skip_if_zero(at, &[end]);
+            let converts = self.out.hot.jmp_open();
+            let here = self.out.hot.here();
+            self.out.hot.patch(without_end, here);
+            self.guard_x87(at, &[0]);
+            let here = self.out.hot.here();
+            self.out.hot.patch(converts, here);
+        }
+        self.guest(at);
+        self.clear_results(at);
     }
 
     /// Leaves the instruction to the engine if sign or exponent beside a long double were changed as integers, or what is there is
@@ -423,80 +439,6 @@ impl Emitter {
         self.copy_x87(from, to);
         let here = self.out.hot.here();
         self.out.hot.patch(field, here);
-    }
-
-    /// A comparison, with zero or with an operand, counted where one of the two has a shadow.
-    fn x87_compare(&mut self, at: At<'_>, with_zero: bool) {
-        let insn = &at.insn().decoded;
-        let mut shadows = vec![Place::Mem(self.x87_cell(0).plus(NUMBER))];
-        if has_memory(insn) {
-            match insn.memory_size() {
-                MemorySize::Float64 => shadows.extend(self.mirror_memory(insn).map(Place::Mem)),
-                MemorySize::Float32 => {
-                    let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
-                    self.guard(at, &sources);
-                }
-                _ => {}
-            }
-        } else if !with_zero {
-            let count = insn.op_count();
-            let other = if count == 0 { 1 } else { register(insn.op_register(count - 1)) };
-            shadows.push(Place::Mem(self.x87_cell(other).plus(NUMBER)));
-        }
-        if let Some(doubt) = self.mirror().settings.doubt {
-            return self.x87_compare_in_doubt(at, doubt, with_zero);
-        }
-        // A float that is compared with itself is asked whether it is NaN.
-        let itself = shadows.len() == 2 && shadows[0] == shadows[1];
-        let comparison = at.block.comparison(at.insn().pc()).filter(|_| !itself);
-        match comparison.map(|comparison| comparison.number.filter(|_| !comparison.for_equality)) {
-            None => {}
-            Some(Some(number)) => {
-                self.count_before(at, &Compared { shadows, bytes: 8, format: Format::F64 }, number);
-            }
-            Some(None) => {
-                let memory = |place| match place {
-                    Place::Mem(mem) => Some(Source::Memory(mem, 8)),
-                    Place::Reg(_) => None,
-                };
-                let sources: Vec<Source> = shadows.into_iter().filter_map(memory).collect();
-                self.guard(at, &sources);
-            }
-        }
-        self.guest(at);
-    }
-}
-
-impl Emitter {
-    /// A comparison that the shadow wants to see if it may come out otherwise.
-    fn x87_compare_in_doubt(&mut self, at: At<'_>, doubt: InlineRule, with_zero: bool) {
-        let insn = &at.insn().decoded;
-        let count = insn.op_count();
-        let other = match insn.memory_size() {
-            MemorySize::Float32 => Some(Operand::Memory(Format::F32)),
-            MemorySize::Float64 => Some(Operand::Memory(Format::F64)),
-            _ if with_zero || has_memory(insn) => None,
-            _ if count == 0 => Some(Operand::Stack(1)),
-            _ => Some(Operand::Stack(register(insn.op_register(count - 1)))),
-        };
-        // Reading an empty register would fill it, and to ask whether it is takes the condition code, which not all comparisons
-        // write.
-        let may_read = self.x87_is_full(0) || insn.fpu_stack_increment_info().increment() > 0;
-        match other {
-            // It is asked whether it is NaN.
-            Some(Operand::Stack(0)) => self.guest(at),
-            Some(other) if may_read => self.x87_doubted(at, doubt, &[Operand::Stack(0), other]),
-            Some(Operand::Stack(n)) => {
-                self.guard_x87(at, &[0, n]);
-                self.guest(at);
-            }
-            _ => {
-                let mut sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
-                sources.push(Source::Memory(self.x87_cell(0).plus(NUMBER), 8));
-                self.guard(at, &sources);
-                self.guest(at);
-            }
-        }
     }
 }
 

@@ -36,6 +36,8 @@ const MOST: i64 = 767;
 const OF_SCALES: i64 = LEAST - 16383 - 63 + 1023;
 /// Biased exponent of numbers that round others: 2^63 and 1.5·2^63.
 const MAGIC: i64 = 0x403e - LEAST;
+/// Reason why no operand is one.
+const INTEGERS: &str = "operations with integers are left to the engine where rules take parts";
 /// No register of the stack.
 pub(super) const NONE: u8 = 8;
 
@@ -189,6 +191,7 @@ impl Emitter {
                         other
                     }
                 },
+                Operand::Integer => unreachable!("{INTEGERS}"),
                 Operand::Memory(format) => {
                     self.with_operand(format, 0xd9, 0);
                     self.x87_tbyte(STORE, other);
@@ -217,6 +220,7 @@ impl Emitter {
             // fsqrt
             _ if op == Op::Sqrt => self.out.hot.raw(&[0xd9, 0xfa]),
             Some(&Operand::Memory(format)) => self.with_operand(format, 0xd8, digit),
+            Some(&Operand::Integer) => unreachable!("{INTEGERS}"),
             Some(&Operand::Stack(n)) => self.out.hot.raw(&[0xd8, 0xc0 + 8 * digit + n]),
             None => self.out.hot.raw(&[0xd8, 0xc0 + 8 * digit]),
         }
@@ -235,6 +239,7 @@ impl Emitter {
             terms.low.push(low);
             let shadow = match operand {
                 Operand::Stack(n) => Some(Place::Mem(self.x87_cell(n).plus(NUMBER))),
+                Operand::Integer => unreachable!("{INTEGERS}"),
                 Operand::Memory(format) => self.x87_memory(at, format, false).1,
             };
             terms.absent |= u8::from(shadow.is_none()) << i;

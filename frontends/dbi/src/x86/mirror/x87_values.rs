@@ -37,11 +37,12 @@ pub(super) const STATUS: u32 = 5;
 const LENT: u8 = 29;
 /// Word of 16 bytes that sign and exponent of an image are in.
 const END: u8 = 4;
-/// An operand: a register of the stack, or the instruction's float in memory.
+/// An operand: a register of the stack, or the instruction's float or integer of four bytes in memory.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Operand {
     Stack(u8),
     Memory(Format),
+    Integer,
 }
 
 impl Emitter {
@@ -54,18 +55,18 @@ impl Emitter {
     pub(super) fn x87_arithmetic(&mut self, at: At<'_>, op: Op, exchanged: bool) {
         let insn = &at.insn().decoded;
         let mut operands = if has_memory(insn) {
-            let format = match insn.memory_size() {
-                MemorySize::Float32 => Format::F32,
-                MemorySize::Float64 => Format::F64,
-                // An integer.
+            let operand = match insn.memory_size() {
+                MemorySize::Float32 => Operand::Memory(Format::F32),
+                MemorySize::Float64 => Operand::Memory(Format::F64),
                 _ if self.mirror().settings.policy.is_born => return self.out_of_line(at),
+                MemorySize::Int32 => Operand::Integer,
                 _ => {
                     let cell = self.x87_cell(0).plus(NUMBER);
                     self.guard(at, &[Source::Memory(cell, 8)]);
                     return self.guest(at);
                 }
             };
-            [Operand::Stack(0), Operand::Memory(format)]
+            [Operand::Stack(0), operand]
         } else {
             [insn.op0_register(), insn.op1_register()].map(|register| Operand::Stack(register.number() as u8))
         };
@@ -172,6 +173,11 @@ impl Emitter {
                     absent |= u8::from(shadow.is_none()) << i;
                     (value, shadow.unwrap_or(value))
                 }
+                Operand::Integer => {
+                    absent |= 1 << i;
+                    let value = self.x87_integer(at);
+                    (value, value)
+                }
             };
         }
         let count = operands.len();
@@ -198,6 +204,7 @@ impl Emitter {
             let cell = match *operand {
                 Operand::Stack(n) => Some((self.x87_cell(n).plus(NUMBER), 8)),
                 Operand::Memory(format) => self.mirror_memory(insn).map(|mirror| (mirror, format.bytes())),
+                Operand::Integer => None,
             };
             cells.extend(cell.filter(|cell| !cells.contains(cell)));
         }
@@ -238,7 +245,7 @@ impl Emitter {
     fn x87_without(&mut self, at: At<'_>, operands: &[Operand]) {
         let on_stack = |operand: &Operand| match *operand {
             Operand::Stack(n) => Some(Source::Memory(self.x87_cell(n).plus(NUMBER), 8)),
-            Operand::Memory(_) => None,
+            Operand::Memory(_) | Operand::Integer => None,
         };
         let mut sources: Vec<Source> = operands.iter().filter_map(on_stack).collect();
         sources.extend(self.memory_source(&at.insn().decoded));
@@ -275,6 +282,18 @@ impl Emitter {
         };
         let value = if is_read { widened(guest, slot) } else { Place::Mem(slot) };
         (value, mirror.map(|mirror| widened(mirror, slot.plus(8))))
+    }
+
+    /// The integer of four bytes in memory, as a double.
+    fn x87_integer(&mut self, at: At<'_>) -> Place {
+        let (from, slot) = (self.guest_operand(&at.insn().decoded), self.x87_slot(WIDENED));
+        let number = self.temporary(0);
+        let (form, value) = (forms::DOUBLE_OF_INTEGER_32, Place::Reg(number));
+        let hot = &mut self.out.hot;
+        hot.vector_load(number, from, 4);
+        hot.vector(Vector::unary(form, Format::F64, Length::B16, number, value));
+        hot.vector_store(slot, number, 8);
+        Place::Mem(slot)
     }
 
     /// Stores registers of the stack as they are, and six bytes of zero, by instructions that leave exceptions alone: the top is

@@ -220,6 +220,8 @@ pub(crate) const EXTRACT_16: Form = Form::fixed(3, 1, 0x15).wide(Wide::Never).me
 pub(crate) const LOAD_HIGH: Form = Form::fixed(1, 1, 0x16).memory(Memory::Lane);
 /// `vcvtdq2ps`.
 pub(crate) const FROM_INTEGER_32: Form = Form::fixed(1, 0, 0x5b).wide(Wide::Never);
+/// `vcvtdq2pd`, from a register: format F64, length 16 bytes.
+pub(crate) const DOUBLE_OF_INTEGER_32: Form = Form::fixed(1, 2, 0xe6).wide(Wide::Never);
 /// `vscalefps`: `second` times two to the power of `rm`, rounded down.
 pub(crate) const SCALE: Form = Form::fixed(2, 1, 0x2c).wide(Wide::Never).only(Encodings::Evex);
 /// `vptestmd`, `vptestmq`: mask of lanes that have a bit in common.
