@@ -3,6 +3,8 @@
 //! Private to one guest thread, so nothing here is locked and code is patched only by the thread that runs it. Knows
 //! code as bytes with exits; making them is the translator's work.
 
+mod chains;
+
 use super::arena::{self, Exhausted};
 use super::region::{BlockId, Region, Runs, store_data};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
@@ -10,6 +12,7 @@ use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_ent
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
 use crate::x86::mode::{Mode, SHARED_TABLE, TABLES};
 use crate::x86::superblock::Superblock;
+use chains::Chained;
 use hashbrown::{HashMap, HashTable};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
@@ -54,6 +57,9 @@ pub(crate) struct Block {
     /// Head of the list of exits linked to this block.
     incoming: ExitId,
     alive: bool,
+    chained: Chained,
+    /// Offsets of the ends of the jumps by which its check of arrivals goes on, once it is in a chain; 0 where there are no more.
+    misses: [u8; chains::MOST_MISSES],
     /// The superblock it was made from, if the guest may write there: another thread may have changed the bytes by the time a
     /// fault is looked up.
     made_from: Option<Box<Superblock>>,
@@ -248,6 +254,8 @@ impl Cache {
             exits: (first, FIRST_EXIT + self.exits.len() as u32),
             incoming: NONE,
             alive: true,
+            chained: Chained::No,
+            misses: [0; chains::MOST_MISSES],
             made_from,
         });
         self.enter_in_book(id);
@@ -288,20 +296,11 @@ impl Cache {
         *count >= OFTEN
     }
 
-    /// Lets indirect branches to the block's address find it.
-    pub(crate) fn enter_in_table(&mut self, target: BlockId) {
-        let block = &self.blocks[target as usize];
-        if let Some(table) = block.made_of.mode.table().filter(|_| self.link) {
-            // The check of arrivals stands at the block's very start.
-            let (MadeOf { pc, mode, .. }, code) = (block.made_of, block.hot.0);
-            self.set_table(table, (pc, mode), code);
-        }
-    }
-
     /// Makes the block that contains host address `pc` leave to the engine at its next exit. Called by the signal
     /// handler while this thread is inside translated code. Returns the address to resume at.
     pub(crate) fn divert(&mut self, pc: u64) -> u64 {
         let Some(id) = self.block_at(pc) else { return pc };
+        self.cut_chain(id);
         let (first, last) = self.blocks[id as usize].exits;
         for number in first..last {
             let site = self.exits[(number - FIRST_EXIT) as usize].site;
@@ -323,6 +322,7 @@ impl Cache {
     /// Takes back [`Cache::divert`] for the block that contains host address `pc`.
     pub(crate) fn undo_divert(&mut self, pc: u64) {
         let Some(id) = self.block_at(pc) else { return };
+        self.mend_chain(id);
         let (first, last) = self.blocks[id as usize].exits;
         for number in first..last {
             let exit = self.exits[(number - FIRST_EXIT) as usize];
@@ -425,7 +425,7 @@ impl Cache {
         if !std::mem::replace(&mut block.alive, false) {
             return;
         }
-        let (MadeOf { pc, mode, .. }, check) = (block.made_of, block.hot.0);
+        let MadeOf { pc, mode, .. } = block.made_of;
         let mut exit = std::mem::replace(&mut block.incoming, NONE);
         while exit != NONE {
             let slot = &mut self.exits[(exit - FIRST_EXIT) as usize];
@@ -437,10 +437,7 @@ impl Cache {
         if let Ok(entry) = self.by_pc.find_entry(hash(pc, mode), |&other| other == id) {
             entry.remove();
         }
-        let Some(table) = mode.table() else { return };
-        if table_get(&self.frame, table, (pc, mode)) == check {
-            self.set_table(table, (pc, mode), self.frame.ib_misses[table]);
-        }
+        self.leave_table(id);
     }
 
     /// Lets the block be found, in place of another of its address and mode.
@@ -474,10 +471,6 @@ impl Cache {
         }
     }
 
-    fn set_table(&mut self, table: usize, at: (u64, Mode), code: u64) {
-        store_data(table_entry(&self.frame, table, at), &(code as u32).to_le_bytes());
-    }
-
     fn clear_tables(&mut self) {
         let used = |&n: &usize| self.frame.branch_tables[n] != 0;
         (0..TABLES).filter(used).for_each(|n| clear_table(&self.frame, n));
@@ -495,17 +488,6 @@ fn clear_table(frame: &Frame, table: usize) {
     for offset in (0..4 * table_entries(table)).step_by(page.len()) {
         store_data(frame.branch_tables[table] + offset, &page);
     }
-}
-
-/// Address of the entry for guest address `pc`, arrived at in `mode`, in table `table`.
-fn table_entry(frame: &Frame, table: usize, (pc, mode): (u64, Mode)) -> u64 {
-    frame.branch_tables[table] + 4 * table_index(table, pc, mode.onwards())
-}
-
-fn table_get(frame: &Frame, table: usize, at: (u64, Mode)) -> u64 {
-    let entry = table_entry(frame, table, at) as *const u32;
-    // SAFETY: the table, which belongs to this thread, has as many entries as the index may be.
-    u64::from(unsafe { entry.read() })
 }
 
 /// Hash that a block is found by. User addresses leave the upper bits to the mode but for some.

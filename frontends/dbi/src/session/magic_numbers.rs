@@ -42,10 +42,9 @@ pub(super) fn search(bytes: &[u8], executable: bool) -> Rounding {
 /// last byte is one of a few. Nothing branches, so that many words are looked at by one instruction.
 fn may_begin(bytes: &[u8; TOGETHER + 3]) -> bool {
     let may_be = |at: usize| {
-        let last = bytes[at + 3];
-        let is_last = [0x43, 0x4b, 0x5f].map(|byte| last & 0x7f == byte);
-        let is_any = is_last[0] | is_last[1] | is_last[2] | (last & 0xbf == 0x80);
-        (bytes[at] | bytes[at + 1] == 0) & is_any
+        let (last, plain) = (bytes[at + 3], bytes[at + 3] & 0x7f);
+        let is_last = (plain == 0x43) | (plain == 0x4b) | (plain == 0x5f) | (last & 0xbf == 0x80);
+        (bytes[at] | bytes[at + 1] == 0) & is_last
     };
     (0..TOGETHER).fold(false, |any, at| any | may_be(at))
 }

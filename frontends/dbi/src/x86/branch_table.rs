@@ -3,6 +3,8 @@
 //! No other register than rcx is used: what a function returns in rax should not wait for memory at each return. The target
 //! is in `Context::ib_target` meanwhile, and the guest's rcx in its slot.
 //!
+//! Of blocks whose targets have the same entry, each goes on to the next where it is not the one.
+//!
 //! Modes without a table of their own share one. There the mode is noted as well, in `Context::ib_mode`: the index depends
 //! on it, and arrivals check it.
 
@@ -65,29 +67,32 @@ pub(super) fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode
 pub(crate) const IB_ENTRY_BYTES: u64 = 28;
 
 /// Emits the entry for arrivals through the branch table of `mode`: check that the target is `pc`, and in the shared table
-/// that the mode is this one, then put rcx back. Falls through to the block.
-pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, mode: Mode) {
+/// that the mode is this one, then put rcx back. Falls through to the block. Hands the address behind each jump to the miss stub to
+/// `misses`.
+pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, mode: Mode, mut misses: impl FnMut(u64)) {
     const JMP_BYTES: u8 = 5;
+    let mut miss = |code: &mut Asm, table: usize| {
+        code.jrcxz_over(JMP_BYTES);
+        code.jmp(frame.ib_misses[table]);
+        misses(code.here());
+    };
     let start = code.here();
     let table = mode.table().unwrap_or(0);
     let target = frame.field(Context::OFFSET_IB_TARGET);
     if table == SHARED_TABLE {
         code.load32(RCX, frame.field(Context::OFFSET_IB_MODE));
         code.add_ecx((mode.onwards().bits() as i32).wrapping_neg());
-        code.jrcxz_over(JMP_BYTES);
-        code.jmp(frame.ib_misses[table]);
+        miss(code, table);
     }
     if let Ok(small) = i32::try_from(pc) {
         code.load(RCX, target);
         code.add_rcx(-small);
-        code.jrcxz_over(JMP_BYTES);
-        code.jmp(frame.ib_misses[table]);
+        miss(code, table);
     } else {
         for (at, half) in [(target, pc as u32), (target + 4, (pc >> 32) as u32)] {
             code.load32(RCX, at);
             code.add_ecx(half.wrapping_neg() as i32);
-            code.jrcxz_over(JMP_BYTES);
-            code.jmp(frame.ib_misses[table]);
+            miss(code, table);
         }
     }
     code.load(RCX, frame.slot(Slot::Rcx));

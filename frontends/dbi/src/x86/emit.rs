@@ -77,7 +77,7 @@ impl Emitter {
         self.mode = mode.onwards().alone();
         self.past_hook = mode.is_past_hook();
         self.entered = mode;
-        ib_entry(&mut self.out.hot, &self.frame, block.start, mode);
+        ib_entry(&mut self.out.hot, &self.frame, block.start, mode, |_| ());
         self.out.entry = self.out.hot.here();
         let carried = self.carried(block, mode, compare || place.runs.is_some());
         if compare {
