@@ -420,8 +420,10 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     /// A shadow that has seen nothing yet.
     fn new(settings: &Settings) -> Self;
 
-    /// The shadow of an input, whose present one is given with it.
-    fn seed(&mut self, x: Observed<'_, Self::Value>, seed: Seed) -> Option<Self::Value>;
+    /// The shadow of an input, whose present one is given with it; nothing if inputs mean nothing to it.
+    fn seed(&mut self, _x: Observed<'_, Self::Value>, _seed: Seed) -> Option<Self::Value> {
+        None
+    }
 
     /// The shadow of a float that is followed from now on although no operation has touched it.
     fn track(&mut self, x: Observed<'_, Self::Value>) -> Option<Self::Value> {
@@ -429,7 +431,9 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     }
 
     /// Statement about a float that leaves, and the float as it is reported, in the format it had before any promotion.
-    fn output(&mut self, leaves: &Leaves, x: Observed<'_, Self::Value>) -> (Value, OutputShadow<String>);
+    fn output(&mut self, _leaves: &Leaves, x: Observed<'_, Self::Value>) -> (Value, OutputShadow<String>) {
+        (x.value(), OutputShadow::Nothing)
+    }
 
     /// The derivative that a shadow (or none) stands for; nothing if it stands for none.
     fn derivative(&self, _shadow: Option<&Self::Value>) -> Option<f64> {

@@ -1,8 +1,8 @@
 //! The shadow of a run without one: nothing is carried, and outputs are recorded as they are.
 
-use shadowgrind_core::findings::{OutputShadow, Subject, Value};
+use shadowgrind_core::findings::Subject;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Lane, Policy, Rule, Settings, Shadow, reach};
 use shadowgrind_core::words::Raw;
 
 /// Shadow that carries nothing. Whatever is in a cell stays there, where moves are followed all the same.
@@ -33,13 +33,5 @@ impl Shadow for Nothing {
 
     fn new(_settings: &Settings) -> Self {
         Nothing
-    }
-
-    fn seed(&mut self, _x: Observed<'_, u128>, _seed: Seed) -> Option<u128> {
-        None
-    }
-
-    fn output(&mut self, _leaves: &Leaves, x: Observed<'_, u128>) -> (Value, OutputShadow<String>) {
-        (x.value(), OutputShadow::Nothing)
     }
 }

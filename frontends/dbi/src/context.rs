@@ -88,10 +88,10 @@ pub(crate) struct FunctionCall {
     pub(crate) stack: u64,
     /// Code to go on at then.
     pub(crate) resume: u64,
-    /// Numbers under which the operations of its results are appended, if they are (`x86::mirror::append`), and that of the present
-    /// one.
+    /// Numbers under which the operations of its results are appended, if they are (`x86::mirror::append`).
     pub(crate) kinds: [u64; 2],
-    pub(crate) kind: u64,
+    /// The place of the present result among them.
+    pub(crate) present: u64,
     /// Not 0 if a part of the shadow is not known yet.
     pub(crate) is_unknown: u64,
 }

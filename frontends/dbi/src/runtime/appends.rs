@@ -155,7 +155,8 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     }
     let layout = Layout::of(lanes, [format; 2], op.arity(), 0, Reads::ALL);
     let mut bytes = [0_u8; MOST_BYTES];
-    bytes[..4].copy_from_slice(&(call.kind as u32).to_le_bytes());
+    let kind = call.kinds[call.present as usize];
+    bytes[..4].copy_from_slice(&(kind as u32).to_le_bytes());
     let mut put = |at: u8, words: &CallVector| {
         let from = words.iter().flat_map(|word| word.to_le_bytes()).take(width.into());
         bytes[usize::from(at)..].iter_mut().zip(from).for_each(|(to, byte)| *to = byte);

@@ -291,7 +291,7 @@ fn apply(thread: &mut Thread, call: &mut FunctionCall) {
     }
     for (n, (op, goes)) in function.results().enumerate() {
         call.function = Function { op, ..function }.bits().into();
-        call.kind = call.kinds[n];
+        call.present = n as u64;
         let mut result = [0; size_of::<CallVector>()];
         match goes {
             Goes::Register if is_long => {

@@ -1,11 +1,11 @@
 //! The smallest shadow there can be, for tests: how often each operation is performed, and where.
 
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Finding, FindingKind, OutputShadow, Subject, Value};
+use shadowgrind_core::findings::{Finding, FindingKind, Subject};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::recorded::Recorded;
-use shadowgrind_core::shadow::{Lane, Leaves, Observed, Policy, Rule, Seed, Settings, Shadow, Since, reach};
+use shadowgrind_core::shadow::{Lane, Policy, Rule, Settings, Shadow, Since, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
@@ -49,14 +49,6 @@ impl Shadow for Count {
 
     fn new(_: &Settings) -> Self {
         Count { performed: HashMap::new() }
-    }
-
-    fn seed(&mut self, _: Observed<'_, Nobody>, _: Seed) -> Option<Nobody> {
-        None
-    }
-
-    fn output(&mut self, _: &Leaves, x: Observed<'_, Nobody>) -> (Value, OutputShadow<String>) {
-        (x.value(), OutputShadow::Nothing)
     }
 
     fn findings(&mut self) -> Vec<Finding> {

@@ -4,14 +4,12 @@
 
 use hashbrown::HashMap;
 use shadowgrind_core::appended::{Appended, BLOCK, Floats, Operation};
-use shadowgrind_core::findings::{OutputShadow, Subject, Value};
+use shadowgrind_core::findings::Subject;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{Numbered, Numbers};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::recorded::{self, Recorded};
-use shadowgrind_core::shadow::{
-    Derivatives, Lane, Leaves, Observed, Policy, Rule, Seed, Settings, Shadow, reach,
-};
+use shadowgrind_core::shadow::{Derivatives, Lane, Policy, Rule, Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
 
@@ -88,14 +86,6 @@ impl Shadow for Terms {
 
     fn new(_: &Settings) -> Self {
         Terms
-    }
-
-    fn seed(&mut self, _: Observed<'_, Term>, _: Seed) -> Option<Term> {
-        None
-    }
-
-    fn output(&mut self, _: &Leaves, x: Observed<'_, Term>) -> (Value, OutputShadow<String>) {
-        (x.value(), OutputShadow::Nothing)
     }
 
     fn number(&mut self, term: &Term) -> Option<u64> {
@@ -215,14 +205,6 @@ impl Shadow for Numbering {
     fn new(_: &Settings) -> Self {
         // Cells beside floats of four bytes have room for both.
         Numbering { digests: HashMap::new(), blocks: BLOCK, others: 1 << 28 }
-    }
-
-    fn seed(&mut self, _: Observed<'_, Numbered>, _: Seed) -> Option<Numbered> {
-        None
-    }
-
-    fn output(&mut self, _: &Leaves, x: Observed<'_, Numbered>) -> (Value, OutputShadow<String>) {
-        (x.value(), OutputShadow::Nothing)
     }
 
     /// A number under which nothing was appended is as good as none.

@@ -127,7 +127,7 @@ impl Emitter {
         }
         let returns = match function.format {
             Format::F80 => self.long_returns(function),
-            _ => self.function_returns(start, function),
+            _ => self.function_returns(function),
         };
         let call = self.frame.field(Context::OFFSET_CALL);
         let field = |offset: usize| call + offset as u64;
@@ -211,7 +211,7 @@ impl Emitter {
     }
 
     /// Cold code for the return from `function`.
-    fn function_returns(&mut self, start: u64, function: Function) -> u64 {
+    fn function_returns(&mut self, function: Function) -> u64 {
         let cold = &mut self.out.cold;
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
@@ -225,7 +225,7 @@ impl Emitter {
             .map(|(op, goes)| self.shadow_of_result(Function { op, ..function }, goes))
             .collect();
         self.on_after_function();
-        for result in results {
+        for (n, result) in results.into_iter().enumerate() {
             if let Some((field, onwards)) = result.whole {
                 let here = self.out.cold.here();
                 self.out.cold.patch(field, here);
@@ -238,9 +238,8 @@ impl Emitter {
             let here = self.out.cold.here();
             self.out.cold.patch(result.unknown, here);
             if self.mirror().settings.appends {
-                let id = self.kind(start, result.function);
-                let kind = self.call_field(offset_of!(FunctionCall, kind));
-                self.out.cold.store_imm32(kind, id as i32);
+                let present = self.call_field(offset_of!(FunctionCall, present));
+                self.out.cold.store_imm32(present, n as i32);
             }
             self.evaluate(&result);
             if self.mirror().settings.policy.is_born || self.mirror().settings.appends {
