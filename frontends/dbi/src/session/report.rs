@@ -32,22 +32,7 @@ impl Session {
         terminal: &mut dyn Write,
     ) -> Option<i32> {
         let mut state = self.state.lock();
-        match end {
-            ProgramEnd::Exited(status) => state.report.program.exit_code = Some(status),
-            ProgramEnd::Killed(signal) => {
-                state.report.program.signal = Some(signal_name(signal));
-                state.report.partial = true;
-            }
-        }
-        if let Some(m) = m {
-            state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
-            if self.config.shadow.policy().derivatives.is_some() {
-                state.count_overwritten_inputs(m);
-            }
-            if self.config.shadow.policy().derivatives == Some(Derivatives::InPlace) {
-                state.warn_of_overwritten_inputs(observer, m);
-            }
-        }
+        self.look_once_more(&mut state, end, observer, m);
         let is_concerned = self.is_concerned(&state);
         let mut symbols = Files::default();
         self.warn_at_end(&mut state, &mut symbols, is_concerned);
@@ -87,16 +72,7 @@ impl Session {
         for error in written.err().unwrap_or_default() {
             let _ = writeln!(terminal, "shadowgrind: {error}");
         }
-        let has_reader = self.has_reader(&state);
-        // What was not found is said below.
-        for warning in &state.report.warnings[..said] {
-            if has_reader || State::is_always_said(warning.code) {
-                let _ = writeln!(terminal, "shadowgrind: warning: {}", warning.message);
-            }
-        }
-        if self.config.gen_suppressions {
-            let _ = write!(terminal, "{}", suppress::generate(&state.report, &mut symbols));
-        }
+        self.say(&state, said, &mut symbols, terminal);
         for text in not_found {
             let _ = writeln!(terminal, "shadowgrind: {text}");
         }
@@ -107,6 +83,47 @@ impl Session {
         let fails = self.config.fail_on.iter().any(|&concern| verdict.has(concern));
         let is_strict = self.config.strict && !state.report.warnings.is_empty();
         self.config.error_exitcode.filter(|_| fails).or(is_strict.then_some(STRICT))
+    }
+}
+
+impl Session {
+    /// Notes how the program has ended, and what its memory `m` has then, if that is still to be read.
+    fn look_once_more(
+        &self,
+        state: &mut State,
+        end: ProgramEnd,
+        observer: &mut dyn Observer,
+        m: Option<&mut dyn Machine>,
+    ) {
+        match end {
+            ProgramEnd::Exited(status) => state.report.program.exit_code = Some(status),
+            ProgramEnd::Killed(signal) => {
+                state.report.program.signal = Some(signal_name(signal));
+                state.report.partial = true;
+            }
+        }
+        let Some(m) = m else { return };
+        state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
+        if self.config.shadow.policy().derivatives.is_some() {
+            state.count_overwritten_inputs(m);
+        }
+        if self.config.shadow.policy().derivatives == Some(Derivatives::InPlace) {
+            state.warn_of_overwritten_inputs(observer, m);
+        }
+    }
+
+    /// Says the first `said` warnings, and prints suppressions if those were asked for.
+    fn say(&self, state: &State, said: usize, symbols: &mut Files, terminal: &mut dyn Write) {
+        let has_reader = self.has_reader(state);
+        // What was not found is said below.
+        for warning in &state.report.warnings[..said] {
+            if has_reader || State::is_always_said(warning.code) {
+                let _ = writeln!(terminal, "shadowgrind: warning: {}", warning.message);
+            }
+        }
+        if self.config.gen_suppressions {
+            let _ = write!(terminal, "{}", suppress::generate(&state.report, symbols));
+        }
     }
 }
 

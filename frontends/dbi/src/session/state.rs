@@ -140,48 +140,19 @@ pub(super) struct Hooked {
     pub(super) is_resolver: bool,
 }
 
-impl Session {
-    /// A session for the program at `program`, one of the `tree`'s. SPECs are checked here, before anything runs.
-    pub(crate) fn new(
-        config: SessionConfig,
-        program: &Path,
-        tree: Box<dyn Tree>,
-    ) -> Result<Session, SpecFailure> {
-        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
-        if tree.is_first_program() {
-            parsed::check(&config.inputs, &config.argv)?;
-        }
-        let jobs = seeds::resolve(&config, &program, tree.is_first_program())?;
-        if !tree.is_first_program() || !jobs.missing.is_empty() {
-            tree::note(&*tree, &jobs.found, &jobs.missing);
-        }
-        let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
-        let mut report = Report::new(
-            config.shadow.name(),
-            config.shadow.subject(),
-            config.argv.clone(),
-            std::process::id(),
-        );
-        report.inputs =
-            config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
-        let labels = jobs.labels.iter().map(|label| report.outputs.label(label)).collect();
+impl State {
+    /// State at the start, in which nothing was seen yet.
+    fn new(report: Report, jobs: Jobs, config: &SessionConfig) -> State {
         let is_named = |output: &OutputSpec| matches!(output, OutputSpec::Named { .. });
         let printed = config.outputs.is_empty() || !config.outputs.iter().all(is_named);
-        report.listing = config.list.map(Listing::new);
-        let parsed = ParsedInputs::of(&config.inputs, config.list == Some(Listed::Inputs));
-        let parses = parsed.is_some();
-        if parses && tree.is_first_program() {
-            tree::note_words(&*tree, &config.argv);
-        }
-        let names_scripts = !jobs.scripts.is_empty();
-        let state = State {
+        State {
             report,
             destinations: config.reports.clone(),
-            suppressions,
+            suppressions: Suppressions::default(),
             jobs,
             moves: config.moves.clone(),
-            parsed,
-            labels,
+            parsed: None,
+            labels: Vec::new(),
             printed,
             files: HashMap::new(),
             code: Vec::new(),
@@ -211,7 +182,43 @@ impl Session {
             loaded: Vec::new(),
             unrun: Vec::new(),
             seeded: Vec::new(),
-        };
+        }
+    }
+}
+
+impl Session {
+    /// A session for the program at `program`, one of the `tree`'s. SPECs are checked here, before anything runs.
+    pub(crate) fn new(
+        config: SessionConfig,
+        program: &Path,
+        tree: Box<dyn Tree>,
+    ) -> Result<Session, SpecFailure> {
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        if tree.is_first_program() {
+            parsed::check(&config.inputs, &config.argv)?;
+        }
+        let jobs = seeds::resolve(&config, &program, tree.is_first_program())?;
+        if !tree.is_first_program() || !jobs.missing.is_empty() {
+            tree::note(&*tree, &jobs.found, &jobs.missing);
+        }
+        let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
+        let mut report = Report::new(
+            config.shadow.name(),
+            config.shadow.subject(),
+            config.argv.clone(),
+            std::process::id(),
+        );
+        report.inputs =
+            config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
+        let labels = jobs.labels.iter().map(|label| report.outputs.label(label)).collect();
+        report.listing = config.list.map(Listing::new);
+        let parsed = ParsedInputs::of(&config.inputs, config.list == Some(Listed::Inputs));
+        let parses = parsed.is_some();
+        if parses && tree.is_first_program() {
+            tree::note_words(&*tree, &config.argv);
+        }
+        let names_scripts = !jobs.scripts.is_empty();
+        let state = State { suppressions, parsed, labels, ..State::new(report, jobs, &config) };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
         let awaits_code = AtomicBool::new(false);
         Ok(Session {
@@ -272,7 +279,7 @@ impl Session {
         self.state.lock().report.sites.address(site)
     }
 
-    /// This process is a forked child: its report is about what comes, and goes to files of its own.
+    /// Begins a forked child: its report is about what comes, and goes to files of its own.
     pub(crate) fn forked(&self) {
         let mut state = self.state.lock();
         let fresh = Report::new(

@@ -9,9 +9,10 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{Numbered, Numbers};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::recorded::{self, Recorded};
-use shadowgrind_core::shadow::{Derivatives, Lane, Policy, Rule, Settings, Shadow, reach};
+use shadowgrind_core::shadow::{Derivatives, Lane, Observed, Policy, Rule, Settings, Shadow, Traced, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Negated, Slots};
+use shadowgrind_core::step::{Predicate, ToInteger};
 
 /// Digest of these words.
 fn digest(words: impl IntoIterator<Item = u64>) -> u64 {
@@ -33,8 +34,29 @@ fn operation(op: Op, formats: [Format; 2], operands: impl Iterator<Item = [u64; 
     digest(name.chain([from, to]).chain(operands.flatten()).chain([r]))
 }
 
-/// Shadow whose operations are recorded, and are born of anything.
-pub(super) struct Terms;
+/// Shadow whose operations are recorded, and are born of anything. Its trace says what it was shown of comparisons and conversions of
+/// floats with shadows: a digest of each, in the place of a derivative.
+#[derive(Default)]
+pub(super) struct Terms {
+    shown: Vec<Traced>,
+}
+
+impl Terms {
+    fn show(&mut self, what: u64, x: &[Observed<'_, Term>]) {
+        let operand = |x: &Observed<'_, Term>| {
+            [
+                x.format.bytes() as u64,
+                x.bits as u64,
+                (x.bits >> 64) as u64,
+                x.shadow.map_or(0, |term| term.whole()),
+            ]
+        };
+        let digest = digest([what].into_iter().chain(x.iter().flat_map(operand)));
+        if x.iter().any(|x| x.shadow.is_some()) {
+            self.shown.push(Traced { site: Site::default(), value: None, derivative: (digest >> 11) as f64 });
+        }
+    }
+}
 
 /// Origin of a float, or of its opposite times a power of two.
 #[derive(Clone, Copy)]
@@ -72,6 +94,14 @@ impl Rule for Terms {
     fn scale(&mut self, term: &Term, _: Format, negate: bool, power: i32) -> Option<Term> {
         Some(Term { negated: term.negated != negate, power: term.power + power, ..*term })
     }
+
+    fn compare(&mut self, _: Site, Predicate(predicate): Predicate, x: [Observed<'_, Term>; 2]) {
+        self.show(predicate.into(), &x);
+    }
+
+    fn to_integer(&mut self, _: Site, how: ToInteger, x: Observed<'_, Term>) {
+        self.show(u64::from(how == ToInteger::Truncate), &[x]);
+    }
 }
 
 impl Shadow for Terms {
@@ -85,7 +115,11 @@ impl Shadow for Terms {
     type Words = Slots<Term>;
 
     fn new(_: &Settings) -> Self {
-        Terms
+        Terms::default()
+    }
+
+    fn trace(&mut self) -> Vec<Traced> {
+        std::mem::take(&mut self.shown)
     }
 
     fn number(&mut self, term: &Term) -> Option<u64> {
@@ -102,7 +136,7 @@ impl<P> Recorded<P> for Terms {
 
     fn recurring(_: Site) {}
 
-    /// Those on two operands, so that both ways of reading a record are gone.
+    /// Operations on two operands, so that both ways of reading a record are gone.
     fn is_usual(op: Op, from: Format, to: Format) -> bool {
         op.arity() == 2 && from == to && matches!(from, Format::F32 | Format::F64)
     }
@@ -127,6 +161,8 @@ impl<P> Recorded<P> for Terms {
 
 /// Shadow whose operations are appended, born of seeds alone. Numbers of the first block are digests of themselves.
 pub(super) struct Numbering {
+    /// True if roundings are recorded: all floats of an operation count then.
+    budget: bool,
     digests: HashMap<u64, u64>,
     /// The next block, and the next number of what is not appended.
     blocks: u64,
@@ -156,7 +192,7 @@ impl Numbering {
         if op == Op::Widen {
             return known[0];
         }
-        let reads = op.reads();
+        let reads = op.reads().filter(|_| !self.budget);
         let operand = |i: usize| {
             let counts = reads.is_none_or(|reads| reads.operand(i));
             [if counts { x[i].to_bits() } else { 0 }, known[i].unwrap_or(0)]
@@ -202,9 +238,9 @@ impl Shadow for Numbering {
     type Reach = reach::Appended;
     type Words = Numbers;
 
-    fn new(_: &Settings) -> Self {
+    fn new(settings: &Settings) -> Self {
         // Cells beside floats of four bytes have room for both.
-        Numbering { digests: HashMap::new(), blocks: BLOCK, others: 1 << 28 }
+        Numbering { budget: settings.budget, digests: HashMap::new(), blocks: BLOCK, others: 1 << 28 }
     }
 
     /// A number under which nothing was appended is as good as none.

@@ -13,9 +13,8 @@ use super::rounding::Sum;
 use super::temporaries::UPPER;
 use crate::x86::asm::Asm;
 use crate::x86::emit::Emitter;
-use crate::x86::rows;
 use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest};
-use crate::x86::table::{Row, Shape};
+use crate::x86::table::Shape;
 use crate::x86::vector::Place;
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
@@ -61,7 +60,7 @@ struct Rule {
 
 impl Operands {
     /// The operands and their shadows.
-    fn places(&self) -> [&[Place]; 2] {
+    pub(super) fn places(&self) -> [&[Place]; 2] {
         [&self.x[..self.count], &self.shadows[..self.count]]
     }
 }
@@ -434,58 +433,8 @@ impl Emitter {
     }
 }
 
-impl Emitter {
-    /// A comparison that the shadow wants to see: it is left to the engine if the rule says that it may come out otherwise.
-    pub(super) fn compared(&mut self, at: At<'_>, format: Format, shape: Shape) {
-        let insn = &at.insn().decoded;
-        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
-        let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.guarded(at) };
-        if !self.open_operand(at) {
-            return self.out_of_line(at);
-        }
-        let operands = self.operands(insn, &source_numbers(insn, Op::Sub, None));
-        if operands.absent.count_ones() as usize != operands.count {
-            let width = match shape {
-                Shape::Scalar => format.bytes() as u8,
-                Shape::Packed => insn.op0_register().size() as u8,
-            };
-            self.ask(at, (doubt, Op::Sub), format, width, &operands);
-        }
-        if insn.op0_register().is_vector_register() && rows::row(insn) != Row::CompareFlags(format) {
-            self.close_operand();
-            return self.fresh(at, format, shape);
-        }
-        self.guest(at);
-        self.close_operand();
-    }
-
-    /// Leaves the instruction to the engine where the question about `op` has an answer other than +0 in a lane.
-    fn ask(
-        &mut self,
-        at: At<'_>,
-        (question, op): (InlineRule, Op),
-        format: Format,
-        width: u8,
-        operands: &Operands,
-    ) {
-        let upper = self.has_upper();
-        let temps: Vec<u8> = match upper {
-            true => self.upper_temporaries(),
-            false => (2..2 + question.temporaries(op)).map(|i| self.temporary(i)).collect(),
-        };
-        let to = self.temporary(1);
-        let temps: Vec<u8> = temps.into_iter().filter(|&temp| temp != to).collect();
-        self.touch(at);
-        self.begin_rule(at);
-        let job = Job::of((question, op), (format, width), operands.places(), to, &temps);
-        self.emit_rule(&Job { absent: operands.absent, ..job });
-        self.end_rule(at);
-        self.guard_register(at, to);
-    }
-}
-
 /// Numbers of the operands that are the rule's.
-fn source_numbers(insn: &Instruction, op: Op, terms: Option<[u8; 3]>) -> Vec<u32> {
+pub(super) fn source_numbers(insn: &Instruction, op: Op, terms: Option<[u8; 3]>) -> Vec<u32> {
     let all = (0..insn.op_count()).filter(|&n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory));
     let all: Vec<u32> = all.collect();
     match (terms, op.arity()) {

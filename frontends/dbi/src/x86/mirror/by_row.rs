@@ -2,6 +2,7 @@
 //!
 //! Says which annotation an instruction gets, not what that is: the other modules do.
 
+use super::guard::Source;
 use super::record::{Plan, What};
 use super::{At, Settings, Watched, mask_of};
 use crate::x86::access;
@@ -53,10 +54,7 @@ impl Emitter {
 
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        let Settings { records, appends, slow, policy, .. } = self.mirror().settings;
-        let is_born = policy.is_born;
-        let (compares, converts) = (records && policy.comparisons, records && policy.conversions);
-        let doubts = self.mirror().settings.doubt.is_some() && !self.mode.is_off();
+        let Settings { records, slow, policy, .. } = self.mirror().settings;
         let row = rows::row(insn);
         if self.mode.is_off() && has_vector_result(row, insn) {
             return self.integer(at);
@@ -64,26 +62,26 @@ impl Emitter {
         if policy.derivatives.is_some() && !self.mode.is_off() {
             self.guard_address(at);
         }
+        if insn.op0_register().is_mm() {
+            // What it writes is a register of x87's as well, which may carry a shadow.
+            self.guard(at, &[Source::X87]);
+        }
+        if slow && has_reference_path(row) {
+            let is_recorded =
+                records && matches!(row, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_));
+            return if is_recorded { self.out_of_line(at) } else { self.guarded(at) };
+        }
+        self.by_row(at, row);
+    }
+
+    /// Emits the instruction with what goes beside one of this row, by what the shadow asks for.
+    fn by_row(&mut self, at: At<'_>, row: Row) {
+        let insn = &at.insn().decoded;
+        let Settings { records, appends, slow, policy, .. } = self.mirror().settings;
+        let is_born = policy.is_born;
+        let (compares, converts) = (records && policy.comparisons, records && policy.conversions);
+        let doubts = self.mirror().settings.doubt.is_some() && !self.mode.is_off();
         match row {
-            Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) if slow && records => {
-                self.out_of_line(at)
-            }
-            Row::Move(..)
-            | Row::Gather(_)
-            | Row::Logic(..)
-            | Row::Arith(..)
-            | Row::Unary(..)
-            | Row::Fused(..)
-            | Row::Narrow(_)
-            | Row::Widen(_)
-            | Row::ToHalf
-            | Row::FromHalf
-            | Row::CompareFlags(_)
-            | Row::ToInteger(..)
-                if slow =>
-            {
-                self.guarded(at);
-            }
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
@@ -142,6 +140,25 @@ impl Emitter {
             _ => self.guarded(at),
         }
     }
+}
+
+/// Tells whether the engine sees to an instruction of this row where it stands for what translated code does.
+fn has_reference_path(row: Row) -> bool {
+    matches!(
+        row,
+        Row::Move(..)
+            | Row::Gather(_)
+            | Row::Logic(..)
+            | Row::Arith(..)
+            | Row::Unary(..)
+            | Row::Fused(..)
+            | Row::Narrow(_)
+            | Row::Widen(_)
+            | Row::ToHalf
+            | Row::FromHalf
+            | Row::CompareFlags(_)
+            | Row::ToInteger(..)
+    )
 }
 
 /// Tells whether an instruction computes floats, or reads them for a decision, and leaves what it makes where its

@@ -80,6 +80,22 @@ impl Emitter {
                 self.move_shadow(to, from, 16);
             }
         }
+        self.convert(
+            (shadow, to),
+            (widens, marks),
+            count,
+            if rest.is_some() { Rest::Low } else { Rest::Zero },
+        );
+        self.end_rule(at);
+        if rest.is_some() && !places::keeps_upper(insn) {
+            self.move_shadow(to, to, 16);
+        }
+        self.put_shadow(d, to);
+        self.close_operand();
+    }
+
+    /// Converts `count` lanes of a shadow, and marks those that were widened if `marks` says so.
+    fn convert(&mut self, (shadow, to): (Place, u8), (widens, marks): (bool, bool), count: u8, rest: Rest) {
         let temp = self.temporary(1);
         let mark = marks.then(|| [if self.has_upper() { temp } else { self.temporary(2) }, MASKS[1]]);
         let job = Conversion {
@@ -88,7 +104,7 @@ impl Emitter {
             count,
             shadow,
             to,
-            rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
+            rest,
             temp,
             mask: MASKS[0],
             lanes: if self.has_upper() { lanes_mask(count) } else { None },
@@ -97,12 +113,6 @@ impl Emitter {
         let constants = Constants::at(self.mirror().settings.constants);
         let binding = self.binding();
         rules::convert(&mut self.out.hot, binding, &job, &constants);
-        self.end_rule(at);
-        if rest.is_some() && !places::keeps_upper(insn) {
-            self.move_shadow(to, to, 16);
-        }
-        self.put_shadow(d, to);
-        self.close_operand();
     }
 
     /// Keeps the value that `insn` narrows, its operand `source`, where it can be read afterwards. `same`: it is overwritten. All

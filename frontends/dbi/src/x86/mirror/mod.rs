@@ -31,6 +31,7 @@ mod logic_vex;
 mod masked;
 mod operand;
 mod places;
+mod questions;
 pub(crate) use fields::may_follow;
 pub(crate) use function::CALLER_SAVED;
 pub(crate) use guard::address_registers;
@@ -113,7 +114,7 @@ pub(crate) struct Settings {
 pub(crate) enum Watched {
     /// All.
     Always,
-    /// Those that are suspicious.
+    /// Executions that are suspicious.
     Suspicious,
     /// None.
     Never,
@@ -142,7 +143,7 @@ pub(crate) struct Mirror {
     appended_bytes: u64,
     /// Guest addresses of instructions that are worth the code of `scaled`, and the numbers under which those count the
     /// digits that they lose.
-    meets: HashMap<u64, u16>,
+    hot_sites: HashMap<u64, u16>,
     /// Guest addresses of operations that are watched no longer, or less than from the first.
     watched: HashMap<u64, Watched>,
     /// The top of the x87 stack is the mode's, for sure.
@@ -178,7 +179,7 @@ impl Mirror {
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
             appended_bytes: 0,
-            meets: HashMap::new(),
+            hot_sites: HashMap::new(),
             watched: HashMap::new(),
             top_is_known: false,
             carries: false,
@@ -208,9 +209,9 @@ impl Mirror {
 
     /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often; what it loses is counted under
     /// `number`. Code made from there is to be made anew: a fault in it is looked up by making it once more.
-    pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {
+    pub(crate) fn mark_hot(&mut self, pc: u64, number: Option<u16>) {
         // Without a number it is left to the engine, which counts.
-        self.meets.extend(number.map(|number| (pc, number)));
+        self.hot_sites.extend(number.map(|number| (pc, number)));
     }
 
     /// The operation at guest address `pc` is watched so from now on. Code made from there is to be made anew.

@@ -46,6 +46,10 @@ rows! {
     Rsqrtps Vrsqrtps Vrsqrt14ps Vrsqrt28ps => Unary(Op::Rsqrt, F32, Packed);
     Vrsqrt14sd Vrsqrt28sd => Unary(Op::Rsqrt, F64, Scalar);
     Vrsqrt14pd Vrsqrt28pd => Unary(Op::Rsqrt, F64, Packed);
+    Vgetexpss => Unary(Op::Logb, F32, Scalar);
+    Vgetexpsd => Unary(Op::Logb, F64, Scalar);
+    Vgetexpps => Unary(Op::Logb, F32, Packed);
+    Vgetexppd => Unary(Op::Logb, F64, Packed);
 
     Addsubps Vaddsubps => AddSub(F32);
     Addsubpd Vaddsubpd => AddSub(F64);

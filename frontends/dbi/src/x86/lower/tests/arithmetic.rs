@@ -83,6 +83,8 @@ fn wide(op: Op, x: &[f64]) -> f64 {
         Op::Trunc => x[0].trunc(),
         Op::Rcp => 1.0 / x[0],
         Op::Rsqrt => 1.0 / x[0].sqrt(),
+        // Of ordinary numbers.
+        Op::Logb => (x[0].to_bits() >> 52 & 0x7ff) as f64 - 1023.0,
         Op::Narrow => x[0],
         Op::Sin => x[0].sin(),
         Op::Cos => x[0].cos(),

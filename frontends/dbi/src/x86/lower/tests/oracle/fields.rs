@@ -11,7 +11,7 @@ use crate::x86::state;
 use crate::x86::wholes::Whole;
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::Derivatives;
+use shadowgrind_core::shadow::{Derivatives, Settings};
 
 /// Registers of the two operands, and another.
 const FIRST: usize = 8;
@@ -173,7 +173,7 @@ fn floats_taken_apart_are_what_replay_makes() {
         let kinds = ShadowKind::ALL.iter().copied();
         let has_them = |kind: &ShadowKind| kind.policy().derivatives == Some(Derivatives::InPlace);
         let kind = kinds.into_iter().find(has_them).expect("a shadow of derivatives in place");
-        let mut oracle = Oracle::new(kind, binding);
+        let mut oracle = Oracle::new(kind, binding, &Settings::default());
         oracle.stage.meets_often();
         let problems: Vec<String> = (0..20_000).filter_map(|_| oracle.check_fields()).take(5).collect();
         println!("{binding:?}: {:?}", oracle.tally);

@@ -33,7 +33,7 @@ impl Snapshot {
         self
     }
 
-    /// Does so for one cell at `at`; the bytes that it takes.
+    /// Puts what one cell at `at` stands for in its place; the bytes that it takes.
     fn read_cell(&mut self, carrier: &dyn Carrier, at: usize, keyed: bool) -> usize {
         // Where operands are: all are aligned.
         for (format, alignment) in [(Format::F80, 16), (Format::F64, 8), (Format::F32, 4)] {

@@ -12,10 +12,11 @@ use crate::x86::code::{ExitSite, Frame, Placement};
 use crate::x86::emit::Emitter;
 use crate::x86::lower::tests::WITHOUT_AVX512;
 use crate::x86::lower::tests::native::{Machine, Native, WINDOW};
-use crate::x86::mirror::{Mirror, Settings};
+use crate::x86::mirror::{Mirror, Settings, Watched};
 use crate::x86::rules::constant_bytes;
 use crate::x86::state;
 use crate::x86::superblock::Superblock;
+use shadowgrind_core::shadow;
 use shadowgrind_core::site::Site;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -73,20 +74,21 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(kind: ShadowKind, binding: Binding) -> Stage {
+    pub(super) fn new(kind: ShadowKind, binding: Binding, shadow: &shadow::Settings) -> Stage {
         let engine = ENGINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         sys::set_gs_base(planes::GS_BASE);
-        let carrier = kind.carry(&Default::default(), check_host().ok());
+        let carrier = kind.carry(shadow, check_host().ok());
         let thread = carrier.add_buffer(&engine.mailbox.recording).map(|(thread, _)| thread);
+        let (inline, policy) = (kind.inline(), kind.policy());
         let settings = Settings {
             in_registers: binding.in_registers(kind),
             records: kind.records(),
             appends: kind.appends(),
-            roundings: false,
-            rule: kind.inline().map(|inline| inline.rule),
-            doubt: None,
-            suspicion: None,
-            policy: kind.policy(),
+            roundings: shadow.budget,
+            rule: inline.map(|inline| inline.rule),
+            doubt: inline.filter(|_| policy.comparisons).map(|inline| inline.doubt),
+            suspicion: inline.filter(|_| policy.watch.is_some()).map(|inline| inline.suspicion),
+            policy,
             slow: false,
             constants: CONSTANTS,
             atomics: ATOMICS,
@@ -95,7 +97,10 @@ impl Stage {
             guest_end: crate::engine::layout::GUEST_END,
             vdso: (0, 0),
         };
-        let emitter = Emitter::new(engine.frame, Some(Mirror::new(settings)));
+        let mut mirror = Mirror::new(settings);
+        // The first executions would be the engine's, all of them.
+        mirror.watch(START, Watched::Suspicious);
+        let emitter = Emitter::new(engine.frame, Some(mirror));
         Stage { engine, kind, binding, carrier, emitter, thread, learned: 0 }
     }
 
@@ -137,13 +142,13 @@ impl Stage {
         // Each test has a thread of its own.
         context.host_fs = sys::fs_base();
         context.guest_fs = context.host_fs;
-        context.x87_shadowed = 0;
         let mut registers = self.shadows();
         registers.keep_masks();
         for (n, cell) in shadows[..usize::from(state::SCRATCH)].chunks_exact(8).enumerate() {
             let at = 8 * n as u16;
             registers.bytes(at, 8).copy_from_slice(cell);
         }
+        registers.note_x87();
         planes::write(window, &shadows[usize::from(state::BYTES)..]);
     }
 
@@ -205,12 +210,20 @@ impl Stage {
 
     /// From now on the instruction is taken for one that has met shadows often; what it loses is counted under number 0.
     pub(super) fn meets_often(&mut self) {
-        self.emitter.mirror.iter_mut().for_each(|mirror| mirror.meets(START, Some(0)));
+        self.emitter.mirror.iter_mut().for_each(|mirror| mirror.mark_hot(START, Some(0)));
     }
 
     /// Number of times that translated code has counted under number 0.
     pub(super) fn counted(&self) -> u64 {
         self.engine.context.counts[0]
+    }
+
+    /// Takes what the shadow was shown of comparisons and conversions, in any order.
+    pub(super) fn shown(&mut self) -> Vec<u64> {
+        let trace = self.carrier.observer().trace();
+        let mut shown: Vec<u64> = trace.iter().map(|shown| shown.derivative.to_bits()).collect();
+        shown.sort_unstable();
+        shown
     }
 
     /// Forgets what cells stand for that nobody needs any more.
