@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fe
 
 /// Places of signals taken from the kernel: the first is for those that can be blocked, of which at most one waits
 /// here while the others stay blocked, and queued, in the kernel; the rest for one of each that cannot.
-pub(crate) const CAUGHT_PLACES: usize = 7;
+pub(crate) const PENDING_PLACES: usize = 7;
 
 /// State of a thread, as other threads see it ([`Mailbox::place`]).
 pub(crate) mod place {
@@ -29,7 +29,7 @@ pub(crate) mod place {
 
 /// An asynchronous signal taken from the kernel and not delivered yet.
 #[derive(Clone, Copy)]
-pub(crate) struct Caught {
+pub(crate) struct PendingSignal {
     pub(crate) signal: u32,
     pub(crate) info: [u64; 16],
     /// The guest's action for the signal at that moment: `signals::action::Action`, in words.
@@ -37,20 +37,20 @@ pub(crate) struct Caught {
 }
 
 /// Place of one signal, which the handler fills and the thread empties.
-struct CaughtPlace {
+struct PendingPlace {
     /// Number of signals that were put here.
     puts: AtomicU64,
     /// Number of those after which the place was empty again.
     taken: AtomicU64,
-    caught: UnsafeCell<Caught>,
+    pending: UnsafeCell<PendingSignal>,
 }
 
-impl CaughtPlace {
-    fn empty() -> CaughtPlace {
-        CaughtPlace {
+impl PendingPlace {
+    fn empty() -> PendingPlace {
+        PendingPlace {
             puts: AtomicU64::new(0),
             taken: AtomicU64::new(0),
-            caught: UnsafeCell::new(Caught { signal: 0, info: [0; 16], action: [0; 4] }),
+            pending: UnsafeCell::new(PendingSignal { signal: 0, info: [0; 16], action: [0; 4] }),
         }
     }
 
@@ -58,36 +58,36 @@ impl CaughtPlace {
     ///
     /// # Safety
     /// Only the owner's signal handler may call this.
-    unsafe fn put(&self, caught: Caught) {
+    unsafe fn put(&self, pending: PendingSignal) {
         // SAFETY: the handler has interrupted the only thread that reads the place (`look`), which has no reference into it and
         // notices that it was interrupted.
-        unsafe { self.caught.get().write_volatile(caught) };
+        unsafe { self.pending.get().write_volatile(pending) };
         compiler_fence(Ordering::SeqCst);
         self.puts.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The signal that waits here, if one does, and the number of those put here up to it.
-    fn look(&self) -> Option<(u64, Caught)> {
+    fn look(&self) -> Option<(u64, PendingSignal)> {
         loop {
             let puts = self.puts.load(Ordering::Relaxed);
             if puts == self.taken.load(Ordering::Relaxed) {
                 return None;
             }
             compiler_fence(Ordering::SeqCst);
-            // SAFETY: any bits are a `Caught`. If the handler came between, `puts` tells, and what was read is dropped.
-            let caught = unsafe { self.caught.get().read_volatile() };
+            // SAFETY: any bits are a `PendingSignal`. If the handler came between, `puts` tells, and what was read is dropped.
+            let pending = unsafe { self.pending.get().read_volatile() };
             compiler_fence(Ordering::SeqCst);
             if self.puts.load(Ordering::Relaxed) == puts {
-                return Some((puts, caught));
+                return Some((puts, pending));
             }
         }
     }
 
     /// Empties the place of the signal that waits there. One that comes meanwhile waits on.
-    fn take(&self) -> Option<Caught> {
-        let (puts, caught) = self.look()?;
+    fn take(&self) -> Option<PendingSignal> {
+        let (puts, pending) = self.look()?;
         self.taken.store(puts, Ordering::Relaxed);
-        Some(caught)
+        Some(pending)
     }
 }
 
@@ -139,14 +139,14 @@ pub(crate) struct Recording {
 #[repr(C)]
 pub(crate) struct Mailbox {
     /// Non-zero while nothing is asked of the thread; 0 sends it to the engine at its next exit.
-    pub(crate) quiet: AtomicU32,
+    pub(crate) no_request: AtomicU32,
     /// One of [`place`].
     pub(crate) place: AtomicU32,
     pub(crate) recording: Recording,
     /// Address of the table of signal actions in force (`signals::action`).
     actions: AtomicUsize,
     pub(crate) touches: Touches,
-    caught: [CaughtPlace; CAUGHT_PLACES],
+    pending: [PendingPlace; PENDING_PLACES],
 }
 
 // SAFETY: all but the places of signals is atomic, and these are private: `put` is for the owner's signal handler, and `look`
@@ -154,7 +154,7 @@ pub(crate) struct Mailbox {
 unsafe impl Sync for Mailbox {}
 
 impl Mailbox {
-    pub(crate) const OFFSET_QUIET: u32 = offset(offset_of!(Mailbox, quiet));
+    pub(crate) const OFFSET_NO_REQUEST: u32 = offset(offset_of!(Mailbox, no_request));
     pub(crate) const OFFSET_PLACE: u32 = offset(offset_of!(Mailbox, place));
     pub(crate) const OFFSET_RECORDING: u32 = offset(offset_of!(Mailbox, recording));
     pub(crate) const OFFSET_RECORD: u32 = offset(offset_of!(Mailbox, recording.next));
@@ -164,12 +164,12 @@ impl Mailbox {
     fn new() -> Mailbox {
         let zero = || AtomicU64::new(0);
         Mailbox {
-            quiet: AtomicU32::new(1),
+            no_request: AtomicU32::new(1),
             place: AtomicU32::new(place::ENGINE),
             recording: Recording { next: zero(), number: zero(), circumstances: AtomicU32::new(0) },
             actions: AtomicUsize::new(0),
             touches: Touches { open: [zero(), zero()], wrote: std::array::from_fn(|_| [zero(), zero()]) },
-            caught: std::array::from_fn(|_| CaughtPlace::empty()),
+            pending: std::array::from_fn(|_| PendingPlace::empty()),
         }
     }
 
@@ -195,7 +195,7 @@ impl Mailbox {
 
     /// Asks the thread to come to the engine at its next exit from translated code.
     pub(crate) fn request(&self) {
-        self.quiet.store(0, Ordering::SeqCst);
+        self.no_request.store(0, Ordering::SeqCst);
     }
 
     /// From now on the thread touches nothing that [`Still`](crate::context::Still) shows.
@@ -207,25 +207,29 @@ impl Mailbox {
     ///
     /// # Safety
     /// Only the owner's signal handler may call this.
-    pub(crate) unsafe fn put(&self, place: usize, caught: Caught) {
+    pub(crate) unsafe fn put(&self, place: usize, pending: PendingSignal) {
         // SAFETY: the caller's obligation.
-        unsafe { self.caught[place].put(caught) };
+        unsafe { self.pending[place].put(pending) };
     }
 
     /// Takes the signal at this place, if one waits there.
-    pub(crate) fn take(&self, place: usize) -> Option<Caught> {
-        self.caught[place].take()
+    pub(crate) fn take(&self, place: usize) -> Option<PendingSignal> {
+        self.pending[place].take()
     }
 
     /// Takes the signal at this place, if one waits there that is `wanted`.
-    pub(crate) fn take_if(&self, place: usize, wanted: impl FnOnce(&Caught) -> bool) -> Option<Caught> {
-        let (_, caught) = self.caught[place].look()?;
-        if wanted(&caught) { self.caught[place].take() } else { None }
+    pub(crate) fn take_if(
+        &self,
+        place: usize,
+        wanted: impl FnOnce(&PendingSignal) -> bool,
+    ) -> Option<PendingSignal> {
+        let (_, pending) = self.pending[place].look()?;
+        if wanted(&pending) { self.pending[place].take() } else { None }
     }
 
     /// Tells whether a signal waits.
     pub(crate) fn has_signal(&self) -> bool {
-        self.caught.iter().any(|place| place.look().is_some())
+        self.pending.iter().any(|place| place.look().is_some())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Knows no operation: [`execute`](super::execute), [`decisions`](super::decisions) and the like give it those.
 
+use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::rounding::Rounding;
@@ -9,7 +10,6 @@ use shadowgrind_core::shadow::Settings;
 
 use super::number::{Arithmetic, RealNumber};
 use super::real::Real;
-use super::settle::Settling;
 use crate::diagnosis::Diagnosis;
 
 /// A program's execution in the reals, and what was learnt from it.
@@ -26,6 +26,15 @@ pub(crate) struct RealExecution {
     pub(super) settling: Settling,
     /// True if what is decided now is about how numbers are written.
     pub(crate) ignores_decisions: bool,
+}
+
+/// Cost, so far, of finding reals again, and the lessons learnt.
+#[derive(Debug, Default)]
+pub(super) struct Settling {
+    /// Steps computed.
+    pub(super) spent: u64,
+    /// By [shape](super::derivation::Derivation::shape), true if it is zero whatever it begins with.
+    pub(super) zeros: HashMap<u64, bool>,
 }
 
 impl RealExecution {

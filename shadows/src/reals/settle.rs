@@ -6,7 +6,6 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashMap;
 use rug::Float;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -38,15 +37,6 @@ const SPARE: i32 = 11;
 const ENOUGH: f64 = 80.0;
 /// Two to this is far below all products of doubles: what is no more than that is zero.
 const NOTHING: f64 = -2300.0;
-
-/// Cost, so far, of finding reals again, and the lessons learnt.
-#[derive(Debug, Default)]
-pub(crate) struct Settling {
-    /// Steps computed.
-    spent: u64,
-    /// By [shape](Derivation::shape), true if it is zero whatever it begins with.
-    zeros: HashMap<u64, bool>,
-}
 
 /// Tells whether so little of a real is sure that it should be found again.
 #[inline(always)]

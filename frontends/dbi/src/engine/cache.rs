@@ -96,7 +96,7 @@ struct Exit {
     /// Next in the target block's list of incoming exits.
     next_incoming: ExitId,
     linked: bool,
-    /// It was taken once and not linked, because that takes a copy of code shared with another process.
+    /// True if it was taken once and not linked, because that takes a copy of code shared with another process.
     put_off: bool,
 }
 

@@ -22,7 +22,7 @@ use std::path::Path;
 /// Services that a client asks for, once, before the program begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Services {
-    /// Its requests are answered, its code is prepared for an annotator, and its end is told of.
+    /// The requests are answered, its code is prepared for an annotator, and its end is told of.
     pub(crate) attends: bool,
     /// A mirror of guest memory.
     pub(crate) mirror: bool,
@@ -203,7 +203,7 @@ pub(crate) trait Client: Any + Send + Sync {
     /// open for, or with children.
     fn shares(&self, _thread: &mut Thread, _descriptor: Option<u64>, _memory: (u64, u64)) {}
 
-    /// It has attached a segment of System V's shared memory.
+    /// Notes that the program has attached a segment of System V's shared memory.
     fn attaches(&self, _thread: &mut Thread, _memory: (u64, u64)) {}
 
     /// Guest memory, start and length, has moved.
@@ -222,7 +222,7 @@ pub(crate) trait Client: Any + Send + Sync {
         Box::new(())
     }
 
-    /// This is a forked child, in which there are no other threads.
+    /// Begins a forked child, in which there are no other threads.
     fn forked(&self, _thread: &mut Thread) {}
 
     /// The program `path` takes this one's place, and is given these texts, address and length.

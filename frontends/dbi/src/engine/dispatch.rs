@@ -24,7 +24,7 @@ impl Thread {
     /// Runs the guest from `self.pc` until the thread ends; its exit status.
     pub(crate) fn run(&mut self) -> i32 {
         loop {
-            if self.mailbox.quiet.load(Ordering::SeqCst) == 0 {
+            if self.mailbox.no_request.load(Ordering::SeqCst) == 0 {
                 self.requests();
             }
             exceptions::settle(self);
@@ -43,11 +43,11 @@ impl Thread {
             self.cache.undo_divert(std::mem::take(&mut self.diverted));
         }
         loop {
-            self.mailbox.quiet.store(1, Ordering::SeqCst);
+            self.mailbox.no_request.store(1, Ordering::SeqCst);
             self.process.threads.come_back(self.mailbox);
             self.forget_changes();
             self.deliver_pending();
-            if self.mailbox.quiet.load(Ordering::SeqCst) != 0 {
+            if self.mailbox.no_request.load(Ordering::SeqCst) != 0 {
                 return;
             }
         }
@@ -241,7 +241,7 @@ impl Thread {
             self.context.rflags |= fault.eflags & TRAP_FLAG;
             loop {
                 // In the middle of an instruction nothing can be seen to.
-                asked |= self.mailbox.quiet.swap(1, Ordering::SeqCst) == 0;
+                asked |= self.mailbox.no_request.swap(1, Ordering::SeqCst) == 0;
                 if asked && rule.is_some() {
                     self.leave_soon(entry);
                 }
@@ -280,7 +280,7 @@ impl Thread {
                 self.pc = target;
                 self.mode = mode;
                 // A diverted exit is put back, not linked.
-                if self.mailbox.quiet.load(Ordering::SeqCst) != 0 {
+                if self.mailbox.no_request.load(Ordering::SeqCst) != 0 {
                     self.link(exit);
                 }
                 Next::Run

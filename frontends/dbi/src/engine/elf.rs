@@ -49,7 +49,7 @@ pub(crate) struct Image {
 pub enum ElfError {
     /// Reading it failed.
     Io(io::Error),
-    /// It does not begin like an ELF file.
+    /// File that does not begin like an ELF file.
     NotElf,
     /// A 32-bit program, named with its machine.
     Bits32(&'static str),

@@ -25,7 +25,7 @@ struct Request {
     path: PathBuf,
     /// The file's place, if it is named by a descriptor.
     place: Option<PathBuf>,
-    /// That descriptor will be closed when the program starts.
+    /// True if that descriptor will be closed when the program starts.
     closes: bool,
     given: Given,
 }

@@ -89,7 +89,7 @@ pub(crate) fn overwritten() -> Vec<Overwritten> {
     told.collect()
 }
 
-/// This process is a forked child: what was overwritten so far its parent tells of.
+/// Begins a forked child: what was overwritten so far its parent tells of.
 pub(super) fn forked() {
     for float in groups().flat_map(|group| &group.floats) {
         let _ = float.fate.compare_exchange(OVERWRITTEN, READ, Ordering::Relaxed, Ordering::Relaxed);

@@ -21,7 +21,7 @@ pub enum LoadError {
     Elf(ElfError),
     /// The interpreter it names.
     Interpreter(OsString, ElfError),
-    /// It insists on addresses that it cannot have here.
+    /// Program that insists on addresses that it cannot have here.
     Address {
         /// First address.
         start: u64,
@@ -30,7 +30,7 @@ pub enum LoadError {
     },
     /// The kernel refused memory: errno.
     Memory(i32),
-    /// It is built with AddressSanitizer, which wants the guest's data range at addresses of its own.
+    /// Program built with AddressSanitizer, which wants the guest's data range at addresses of its own.
     Sanitizer,
     /// Arguments and environment exceed what fits on the stack.
     TooLong,

@@ -24,7 +24,7 @@ pub(crate) struct Program {
     pub(crate) argv: Vec<CString>,
     /// The last path component it was executed by: the process's `comm`.
     pub(crate) name: Vec<u8>,
-    /// It is the interpreter of what was to be executed.
+    /// True if it is the interpreter of what was to be executed.
     pub(crate) interprets: bool,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Program {
 pub enum ProgramError {
     /// No such file, by path or along PATH.
     NotFound,
-    /// It is a directory.
+    /// Directory, not a file.
     Directory,
     /// Not executable for this user, or otherwise not to be opened.
     Access(io::Error),
-    /// It would change its user or group.
+    /// Program that would change its user or group.
     SetId,
     /// Neither ELF nor `#!`.
     Format(ElfError),

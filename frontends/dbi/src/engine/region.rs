@@ -13,7 +13,7 @@ const LARGEST_CHUNK: u64 = 8 << 20;
 
 /// Code space in chunks, filled upwards one after the other.
 pub(super) struct Region {
-    /// Those after the ones in use are kept for later.
+    /// Chunks of memory. Those after the ones in use are kept for later.
     chunks: Vec<Chunk>,
     /// For each chunk in use, the first block installed in it.
     first_blocks: Vec<BlockId>,
@@ -27,7 +27,7 @@ impl Region {
         Ok(Region { position: chunk.start, chunks: vec![chunk], first_blocks: vec![0] })
     }
 
-    /// Its first address.
+    /// The first address.
     pub(super) fn start(&self) -> u64 {
         self.chunks[0].start
     }

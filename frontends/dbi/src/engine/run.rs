@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicBool;
 pub struct Command {
     /// The command as the user named it.
     pub program: OsString,
-    /// Its arguments, without the command itself.
+    /// The arguments, without the command itself.
     pub arguments: Vec<OsString>,
     /// The name that the program is told; the command by default.
     pub argv0: Option<OsString>,
@@ -68,9 +68,9 @@ pub(crate) struct Beginning<'a> {
 /// Reason why the program does not run.
 #[derive(Debug)]
 pub enum StartError {
-    /// It was not found or cannot be executed.
+    /// Program that was not found or cannot be executed.
     Program(OsString, ProgramError),
-    /// It cannot be loaded.
+    /// Program that cannot be loaded.
     Load(OsString, LoadError),
     /// The system refuses something the engine cannot do without.
     Host(&'static str),

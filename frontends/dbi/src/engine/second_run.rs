@@ -19,7 +19,7 @@ pub(super) const PACKET: usize = 1 << 16;
 
 /// The program has read this from standard input.
 pub(super) const READ: u8 = b'i';
-/// It has written this to standard output, or to standard error.
+/// Bytes that it has written to standard output, or to standard error.
 pub(super) const WRITTEN: u8 = b'o';
 pub(super) const WRITTEN_AS_ERROR: u8 = b'e';
 /// The program is to be run again.
@@ -38,11 +38,11 @@ const KEPT: usize = 1 << 30;
 /// Standard input of the second run.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// That of the process as it is: closed, or the null device.
+    /// Input of the process as it is: closed, or the null device.
     Own,
     /// The file that it is, from this offset on.
     File(u64),
-    /// These bytes, which the first run has read.
+    /// Bytes that the first run has read.
     Recorded(Vec<u8>),
 }
 

@@ -158,12 +158,12 @@ fn emit_syscall(
     code.imm32(i32::try_from(plain_calls).expect("call table below 2^31"));
     unless_rcx_zero_else(code, slow);
     code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::SYSCALL as i32);
-    code.load32(RCX, field(Mailbox::OFFSET_QUIET));
+    code.load32(RCX, field(Mailbox::OFFSET_NO_REQUEST));
     unless_rcx_zero_else(code, slow);
     code.raw(&[0x0f, 0x05]);
     let after = code.here();
     code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::CACHE as i32);
-    code.load32(RCX, field(Mailbox::OFFSET_QUIET));
+    code.load32(RCX, field(Mailbox::OFFSET_NO_REQUEST));
     unless_rcx_zero_else(code, after_slow);
     code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
     code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
@@ -194,7 +194,7 @@ mod tests {
         }
         let asked = instructions.iter().find(|insn| {
             insn.code() == Code::Mov_r32_rm32
-                && insn.memory_displacement64() == CONTEXT + u64::from(Mailbox::OFFSET_QUIET)
+                && insn.memory_displacement64() == CONTEXT + u64::from(Mailbox::OFFSET_NO_REQUEST)
         });
         assert!(stubs.syscall_before.0 <= asked.expect("a look at what was asked").ip());
         let call = instructions.iter().find(|insn| insn.code() == Code::Syscall).expect("a call");

@@ -21,7 +21,7 @@ global_asm!(
     // this look is not lost.
     ".globl shadowgrind_enter_window",
     "shadowgrind_enter_window:",
-    "cmp dword ptr [rdi + {QUIET}], 0",
+    "cmp dword ptr [rdi + {NO_REQUEST}], 0",
     "je shadowgrind_enter_abort",
     "mov eax, [rdi + {MASK}]",
     "xor edx, edx",
@@ -102,7 +102,7 @@ global_asm!(
     "mov qword ptr [rdi + {EXIT}], {ABORTED}",
     "jmp shadowgrind_leave",
 
-    // A system call on behalf of the guest: rdi = &[number, arguments...], rsi = &mailbox.quiet. A request that is
+    // A system call on behalf of the guest: rdi = &[number, arguments...], rsi = &mailbox.no_request. A request that is
     // seen, or comes, before the kernel has acted gives NOT_MADE (signal handler: in_call_window).
     ".globl shadowgrind_guest_syscall",
     "shadowgrind_guest_syscall:",
@@ -139,7 +139,7 @@ global_asm!(
     "ret",
     HOST_RSP = const offset_of!(Context, host_rsp),
     PLACE = const Mailbox::OFFSET_PLACE,
-    QUIET = const Mailbox::OFFSET_QUIET,
+    NO_REQUEST = const Mailbox::OFFSET_NO_REQUEST,
     MASK = const offset_of!(Context, xsave_mask),
     AVX = const 1 << crate::context::AVX,
     XSAVE = const offset_of!(Context, xsave),
@@ -160,7 +160,10 @@ unsafe extern "C" {
     fn shadowgrind_enter_abort();
     fn shadowgrind_enter_window();
     fn shadowgrind_enter_window_end();
-    fn shadowgrind_guest_syscall(call: *const [u64; 7], quiet: *const std::sync::atomic::AtomicU32) -> u64;
+    fn shadowgrind_guest_syscall(
+        call: *const [u64; 7],
+        no_request: *const std::sync::atomic::AtomicU32,
+    ) -> u64;
     fn shadowgrind_call_window();
     fn shadowgrind_call_window_end();
     fn shadowgrind_call_abort();
@@ -198,7 +201,7 @@ pub(crate) fn exit_routine() -> u64 {
 /// As for [`super::sys::syscall`].
 pub(crate) unsafe fn guest_syscall(call: &[u64; 7], mailbox: &Mailbox) -> u64 {
     // SAFETY: both pointers are valid for the call; the rest is the caller's obligation.
-    unsafe { shadowgrind_guest_syscall(call, &mailbox.quiet) }
+    unsafe { shadowgrind_guest_syscall(call, &mailbox.no_request) }
 }
 
 /// Copies guest memory, to or from, tolerating faults; returns how many bytes were not copied.

@@ -97,7 +97,7 @@ impl Others<'_> {
         let live = self.threads.live.lock();
         for other in live.iter().filter(|other| !Arc::ptr_eq(other, self.me)) {
             // SAFETY: contexts stay mapped. Each thread was seen to be still after the pause, or the end of the process,
-            // had begun; it looks at that before it goes on (`come_back`, or `quiet` on the way to translated code). One
+            // had begun; it looks at that before it goes on (`come_back`, or `no_request` on the way to translated code). One
             // born since has not gone further than to that look.
             look(unsafe { Still::new(other.context) });
         }
@@ -223,7 +223,7 @@ impl Threads {
             .iter()
             .filter(|other| !Arc::ptr_eq(other, me))
             .for_each(|other| other.mailbox.request());
-        // Pairs with the look at `quiet` before and after each stay outside: without a fence on their side, one is
+        // Pairs with the look at `no_request` before and after each stay outside: without a fence on their side, one is
         // needed here on their behalf.
         barrier();
         let mut waiting = others();

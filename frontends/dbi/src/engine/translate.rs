@@ -128,10 +128,10 @@ impl Translator {
         self.emitter.mirror.as_ref()
     }
 
-    /// The instruction at guest address `pc` is to be annotated at length ([`Mirror::meets`]). Its blocks are to be forgotten.
-    pub(crate) fn meets(&mut self, pc: u64, number: Option<u16>) {
+    /// The instruction at guest address `pc` is to be annotated at length ([`Mirror::mark_hot`]). Its blocks are to be forgotten.
+    pub(crate) fn mark_hot(&mut self, pc: u64, number: Option<u16>) {
         if let Some(mirror) = &mut self.emitter.mirror {
-            mirror.meets(pc, number);
+            mirror.mark_hot(pc, number);
         }
     }
 

@@ -19,7 +19,7 @@ const MXCSR: u32 = 0x1f80;
 /// takes more than this.
 pub(super) extern "C" fn evaluate<S: Inline>(call: &mut FunctionCall, _recording: &Recording) {
     // SAFETY: a shadow is carried only where the processor has these instructions.
-    quietly(|| unsafe { fused_lanes::<S>(call) });
+    without_flags(|| unsafe { fused_lanes::<S>(call) });
 }
 
 /// Arithmetic of functions that is inlined into this has fused operations as instructions, not as calls. Not to be mixed with what sets
@@ -114,7 +114,7 @@ pub(super) fn set_lane(vector: &mut CallVector, format: Format, n: usize, bits: 
 }
 
 /// Does as told, with MXCSR as a program begins with it, and put back afterwards.
-fn quietly(compute: impl FnOnce()) {
+fn without_flags(compute: impl FnOnce()) {
     let guest = mxcsr();
     set_mxcsr(guest, MXCSR);
     compute();

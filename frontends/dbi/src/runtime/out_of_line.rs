@@ -91,7 +91,7 @@ pub(super) fn begin(thread: &mut Thread) {
         let number = tool.and_then(|tool| {
             tool.session.number_of_gap(entry.site, insn.code() as usize, || stops::name(insn))
         });
-        thread.translator.meets(pc, number);
+        thread.translator.mark_hot(pc, number);
     }
     let own = often.then_some(place);
     for at in own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten() {

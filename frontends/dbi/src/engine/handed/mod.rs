@@ -142,7 +142,7 @@ impl Handed {
         self.known.lock()
     }
 
-    /// This process is a forked child: what its parent has written is not its own.
+    /// Begins a forked child: what its parent has written is not its own.
     pub(crate) fn forked(&self) {
         self.known.lock().own.clear();
     }

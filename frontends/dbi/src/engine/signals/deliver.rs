@@ -8,7 +8,7 @@ use super::{AltStack, Info, Pending, bit, set_kernel_mask};
 use crate::context::{TRAP_FLAG, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
-use crate::mailbox::CAUGHT_PLACES;
+use crate::mailbox::PENDING_PLACES;
 use crate::x86::mode::Mode;
 
 const RED_ZONE: u64 = 128;
@@ -18,10 +18,10 @@ const RESUME_FLAG: u64 = 0x1_0000;
 impl Thread {
     /// Delivers what was taken from the kernel, and what was held back and is not blocked any more.
     pub(crate) fn deliver_pending(&mut self) {
-        for place in 0..CAUGHT_PLACES {
-            let Some(caught) = self.mailbox.take(place) else { continue };
-            let pending = Pending { signal: caught.signal, info: caught.info };
-            let action = Action::from(caught.action);
+        for place in 0..PENDING_PLACES {
+            let Some(found) = self.mailbox.take(place) else { continue };
+            let pending = Pending { signal: found.signal, info: found.info };
+            let action = Action::from(found.action);
             if place != 0 && self.blocks(pending.signal) {
                 self.signals.held.push(pending);
                 // The kernel's mask was closed when this one was taken.

@@ -13,7 +13,7 @@ use crate::engine::switch::{self, Rewind};
 use crate::engine::thread::Thread;
 use crate::engine::threads::{KICK, KICK_PAYLOAD};
 use crate::engine::{diagnose, layout, stepping, sys};
-use crate::mailbox::{Caught, Mailbox};
+use crate::mailbox::{Mailbox, PendingSignal};
 use std::arch::global_asm;
 use std::mem::offset_of;
 
@@ -129,7 +129,7 @@ fn catch(signal: u32, info: [u64; 16], mailbox: &Mailbox) {
     let actions: &Actions = unsafe { &*mailbox.actions() };
     let action = actions.get(signal).into();
     // SAFETY: this is the owner's signal handler.
-    unsafe { mailbox.put(super::place_of(signal), Caught { signal, info, action }) };
+    unsafe { mailbox.put(super::place_of(signal), PendingSignal { signal, info, action }) };
 }
 
 /// Tells whether the interrupted code is a thread's translated code, or the stubs around it: no Rust is in that gigabyte.

@@ -30,7 +30,7 @@ pub(crate) const SYNCHRONOUS: u64 = bit(libc::SIGSEGV as u32)
 /// Signals that stay unblocked in the kernel.
 pub(crate) const NEVER_BLOCKED: u64 = SYNCHRONOUS | bit(super::threads::KICK);
 
-/// Index in `Context::caught` at which a signal waits.
+/// Index in `Mailbox::pending` at which a signal waits.
 pub(crate) fn place_of(signal: u32) -> usize {
     if NEVER_BLOCKED & bit(signal) == 0 {
         return 0;

@@ -12,9 +12,9 @@ use crate::engine::{guest, sys};
 /// Guest memory that a request is about: pieces, address and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// It is handed out.
+    /// Memory that is handed out.
     Out(Vec<(u64, u64)>),
-    /// It is written, at some time before the program is told so.
+    /// Memory that is written, at some time before the program is told so.
     Into(Vec<(u64, u64)>),
 }
 
@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 15;
 /// A ring of io_uring: where its parts can be read. The layout is that of `linux/io_uring.h`.
 struct Ring {
     descriptor: u64,
-    /// Its number among registered descriptors.
+    /// The number among registered descriptors.
     registered: Option<u64>,
     head: u64,
     tail: u64,

@@ -33,7 +33,7 @@ pub(crate) enum Writes {
     Nothing,
     /// As many bytes as the result says, at the argument.
     Result(u8),
-    /// This many bytes at the argument, unless it is null.
+    /// Bytes at the argument, so many, unless it is null.
     Bytes(u8, u16),
     /// At the first argument, as many records as the second says, of this size in bytes.
     Records(u8, u8, u16),

@@ -7,7 +7,7 @@ use crate::engine::signals::{NEVER_BLOCKED, Pending, UNMASKABLE, bit, block_all,
 use crate::engine::switch::{self, NOT_MADE};
 use crate::engine::thread::Thread;
 use crate::engine::{guest, sys};
-use crate::mailbox::CAUGHT_PLACES;
+use crate::mailbox::PENDING_PLACES;
 
 const SET_BYTES: u64 = 8;
 
@@ -113,9 +113,9 @@ fn hold_wanted(thread: &mut Thread, wanted: u64) -> bool {
     block_all();
     let wanted = wanted & NEVER_BLOCKED & thread.signals.mask;
     let mut found = false;
-    for place in 0..CAUGHT_PLACES {
-        if let Some(caught) = thread.mailbox.take_if(place, |caught| wanted & bit(caught.signal) != 0) {
-            thread.signals.held.push(Pending { signal: caught.signal, info: caught.info });
+    for place in 0..PENDING_PLACES {
+        if let Some(signal) = thread.mailbox.take_if(place, |signal| wanted & bit(signal.signal) != 0) {
+            thread.signals.held.push(Pending { signal: signal.signal, info: signal.info });
             found = true;
         }
     }

@@ -30,7 +30,7 @@ impl Emitter {
         if !in_place || mirror.settings.slow || self.mode.is_off() {
             return false;
         }
-        let Some(&number) = self.mirror().meets.get(&insn.ip()) else { return false };
+        let Some(&number) = self.mirror().hot_sites.get(&insn.ip()) else { return false };
         let Some(fields) = fields(insn) else { return false };
         let is_whole = match at.block.whole(insn.ip()) {
             None => false,

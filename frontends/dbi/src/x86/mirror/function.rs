@@ -274,9 +274,9 @@ impl Emitter {
     pub(super) fn on_after_function(&mut self) {
         let mode = Mode::cells(0).narrow(self.mode.is_narrow()).isolated(self.mode.may_settle());
         let table = mode.table().expect("the commonest modes have tables");
-        let quiet = Mem::rip(self.frame.field(Mailbox::OFFSET_QUIET));
+        let no_request = Mem::rip(self.frame.field(Mailbox::OFFSET_NO_REQUEST));
         let cold = &mut self.out.cold;
-        encode::compare_zero(cold, quiet, 4);
+        encode::compare_zero(cold, no_request, 4);
         let asked = cold.jcc_open(EQUAL);
         let site = table_jump(cold, &self.frame, table, mode);
         self.out.exits.push(site);

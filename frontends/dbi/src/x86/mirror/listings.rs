@@ -161,7 +161,7 @@ impl SymbolResolver for Names {
             ("counts", Context::OFFSET_COUNTS),
             ("shadows", Context::OFFSET_SHADOWS),
             ("aside", Context::OFFSET_ASIDE),
-            ("quiet", Mailbox::OFFSET_QUIET),
+            ("quiet", Mailbox::OFFSET_NO_REQUEST),
             ("record", Mailbox::OFFSET_RECORD),
             ("number", Mailbox::OFFSET_NUMBER),
         ];

@@ -46,12 +46,12 @@ struct Parts {
     a: u8,
     /// The other operand, unless that says how far to shift.
     b: Option<Place>,
-    /// It is a conjunction.
+    /// True if it is a conjunction.
     cuts: bool,
-    /// It adds or subtracts.
+    /// True if it adds or subtracts.
     adds: bool,
     subtracts: bool,
-    /// It says nothing of its lanes: they may be of 64 bits.
+    /// True if it says nothing of its lanes: they may be of 64 bits.
     untyped: bool,
     bytes: u8,
 }
@@ -106,7 +106,7 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let mirror = self.mirror();
         let held = mirror.settings.in_registers;
-        let number = mirror.meets.get(&insn.ip()).copied();
+        let number = mirror.hot_sites.get(&insn.ip()).copied();
         if held == 0 || mirror.settings.records || mirror.settings.appends || mirror.settings.slow {
             return false;
         }
