@@ -76,7 +76,7 @@ impl Layout {
 /// An instruction whose operations are appended.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// Its operation, in each lane.
+    /// The operation, in each lane.
     pub operation: Operation,
     /// Offsets of what is appended.
     pub layout: Layout,

@@ -138,11 +138,11 @@ pub enum Subject {
 /// The program that was run and how it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// Its arguments, its name first; what is not UTF-8 is replaced.
+    /// The arguments, its name first; what is not UTF-8 is replaced.
     pub argv: Vec<String>,
-    /// Its process.
+    /// The process.
     pub pid: u32,
-    /// Its exit status, if it exited.
+    /// The exit status, if it exited.
     pub exit_code: Option<i32>,
     /// The signal that ended it, if one did: `SIGSEGV`.
     pub signal: Option<String>,
@@ -241,7 +241,7 @@ pub struct Witness {
 pub struct Remedy {
     /// The formula to compute instead, infix, for people.
     pub expression: String,
-    /// That formula as FPCore, for tools.
+    /// The formula as FPCore, for tools.
     pub fpcore: Option<String>,
     /// Mean error of the program's own expression on the inputs, in bits.
     pub bits_before: f64,
@@ -305,13 +305,13 @@ pub struct Finding {
     pub local_error_bits: Option<Spread>,
     /// The formula that it computes, infix, for people.
     pub expression: Option<String>,
-    /// That formula as FPCore, for tools.
+    /// The formula as FPCore, for tools.
     pub fpcore: Option<String>,
     /// The ranges of its variables.
     pub ranges: Vec<VariableRange>,
     /// The outputs it reached.
     pub outputs: IndexSet,
-    /// Its shares in the errors of these, as far as they are known.
+    /// The shares in the errors of these, as far as they are known.
     pub shares: Shares,
     /// Remarks on it.
     pub hint: Option<String>,

@@ -43,7 +43,7 @@ impl Numbered {
         self.number & BITS != 0
     }
 
-    /// These bits of a cell of so many, whose sign comes first.
+    /// Bits of a cell of so many, whose sign comes first.
     #[inline(always)]
     const fn bits(cell: u64, width: u32) -> Numbered {
         let sign = 1 << (width - 1);

@@ -120,7 +120,7 @@ pub enum Residual<V> {
 /// An operand of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// Its name in [`Op::formula`].
+    /// The name in [`Op::formula`].
     pub name: &'static str,
     /// An integer in C (`n` of `ldexp` and `jn`). It is handed over like any operand, as the float of that value (all
     /// of C's `int` are exact; what a `long` loses is far beyond where results over- or underflow), and never carries

@@ -19,7 +19,7 @@ pub struct Floats {
     pub cells: [u64; MAX_OPERANDS],
     /// The bits of the result.
     pub r: u64,
-    /// Its handle.
+    /// The handle.
     pub handle: u64,
 }
 

@@ -21,7 +21,7 @@ pub struct Outcome {
     pub rounded: bool,
     /// Floats were compared of which one has a shadow.
     pub decided: bool,
-    /// It was asked whether they are equal, and they were.
+    /// True if it was asked whether they are equal, and they were.
     pub equal: bool,
     /// The shadow [noted](crate::shadow::Shadow::noted) an error.
     pub noted: bool,

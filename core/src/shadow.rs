@@ -103,11 +103,11 @@ impl<V> Lane<'_, V> {
 /// A lane that something looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a, V> {
-    /// Its format.
+    /// The format.
     pub format: Format,
-    /// Its bits.
+    /// The bits.
     pub bits: u128,
-    /// Its shadow, where it has one.
+    /// The shadow, where it has one.
     pub shadow: Option<&'a V>,
 }
 
@@ -216,16 +216,16 @@ pub enum Since {
 pub enum Exchange {
     /// Nothing: the shadow that the program has computed is put there.
     Replace,
-    /// It adds what was added meanwhile: shadows are numbers in place, and linear.
+    /// Adds what was added meanwhile: shadows are numbers in place, and linear.
     Add,
 }
 
 /// Way in which a shadow knows derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivatives {
-    /// Its cells are derivatives, forward: a program which asks for their bytes may have them.
+    /// The cells are derivatives, forward: a program which asks for their bytes may have them.
     InPlace,
-    /// They are found at the end, backwards, from a record of the run.
+    /// Numbers that are found at the end, backwards, from a record of the run.
     Recorded,
 }
 
@@ -328,7 +328,7 @@ impl Policy {
 pub struct Seed {
     /// Number of the input in the report.
     pub input: usize,
-    /// Its weight in the direction.
+    /// The weight in the direction.
     pub weight: f64,
 }
 
@@ -390,7 +390,7 @@ pub struct Traced {
 pub struct Leaves {
     /// The instruction it leaves at.
     pub site: Site,
-    /// Its number among the outputs of the report.
+    /// The number among the outputs of the report.
     pub output: u64,
     /// The notation it is written in, where that is known.
     pub notation: Option<Notation>,

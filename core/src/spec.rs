@@ -64,7 +64,7 @@ pub enum OutputSpec {
         text: String,
         /// The numbers to sample.
         target: Target,
-        /// Its weight in one sum of all outputs; nothing if it has none.
+        /// The weight in one sum of all outputs; nothing if it has none.
         weight: Option<f64>,
     },
 }

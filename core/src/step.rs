@@ -226,7 +226,7 @@ pub enum Step {
     End {
         /// The [`AROUND_END`] bytes from [`BEFORE_END`] before those that are written on, as they were.
         x: Operand,
-        /// These bytes as they are once the instruction has written.
+        /// Bytes as they are once the instruction has written.
         r: Operand,
         /// Place of what is put there; nothing for a constant.
         from: Option<Place>,
@@ -237,7 +237,7 @@ pub enum Step {
     },
     /// A long double that has been moved, perhaps by parts, is one again.
     Mend {
-        /// Its place.
+        /// The place.
         at: Place,
     },
     /// Something that is no float takes the value of these bits, which may be a float's.
@@ -258,7 +258,7 @@ pub enum Step {
     },
     /// A float becomes an integer.
     Integer {
-        /// Its format.
+        /// The format.
         format: Format,
         /// The conversion.
         how: ToInteger,
@@ -276,7 +276,7 @@ pub enum Step {
     },
     /// Skips the next steps if this lane has a shadow that knows it for its own.
     UnlessRecognised {
-        /// Its format.
+        /// The format.
         format: Format,
         /// The lane.
         x: Operand,

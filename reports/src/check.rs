@@ -19,7 +19,7 @@ const ROWS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// They are not the same number.
+    /// Derivatives that are not the same number.
     Differs,
     /// The program is too rough to tell.
     Unsettled,
@@ -47,11 +47,11 @@ pub struct Compared {
     pub output: u64,
     /// The place it left at.
     pub place: String,
-    /// Its value.
+    /// The value.
     pub value: Number,
-    /// Its derivative, as the shadow has it.
+    /// The derivative, as the shadow has it.
     pub derivative: Number,
-    /// Its derivative by differences.
+    /// The derivative by differences.
     pub difference: Number,
     /// The error that the difference may have.
     pub error: Number,
@@ -107,7 +107,7 @@ pub struct Check {
     pub argv: Vec<String>,
     /// Number of times that the program ran, in words for each purpose.
     pub runs: u64,
-    /// Those purposes, each in words.
+    /// Purposes, each in words.
     pub purposes: Vec<String>,
     /// Components that there are, and that were moved one by one or together.
     pub components: u64,

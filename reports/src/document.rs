@@ -224,7 +224,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Those that follow the causes, in order.
+    /// Findings that follow the causes, in order.
     pub(crate) const APART: [Section; 4] =
         [Section::Decisions, Section::Unsettled, Section::Special, Section::Refuted];
 }

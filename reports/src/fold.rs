@@ -22,13 +22,13 @@ pub const SHORT: u64 = 24;
 /// One output, owned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Its index.
+    /// The index.
     pub index: u64,
     /// The value.
     pub value: Value,
-    /// Its derivative, if the shadow has one.
+    /// The derivative, if the shadow has one.
     pub dot: Option<Value>,
-    /// Its error, if the shadow knows one.
+    /// The error, if the shadow knows one.
     pub error: Option<SampleError>,
     /// The notation, if that is known.
     pub notation: Option<Notation>,
@@ -97,9 +97,9 @@ pub struct Reach {
 pub struct Judged {
     /// Wrong ones, but for those whose causes are all suppressed.
     pub wrong: u64,
-    /// Those of which the shadow cannot tell.
+    /// Outputs of which the shadow cannot tell.
     pub unsettled: u64,
-    /// Those that are NaN, but for those whose causes are all suppressed.
+    /// Outputs that are NaN, but for those whose causes are all suppressed.
     pub nan: u64,
 }
 
@@ -158,7 +158,7 @@ impl Sample {
         Sample { index, value: output.value, dot, error, notation: output.notation, exact }
     }
 
-    /// Its text, if its notation is known, without what only fills it up.
+    /// The text, if its notation is known, without what only fills it up.
     pub fn printed(&self) -> Option<String> {
         Some(self.notation?.write(&text::Float::from(self.value)).trim().to_owned())
     }

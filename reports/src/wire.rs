@@ -101,9 +101,9 @@ impl<'a> Report<'a> {
 /// A program that writes reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool<'a> {
-    /// Its name.
+    /// The name.
     pub name: Cow<'a, str>,
-    /// Its version.
+    /// The version.
     pub version: Cow<'a, str>,
 }
 
@@ -135,7 +135,7 @@ pub struct Entry<'a> {
     pub spec: Cow<'a, str>,
     /// The text that was parsed or printed.
     pub text: Option<Cow<'a, str>>,
-    /// Its value.
+    /// The value.
     pub value: Number,
     /// The function that parsed it, or the text before a printed one.
     pub with: Option<Cow<'a, str>>,
@@ -152,7 +152,7 @@ pub struct Input<'a> {
     pub spec: Cow<'a, str>,
     /// The value that was there when it was seeded first.
     pub value: Option<Float<'a>>,
-    /// Its weight in the direction.
+    /// The weight in the direction.
     pub seed: Number,
     /// Number of its first component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +167,7 @@ pub struct Input<'a> {
 /// Something that makes the report say less, or something else, than its reader may think.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning<'a> {
-    /// Its kind, for tools: a word that stays the same.
+    /// The kind, for tools: a word that stays the same.
     pub code: Cow<'a, str>,
     /// One line for people.
     pub message: Cow<'a, str>,

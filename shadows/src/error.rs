@@ -369,7 +369,7 @@ impl Inline for ErrorShadow {
         doubt_of(k, difference_in_parts(k, a, b), k.sub(first, second))
     }
 
-    /// Their difference has an error of at least half its size.
+    /// The difference has an error of at least half its size.
     fn doubt<K: Arith>(k: &K, given: Given<'_, K::V>) -> K::V {
         let (&[a, b], &[first, second]) = (given.x, given.shadows) else { unreachable!("two operands") };
         doubt_of(k, k.sub(a, b), k.sub(first, second))

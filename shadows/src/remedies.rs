@@ -112,7 +112,7 @@ impl Finder {
         found
     }
 
-    /// Those of the ways, given with their prices, that gain enough.
+    /// Ways among those that are given with their prices, that gain enough.
     fn proved(&self, ways: Vec<(Tree, u32)>, judge: &Judge, before: &[f64]) -> Vec<Remedy> {
         let worst = before.iter().fold(0.0, |worst: f64, &bits| worst.max(bits));
         let mut found: Vec<Remedy> = Vec::new();

@@ -77,7 +77,7 @@ impl Storage {
 }
 
 impl At {
-    /// Its place in `.debug_info`, the same however it was reached; nothing for type units.
+    /// The place in `.debug_info`, the same however it was reached; nothing for type units.
     pub(super) fn id(&self) -> Option<usize> {
         self.offset.to_debug_info_offset(&self.unit.header).map(|offset| offset.0)
     }

@@ -41,7 +41,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Its link-time address.
+    /// The link-time address.
     pub(super) fn address(&self) -> u64 {
         self.address
     }

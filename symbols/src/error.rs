@@ -17,13 +17,13 @@ pub struct OpenError {
 pub enum OpenProblem {
     /// The file cannot be read.
     Io(Arc<io::Error>),
-    /// It is not an ELF file.
+    /// No ELF file.
     NotElf,
-    /// It is an ELF file of another class, byte order or processor.
+    /// ELF file of another class, byte order or processor.
     Foreign,
-    /// It says something about itself that cannot be.
+    /// ELF file that says something about itself that cannot be.
     Corrupt(&'static str),
-    /// Its debug information says something that cannot be.
+    /// Debug information that says something that cannot be.
     Debug(gimli::Error),
 }
 
@@ -87,7 +87,7 @@ pub enum LookupError {
     WrongRank {
         /// The array.
         name: String,
-        /// Its dimensions.
+        /// The dimensions.
         rank: usize,
         /// The subscripts given.
         given: usize,
@@ -96,7 +96,7 @@ pub enum LookupError {
     NotFloat {
         /// The variable or part.
         name: String,
-        /// Its type.
+        /// The type.
         kind: String,
     },
     /// A structure, where only members can be meant.
@@ -108,7 +108,7 @@ pub enum LookupError {
         /// The members there are.
         members: Vec<String>,
     },
-    /// Its place or size is known only while the program runs: an allocatable array, say.
+    /// The place or size is known only while the program runs: an allocatable array, say.
     Dynamic {
         /// The variable.
         name: String,
@@ -143,7 +143,7 @@ pub enum LookupError {
         /// The name, or `#` and the number of an argument.
         name: String,
     },
-    /// It has no place in memory: the compiler optimised it away.
+    /// Variable without a place in memory: the compiler optimised it away.
     NoPlace {
         /// The variable.
         name: String,

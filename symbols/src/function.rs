@@ -8,11 +8,11 @@ use super::{OpenError, SymbolFile};
 /// A function to be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its symbol.
+    /// The symbol.
     pub symbol: String,
-    /// Its link-time address; that of the resolver for an IFUNC.
+    /// The link-time address; that of the resolver for an IFUNC.
     pub address: u64,
-    /// Its size in bytes, 0 where unknown.
+    /// The size in bytes, 0 where unknown.
     pub size: u64,
     /// The address is that of a function which returns the address to call.
     pub is_ifunc: bool,

@@ -30,7 +30,7 @@ pub struct Local {
     pub line: Option<u32>,
     /// True if it is a parameter of that function.
     pub is_parameter: bool,
-    /// Its places.
+    /// The places.
     pub stretches: Vec<Stretch>,
     /// Code in which it has a value, but no place.
     pub nowhere: Vec<Range<u64>>,
@@ -66,7 +66,7 @@ pub struct Stretch {
 struct Scope {
     depth: isize,
     at: At,
-    /// Its code, if it says so.
+    /// The code, if it says so.
     ranges: Vec<Range<u64>>,
     kind: Kind,
 }
@@ -380,7 +380,7 @@ impl Search<'_> {
 struct Placeless {
     /// The value is computed from others.
     computed: Vec<Range<u64>>,
-    /// It is a constant.
+    /// Ranges of code in which it is a constant.
     constant: Vec<Range<u64>>,
 }
 

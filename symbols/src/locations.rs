@@ -33,13 +33,13 @@ pub(super) enum Base {
 pub(super) enum Location {
     /// The whole variable is here.
     Whole(Located),
-    /// Its pieces, each with its size in bytes; those without a place have none.
+    /// The pieces, each with its size in bytes; those without a place have none.
     Pieces(Vec<(u64, Option<Located>)>),
-    /// It has a value, but no place.
+    /// Value without a place.
     Nowhere,
-    /// It is a constant.
+    /// Constant without a place.
     Constant,
-    /// It has no value that the debugger could show.
+    /// Nothing: there is no value that a debugger could show.
     Absent,
 }
 
@@ -68,7 +68,7 @@ impl Listed {
 pub(super) struct FrameBase(Option<Base>);
 
 impl FrameBase {
-    /// That of the function with this attribute, if it has one.
+    /// Location of the function with this attribute, if it has one.
     pub(super) fn of(unit: &Unit, value: Option<Attr<Reader>>) -> Result<FrameBase, gimli::Error> {
         let Some(expression) = value.and_then(|value| value.exprloc_value()) else {
             return Ok(FrameBase(None));

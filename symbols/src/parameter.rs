@@ -28,7 +28,7 @@ pub(super) struct Scope<'a> {
 struct Parameter<'a> {
     dies: &'a Dies,
     name: Option<String>,
-    /// Its type; what it points to, if it is passed by reference and its language does not say so.
+    /// The type; what it points to, if it is passed by reference and its language does not say so.
     kind: At,
     by_reference: bool,
     artificial: bool,

@@ -33,7 +33,7 @@ pub(super) enum Operation {
 /// A number that is known before the program runs, or computed while it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// This number.
+    /// Number.
     Known(i64),
     /// The result of this computation.
     Computed(Expression),
@@ -46,7 +46,7 @@ pub(super) enum Extent {
 pub struct Integer {
     /// The storage it starts from.
     pub storage: Storage,
-    /// Its size.
+    /// The size.
     pub bytes: u8,
     /// True if it may be negative.
     pub signed: bool,
@@ -103,7 +103,7 @@ pub(super) struct Elements {
     pub(super) last: Last,
     /// The array's lowest index.
     pub(super) lower: Extent,
-    /// Its highest index.
+    /// The highest index.
     pub(super) upper: Extent,
     /// Bytes from one element to the next.
     pub(super) stride: Extent,
@@ -116,9 +116,9 @@ pub(super) enum Last {
     First,
     /// The array's own.
     Upper,
-    /// This one.
+    /// Index itself.
     Index(i64),
-    /// That of this number, or the one before it.
+    /// Index that is the value of this variable, or the one before it.
     Integer { integer: Integer, included: bool },
 }
 

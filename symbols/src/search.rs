@@ -19,7 +19,7 @@ pub(super) struct Declared {
     pub(super) storage: Option<Storage>,
     /// The DIE of its type.
     pub(super) kind: Option<At>,
-    /// Its names are the same in any letter case.
+    /// The names are the same in any letter case.
     pub(super) fortran: bool,
 }
 

@@ -29,15 +29,15 @@ pub enum SymbolKind {
 /// A defined symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// Its name, as the linker knows it.
+    /// The name, as the linker knows it.
     pub name: &'a str,
     /// The version it is exported with: `GLIBC_2.29`.
     pub version: Option<&'a str>,
     /// An old version, kept for programs linked against it: `pow@GLIBC_2.2.5` beside `pow@@GLIBC_2.29`.
     pub hidden: bool,
-    /// Its address in the file.
+    /// The address in the file.
     pub address: u64,
-    /// Its size in bytes, 0 where unknown.
+    /// The size in bytes, 0 where unknown.
     pub size: u64,
     /// The kind of thing it stands for.
     pub kind: SymbolKind,

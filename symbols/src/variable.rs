@@ -23,7 +23,7 @@ pub struct Variable {
     pub name: String,
     /// The storage at which the way to the floats begins; addresses are link-time ones.
     pub storage: Storage,
-    /// Their format.
+    /// The format.
     pub format: Format,
     /// The way.
     pub(super) steps: Vec<Step>,

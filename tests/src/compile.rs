@@ -13,7 +13,7 @@ use std::sync::Mutex;
 pub enum Compiled {
     /// The executable; its auxiliary libraries lie beside it.
     Ready(PathBuf),
-    /// This machine has no such compiler.
+    /// Compiler that this machine has not.
     NoCompiler(String),
 }
 

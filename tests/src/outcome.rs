@@ -10,7 +10,7 @@ use std::process::ExitStatus;
 /// End of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It exited with this status.
+    /// Exit with this status.
     Exit(i32),
     /// A signal ended it.
     Signal {
@@ -76,9 +76,9 @@ pub enum Left {
 pub struct Outcome {
     /// The end of the process.
     pub end: End,
-    /// Its standard output, that of its descendants included.
+    /// The standard output, that of its descendants included.
     pub stdout: Vec<u8>,
-    /// Its standard error, likewise.
+    /// The standard error, likewise.
     pub stderr: Vec<u8>,
     /// The content of its working directory afterwards, by relative path.
     pub files: BTreeMap<String, Left>,

@@ -22,7 +22,7 @@ pub struct Job {
     pub env: BTreeMap<OsString, OsString>,
     /// The bytes of its standard input.
     pub stdin: Vec<u8>,
-    /// Its working directory, made anew for each run. Both runs of a pair use the same one, so that a path in a
+    /// The working directory, made anew for each run. Both runs of a pair use the same one, so that a path in a
     /// message is no difference.
     pub dir: PathBuf,
     /// Files put there before the run.

@@ -24,7 +24,7 @@ pub struct Guest {
     pub name: String,
     /// The source file.
     pub source: PathBuf,
-    /// Its directives.
+    /// The directives.
     pub spec: Spec,
 }
 

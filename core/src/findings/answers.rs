@@ -47,7 +47,7 @@ pub struct Contribution {
 pub struct Tape {
     /// Operations that were recorded.
     pub statements: u64,
-    /// Their partial derivatives that had to be kept.
+    /// The partial derivatives that had to be kept.
     pub values: u64,
     /// Bytes of it all.
     pub bytes: u64,

@@ -22,7 +22,7 @@ pub enum Confirmed {
 /// A finding that the first run does not have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Missed {
-    /// Its kind.
+    /// The kind.
     pub kind: FindingKind,
     /// The operation, as TABLE 1 calls it.
     pub operation: String,
@@ -38,7 +38,7 @@ pub struct Confirmation {
     pub shadow: String,
     /// Processor time of the first run, of its children included, in seconds.
     pub first_s: f64,
-    /// That of the second run.
+    /// Seconds of the second run.
     pub second_s: f64,
     /// True if both runs wrote the same to standard output and standard error; nothing where that is not known.
     pub same_output: Option<bool>,

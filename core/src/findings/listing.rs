@@ -21,7 +21,7 @@ pub struct Entry {
     pub spec: String,
     /// The text that was parsed or printed; of a printed one, where that is known.
     pub text: Option<String>,
-    /// Its value.
+    /// The value.
     pub value: f64,
     /// The function that parsed it, or the text before a printed one.
     pub with: Option<String>,

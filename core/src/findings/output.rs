@@ -66,10 +66,10 @@ impl Label {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgement {
-    /// It is as good as its format, or its text, allows.
+    /// Output that is as good as its format, or its text, allows.
     #[default]
     Right,
-    /// It is wrong.
+    /// Output that is wrong.
     Wrong,
     /// The shadow cannot tell.
     Unsettled,
@@ -103,7 +103,7 @@ pub enum OutputShadow<T> {
 }
 
 impl OutputShadow<String> {
-    /// This statement with borrowed texts.
+    /// Borrows the texts of a statement.
     pub fn as_deref(&self) -> OutputShadow<&str> {
         match *self {
             OutputShadow::Nothing => OutputShadow::Nothing,
@@ -162,7 +162,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Its text, where its notation is known.
+    /// The text, where its notation is known.
     pub fn printed(&self) -> Option<String> {
         Some(self.notation?.write(&Float::from(self.value)))
     }

@@ -58,7 +58,7 @@ impl Shares {
         true
     }
 
-    /// These and others, added up by output.
+    /// Shares with others, added up by output.
     pub fn united(&self, other: &Shares) -> Shares {
         let mut all = self.clone();
         other.each.iter().for_each(|&share| {

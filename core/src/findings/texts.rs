@@ -27,7 +27,7 @@ pub struct PrintedAt {
     pub text: u32,
     /// The line, from 1.
     pub line: u32,
-    /// Its number among those of the line, from 1.
+    /// The number among those of the line, from 1.
     pub number: u32,
     /// Offset of its first byte in the line, from 1.
     pub column: u32,

@@ -3,7 +3,7 @@
 /// Something that makes the report say less, or something else, than its reader may think.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Its kind, for tools: a word that stays the same.
+    /// The kind, for tools: a word that stays the same.
     pub code: &'static str,
     /// One line for people.
     pub message: String,

@@ -121,9 +121,9 @@ pub trait Expand {
 /// A float as a number to be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Float {
-    /// Its format.
+    /// The format.
     pub format: Format,
-    /// Its bits.
+    /// The bits.
     pub bits: u128,
 }
 
@@ -231,7 +231,7 @@ impl Integer {
         self.0.extend(Integer::from(carry).0);
     }
 
-    /// Its digits, most significant first, some zeros before them.
+    /// The digits, most significant first, some zeros before them.
     fn digits(&self) -> Vec<u8> {
         let mut digits = vec![0; 9 * self.0.len()];
         for (chunk, limb) in digits.chunks_mut(9).zip(self.0.iter().rev()) {

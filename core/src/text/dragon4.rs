@@ -10,13 +10,13 @@ use crate::format::Format;
 /// Treatment of zeros at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trim {
-    /// They stay, and there are as many as are asked for.
+    /// Zeros stay, and there are as many as are asked for.
     Keep,
     /// One stays, if nothing else follows the point.
     LeaveOne,
-    /// They go.
+    /// Zeros go.
     Zeros,
-    /// They go, and the point with them.
+    /// Zeros go, and the point with them.
     Point,
 }
 

@@ -76,7 +76,7 @@ pub(crate) struct FunctionCall {
     pub(crate) function: u64,
     /// Operands, in the low bytes; integers as they are.
     pub(crate) x: [CallVector; MAX_OPERANDS],
-    /// Their shadows.
+    /// The shadows.
     pub(crate) shadows: [CallVector; MAX_OPERANDS],
     /// Addresses of results that are not returned.
     pub(crate) pointers: [u64; 2],

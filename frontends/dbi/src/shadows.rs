@@ -49,7 +49,7 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// Its purpose, in a few words.
+            /// The purpose, in a few words.
             pub fn summary(self) -> &'static str {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <$shadow>::SUMMARY,)+
@@ -77,7 +77,7 @@ macro_rules! define_kinds {
                 }
             }
 
-            /// Its rule, if that is machine code beside the guest's.
+            /// The rule, if that is machine code beside the guest's.
             pub(crate) fn inline(self) -> Option<InlineCode> {
                 match self {
                     $($(#[$attribute])* ShadowKind::$name => <<$shadow as Shadow>::Reach as Reach<$shadow>>::INLINE,)+

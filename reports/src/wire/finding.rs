@@ -11,9 +11,9 @@ use super::Float;
 /// A cause of error, a decision, or a birth of NaN or an infinity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding<'a> {
-    /// Its rank, from 1.
+    /// The rank, from 1.
     pub rank: usize,
-    /// Its kind.
+    /// The kind.
     pub kind: FindingKind,
     /// The operation.
     pub operation: Cow<'a, str>,
@@ -45,14 +45,14 @@ pub struct Finding<'a> {
     /// The formula that it computes, infix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expression: Option<Cow<'a, str>>,
-    /// That formula as FPCore.
+    /// The formula as FPCore.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fpcore: Option<Cow<'a, str>>,
     /// The ranges of its variables.
     pub ranges: Vec<VariableRange<'a>>,
     /// Numbers of the outputs it reached, ascending.
     pub outputs: Cow<'a, IndexSet>,
-    /// Its shares in the errors of these, in their order, as far as shares are kept; `null` where one is not known.
+    /// The shares in the errors of these, in their order, as far as shares are kept; `null` where one is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Option<Number>>,
     /// Remarks on it.
@@ -81,7 +81,7 @@ fn is_zero(n: &u64) -> bool {
 pub struct Remedy<'a> {
     /// The formula to compute instead, infix.
     pub expression: Cow<'a, str>,
-    /// That formula as FPCore.
+    /// The formula as FPCore.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fpcore: Option<Cow<'a, str>>,
     /// Mean error of the program's own expression on the inputs, in bits.

@@ -13,7 +13,7 @@ pub struct Gradient<'a> {
     pub output: Option<u64>,
     /// The derivatives; `null` where there are too many, and a file has them.
     pub values: Option<Vec<Number>>,
-    /// That file.
+    /// The file.
     pub file: Option<Cow<'a, str>>,
 }
 
@@ -44,7 +44,7 @@ pub struct Contribution<'a> {
 pub struct Tape {
     /// Operations that were recorded.
     pub statements: u64,
-    /// Their partial derivatives that had to be kept.
+    /// The partial derivatives that had to be kept.
     pub values: u64,
     /// Bytes of it all.
     pub bytes: u64,

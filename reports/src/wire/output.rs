@@ -11,7 +11,7 @@ use super::Float;
 /// A float that left the program. `P` is what its place is kept as.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Output<'a, P = Place> {
-    /// Its number among the outputs, from 0.
+    /// The number among the outputs, from 0.
     pub index: u64,
     /// The way by which it left.
     pub kind: OutputKind,
@@ -19,13 +19,13 @@ pub struct Output<'a, P = Place> {
     pub label: Option<Cow<'a, str>>,
     /// The float.
     pub value: Float<'a>,
-    /// Its derivative.
+    /// The derivative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dot: Option<Float<'a>>,
     /// The real that it stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real: Option<Cow<'a, str>>,
-    /// Its error, in bits of its format.
+    /// The error, in bits of its format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_bits: Option<Number>,
     /// Number of correct decimal digits; `null` for what has no digits: NaN and infinities.
@@ -34,7 +34,7 @@ pub struct Output<'a, P = Place> {
     /// The verdict on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Judgement>,
-    /// Its text; `null` where the notation is not known.
+    /// The text; `null` where the notation is not known.
     pub printed: Option<Cow<'a, str>>,
     /// The text of the real in the same notation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Output<'a, P = Place> {
     /// Number of floats it stands for, if it does for more than itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Their mean error, in bits.
+    /// The mean error, in bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_error_bits: Option<Number>,
     /// `stdout`, `stderr` or a path; `null` where it was not found in a text.

@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 1 << 16;
 /// Destination of what comes to an operand.
 #[derive(Clone, Copy, Debug)]
 enum To {
-    /// This column, in which what comes to the same numbers is added up first.
+    /// The column, in which what comes to the same numbers is added up first.
     Column(usize),
     /// Results of the loop, so many iterations before.
     Own { place: usize, before: usize },

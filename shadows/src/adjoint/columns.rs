@@ -75,7 +75,7 @@ impl Statement {
 pub(super) struct Run {
     /// The first one's number.
     pub(super) number: u64,
-    /// Its place in its chunk.
+    /// The place in its chunk.
     pub(super) at: u64,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Loop {
 }
 
 impl Loop {
-    /// It as words.
+    /// The loop as words.
     pub(super) fn words(&self) -> [u64; 6] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let Loop { number, at, iterations, numbers, first, operands, distances, partials } = *self;
@@ -93,7 +93,7 @@ impl Operand {
         self.result & VARIES != 0
     }
 
-    /// It as words.
+    /// The loop as words.
     pub(super) fn words(&self) -> [u64; 3] {
         let Operand { result, step, back, partial } = *self;
         [u64::from(result) | u64::from(step as u32) << 32, back, partial]

@@ -24,12 +24,12 @@ mod tests;
 /// Partial derivatives by an operand, as far as they are known.
 #[derive(Clone, Debug, Default)]
 enum Partials {
-    /// It is no term.
+    /// No term.
     #[default]
     None,
-    /// They were found, and are here: one for each iteration.
+    /// Numbers that were found, and are here: one for each iteration.
     Found(Range<usize>),
-    /// They are to be found: of so many of the first iterations.
+    /// Numbers that are to be found: of so many of the first iterations.
     First(usize),
 }
 
@@ -95,7 +95,7 @@ impl<'a> Iterations<'a> {
         Iterations { count, ..self }
     }
 
-    /// Those after so many.
+    /// Iterations after so many.
     pub(super) fn after(self, count: usize) -> Self {
         let Iterations { mut records, pattern, count: all } = self;
         records.bytes = &records.bytes[count * pattern.bytes..];

@@ -182,7 +182,7 @@ pub(super) struct Passed<'a> {
 }
 
 impl Passed<'_> {
-    /// Its rounding, if that is recorded.
+    /// The rounding, if that is recorded.
     pub(super) fn rounding(&self) -> Option<Rounding> {
         self.columns.rounding(self.at)
     }

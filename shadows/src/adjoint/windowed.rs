@@ -35,7 +35,7 @@ pub(super) struct Window<F: Flow> {
     most: usize,
     /// Terms of an iteration, from the last to the first.
     steps: Vec<Step>,
-    /// Their partial derivatives, in a row for each iteration.
+    /// The partial derivatives, in a row for each iteration.
     partials: Vec<f64>,
     /// Terms whose partial derivative varies, and their operands, by number.
     varying: Vec<(usize, usize)>,

@@ -217,7 +217,7 @@ impl<const GROUPS: usize> Merged<GROUPS> {
 impl Roundings {
     pub(crate) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
 
-    /// Those of the operands, each with the factor that makes its amounts the result's, and a new one.
+    /// Roundings of the operands, each with the factor that makes its amounts the result's, and a new one.
     pub(crate) fn combine<const GROUPS: usize>(
         operands: [(&Roundings, f32); GROUPS],
         own: (Id, f32),
@@ -251,7 +251,7 @@ impl Roundings {
         Unit::marked(self.mark(), x)
     }
 
-    /// Those of ±2^power times the value, and whether the signs of parts turned over.
+    /// Roundings of ±2^power times the value, and whether the signs of parts turned over.
     pub(crate) fn scaled(&self, negate: bool, power: i32) -> (Roundings, bool) {
         let Roundings { operations, amounts: [a, b, c, mark] } = *self;
         if mark == 0 {

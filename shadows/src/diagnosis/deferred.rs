@@ -21,7 +21,7 @@ const MINOR: f64 = 1e-6;
 /// State of a rounding that a later operation may put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PutBack {
-    /// It was not.
+    /// Not put back.
     Never,
     /// In an exact sum.
     Together,

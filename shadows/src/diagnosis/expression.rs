@@ -25,18 +25,18 @@ pub(crate) enum Term {
     Op {
         /// The one it was the first time; others at other sites may do the same.
         operation: Id,
-        /// Its row of TABLE 1; at the root also a decision.
+        /// The row of TABLE 1; at the root also a decision.
         what: What,
         /// Format of its result.
         format: Format,
-        /// Its operands.
+        /// The operands.
         args: Vec<Term>,
     },
     /// A float that was always the same.
     Constant {
-        /// Its format.
+        /// The format.
         format: Format,
-        /// Its bits.
+        /// The bits.
         bits: u128,
     },
     /// A float that was not: its number.
@@ -49,7 +49,7 @@ pub(crate) enum Term {
 struct Variable {
     erroneous: Ranges,
     worst: Option<f64>,
-    /// Its value in the execution being looked at.
+    /// The value in the execution being looked at.
     now: Option<Source>,
 }
 

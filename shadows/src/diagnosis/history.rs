@@ -29,9 +29,9 @@ pub(crate) const UNTRACED: Serial = Serial::MAX;
 /// A float as an operation saw it, and where it came from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Source {
-    /// Its format.
+    /// The format.
     pub(crate) format: Format,
-    /// Its bits.
+    /// The bits.
     pub(crate) bits: u128,
     /// The entry that made it; 0 if none did.
     pub(crate) serial: Serial,
@@ -103,7 +103,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Its operands.
+    /// The operands.
     pub(crate) fn operands(&self) -> &[Source] {
         &self.operands[..self.arity]
     }

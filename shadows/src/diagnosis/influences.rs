@@ -16,7 +16,7 @@ const MOST: usize = 32;
 /// Erroneous operations that a value depends on, each with its part of the value's error.
 #[derive(Clone, Debug)]
 pub(crate) struct Influences {
-    /// Those that are kept here. Where there is a list, its factor is the first amount.
+    /// Operations that are kept here. Where there is a list, its factor is the first amount.
     few: Few,
     /// A list shared with the values it was made from.
     many: Option<ThinArc<(), Part>>,
@@ -43,7 +43,7 @@ const NOBODY: (&Influences, f32) = (&Influences::NONE, 0.0);
 impl Influences {
     pub(crate) const NONE: Influences = Influences { few: Few::NONE, many: None };
 
-    /// Those that are no more than a few.
+    /// Operations that are no more than a few.
     #[inline(always)]
     pub(crate) fn few(few: Few) -> Influences {
         Influences { few, many: None }
@@ -60,7 +60,7 @@ impl Influences {
         self.many.as_ref().map(|parts| (parts, factor.into()))
     }
 
-    /// Those of the operands, each with the factor that makes its amounts the result's, and a new one if the operation
+    /// Influences of the operands, each with the factor that makes its amounts the result's, and a new one if the operation
     /// is erroneous.
     pub(crate) fn combine(
         operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
@@ -106,7 +106,7 @@ impl Influences {
         }
     }
 
-    /// Those of two operands, each with its factor, where that takes no more than a few instructions: few operations,
+    /// Influences of two operands, each with its factor, where that takes no more than a few instructions: few operations,
     /// the same ones or of one operand only, as they mostly are.
     #[inline(always)]
     pub(crate) fn joined<M: Merging>(
@@ -126,7 +126,7 @@ impl Influences {
         self.few.count() != 0 || self.many.is_some()
     }
 
-    /// Those of `factor` times the value.
+    /// Influences of `factor` times the value.
     pub(crate) fn scaled(&self, factor: f64) -> Influences {
         match self.list() {
             None if factor == 1.0 => Influences::few(self.few),
@@ -189,7 +189,7 @@ impl Few {
         (Few::LEAST..=Few::LARGEST).contains(&largest).then_some(Few { operations, amounts })
     }
 
-    /// These and others, each with its factor, if that makes no more than a few.
+    /// List with others added, each with its factor, if that makes no more than a few.
     fn united(&self, partial: f64, other: &Few, other_partial: f64) -> Option<Few> {
         let mut parts = [Part { operation: 0, amount: 0.0 }; FEW];
         let mut count = 0;

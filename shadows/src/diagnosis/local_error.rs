@@ -87,9 +87,9 @@ impl LocalErrors {
 pub(crate) struct Outcome<'a, N: Attributed> {
     /// The operation.
     pub(crate) lane: &'a Lane<'a, N>,
-    /// Its floats.
+    /// The floats.
     pub(crate) linear: &'a Linear,
-    /// Its real result …
+    /// The real result …
     pub(crate) value: &'a N::Number,
     /// … and that rounded to the result's format.
     pub(crate) rounded: u128,

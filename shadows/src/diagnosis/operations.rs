@@ -303,7 +303,7 @@ impl Operations {
         new
     }
 
-    /// Their numbers.
+    /// The numbers.
     pub(crate) fn ids(&self) -> std::ops::Range<Id> {
         0..self.all.len() as Id
     }

@@ -43,7 +43,7 @@ impl Expression {
         finder.remedies(&problem).iter().map(in_words).collect()
     }
 
-    /// It as a problem, if all of it is of one format.
+    /// The expression as a problem, if all of it is of one format.
     fn problem(&self) -> Option<Problem> {
         let Term::Op { format, .. } = self.root() else { return None };
         let tree = tree(self.root(), *format)?;

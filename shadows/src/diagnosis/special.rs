@@ -70,7 +70,7 @@ impl<N: Attributed> Diagnosis<N> {
         is_birth
     }
 
-    /// Those who answer for a result that is NaN or infinite in the reals, too, and the error of the operation that bore it.
+    /// Operations that answer for a result that is NaN or infinite in the reals, too, and the error of the operation that bore it.
     pub(crate) fn influences_of_special(
         &mut self,
         id: Id,

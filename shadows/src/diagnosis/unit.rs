@@ -46,7 +46,7 @@ impl Unit {
         Unit { size: power_of_two(exponent), mark: (ONE + exponent) as u32 }
     }
 
-    /// That of the float `x`, by the mark of a list.
+    /// Unit of the float `x`, by the mark of a list.
     pub(crate) fn marked(mark: u32, x: f64) -> Unit {
         match mark {
             0 => Unit::share_of(x),

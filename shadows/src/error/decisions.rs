@@ -17,11 +17,11 @@ use crate::reals::mpfr::Mpfr;
 /// Result of comparing a decision with that of the reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It is the same.
+    /// Decision that is the same.
     Alike,
-    /// It is another.
+    /// Decision that is another.
     Flips,
-    /// That cannot be told.
+    /// Decision of which that cannot be told.
     Unsettled,
 }
 

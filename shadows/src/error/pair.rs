@@ -79,7 +79,7 @@ impl Pair {
         Pair::settled(product.high, low)
     }
 
-    /// This · 2ⁿ, where no part of it leaves the format's range.
+    /// The pair · 2ⁿ, where no part of it leaves the format's range.
     #[inline(always)]
     pub(super) fn scaled(self, n: i32) -> Pair {
         let power = f64::from_bits(((1023 + i64::from(n)) as u64) << 52);

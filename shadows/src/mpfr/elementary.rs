@@ -13,7 +13,7 @@ const HOST: Host = Host::new(Format::F64);
 
 /// One of the commonest operations. Where it has one operand, what is said of a second is of no account.
 pub trait Elementary: Copy {
-    /// Its row of TABLE 1.
+    /// The row of TABLE 1.
     fn op(self) -> Op;
 
     /// Number of its operands.
@@ -37,14 +37,14 @@ pub trait Elementary: Copy {
     /// Contribution of the operation's own rounding to the error of `r`, its result for moderate numbers.
     fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64;
 
-    /// Its derivatives.
+    /// The derivatives.
     #[inline(always)]
     fn partials(self, a: f64, b: f64, r: f64) -> [f64; 2] {
         let gradient = self.op().arithmetic_gradient(&HOST, &[a, b][..self.arity()], r);
         gradient.map_or([0.0; 2], |gradient| [0, 1].map(|n| gradient.value(&HOST, n)))
     }
 
-    /// Its derivatives for relative errors: those of the result by those of the operands.
+    /// The derivatives for relative errors: those of the result by those of the operands.
     fn factors<F: Ieee>(self, a: f64, b: f64, r: f64) -> [f32; 2];
 
     /// Result on numbers that are not zero, of which it is said whether they are doubles; and whether the result is

@@ -44,7 +44,7 @@ const NOTHING: &Real = &Real::NOTHING;
 #[derive(Clone, Copy, Debug)]
 pub struct Recurring {
     site: Site,
-    /// Its operation, once it was executed.
+    /// The operation, once it was executed.
     id: Option<Id>,
 }
 
@@ -59,7 +59,7 @@ impl Recurring {
         self.site
     }
 
-    /// Its operation, which is looked up the first time.
+    /// The operation, which is looked up the first time.
     #[inline(always)]
     pub(crate) fn operation(&mut self, look_up: impl FnOnce(Site) -> Id) -> Id {
         match self.id {

@@ -41,7 +41,7 @@ pub(super) enum Kind {
 /// ±0.significand · 2^exponent.
 #[derive(Clone, Copy, Debug)]
 pub struct Short {
-    /// Its top bit is set in finite numbers, zero apart.
+    /// The top bit is set in finite numbers, zero apart.
     words: Words,
     exponent: i32,
     kind: Kind,
@@ -137,7 +137,7 @@ impl Short {
         Some(Short { words, exponent, kind: Kind::Finite, negative })
     }
 
-    /// This number as MPFR has it.
+    /// The number as MPFR has it.
     pub fn to_float(self) -> Float {
         let mut real = Float::new(BITS);
         match self.kind {

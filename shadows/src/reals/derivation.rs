@@ -115,7 +115,7 @@ impl Derivation {
         Derivation::new(operations, (&root, lane.op), &steps)
     }
 
-    /// Its last steps, as many as there may be.
+    /// The last steps, as many as there may be.
     pub(super) fn end(
         history: &History,
         operations: &Operations,

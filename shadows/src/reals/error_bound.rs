@@ -23,16 +23,16 @@ use crate::exact::{rounds_to_integer, to_f64};
 /// Bound on the error of a real.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ErrorBound {
-    /// It is the very result, a multiple of 2^last.
+    /// The very result, a multiple of 2^last.
     Exact {
         /// The exponent of a bit not above its last.
         last: i32,
     },
-    /// It may be off by two to this at most.
+    /// Number that may be off by two to this at most.
     Below(f32),
-    /// It may be off by two to this at most, and its float tells nothing of that.
+    /// Number that may be off by two to this at most, and its float tells nothing of that.
     Alone(f32),
-    /// It stands for a number of the same sign that is [beyond](super::range) it, which may be off by two to this at most.
+    /// Stand-in for a number of the same sign that is [beyond](super::range) it, which may be off by two to this at most.
     Beyond(f32),
 }
 

@@ -120,7 +120,7 @@ impl RealNumber {
         }
     }
 
-    /// Its [leading](Short::leading) bits, unless it is long and zero, infinite or NaN.
+    /// The [leading](Short::leading) bits, unless it is long and zero, infinite or NaN.
     #[inline(always)]
     pub(crate) fn leading(&self) -> Option<Short> {
         match self {

@@ -145,7 +145,7 @@ impl Real {
         }
     }
 
-    /// This real, of which it is not known any more what made it.
+    /// Forgets what made the real.
     pub(crate) fn untraced(self) -> Real {
         Real { serial: UNTRACED, ..self }
     }

@@ -92,7 +92,7 @@ pub(super) struct Meaning {
 pub(super) struct Known {
     /// The bits of the double that it is, if it is the same for all inputs and a float.
     constant: Option<u64>,
-    /// Its values on the inputs, if these are finite.
+    /// The values on the inputs, if these are finite.
     pub(super) reals: Option<Reals>,
 }
 

@@ -35,7 +35,7 @@ const WAYS: usize = 16;
 #[derive(Clone, Debug)]
 struct Way {
     tree: Rc<Shared>,
-    /// Its results in floats, by input.
+    /// The results in floats, by input.
     floats: Rc<[f64]>,
     error: f64,
     price: u32,

@@ -161,7 +161,7 @@ pub struct Pair {
     pub figure: f64,
     /// The row's figure for `valgrind --tool=none`.
     pub valgrind: Option<f64>,
-    /// That for NSan, to the native run of the program that the same compiler makes.
+    /// Ratio for NSan, to the native run of the program that the same compiler makes.
     pub nsan: Option<f64>,
 }
 

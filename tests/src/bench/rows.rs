@@ -44,11 +44,11 @@ pub enum Program {
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its name, for the table and `--filter`.
+    /// The name, for the table and `--filter`.
     pub name: &'static str,
     /// The program that is run.
     pub program: Program,
-    /// Its arguments; `{gzip}` and `{xz}` are the prepared inputs.
+    /// The arguments; `{gzip}` and `{xz}` are the prepared inputs.
     pub args: &'static [&'static str],
     /// The arguments of the trivial run that `CpuWithoutStart` and `Nanoseconds` subtract.
     pub start: &'static [&'static str],

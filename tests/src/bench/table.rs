@@ -111,7 +111,7 @@ pub struct Report<'a> {
     pub engine_options: Vec<String>,
     /// The CPU's name.
     pub cpu: String,
-    /// Its number of hardware threads.
+    /// The number of hardware threads.
     pub cpus: usize,
     /// The kernel's release.
     pub kernel: String,

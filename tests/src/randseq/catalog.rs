@@ -38,7 +38,7 @@ pub enum Verdict {
     /// Only within the idiom of that name.
     Idiom(Family, &'static str),
     Denied(&'static str),
-    /// This host cannot execute it.
+    /// Instruction that this host cannot execute.
     Absent,
 }
 

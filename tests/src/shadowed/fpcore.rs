@@ -44,13 +44,13 @@ impl Expression {
 /// One core.
 #[derive(Clone, Debug)]
 pub struct Core {
-    /// Its `:name`, a C identifier.
+    /// The `:name`, a C identifier.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Vec<String>,
     /// True if `:precision` is binary32; else it is binary64.
     pub single: bool,
-    /// Its `:pre`.
+    /// The `:pre`.
     pub pre: Option<Expression>,
     /// The body, which says what it computes.
     pub body: Expression,

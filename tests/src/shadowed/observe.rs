@@ -56,14 +56,14 @@ impl Case {
         }
     }
 
-    /// This case with another argument.
+    /// Gives the case another argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Case {
         self.argv.push(argument.into());
         self
     }
 
-    /// This case with another variable in its environment.
+    /// Gives the case another variable in its environment.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Case {
         self.env.push((name.to_owned(), value.to_owned()));

@@ -24,13 +24,13 @@ pub struct Output {
     pub value: f64,
     /// The number that its text is, where that is known: of fewer digits, perhaps.
     pub printed: Option<f64>,
-    /// Its derivative; of one with a gradient, in the direction of all inputs.
+    /// The derivative; of one with a gradient, in the direction of all inputs.
     pub dot: Option<f64>,
-    /// Its derivatives by each component.
+    /// The derivatives by each component.
     pub gradient: Vec<f64>,
     /// The real it stands for, in decimal.
     pub real: Option<String>,
-    /// Its error.
+    /// The error.
     pub error_bits: Option<f64>,
     /// The site at which it was made.
     pub site: Site,

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// One program of a suite in one way of compiling it.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its name in the report.
+    /// The name in the report.
     pub name: String,
     /// The compiler and its arguments, but for `-o`.
     pub compile: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Item {
 pub enum Verdict {
     /// The compiler refuses it here.
     NotCompiled,
-    /// It fails or hangs natively: it says nothing.
+    /// Program that fails or hangs natively: it says nothing.
     FailsNatively,
     /// Two native runs differ; only their end was compared, and is the same.
     Unstable,
@@ -47,15 +47,15 @@ pub enum Verdict {
 pub struct Count {
     /// Items in all.
     pub items: usize,
-    /// Those that compile.
+    /// Programs that compile.
     pub compiled: usize,
-    /// Those that succeed natively.
+    /// Programs that succeed natively.
     pub native: usize,
-    /// Those that are the same under the tool.
+    /// Programs that are the same under the tool.
     pub same: usize,
     /// Of these, those whose output varies natively.
     pub unstable: usize,
-    /// Those that differ, with the differences.
+    /// Programs that differ, with the differences.
     pub different: Vec<(String, String)>,
 }
 

@@ -117,14 +117,14 @@ pub(crate) struct Varargs {
 const SAVED_INTEGERS: u64 = 48;
 
 impl Varargs {
-    /// Those of a variadic function with `fixed` integer arguments before the `...`.
+    /// Arguments of a variadic function with `fixed` integer arguments before the `...`.
     pub(crate) fn after(m: &dyn Machine, fixed: usize) -> Varargs {
         let on_stack = fixed.saturating_sub(INTEGERS.len()) as u64;
         let integers = fixed.min(INTEGERS.len());
         Varargs { integers, vectors: 0, overflow: stack(m) + 8 * on_stack, saved: None }
     }
 
-    /// Those of the `va_list` at `address`, which is left as it is.
+    /// Arguments of the `va_list` at `address`, which is left as it is.
     pub(crate) fn of_list(m: &dyn Machine, address: u64) -> Result<Varargs, Unmapped> {
         let offsets = read_u64(m, address)?;
         let (general, vector) = (offsets & 0xffff_ffff, offsets >> 32);

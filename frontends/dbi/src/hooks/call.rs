@@ -32,6 +32,6 @@ pub(crate) struct Outcome {
     pub(crate) count: usize,
     /// One more operand, known only now.
     pub(crate) integer: Option<i64>,
-    /// Its result.
+    /// The result.
     pub(crate) result: Float,
 }

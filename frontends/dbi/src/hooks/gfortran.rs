@@ -25,7 +25,7 @@ pub(crate) enum Item {
     Unknown,
     /// The statement begins.
     Begin,
-    /// It ends.
+    /// The end of a statement.
     End,
 }
 

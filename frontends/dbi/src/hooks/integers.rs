@@ -18,9 +18,9 @@ pub(crate) struct IntegerParser {
 /// Place of what is known of the integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// Its text, at the call.
+    /// The text, at the call.
     Text(TextAt),
-    /// Its value, after the call, where the second argument points to, in as many bytes as the third says.
+    /// The value, after the call, where the second argument points to, in as many bytes as the third says.
     Value,
 }
 

@@ -8,7 +8,7 @@
 /// A function, and which of its calls are left out.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    /// Its symbol.
+    /// The symbol.
     symbol: &'static str,
     /// The calls.
     pub(crate) calls: Calls,
@@ -20,7 +20,7 @@ pub(crate) struct LeftOut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Calls {
     All,
-    /// Those of `PyEval_EvalCode(code, …)` that run a Python file whose path ends so, and all that it imports.
+    /// Calls of `PyEval_EvalCode(code, …)` that run a Python file whose path ends so, and all that it imports.
     Runs(&'static str),
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Math {
 /// Passing of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// This many floats; the result is returned.
+    /// Floats, so many; the result is returned.
     Floats(u8),
     /// A float and an `int`.
     FloatInt,

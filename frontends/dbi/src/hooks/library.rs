@@ -22,7 +22,7 @@ pub(crate) struct Library {
 const MATH: [&str; 8] =
     ["libm.so", "libm-", "libmvec.so", "libmvec-", "libimf.", "libsvml.", "libopenlibm.", "libalm."];
 
-/// Those of C libraries.
+/// Names of C libraries.
 const C: [&str; 4] = ["libc.so", "libc-", "libc.musl-", "ld-musl-"];
 
 /// A function that only musl's start-up has.

@@ -24,7 +24,7 @@ pub(crate) struct Parser {
 /// Place of the text at the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextAt {
-    /// This argument points to it; it ends by a zero.
+    /// Argument that points to the text, which ends by a zero.
     Pointer(usize),
     /// The first argument points to it: characters of four bytes.
     Wide,
@@ -36,16 +36,16 @@ pub(super) enum TextAt {
     Go,
     /// The first argument points to a pointer to its first character, and the second is the one past its last.
     Behind,
-    /// This argument is a stream's buffer of libstdc++, which has the text next.
+    /// Argument that is a stream's buffer of libstdc++, which has the text next.
     Stream(usize),
 }
 
 /// Text at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    /// Its address.
+    /// The address.
     pub(super) address: u64,
-    /// Its characters, if it does not end by a zero.
+    /// The characters, if it does not end by a zero.
     pub(super) length: Option<u64>,
     /// Bytes of a character.
     pub(super) character: u64,
@@ -95,9 +95,9 @@ impl TextAt {
 /// Place of the float after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResultAt {
-    /// It is the result.
+    /// The result.
     Returned(Format),
-    /// This argument points to it.
+    /// Argument that points to the number.
     Through(usize, Format),
     /// Rust's `Result<f64, _>`, at the address in the first argument: the float is behind the tag.
     RustDouble,

@@ -45,7 +45,7 @@ pub(crate) enum IntegerPlace {
 }
 
 impl IntegerPlace {
-    /// Its value, at the function's entry.
+    /// The value, at the function's entry.
     pub(crate) fn read(self, m: &dyn Machine) -> Result<u64, Unmapped> {
         match self {
             IntegerPlace::General(number) => abi::integer(m, number.into()),
@@ -57,17 +57,17 @@ impl IntegerPlace {
 /// Reason why a slot of a function is no float.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoSpot {
-    /// It has only so many floating-point arguments.
+    /// Function that has only so many floating-point arguments.
     Floats(usize),
     /// The argument is neither an integer nor a pointer.
     NoPointer,
     /// The argument is no float.
     NoFloat,
-    /// It returns no float.
+    /// Function that returns no float.
     NoResult,
     /// A structure is passed before it, in parts.
     Structure,
-    /// It is in a register that is not followed.
+    /// Value in a register that is not followed.
     Register,
 }
 
@@ -171,7 +171,7 @@ fn result(signature: &Signature) -> Result<Vec<Spot>, NoSpot> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Assigned {
     General(u8),
-    /// This vector register, and the next for a complex double.
+    /// Vector register of this number, and the next for a complex double.
     Vectors(u8),
     Stack(u64),
     /// After a structure that may be in registers nothing is certain.

@@ -140,7 +140,7 @@ enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Conversion {
     kind: Kind,
-    /// Its number, from 1, where the format gives it.
+    /// The number, from 1, where the format gives it.
     position: Option<usize>,
 }
 
@@ -161,7 +161,7 @@ impl Field {
         }
     }
 
-    /// Its value; nothing if there is none.
+    /// The value; nothing if there is none.
     fn value(self, taken: Option<Taken>) -> Option<i64> {
         match (self, taken) {
             (Field::Given(number), _) => Some(number),

@@ -91,9 +91,9 @@ enum Question {
 /// Effect of an instruction on a general register.
 #[derive(Debug, PartialEq, Eq)]
 enum Effect {
-    /// It becomes another.
+    /// Copies one register to another.
     Move(Register, Register),
-    /// It becomes a number.
+    /// Sets a register to a number.
     Constant(Register, u64),
     /// The bits that differ from another register's are left of it.
     Xor(Register, Register),

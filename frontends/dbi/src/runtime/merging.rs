@@ -84,7 +84,7 @@ fn largest(first: __m128i, second: __m128i) -> __m128i {
     _mm_max_epi32(most, _mm_shuffle_epi32::<0b10_11_00_01>(most))
 }
 
-/// Those that are not this one.
+/// Keys other than this one.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn without(keys: __m128i, one: __m128i) -> __m128i {

@@ -49,7 +49,7 @@ pub(super) fn replay(thread: &mut Thread) {
     }
 }
 
-/// This is a forked child: other threads do not exist here.
+/// Begins a forked child: other threads do not exist here.
 pub(super) fn forked(thread: &Thread) {
     let recorder = Shadowed::of(&thread.client_state).and_then(|shadowed| shadowed.recorder.as_ref());
     if let (Some(tool), Some(recorder)) = (Tool::of(thread.process), recorder) {

@@ -22,9 +22,9 @@ const FUNCTIONS: usize = 1 << 20;
 /// Outcome for a thread that arrived at a hooked address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It goes on.
+    /// Goes on.
     Go,
-    /// It goes on, and this address is hooked from now on.
+    /// Goes on, and this address is hooked from now on.
     Watch(u64),
     /// The function runs without shadows until it returns: the engine sees to that it is then reported. What it leaves in
     /// registers and memory has no shadow but what the session sets then. [`Calls::wrapped`] is true meanwhile.

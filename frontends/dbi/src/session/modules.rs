@@ -34,16 +34,16 @@ pub(super) struct Hooked {
 /// Facts about a file that the session knows.
 #[derive(Debug)]
 pub(super) struct ModuleFile {
-    /// Its path without symbolic links.
+    /// The path without symbolic links.
     pub(super) canonical: PathBuf,
-    /// It is what the user runs, not a library.
+    /// True if it is what the user runs, not a library.
     pub(super) is_program: bool,
     pub(super) module: Module,
     pub(super) layout: Layout,
     pub(super) hooked: Vec<Hooked>,
     /// A program that holds its libraries, and the name of no function.
     pub(super) is_nameless: bool,
-    /// It is the C library, and nothing else.
+    /// True if it is the C library, and nothing else.
     pub(super) is_c_library: bool,
     /// Link-time address of the state of the Python interpreter, if it holds one.
     pub(super) python: Option<u64>,

@@ -80,7 +80,7 @@ struct Dynamic {
     needed: Vec<Vec<u8>>,
     /// Folders to look for them in, before the usual ones.
     folders: Vec<Vec<u8>>,
-    /// It uses functions that load modules or execute programs.
+    /// True if it uses functions that load modules or execute programs.
     brings_more: bool,
 }
 

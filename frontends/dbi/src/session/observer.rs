@@ -24,7 +24,7 @@ pub(crate) struct LibraryCall<'a> {
     pub(crate) op: Op,
     /// Bits of the operands, all in the format of the result.
     pub(crate) x: &'a [u128],
-    /// Their shadows when the function was entered.
+    /// The shadows when the function was entered.
     pub(crate) kept: &'a [SavedShadow],
     /// The result, where it is now.
     pub(crate) result: Float,

@@ -167,7 +167,7 @@ pub(super) fn seed_all(
     }
 }
 
-/// Those of the floats that are in memory: address and bytes.
+/// Places of the floats that are in memory: address and bytes.
 fn in_memory(floats: &[Float]) -> Vec<(u64, u64)> {
     let place = |x: &Float| match x.location {
         Location::Memory(at) => Some((at, x.format.bytes() as u64)),

@@ -36,7 +36,7 @@ const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shad
 #[derive(Clone, Debug)]
 pub(crate) struct Parsing {
     parse: Parse,
-    /// Its number among all, from 0.
+    /// The number among all, from 0.
     order: u64,
     text: String,
     value: f64,
@@ -62,7 +62,7 @@ pub(super) struct ParsedInputs {
 /// Input that names numbers which the program parses.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedInput {
-    /// Its number among the inputs of the report.
+    /// The number among the inputs of the report.
     number: usize,
     pub(super) spec: InputSpec,
     /// The name of its text, if it names one: that of a file is its path without symbolic links.
@@ -103,7 +103,7 @@ impl ParsedInput {
 }
 
 impl ParsedInputs {
-    /// Those among `inputs`; nothing if there are none, and not `lists` all numbers either.
+    /// Numbers that are asked for among `inputs`; nothing if there are none, and not `lists` all numbers either.
     pub(super) fn of(inputs: &[InputSpec], lists: bool) -> Option<ParsedInputs> {
         let parsed = |(number, spec): (usize, &InputSpec)| {
             let name = match &spec.target {

@@ -33,7 +33,7 @@ pub(super) enum Place {
 pub(super) struct Whence {
     /// Number of its file.
     pub(super) file: usize,
-    /// Its link-time address.
+    /// The link-time address.
     pub(super) address: u64,
 }
 

@@ -306,7 +306,7 @@ impl Jobs {
 /// The program's file, and those of its libraries once something was not found there; or that of one module.
 pub(super) struct Files {
     first: SymbolFile,
-    /// Its number.
+    /// The number.
     number: usize,
     needed: Option<Needed>,
 }

@@ -78,7 +78,7 @@ impl Session {
 }
 
 impl Session {
-    /// This image executes a program, to which it leaves so many floats with shadows.
+    /// Notes that this image executes a program, to which it leaves so many floats with shadows.
     pub(crate) fn leaves(&self, floats: u64, program: &Path) {
         if floats > 0 {
             tree::note_left(&*self.tree, floats, program);

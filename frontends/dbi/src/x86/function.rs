@@ -87,7 +87,7 @@ impl Function {
         }
     }
 
-    /// Its results, each of an operation on the operands.
+    /// The results, each of an operation on the operands.
     pub(crate) fn results(self) -> impl Iterator<Item = (Op, Goes)> {
         let (first, second) = match self.shape {
             Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp => ((self.op, Goes::Register), None),

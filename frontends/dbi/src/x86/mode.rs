@@ -64,12 +64,12 @@ impl Mode {
         Mode(u32::from(cells))
     }
 
-    /// This mode with these cells; it must be annotated.
+    /// Replaces the cells of a mode; it must be annotated.
     pub(crate) fn with_cells(self, cells: u16) -> Mode {
         Mode(self.0 & !Self::CELLS | u32::from(cells))
     }
 
-    /// This mode, with physical register `top` taken to be the top of the x87 stack; it must be annotated.
+    /// Takes physical register `top` for the top of the x87 stack; it must be annotated.
     pub(crate) fn with_top(self, top: u8) -> Mode {
         Mode(self.0 & !Self::TOP | u32::from(top & 7) << Self::TOP_AT)
     }
@@ -79,7 +79,7 @@ impl Mode {
         ((self.0 & Self::TOP) >> Self::TOP_AT) as u8
     }
 
-    /// This mode with what is carried from one block to the next.
+    /// Adds what is carried from one block to the next.
     pub(crate) fn carrying(self, top_is_known: bool, rules_mxcsr: bool) -> Mode {
         let bits = [(top_is_known, Self::TOP_IS_KNOWN), (rules_mxcsr, Self::RULES_MXCSR)];
         bits.into_iter()
@@ -87,7 +87,7 @@ impl Mode {
             .fold(self.alone(), |mode, (_, bit)| Mode(mode.0 | bit))
     }
 
-    /// This mode without what is carried.
+    /// Drops what is carried.
     pub(crate) fn alone(self) -> Mode {
         Mode(self.0 & !(Self::TOP_IS_KNOWN | Self::RULES_MXCSR))
     }
@@ -102,7 +102,7 @@ impl Mode {
         self.0 & Self::RULES_MXCSR != 0
     }
 
-    /// This mode with shadowing switched off; it must be annotated.
+    /// Switches shadowing off; it must be annotated.
     pub(crate) fn off(self) -> Mode {
         self.with_kind(if self.is_narrow() { Self::NARROW_OFF } else { Self::OFF })
     }
@@ -112,7 +112,7 @@ impl Mode {
         matches!(self.0 & Self::KIND, Self::OFF | Self::NARROW_OFF)
     }
 
-    /// This mode, narrow or not; it must be annotated.
+    /// Makes a mode narrow, or not; it must be annotated.
     pub(crate) fn narrow(self, narrow: bool) -> Mode {
         self.with_kind(match self.0 & Self::KIND {
             Self::OFF | Self::NARROW_OFF if narrow => Self::NARROW_OFF,
@@ -129,7 +129,7 @@ impl Mode {
         matches!(self.0 & Self::KIND, Self::NARROW | Self::NARROW_OFF | Self::NARROW_ISOLATED)
     }
 
-    /// This mode, isolated or not; it must be annotated. Off, all that is left of rules is isolated anyway.
+    /// Makes a mode isolated, or not; it must be annotated. Off, all that is left of rules is isolated anyway.
     pub(crate) fn isolated(self, isolated: bool) -> Mode {
         match (self.is_off(), isolated, self.is_narrow()) {
             (true, ..) => self,
@@ -176,7 +176,7 @@ impl Mode {
         self.onwards() == Self::BARE
     }
 
-    /// This mode, with the hook at the first instruction seen to.
+    /// Takes the hook at the first instruction for seen to.
     pub(crate) fn past_hook(self) -> Mode {
         Mode(self.0 | Self::PAST_HOOK)
     }

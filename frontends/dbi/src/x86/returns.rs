@@ -77,9 +77,9 @@ impl Value {
 /// Content of eight bytes of the stack, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pushed {
-    /// This return address.
+    /// Return address.
     Address(u64),
-    /// This value of rbp.
+    /// Value of rbp.
     Frame(Value),
 }
 

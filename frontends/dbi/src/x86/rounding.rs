@@ -87,11 +87,11 @@ pub(crate) fn is_plain(
 /// The source of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Origin {
-    /// It is the result of arithmetic.
+    /// Result of arithmetic.
     Computed,
-    /// It was in this place before.
+    /// Value that was in this place before.
     Before(Place),
-    /// It is anything else.
+    /// Anything else.
     Other,
 }
 

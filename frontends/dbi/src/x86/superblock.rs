@@ -88,7 +88,7 @@ pub(crate) struct Superblock {
 /// A comparison of floats that is counted where it meets shadows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// Its address.
+    /// The address.
     pub(crate) pc: u64,
     /// Under which number it is counted; the engine does so without one.
     pub(crate) number: Option<u16>,

@@ -212,7 +212,7 @@ pub(crate) enum Integral {
 }
 
 impl Integral {
-    /// Its name among steps.
+    /// The name among steps.
     pub(crate) fn bitwise(self) -> Bitwise {
         match self {
             // What is taken out by all of a mask's bits, or put where they are, is that.

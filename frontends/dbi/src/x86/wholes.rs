@@ -31,7 +31,7 @@ pub(crate) enum Whole {
     },
     /// Bytes in memory are written that may be the end of a float: their address tells.
     End {
-        /// They were read there, and have been changed.
+        /// True if they were read there, and have been changed.
         restored: bool,
     },
     /// The result is on its way back to where it was read, as such an end.

@@ -22,7 +22,7 @@ impl Samples {
         Samples { kept: vec![Vec::new()], seen: 1, state: 1 }
     }
 
-    /// Those that are kept.
+    /// Samples that are kept.
     pub(crate) fn kept(&self) -> &[Vec<f64>] {
         &self.kept
     }

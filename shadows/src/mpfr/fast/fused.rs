@@ -31,7 +31,7 @@ struct Fused<'a, F> {
     x: [f64; THREE],
     r: f64,
     shadows: [Option<&'a Real>; THREE],
-    /// Those that are there, or what stands for one.
+    /// Shadows that are there, or what stands for one.
     reals: [&'a Real; THREE],
     linear: Linear,
 }

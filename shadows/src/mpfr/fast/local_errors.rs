@@ -49,7 +49,7 @@ impl MpfrShadow {
         local_error
     }
 
-    /// Those that the operands depend on.
+    /// Erroneous operations that the operands depend on.
     #[inline(never)]
     fn inherited<E: Elementary, F: Ieee>(&mut self, binary: Binary<'_, E, F>) -> Influences {
         let (linear, unit) = (binary.linear(), Unit::share_of(binary.r));
@@ -118,7 +118,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         self.reals[0].is_influenced() | self.reals[1].is_influenced()
     }
 
-    /// It to first order.
+    /// The operation to first order.
     fn linear(&self) -> Linear {
         let ([a, b], [first, second]) = (self.x, self.partials());
         Linear { x: [a, b, 0.0], r: self.r, partials: [first, second, 0.0], own: Some(self.own) }

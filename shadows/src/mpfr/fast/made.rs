@@ -63,7 +63,7 @@ impl MpfrShadow {
 /// Outcome of an operation on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
-    /// It is out of the ordinary: nothing was done.
+    /// Operation out of the ordinary: nothing was done.
     Odd,
     /// No shadow.
     Exact,

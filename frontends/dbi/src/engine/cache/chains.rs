@@ -14,11 +14,11 @@ pub(super) const MOST_MISSES: usize = 3;
 /// Place of a block in the chain of its table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chained {
-    /// It is in none.
+    /// Block in none.
     No,
-    /// It is the last one.
+    /// Last block of one.
     Last,
-    /// This one is next.
+    /// Block that is next in one.
     Before(BlockId),
 }
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 pub(super) enum By {
     /// The instruction does it.
     Itself,
-    /// It does if it stores to the floats that are named.
+    /// Instruction that does if it stores to the floats that are named.
     Store,
     /// A function that it calls does, if the floats are others afterwards.
     Others,
@@ -262,9 +262,9 @@ impl Assignments {
 /// Effect of an instruction on a variable.
 #[derive(Clone, Copy)]
 enum Effect {
-    /// It writes the place that the variable is in.
+    /// Instruction that writes the place that the variable is in.
     Writes(By),
-    /// It comes to code where the variable is in a place that was written before.
+    /// Instruction that comes to code where the variable is in a place that was written before.
     Comes,
 }
 

@@ -39,11 +39,11 @@ pub(crate) struct Assigning {
 enum Known {
     /// All are going to be assigned.
     All,
-    /// Those are that are in this memory.
+    /// Floats that are in this memory.
     Written(Vec<Range<u64>>),
-    /// Those are that will not be what they were.
+    /// Floats that will not be what they were.
     Floats(Vec<Float>),
-    /// Those are that differ from what the variable was, wherever that was.
+    /// Floats that differ from what the variable was, wherever that was.
     Elsewhere(Vec<Float>),
 }
 
@@ -124,7 +124,7 @@ impl State {
 }
 
 impl Known {
-    /// Those of `floats` that have been assigned.
+    /// Floats among `floats` that have been assigned.
     fn assigned(&self, mut floats: Vec<Float>) -> Vec<Float> {
         match self {
             Known::All => {}

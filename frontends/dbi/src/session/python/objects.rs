@@ -51,7 +51,7 @@ pub(crate) enum NoFloats {
     NoElement,
     /// There are more subscripts than dimensions.
     TooManySubscripts,
-    /// It is not as it should be.
+    /// Object that is not as it should be.
     Unreadable,
 }
 

@@ -27,9 +27,9 @@ pub(crate) struct Place {
 /// Result of looking for the origin of a parsed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It is this number.
+    /// Number that it is.
     Known(Place),
-    /// It may be any of these.
+    /// Numbers that it may be.
     Ambiguous(Vec<Place>),
     /// No text is known to have it.
     Unknown,
@@ -351,7 +351,7 @@ impl Texts {
         self.all.iter().enumerate().flat_map(found).collect()
     }
 
-    /// Those of `places` around which most bytes are the same as around the `length` bytes at `address`, if that means
+    /// Places among `places` around which most bytes are the same as around the `length` bytes at `address`, if that means
     /// something; all of them otherwise.
     fn with_most_around(
         &self,

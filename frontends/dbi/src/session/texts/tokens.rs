@@ -12,9 +12,9 @@ pub(crate) struct Token {
     pub(crate) end: usize,
     /// The line, from 1.
     pub(crate) line: u32,
-    /// Its number among those of the line, from 1.
+    /// The number among those of the line, from 1.
     pub(crate) number: u32,
-    /// Its value.
+    /// The value.
     pub(crate) value: f64,
     /// True if it has neither point nor exponent.
     pub(crate) is_integer: bool,

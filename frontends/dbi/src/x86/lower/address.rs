@@ -91,7 +91,7 @@ impl AddressRecipe {
         }
     }
 
-    /// This place once rsp is `bytes` higher: where `pop` finds an operand addressed by rsp.
+    /// Moves the place to where it is once rsp is `bytes` higher: where `pop` finds an operand addressed by rsp.
     pub(super) fn after_pop(mut self, bytes: u64) -> Self {
         if self.base == Some(4) {
             self.displacement = self.displacement.wrapping_add(bytes);

@@ -189,7 +189,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Likewise, where the rest of the lower 16 bytes comes from the first source in VEX forms.
+    /// Result of the lowest lane, where the rest of the lower 16 bytes comes from the first source in VEX forms.
     pub(super) fn finish_scalar(&mut self, bytes: u16) -> Result<(), Why> {
         if !self.zeroes_upper() || !self.is_register(0) || !self.insn.op0_register().is_vector_register() {
             return Ok(());

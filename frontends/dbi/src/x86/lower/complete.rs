@@ -50,7 +50,7 @@ pub(crate) enum Value {
     Integer { bytes: u16, x: u16 },
     /// The exponent of an 80-bit x, negated.
     MinusExponent { x: u16 },
-    /// These bits.
+    /// Bits as they are.
     Bits(u64),
     /// 0.
     Zero,

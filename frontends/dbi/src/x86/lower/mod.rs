@@ -54,15 +54,15 @@ pub(crate) struct Lowerer {
 /// Outcome of lowering an instruction.
 #[derive(Debug)]
 pub(crate) enum Lowering {
-    /// It concerns no shadow.
+    /// Instruction that concerns no shadow.
     Nothing,
-    /// It is not supported: what it writes is to be cleared.
+    /// Instruction without support: what it writes is to be cleared.
     Gap(Gap),
-    /// It is a string instruction with a repeat prefix.
+    /// String instruction with a repeat prefix.
     String(StringOp),
-    /// It saves or restores the state of x87 and vector registers.
+    /// Instruction that saves or restores the state of x87 and vector registers.
     State(StateOp),
-    /// It is made of steps.
+    /// Instruction that is made of steps.
     Steps(Box<LoweredInsn>),
 }
 

@@ -48,9 +48,9 @@ const ACTIVE: u8 = 1;
 /// Source of the shadows of results.
 #[derive(Clone, Copy)]
 pub(super) enum Beside {
-    /// They are computed by this rule.
+    /// Shadows that are computed by this rule.
     Rule(InlineRule),
-    /// They are the numbers of what is appended: with `roundings`, all floats of an operation.
+    /// Shadows that are the numbers of what is appended: with `roundings`, all floats of an operation.
     Numbers { roundings: bool },
 }
 

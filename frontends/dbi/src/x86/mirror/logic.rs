@@ -34,7 +34,7 @@ pub(super) struct Lanes {
     pub(super) format: Format,
     pub(super) length: Length,
     pub(super) bytes: u8,
-    /// They are known to be floats of this format.
+    /// True if they are known to be floats of this format.
     pub(super) typed: bool,
 }
 

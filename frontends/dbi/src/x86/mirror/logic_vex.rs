@@ -9,7 +9,7 @@ use shadowgrind_core::format::Format;
 
 /// An operand's part in the shadow of a result, in temporaries.
 struct Part {
-    /// Its shadow, with the sign that it has in the result, in the lanes in which the result is ± the operand.
+    /// The shadow, with the sign that it has in the result, in the lanes in which the result is ± the operand.
     shadow: u8,
     /// All ones in the lanes in which it has none.
     absent: u8,

@@ -52,9 +52,9 @@ pub(crate) enum What {
 /// An instruction that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
-    /// Its address.
+    /// The address.
     pub(crate) pc: u64,
-    /// Its operation, lane by lane.
+    /// The operation, lane by lane.
     pub(crate) what: What,
     /// Number of lanes.
     pub(crate) lanes: u8,

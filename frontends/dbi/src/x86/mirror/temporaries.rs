@@ -41,9 +41,9 @@ pub(super) struct Temporaries {
     used: Vec<u16>,
     /// The present instruction.
     index: usize,
-    /// Its temporaries so far.
+    /// The temporaries so far.
     picked: Vec<u8>,
-    /// Those that each instruction writes without reading them.
+    /// Registers that each instruction writes without reading them.
     replaced: Vec<u16>,
     /// For each guest vector register, the register set aside that holds its shadow.
     held: [Option<u8>; 16],

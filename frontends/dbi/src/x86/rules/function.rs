@@ -22,7 +22,7 @@ pub(crate) struct WrappedCall<'a> {
     pub(crate) width: u8,
     /// The operands.
     pub(crate) x: [Mem; MAX_OPERANDS],
-    /// Their shadows.
+    /// The shadows.
     pub(crate) shadows: [Mem; MAX_OPERANDS],
     /// A bit for each shadow that is known to be absent, as in [`Job`].
     pub(crate) absent: u8,

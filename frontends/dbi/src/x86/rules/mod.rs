@@ -45,9 +45,9 @@ pub(crate) enum Binding {
 /// Fate of the destination beyond the width of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// It becomes zero, up to 64 bytes.
+    /// Zero, up to 64 bytes.
     Zero,
-    /// It stays as it is: up to 64 bytes with `Evex`, up to 32 with `Vex`, which clears what is above.
+    /// Left as it is: up to 64 bytes with `Evex`, up to 32 with `Vex`, which clears what is above.
     Keep,
     /// The low 16 bytes of it stay as they are; what is above them may stay or become zero. For scalar operations.
     Low,
@@ -69,7 +69,7 @@ static FACTS: [Table; 3] = [const { Table::new() }; 3];
 static FACTS_IN_PARTS: [Table; 3] = [const { Table::new() }; 3];
 
 impl InlineRule {
-    /// That of shadow `S`.
+    /// The rule of shadow `S`.
     pub(crate) const fn of<S: Inline>() -> Self {
         InlineRule {
             template: Template::of::<S>,
@@ -99,7 +99,7 @@ impl InlineRule {
         }
     }
 
-    /// That for `op` on operands and shadows that are in places of their own.
+    /// Template for `op` on operands and shadows that are in places of their own.
     fn plain(self, op: Op) -> Template {
         (self.template)(op, [DISTINCT; 2], 0)
     }
@@ -151,7 +151,7 @@ pub(crate) struct Job<'a> {
     pub(crate) width: u8,
     /// The operands, in the order of the row. What is above their width may be anything.
     pub(crate) x: &'a [Place],
-    /// Their shadows, likewise.
+    /// The shadows, likewise.
     pub(crate) shadows: &'a [Place],
     /// A bit for each shadow that is known to be absent; it is not read. The rule is shorter then. A shadow of −0 is kept where
     /// adding nothing to it would have made it +0, and so may be an infinity of the other sign that is made of it.

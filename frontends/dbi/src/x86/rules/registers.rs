@@ -17,7 +17,7 @@ struct Value {
     memory: Option<(Mem, u8)>,
     /// Reads to come.
     uses: u8,
-    /// Its register is zero beyond the width of the operation.
+    /// The register is zero beyond the width of the operation.
     clean: bool,
 }
 

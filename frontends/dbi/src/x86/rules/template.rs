@@ -23,7 +23,7 @@ pub(super) struct M(pub(super) u8);
 pub(super) enum Node {
     /// Operand of the guest's instruction.
     Operand(u8),
-    /// Its result.
+    /// The result.
     Result,
     /// Second part of an operand, or after those of all operands of the result.
     Low(u8),

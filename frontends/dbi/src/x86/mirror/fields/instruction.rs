@@ -19,11 +19,11 @@ pub(super) enum Does {
     Subtract,
     /// Some are turned over.
     Flip,
-    /// They move by whole bytes.
+    /// Bits move by whole bytes.
     MoveBytes(Shift, u8),
-    /// They move, and no digit of the significand is left.
+    /// Bits move, and no digit of the significand is left.
     DropDigits,
-    /// They move otherwise.
+    /// Bits move otherwise.
     Move(Shift, u8),
 }
 
