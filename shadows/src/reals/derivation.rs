@@ -299,7 +299,8 @@ fn perturbed(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Floa
     let step = Float::with_val(64, 1) << x[index].noise.ceil() as i32;
     let mut most = f64::NEG_INFINITY;
     for step in [step.clone(), -step] {
-        values[index] = Float::with_val(reals.precision, &x[index].value + &step);
+        // Half a unit in its last place is not to be rounded off.
+        values[index] = Float::with_val(2 * reals.precision, &x[index].value + &step);
         let off = op.real(reals, &values.iter().collect::<Vec<_>>()) - value;
         if !off.is_finite() {
             return None;

@@ -241,7 +241,8 @@ pub(super) fn perturbed(
     let step = Float::with_val(64, 1) << noise.ceil() as i32;
     let off = |step: &Float| {
         let mut x = x.clone();
-        x[index] += step;
+        // Half a unit in its last place is not to be rounded off.
+        x[index] = Float::with_val(2 * reals.precision, &x[index] + step);
         let off = Float::with_val(64, lane.op.real(reals, &x.iter().collect::<Vec<_>>()) - &*value.float());
         match off.get_exp() {
             Some(exponent) => exponent as f32,

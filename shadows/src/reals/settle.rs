@@ -66,6 +66,9 @@ impl RealExecution {
             return Some(self.nothing());
         }
         let found = self.found(lane)?;
+        if !found.value.is_finite() {
+            return None;
+        }
         let Some(exponent) = found.value.get_exp() else { return Some(self.nothing()) };
         let precision = self.settings.precision;
         let noise = found.noise.max(f64::from(exponent) - f64::from(precision)) as f32 + 1.0;

@@ -1,8 +1,11 @@
 //! Results that are NaN or infinite, and what they are in the reals.
 
+use rug::Float;
 use shadowgrind_core::shadow::Lane;
 
+use super::convert;
 use super::execution::RealExecution;
+use super::mpfr::Mpfr;
 use super::number::RealNumber;
 use super::real::Real;
 use crate::diagnosis::linear::Linear;
@@ -27,7 +30,28 @@ impl RealExecution {
         self.arithmetic.mpfr.rounded.set(false);
         let value = self.real_of(lane);
         let is_alike = value.is_exactly(lane.to, lane.r) && self.beyond(lane, &value).is_none();
-        is_alike.then(|| self.special_alike(id, lane, is_birth))
+        let is_sure = is_alike && !(is_birth && self.may_be_finite(lane));
+        is_sure.then(|| self.special_alike(id, lane, is_birth))
+    }
+
+    /// Tells whether the result is finite for some of the numbers that its operands may be.
+    fn may_be_finite(&self, lane: &Lane<'_, Real>) -> bool {
+        let reals = Mpfr { precision: 2 * self.arithmetic.mpfr.precision, ..self.arithmetic.mpfr.clone() };
+        let operand = |(shadow, &bits): (&Option<&Real>, &u128)| match shadow {
+            Some(shadow) => shadow.value().float().into_owned(),
+            None => convert::from_bits(lane.from, bits),
+        };
+        let operands: Vec<Float> = lane.shadows.iter().zip(lane.x).map(operand).collect();
+        let is_finite = |(index, shadow): (usize, &Option<&Real>)| {
+            let Some(noise) = shadow.map(Real::noise).filter(|noise| noise.is_finite()) else { return false };
+            let step = Float::with_val(64, 1) << noise.ceil() as i32;
+            [step.clone(), -step].iter().any(|step| {
+                let mut operands = operands.clone();
+                operands[index] = Float::with_val(reals.precision, &operands[index] + step);
+                lane.op.real(&reals, &operands.iter().collect::<Vec<_>>()).is_finite()
+            })
+        };
+        lane.shadows.iter().enumerate().any(is_finite)
     }
 
     fn special_alike(&mut self, id: Id, lane: &Lane<'_, Real>, is_birth: bool) -> Option<Real> {
