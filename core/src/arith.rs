@@ -28,6 +28,9 @@ pub trait Arith {
     fn abs(&self, a: Self::V) -> Self::V;
     /// `a` with its sign bit flipped where that of `b` is set: ±a as `b` is signed. Zeros and NaN have signs too.
     fn flip(&self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a` with those of its last bits turned over that are set in `b`: too few to matter to what is known of an error, and
+    /// enough for most numbers that are lost in it to leave a trace. Nothing if `b` is zero.
+    fn traced(&self, a: Self::V, b: Self::V) -> Self::V;
     /// a + b.
     fn add(&self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b.
@@ -87,6 +90,14 @@ pub trait Arith {
     }
 }
 
+/// The last bits of a float that [`Arith::traced`] turns over.
+pub const fn trace_bits(format: Format) -> u64 {
+    match format {
+        Format::F32 => 0x7,
+        Format::F16 | Format::F64 | Format::F80 => 0xff,
+    }
+}
+
 /// Evaluates rules one lane at a time in `f64`, rounding each verb to the format.
 ///
 /// 80-bit lanes are evaluated in `f64`: shadows of x87 values need that accuracy at least, and no more is promised.
@@ -138,6 +149,18 @@ impl Arith for Host {
     #[inline]
     fn flip(&self, a: f64, b: f64) -> f64 {
         if b.is_sign_negative() { -a } else { a }
+    }
+    #[inline]
+    fn traced(&self, a: f64, b: f64) -> f64 {
+        match self.format {
+            Format::F32 => {
+                let [a, b] = [a, b].map(|x| (x as f32).to_bits());
+                f64::from(f32::from_bits(a ^ b & trace_bits(self.format) as u32))
+            }
+            Format::F16 | Format::F64 | Format::F80 => {
+                f64::from_bits(a.to_bits() ^ b.to_bits() & trace_bits(self.format))
+            }
+        }
     }
     #[inline]
     fn add(&self, a: f64, b: f64) -> f64 {

@@ -14,9 +14,11 @@
 //! How well an error is known is not kept: it is taken to have lost [`LOST`] of its bits, and to know nothing of the float
 //! beyond [`REACH`] bits. Knows nothing of where errors are kept.
 
+mod by_reals;
 mod causes;
 mod decisions;
 mod functions;
+mod known;
 mod pair;
 
 use rug::Float;
@@ -42,15 +44,9 @@ use crate::diagnosis::spots::{Left, verdict};
 use crate::reals::measure;
 use crate::reals::mpfr::Mpfr;
 use crate::reals::real::Real;
-use crate::reals::{convert, range};
+use by_reals::{PRECISION, difference_of, is_function, is_lost, real, traced};
 use causes::{Causes, WATCH};
 
-/// The smallest positive numbers.
-const LEAST: f64 = f64::from_bits(1);
-const LEAST_SINGLE: f64 = f32::from_bits(1) as f64;
-
-/// Bits of the reals that operations are computed in out of line.
-const PRECISION: u32 = 320;
 /// Bits that an error may have lost to the roundings of errors.
 const LOST: i32 = 20;
 /// The bits of a double's fraction that a float's has not.
@@ -125,10 +121,19 @@ impl ErrorShadow {
             // A number chosen for what it is in its format: no other is meant.
             return 0.0;
         }
+        if is_lost(lane.op, lane.shadows.iter().flatten().copied()) {
+            return f64::NAN;
+        }
         self.reals.current = self.rounding[usize::from(lane.from != Format::F80)];
         let operand = |i: usize| real(lane.from, lane.x[i], lane.shadows[i].copied());
         let operands: Vec<Float> = (0..lane.x.len()).map(operand).collect();
-        difference(&real_of(&self.reals, lane.op, &operands), lane.to, lane.r)
+        let error = difference_of(&self.reals, lane.op, &operands, (lane.to, lane.r));
+        if !is_function(lane.op) || !error.is_finite() {
+            return error;
+        }
+        let errors: [f64; MAX_OPERANDS] =
+            std::array::from_fn(|i| lane.shadows.get(i).copied().flatten().copied().unwrap_or(0.0));
+        traced(lane.to, error, &errors[..lane.x.len()])
     }
 
     /// The float with its error as a real that knows how sure it is, as reports have it.
@@ -136,21 +141,25 @@ impl ErrorShadow {
         let error = *x.shadow?;
         let value = real(x.format, x.bits, Some(error));
         let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
+        let float = x.format.to_f64(x.bits);
         let precision = own_format(x).precision().min(Format::F64.precision()) as i32;
-        let noise = (size(error) - precision + LOST).max(size(x.format.to_f64(x.bits)) - REACH);
-        let noise = if error.is_finite() { noise as f32 } else { f32::INFINITY };
+        let noise = (size(error) - precision + LOST).max(size(float) - REACH);
+        // Of a zero, what it is a difference of is not known, nor how much of its error was lost with that.
+        let noise = if error.is_finite() && float != 0.0 { noise as f32 } else { f32::INFINITY };
         Some(Real::about(value, own_format(x), noise))
     }
 
-    /// The real as far as it is known: `all` of it where the error is certain.
+    /// The real as far as it is known: `all` of it where the error is certain, and NaN where nothing of it is.
     fn real_text(&self, x: &Observed<'_, f64>, all: String) -> String {
-        if self.causes.known(x).is_some() {
+        let Some(real) = self.causes.known(x).or_else(|| Self::measurable(x)) else { return all };
+        if real.significant_bits() < 1 {
+            return measure::decimal(&Float::with_val(PRECISION, f64::NAN), 1);
+        }
+        let digits = f64::from(real.significant_bits()) * std::f64::consts::LOG10_2;
+        if digits >= measure::DIGITS as f64 {
             return all;
         }
-        let Some(real) = Self::measurable(x) else { return all };
-        let digits = f64::from(real.significant_bits()) * std::f64::consts::LOG10_2;
-        let digits = digits.clamp(1.0, measure::DIGITS as f64) as usize;
-        measure::decimal(&real.value().float(), digits)
+        measure::decimal(&real.value().float(), digits.max(1.0) as usize)
     }
 
     fn verdict(&self, x: &Observed<'_, f64>, leaves: Option<&Leaves>) -> Left {
@@ -172,43 +181,6 @@ fn doubt_of<K: Arith>(k: &K, difference: K::V, error: K::V) -> K::V {
 /// a − b, to the precision of `k` where the two are close.
 fn difference_in_parts<K: Arith>(k: &K, a: Parts<K::V>, b: Parts<K::V>) -> K::V {
     k.add(k.sub(a.high, b.high), k.sub(a.low, b.low))
-}
-
-/// The result of an operation in the reals: NaN if it is finite, and so large that MPFR cannot hold it.
-fn real_of(reals: &Mpfr, op: Op, operands: &[Float]) -> Float {
-    let operands: Vec<&Float> = operands.iter().collect();
-    reals.rounded.set(false);
-    let real = op.real(reals, &operands);
-    match range::standing_for(op, &operands, &real, reals.rounded.get()) {
-        Some(_) if real.is_infinite() => Float::with_val(PRECISION, f64::NAN),
-        Some(tiny) => tiny,
-        None => real,
-    }
-}
-
-/// The real less a result of this format, as an error.
-fn difference(real: &Float, format: Format, result: u128) -> f64 {
-    let result = convert::from_bits(format, result);
-    if real.is_nan() && result.is_nan() || *real == result {
-        return 0.0;
-    }
-    let error = Float::with_val(PRECISION, real - &result);
-    let rounded = Host::new(format).round(error.to_f64());
-    match rounded {
-        _ if !error.is_finite() => f64::NAN,
-        // Too small for its format, and yet not none: the least that there is, of the same sign.
-        0.0 => f64::copysign(if format == Format::F32 { LEAST_SINGLE } else { LEAST }, rounded),
-        _ => rounded,
-    }
-}
-
-/// `x` + its error.
-fn real(format: Format, x: u128, error: Option<f64>) -> Float {
-    let x = convert::from_bits(format, x);
-    match error {
-        Some(error) => Float::with_val(PRECISION, &x + error),
-        None => x,
-    }
 }
 
 /// The format in which a float was computed: it may be an `f32` in wider clothes.
@@ -321,17 +293,22 @@ impl Inline for ErrorShadow {
         match Self::arithmetic(&k, op, given) {
             Some(error) => error,
             None if functions::KNOWN.contains(&op) => {
-                functions::error(op, given.x, given.shadows, given.r).map_or(f64::NAN, |error| k.round(error))
+                let error = functions::error(op, given.x, given.shadows, given.r);
+                error.map_or(f64::NAN, |error| traced(format, k.round(error), given.shadows))
             }
             None => k.round(Self::with_functions(&Host::new(Format::F64), op, given)),
         }
     }
 
     fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
+        if is_lost(op, given.shadows) {
+            return f64::NAN;
+        }
         let operands = given.x.iter().zip(given.shadows);
         let operands: Vec<Float> =
             operands.map(|(&x, &error)| real(format, format.from_f64(x), Some(error))).collect();
-        difference(&real_of(&Mpfr::new(PRECISION), op, &operands), format, format.from_f64(given.r))
+        let error = difference_of(&Mpfr::new(PRECISION), op, &operands, (format, format.from_f64(given.r)));
+        if is_function(op) && error.is_finite() { traced(format, error, given.shadows) } else { error }
     }
 
     /// A sum whose error is above what is born of few roundings.
@@ -474,6 +451,7 @@ impl Shadow for ErrorShadow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reals::convert;
 
     /// A long double from the bits of a linear congruence (Knuth, TAOCP 2, 3.3.4), with few digits or many.
     fn random(state: &mut u64) -> Float {
@@ -524,13 +502,48 @@ mod tests {
                 let terms = x[0].clone().abs() + x[1].clone().abs();
                 let size = if op.addends().is_empty() { real.clone().abs() } else { terms };
                 let off = Float::with_val(400, &want - got).abs();
-                let bound = want.clone().abs() * f64::exp2(-50.0) + size * f64::exp2(-103.0);
+                // The last bits of quotients' and roots' errors are traces of what is lost in them.
+                let has_trace = matches!(op, Op::Div | Op::Sqrt) && share != 0.0;
+                let sure = if has_trace { -43.0 } else { -50.0 };
+                let bound = want.clone().abs() * f64::exp2(sure) + size * f64::exp2(-103.0);
                 assert!(off <= bound, "{} {x:?} {errors:?}: {got}, not {want}", op.name());
                 assert!(!want.is_zero() || got.to_bits() == 0, "{} {x:?} is exact", op.name());
                 exact += u32::from(want.is_zero());
             }
             assert!(exact > 40, "{}: {exact} exact results", op.name());
         }
+    }
+
+    /// Roots, quotients and functions keep a trace of an error that is lost beside what they round off themselves; exact results have
+    /// no error.
+    #[test]
+    fn lost_errors_leave_a_trace() {
+        let error =
+            |op, x: &[f64], r, shadows: &[f64]| ErrorShadow::eval(Format::F64, op, Given { x, r, shadows });
+        let root = 1e200_f64.sqrt();
+        let roots = [0.0, 1.0].map(|e| error(Op::Sqrt, &[1e200], root, &[e]));
+        assert!(roots[0] != roots[1] && (roots[0] / roots[1] - 1.0).abs() < 1e-12, "{roots:?}");
+        let quotients = [0.0, 1.0].map(|e| error(Op::Div, &[10.0, 3e60], 10.0 / 3e60, &[0.0, e]));
+        assert!(quotients[0] != quotients[1], "{quotients:?}");
+        let logarithms = [0.0, 1.0].map(|e| error(Op::Log, &[1e60], 1e60_f64.ln(), &[e]));
+        assert!(logarithms[0] != logarithms[1], "{logarithms:?}");
+        // The square of 1e60 is off by what the root's rounding takes off again.
+        let square = error(Op::Mul, &[1e60, 1e60], 1e60 * 1e60, &[0.0, 0.0]);
+        let root = error(Op::Sqrt, &[1e60 * 1e60], 1e60, &[square]);
+        assert!(root != 0.0 && root.abs() < 1e60 * f64::exp2(-98.0), "{root}");
+        assert_eq!(error(Op::Sqrt, &[4.0], 2.0, &[0.0]).to_bits(), 0);
+        assert_eq!(error(Op::Div, &[1.0, 4.0], 0.25, &[0.0, 0.0]).to_bits(), 0);
+        assert_eq!(error(Op::Sqrt, &[1e60 * 1e60], 1e60, &[square]), root);
+    }
+
+    /// A function that is next to a number is off by what it is next to it, however little that is.
+    #[test]
+    fn functions_near_numbers_have_errors() {
+        let error =
+            |op, x: f64, r| ErrorShadow::eval_slowly(Format::F64, op, Given { x: &[x], r, shadows: &[0.0] });
+        assert_eq!(error(Op::Exp, 1e-200, 1.0), 1e-200);
+        assert_eq!(error(Op::Cos, 1e-100, 1.0), -0.5e-200);
+        assert_eq!(error(Op::Cos, 0.0, 1.0).to_bits(), 0);
     }
 
     /// Infinities, NaN, subnormals and what else is not told in parts are left to the reals.

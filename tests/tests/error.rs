@@ -8,6 +8,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
 use shadowgrind_tests::shadowed::build::Recipe;
+use shadowgrind_tests::shadowed::fpcore::{self, Core, cores, samples};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::report::{Output, Report};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,11 @@ use std::process::ExitCode;
 const TOLERANCE: f64 = 1.0;
 /// Errors with more bits than this are not compared: the error itself has none that are sure.
 const MOST: f64 = 50.0;
+
+/// Times that all samples of a core are gone through: those of one take a fourth of the executions that are looked at.
+const ROUNDS: usize = 6;
+/// Bits of error above which no output is right: the threshold, and what is lost in measuring.
+const RIGHT: f64 = 6.0;
 
 /// Programs that write floats in binary form, which are counted as lost, and not looked at.
 const UNSEEN: [&str; 1] = ["written"];
@@ -37,6 +43,13 @@ fn main() -> ExitCode {
                     trials.push(Trial::test(name, check));
                 }
             }
+        }
+    }
+    for core in cores() {
+        for (how, options) in [("gcc -O2", &[][..]), ("clang -O2", &[]), ("gcc -O0", &["--no-avx512"])] {
+            let (name, core) = (format!("cores/{}/{how} {}", core.name, options.join(" ")), core.clone());
+            let check = move || check_core(&core, how, options).map_err(Failed::from);
+            trials.push(Trial::test(name, check));
         }
     }
     let long_double = host::tests_dir().join("guests/mpfr/long_double.c");
@@ -99,6 +112,37 @@ fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
     let pairs = reals.outputs.iter().zip(&errors.outputs).enumerate();
     let wrong: Vec<String> = pairs.filter_map(|(n, (real, error))| disagreement(n, real, error)).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// A core, whose samples are gone through until its operations are not looked at any more: no output is called right that is not,
+/// unless the report says that an underflow was not followed.
+fn check_core(core: &Core, how: &str, options: &[&str]) -> Result<(), String> {
+    let source = fpcore::source(core)?;
+    let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
+    let Some(program) = Recipe::new(compiler, &format!("{flags} -g"), &source, "-lm").build()? else {
+        host::skipped(&core.name, &format!("{compiler} is not installed"));
+        return Ok(());
+    };
+    let samples = samples(core);
+    let mut case = Case::new("error", options, &program);
+    for value in (0..ROUNDS).flat_map(|_| samples.concat()) {
+        case = case.arg(format!("{value:?}"));
+    }
+    let report = case.observe()?.report;
+    let truth: Vec<_> = samples.iter().map(|sample| fpcore::evaluate(core, sample)).collect();
+    let outputs = report.document["outputs"].as_array().cloned().unwrap_or_default();
+    if outputs.len() != ROUNDS * truth.len() {
+        return Err(format!("{} outputs in the report", outputs.len()));
+    }
+    let is_excused = report.document["coverage"]["exhausted"].as_array().is_some_and(|all| !all.is_empty());
+    for (n, output) in outputs.iter().enumerate() {
+        let (dual, sample) = (&truth[n % truth.len()], &samples[n % truth.len()]);
+        let bits = fpcore::error_bits(dual.float, &dual.real, core.single);
+        if output["judgement"] == "right" && bits > RIGHT && !is_excused {
+            return Err(format!("{sample:?}, output {n}: {bits} bits of error, and called right: {output}"));
+        }
+    }
+    Ok(())
 }
 
 /// A loop that runs on after its cause was found: that is named with its whole formula, and that the output, of an execution which

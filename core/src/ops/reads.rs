@@ -47,6 +47,9 @@ impl Arith for Sets {
     fn flip(&self, a: u8, b: u8) -> u8 {
         a | b
     }
+    fn traced(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
     fn add(&self, a: u8, b: u8) -> u8 {
         a | b
     }
@@ -108,6 +111,9 @@ impl Arith for Names {
         None
     }
     fn flip(&self, _a: Self::V, _b: Self::V) -> Self::V {
+        None
+    }
+    fn traced(&self, _a: Self::V, _b: Self::V) -> Self::V {
         None
     }
     fn add(&self, _a: Self::V, _b: Self::V) -> Self::V {

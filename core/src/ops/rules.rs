@@ -55,10 +55,19 @@ pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
     k.select(k.lt(a, b), k.lit(1.0), k.lit(0.0))
 }
 
-/// a / b, but +0 where a is a zero of either sign, whatever b is: an error that is none.
-pub(super) fn quotient<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
-    let zero = k.lit(0.0);
-    k.select(k.eq(a, zero), zero, k.div(a, b))
+/// (own + carried) / b, but +0 where both terms are zero together, of either sign, whatever b is: an error that is none. The term
+/// in which the other is lost keeps a trace of it, so that other numbers which are the same floats have other errors.
+pub(super) fn quotient<K: Arith>(k: &K, [own, carried]: [K::V; 2], b: K::V) -> K::V {
+    let (zero, sum) = (k.lit(0.0), k.add(own, carried));
+    // Both may end in zeros: their product with a number that does not end like any of them says that they are there.
+    let both = k.mul(k.mul(own, k.lit(LN_10)), carried);
+    k.select(k.eq(sum, zero), zero, k.traced(k.div(sum, b), both))
+}
+
+/// Rounding error of a root, in terms of its operand with error `e`, where that seems to cancel it: a² that was rounded has the
+/// root a but for what was lost beside the error of the square.
+pub(super) fn own_of_root<K: Arith>(k: &K, own: K::V, e: K::V) -> K::V {
+    k.fma(e, k.ulps(4.0), own)
 }
 
 /// |x + e| − |x| for a number x without a sign, and e: what is to be added to it, unless the sum is on the other side of zero by

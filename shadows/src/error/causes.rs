@@ -6,16 +6,18 @@
 //! it: that is counted.
 
 use hashbrown::{HashMap, HashSet};
+use shadowgrind_core::arith::Host;
 use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::words::WIDENED;
 
+use super::by_reals::{difference, least};
 use super::decisions::Outcome;
-use super::{ErrorShadow, FRACTION, LOST, difference};
+use super::known::{Formula, KnownFloats};
+use super::{ErrorShadow, FRACTION, LOST};
 use crate::diagnosis::findings::say;
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
@@ -36,8 +38,6 @@ const PLENTY: u32 = 1 << 17;
 const FEW: u32 = 16;
 /// Share of the threshold from which on an error that grows is noted: it is suspicious below the threshold already.
 const NOTICED: f64 = 0.75;
-/// Floats that are known again, at most.
-const KNOWN: usize = 1 << 14;
 
 /// Causes of errors, found by the reals' diagnosis among the executions that come to the engine.
 #[derive(Debug)]
@@ -49,26 +49,13 @@ pub(super) struct Causes {
     looks: u32,
     /// Sites at which no more were looked at for those of all.
     capped: HashSet<Site>,
-    /// The last floats that were made where that was seen, by a hash of them.
-    known: Vec<Option<Known>>,
+    known: KnownFloats,
     /// Sums at which an error of unknown origin grew beyond the threshold.
     grown: HashMap<(Site, Op), Grown>,
     /// Number of the last unknown error that was given one.
     names: u64,
     /// Number of outputs that are wrong and nobody is known to answer for.
     pub(super) unexplained: u64,
-}
-
-/// Bits of a float, as an `f64` if it is one, else as it is, and of its error, as an `f64`; both with the sign turned over if the
-/// float is negative.
-type Key = (u128, u64);
-
-/// A float that is known again.
-#[derive(Clone, Debug)]
-struct Known {
-    key: Key,
-    is_negative: bool,
-    real: Real,
 }
 
 /// Errors that grew beyond the threshold at one place: their number, the sum of their bits, and the most.
@@ -87,7 +74,7 @@ impl Causes {
             looked_at: HashMap::new(),
             looks: 0,
             capped: HashSet::new(),
-            known: Vec::new(),
+            known: KnownFloats::default(),
             grown: HashMap::new(),
             names: 0,
             unexplained: 0,
@@ -108,8 +95,10 @@ impl Causes {
         self.looks += 1;
         let (mut has_grown, mut is_traced) = (false, true);
         let mut reals: [Option<Real>; MAX_OPERANDS] = [const { None }; MAX_OPERANDS];
+        let mut formula = Formula::of(lane.op as u64);
         for (i, &shadow) in lane.shadows.iter().enumerate() {
             let x = Observed { format: lane.from, bits: lane.x[i], shadow };
+            formula = formula.with(self.known.formula(&x));
             reals[i] = self.known(&x);
             if let (None, Some(error)) = (&reals[i], shadow) {
                 if !error.is_finite() {
@@ -141,10 +130,10 @@ impl Causes {
             (true, Format::F32) => error,
             (true, _) => self.name(),
         };
-        if error.to_bits() != 0 {
-            self.keep(&Observed { format: to, bits: r, shadow: Some(&error) }, real);
+        if error.to_bits() == 0 {
+            return error;
         }
-        error
+        self.known.keep_apart((to, r, error), real, formula)
     }
 
     /// An unknown error by which one float is known again: NaN that says which it is as long as it signals, and does not any more
@@ -219,12 +208,12 @@ impl Causes {
         }
     }
 
-    /// All causes. Counts are those of the executions that were seen.
     /// Takes the place where an error was noted last.
     pub(super) fn noted(&mut self) -> Option<Site> {
         self.execution.diagnosis.take_noted()
     }
 
+    /// All causes. Counts are those of the executions that were seen.
     pub(super) fn findings(&mut self) -> Vec<Finding> {
         let mut findings = self.execution.diagnosis.findings();
         let unreached = self.execution.diagnosis.unreached();
@@ -249,26 +238,17 @@ impl Causes {
 
     /// The real of a float that is known again.
     pub(super) fn known(&self, x: &Observed<'_, f64>) -> Option<Real> {
-        let (key, is_negative) = key(x)?;
-        let known = self.known.get(place(key))?.as_ref().filter(|known| known.key == key)?;
-        let is_turned = known.is_negative != is_negative;
-        Some(if is_turned { known.real.scaled(known.real.format(), true, 0) } else { known.real.clone() })
+        self.known.real(x)
     }
 
     /// The float `bits` has the second of two errors now, as the real was on the other side of zero.
     pub(super) fn turned(&mut self, format: Format, bits: u128, [before, now]: [f64; 2]) {
-        let Some(real) = self.known(&Observed { format, bits, shadow: Some(&before) }) else { return };
+        let before = Observed { format, bits, shadow: Some(&before) };
+        let Some(real) = self.known(&before) else { return };
         let is_turned = real.value().is_negative() != format.is_negative(bits);
         let real = if is_turned { real.scaled(real.format(), true, 0) } else { real };
-        self.keep(&Observed { format, bits, shadow: Some(&now) }, real);
-    }
-
-    fn keep(&mut self, x: &Observed<'_, f64>, real: Real) {
-        let Some((key, is_negative)) = key(x) else { return };
-        if self.known.is_empty() {
-            self.known.resize(KNOWN, None);
-        }
-        self.known[place(key)] = Some(Known { key, is_negative, real });
+        let formula = self.known.formula(&before);
+        self.known.keep(&Observed { format, bits, shadow: Some(&now) }, real, formula);
     }
 }
 
@@ -276,11 +256,22 @@ impl Causes {
 /// zero, or another than it is by more than roundings of errors explain.
 fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
     const ROUNDED: f64 = 1.0 / (1 << LOST) as f64;
-    if !real.is_followed(real.error_of(format, bits)) {
-        return error;
+    let off = real.error_of(format, bits);
+    if !real.is_followed(off) {
+        return if error == 0.0 { remainder(real, format) } else { error };
     }
     let known = difference(&real.value().float(), format, bits);
     if (known - error).abs() > ROUNDED * known.abs() { known } else { error }
+}
+
+/// The error of a float that is its real, as far as that is sure: not zero where it is not known that nothing was lost, since
+/// what is left may be all that there is of a difference.
+fn remainder(real: &Real, format: Format) -> f64 {
+    let noise = real.noise();
+    match noise.is_finite() {
+        true => Host::new(format).round(f64::from(noise).exp2()).max(least(format)),
+        false => 0.0,
+    }
 }
 
 impl Grown {
@@ -294,33 +285,6 @@ impl Grown {
             ..Finding::new(FindingKind::Accumulation, op.name(), site)
         }
     }
-}
-
-/// Key of a float with an error, and whether its sign was turned over.
-fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
-    /// The first bit of a fraction.
-    const QUIET: u64 = 1 << 51;
-    let bits = x.shadow?.to_bits();
-    // Of a float in wider clothes the error is one of a float's, and marked.
-    let error = f64::from_bits(if bits & FRACTION == WIDENED { bits & !FRACTION } else { bits });
-    let is_name = error.is_nan() && error.to_bits() & QUIET == 0;
-    if !error.is_finite() && !is_name {
-        return None;
-    }
-    let is_negative = x.format.is_negative(x.bits);
-    let sign = u128::from(is_negative);
-    let float = x.format.convert(x.bits, Format::F64);
-    let is_double = x.format != Format::F80 || Format::F64.convert(float, Format::F80) == x.bits;
-    let float = if is_double { float ^ sign << 63 } else { x.bits ^ sign << 79 };
-    let error = if is_negative { -error } else { error };
-    Some(((float, error.to_bits()), is_negative))
-}
-
-/// Place of a key, by Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
-fn place((float, error): Key) -> usize {
-    let float = float as u64 ^ (float >> 64) as u64;
-    let hash = (float ^ error.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (hash >> (64 - KNOWN.trailing_zeros())) as usize
 }
 
 #[cfg(test)]
@@ -366,6 +330,44 @@ mod tests {
         assert_eq!(branch.map(|branch| &branch.causes[..]), Some(&[ADD][..]), "{findings:?}");
         let cause = findings.iter().find(|finding| finding.site == ADD);
         assert_eq!(cause.map(|cause| cause.kind), Some(FindingKind::Accumulation));
+    }
+
+    /// A difference of floats that nobody saw being made has the error that their errors say, not that of their floats.
+    #[test]
+    fn operands_that_were_not_seen_are_not_taken_for_exact() {
+        let mut shadow = <ErrorShadow as Shadow>::new(&Settings::default());
+        let (a, b) = (48.254_027_162_905_94_f64, 48.254_027_162_534_186_f64);
+        let errors = [2.555_908_043_212_256e-15, 1.277_954_021_606_128e-15];
+        let lane = Lane {
+            site: ADD,
+            op: Op::Sub,
+            from: Format::F64,
+            to: Format::F64,
+            x: &[a, b].map(|x| x.to_bits().into()),
+            r: (a - b).to_bits().into(),
+            shadows: &[Some(&errors[0]), Some(&errors[1])],
+        };
+        let error = shadow.op(&lane);
+        let seen = Observed { format: Format::F64, bits: (a - b).to_bits().into(), shadow: error.as_ref() };
+        let bits = Shadow::error_bits(&shadow, seen).unwrap_or_default();
+        assert!((30.0..40.0).contains(&bits), "{error:?}: {bits} bits");
+    }
+
+    /// Numbers that are one float with one error in twice the precision are told apart where both are seen.
+    #[test]
+    fn roots_of_neighbours_are_told_apart() {
+        let mut shadow = <ErrorShadow as Shadow>::new(&Settings::default());
+        let mut done = |op, x: &[f64], r: f64, shadows: &[Option<f64>]| {
+            let shadows: Vec<_> = shadows.iter().map(Option::as_ref).collect();
+            let bits: Vec<u128> = x.iter().map(|x| x.to_bits().into()).collect();
+            let (from, to, r) = (Format::F64, Format::F64, r.to_bits().into());
+            shadow.op(&Lane { site: ADD, op, from, to, x: &bits, r, shadows: &shadows })
+        };
+        let sum = done(Op::Add, &[1e200, 1.0], 1e200, &[None, None]);
+        let (root, first) = (1e200_f64.sqrt(), done(Op::Sqrt, &[1e200], 1e200_f64.sqrt(), &[sum]));
+        let second = done(Op::Sqrt, &[1e200], root, &[None]);
+        let difference = done(Op::Sub, &[root, root], 0.0, &[first, second]);
+        assert_eq!(difference.map(|error| (error * 2e100 * 1e10).round()), Some(1e10));
     }
 
     /// A sum of floats, its sign turned over and then widened, is measured as the float it is.

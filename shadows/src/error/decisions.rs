@@ -9,7 +9,8 @@ use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::{ErrorShadow, PRECISION, real};
+use super::ErrorShadow;
+use super::by_reals::{PRECISION, real};
 use crate::diagnosis::decisions::outcome;
 use crate::reals::convert;
 use crate::reals::mpfr::Mpfr;

@@ -18,6 +18,7 @@ use rug::Float;
 use rug::float::Constant;
 use shadowgrind_core::ops::Op;
 
+use super::by_reals::is_lost;
 use super::pair::Pair;
 
 /// The functions that are known here.
@@ -126,7 +127,7 @@ pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
         (pair.high.abs() < RANGE.end).then_some(pair)
     };
     let a = operand(0)?;
-    if !RANGE.contains(&r.abs()) {
+    if is_lost(op, errors) || !RANGE.contains(&r.abs()) {
         return None;
     }
     let result = Pair::from(r);

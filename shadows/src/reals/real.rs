@@ -45,9 +45,10 @@ impl Real {
         }
     }
 
-    /// `value`, which may be off by two to `noise`, for a float of `format`, as another shadow knows it.
+    /// `value`, which may be off by two to `noise`, for a float of `format`, as another shadow knows it: that was made of the float,
+    /// which does not confirm it, and by operations that nobody has seen.
     pub fn about(value: Float, format: Format, noise: f32) -> Real {
-        Real::new(RealNumber::Long(value), format, ErrorBound::Below(noise))
+        Real::new(RealNumber::Long(value), format, ErrorBound::Alone(noise)).untraced()
     }
 
     /// All of it.

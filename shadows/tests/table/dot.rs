@@ -174,6 +174,9 @@ impl Arith for Counter {
     fn flip(&self, a: f64, b: f64) -> f64 {
         self.note("flip", self.host.flip(a, b))
     }
+    fn traced(&self, a: f64, b: f64) -> f64 {
+        self.note("traced", self.host.traced(a, b))
+    }
     fn add(&self, a: f64, b: f64) -> f64 {
         self.note("add", self.host.add(a, b))
     }

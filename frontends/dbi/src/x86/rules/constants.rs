@@ -3,6 +3,7 @@
 //! Every constant is there in both formats, 64 bytes long, so that an operand of any length may be taken from it. Where
 //! the pool is, its owner says.
 
+use shadowgrind_core::arith::trace_bits;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
 use shadowgrind_core::numbers::SINGLE_MORE;
@@ -14,7 +15,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 53] = [
+const OWN: [Constant; 55] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -68,6 +69,8 @@ const OWN: [Constant; 53] = [
     literal(f64::NAN),
     literal(16.0 / (1_u64 << 63) as f64),
     literal(SURE),
+    Constant::Ulps(4.0_f64.to_bits()),
+    Constant::Trace,
 ];
 
 /// 2^52 and 2^84, by which integers of 32 bits become floats as the lower and the upper half of one of 64.
@@ -213,6 +216,7 @@ fn lane(constant: Constant, format: Format) -> u64 {
             format.from_f64(f64::from_bits(n) * f64::exp2(1.0 - f64::from(format.precision()))) as u64
         }
         Constant::Sign => sign,
+        Constant::Trace => trace_bits(format),
         Constant::Magnitude => sign - 1,
         Constant::Whole => format.from_f64(f64::exp2(f64::from(format.precision() - 1))) as u64,
         Constant::Fraction => (1 << (format.precision() - 1)) - 1,

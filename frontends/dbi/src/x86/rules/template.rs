@@ -55,6 +55,8 @@ pub(super) enum Constant {
     Sign,
     /// All bits but that.
     Magnitude,
+    /// The last bits, in which an error has traces of what was lost in it.
+    Trace,
     /// 2^(p−1) for precision p.
     Whole,
     /// All bits but the sign and the first of the fraction.
@@ -451,6 +453,9 @@ impl Arith for Recorder {
     }
     fn flip(&self, a: V, b: V) -> V {
         self.verb(Verb::Flip(a, b, self.constant(Constant::Sign)))
+    }
+    fn traced(&self, a: V, b: V) -> V {
+        if self.is_nothing(b) { a } else { self.verb(Verb::Flip(a, b, self.constant(Constant::Trace))) }
     }
     fn add(&self, a: V, b: V) -> V {
         match (self.is_nothing(a), self.is_nothing(b)) {

@@ -1,0 +1,144 @@
+//! Floats that are known again by their bits and their errors, with what is known of them.
+//!
+//! Two numbers may be one float with one error: where what sets them apart is below what an error tells, or where the error is
+//! nearly the whole float. Then the later one's error is changed in its last bits, which nobody relies on. Knows nothing of where
+//! floats and errors are kept.
+
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::SURE;
+use shadowgrind_core::shadow::Observed;
+use shadowgrind_core::words::WIDENED;
+
+use super::FRACTION;
+use crate::diagnosis::number::Attributed;
+use crate::reals::real::Real;
+
+/// Floats that are known again, at most.
+const KNOWN: usize = 1 << 14;
+/// Attempts to find an error that no other number has.
+const ATTEMPTS: u64 = 8;
+
+/// Bits of a float, as an `f64` if it is one, else as it is, and of its error, as an `f64`; both with the sign turned over if the
+/// float is negative.
+type Key = (u128, u64);
+
+/// Hash of the way in which a number was computed, and of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Formula(u64);
+
+/// A float that is known again.
+#[derive(Clone, Debug)]
+struct Known {
+    key: Key,
+    is_negative: bool,
+    real: Real,
+    formula: Formula,
+}
+
+/// The last floats that were made where that was seen, by a hash of them.
+#[derive(Debug, Default)]
+pub(super) struct KnownFloats {
+    known: Vec<Option<Known>>,
+}
+
+impl Formula {
+    /// A number that stands for itself.
+    pub(super) fn of(number: u64) -> Formula {
+        Formula(0).with(Formula(number))
+    }
+
+    /// One that depends on `other` as well. Its first bits depend on all bits of both.
+    pub(super) fn with(self, other: Formula) -> Formula {
+        Formula((self.0.rotate_left(23) ^ other.0).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+impl KnownFloats {
+    /// The real of a float.
+    pub(super) fn real(&self, x: &Observed<'_, f64>) -> Option<Real> {
+        let (Known { real, .. }, is_turned) = self.at(x)?;
+        Some(if is_turned { real.scaled(real.format(), true, 0) } else { real.clone() })
+    }
+
+    /// The formula by which a float was computed, as far as that is known; otherwise it stands for itself.
+    pub(super) fn formula(&self, x: &Observed<'_, f64>) -> Formula {
+        let error = x.shadow.map_or(0, |error| error.to_bits());
+        match self.at(x) {
+            Some((known, is_turned)) => known.formula.with(Formula(is_turned.into())),
+            None => Formula::of(x.bits as u64).with(Formula((x.bits >> 64) as u64)).with(Formula(error)),
+        }
+    }
+
+    /// Keeps what is known of a float, under an error that no other number has which is the same float: as a rule under that which it
+    /// has. Returns the error.
+    pub(super) fn keep_apart(
+        &mut self,
+        (format, bits, error): (Format, u128, f64),
+        real: Real,
+        formula: Formula,
+    ) -> f64 {
+        let is_sure = (format.to_f64(bits) + error).abs() > SURE * error.abs();
+        let is_sure = is_sure && real.is_surely_off(format, bits) || !error.is_finite();
+        let mut apart = if is_sure { error } else { marked(error, format, formula) };
+        for attempt in 1..=ATTEMPTS {
+            let x = Observed { format, bits, shadow: Some(&apart) };
+            if !error.is_finite() || self.at(&x).is_none_or(|(other, _)| other.formula == formula) {
+                break;
+            }
+            apart = marked(error, format, formula.with(Formula(attempt)));
+        }
+        self.keep(&Observed { format, bits, shadow: Some(&apart) }, real, formula);
+        apart
+    }
+
+    /// Keeps what is known of a float.
+    pub(super) fn keep(&mut self, x: &Observed<'_, f64>, real: Real, formula: Formula) {
+        let Some((key, is_negative)) = key(x) else { return };
+        if self.known.is_empty() {
+            self.known.resize(KNOWN, None);
+        }
+        self.known[place(key)] = Some(Known { key, is_negative, real, formula });
+    }
+
+    /// The entry of a float, or of it with the other sign, which is said.
+    fn at(&self, x: &Observed<'_, f64>) -> Option<(&Known, bool)> {
+        let (key, is_negative) = key(x)?;
+        let known = self.known.get(place(key))?.as_ref().filter(|known| known.key == key)?;
+        Some((known, known.is_negative != is_negative))
+    }
+}
+
+/// The error with other last bits, which say by which formula it was made.
+fn marked(error: f64, format: Format, Formula(formula): Formula) -> f64 {
+    // Of an f32's error these are the last six bits, and of others' the last twelve.
+    let (bits, lowest) = if format == Format::F32 { (6, FRACTION.trailing_ones()) } else { (12, 0) };
+    let mask = ((1 << bits) - 1) << lowest;
+    f64::from_bits(error.to_bits() & !mask | (formula >> (64 - bits) << lowest))
+}
+
+/// Key of a float with an error, and whether its sign was turned over.
+fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
+    /// The first bit of a fraction.
+    const QUIET: u64 = 1 << 51;
+    let bits = x.shadow?.to_bits();
+    // Of a float in wider clothes the error is one of a float's, and marked.
+    let error = f64::from_bits(if bits & FRACTION == WIDENED { bits & !FRACTION } else { bits });
+    let is_name = error.is_nan() && error.to_bits() & QUIET == 0;
+    if !error.is_finite() && !is_name {
+        return None;
+    }
+    let is_negative = x.format.is_negative(x.bits);
+    let sign = u128::from(is_negative);
+    let float = x.format.convert(x.bits, Format::F64);
+    let is_double = x.format != Format::F80 || Format::F64.convert(float, Format::F80) == x.bits;
+    let float = if is_double { float ^ sign << 63 } else { x.bits ^ sign << 79 };
+    let error = if is_negative { -error } else { error };
+    Some(((float, error.to_bits()), is_negative))
+}
+
+/// Place of a key, by Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
+fn place((float, error): Key) -> usize {
+    let float = float as u64 ^ (float >> 64) as u64;
+    let hash = (float ^ error.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash >> (64 - KNOWN.trailing_zeros())) as usize
+}
