@@ -59,9 +59,7 @@ pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
 /// in which the other is lost keeps a trace of it, so that other numbers which are the same floats have other errors.
 pub(super) fn quotient<K: Arith>(k: &K, [own, carried]: [K::V; 2], b: K::V) -> K::V {
     let (zero, sum) = (k.lit(0.0), k.add(own, carried));
-    // Both may end in zeros: their product with a number that does not end like any of them says that they are there.
-    let both = k.mul(k.mul(own, k.lit(LN_10)), carried);
-    k.select(k.eq(sum, zero), zero, k.traced(k.div(sum, b), both))
+    k.select(k.eq(sum, zero), zero, k.traced(k.div(sum, b), k.mul(own, carried)))
 }
 
 /// Rounding error of a root, in terms of its operand with error `e`, where that seems to cancel it: a² that was rounded has the
