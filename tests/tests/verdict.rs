@@ -237,11 +237,12 @@ fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
         };
         Case::new("mpfr", &[], &exe)
     };
-    // Only C's formats hold the text before a float.
-    let has_labels = source.ends_with("printf.c");
     let observed = case.observe()?;
     let stdout = String::from_utf8_lossy(&observed.outcome.stdout).into_owned();
     let outputs = observed.report.document["outputs"].as_array().cloned().unwrap_or_default();
+    if source.ends_with("printf.c") && !outputs.iter().all(|output| output["label"].is_string()) {
+        return Err("no label, though C's formats hold the text before a float".into());
+    }
     let lines: Vec<&str> = stdout.lines().collect();
     if 2 * lines.len() != outputs.len() {
         return Err(format!("{} lines, {} outputs", lines.len(), outputs.len()).into());
@@ -250,26 +251,23 @@ fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
         let parts = line.strip_prefix("w=[").and_then(|rest| rest.split_once("] r={"));
         let (wrong, right) = parts.ok_or("no such line")?;
         let right = right.strip_suffix('}').ok_or("no such line")?;
-        let labels = if has_labels { [Some("w=["), Some("r={")] } else { [None; 2] };
-        judged(&pair[0], labels[0], [wrong, right]).map_err(|e| format!("{line}: {e} in {}", pair[0]))?;
-        judged(&pair[1], labels[1], [right, right]).map_err(|e| format!("{line}: {e} in {}", pair[1]))?;
+        judged(&pair[0], "w=[", [wrong, right]).map_err(|e| format!("{line}: {e} in {}", pair[0]))?;
+        judged(&pair[1], "r={", [right, right]).map_err(|e| format!("{line}: {e} in {}", pair[1]))?;
     }
     Ok(())
 }
 
 /// Tells whether an output has this label and these texts, and is taken accordingly.
-fn judged(
-    output: &serde_json::Value,
-    label: Option<&str>,
-    [printed, exact]: [&str; 2],
-) -> Result<(), String> {
+fn judged(output: &serde_json::Value, label: &str, [printed, exact]: [&str; 2]) -> Result<(), String> {
     let alike = printed.chars().zip(exact.chars()).take_while(|(a, b)| a == b).count();
     let is_zero = |text: &str| text.trim().parse() == Ok(0.0);
     let same = printed == exact || is_zero(printed) && is_zero(exact);
     let wrong_from = (!same).then_some(alike as u64);
     let shown = if same { printed } else { exact };
     let is = |field: &str, text: &str| output[field].as_str() == Some(text);
-    if output["label"].as_str() != label || !is("printed", printed) || !is("printed_exact", shown) {
+    // Text that is no decimal number, as hexadecimal digits and stars are, has no place and no label.
+    let is_labelled = is("label", label) || output["label"].is_null() && output["line"].is_null();
+    if !is_labelled || !is("printed", printed) || !is("printed_exact", shown) {
         return Err(format!("not {label:?} {printed} {exact}"));
     }
     if output["wrong_from"].as_u64() != wrong_from {
