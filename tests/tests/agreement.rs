@@ -129,7 +129,7 @@ impl Tally {
                 say(format!("{}, not {}", described(found.first()), described(Some(first))));
             }
         }
-        for finding in &found {
+        for finding in found.iter().filter(|finding| blames(finding)) {
             self.findings += 1;
             let is_known = reals.findings.iter().any(|other| other.site.line == finding.site.line);
             let is_right = program.folder == RIGHT;
@@ -146,6 +146,11 @@ impl Tally {
 fn matters(finding: &Finding) -> bool {
     !finding.outputs.is_empty()
         || ["branch", "conversion", "invalid", "overflow"].contains(&finding.kind.as_str())
+}
+
+/// Tells whether a finding says that its line is a cause, and not only that an error was noticed there.
+fn blames(finding: &Finding) -> bool {
+    !finding.hint.contains("was noticed here")
 }
 
 fn described(finding: Option<&Finding>) -> String {

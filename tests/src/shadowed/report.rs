@@ -55,6 +55,8 @@ pub struct Finding {
     pub outputs: Vec<u64>,
     /// The expression as FPCore.
     pub fpcore: Option<String>,
+    /// The note beside it; empty if there is none.
+    pub hint: String,
 }
 
 /// A place in the program; what is unknown is empty or 0.
@@ -127,6 +129,7 @@ fn finding(record: &Value) -> Finding {
         unsettled: record["unsettled"].as_u64().unwrap_or(0),
         outputs: record["outputs"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect(),
         fpcore: record["fpcore"].as_str().map(str::to_owned),
+        hint: record["hint"].as_str().unwrap_or_default().to_owned(),
     }
 }
 
