@@ -121,11 +121,13 @@ impl Packer {
                     columns[i] = self.column(iterations, (place, lane), i);
                     (found.cells[i], found.numbers[i]) = (columns[i].cell, columns[i].numbers);
                 }
-                let may_lack = self.partly(kind.operation.op).reads.map(|reads| reads.is_some());
-                let alike = alike(&columns, may_lack);
-                let same = operands.map(|i| alike[i]).min().unwrap_or(iterations.count);
-                if same < iterations.count {
-                    return Err(same);
+                if operands.clone().any(|i| columns[i].alike < iterations.count) {
+                    let may_lack = self.partly(kind.operation.op).reads.map(|reads| reads.is_some());
+                    let alike = alike(&columns, may_lack);
+                    let same = operands.map(|i| alike[i]).min().unwrap_or(iterations.count);
+                    if same < iterations.count {
+                        return Err(same);
+                    }
                 }
                 if found.cells != [0; MAX_OPERANDS] {
                     let same = self.differentiate(iterations, &mut found);
