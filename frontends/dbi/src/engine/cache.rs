@@ -9,7 +9,7 @@ use super::arena::{self, Exhausted};
 use super::region::{BlockId, Region, Runs, store_data};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::branch_table::{self, IB_ENTRY_BYTES, TABLE_LOAD_BYTES, table_entries, table_index};
-use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Placement};
+use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Misses, Placement};
 use crate::x86::mode::{Mode, SHARED_TABLE, TABLES};
 use crate::x86::superblock::Superblock;
 use chains::Chained;
@@ -58,8 +58,8 @@ pub(crate) struct Block {
     incoming: ExitId,
     alive: bool,
     chained: Chained,
-    /// Offsets of the ends of the jumps by which its check of arrivals goes on, once it is in a chain; 0 where there are no more.
-    misses: [u8; chains::MOST_MISSES],
+    /// Jumps by which its check of arrivals goes on where it is not the one.
+    misses: Misses,
     /// The superblock it was made from, if the guest may write there: another thread may have changed the bytes by the time a
     /// fault is looked up.
     made_from: Option<Box<Superblock>>,
@@ -255,7 +255,7 @@ impl Cache {
             incoming: NONE,
             alive: true,
             chained: Chained::No,
-            misses: [0; chains::MOST_MISSES],
+            misses: emitted.misses,
             made_from,
         });
         self.enter_in_book(id);

@@ -51,10 +51,6 @@ fn may_begin(bytes: &[u8; TOGETHER + 3]) -> bool {
 
 /// Looks at the word at `at`.
 fn look_at(bytes: &[u8], at: usize, executable: bool, found: &mut Rounding) {
-    // Decides nearly always.
-    if !matches!(bytes[at + 3], 0x43 | 0xc3 | 0x4b | 0xcb | 0x5f | 0xdf | 0x80 | 0xc0) {
-        return;
-    }
     let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let after_zeros = at >= 4 && bytes[at - 4..at] == [0; 4];
     if word & DOUBLE_BITS == DOUBLE {

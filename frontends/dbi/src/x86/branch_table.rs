@@ -9,7 +9,7 @@
 //! on it, and arrivals check it.
 
 use super::asm::{Asm, RCX};
-use super::code::{ExitKind, ExitSite, Frame, Slot};
+use super::code::{ExitKind, ExitSite, Frame, Misses, Slot};
 use super::mode::{Mode, SHARED_TABLE};
 use crate::context::Context;
 
@@ -67,34 +67,36 @@ pub(super) fn table_jump(code: &mut Asm, frame: &Frame, table: usize, mode: Mode
 pub(crate) const IB_ENTRY_BYTES: u64 = 28;
 
 /// Emits the entry for arrivals through the branch table of `mode`: check that the target is `pc`, and in the shared table
-/// that the mode is this one, then put rcx back. Falls through to the block. Hands the address behind each jump to the miss stub to
-/// `misses`.
-pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, mode: Mode, mut misses: impl FnMut(u64)) {
+/// that the mode is this one, then put rcx back. Falls through to the block.
+pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, mode: Mode) -> Misses {
     const JMP_BYTES: u8 = 5;
-    let mut miss = |code: &mut Asm, table: usize| {
-        code.jrcxz_over(JMP_BYTES);
-        code.jmp(frame.ib_misses[table]);
-        misses(code.here());
-    };
     let start = code.here();
     let table = mode.table().unwrap_or(0);
     let target = frame.field(Context::OFFSET_IB_TARGET);
+    let (mut misses, mut count) = (Misses::default(), 0);
+    let mut miss = |code: &mut Asm| {
+        code.jrcxz_over(JMP_BYTES);
+        code.jmp(frame.ib_misses[table]);
+        misses[count] = (code.here() - start) as u8;
+        count += 1;
+    };
     if table == SHARED_TABLE {
         code.load32(RCX, frame.field(Context::OFFSET_IB_MODE));
         code.add_ecx((mode.onwards().bits() as i32).wrapping_neg());
-        miss(code, table);
+        miss(code);
     }
     if let Ok(small) = i32::try_from(pc) {
         code.load(RCX, target);
         code.add_rcx(-small);
-        miss(code, table);
+        miss(code);
     } else {
         for (at, half) in [(target, pc as u32), (target + 4, (pc >> 32) as u32)] {
             code.load32(RCX, at);
             code.add_ecx(half.wrapping_neg() as i32);
-            miss(code, table);
+            miss(code);
         }
     }
     code.load(RCX, frame.slot(Slot::Rcx));
     debug_assert!(pc >= 1 << 31 || table == SHARED_TABLE || code.here() - start == IB_ENTRY_BYTES);
+    misses
 }

@@ -147,11 +147,16 @@ pub(crate) struct RuleCode {
     pub(crate) end: u64,
 }
 
+/// Offsets, from the start of a check of arrivals, of the ends of the jumps to the miss stub in it; 0 where there are no more.
+pub(crate) type Misses = [u8; 3];
+
 /// A superblock's code and what must be known about it. Reused from block to block.
 pub(crate) struct Emitted {
     pub(crate) hot: Asm,
     pub(crate) cold: Asm,
     pub(crate) exits: Vec<ExitSite>,
+    /// Jumps to the miss stub in the check of arrivals.
+    pub(crate) misses: Misses,
     /// Entry for direct jumps.
     pub(crate) entry: u64,
     /// Host addresses to guest instructions, ascending; hot code only.

@@ -8,7 +8,7 @@
 
 use super::asm::{Asm, Gpr, RCX};
 use super::branch_table::ib_entry;
-use super::code::{Emitted, ExitKind, Frame, MapEntry, Placement, Slot, Spilled};
+use super::code::{Emitted, ExitKind, Frame, MapEntry, Misses, Placement, Slot, Spilled};
 use super::far;
 use super::mirror::{Mirror, isolation};
 use super::mode::Mode;
@@ -46,6 +46,7 @@ impl Emitter {
             hot: Asm::new(0),
             cold: Asm::new(0),
             exits: Vec::new(),
+            misses: Misses::default(),
             entry: 0,
             map: Vec::new(),
             rules: Vec::new(),
@@ -77,7 +78,7 @@ impl Emitter {
         self.mode = mode.onwards().alone();
         self.past_hook = mode.is_past_hook();
         self.entered = mode;
-        ib_entry(&mut self.out.hot, &self.frame, block.start, mode, |_| ());
+        self.out.misses = ib_entry(&mut self.out.hot, &self.frame, block.start, mode);
         self.out.entry = self.out.hot.here();
         let carried = self.carried(block, mode, compare || place.runs.is_some());
         if compare {

@@ -5,11 +5,7 @@
 
 use super::super::region::{BlockId, store_data};
 use super::{Cache, MadeOf};
-use crate::x86::asm::Asm;
-use crate::x86::branch_table::{self, table_index};
-
-/// Most jumps in a check of arrivals that are taken if another block is meant.
-pub(super) const MOST_MISSES: usize = 3;
+use crate::x86::branch_table::table_index;
 
 /// Place of a block in the chain of its table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +25,6 @@ impl Cache {
         let Some(entry) = self.table_entry(target).filter(|_| self.link && !entered) else { return };
         let code = entry_code(entry);
         let first = if code == self.arrival(None, target) { None } else { self.block_at(code) };
-        self.find_misses(target);
         self.chain(target, first);
         self.set_entry(entry, Some(target), target);
     }
@@ -42,10 +37,11 @@ impl Cache {
             Chained::Before(next) => Some(next),
         };
         let entry = self.table_entry(id).expect("a block in a chain has a table");
-        let mut before = self.block_at(entry_code(entry)).expect("a chain begins with a block");
-        if before == id {
+        let first = entry_code(entry);
+        if first == self.arrival(Some(id), id) {
             self.set_entry(entry, next, id);
         } else {
+            let mut before = self.block_at(first).expect("a chain begins with a block");
             while self.blocks[before as usize].chained != Chained::Before(id) {
                 let Chained::Before(next) = self.blocks[before as usize].chained else {
                     unreachable!("a block is in the chain of its entry")
@@ -77,17 +73,6 @@ impl Cache {
             self.lead_misses(id, next);
         }
         self.blocks[id as usize].chained = next.map_or(Chained::Last, Chained::Before);
-    }
-
-    /// Finds where the block's check of arrivals goes on if the block is not the one.
-    fn find_misses(&mut self, id: BlockId) {
-        let block = &mut self.blocks[id as usize];
-        let MadeOf { pc, mode, .. } = block.made_of;
-        let (mut code, mut count) = (Asm::new(0), 0);
-        branch_table::ib_entry(&mut code, &self.frame, pc, mode, |end| {
-            block.misses[count] = end as u8;
-            count += 1;
-        });
     }
 
     /// Has arrivals at a block that are meant for another go on to `next`, or to the engine. Signal handlers call this: nothing is allocated.
