@@ -164,7 +164,7 @@ impl Packer {
         let numbers = step.and_then(|step| regular(first, step, iterations.count));
         let has_room = |numbers: &Numbers| format != Format::F32 || numbers.last(iterations.count) < SINGLES;
         if let Some(numbers) = numbers.filter(has_room) {
-            return Column::regular(first, numbers, iterations.count);
+            return Column::uniform(first, numbers, iterations.count);
         }
         let firsts = (iterations.records.number, iterations.pattern.numbers as u64);
         column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), firsts)
@@ -288,9 +288,9 @@ struct Column {
 }
 
 impl Column {
-    /// A column of `count` cells, of which the first is `cell`.
+    /// A column of which `count` cells are like `cell`, the first.
     #[inline(always)]
-    fn regular(cell: u64, numbers: Numbers, count: usize) -> Column {
+    fn uniform(cell: u64, numbers: Numbers, count: usize) -> Column {
         Column { cell, numbers, alike: count, scaled_alike: count, begins: cell != 0 }
     }
 }
@@ -314,13 +314,13 @@ fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64)) -> Colum
     let first = cells.clone().next().expect("there is an iteration");
     let (step, count) = match progress(cells.clone()) {
         Progress::Cut(after) => {
-            return Column::regular(first, Numbers { first: 0, step: None }, after);
+            return Column::uniform(first, Numbers { first: 0, step: None }, after);
         }
         Progress::Regular { step, count } => (Some(step), count),
         Progress::Irregular { count } => (None, count),
     };
     if let Some(numbers) = step.and_then(|step| regular(first, step, count)) {
-        return Column::regular(first, numbers, count);
+        return Column::uniform(first, numbers, count);
     }
     let (number, advance) = firsts;
     let cell = cells.clone().find(|&cell| cell != 0).unwrap_or(0);
