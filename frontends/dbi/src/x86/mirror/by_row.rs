@@ -54,12 +54,12 @@ impl Emitter {
 
     fn straight(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
-        let Settings { records, slow, policy, .. } = self.mirror().settings;
+        let Settings { records, slow, .. } = self.mirror().settings;
         let row = rows::row(insn);
         if self.mode.is_off() && has_vector_result(row, insn) {
             return self.integer(at);
         }
-        if policy.derivatives.is_some() && !self.mode.is_off() {
+        if self.asks_of_addresses() {
             self.guard_address(at);
         }
         if insn.op0_register().is_mm() {

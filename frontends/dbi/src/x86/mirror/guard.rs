@@ -44,14 +44,21 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let mask = self.mode.mask();
         let mut sources = Vec::new();
-        let addresses = [insn.memory_base(), insn.memory_index()].map(Register::full_register);
+        // As an address it is no float; one that is an operand as well keeps its shadow, or hands it on.
+        let operands: Vec<Register> =
+            (0..insn.op_count()).map(|n| insn.op_register(n).full_register()).collect();
+        let asks_of_addresses = self.asks_of_addresses();
+        let is_address = |register: Register| {
+            let is_base =
+                [insn.memory_base(), insn.memory_index()].map(Register::full_register).contains(&register);
+            is_base && (asks_of_addresses || !operands.contains(&register))
+        };
         // What is written perhaps may keep what it had.
         let reads = |access| is_read(access) || access == OpAccess::CondWrite;
         for used in self.facts.info(insn).used_registers().iter().filter(|used| reads(used.access())) {
             let register = used.register();
             let source = if let Some(n) = super::general_number(register) {
-                // As an address it is no float.
-                let carries = mask >> n & 1 != 0 && !addresses.contains(&register.full_register());
+                let carries = mask >> n & 1 != 0 && !is_address(register.full_register());
                 carries.then_some(Source::Cell(n))
             } else if register.is_vector_register() {
                 Some(Source::Vector(register.number() as u8))
@@ -70,6 +77,11 @@ impl Emitter {
             sources.push(Source::Memory(mem, insn.memory_size().size()));
         }
         sources
+    }
+
+    /// Tells whether each instruction is left to the engine whose address is made of what carries a shadow.
+    pub(super) fn asks_of_addresses(&mut self) -> bool {
+        self.mirror().settings.policy.derivatives.is_some() && !self.mode.is_off()
     }
 
     /// Leaves the instruction to the engine if its address is made of what carries a shadow: a table is looked up.
