@@ -51,6 +51,8 @@ pub trait Reals {
     fn expm1(&self, a: &Self::Real) -> Self::Real;
     /// 2ᵃ − 1.
     fn exp2m1(&self, a: &Self::Real) -> Self::Real;
+    /// 10ᵃ − 1.
+    fn exp10m1(&self, a: &Self::Real) -> Self::Real;
     /// ln a.
     fn log(&self, a: &Self::Real) -> Self::Real;
     /// log₂ a.
@@ -61,6 +63,8 @@ pub trait Reals {
     fn log1p(&self, a: &Self::Real) -> Self::Real;
     /// log₂ (1 + a).
     fn log2p1(&self, a: &Self::Real) -> Self::Real;
+    /// log₁₀ (1 + a).
+    fn log10p1(&self, a: &Self::Real) -> Self::Real;
     /// ⌊log₂ |a|⌋.
     fn logb(&self, a: &Self::Real) -> Self::Real;
     /// a · 2ⁿ.
@@ -85,6 +89,20 @@ pub trait Reals {
     fn atan(&self, a: &Self::Real) -> Self::Real;
     /// The angle of the point (x, y).
     fn atan2(&self, y: &Self::Real, x: &Self::Real) -> Self::Real;
+    /// sin πa.
+    fn sinpi(&self, a: &Self::Real) -> Self::Real;
+    /// cos πa.
+    fn cospi(&self, a: &Self::Real) -> Self::Real;
+    /// tan πa.
+    fn tanpi(&self, a: &Self::Real) -> Self::Real;
+    /// arcsin a / π.
+    fn asinpi(&self, a: &Self::Real) -> Self::Real;
+    /// arccos a / π.
+    fn acospi(&self, a: &Self::Real) -> Self::Real;
+    /// arctan a / π.
+    fn atanpi(&self, a: &Self::Real) -> Self::Real;
+    /// The angle of the point (x, y) in half turns.
+    fn atan2pi(&self, y: &Self::Real, x: &Self::Real) -> Self::Real;
     /// sinh a.
     fn sinh(&self, a: &Self::Real) -> Self::Real;
     /// cosh a.

@@ -6,7 +6,7 @@ use super::{Factor, Gradient, MAX_OPERANDS, Minus, Partial, Unless, When, Zero};
 use crate::arith::Arith;
 use crate::functions::Functions;
 
-pub(super) use std::f64::consts::{LN_2, LN_10, LOG2_E, LOG10_E};
+pub(super) use std::f64::consts::{FRAC_1_PI, LN_2, LN_10, LOG2_E, LOG10_E, PI};
 
 /// Part of an error by which it may be off.
 pub const SURE: f64 = 1.0 / (1_u64 << 33) as f64;
@@ -184,11 +184,31 @@ pub(super) fn cosine<K: Arith>(k: &K, x: K::V, r: K::V) -> K::V {
     k.select(k.eq(r, zero), zero, slope)
 }
 
-/// The gradient (x, −y) / (x² + y²) of the angle of (x, y), operands (y, x). The squares are never formed.
-pub(super) fn angle<K: Functions>(k: &K, y: K::V, x: K::V) -> Gradient<K> {
+/// x less the nearest even integer, exactly: −1…1. NaN for infinities.
+fn within_a_turn<K: Functions>(k: &K, x: K::V) -> K::V {
+    k.fnma(k.lit(2.0), k.rint(k.mul(x, k.lit(0.5))), x)
+}
+
+/// cos πx, as the sine of the distance to its nearest zero: right to a few roundings there too.
+pub(super) fn cosine_of_turns<K: Functions>(k: &K, x: K::V) -> K::V {
+    let distance = k.sub(k.lit(0.5), k.abs(within_a_turn(k, x)));
+    k.sin(k.mul(k.lit(PI), distance))
+}
+
+/// sin πx, likewise.
+pub(super) fn sine_of_turns<K: Functions>(k: &K, x: K::V) -> K::V {
+    let turn = within_a_turn(k, x);
+    let (near, far) = (k.abs(turn), k.sub(k.lit(1.0), k.abs(turn)));
+    let distance = k.select(k.lt(near, far), near, far);
+    k.flip(k.sin(k.mul(k.lit(PI), distance)), turn)
+}
+
+/// The gradient (x, −y) / (x² + y²) of the angle of (x, y), operands (y, x), in a unit of which a radian has `radian`. The squares
+/// are never formed.
+pub(super) fn angle<K: Functions>(k: &K, y: K::V, x: K::V, radian: K::V) -> Gradient<K> {
     let distance = k.hypot(x, y);
     let near = k.lt(distance, k.lit(f64::INFINITY));
-    let part = |a| k.select(near, k.div(a, distance), k.lit(0.0));
+    let part = |a| k.select(near, k.mul(radian, k.div(a, distance)), k.lit(0.0));
     over(distance, [Factor(part(x)), Minus(part(y))])
 }
 
@@ -211,7 +231,9 @@ pub(super) fn bessel_j_slope<K: Functions>(k: &K, n: K::V, x: K::V) -> K::V {
 /// Yₙ′ = (Yₙ₋₁ − Yₙ₊₁) / 2 (DLMF 10.6.1). At 0, where Yₙ falls to −∞ (or rises, for odd negative n), it is infinite.
 pub(super) fn bessel_y_slope<K: Functions>(k: &K, n: K::V, x: K::V) -> K::V {
     let one = k.lit(1.0);
-    let slope = k.mul(k.lit(0.5), k.sub(k.bessel_y(k.sub(n, one), x), k.bessel_y(k.add(n, one), x)));
+    // Halved first: the difference may be beyond the range.
+    let half = |order| k.mul(k.lit(0.5), k.bessel_y(order, x));
+    let slope = k.sub(half(k.sub(n, one)), half(k.add(n, one)));
     let pole = k.neg(k.bessel_y(n, x));
     k.select(k.eq(x, k.lit(0.0)), pole, slope)
 }

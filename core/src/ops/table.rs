@@ -242,6 +242,12 @@ macro_rules! for_each_op {
                 residual: Unknown,
                 real: m.exp2m1(x),
             }
+            /// 10ˣ − 1.
+            Exp10m1 "exp10m1" (x) = r, "(- (pow 10 x) 1)", |k, m| {
+                gradient: of([Factor(k.mul(k.lit(LN_10), k.pow(k.lit(10.0), x)))]),
+                residual: Unknown,
+                real: m.exp10m1(x),
+            }
             /// ln x. At 0 the derivative is +∞, whatever the sign of the zero.
             Log "log" (x) = r, "(log x)", |k, m| {
                 gradient: over(k.abs(x), [One]),
@@ -265,6 +271,18 @@ macro_rules! for_each_op {
                 gradient: over(k.add(k.lit(1.0), x), [One]),
                 residual: Unknown,
                 real: m.log1p(x),
+            }
+            /// log₂ (1 + x).
+            Log2p1 "log2p1" (x) = r, "(/ (log1p x) LN2)", |k, m| {
+                gradient: over(k.add(k.lit(1.0), x), [Factor(k.lit(LOG2_E))]),
+                residual: Unknown,
+                real: m.log2p1(x),
+            }
+            /// log₁₀ (1 + x).
+            Log10p1 "log10p1" (x) = r, "(/ (log1p x) LN10)", |k, m| {
+                gradient: over(k.add(k.lit(1.0), x), [Factor(k.lit(LOG10_E))]),
+                residual: Unknown,
+                real: m.log10p1(x),
             }
             /// y · log₂ x: x87 `fyl2x`.
             YLog2 "ylog2" (y, x) = r, "(* y (log2 x))", |k, m| {
@@ -351,9 +369,51 @@ macro_rules! for_each_op {
             /// The angle of the point (x, y); x87 `fpatan`. NaN at the origin, where no direction has a derivative; 0 at
             /// infinite distance.
             Atan2 "atan2" (y, x) = r, "(atan2 y x)", |k, m| {
-                gradient: angle(k, y, x),
+                gradient: angle(k, y, x, k.lit(1.0)),
                 residual: Unknown,
                 real: m.atan2(y, x),
+            }
+            /// sin πx.
+            SinPi "sinpi" (x) = r, "(sin (* PI x))", |k, m| {
+                gradient: of([Factor(k.mul(k.lit(PI), cosine_of_turns(k, x)))]),
+                residual: Unknown,
+                real: m.sinpi(x),
+            }
+            /// cos πx.
+            CosPi "cospi" (x) = r, "(cos (* PI x))", |k, m| {
+                gradient: of([Factor(k.mul(k.lit(-PI), sine_of_turns(k, x)))]),
+                residual: Unknown,
+                real: m.cospi(x),
+            }
+            /// tan πx. +∞ at its poles, where C has values of either sign.
+            TanPi "tanpi" (x) = r, "(tan (* PI x))", |k, m| {
+                gradient: of([Factor(k.mul(k.lit(PI), k.fma(r, r, k.lit(1.0))))]),
+                residual: Unknown,
+                real: m.tanpi(x),
+            }
+            /// arcsin x / π. +∞ at ±1.
+            AsinPi "asinpi" (x) = r, "(/ (asin x) PI)", |k, m| {
+                gradient: over(k.mul(k.lit(PI), k.sqrt(one_minus_square(k, x))), [One]),
+                residual: Unknown,
+                real: m.asinpi(x),
+            }
+            /// arccos x / π. −∞ at ±1.
+            AcosPi "acospi" (x) = r, "(/ (acos x) PI)", |k, m| {
+                gradient: over(k.mul(k.lit(PI), k.sqrt(one_minus_square(k, x))), [MinusOne]),
+                residual: Unknown,
+                real: m.acospi(x),
+            }
+            /// arctan x / π.
+            AtanPi "atanpi" (x) = r, "(/ (atan x) PI)", |k, m| {
+                gradient: over(k.mul(k.lit(PI), k.fma(x, x, k.lit(1.0))), [One]),
+                residual: Unknown,
+                real: m.atanpi(x),
+            }
+            /// The angle of the point (x, y) in half turns; derivatives as those of Atan2.
+            Atan2Pi "atan2pi" (y, x) = r, "(/ (atan2 y x) PI)", |k, m| {
+                gradient: angle(k, y, x, k.lit(FRAC_1_PI)),
+                residual: Unknown,
+                real: m.atan2pi(y, x),
             }
             /// sinh x.
             Sinh "sinh" (x) = r, "(sinh x)", |k, m| {

@@ -35,11 +35,13 @@ fn powers(op: Op, x: &[Float]) -> Option<Vec<Float>> {
         Op::Div => Some(vec![b.clone().recip(), -Float::with_val(BITS, a / b) / b]),
         Op::Exp | Op::Expm1 => f(real(Op::Exp)),
         Op::Exp2 | Op::Exp2m1 => f(real(Op::Exp2) * ln2()),
-        Op::Exp10 => f(real(Op::Exp10) * number(10).ln()),
+        Op::Exp10 | Op::Exp10m1 => f(real(Op::Exp10) * number(10).ln()),
         Op::Log => f(a.clone().recip()),
         Op::Log2 => f((ln2() * a).recip()),
         Op::Log10 => f((number(10).ln() * a).recip()),
         Op::Log1p => f(Float::with_val(BITS, a + 1u32).recip()),
+        Op::Log2p1 => f((ln2() * Float::with_val(BITS, a + 1u32)).recip()),
+        Op::Log10p1 => f((number(10).ln() * Float::with_val(BITS, a + 1u32)).recip()),
         Op::YLog2 => Some(vec![b.clone().log2(), Float::with_val(BITS, a / b) / ln2()]),
         Op::YLog2p1 => Some(vec![b.clone().ln_1p() / ln2(), a / (b.clone() + 1u32) / ln2()]),
         Op::Pow => {
@@ -60,6 +62,7 @@ fn angles(op: Op, x: &[Float]) -> Option<Vec<Float>> {
     let (a, b) = (&x[0], x.last().expect("an operand"));
     let f = |value: Float| Some(vec![value]);
     let square = || square(a);
+    let pi = || Float::with_val(BITS, Constant::Pi);
     match op {
         Op::Sin => f(a.clone().cos()),
         Op::Cos => f(-a.clone().sin()),
@@ -70,6 +73,16 @@ fn angles(op: Op, x: &[Float]) -> Option<Vec<Float>> {
         Op::Atan2 => {
             let distance = square() + Float::with_val(BITS, b.square_ref());
             Some(vec![Float::with_val(BITS, b / &distance), -Float::with_val(BITS, a / &distance)])
+        }
+        Op::SinPi => f(pi() * a.clone().cos_pi()),
+        Op::CosPi => f(-pi() * a.clone().sin_pi()),
+        Op::TanPi => f(pi() / a.clone().cos_pi().square()),
+        Op::AsinPi => f((pi() * (1u32 - square()).sqrt()).recip()),
+        Op::AcosPi => f(-(pi() * (1u32 - square()).sqrt()).recip()),
+        Op::AtanPi => f((pi() * (1u32 + square())).recip()),
+        Op::Atan2Pi => {
+            let area = pi() * (square() + Float::with_val(BITS, b.square_ref()));
+            Some(vec![Float::with_val(BITS, b / &area), -Float::with_val(BITS, a / &area)])
         }
         Op::Sinh => f(a.clone().cosh()),
         Op::Cosh => f(a.clone().sinh()),
@@ -113,7 +126,7 @@ fn point(random: &mut Random, op: Op) -> Vec<f64> {
 
 fn check(op: Op, points: usize) {
     let k = Host::new(Format::F64);
-    let mut random = Random::new(op as u64);
+    let mut random = Random::of(op);
     let mut count = 0;
     for _ in 0..20 * points {
         let x = point(&mut random, op);

@@ -39,7 +39,7 @@ fn representable(format: Format, slope: &Float) -> bool {
 
 /// The worst error of `derivative(x, r, i)` over the points where there is one to compare with.
 fn worst(op: Op, format: Format, derivative: impl Fn(&[f64], f64, usize) -> f64) -> (f64, String) {
-    let mut random = Random::new(op as u64);
+    let mut random = Random::of(op);
     let (mut count, mut worst) = (0, (0.0, String::new()));
     for _ in 0..20 * POINTS {
         let x = operands(&mut random, op, format);

@@ -15,7 +15,7 @@ const BITS: u32 = 300;
 
 /// Random operands with their result, where that is an ordinary number.
 fn points(op: Op, format: Format, count: usize) -> Vec<(Vec<f64>, f64)> {
-    let mut random = Random::new(op as u64);
+    let mut random = Random::of(op);
     let candidates = (0..20 * count).map(|_| {
         let x = operands(&mut random, op, format);
         let r = nearest(format, &real(op, BITS, &exact(BITS, &x)));
@@ -34,7 +34,7 @@ fn dots(random: &mut Random, op: Op, format: Format) -> Vec<f64> {
 fn chain_rule() {
     let k = Host::new(Format::F64);
     for &op in Op::ALL {
-        let mut random = Random::new(op as u64);
+        let mut random = Random::of(op);
         for (x, r) in points(op, Format::F64, 300) {
             let dots = dots(&mut random, op, Format::F64);
             let gradient = op.gradient(&k, &x, r);
@@ -54,7 +54,7 @@ fn chain_rule() {
 #[test]
 fn single_precision_results_are_single() {
     for &op in Op::ALL {
-        let mut random = Random::new(op as u64);
+        let mut random = Random::of(op);
         for (x, r) in points(op, Format::F32, 100) {
             let dots = dots(&mut random, op, Format::F32);
             let got = dot::eval(Format::F32, op, &x, r, &dots);
@@ -257,7 +257,7 @@ fn rules_cost_what_they_should() {
 #[test]
 fn inline_is_eval_for_arithmetic_rows_and_only_there() {
     for (&op, format) in Op::ALL.iter().flat_map(|op| [(op, Format::F32), (op, Format::F64)]) {
-        let mut random = Random::new(op as u64);
+        let mut random = Random::of(op);
         for (x, r) in points(op, format, 50) {
             let dots = dots(&mut random, op, format);
             let inline = Dot::arithmetic(&Host::new(format), op, Given { x: &x, r, shadows: &dots });

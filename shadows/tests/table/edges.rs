@@ -1,6 +1,8 @@
 //! Partials where functions end, bend, jump or blow up: the expectations are limits, or the choice that the row states.
 
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, FRAC_PI_2, LN_2, LOG2_E, PI};
+use std::f64::consts::{
+    FRAC_1_PI, FRAC_1_SQRT_2, FRAC_2_SQRT_PI, FRAC_PI_2, LN_2, LN_10, LOG2_E, LOG10_E, PI,
+};
 
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
@@ -81,6 +83,8 @@ const POWERS: &[Edge] = &[
     (Op::Expm1, &[-INF], -1.0, &[0.0]),
     (Op::Expm1, &[0.0], 0.0, &[1.0]),
     (Op::Exp2m1, &[0.0], 0.0, &[LN_2]),
+    (Op::Exp10m1, &[0.0], 0.0, &[LN_10]),
+    (Op::Exp10m1, &[-INF], -1.0, &[0.0]),
     (Op::Log, &[0.0], -INF, &[INF]),
     (Op::Log, &[-0.0], -INF, &[INF]),
     (Op::Log, &[-1.0], NAN, &[NAN]),
@@ -93,6 +97,12 @@ const POWERS: &[Edge] = &[
     (Op::Log1p, &[-1.0], -INF, &[INF]),
     (Op::Log1p, &[-2.0], NAN, &[NAN]),
     (Op::Log1p, &[TINY], TINY, &[1.0]),
+    (Op::Log2p1, &[-1.0], -INF, &[INF]),
+    (Op::Log2p1, &[0.0], 0.0, &[LOG2_E]),
+    (Op::Log2p1, &[-2.0], NAN, &[NAN]),
+    (Op::Log10p1, &[-1.0], -INF, &[INF]),
+    (Op::Log10p1, &[TINY], TINY, &[LOG10_E]),
+    (Op::Log10p1, &[INF], INF, &[0.0]),
     (Op::YLog2, &[2.0, 0.0], -INF, &[-INF, INF]),
     (Op::YLog2, &[2.0, 1.0], 0.0, &[0.0, 2.0 * LOG2_E]),
     (Op::YLog2p1, &[2.0, 0.0], 0.0, &[0.0, 2.0 * LOG2_E]),
@@ -156,6 +166,27 @@ const ANGLES: &[Edge] = &[
     (Op::Atan2, &[INF, -INF], 0.75 * PI, &[0.0, 0.0]),
     (Op::Atan2, &[1e200, 1e200], PI / 4.0, &[5e-201, -5e-201]),
     (Op::Atan2, &[1e-200, 1e-200], PI / 4.0, &[5e199, -5e199]),
+    (Op::SinPi, &[0.0], 0.0, &[PI]),
+    (Op::SinPi, &[0.5], 1.0, &[0.0]),
+    (Op::SinPi, &[-1.0], 0.0, &[-PI]),
+    (Op::SinPi, &[1e300], 0.0, &[PI]),
+    (Op::SinPi, &[INF], NAN, &[NAN]),
+    (Op::CosPi, &[0.0], 1.0, &[0.0]),
+    (Op::CosPi, &[0.5], 0.0, &[-PI]),
+    (Op::CosPi, &[-1.5], 0.0, &[-PI]),
+    (Op::CosPi, &[TINY], 1.0, &[-TINY * PI * PI]),
+    (Op::TanPi, &[0.0], 0.0, &[PI]),
+    (Op::TanPi, &[0.25], 1.0, &[2.0 * PI]),
+    (Op::TanPi, &[1.5], -INF, &[INF]),
+    (Op::AsinPi, &[1.0], 0.5, &[INF]),
+    (Op::AsinPi, &[2.0], NAN, &[NAN]),
+    (Op::AcosPi, &[-1.0], 1.0, &[-INF]),
+    (Op::AcosPi, &[0.0], 0.5, &[-FRAC_1_PI]),
+    (Op::AtanPi, &[-INF], -0.5, &[0.0]),
+    (Op::AtanPi, &[1.0], 0.25, &[0.5 * FRAC_1_PI]),
+    (Op::Atan2Pi, &[1.0, 1.0], 0.25, &[0.5 * FRAC_1_PI, -0.5 * FRAC_1_PI]),
+    (Op::Atan2Pi, &[-0.0, -1.0], -1.0, &[-FRAC_1_PI, 0.0]),
+    (Op::Atan2Pi, &[0.0, 0.0], 0.0, &[NAN, NAN]),
     (Op::Sinh, &[-INF], -INF, &[INF]),
     (Op::Cosh, &[-INF], INF, &[-INF]),
     (Op::Cosh, &[0.0], 1.0, &[0.0]),

@@ -14,6 +14,11 @@ impl Random {
         Random(0x9e37_79b9_7f4a_7c15 ^ (seed + 1))
     }
 
+    /// For the points of a row: the others' are what they are whether it is there or not.
+    pub(crate) fn of(op: Op) -> Self {
+        Random::new(op.name().bytes().fold(0, |seed, byte| seed.rotate_left(7) ^ u64::from(byte)))
+    }
+
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

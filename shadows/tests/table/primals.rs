@@ -15,7 +15,7 @@ fn primals_are_the_reals_rounded() {
     let mut rows = 0;
     for (&op, format) in Op::ALL.iter().flat_map(|op| [(op, Format::F32), (op, Format::F64)]) {
         let host = Host::new(format);
-        let mut random = Random::new(op as u64);
+        let mut random = Random::of(op);
         let mut count = 0;
         for _ in 0..POINTS {
             let x = operands(&mut random, op, format);

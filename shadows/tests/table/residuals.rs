@@ -66,7 +66,7 @@ fn results_and_residuals_are_the_reals() {
         if matches!(op.residual(&Host::new(format), &vec![1.0; op.arity()], 1.0), Residual::Unknown) {
             continue;
         }
-        let mut random = Random::new(op as u64);
+        let mut random = Random::of(op);
         let mut count = 0;
         for _ in 0..5 * POINTS {
             let x = operands(&mut random, op, source(op, format));
