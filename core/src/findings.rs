@@ -353,6 +353,15 @@ impl Finding {
             confirmed: None,
         }
     }
+
+    /// Adds a remark to the hint.
+    pub fn remark(&mut self, remark: &str) {
+        let hint = self.hint.get_or_insert_default();
+        if !hint.is_empty() {
+            hint.push_str("; ");
+        }
+        hint.push_str(remark);
+    }
 }
 
 /// Coverage of a run: operations watched, and those that were not.

@@ -222,6 +222,16 @@ pub struct Place {
     pub inlined_by: Vec<Frame>,
 }
 
+impl Place {
+    /// Tells whether the code is of this line of a file of this name, or was inlined into it.
+    pub fn is_line(&self, file: &str, line: u32) -> bool {
+        let is_file = |path: &str| path == file || path.ends_with(&format!("/{file}"));
+        let is =
+            |path: &Option<String>, at: Option<u32>| path.as_deref().is_some_and(is_file) && at == Some(line);
+        is(&self.file, self.line) || self.inlined_by.iter().any(|frame| is(&frame.file, frame.line))
+    }
+}
+
 impl From<&ScriptLine> for Place {
     fn from(line: &ScriptLine) -> Place {
         let ScriptLine { file, function, line } = line.clone();

@@ -29,6 +29,7 @@ pub(crate) mod spots;
 mod tests;
 pub(crate) mod unit;
 
+use shadowgrind_core::findings::Gap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed, Settings};
@@ -80,6 +81,17 @@ impl<N: Attributed> Diagnosis<N> {
             lost: Lost::default(),
             noted: None,
         }
+    }
+
+    /// A float without a shadow leaves at `site`: noted if it has lost the error that it was computed with.
+    pub(crate) fn leaves_without(&mut self, site: Site, format: Format, bits: u128) {
+        let known = (&self.operations, &self.history);
+        self.lost.leaves((site, format, bits), self.settings.error_threshold, known);
+    }
+
+    /// The places where such floats have left.
+    pub(crate) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
+        self.lost.outputs()
     }
 
     /// Takes the place where an error was noted last.

@@ -9,6 +9,7 @@ pub mod bench;
 pub mod compare;
 pub mod compile;
 pub mod host;
+pub mod modules;
 pub mod outcome;
 pub mod programs;
 pub mod randseq;

@@ -1,8 +1,10 @@
-//! Rules of the sources that no compiler checks: who may name a shadow, what the engine may know, and how a doc comment begins.
+//! Rules of the sources that no compiler checks: who may name a shadow, what the engine may know, how many modules may know each
+//! other, and how a doc comment begins.
 
 #![forbid(unsafe_code)]
 
 use shadowgrind_tests::host;
+use shadowgrind_tests::modules::Modules;
 use std::path::{Path, PathBuf};
 
 /// Rust files below `dir`.
@@ -110,6 +112,41 @@ fn shadows_do_not_import_one_another() {
     };
     let wrong = wrong_lines(&["shadows/src"], imports);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Modules of the crate at `root`, in the files where the compiler finds them.
+fn modules(root: &Path) -> Modules {
+    Modules::read(|path| {
+        let stem = path.iter().fold(root.to_owned(), |at, name| at.join(name));
+        let named = if path.is_empty() { ["lib.rs", "main.rs"] } else { ["", "mod.rs"] };
+        let beside = if path.is_empty() { stem.join(named[0]) } else { stem.with_extension("rs") };
+        let file = if beside.exists() { beside } else { stem.join(named[1]) };
+        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+    })
+}
+
+/// Who reads a module has to read those that it knows; where these know it in turn, all of them at once.
+#[test]
+fn circles_of_modules_are_small() {
+    const MOST: usize = 8;
+    const ROOTS: [&str; 7] = [
+        "core/src",
+        "shadows/src",
+        "symbols/src",
+        "reports/src",
+        "frontends/dbi/src",
+        "frontends/cli/src",
+        "tests/src",
+    ];
+    let workspace = host::workspace_dir();
+    let mut large = Vec::new();
+    for root in ROOTS {
+        let circles = modules(&workspace.join(root)).circles();
+        let sizes: Vec<usize> = circles.iter().map(Vec::len).collect();
+        println!("{root}: {sizes:?}");
+        large.extend(circles.into_iter().filter(|circle| circle.len() > MOST));
+    }
+    assert!(large.is_empty(), "more than {MOST} modules know each other: {large:#?}");
 }
 
 /// A doc comment says what its item is, or does: it begins with a noun or a verb.

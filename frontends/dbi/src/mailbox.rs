@@ -127,7 +127,7 @@ impl Touches {
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    /// Address of the next record (`x86::mirror::record`): those before it are complete.
+    /// Address of the next record (`x86::mirror::descriptor`): those before it are complete.
     pub(crate) next: AtomicU64,
     /// The cell of the next result that gets a number (`x86::mirror::append`).
     pub(crate) number: AtomicU64,

@@ -6,7 +6,6 @@
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{Finding, FindingKind};
 
-use super::findings::say;
 use super::operations::{Id, Operations, Reach, What};
 
 /// Outputs whose errors are spread over many operations.
@@ -45,7 +44,7 @@ impl Conditioning {
         };
         let spread =
             "the error is made of many operations' roundings, of which none has 2 %; the largest is here";
-        say(&mut finding, &format!("{amplified}{spread}"));
+        finding.remark(&format!("{amplified}{spread}"));
         Some(finding)
     }
 }

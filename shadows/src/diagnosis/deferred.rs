@@ -11,23 +11,12 @@ use shadowgrind_core::shadow::Observed;
 use super::Diagnosis;
 use super::blame::Part;
 use super::number::{Attributed, Number};
-use super::operations::{ErrorTally, Id};
+use super::operations::{ErrorTally, Id, PutBack};
 
 /// Decisions held back at most, those of the same operations counted once.
 const MOST: usize = 256;
 /// Parts of a rounding error that are less than this part of the largest are not looked at.
 const MINOR: f64 = 1e-6;
-
-/// State of a rounding that a later operation may put back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PutBack {
-    /// Not put back.
-    Never,
-    /// In an exact sum.
-    Together,
-    /// By what was nothing but a rounding error.
-    AsError,
-}
 
 /// Decisions of one comparison about roundings of the same operations.
 #[derive(Debug)]

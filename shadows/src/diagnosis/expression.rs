@@ -213,7 +213,7 @@ impl Expression {
                 _ => {}
             });
             VariableRange {
-                variable: print::name(place),
+                variable: name(place),
                 all: all.intervals(),
                 erroneous: if at_fault { variable.erroneous.intervals() } else { Vec::new() },
                 worst: variable.worst.filter(|_| at_fault),
@@ -332,4 +332,10 @@ impl Walk<'_> {
         self.changed.push((old.clone(), source.bits, number));
         number
     }
+}
+
+/// The name of the variable that appears as number `place`.
+fn name(place: usize) -> String {
+    const NAMES: [&str; 6] = ["x", "y", "z", "u", "v", "w"];
+    NAMES.get(place).map_or_else(|| format!("x{}", place - NAMES.len() + 1), |&name| name.to_owned())
 }

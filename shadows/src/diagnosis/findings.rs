@@ -86,7 +86,7 @@ impl<N: Attributed> Diagnosis<N> {
         reach(&mut finding, &operation.culprit);
         self.explain(&mut finding, operation.expression.as_deref(), operation, op.name());
         if operation.local_errors.bits_lost > 0.0 && finding.kind == FindingKind::Cancellation {
-            say(&mut finding, &format!("up to {} leading bits cancel", operation.local_errors.bits_lost));
+            finding.remark(&format!("up to {} leading bits cancel", operation.local_errors.bits_lost));
         }
         finding
     }
@@ -104,7 +104,7 @@ impl<N: Attributed> Diagnosis<N> {
         reach(&mut finding, &operation.amplified);
         self.explain(&mut finding, operation.usual.as_deref(), operation, op.name());
         if operation.error.count > 1 {
-            say(&mut finding, "the error grows here little by little, execution by execution");
+            finding.remark("the error grows here little by little, execution by execution");
         }
         Some(finding)
     }
@@ -123,7 +123,7 @@ impl<N: Attributed> Diagnosis<N> {
         self.explain(&mut finding, operation.usual.as_deref(), operation, op.name());
         if kind == FindingKind::Absorption {
             let (absorbed, sums) = (operation.absorbed, operation.error.count);
-            say(&mut finding, &format!("in {absorbed} of {sums} sums an addend left no trace"));
+            finding.remark(&format!("in {absorbed} of {sums} sums an addend left no trace"));
         }
         Some(finding)
     }
@@ -146,7 +146,8 @@ impl<N: Attributed> Diagnosis<N> {
         let sure = operation.least_significant;
         if sure < SURE_BITS {
             let sure = sure.max(0);
-            say(finding, &format!("only {sure} bits of the real itself were sure: try a higher --precision"));
+            finding
+                .remark(&format!("only {sure} bits of the real itself were sure: try a higher --precision"));
         }
     }
 
@@ -194,13 +195,4 @@ fn reach(finding: &mut Finding, reach: &Reach) {
     finding.contribution = reach.contribution();
     finding.outputs = reach.outputs.clone();
     finding.shares = reach.shares.clone();
-}
-
-/// Adds a remark to what a finding says already.
-pub(crate) fn say(finding: &mut Finding, remark: &str) {
-    let hint = finding.hint.get_or_insert_default();
-    if !hint.is_empty() {
-        hint.push_str("; ");
-    }
-    hint.push_str(remark);
 }

@@ -9,8 +9,8 @@ use shadowgrind_core::findings::Gap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
 
-use super::Diagnosis;
-use super::number::Attributed;
+use super::history::History;
+use super::operations::Operations;
 
 /// Outputs that are looked for, at most: each among all operations that are still known, in half a millisecond.
 const MOST: u32 = 1 << 10;
@@ -22,30 +22,34 @@ pub(super) struct Lost {
     by_site: HashMap<Site, u64>,
 }
 
-impl<N: Attributed> Diagnosis<N> {
+impl Lost {
     /// A float without a shadow leaves at `site`: counts it, if an operation that is still known made this very float, and has
-    /// made results that are wrong.
-    pub(crate) fn leaves_without(&mut self, site: Site, format: Format, bits: u128) {
-        let most = self.settings.error_threshold;
+    /// made results that are off by more than `threshold` bits.
+    pub(super) fn leaves(
+        &mut self,
+        (site, format, bits): (Site, Format, u128),
+        threshold: f64,
+        (operations, history): (&Operations, &History),
+    ) {
         let is_wrong = |id| {
-            let errors = self.operations[id].error.spread();
-            errors.is_some_and(|errors| errors.max > most)
+            let errors = operations[id].error.spread();
+            errors.is_some_and(|errors| errors.max > threshold)
         };
-        if self.lost.looked_for >= MOST || !self.operations.ids().any(is_wrong) {
+        if self.looked_for >= MOST || !operations.ids().any(is_wrong) {
             return;
         }
-        self.lost.looked_for += 1;
-        if self.history.made_inexactly(format, bits).any(is_wrong) {
-            *self.lost.by_site.entry(site).or_default() += 1;
+        self.looked_for += 1;
+        if history.made_inexactly(format, bits).any(is_wrong) {
+            *self.by_site.entry(site).or_default() += 1;
         }
     }
 
     /// The places where such floats have left.
-    pub(crate) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
+    pub(super) fn outputs(&self) -> impl Iterator<Item = Gap> {
         let gap = |(&site, &count)| {
             let instruction = "output that came without the error it was computed with".to_owned();
             Gap { instruction, count, site }
         };
-        self.lost.by_site.iter().map(gap)
+        self.by_site.iter().map(gap)
     }
 }

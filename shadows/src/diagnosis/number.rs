@@ -12,9 +12,31 @@ use shadowgrind_core::text::Notation;
 use super::blame::{Amplifications, Roundings};
 use super::history::Serial;
 use super::influences::Influences;
-use super::spots::{Compared, Measured};
 use super::unit::Unit;
 use crate::distance::{error_bits, floats_between};
+
+/// Measures of a float that left the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Error bits of the value, in its own format.
+    pub error_bits: f64,
+    /// Decimal digits of the value that are right; never more than the format has. NaN and infinities have none, not even
+    /// none that are right: NaN.
+    pub correct_digits: f64,
+    /// The real value in decimal digits.
+    pub real: String,
+}
+
+/// Comparison of a real's text with that of its float.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    /// The real's text, if it is another.
+    pub(crate) exact: Option<String>,
+    /// Whatever the real may be off by, its text is another or not.
+    pub(crate) is_sure: bool,
+    /// Whatever the real may be off by, its text is the same.
+    pub(crate) is_known: bool,
+}
 
 /// Real number.
 pub(crate) trait Number {

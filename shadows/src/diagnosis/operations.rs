@@ -1,15 +1,13 @@
 //! Records of the program's operations: one per instruction and op, however often it ran.
 
-use shadowgrind_core::findings::{FindingKind, IndexSet, Shares, Spread};
+use shadowgrind_core::findings::{FindingKind, IndexSet, Shares, Spread, Witness};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::deferred::PutBack;
 use super::expression::Expression;
 use super::ranges::Ranges;
-use super::special::Births;
 
 /// Operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +28,26 @@ const NONE: Id = Id::MAX;
 
 /// Most causes that are remembered of one operation.
 const CAUSES: usize = 16;
+
+/// NaN and infinities that an operation bore.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Births {
+    /// Number of births.
+    pub(crate) count: u64,
+    /// The first.
+    pub(crate) witness: Option<Box<Witness>>,
+}
+
+/// State of a rounding that a later operation may put back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PutBack {
+    /// Not put back.
+    Never,
+    /// In an exact sum.
+    Together,
+    /// By what was nothing but a rounding error.
+    AsError,
+}
 
 /// Sum, maximum and count of something.
 #[derive(Clone, Copy, Debug, Default)]

@@ -15,15 +15,6 @@ use super::local_error::{Kind, LocalError};
 use super::number::Attributed;
 use super::operations::Id;
 
-/// NaN and infinities that an operation bore.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Births {
-    /// Number of births.
-    pub(crate) count: u64,
-    /// The first.
-    pub(crate) witness: Option<Box<Witness>>,
-}
-
 /// Tells whether a float is NaN or infinite.
 pub(crate) fn is_special(format: Format, bits: u128) -> bool {
     !matches!(format.decode(bits), Number::Finite { .. })

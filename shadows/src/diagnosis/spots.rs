@@ -11,35 +11,12 @@ use shadowgrind_core::text::Notation;
 
 use super::Diagnosis;
 use super::blame::{Part, known};
-use super::number::{Attributed, Number};
+use super::number::{Attributed, Compared, Measured, Number};
 use super::operations::Id;
 use super::special::is_special;
 
 /// Share of an error that an operation must have to be worth a word.
 const WORTH_NAMING: f64 = 0.02;
-
-/// Measures of a float that left the program.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// Error bits of the value, in its own format.
-    pub error_bits: f64,
-    /// Decimal digits of the value that are right; never more than the format has. NaN and infinities have none, not even
-    /// none that are right: NaN.
-    pub correct_digits: f64,
-    /// The real value in decimal digits.
-    pub real: String,
-}
-
-/// Comparison of a real's text with that of its float.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Compared {
-    /// The real's text, if it is another.
-    pub(crate) exact: Option<String>,
-    /// Whatever the real may be off by, its text is another or not.
-    pub(crate) is_sure: bool,
-    /// Whatever the real may be off by, its text is the same.
-    pub(crate) is_known: bool,
-}
 
 /// Statement about a float that left.
 #[derive(Clone, Debug)]

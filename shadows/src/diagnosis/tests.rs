@@ -13,9 +13,8 @@ use super::history::Serial;
 use super::influences::Influences;
 use super::linear::Linear;
 use super::local_error::Outcome;
-use super::number::{Attributed, Number};
+use super::number::{Attributed, Compared, Measured, Number};
 use super::operations::What;
-use super::spots::{Compared, Measured};
 use crate::distance::floats_between;
 
 impl Number for f64 {

@@ -18,7 +18,6 @@ use super::by_reals::{difference, least};
 use super::decisions::Outcome;
 use super::known::{Formula, KnownFloats};
 use super::{ErrorShadow, FRACTION, LOST};
-use crate::diagnosis::findings::say;
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
@@ -230,7 +229,7 @@ impl Causes {
             finding.executions = None;
             let looked_at = self.looked_at.get(&finding.site).copied().unwrap_or(0);
             if looked_at + LEFT_OUT >= WATCH.first + WATCH.suspicious {
-                say(finding, &format!("{looked_at} executions were looked at, and no more"));
+                finding.remark(&format!("{looked_at} executions were looked at, and no more"));
             }
         }
         findings

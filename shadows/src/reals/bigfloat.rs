@@ -16,13 +16,16 @@ use rug::integer::Order;
 use rug::{Assign, Float, Integer};
 use shadowgrind_core::format::{Format, Number};
 
-use super::{convert, error_bound};
+use super::convert;
 pub(crate) use fused::{fused_result, terms};
 use rounding::finished;
 use words::*;
 
 /// Bits of a significand.
 pub(super) const BITS: u32 = 64 * WORDS as u32;
+/// A real that is nearer to its float than two to minus this of the float's last place is
+/// alone: it is so by chance in one of as many operations as that.
+pub(super) const ALONE: i32 = 33;
 /// Exponents up to this, either way, are reckoned with here.
 const FAR: u32 = 1 << 28;
 /// Exponents below this, either way, are not far out of the range of doubles.
@@ -100,10 +103,10 @@ impl Short {
         self.words[0] | self.words[1] | self.words[2] | (self.words[3] << 1) << (bits - 1) == 0
     }
 
-    /// Tells whether it is as near to its float, a normal number of so many bits, as [`NEAR`](super::error_bound::NEAR) says.
+    /// Tells whether it is as near to its float, a normal number of so many bits, as [`ALONE`] says.
     #[inline(always)]
     pub(crate) fn clings(&self, bits: u32) -> bool {
-        const REACH: u64 = 1 << (64 - error_bound::NEAR);
+        const REACH: u64 = 1 << (64 - ALONE);
         // What is below the float's last place, and negative where that is rounded up.
         let [_, _, below, top] = self.words;
         let below = (top << 1) << (bits - 1) | below >> (64 - bits);

@@ -4,6 +4,15 @@ use rug::float::{Round, Special};
 use rug::{Assign, Float};
 use shadowgrind_core::format::{Format, Number};
 
+/// The float of `format` nearest to `real`.
+pub fn round(format: Format, real: &Float) -> u128 {
+    match format {
+        Format::F32 => real.to_f32().to_bits().into(),
+        Format::F64 => real.to_f64().to_bits().into(),
+        Format::F16 | Format::F80 => to_bits(format, real),
+    }
+}
+
 /// Exactly the float `bits`, at the format's own precision.
 pub fn from_bits(format: Format, bits: u128) -> Float {
     let precision = format.precision();

@@ -13,6 +13,7 @@ use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Lane;
 
+use super::bigfloat::ALONE;
 use super::mpfr::Mpfr;
 use super::number::{RealNumber, perturbed};
 use super::real::Real;
@@ -302,12 +303,8 @@ impl Brought<'_> {
 /// Bits by which a float may be right by chance.
 const CHANCE: i32 = 8;
 
-/// A real that is nearer to its float than two to minus this of the float's last place is
-/// [alone](Certainty::Alone): it is so by chance in one of as many operations as that.
-pub(super) const NEAR: i32 = 33;
-
 /// Bits by which a real may be worse than its float, beside what it has more.
-const CONTROL: i32 = CHANCE + NEAR;
+const CONTROL: i32 = CHANCE + ALONE;
 
 /// Number of bits that a real must have for its own error not to matter: twice a double's significand, and some more.
 const AMPLE: i32 = 128;

@@ -9,7 +9,7 @@ use super::execution::RealExecution;
 use super::mpfr::Mpfr;
 use super::number::RealNumber;
 use super::real::Real;
-use super::{convert, measure, settle};
+use super::{convert, settle};
 use crate::diagnosis::following::{is_looked_at, largest};
 use crate::diagnosis::linear::{Linear, exponent};
 use crate::diagnosis::local_error::{self, Outcome};
@@ -195,7 +195,7 @@ impl RealExecution {
 /// Result of an operation in floats, on operands of these bits.
 fn in_floats(reals: &Mpfr, lane: &Lane<'_, Real>, x: &[u128]) -> u128 {
     let exact: Vec<Float> = x.iter().map(|&bits| convert::from_bits(lane.from, bits)).collect();
-    measure::round(lane.to, &lane.op.real(reals, &exact.iter().collect::<Vec<_>>()))
+    convert::round(lane.to, &lane.op.real(reals, &exact.iter().collect::<Vec<_>>()))
 }
 
 /// Tells whether an operation may be done without MPFR, which would tell what it rounds.

@@ -6,21 +6,12 @@ use shadowgrind_core::format::Format;
 use super::real::Real;
 use super::{convert, range};
 use crate::diagnosis::number::Attributed;
+pub use crate::diagnosis::number::Measured;
 use crate::diagnosis::special::is_special;
-pub use crate::diagnosis::spots::Measured;
 use crate::exact::to_f64;
 
 /// Digits of a real worth showing: those of the widest format and a few that it lacks.
 pub const DIGITS: usize = 25;
-
-/// The float of `format` nearest to `real`.
-pub fn round(format: Format, real: &Float) -> u128 {
-    match format {
-        Format::F32 => real.to_f32().to_bits().into(),
-        Format::F64 => real.to_f64().to_bits().into(),
-        Format::F16 | Format::F80 => convert::to_bits(format, real),
-    }
-}
 
 /// Tells whether `real` is the float `bits` itself, not merely near it. Both NaN counts.
 pub fn is_exactly(real: &Float, format: Format, bits: u128) -> bool {

@@ -14,7 +14,7 @@ use shadowgrind_core::shadow::Lane;
 use super::bigfloat::{self, Kind, Short};
 use super::mpfr::Mpfr;
 use super::real::Real;
-use super::{convert, error_bound, measure};
+use super::{convert, measure};
 use crate::diagnosis::number::Number;
 
 /// Real number as it is kept beside a float.
@@ -87,7 +87,7 @@ impl RealNumber {
     pub(super) fn round(&self, format: Format) -> u128 {
         match self {
             Brief(short) => short.bits(format),
-            Long(float) => measure::round(format, float),
+            Long(float) => convert::round(format, float),
         }
     }
 
@@ -129,7 +129,7 @@ impl RealNumber {
         }
     }
 
-    /// Tells whether the nearest float of `format`, `bits`, is nearer than [`NEAR`](super::error_bound::NEAR) says.
+    /// Tells whether the nearest float of `format`, `bits`, is nearer than [`ALONE`](bigfloat::ALONE) says.
     #[inline(always)]
     pub(super) fn clings(&self, format: Format, bits: u128) -> bool {
         match self.leading() {
@@ -205,7 +205,7 @@ impl Number for RealNumber {
 
     fn nearest_off(&self, format: Format, amount: f64) -> u128 {
         let value = self.float();
-        measure::round(format, &Float::with_val(value.prec(), &*value + amount))
+        convert::round(format, &Float::with_val(value.prec(), &*value + amount))
     }
 
     fn error_of(&self, format: Format, bits: u128) -> f64 {
@@ -216,7 +216,7 @@ impl Number for RealNumber {
 #[inline(never)]
 fn clings(real: &Float, format: Format, bits: u128) -> bool {
     let apart = Float::with_val(64, real - convert::from_bits(format, bits));
-    let near = |exponent| exponent - format.precision() as i32 - error_bound::NEAR;
+    let near = |exponent| exponent - format.precision() as i32 - bigfloat::ALONE;
     match (apart.get_exp(), real.get_exp()) {
         (Some(apart), Some(exponent)) => apart <= near(exponent),
         (apart, _) => apart.is_none(),

@@ -13,8 +13,7 @@ use crate::diagnosis::blame::{Amplifications, Roundings};
 use crate::diagnosis::history::{Serial, UNTRACED};
 use crate::diagnosis::influences::Influences;
 use crate::diagnosis::linear::exponent;
-use crate::diagnosis::number::Attributed;
-use crate::diagnosis::spots::{Compared, Measured};
+use crate::diagnosis::number::{Attributed, Compared, Measured};
 
 /// The real a float stands for, and what is known of how they came to differ.
 #[derive(Clone, Debug)]

@@ -7,9 +7,8 @@ use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
 
 use super::real::Real;
-use super::{measure, range};
-use crate::diagnosis::number::Attributed;
-use crate::diagnosis::spots::Compared;
+use super::{convert, range};
+use crate::diagnosis::number::{Attributed, Compared};
 
 /// A float without another real.
 const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
@@ -105,7 +104,7 @@ impl Expand for Written<'_> {
     }
 
     fn nearest(&self, format: Format) -> u128 {
-        self.1.convert(measure::round(self.1, self.0), format)
+        self.1.convert(convert::round(self.1, self.0), format)
     }
 }
 

@@ -7,7 +7,7 @@ use shadowgrind_core::ops::Op;
 
 use super::{Problem, Tree};
 use crate::distance::{error_bits, floats_between};
-use crate::reals::measure::round;
+use crate::reals::convert::round;
 use crate::reals::mpfr::Mpfr;
 
 /// Bits that reals begin with, and those at which it is given up.

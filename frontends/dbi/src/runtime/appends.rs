@@ -12,7 +12,7 @@ use crate::engine::sys;
 use crate::mailbox::Recording;
 use crate::x86::function::Function;
 use crate::x86::mirror::append::{ALIGNMENT, ROOM, is_full};
-use crate::x86::mirror::record::{BUFFER, Recorded, What};
+use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, What};
 use shadowgrind_core::appended::{Appended, BLOCK, Kind, Layout, Operation, Records};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, SINGLE_MORE};
@@ -218,7 +218,7 @@ impl<S: Appended> Buffers<S> for Lanes {
         Some((lane, buffer))
     }
 
-    fn learn(&mut self, thread: usize, recorded: Recorded, site: Site) {
+    fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site) {
         let What::Op(op) = recorded.what else { unreachable!("operations alone are appended") };
         let operation = Operation { site, op, from: recorded.from, to: recorded.to };
         let kind = Kind { operation, layout: recorded.layout(), lanes: recorded.lanes };

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::engine::arena;
 use crate::mailbox::Recording;
 use crate::registers;
-use crate::x86::mirror::record::{BUFFER, Recorded as Instruction, STRIDE};
+use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, STRIDE};
 use shadowgrind_core::recorded::Recorded;
 use shadowgrind_core::shadow::Shadow;
 use shadowgrind_core::site::Site;
@@ -34,7 +34,7 @@ pub(crate) trait Buffers<S: Shadow>: Send {
     ) -> Option<(usize, u64)>;
 
     /// The next of what this thread's code records is this, at `site`.
-    fn learn(&mut self, thread: usize, recorded: Instruction, site: Site);
+    fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site);
 
     /// Replays a stopped thread's records, and of others those that they need, and empties its buffer.
     fn replay(&mut self, thread: usize, shadow: &mut S, words: &mut S::Words);
@@ -160,7 +160,7 @@ impl<S: Recorded<Vectors, Recurring: Send>> Buffers<S> for All<S> {
         Some((self.threads.len() - 1, start))
     }
 
-    fn learn(&mut self, thread: usize, recorded: Instruction, site: Site) {
+    fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site) {
         self.threads[thread].known.push(Known::new::<S>(recorded, site));
     }
 

@@ -15,7 +15,7 @@ use crate::engine::{Guard, Held, Lock};
 use crate::mailbox::Recording;
 use crate::registers::{self, RegisterShadows};
 use crate::session::Observer;
-use crate::x86::mirror::record::Recorded as Instruction;
+use crate::x86::mirror::descriptor::RecordDescriptor;
 use crate::x86::rules::InlineRule;
 use shadowgrind_core::appended::Appended;
 use shadowgrind_core::inline::Inline;
@@ -80,7 +80,7 @@ pub(crate) trait Carrier: Send + Sync {
     fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)>;
 
     /// The next of what a thread's code records are these, each at its site.
-    fn learn(&self, thread: usize, recorded: &[(Instruction, Site)]);
+    fn learn(&self, thread: usize, recorded: &[(RecordDescriptor, Site)]);
 
     /// Replays the records of a thread, which is stopped. Tells whether a sweep is worth its price.
     fn replay_records(&self, thread: usize) -> bool;
@@ -160,7 +160,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         records.as_deref_mut()?.add(thread, shadow, words)
     }
 
-    fn learn(&self, thread: usize, recorded: &[(Instruction, Site)]) {
+    fn learn(&self, thread: usize, recorded: &[(RecordDescriptor, Site)]) {
         let records = &mut self.0.lock().records;
         for &(recorded, site) in recorded {
             records.iter_mut().for_each(|records| records.learn(thread, recorded, site));

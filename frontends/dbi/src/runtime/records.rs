@@ -3,7 +3,7 @@
 
 use super::merging::Vectors;
 use crate::engine::condition::consumed;
-use crate::x86::mirror::record::{self, FRESH, FRESH_32, FRESH_64, ID, LANES, STRIDE, What};
+use crate::x86::mirror::descriptor::{FRESH, FRESH_32, FRESH_64, ID, LANES, RecordDescriptor, STRIDE, What};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::recorded::{Floats, Recorded};
@@ -19,7 +19,7 @@ type Handles = [u64; 2 * LANES as usize / 8];
 
 /// Recorded operation, as replaying needs it.
 pub(super) struct Known<R> {
-    recorded: record::Recorded,
+    recorded: RecordDescriptor,
     operands: [u8; MAX_OPERANDS],
     handles: [u8; MAX_OPERANDS],
     result: u8,
@@ -41,7 +41,7 @@ struct Words {
 
 impl<R> Known<R> {
     pub(super) fn new<S: Recorded<Vectors, Recurring = R>>(
-        mut recorded: record::Recorded,
+        mut recorded: RecordDescriptor,
         site: Site,
     ) -> Self {
         if let What::Compare(predicate) = recorded.what {

@@ -1,6 +1,6 @@
 //! A thread arrives at a hooked address: a function begins there, or a call returns there.
 
-use super::boxes;
+use super::boxes::{self, Boxing};
 use super::call_sites::call_before;
 use super::calls::{Call, Calls, Then};
 use super::hidden;
@@ -101,7 +101,7 @@ impl Session {
                 Then::Formatted(floats) => hidden::reveal(&floats, observer, m),
                 Then::Prints(_) | Then::Digits | Then::LeftOut(_) | Then::Data | Then::Parsed(None, _) => {}
                 Then::Script(globals) => state.end_script(globals, observer, m),
-                Then::Boxed(boxing) => state.end_boxing(&boxing, m),
+                Then::Boxed(boxing) => state.boxed(&boxing, m),
                 Then::Parsed(Some(parsing), function) => {
                     state.end_parsing(&parsing, function, observer, m);
                 }
@@ -199,7 +199,7 @@ impl State {
             Hook::Software => self.enter_software(hooked.meaning.name, frame),
             Hook::Boxes(format) => self.enter_boxing(format, frame),
             Hook::PrintsInteger => {
-                self.took_integer(frame.m);
+                self.boxes.took_integer(frame.m);
                 Entered::Go
             }
             Hook::Leaves => {
@@ -344,6 +344,14 @@ impl State {
         Entered::Watch
     }
 
+    /// A number is in its box.
+    fn boxed(&mut self, boxing: &Boxing, m: &mut dyn Machine) {
+        if let Some(lost) = self.boxes.end_boxing(boxing, m) {
+            let name = || ("a box that numbers share".to_owned(), 0);
+            self.gaps.entry((lost, 0)).or_insert_with(name).1 += 1;
+        }
+    }
+
     fn enter_output(&mut self, kind: OutputKind, family: Family, frame: &mut Frame<'_>) -> Entered {
         let (is_inner, hides) = (frame.calls.is_formatting(), family.takes_copies());
         if is_inner && !hides {
@@ -393,7 +401,7 @@ impl State {
         for (position, x) in floats.iter().enumerate() {
             let label = x.label.as_ref().map_or(Label::NONE, |label| self.report.outputs.label(label));
             let leaving = Leaving { kind, label, site, notation: x.notation };
-            self.took_float(x.float, frame.m);
+            self.boxes.took_float(x.float, frame.m);
             self.output(leaving, position, x.float, frame.observer, frame.m);
         }
     }

@@ -6,10 +6,10 @@
 //! no more than that the floats are exact.
 
 use super::observer::Observer;
-use super::state::State;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::Machine;
 use crate::x86::state;
+use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Location;
 use shadowgrind_core::site::Site;
@@ -24,7 +24,7 @@ pub(crate) struct Boxing {
 
 /// Shadow of a number in a box.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shadow {
+struct Shadow {
     /// The number's bits.
     bits: u64,
     /// The bytes beside the number.
@@ -58,25 +58,31 @@ pub(super) fn begin(
 /// Integers that share boxes (`runtime.staticuint64s`) are below this.
 const SHARED: u64 = 256;
 
-impl State {
-    /// The number is in its box, to which the first register leads.
-    pub(super) fn end_boxing(&mut self, boxing: &Boxing, m: &mut dyn Machine) {
+/// Numbers in boxes that others share, by the boxes' addresses.
+#[derive(Debug, Default)]
+pub(super) struct Boxes {
+    shadows: HashMap<u64, Shadow>,
+}
+
+impl Boxes {
+    /// The number is in its box, to which the first register leads. The site of a number whose shadow is lost by that.
+    pub(super) fn end_boxing(&mut self, boxing: &Boxing, m: &mut dyn Machine) -> Option<Site> {
         let Boxing { bytes, mut shadow } = *boxing;
         let address = m.general(abi::RAX);
-        let before = self.boxes.get(&address).filter(|before| before.waits && before.cell != shadow.cell);
-        if let Some(before) = before.filter(|before| before.matters || shadow.matters) {
-            let name = || ("a box that numbers share".to_owned(), 0);
-            let lost = if before.matters { before.site } else { shadow.site };
-            self.gaps.entry((lost, 0)).or_insert_with(name).1 += 1;
+        let before = self.shadows.get(&address).filter(|before| before.waits && before.cell != shadow.cell);
+        let lost = before.filter(|before| before.matters || shadow.matters);
+        let lost = lost.map(|before| if before.matters { before.site } else { shadow.site });
+        if lost.is_some() {
             (shadow.cell, shadow.matters) = (0, false);
         }
-        self.boxes.insert(address, shadow);
+        self.shadows.insert(address, shadow);
         m.set_cell(Location::Memory(address), bytes, shadow.cell);
+        lost
     }
 
     /// A float is printed, perhaps from a box.
     pub(super) fn took_float(&mut self, x: Float, m: &mut dyn Machine) {
-        if !self.boxes.is_empty() && x.bits < u128::from(SHARED) {
+        if !self.shadows.is_empty() && x.bits < u128::from(SHARED) {
             let cell = m.cell(x.location, x.format.bytes());
             self.took(|shadow| u128::from(shadow.bits) == x.bits && shadow.cell == cell);
         }
@@ -89,6 +95,6 @@ impl State {
     }
 
     fn took(&mut self, is_it: impl Fn(&Shadow) -> bool) {
-        self.boxes.values_mut().filter(|shadow| is_it(shadow)).for_each(|shadow| shadow.waits = false);
+        self.shadows.values_mut().filter(|shadow| is_it(shadow)).for_each(|shadow| shadow.waits = false);
     }
 }

@@ -28,6 +28,7 @@ mod python;
 mod questions;
 mod report;
 pub(crate) mod requests;
+mod script_variable;
 mod scripts;
 mod seeds;
 mod selection;

@@ -2,7 +2,6 @@
 //! come.
 
 use super::seeds::{Files, SpecFailure};
-use super::state::Loaded;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped};
 use crate::hooks::{self, IntegerPlace, Spot};
@@ -12,6 +11,14 @@ use shadowgrind_symbols::{
     Holder, Integer, LookupError, Memory, Signature, Storage, Unreached, Variable, general_register,
 };
 use std::fmt;
+
+/// Place of a module in this process, for its floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Loaded {
+    pub(super) bias: u64,
+    /// Size of its thread-local block, which ends at the thread pointer.
+    pub(super) tls_size: Option<u64>,
+}
 
 /// Floats that a SPEC names.
 #[derive(Clone, Debug)]

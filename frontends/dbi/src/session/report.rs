@@ -1,7 +1,7 @@
 //! The end of a session: outputs that are sampled last, what the shadow found, and the reports.
 
 use super::observer::Observer;
-use super::scripts::ScriptVariable;
+use super::script_variable::ScriptVariable;
 use super::seeds::Purpose;
 use super::state::{Session, State};
 use super::tree;

@@ -4,48 +4,12 @@
 use super::observer::Observer;
 use super::outputs::Leaving;
 use super::python::NoFloats;
-use super::seeds::Purpose;
+use super::script_variable::ScriptVariable;
 use super::state::State;
 use crate::hooks::abi;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::spec::Subscript;
-
-/// Global variable of a script that is an output.
-#[derive(Clone, Debug)]
-pub(super) struct ScriptVariable {
-    /// Number of the SPEC.
-    spec: usize,
-    option: String,
-    name: String,
-    subscripts: Vec<Subscript>,
-    is_reached: bool,
-}
-
-impl ScriptVariable {
-    /// The variable `name`, or elements of it, that `option` names for this purpose.
-    pub(super) fn new(
-        purpose: Purpose,
-        option: &str,
-        name: &str,
-        subscripts: &[Subscript],
-    ) -> ScriptVariable {
-        let Purpose::Sample(spec) = purpose else { unreachable!("inputs cannot be named so") };
-        let (option, name) = (option.to_owned(), name.to_owned());
-        ScriptVariable { spec, option, name, subscripts: subscripts.to_vec(), is_reached: false }
-    }
-
-    /// The option as it was written.
-    pub(super) fn option(&self) -> &str {
-        &self.option
-    }
-
-    /// Tells whether a script has come to its end, with or without that variable.
-    pub(super) fn is_reached(&self) -> bool {
-        self.is_reached
-    }
-}
 
 impl State {
     /// The global variables of the code that the interpreter is about to run, if that is the script itself and not a module.

@@ -8,7 +8,7 @@ use super::config::SessionConfig;
 use super::locals::AwaitedAssignment;
 use super::needed::Needed;
 use super::places::{NoPlace, Place, Whence};
-use super::scripts::ScriptVariable;
+use super::script_variable::ScriptVariable;
 use shadowgrind_core::spec::{Callee, Calls, InputTarget, OutputSpec, Slot, Target};
 use shadowgrind_symbols::{Function, Lacks, LookupError, OpenError, SymbolFile};
 use std::fmt;

@@ -157,7 +157,7 @@ impl<'a> Chooser<'a> {
                 OutputSpec::Site { file, line } => {
                     let place =
                         self.places.entry(output.site).or_insert_with(|| place(report, output.site, symbols));
-                    is_line(place, file, *line)
+                    place.is_line(file, *line)
                 }
                 OutputSpec::Written(named) => {
                     report.texts.places(index).any(|at| is_at(named, at, report.texts.stream(at)))
@@ -184,14 +184,6 @@ fn is_at(named: &StreamPlace, at: PrintedAt, stream: &Stream) -> bool {
 /// Names of `site`.
 fn place(report: &Report, site: Site, symbols: &mut dyn Symbols) -> Place {
     document::place(&report.sites, symbols, site)
-}
-
-/// Tells whether the code at `place` is of this line, or was inlined into it.
-pub(super) fn is_line(place: &Place, file: &str, line: u32) -> bool {
-    let is_file = |path: &str| path == file || path.ends_with(&format!("/{file}"));
-    let is =
-        |path: &Option<String>, at: Option<u32>| path.as_deref().is_some_and(is_file) && at == Some(line);
-    is(&place.file, place.line) || place.inlined_by.iter().any(|frame| is(&frame.file, frame.line))
 }
 
 /// Tells whether the text before a float, without spaces and signs at its end, is or ends with `wanted`.

@@ -5,12 +5,13 @@
 mod counted;
 mod mapped;
 
-use super::boxes;
+use super::boxes::Boxes;
 use super::config::SessionConfig;
 use super::locals::Watched;
 use super::modules::{Meaning, ModuleFile};
 use super::outputs;
 use super::parsed::{self, ParsedInputs};
+use super::places::Loaded;
 use super::python::Python;
 use super::seeds::{self, Jobs, SpecFailure};
 use super::sent::{self, Badness};
@@ -100,8 +101,8 @@ pub(crate) struct State {
     pub(super) unwatched: Vec<&'static str>,
     /// Fortran's statements that write.
     pub(super) statements: Statements,
-    /// Shadows of numbers in boxes that others share, by address.
-    pub(super) boxes: HashMap<u64, boxes::Shadow>,
+    /// Numbers in boxes that others share.
+    pub(super) boxes: Boxes,
     /// Call frame information of files, read when it is asked for.
     pub(super) frames: HashMap<PathBuf, Option<CallFrames>>,
     /// The sites at which an error has been noted.
@@ -115,14 +116,6 @@ pub(crate) struct State {
     unrun: Vec<(Range<u64>, usize)>,
     /// The files of such modules of which something has.
     seeded: Vec<usize>,
-}
-
-/// Places of a module's floats in this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Loaded {
-    pub(super) bias: u64,
-    /// Size of its thread-local block, which ends at the thread pointer.
-    pub(super) tls_size: Option<u64>,
 }
 
 /// Events that translated code counts by itself.
@@ -174,7 +167,7 @@ impl State {
             left_out: Vec::new(),
             unwatched: Vec::new(),
             statements: Statements::default(),
-            boxes: HashMap::new(),
+            boxes: Boxes::default(),
             frames: HashMap::new(),
             erred: HashSet::new(),
             numbered: Vec::new(),

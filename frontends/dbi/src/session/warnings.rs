@@ -2,7 +2,7 @@
 
 use super::observer::Observer;
 use super::places::Missed;
-use super::scripts::ScriptVariable;
+use super::script_variable::ScriptVariable;
 use super::seeds::{Job, Purpose, When};
 use super::state::{Session, State};
 use super::tree;

@@ -10,7 +10,7 @@ use super::asm::{Asm, Gpr, RCX};
 use super::branch_table::ib_entry;
 use super::code::{Emitted, ExitKind, Frame, MapEntry, Misses, Placement, Slot, Spilled};
 use super::far;
-use super::mirror::{Mirror, isolation};
+use super::mirror::Mirror;
 use super::mode::Mode;
 use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
@@ -100,7 +100,9 @@ impl Emitter {
             self.begins();
             if self.mode.is_annotated() {
                 self.annotated(block, index);
-            } else if self.mode.is_wrapped() && self.hides_mxcsr() && isolation::concerns_mxcsr(&insn.decoded)
+            } else if self.mode.is_wrapped()
+                && self.hides_mxcsr()
+                && rows::row(&insn.decoded).concerns_mxcsr()
             {
                 self.wrapped_mxcsr(index, insn);
             } else {

@@ -276,6 +276,15 @@ impl Row {
         }
     }
 
+    /// Tells whether MXCSR is stored or loaded, alone or with other state.
+    pub(crate) fn concerns_mxcsr(self) -> bool {
+        match self {
+            Row::Mxcsr(_) => true,
+            Row::State(image, _) => image != Image::Floats,
+            _ => false,
+        }
+    }
+
     /// Tells whether executions of the operation may be watched: its shadow is computed beside the guest's as a rule, or
     /// recorded, as comparisons may be (`records`).
     pub(crate) fn is_watched(self, records: bool) -> bool {

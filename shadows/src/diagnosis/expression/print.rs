@@ -7,13 +7,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
-use super::{Expression, Term, What};
-
-/// The name of the variable that appears as number `place`.
-pub(crate) fn name(place: usize) -> String {
-    const NAMES: [&str; 6] = ["x", "y", "z", "u", "v", "w"];
-    NAMES.get(place).map_or_else(|| format!("x{}", place - NAMES.len() + 1), |&name| name.to_owned())
-}
+use super::{Expression, Term, What, name};
 
 /// Tightness with which a printed term holds together.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]

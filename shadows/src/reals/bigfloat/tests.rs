@@ -7,7 +7,7 @@ use rug::float::Round;
 use rug::ops::{CompleteRound, NegAssign};
 use shadowgrind_core::format::Format;
 
-use super::super::{convert, measure};
+use super::super::convert;
 use super::{BITS, Short};
 
 /// A reproducible sequence (Knuth's MMIX generator).
@@ -151,7 +151,7 @@ fn floats_come_and_go_as_with_mpfr() {
             assert_eq!(short.kind() == super::Kind::Nan, float.is_nan());
             let real = numbers.real(BITS) << (numbers.below(2400) as i32 - 1200);
             let short = Short::from_float(&real);
-            assert_eq!(short.bits(format), measure::round(format, &real), "{format:?} {real:?}");
+            assert_eq!(short.bits(format), convert::round(format, &real), "{format:?} {real:?}");
         }
     }
 }

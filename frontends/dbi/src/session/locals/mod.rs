@@ -5,7 +5,6 @@ mod running;
 
 use super::places::{NoPlace, Place};
 use super::seeds::{Awaited, Files, Job, Jobs, Purpose, SpecFailure, When};
-use super::selection::is_line;
 use flow::{Assignment, Assignments};
 pub(crate) use running::Assigning;
 pub(super) use running::Watched;
@@ -166,7 +165,7 @@ fn undescribed(
 fn is_in(file: &SymbolFile, address: u64, scope: &Scope) -> bool {
     match scope {
         Scope::Function(_) => true,
-        Scope::Line { file: name, line } => is_line(&file.place(address), name, *line),
+        Scope::Line { file: name, line } => file.place(address).is_line(name, *line),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Files that the program maps: which addresses are hooked there, and what is known of the code.
 
-use super::{FILTER, Hooked, Loaded, Session, State};
+use super::super::places::Loaded;
+use super::{FILTER, Hooked, Session, State};
 use crate::context::FUNCTIONS;
 use crate::hooks::machine::Machine;
 use crate::hooks::{self, Hook};

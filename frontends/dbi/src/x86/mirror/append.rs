@@ -1,6 +1,6 @@
 //! Appending: an operation of which an operand has a shadow is written to a buffer, and its results get numbers.
 //!
-//! What is written is the number of the [`Recorded`], the cells of operands that may have shadows, and the floats that its
+//! What is written is the number of the [`RecordDescriptor`], the cells of operands that may have shadows, and the floats that its
 //! partial derivatives are made of, each field as wide as the operand. Lanes without a shadow get none, and where no lane
 //! has one nothing is written. A result's number follows from the next one, which the context has: all lanes count.
 //!
@@ -9,9 +9,10 @@
 
 use super::At;
 use super::arith::{Operands, lanes_mask, rest_source};
+use super::descriptor::{BUFFER, ID, RecordDescriptor, What};
 use super::encode::{self, EQUAL};
 use super::places;
-use super::record::{BUFFER, ID, Recorded, What, in_record};
+use super::record::in_record;
 use crate::mailbox::Mailbox;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::{ExitKind, Slot, Spilled};
@@ -86,7 +87,7 @@ impl Beside {
     }
 }
 
-impl Recorded {
+impl RecordDescriptor {
     /// Layout of what is appended for it.
     pub(crate) fn layout(&self) -> Layout {
         let (formats, operands) = ([self.from, self.to], usize::from(self.operands));
@@ -180,7 +181,7 @@ impl Emitter {
         let Beside::Numbers { roundings } = self.beside() else {
             unreachable!("what is appended has numbers")
         };
-        let recorded = Recorded {
+        let recorded = RecordDescriptor {
             narrow: None,
             pc: at.insn().pc(),
             what: What::Op(job.op),

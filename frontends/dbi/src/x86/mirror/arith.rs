@@ -6,9 +6,10 @@
 use super::At;
 use super::Watched;
 use super::append::{Append, Beside};
+use super::descriptor::What;
 use super::operand;
 use super::places;
-use super::record::{Plan, What};
+use super::record::Plan;
 use super::rounding::Sum;
 use super::temporaries::UPPER;
 use crate::x86::asm::Asm;

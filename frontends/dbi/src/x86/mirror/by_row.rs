@@ -2,8 +2,9 @@
 //!
 //! Says which annotation an instruction gets, not what that is: the other modules do.
 
+use super::descriptor::What;
 use super::guard::Source;
-use super::record::{Plan, What};
+use super::record::Plan;
 use super::{At, Settings, Watched, mask_of};
 use crate::x86::access;
 use crate::x86::emit::Emitter;

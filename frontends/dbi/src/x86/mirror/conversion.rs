@@ -4,8 +4,9 @@
 
 use super::At;
 use super::arith::{MASKS, lanes_mask, rest_source};
+use super::descriptor::What;
 use super::places;
-use super::record::{Plan, What};
+use super::record::Plan;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Constants, Conversion, Job, Rest};
 use crate::x86::table::Shape;

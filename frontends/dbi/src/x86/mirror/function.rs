@@ -7,8 +7,8 @@
 
 use super::Watched;
 use super::arith::lanes_mask;
+use super::descriptor::{RecordDescriptor, What};
 use super::encode::{self, EQUAL, NO_SIGN, NOT_EQUAL};
-use super::record::{Recorded, What};
 use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::mailbox::Mailbox;
 use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI, Rel32};
@@ -351,7 +351,7 @@ impl Emitter {
 
     /// Number under which the operation of the function at `start` is appended.
     fn kind(&mut self, start: u64, Function { op, format, width, .. }: Function) -> u32 {
-        self.recorded(Recorded {
+        self.recorded(RecordDescriptor {
             narrow: None,
             // A byte for each result, so that one does not take the other's place.
             pc: start + u64::from(op == Op::Cos),

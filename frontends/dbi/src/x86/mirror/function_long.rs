@@ -6,7 +6,7 @@
 
 use super::encode::{self, EQUAL, NOT_EQUAL};
 use super::function::through;
-use super::x87::NUMBER;
+use super::x87_stack::NUMBER;
 use crate::context::{Context, FunctionCall};
 use crate::x86::asm::{R11, RAX, RSP, Rel32};
 use crate::x86::emit::Emitter;

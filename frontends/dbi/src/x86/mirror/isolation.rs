@@ -22,21 +22,12 @@ use crate::x86::far;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
-use crate::x86::table::{Direction, Image, Row};
+use crate::x86::table::{Direction, Row};
 use iced_x86::{Instruction, Register};
 
 const JMP_BYTES: u8 = 5;
 const SHORT_JMP: u8 = 0xeb;
 const SHORT_JMP_BYTES: u8 = 2;
-
-/// Tells whether the instruction stores or loads MXCSR, alone or with other state.
-pub(in crate::x86) fn concerns_mxcsr(insn: &Instruction) -> bool {
-    match rows::row(insn) {
-        Row::Mxcsr(_) => true,
-        Row::State(image, _) => image != Image::Floats,
-        _ => false,
-    }
-}
 
 fn stores_mxcsr(insn: &Instruction) -> bool {
     rows::row(insn) == Row::Mxcsr(Direction::Save)
@@ -180,7 +171,7 @@ impl Emitter {
         }
     }
 
-    /// An instruction that [`concerns_mxcsr`], annotated.
+    /// An instruction that [concerns MXCSR](Row::concerns_mxcsr), annotated.
     pub(super) fn annotated_mxcsr(&mut self, at: At<'_>) {
         let insn = at.insn();
         if !self.has_plain_operand(insn) || !self.open_operand(at) {
@@ -198,7 +189,7 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// An instruction that [`concerns_mxcsr`], in a function that is taken as one operation.
+    /// An instruction that [concerns MXCSR](Row::concerns_mxcsr), in a function that is taken as one operation.
     pub(in crate::x86) fn wrapped_mxcsr(&mut self, index: usize, insn: &Insn) {
         self.put_back_rcx();
         self.note(index, Spilled::default());

@@ -12,6 +12,7 @@ mod arith;
 mod by_row;
 mod conversion;
 mod counting;
+pub(crate) mod descriptor;
 mod double;
 pub(super) mod encode;
 mod exchange;
@@ -21,7 +22,7 @@ mod function_long;
 mod general;
 mod guard;
 mod half;
-pub(crate) mod isolation;
+mod isolation;
 mod lanes;
 #[cfg(test)]
 mod listings;
@@ -36,7 +37,7 @@ pub(crate) use fields::may_follow;
 pub(crate) use function::CALLER_SAVED;
 pub(crate) use guard::address_registers;
 pub(crate) use scaled::may_scale;
-pub(crate) mod record;
+mod record;
 mod reencodings;
 mod retarget;
 mod rounding;
@@ -53,6 +54,7 @@ mod x87_known;
 mod x87_parts;
 mod x87_record;
 mod x87_rounding;
+mod x87_stack;
 mod x87_values;
 
 use super::access::is_write;
@@ -64,11 +66,11 @@ use super::rows;
 use super::rules::InlineRule;
 use super::superblock::{Insn, Superblock};
 use crate::context::ASIDE;
+use descriptor::RecordDescriptor;
 use hashbrown::HashMap;
 use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
-use record::Recorded;
 use reencodings::Reencodings;
 use shadowgrind_core::shadow::Policy;
 use temporaries::Temporaries;
@@ -137,7 +139,7 @@ pub(crate) struct Mirror {
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
     /// The recorded operations, by number, and the number of the operation recorded at an address.
-    recorded: Vec<Recorded>,
+    recorded: Vec<RecordDescriptor>,
     recorded_at: HashMap<u64, u32>,
     /// Most bytes that the block's code so far appends.
     appended_bytes: u64,
@@ -220,7 +222,7 @@ impl Mirror {
     }
 
     /// The recorded operations, by number.
-    pub(crate) fn recorded(&self) -> &[Recorded] {
+    pub(crate) fn recorded(&self) -> &[RecordDescriptor] {
         &self.recorded
     }
 

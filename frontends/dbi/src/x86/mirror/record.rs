@@ -2,11 +2,10 @@
 //! and replayed many at a time.
 //!
 //! Each result gets a *handle* at once, which moves on in the mirror like any shadow; what it stands for is known once
-//! the record is replayed. A buffer is [`BUFFER`] bytes and aligned to as much, so that its end is told by the low
-//! bits of the position; each record has [`STRIDE`] bytes, of which operations on one lane use the first line of cache.
-//! Handles for several lanes, one set for each record, are in as many bytes again beyond the buffer.
+//! the record is replayed. Where in a record what stands is for `descriptor` to say.
 
 use super::At;
+use super::descriptor::{ID, RecordDescriptor, STRIDE, What};
 use super::encode;
 use super::rounding::may_round;
 use crate::mailbox::Mailbox;
@@ -19,97 +18,7 @@ use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
-use shadowgrind_core::step::{Predicate, Sums, ToInteger};
-
-/// Bytes of a buffer; its address is a multiple of it.
-pub(crate) const BUFFER: u64 = 1 << 16;
-/// Bytes of a record.
-pub(crate) const STRIDE: u64 = 256;
-/// Offset of the number of the [`Recorded`].
-pub(crate) const ID: u64 = 0;
-/// Offset of the handle that a result of one lane gets.
-pub(crate) const FRESH: u64 = 8;
-/// Offset, beyond the buffer, of the handles that results of several lanes of eight bytes get.
-pub(crate) const FRESH_64: u64 = BUFFER;
-/// Offset of the handles that results of several lanes of four bytes get.
-pub(crate) const FRESH_32: u64 = BUFFER + 32;
-/// Most bytes of a result.
-pub(crate) const LANES: u64 = 32;
-
-/// Operation of an instruction that is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    /// An operation.
-    Op(Op),
-    /// A move of a float into a wider format: the real stays.
-    Widen,
-    /// A comparison.
-    Compare(Predicate),
-    /// A conversion to an integer.
-    Integer(ToInteger),
-}
-
-/// An instruction that is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Recorded {
-    /// The address.
-    pub(crate) pc: u64,
-    /// The operation, lane by lane.
-    pub(crate) what: What,
-    /// Number of lanes.
-    pub(crate) lanes: u8,
-    /// Number of operands.
-    pub(crate) operands: u8,
-    /// Format of the operands.
-    pub(crate) from: Format,
-    /// Format of the result.
-    pub(crate) to: Format,
-    /// True if no term of a sum rounds the others.
-    pub(crate) sums: Sums,
-    /// A bit for each operand that is known to have no shadow.
-    pub(crate) absent: u8,
-    /// The floats that are written down.
-    pub(crate) reads: Reads,
-    /// The operand that is in memory in a narrower format than `from`, in which it is written down, and that format: there it has
-    /// its shadow.
-    pub(crate) narrow: Option<(u8, Format)>,
-}
-
-impl Recorded {
-    /// Bytes between one operand and the next.
-    fn apart(&self) -> u64 {
-        (u64::from(self.lanes) * self.from.bytes() as u64).next_power_of_two().max(8)
-    }
-
-    /// Offset of the lanes of operand `n`.
-    pub(crate) fn operand(&self, n: u64) -> u64 {
-        self.apart().max(16) + n * self.apart()
-    }
-
-    /// Offset of the handles of operand `n`.
-    pub(crate) fn handles(&self, n: u64) -> u64 {
-        self.operand(u64::from(self.operands) + n)
-    }
-
-    /// Format that operand `n` has its shadow in.
-    pub(crate) fn format(&self, n: usize) -> Format {
-        self.narrow.filter(|&(narrow, _)| usize::from(narrow) == n).map_or(self.from, |(_, format)| format)
-    }
-
-    /// Offset of the result's lanes.
-    pub(crate) fn result(&self) -> u64 {
-        self.operand(2 * u64::from(self.operands))
-    }
-
-    /// Offset of the handles that the result gets.
-    pub(crate) fn fresh(&self) -> u64 {
-        match self.to {
-            _ if self.lanes == 1 => FRESH,
-            Format::F32 => FRESH_32,
-            _ => FRESH_64,
-        }
-    }
-}
+use shadowgrind_core::step::Sums;
 
 /// Plan of an instruction's record.
 pub(super) struct Plan<'a> {
@@ -125,7 +34,7 @@ pub(super) struct Plan<'a> {
 
 impl Emitter {
     /// The number of what is recorded, the same one each time.
-    pub(super) fn recorded(&mut self, recorded: Recorded) -> u32 {
+    pub(super) fn recorded(&mut self, recorded: RecordDescriptor) -> u32 {
         let mirror = self.mirror();
         if let Some(&id) = mirror.recorded_at.get(&recorded.pc)
             && mirror.recorded[id as usize] == recorded
@@ -150,7 +59,7 @@ impl Emitter {
         }
         let width = self.width(insn, plan);
         let lanes = width / plan.from.bytes() as u8;
-        let recorded = Recorded {
+        let recorded = RecordDescriptor {
             narrow: None,
             pc: at.insn().pc(),
             what: plan.what,
@@ -235,7 +144,13 @@ impl Emitter {
     }
 
     /// Writes down the result and gives it its handles.
-    fn record_result(&mut self, insn: &Instruction, plan: &Plan<'_>, pointer: Gpr, recorded: &Recorded) {
+    fn record_result(
+        &mut self,
+        insn: &Instruction,
+        plan: &Plan<'_>,
+        pointer: Gpr,
+        recorded: &RecordDescriptor,
+    ) {
         let d = insn.op0_register().number() as u8;
         let bytes = recorded.lanes * plan.to.bytes() as u8;
         // Two narrow lanes are eight bytes in all.

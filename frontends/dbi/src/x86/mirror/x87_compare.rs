@@ -5,7 +5,7 @@ use super::counting::Compared;
 use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
-use super::x87::{NUMBER, register};
+use super::x87_stack::{NUMBER, register};
 use super::x87_values::Operand;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::InlineRule;

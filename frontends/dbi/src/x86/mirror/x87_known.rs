@@ -5,7 +5,7 @@
 
 use super::At;
 use super::operand::has_memory;
-use super::x87::{register, word};
+use super::x87_stack::{register, word};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::table::{Row, X87};

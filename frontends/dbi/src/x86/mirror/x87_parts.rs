@@ -11,7 +11,7 @@ use super::At;
 use super::arith::MASKS;
 use super::operand::has_memory;
 use super::rounding::may_round;
-use super::x87::{NUMBER, word};
+use super::x87_stack::{NUMBER, word};
 use super::x87_values::{IMAGES, Operand, RESULT, VALUES};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::Watched;

@@ -6,12 +6,13 @@
 //! arithmetic is left to the engine. Knows no shadow.
 
 use super::At;
+use super::descriptor::{FRESH, ID, RecordDescriptor, What};
 use super::encode;
 use super::guard::Source;
 use super::operand::has_memory;
-use super::record::{FRESH, ID, Recorded, What, in_record};
+use super::record::in_record;
 use super::rounding::may_round;
-use super::x87::register;
+use super::x87_stack::register;
 use crate::mailbox::Mailbox;
 use crate::x86::asm::Gpr;
 use crate::x86::code::Slot;
@@ -128,7 +129,7 @@ impl Emitter {
     }
 
     /// Begins a record: a register that points to it.
-    fn begin_record(&mut self, at: At<'_>, recorded: Recorded) -> Gpr {
+    fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
         let id = self.recorded(recorded);
         let pointer = self.free_register(&at.insn().decoded);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
@@ -140,8 +141,8 @@ impl Emitter {
     }
 
     /// Description of an operation on floats of ten bytes.
-    fn x87_described(&self, at: At<'_>, what: What, operands: usize, to: Format) -> Recorded {
-        Recorded {
+    fn x87_described(&self, at: At<'_>, what: What, operands: usize, to: Format) -> RecordDescriptor {
+        RecordDescriptor {
             pc: at.insn().pc(),
             what,
             lanes: 1,
@@ -182,7 +183,8 @@ impl Emitter {
         self.put_x87(cell, handle);
         // Without a shadow it has none in the other format.
         let skip = self.skip_if_zero(at, &[(cell, HANDLE.into())]);
-        let recorded = Recorded { from: format, ..self.x87_described(at, What::Widen, 1, Format::F80) };
+        let recorded =
+            RecordDescriptor { from: format, ..self.x87_described(at, What::Widen, 1, Format::F80) };
         let pointer = self.begin_record(at, recorded);
         let guest = self.guest_operand(insn);
         let hot = &mut self.out.hot;
@@ -258,7 +260,8 @@ impl Emitter {
         if has_memory(insn) {
             self.x87_touch(at);
         }
-        let recorded = Recorded { narrow, ..self.x87_described(at, what, operands.len(), Format::F80) };
+        let recorded =
+            RecordDescriptor { narrow, ..self.x87_described(at, what, operands.len(), Format::F80) };
         let pointer = self.begin_record(at, recorded);
         self.write_images(at, operands, pointer, &recorded);
         if let What::Op(op) = what {
@@ -278,7 +281,7 @@ impl Emitter {
     }
 
     /// Writes down operands, of which the top is one, as floats of ten bytes.
-    fn write_images(&mut self, at: At<'_>, operands: &[Operand], pointer: Gpr, recorded: &Recorded) {
+    fn write_images(&mut self, at: At<'_>, operands: &[Operand], pointer: Gpr, recorded: &RecordDescriptor) {
         let insn = &at.insn().decoded;
         let place = |n: usize| in_record(pointer, recorded.operand(n as u64));
         let top = operands.iter().position(|&operand| operand == Operand::Stack(0)).expect("the top");
@@ -307,7 +310,7 @@ impl Emitter {
         at: At<'_>,
         (op, operands): (Op, &[Operand]),
         pointer: Gpr,
-        recorded: &Recorded,
+        recorded: &RecordDescriptor,
     ) {
         let insn = &at.insn().decoded;
         let top = operands.iter().position(|&operand| operand == Operand::Stack(0)).expect("the top");
@@ -335,7 +338,7 @@ impl Emitter {
     }
 
     /// Writes down the handles of operands.
-    fn write_handles(&mut self, at: At<'_>, operands: &[Operand], pointer: Gpr, recorded: &Recorded) {
+    fn write_handles(&mut self, at: At<'_>, operands: &[Operand], pointer: Gpr, recorded: &RecordDescriptor) {
         let insn = &at.insn().decoded;
         let handle = self.temporary(0);
         for (n, &operand) in operands.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::encode;
 use super::guard::{Source, WayOut};
 use super::operand::has_memory;
 use super::rounding::may_round;
-use super::x87::{NUMBER, word};
+use super::x87_stack::{NUMBER, STATUS, word};
 use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
@@ -30,8 +30,6 @@ pub(super) const VALUES: u32 = 2;
 pub(super) const RESULT: u32 = 3;
 /// A memory operand and its shadow as doubles.
 const WIDENED: u32 = 4;
-/// The status word.
-pub(super) const STATUS: u32 = 5;
 
 /// With AVX-512, the register whose shadow is kept in memory while others are needed: the last of those.
 const LENT: u8 = 29;

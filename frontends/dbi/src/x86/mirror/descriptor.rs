@@ -1,0 +1,100 @@
+//! Layout of trace records: where what is written down of an operation is in its record, for the code that writes it and for the
+//! replay that reads it.
+//!
+//! A buffer is [`BUFFER`] bytes and aligned to as much, so that its end is told by the low bits of the position; each record has
+//! [`STRIDE`] bytes, of which operations on one lane use the first line of cache. Handles for several lanes, one set for each
+//! record, are in as many bytes again beyond the buffer. Knows neither code nor what is replayed.
+
+use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::step::{Predicate, Sums, ToInteger};
+
+/// Bytes of a buffer; its address is a multiple of it.
+pub(crate) const BUFFER: u64 = 1 << 16;
+/// Bytes of a record.
+pub(crate) const STRIDE: u64 = 256;
+/// Offset of the number of the [`RecordDescriptor`].
+pub(crate) const ID: u64 = 0;
+/// Offset of the handle that a result of one lane gets.
+pub(crate) const FRESH: u64 = 8;
+/// Offset, beyond the buffer, of the handles that results of several lanes of eight bytes get.
+pub(crate) const FRESH_64: u64 = BUFFER;
+/// Offset of the handles that results of several lanes of four bytes get.
+pub(crate) const FRESH_32: u64 = BUFFER + 32;
+/// Most bytes of a result.
+pub(crate) const LANES: u64 = 32;
+
+/// Operation of an instruction that is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// An operation.
+    Op(Op),
+    /// A move of a float into a wider format: the real stays.
+    Widen,
+    /// A comparison.
+    Compare(Predicate),
+    /// A conversion to an integer.
+    Integer(ToInteger),
+}
+
+/// An instruction that is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordDescriptor {
+    /// The address.
+    pub(crate) pc: u64,
+    /// The operation, lane by lane.
+    pub(crate) what: What,
+    /// Number of lanes.
+    pub(crate) lanes: u8,
+    /// Number of operands.
+    pub(crate) operands: u8,
+    /// Format of the operands.
+    pub(crate) from: Format,
+    /// Format of the result.
+    pub(crate) to: Format,
+    /// True if no term of a sum rounds the others.
+    pub(crate) sums: Sums,
+    /// A bit for each operand that is known to have no shadow.
+    pub(crate) absent: u8,
+    /// The floats that are written down.
+    pub(crate) reads: Reads,
+    /// The operand that is in memory in a narrower format than `from`, in which it is written down, and that format: there it has
+    /// its shadow.
+    pub(crate) narrow: Option<(u8, Format)>,
+}
+
+impl RecordDescriptor {
+    /// Bytes between one operand and the next.
+    fn apart(&self) -> u64 {
+        (u64::from(self.lanes) * self.from.bytes() as u64).next_power_of_two().max(8)
+    }
+
+    /// Offset of the lanes of operand `n`.
+    pub(crate) fn operand(&self, n: u64) -> u64 {
+        self.apart().max(16) + n * self.apart()
+    }
+
+    /// Offset of the handles of operand `n`.
+    pub(crate) fn handles(&self, n: u64) -> u64 {
+        self.operand(u64::from(self.operands) + n)
+    }
+
+    /// Format that operand `n` has its shadow in.
+    pub(crate) fn format(&self, n: usize) -> Format {
+        self.narrow.filter(|&(narrow, _)| usize::from(narrow) == n).map_or(self.from, |(_, format)| format)
+    }
+
+    /// Offset of the result's lanes.
+    pub(crate) fn result(&self) -> u64 {
+        self.operand(2 * u64::from(self.operands))
+    }
+
+    /// Offset of the handles that the result gets.
+    pub(crate) fn fresh(&self) -> u64 {
+        match self.to {
+            _ if self.lanes == 1 => FRESH,
+            Format::F32 => FRESH_32,
+            _ => FRESH_64,
+        }
+    }
+}
