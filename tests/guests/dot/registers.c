@@ -275,6 +275,21 @@ static double x87_logarithm(double x)
     return result;
 }
 
+/* The caller's r12 holds x while functions run that are taken as one operation, which preserve it. */
+static double preserved(double x, double (*function)(double), long double (*long_function)(long double))
+{
+    register double kept __asm__("r12");
+    __asm__ volatile("movq %1, %0" : "=r"(kept) : "x"(x));
+    double computed = 0;
+    for (int i = 0; i < 3; i++) {
+        computed = function(x) + (double)long_function(x);
+        __asm__ volatile("" : "+r"(kept));
+    }
+    double result;
+    __asm__ volatile("movq %1, %0" : "=x"(result) : "r"(kept));
+    return result + computed;
+}
+
 static void checks(void)
 {
     const wide ln2 = 0.693147180559945309417232121458176568L;
@@ -297,6 +312,8 @@ static void checks(void)
     AT("atomic-add-by-threads", added_by_threads(x), 7000, 0.75, -2.5);
     AT("x87-stack", x87_stack(x), 2 * w - 1, 0.75, -2.5);
     AT("x87-identity", x87_identity(x), 1, 0.75, -2.5);
+    AT("preserved-by-functions", preserved(x, sin, sinl), 1 + 2 * W(cos)(w), 0.75, -2.5);
+    AT("preserved-by-exp", preserved(x, exp, expl), 1 + 2 * W(exp)(w), 0.75, -2.5);
     AT("fsin", x87_sine(x), W(cos)(w), 0.75, -2.5);
     AT("fcos", x87_cosine(x), -W(sin)(w), 0.75, -2.5);
     AT("fptan", x87_tangent(x), 1 / (W(cos)(w) * W(cos)(w)), 0.75, -1);

@@ -2,8 +2,9 @@
 //! return the shadows of its results are computed, here or, where that takes more than arithmetic, by the evaluator.
 //!
 //! Which return is the function's is decided by the stack pointer. A function may leave anything in flags, vector
-//! registers and most general ones, and so may this. Shadows of registers are left as they are, but for the result's: a
-//! caller that reads another register knows that the function leaves it alone.
+//! registers and most general ones, and so may this. Shadows of vector registers are left as they are, but for the result's: a
+//! caller that reads another register knows that the function leaves it alone. So are those of general registers that all
+//! functions preserve.
 
 use super::Watched;
 use super::arith::lanes_mask;
@@ -30,6 +31,11 @@ use std::mem::offset_of;
 /// General registers that a function may leave anything in (System V ABI, 3.2.1).
 pub(crate) const CALLER_SAVED: [usize; 9] =
     [reg::RAX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::R8, reg::R9, reg::R10, reg::R11];
+
+/// Mask of [`CALLER_SAVED`].
+fn caller_saved() -> u16 {
+    CALLER_SAVED.iter().fold(0, |mask, &n| mask | 1 << n)
+}
 
 /// Vector registers a rule may change: with AVX-512 temporaries and shadows, which are cleared afterwards.
 const UPPER: [u8; 12] = [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20];
@@ -73,7 +79,6 @@ impl Emitter {
 
     /// The function at the start of `block`, if its calls can be seen to without the engine.
     pub(in crate::x86) fn own_function(&mut self, block: &Superblock) -> Option<Counted> {
-        let may_carry = CALLER_SAVED.iter().fold(0, |mask, &n| mask | 1 << n);
         let function = block.function?;
         let mode = self.mode;
         if mode.is_bare() {
@@ -82,7 +87,7 @@ impl Emitter {
             return (!settings.slow && !settings.policy.is_born).then_some(function);
         }
         let is_long = function.function.format == Format::F80;
-        let settled = mode.is_annotated() && !mode.is_off() && mode.mask() & !may_carry == 0;
+        let settled = mode.is_annotated() && !mode.is_off();
         let settings = self.mirror().settings;
         // Roundings are of places, and a function is called from many.
         let appends = settings.appends && !settings.roundings && function.function.shape != Shape::Modf;
@@ -147,7 +152,7 @@ impl Emitter {
         hot.raw(&[0x49, 0x89, 0xe3, 0x49, 0xf7, 0xd3]);
         hot.store(field(offset_of!(FunctionCall, not_stack)), R11);
         encode::increment(hot, Mem::rip(count));
-        self.clear_cells(u16::MAX);
+        self.clear_cells(caller_saved());
         self.on_inside(start);
     }
 
@@ -224,7 +229,7 @@ impl Emitter {
             .results()
             .map(|(op, goes)| self.shadow_of_result(Function { op, ..function }, goes))
             .collect();
-        self.on_after_function();
+        self.on_after_function(0);
         for (n, result) in results.into_iter().enumerate() {
             if let Some((field, onwards)) = result.whole {
                 let here = self.out.cold.here();
@@ -270,9 +275,12 @@ impl Emitter {
         cold.patch(none, here);
     }
 
-    /// Goes on at the return address in rcx. A request that came since the return was noted only.
-    pub(super) fn on_after_function(&mut self) {
-        let mode = Mode::cells(0).narrow(self.mode.is_narrow()).isolated(self.mode.may_settle());
+    /// Goes on at the return address in rcx, after a function that has put `pushed` results on the x87 stack. A request that came
+    /// since the return was noted only.
+    pub(super) fn on_after_function(&mut self, pushed: u8) {
+        let top = self.mode.top().wrapping_sub(pushed);
+        let kept = Mode::cells(self.mode.mask() & !caller_saved()).with_top(top);
+        let mode = kept.narrow(self.mode.is_narrow()).isolated(self.mode.may_settle());
         let table = mode.table().expect("the commonest modes have tables");
         let no_request = Mem::rip(self.frame.field(Mailbox::OFFSET_NO_REQUEST));
         let cold = &mut self.out.cold;

@@ -47,6 +47,7 @@ impl Emitter {
         self.leave_if_exception_waits(left);
         self.forget_function();
         let results: Vec<(Op, Goes)> = function.results().collect();
+        let pushed = results.iter().filter(|(_, goes)| *goes == Goes::Register).count() as u8;
         for &(_, goes) in &results {
             if let Goes::Through(i) = goes {
                 self.clear_through(i);
@@ -65,7 +66,7 @@ impl Emitter {
         }
         let here = self.out.cold.here();
         self.out.cold.patch(absent, here);
-        self.on_after_function();
+        self.on_after_function(pushed);
         begin
     }
 
