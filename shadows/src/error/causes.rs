@@ -266,9 +266,9 @@ fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
 /// The error of a float that is its real, as far as that is sure: not zero where it is not known that nothing was lost, since
 /// what is left may be all that there is of a difference.
 fn remainder(real: &Real, format: Format) -> f64 {
-    let noise = real.noise();
-    match noise.is_finite() {
-        true => Host::new(format).round(f64::from(noise).exp2()).max(least(format)),
+    let bound = real.log2_bound();
+    match bound.is_finite() {
+        true => Host::new(format).round(f64::from(bound).exp2()).max(least(format)),
         false => 0.0,
     }
 }

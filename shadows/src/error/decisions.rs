@@ -39,7 +39,7 @@ pub(super) fn compared(predicate: Predicate, x: &[Observed<'_, f64>; 2]) -> Outc
     match alike {
         // The same number with the same error.
         true if difference.is_zero() => Outcome::Alike,
-        _ if is_noise(&difference, x) => Outcome::Unsettled,
+        _ if is_within_bound(&difference, x) => Outcome::Unsettled,
         true => Outcome::Alike,
         false => Outcome::Flips,
     }
@@ -59,18 +59,18 @@ pub(super) fn converted(how: ToInteger, x: Observed<'_, f64>, reals: &Mpfr) -> O
     // Integers change at integers when cut off, half-way between when rounded to the nearest.
     let border = if is_nearest { value.clone().floor() + 0.5 } else { value.clone().round() };
     match integer(&convert::from_bits(x.format, x.bits)) == integer(&value) {
-        _ if is_noise(&Float::with_val(PRECISION, &value - &border), &[x]) => Outcome::Unsettled,
+        _ if is_within_bound(&Float::with_val(PRECISION, &value - &border), &[x]) => Outcome::Unsettled,
         true => Outcome::Alike,
         false => Outcome::Flips,
     }
 }
 
 /// Tells whether a difference is no more than what the reals of `x` may be off by; NaN always is.
-fn is_noise(difference: &Float, x: &[Observed<'_, f64>]) -> bool {
+fn is_within_bound(difference: &Float, x: &[Observed<'_, f64>]) -> bool {
     let reals = x.iter().filter_map(ErrorShadow::measurable);
-    let noise = reals.map(|real| real.noise()).fold(f32::NEG_INFINITY, f32::max);
+    let bound = reals.map(|real| real.log2_bound()).fold(f32::NEG_INFINITY, f32::max);
     match difference.get_exp() {
-        Some(exponent) => exponent as f32 <= noise,
+        Some(exponent) => exponent as f32 <= bound,
         None => true,
     }
 }

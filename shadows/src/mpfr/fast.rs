@@ -327,7 +327,7 @@ impl MpfrShadow {
             let error_bound = binary.error_bound(&found, apart, alone, precision);
             if settle::is_short(error_bound, Some(found.exponent), F::FORMAT)
                 && (self.execution.may_settle(F::FORMAT, binary.shadows.into_iter().flatten())
-                    || binary.is_noise(&found, error_bound, precision))
+                    || binary.is_within_bound(&found, error_bound, precision))
             {
                 return Became::Odd;
             }

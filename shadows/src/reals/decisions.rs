@@ -82,8 +82,8 @@ impl RealExecution {
             _ => value.clone().into_owned().round(),
         };
         // The same integer may be that by chance.
-        let noise = shadow.error_bound.noise_in_order().unwrap_or(f32::NEG_INFINITY);
-        if within(&Float::with_val(64, &*value - &border), noise) {
+        let bound = shadow.error_bound.log2_bound_in_order().unwrap_or(f32::NEG_INFINITY);
+        if within(&Float::with_val(64, &*value - &border), bound) {
             self.converted_beside(border, (id, how), x);
         } else if flips {
             self.diagnosis.flipped(id, &[x]);
@@ -127,7 +127,7 @@ impl RealExecution {
         };
         let (float, next) = (x.format.to_f64(x.bits), f64::from_bits(shadow.rounded(Format::F64) as u64));
         let is_between = (2.0 * next).trunc() != 2.0 * next;
-        let is_sure = shadow.noise() < (exponent(next) - 53) as f32 - MARGIN;
+        let is_sure = shadow.log2_bound() < (exponent(next) - 53) as f32 - MARGIN;
         x.format != Format::F80 && is_between && is_sure && integer(float) == integer(next)
     }
 
@@ -146,22 +146,22 @@ fn selects(op: Op) -> Option<Ordering> {
     }
 }
 
-/// Tells whether it is not sure, for the reals' own noise, how two numbers are ordered that have these shadows or none.
+/// Tells whether the error bounds of reals leave open how two numbers are ordered that have these shadows or none.
 fn are_near([a, b]: [&RealNumber; 2], shadows: [Option<&Real>; 2]) -> bool {
     let are_beyond = shadows.iter().all(|shadow| shadow.is_some_and(|shadow| shadow.error_bound.is_beyond()));
     if are_beyond && a.is_negative() == b.is_negative() {
         // One of both may be huge and the other tiny.
         return a.get_exp().is_some_and(i32::is_negative) == b.get_exp().is_some_and(i32::is_negative);
     }
-    let noise = |shadow: &Real| shadow.error_bound.noise_in_order().unwrap_or(f32::NEG_INFINITY);
-    let noise = shadows.into_iter().flatten().map(noise).fold(f32::NEG_INFINITY, f32::max);
-    within(&Float::with_val(64, &*a.float() - &*b.float()), noise)
+    let bound = |shadow: &Real| shadow.error_bound.log2_bound_in_order().unwrap_or(f32::NEG_INFINITY);
+    let bound = shadows.into_iter().flatten().map(bound).fold(f32::NEG_INFINITY, f32::max);
+    within(&Float::with_val(64, &*a.float() - &*b.float()), bound)
 }
 
-/// Tells whether a difference is no more than the reals' own noise.
-fn within(difference: &Float, noise: f32) -> bool {
+/// Tells whether a difference is within an error bound of 2^`bound`.
+fn within(difference: &Float, bound: f32) -> bool {
     match difference.get_exp() {
-        Some(exponent) => error_bound::covers(noise, exponent),
-        None => difference.is_zero() && noise > f32::NEG_INFINITY,
+        Some(exponent) => error_bound::covers(bound, exponent),
+        None => difference.is_zero() && bound > f32::NEG_INFINITY,
     }
 }

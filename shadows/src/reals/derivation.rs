@@ -44,22 +44,22 @@ pub(super) struct Derivation {
     given: Vec<Source>,
 }
 
-/// A number and the logarithm of what it may be off by, −∞ if it is exact.
+/// A number and log₂ of what it may be off by, −∞ if it is exact.
 #[derive(Clone, Debug)]
 pub(super) struct Bounded {
     pub(super) value: Float,
-    pub(super) noise: f64,
+    pub(super) bound: f64,
 }
 
 impl Bounded {
     /// The logarithm of what the number is at most.
     fn most(&self) -> f64 {
-        self.value.get_exp().map_or(self.noise, |exponent| self.noise.max(f64::from(exponent)))
+        self.value.get_exp().map_or(self.bound, |exponent| self.bound.max(f64::from(exponent)))
     }
 
-    /// Number of its bits that are sure; nothing of zero.
+    /// Number of its significant bits; nothing of zero.
     pub(super) fn sure(&self) -> Option<f64> {
-        self.value.get_exp().map(|exponent| f64::from(exponent) - self.noise)
+        self.value.get_exp().map(|exponent| f64::from(exponent) - self.bound)
     }
 }
 
@@ -176,7 +176,7 @@ impl Derivation {
     }
 
     fn evaluated(&self, reals: &Mpfr, given: Vec<Float>) -> Option<Bounded> {
-        let exact = |value| Bounded { value, noise: f64::NEG_INFINITY };
+        let exact = |value| Bounded { value, bound: f64::NEG_INFINITY };
         let given: Vec<Bounded> = given.into_iter().map(exact).collect();
         let mut made: Vec<Bounded> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -184,7 +184,7 @@ impl Derivation {
                 Operand::Given { place } => given[place].clone(),
                 Operand::Made { step, turned: false } => made[step].clone(),
                 Operand::Made { step, turned: true } => {
-                    Bounded { value: -made[step].value.clone(), noise: made[step].noise }
+                    Bounded { value: -made[step].value.clone(), bound: made[step].bound }
                 }
             };
             let mut operands: Vec<Bounded> = (0..node.arity).map(operand).collect();
@@ -218,7 +218,7 @@ impl Derivation {
         };
         let value = self.evaluated(reals, (0..self.given.len()).map(any).collect());
         value.is_some_and(|result| match result.value.get_exp() {
-            Some(exponent) => covers(result.noise as f32, exponent),
+            Some(exponent) => covers(result.bound as f32, exponent),
             None => true,
         })
     }
@@ -246,8 +246,8 @@ fn integer(reals: &Mpfr, x: &Bounded) -> Option<Bounded> {
     let value = reals.round(&x.value, Rounding::Current);
     let apart = Float::with_val(64, &x.value - &value).abs();
     let to_border = Float::with_val(64, apart - 0.5f64).get_exp();
-    let is_sure = x.noise == f64::NEG_INFINITY || to_border.is_some_and(|e| f64::from(e) > x.noise + 2.0);
-    is_sure.then_some(Bounded { value, noise: f64::NEG_INFINITY })
+    let is_sure = x.bound == f64::NEG_INFINITY || to_border.is_some_and(|e| f64::from(e) > x.bound + 2.0);
+    is_sure.then_some(Bounded { value, bound: f64::NEG_INFINITY })
 }
 
 /// An operation on numbers that may be off.
@@ -262,32 +262,32 @@ fn apply(reals: &Mpfr, op: Op, x: &[Bounded]) -> Option<Bounded> {
     let size = value.get_exp().map(f64::from);
     let own = size.map_or(f64::NEG_INFINITY, |size| size - f64::from(reals.precision));
     let own = if reals.rounded.get() { own } else { f64::NEG_INFINITY };
-    let mut noise = own;
+    let mut bound = own;
     for index in 0..x.len() {
-        if x[index].noise > f64::NEG_INFINITY {
-            noise = plus(noise, brought(reals, (op, index), x, &value)?);
+        if x[index].bound > f64::NEG_INFINITY {
+            bound = plus(bound, brought(reals, (op, index), x, &value)?);
         }
     }
-    Some(Bounded { value, noise })
+    Some(Bounded { value, bound })
 }
 
 /// Contribution of an operand to the bound on the result's error.
 fn brought(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float) -> Option<f64> {
     use Op::{Abs, Add, Div, Fmadd, Fmsub, Fnmadd, Fnmsub, Max, Min, Mul, Narrow, Neg, Sqrt, Sub, Widen};
-    let noise = x[index].noise;
+    let bound = x[index].bound;
     // A number that is not zero is at least half of two to its exponent.
     let least = |n: usize| {
         let size = f64::from(x[n].value.get_exp()?) - 1.0;
-        (x[n].noise < size - 1.0).then_some(size - 1.0)
+        (x[n].bound < size - 1.0).then_some(size - 1.0)
     };
     match op {
-        Add | Sub | Neg | Abs | Min | Max | Narrow | Widen => Some(noise),
-        Mul => Some(noise + x[1 - index].most()),
-        Fmadd | Fmsub | Fnmadd | Fnmsub => Some(if index < 2 { noise + x[1 - index].most() } else { noise }),
-        Div if index == 0 => Some(noise - least(1)?),
-        Div => Some(noise + value.get_exp().map_or(f64::NEG_INFINITY, f64::from) - least(1)?),
-        Sqrt => Some(least(0).map_or(noise / 2.0 + 1.0, |_| {
-            noise + value.get_exp().map_or(0.0, f64::from) - x[0].value.get_exp().map_or(0.0, f64::from) + 1.0
+        Add | Sub | Neg | Abs | Min | Max | Narrow | Widen => Some(bound),
+        Mul => Some(bound + x[1 - index].most()),
+        Fmadd | Fmsub | Fnmadd | Fnmsub => Some(if index < 2 { bound + x[1 - index].most() } else { bound }),
+        Div if index == 0 => Some(bound - least(1)?),
+        Div => Some(bound + value.get_exp().map_or(f64::NEG_INFINITY, f64::from) - least(1)?),
+        Sqrt => Some(least(0).map_or(bound / 2.0 + 1.0, |_| {
+            bound + value.get_exp().map_or(0.0, f64::from) - x[0].value.get_exp().map_or(0.0, f64::from) + 1.0
         })),
         _ => perturbed(reals, (op, index), x, value),
     }
@@ -296,7 +296,7 @@ fn brought(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float)
 /// Contribution of an operand to the bound on the error of any function's result, found by trying it.
 fn perturbed(reals: &Mpfr, (op, index): (Op, usize), x: &[Bounded], value: &Float) -> Option<f64> {
     let mut values: Vec<Float> = x.iter().map(|x| Float::with_val(reals.precision, &x.value)).collect();
-    let step = Float::with_val(64, 1) << x[index].noise.ceil() as i32;
+    let step = Float::with_val(64, 1) << x[index].bound.ceil() as i32;
     let mut most = f64::NEG_INFINITY;
     for step in [step.clone(), -step] {
         // Half a unit in its last place is not to be rounded off.

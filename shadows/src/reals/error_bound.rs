@@ -97,7 +97,7 @@ impl ErrorBound {
             return ErrorBound::told(own, error);
         }
         let own = if is_rounded { own } else { f32::NEG_INFINITY };
-        let bound = Brought { lane, reals, value, exponent }.noise().fold(own, sum);
+        let bound = Brought { lane, reals, value, exponent }.log2_bound().fold(own, sum);
         ErrorBound::bounded(bound, own, floats, lane.to, alone)
     }
 
@@ -115,34 +115,36 @@ impl ErrorBound {
         ErrorBound::off(bound.min(control), alone)
     }
 
-    /// Of a real that may be off by 2^noise.
+    /// Of a real that may be off by 2^bound.
     #[inline(always)]
-    fn off(noise: f32, alone: bool) -> ErrorBound {
-        if alone { ErrorBound::Alone(noise) } else { ErrorBound::Below(noise) }
+    fn off(bound: f32, alone: bool) -> ErrorBound {
+        if alone { ErrorBound::Alone(bound) } else { ErrorBound::Below(bound) }
     }
 
     /// Of the integer that the guest makes of a float with that shadow.
     #[inline(never)]
     fn of_integer(shadow: Option<&Real>, reals: &Mpfr) -> ErrorBound {
         let certain = ErrorBound::Exact { last: 0 };
-        let Some((shadow, noise)) = shadow.map(|shadow| (shadow, shadow.noise())) else { return certain };
-        if noise == f32::INFINITY {
-            return ErrorBound::Alone(noise);
+        let Some((shadow, bound)) = shadow.map(|shadow| (shadow, shadow.log2_bound())) else {
+            return certain;
+        };
+        if bound == f32::INFINITY {
+            return ErrorBound::Alone(bound);
         }
-        if noise == f32::NEG_INFINITY {
+        if bound == f32::NEG_INFINITY {
             return certain;
         }
         let integer = |off: Float| {
             let value = Float::with_val(reals.precision, &*shadow.value().float() + off);
             reals.round(&value, Rounding::Current)
         };
-        let off = Float::with_val(64, 1) << noise.ceil() as i32;
+        let off = Float::with_val(64, 1) << bound.ceil() as i32;
         if integer(off.clone()) == integer(-off) { certain } else { ErrorBound::Alone(1.0) }
     }
 
     /// Of a real that was found to as many bits as it takes, or is zero.
-    pub(super) fn settled(noise: Option<f32>, alone: bool) -> ErrorBound {
-        noise.map_or(ErrorBound::Exact { last: i32::MAX / 4 }, |noise| ErrorBound::off(noise, alone))
+    pub(super) fn settled(bound: Option<f32>, alone: bool) -> ErrorBound {
+        bound.map_or(ErrorBound::Exact { last: i32::MAX / 4 }, |bound| ErrorBound::off(bound, alone))
     }
 
     /// Nothing if it is exact, more than [`BELOW`](Certainty::BELOW) if it is alone.
@@ -177,44 +179,44 @@ impl ErrorBound {
         match exponent {
             _ if self.is_beyond() => false,
             Some(exponent) => self.bits_of(exponent) < bits,
-            None => self.noise().is_some_and(|noise| noise > f32::from(least(format))),
+            None => self.log2_bound().is_some_and(|bound| bound > f32::from(least(format))),
         }
     }
 
     /// Tells whether nothing of a real with this exponent is sure, not even that it is not zero.
     #[inline(always)]
     pub(crate) fn covers(self, exponent: i32) -> bool {
-        self.noise().is_some_and(|noise| covers(noise, exponent))
+        self.log2_bound().is_some_and(|bound| covers(bound, exponent))
     }
 
-    /// The exponent of what it may be off by.
+    /// log₂ of what it may be off by; nothing if it is exact.
     #[inline(always)]
-    pub(crate) fn noise(self) -> Option<f32> {
+    pub(crate) fn log2_bound(self) -> Option<f32> {
         match self {
             ErrorBound::Exact { .. } => None,
-            ErrorBound::Below(noise) | ErrorBound::Alone(noise) | ErrorBound::Beyond(noise) => Some(noise),
+            ErrorBound::Below(bound) | ErrorBound::Alone(bound) | ErrorBound::Beyond(bound) => Some(bound),
         }
     }
 
-    /// Exponent of what it may be off by where it is compared with numbers that are not beyond the range of reals.
+    /// log₂ of what it may be off by where it is compared with numbers that are not beyond the range of reals.
     #[inline(always)]
-    pub(super) fn noise_in_order(self) -> Option<f32> {
-        self.noise().filter(|_| !self.is_beyond())
+    pub(super) fn log2_bound_in_order(self) -> Option<f32> {
+        self.log2_bound().filter(|_| !self.is_beyond())
     }
 
-    /// Number of sure bits of a real with this exponent; all there are where it is exact.
+    /// Number of significant bits of a real with this exponent; all there are where it is exact.
     #[inline(always)]
     pub(crate) fn bits_of(self, exponent: i32) -> i32 {
-        self.noise().map_or(i32::MAX, |noise| (exponent as f32 - noise) as i32)
+        self.log2_bound().map_or(i32::MAX, |bound| (exponent as f32 - bound) as i32)
     }
 
     /// Of 2^power times the real.
     pub(super) fn scaled(self, power: i32) -> ErrorBound {
         match self {
             ErrorBound::Exact { last } => ErrorBound::Exact { last: last.saturating_add(power) },
-            ErrorBound::Below(noise) => ErrorBound::Below(noise + power as f32),
-            ErrorBound::Alone(noise) => ErrorBound::Alone(noise + power as f32),
-            ErrorBound::Beyond(noise) => ErrorBound::Beyond(noise + power as f32),
+            ErrorBound::Below(bound) => ErrorBound::Below(bound + power as f32),
+            ErrorBound::Alone(bound) => ErrorBound::Alone(bound + power as f32),
+            ErrorBound::Beyond(bound) => ErrorBound::Beyond(bound + power as f32),
         }
     }
 }
@@ -232,17 +234,27 @@ fn least(format: Format) -> i16 {
 /// Leading bits of the terms of a sum of which it is not to be believed that they cancel by chance.
 const NO_CHANCE: i32 = 64;
 
-/// Tells whether a sum of reals with this exponent is nothing but noise, and so many leading bits of its terms went
-/// that it is zero in truth. In a long recurrence noise grows beyond measure without that: there the real is kept.
-pub(super) fn is_noise(lane: &Lane<'_, Real>, result: i32, error_bound: ErrorBound, precision: u32) -> bool {
+/// Tells whether a sum of reals with this exponent is within its error bound, and so many leading bits of its terms went
+/// that it is zero in truth. In a long recurrence error bounds grow beyond measure without that: there the real is kept.
+pub(super) fn is_within_bound(
+    lane: &Lane<'_, Real>,
+    result: i32,
+    error_bound: ErrorBound,
+    precision: u32,
+) -> bool {
     let size = |index: usize| exponent_in(lane, index).unwrap_or(i32::MIN / 4);
     let terms = if lane.x.len() == 3 { [size(0) + size(1), size(2)] } else { [size(0), size(1)] };
-    is_noise_of(terms, result, error_bound, precision)
+    is_within_bound_of(terms, result, error_bound, precision)
 }
 
-/// Tells whether a result with exponent `result`, of a sum of two terms with exponents `a` and `b`, may be noise alone.
+/// Tells whether a result with exponent `result`, of a sum of two terms with exponents `a` and `b`, may be within its error bound for that.
 #[inline(always)]
-pub(crate) fn is_noise_of([a, b]: [i32; 2], result: i32, error_bound: ErrorBound, precision: u32) -> bool {
+pub(crate) fn is_within_bound_of(
+    [a, b]: [i32; 2],
+    result: i32,
+    error_bound: ErrorBound,
+    precision: u32,
+) -> bool {
     error_bound.covers(result) && a.max(b) - result >= NO_CHANCE.min(precision as i32 / 2)
 }
 
@@ -266,36 +278,36 @@ struct Brought<'a> {
 }
 
 impl Brought<'_> {
-    fn noise(&self) -> impl Iterator<Item = f32> {
+    fn log2_bound(&self) -> impl Iterator<Item = f32> {
         self.lane.shadows.iter().enumerate().filter_map(|(index, shadow)| {
             let shadow = shadow.as_ref()?;
-            let noise = shadow.error_bound.noise().filter(|&noise| noise > f32::NEG_INFINITY)?;
-            Some(self.one(index, noise, shadow.value()))
+            let bound = shadow.error_bound.log2_bound().filter(|&bound| bound > f32::NEG_INFINITY)?;
+            Some(self.one(index, bound, shadow.value()))
         })
     }
 
     /// From the reals, not from the floats: those may be far off.
     #[inline(always)]
-    fn one(&self, index: usize, noise: f32, x: &RealNumber) -> f32 {
-        let relative = || Some(noise - x.get_exp()? as f32 + self.exponent?);
+    fn one(&self, index: usize, bound: f32, x: &RealNumber) -> f32 {
+        let relative = || Some(bound - x.get_exp()? as f32 + self.exponent?);
         let beside = |other: usize| self.size(other);
         match self.lane.op {
-            Op::Mul => relative().unwrap_or_else(|| noise + beside(1 - index)),
-            Op::Div => relative().unwrap_or_else(|| noise - exponent_in(self.lane, 1).unwrap_or(0) as f32),
-            Op::Sqrt => relative().unwrap_or(noise / 2.0),
-            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub if index < 2 => noise + beside(1 - index),
-            Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => noise,
-            Op::Neg | Op::Abs | Op::Min | Op::Max | Op::CopySign | Op::Narrow | Op::Widen => noise,
-            _ => perturbed(self.reals, self.lane, (index, noise), self.value),
+            Op::Mul => relative().unwrap_or_else(|| bound + beside(1 - index)),
+            Op::Div => relative().unwrap_or_else(|| bound - exponent_in(self.lane, 1).unwrap_or(0) as f32),
+            Op::Sqrt => relative().unwrap_or(bound / 2.0),
+            Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub if index < 2 => bound + beside(1 - index),
+            Op::Add | Op::Sub | Op::Fmadd | Op::Fmsub | Op::Fnmadd | Op::Fnmsub => bound,
+            Op::Neg | Op::Abs | Op::Min | Op::Max | Op::CopySign | Op::Narrow | Op::Widen => bound,
+            _ => perturbed(self.reals, self.lane, (index, bound), self.value),
         }
     }
 
     /// The logarithm of what an operand is at most; of a zero, what it may be off by.
     fn size(&self, index: usize) -> f32 {
-        let noise = self.lane.shadows[index].map_or(f32::NEG_INFINITY, |shadow| shadow.noise());
+        let bound = self.lane.shadows[index].map_or(f32::NEG_INFINITY, |shadow| shadow.log2_bound());
         match &self.lane.shadows[index] {
-            None if self.lane.x[index] << (128 - self.lane.from.width() + 1) == 0 => noise,
-            _ => exponent_in(self.lane, index).map_or(noise, |exponent| noise.max(exponent as f32)),
+            None if self.lane.x[index] << (128 - self.lane.from.width() + 1) == 0 => bound,
+            _ => exponent_in(self.lane, index).map_or(bound, |exponent| bound.max(exponent as f32)),
         }
     }
 }
@@ -316,10 +328,10 @@ pub(crate) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
     (error + CHANCE < format.precision() as i32) & (error + CONTROL + AMPLE <= precision as i32)
 }
 
-/// Tells whether what a number may be off by, two to `noise`, is as much as a number with this exponent.
+/// Tells whether what a number may be off by, two to `bound`, is as much as a number with this exponent.
 #[inline(always)]
-pub(crate) fn covers(noise: f32, exponent: i32) -> bool {
-    exponent as f32 <= noise + SPARE
+pub(crate) fn covers(bound: f32, exponent: i32) -> bool {
+    exponent as f32 <= bound + SPARE
 }
 
 /// Bits to spare for what first order does not see.

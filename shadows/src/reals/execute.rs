@@ -90,41 +90,41 @@ impl RealExecution {
             ),
         };
         if settle::is_short(error_bound, value.get_exp(), lane.to)
-            && let Some((settled, noise)) = self.settled(lane, &value, error_bound)
+            && let Some((settled, bound)) = self.settled(lane, &value, error_bound)
         {
             value = settled;
             rounded = value.round(lane.to);
             floats = floats_between(lane.to, lane.r, rounded);
-            error_bound = ErrorBound::settled(noise, floats == 0.0 && value.clings(lane.to, lane.r));
+            error_bound = ErrorBound::settled(bound, floats == 0.0 && value.clings(lane.to, lane.r));
         }
-        let is_noise = |exponent| error_bound::is_noise(lane, exponent, error_bound, precision);
+        let is_within_bound = |exponent| error_bound::is_within_bound(lane, exponent, error_bound, precision);
         let is_exact = floats == 0.0 && value.is_exactly(lane.to, lane.r);
         if let &[Some(a), Some(b)] = lane.shadows
             && (a.value().is_zero() || b.value().is_zero() || linear.r != 0.0 && is_exact)
         {
             self.diagnosis.note_put_back(lane.op, [linear.x[0], linear.x[1]], [a, b]);
         }
-        let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_noise);
-        if is_zero && error_bound.noise().is_some() && is_exhausted(lane, linear) {
+        let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_within_bound);
+        if is_zero && error_bound.log2_bound().is_some() && is_exhausted(lane, linear) {
             self.diagnosis.operations[id].exhausted += 1;
         }
         if is_exact {
             // What was rounded off may be too small for the reals.
-            let is_noisy = error_bound.noise().is_some_and(|noise| noise > f32::NEG_INFINITY);
-            let is_all = !is_noisy || self.is_all(lane);
+            let is_inexact = error_bound.log2_bound().is_some_and(|bound| bound > f32::NEG_INFINITY);
+            let is_all = !is_inexact || self.is_all(lane);
             return (!is_all).then_some(Result { value, rounded, floats, error_bound });
         }
         if !is_zero {
             return Some(Result { value, rounded, floats, error_bound });
         }
-        // Nothing but the reals' own noise is left of the terms: as far as they can tell, zero.
+        // What is left of the terms is within the error bound of the reals: as far as they can tell, zero.
         let floats = floats_between(lane.to, lane.r, 0);
         Some(Result { value: self.arithmetic.zero(), rounded: 0, floats, error_bound })
     }
 
     /// Tells whether the real of a result is all there is to it: nothing was ever rounded off.
     fn is_all(&mut self, lane: &Lane<'_, Real>) -> bool {
-        if lane.shadows.iter().flatten().any(|shadow| shadow.noise() > f32::NEG_INFINITY) {
+        if lane.shadows.iter().flatten().any(|shadow| shadow.log2_bound() > f32::NEG_INFINITY) {
             return false;
         }
         self.arithmetic.mpfr.rounded.set(false);
@@ -206,9 +206,9 @@ fn is_short(op: Op) -> bool {
 /// Tells whether the reals know no more of a sum that is zero to them than the floats do: these have errors, and none
 /// that the reals would see.
 fn is_exhausted(lane: &Lane<'_, Real>, linear: &Linear) -> bool {
-    let noises = lane.shadows.iter().zip(&linear.partials);
-    let noises =
-        noises.filter_map(|(shadow, &partial)| Some(shadow.as_ref()?.noise() + exponent(partial) as f32));
-    let (error, noise) = (largest(linear, lane), noises.fold(f32::NEG_INFINITY, f32::max));
-    error != 0.0 && exponent(error) as f32 <= noise
+    let bounds = lane.shadows.iter().zip(&linear.partials);
+    let bounds = bounds
+        .filter_map(|(shadow, &partial)| Some(shadow.as_ref()?.log2_bound() + exponent(partial) as f32));
+    let (error, bound) = (largest(linear, lane), bounds.fold(f32::NEG_INFINITY, f32::max));
+    error != 0.0 && exponent(error) as f32 <= bound
 }

@@ -223,22 +223,22 @@ fn clings(real: &Float, format: Format, bits: u128) -> bool {
     }
 }
 
-/// The logarithm of how far a function is off the result `value` if its operand `index` is off by 2^noise.
+/// The logarithm of how far a function is off the result `value` if its operand `index` is off by 2^bound.
 pub(super) fn perturbed(
     reals: &Mpfr,
     lane: &Lane<'_, Real>,
-    (index, noise): (usize, f32),
+    (index, bound): (usize, f32),
     value: &RealNumber,
 ) -> f32 {
-    if !noise.is_finite() {
-        return noise;
+    if !bound.is_finite() {
+        return bound;
     }
     let real = |(shadow, &bits): (&Option<&Real>, &u128)| match shadow {
         Some(shadow) => Float::with_val(reals.precision, &*shadow.value().float()),
         None => convert::from_bits(lane.from, bits),
     };
     let x: Vec<Float> = lane.shadows.iter().zip(lane.x).map(real).collect();
-    let step = Float::with_val(64, 1) << noise.ceil() as i32;
+    let step = Float::with_val(64, 1) << bound.ceil() as i32;
     let off = |step: &Float| {
         let mut x = x.clone();
         // Half a unit in its last place is not to be rounded off.

@@ -44,10 +44,10 @@ impl Real {
         }
     }
 
-    /// `value`, which may be off by two to `noise`, for a float of `format`, as another shadow knows it: that was made of the float,
+    /// `value`, which may be off by two to `bound`, for a float of `format`, as another shadow knows it: that was made of the float,
     /// which does not confirm it, and by operations that nobody has seen.
-    pub fn about(value: Float, format: Format, noise: f32) -> Real {
-        Real::new(RealNumber::Long(value), format, ErrorBound::Alone(noise)).untraced()
+    pub fn about(value: Float, format: Format, bound: f32) -> Real {
+        Real::new(RealNumber::Long(value), format, ErrorBound::Alone(bound)).untraced()
     }
 
     /// All of it.
@@ -70,7 +70,7 @@ impl Real {
         Real::new(value, format, error_bound)
     }
 
-    /// No rounding, no local error, no noise.
+    /// No rounding, no local error, and exact itself.
     pub(crate) const NOTHING: Real = Real {
         value: RealNumber::Short(Short::zero(false)),
         format: Format::F64,
@@ -111,19 +111,19 @@ impl Real {
 
     /// log₂ of what it may be off by: −∞ if it is exact.
     #[inline(always)]
-    pub fn noise(&self) -> f32 {
-        self.error_bound.noise().unwrap_or(f32::NEG_INFINITY)
+    pub fn log2_bound(&self) -> f32 {
+        self.error_bound.log2_bound().unwrap_or(f32::NEG_INFINITY)
     }
 
     /// Tells whether it is rounded itself.
     #[inline(always)]
-    pub(crate) fn is_noisy(&self) -> bool {
+    pub(crate) fn is_inexact(&self) -> bool {
         !matches!(self.error_bound, ErrorBound::Exact { .. })
     }
 
     /// Tells whether nothing is known of it, not even its sign.
     pub(crate) fn is_unknown(&self) -> bool {
-        self.noise() == f32::INFINITY && !self.error_bound.is_beyond()
+        self.log2_bound() == f32::INFINITY && !self.error_bound.is_beyond()
     }
 
     /// Float less real.
@@ -190,13 +190,13 @@ impl Attributed for Real {
     fn is_surely_off(&self, format: Format, bits: u128) -> bool {
         let error = self.error_of(format, bits);
         let is_sure = !error.is_finite() && !self.is_unknown() || self.error_bound.is_beyond();
-        is_sure || !error_bound::covers(self.noise(), exponent(error) + 1)
+        is_sure || !error_bound::covers(self.log2_bound(), exponent(error) + 1)
     }
 
     fn is_followed(&self, error: f64) -> bool {
         /// Bits that are sure of an error of which all is known: more than any error in place has.
         const ALL: f32 = 64.0;
-        error.is_finite() && self.noise() + ALL < exponent(error) as f32
+        error.is_finite() && self.log2_bound() + ALL < exponent(error) as f32
     }
 
     fn measured(seen: &Observed<'_, Real>) -> Measured {

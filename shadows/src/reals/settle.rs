@@ -44,7 +44,7 @@ pub(crate) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: F
     match exponent {
         _ if error_bound.is_beyond() => false,
         Some(exponent) => error_bound.bits_of(exponent) < format.precision() as i32 + SPARE,
-        None => error_bound.noise().is_some_and(|noise| f64::from(noise) > NOTHING),
+        None => error_bound.log2_bound().is_some_and(|bound| f64::from(bound) > NOTHING),
     }
 }
 
@@ -71,8 +71,8 @@ impl RealExecution {
         }
         let Some(exponent) = found.value.get_exp() else { return Some(self.nothing()) };
         let precision = self.settings.precision;
-        let noise = found.noise.max(f64::from(exponent) - f64::from(precision)) as f32 + 1.0;
-        Some((self.arithmetic.of_float(Float::with_val(precision, &found.value)), Some(noise)))
+        let bound = found.bound.max(f64::from(exponent) - f64::from(precision)) as f32 + 1.0;
+        Some((self.arithmetic.of_float(Float::with_val(precision, &found.value)), Some(bound)))
     }
 
     /// Tells whether the result of an operation might be found again: not where that was to no avail for an operand,
@@ -141,7 +141,7 @@ impl RealExecution {
             let mut found = derivation.value(&self.to(bits))?;
             self.settling.spent += derivation.len() as u64 * u64::from(bits / 256);
             let sure = found.sure();
-            if sure.is_none_or(|sure| sure < 2.0) && found.noise < NOTHING {
+            if sure.is_none_or(|sure| sure < 2.0) && found.bound < NOTHING {
                 found.value = Float::new(64);
                 return Some(found);
             }

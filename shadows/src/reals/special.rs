@@ -43,8 +43,10 @@ impl RealExecution {
         };
         let operands: Vec<Float> = lane.shadows.iter().zip(lane.x).map(operand).collect();
         let is_finite = |(index, shadow): (usize, &Option<&Real>)| {
-            let Some(noise) = shadow.map(Real::noise).filter(|noise| noise.is_finite()) else { return false };
-            let step = Float::with_val(64, 1) << noise.ceil() as i32;
+            let Some(bound) = shadow.map(Real::log2_bound).filter(|bound| bound.is_finite()) else {
+                return false;
+            };
+            let step = Float::with_val(64, 1) << bound.ceil() as i32;
             [step.clone(), -step].iter().any(|step| {
                 let mut operands = operands.clone();
                 operands[index] = Float::with_val(reals.precision, &operands[index] + step);

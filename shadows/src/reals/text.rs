@@ -16,7 +16,7 @@ const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
 /// Compares the text of a float with that of its real.
 pub(super) fn compared(seen: &Observed<'_, Real>, notation: &Notation) -> Compared {
     let Some(shadow) = seen.shadow else { return SAME };
-    if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_noisy() {
+    if shadow.value().is_exactly(seen.format, seen.bits) && !shadow.is_inexact() {
         return SAME;
     }
     let real = shadow.value().float();
@@ -37,14 +37,14 @@ pub(super) fn compared(seen: &Observed<'_, Real>, notation: &Notation) -> Compar
     if shadow.is_unknown() {
         return Compared { exact: None, is_sure: false, is_known: false };
     }
-    let noise = Some(shadow.noise()).filter(|noise| noise.is_finite() && real.is_finite());
-    let Some(noise) = noise else {
-        let is_exact = shadow.noise() == f32::NEG_INFINITY;
+    let bound = Some(shadow.log2_bound()).filter(|bound| bound.is_finite() && real.is_finite());
+    let Some(bound) = bound else {
+        let is_exact = shadow.log2_bound() == f32::NEG_INFINITY;
         return Compared { exact: exact(written(&real)), is_sure: is_exact, is_known: is_exact };
     };
-    let noise = Float::with_val(64, 1) << noise.ceil() as i32;
+    let bound = Float::with_val(64, 1) << bound.ceil() as i32;
     let bits = real.prec() + 2;
-    let ends = [Float::with_val(bits, &*real - &noise), Float::with_val(bits, &*real + &noise)];
+    let ends = [Float::with_val(bits, &*real - &bound), Float::with_val(bits, &*real + &bound)];
     let [low, high] = ends.map(|end| written(&end));
     if low == high {
         // Rounding keeps the order: what is between has that text too.

@@ -38,8 +38,8 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         let relative = !self.row.is_sum();
         let exponents = self.exponents();
         let [a, b] = [0, 1].map(|n| {
-            let noise = self.reals[n].noise();
-            if relative { noise - exponents[n] as f32 + exponent } else { noise }
+            let bound = self.reals[n].log2_bound();
+            if relative { bound - exponents[n] as f32 + exponent } else { bound }
         });
         error_bound::sum(error_bound::sum(own, a), b)
     }
@@ -65,9 +65,9 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         }
     }
 
-    /// Tells whether nothing but noise is left of its terms: see [`is_noise`](error_bound::is_noise).
-    pub(super) fn is_noise(&self, found: &Found, error_bound: ErrorBound, precision: u32) -> bool {
+    /// Tells whether what is left of its terms is within its error bound: see [`is_within_bound`](error_bound::is_within_bound).
+    pub(super) fn is_within_bound(&self, found: &Found, error_bound: ErrorBound, precision: u32) -> bool {
         self.row.is_sum()
-            && error_bound::is_noise_of(self.exponents(), found.exponent, error_bound, precision)
+            && error_bound::is_within_bound_of(self.exponents(), found.exponent, error_bound, precision)
     }
 }

@@ -26,8 +26,8 @@ impl MpfrShadow {
         // Rounding keeps the order of numbers that it does not make equal, or neighbours.
         let nearest = |n: usize| shadows[n].map_or(Some(x[n]), |shadow| shadow.value().near_double());
         let ([a, b], Some(p), Some(q)) = (x, nearest(0), nearest(1)) else { return false };
-        let noise = |n: usize| shadows[n].map_or(f32::NEG_INFINITY, Real::noise);
-        let are_sure = exponent(q - p) as f32 - MARGIN > noise(0).max(noise(1));
+        let bound = |n: usize| shadows[n].map_or(f32::NEG_INFINITY, Real::log2_bound);
+        let are_sure = exponent(q - p) as f32 - MARGIN > bound(0).max(bound(1));
         let are_apart = p.to_bits().abs_diff(q.to_bits()) > 1;
         let is_alike =
             self.execution.settings.fast & are_apart & are_sure & ((a < b) & (p < q) | (a > b) & (p > q));
