@@ -1,7 +1,7 @@
 //! Attribution of errors: which operations made a float wrong, how, and what is to be said of them.
 //!
 //! Each value carries the largest roundings in its error ([`blame`]), where these grew, and the erroneous operations it depends on
-//! ([`influences`]), in a [scale of its own](unit), all [passed on](following) to first order. What was computed is remembered for a while
+//! ([`influences`]), on a [scale](scale), all [passed on](following) to first order. What was computed is remembered for a while
 //! ([`history`]) and generalised to [expressions](expression). Where floats leave ([`spots`]) or decide something
 //! ([`decisions`]), those who made them wrong answer for it, which is what [findings] tell.
 //!
@@ -23,11 +23,11 @@ pub(crate) mod number;
 pub(crate) mod operations;
 mod ranges;
 mod remedied;
+pub(crate) mod scale;
 pub(crate) mod special;
 pub(crate) mod spots;
 #[cfg(test)]
 mod tests;
-pub(crate) mod unit;
 
 use shadowgrind_core::findings::Gap;
 use shadowgrind_core::format::Format;
@@ -35,7 +35,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed, Settings};
 use shadowgrind_core::site::Site;
 
-use blame::Part;
+use blame::ErrorTerm;
 use conditioning::Conditioning;
 use deferred::Deferred;
 use expression::{Expression, Trace};
@@ -53,8 +53,8 @@ const USUAL_DEPTH: u32 = 3;
 pub(crate) struct Diagnosis<N> {
     settings: Settings,
     pub(crate) threshold: Threshold,
-    /// Parts being merged.
-    pub(crate) parts: Vec<Part>,
+    /// Terms being merged.
+    pub(crate) terms: Vec<ErrorTerm>,
     pub(crate) operations: Operations,
     pub(crate) history: History,
     conditioning: Conditioning,
@@ -73,7 +73,7 @@ impl<N: Attributed> Diagnosis<N> {
         Diagnosis {
             settings: settings.clone(),
             threshold: Threshold::new(settings.error_threshold),
-            parts: Vec::new(),
+            terms: Vec::new(),
             operations,
             history,
             conditioning: Conditioning::default(),

@@ -1,7 +1,7 @@
-//! Whose error a value carries: parts of its error, by operation, followed to first order through TABLE 1's partials.
+//! Whose error a value carries: terms of its error, by operation, followed to first order through TABLE 1's partials.
 //!
 //! Three books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
-//! that what a compensated sum puts back cancels out. *Gains*: where, along the way of the largest of these, the
+//! that what a compensated sum puts back cancels out. *Amplifications*: where, along the way of the largest of these, the
 //! relative error grew. The third, [`influences`](super::influences), is of erroneous operations (their local error is
 //! above the threshold) that the value depends on. Knows no spots.
 
@@ -9,53 +9,53 @@ use std::cmp::Ordering;
 
 use super::influences::{Both, Few};
 use super::operations::Id;
-use super::unit::Unit;
+use super::scale::Scale;
 
 /// Number of roundings that a value keeps.
 const ROUNDINGS: usize = 3;
 /// Number of amplifications.
-const GAINS: usize = 2;
+const AMPLIFICATIONS: usize = 2;
 
-/// Part of an error, float less real, in the unit of what it is part of: see [`Unit`].
+/// Term of first order of an error, float less real: what one operation has contributed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct ErrorTerm {
     /// Who made it.
     pub(crate) operation: Id,
     /// The size of the rounding; infinite where it is beyond measure.
-    pub(crate) amount: f64,
+    pub(crate) coefficient: f64,
 }
 
-/// `amount`, or infinity if it is beyond measure and stays so: 0 · ∞, ∞ − ∞.
+/// `coefficient`, or infinity if it is beyond measure and stays so: 0 · ∞, ∞ − ∞.
 #[inline(always)]
-pub(crate) fn known(amount: f64) -> f64 {
-    if amount.is_nan() { f64::INFINITY } else { amount }
+pub(crate) fn known(coefficient: f64) -> f64 {
+    if coefficient.is_nan() { f64::INFINITY } else { coefficient }
 }
 
-/// `amount`, or the largest that is measured where there is no sign beyond measure.
-pub(crate) fn measurable(amount: f64) -> f64 {
-    if amount.is_finite() { amount } else { f64::INFINITY }
+/// `coefficient`, or the largest that is measured where there is no sign beyond measure.
+pub(crate) fn measurable(coefficient: f64) -> f64 {
+    if coefficient.is_finite() { coefficient } else { f64::INFINITY }
 }
 
-/// Adds parts to a list, by operation. Lists of values that are made from each other have the same order mostly, so
+/// Adds terms to a list, by operation. Lists of values that are made from each other have the same order mostly, so
 /// that the place after the one last found is looked at first.
-pub(crate) fn put_all(parts: &mut Vec<Part>, others: impl Iterator<Item = Part>) {
+pub(crate) fn put_all(terms: &mut Vec<ErrorTerm>, others: impl Iterator<Item = ErrorTerm>) {
     let mut next = 0;
-    for Part { operation, amount } in others {
-        let here = parts.get(next).is_some_and(|part| part.operation == operation);
-        let place = if here { Some(next) } else { parts.iter().position(|part| part.operation == operation) };
+    for ErrorTerm { operation, coefficient } in others {
+        let here = terms.get(next).is_some_and(|term| term.operation == operation);
+        let place = if here { Some(next) } else { terms.iter().position(|term| term.operation == operation) };
         match place {
             Some(at) => {
-                parts[at].amount = known(parts[at].amount + known(amount));
+                terms[at].coefficient = known(terms[at].coefficient + known(coefficient));
                 next = at + 1;
             }
-            None => parts.push(Part { operation, amount: known(amount) }),
+            None => terms.push(ErrorTerm { operation, coefficient: known(coefficient) }),
         }
     }
 }
 
 /// The largest first; ties by operation, so that runs are alike.
-pub(crate) fn compare(a: &Part, b: &Part) -> Ordering {
-    b.amount.abs().total_cmp(&a.amount.abs()).then(a.operation.cmp(&b.operation))
+pub(crate) fn compare(a: &ErrorTerm, b: &ErrorTerm) -> Ordering {
+    b.coefficient.abs().total_cmp(&a.coefficient.abs()).then(a.operation.cmp(&b.operation))
 }
 
 /// Places of a list of roundings; the last is free, or has what does not go into [`Roundings`].
@@ -68,20 +68,20 @@ const NOBODY: Id = Id::MAX;
 pub struct Roundings {
     /// Whose they are; the last is nobody.
     pub operations: [u32; LANES],
-    /// The bits of their amounts, and the mark of the unit that these are in.
-    pub amounts: [u32; LANES],
+    /// The bits of their coefficients, and the code of their [scale](Scale).
+    pub coefficients: [u32; LANES],
 }
 
 /// Merging of the roundings of two operands. Processors have instructions that do it to all places at once; the result
 /// is always that of [`Portable`].
 pub trait Merging: Copy {
     /// The three largest of two lists without marks, each times its factor, and of one of `own` more, which is
-    /// somebody's. Those of one operation are added up; amounts that agree but for their last four bits are in the order
+    /// somebody's. Those of one operation are added up; coefficients that agree but for their last four bits are in the order
     /// in which they come.
     fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings;
 
-    /// The parts of both values, if these are of the same operations or there are none of one of them; nothing where
-    /// amounts are too large or too small.
+    /// The terms of both values, if these are of the same operations or there are none of one of them; nothing where
+    /// coefficients are too large or too small.
     fn join(self, both: Both<'_>) -> Option<Few>;
 }
 
@@ -104,15 +104,15 @@ impl Merging for Portable {
 #[inline(always)]
 fn merge_any<const GROUPS: usize>(
     lists: [(&Roundings, f32); GROUPS],
-    (operation, amount): (Id, f32),
+    (operation, coefficient): (Id, f32),
 ) -> Roundings {
-    let mut merged = Merged { operations: [[NOBODY; LANES]; GROUPS], amounts: [[0.0; LANES]; GROUPS] };
+    let mut merged = Merged { operations: [[NOBODY; LANES]; GROUPS], coefficients: [[0.0; LANES]; GROUPS] };
     for (nth, (roundings, scale)) in lists.into_iter().enumerate() {
         merged.operations[nth] = roundings.operations;
-        let [a, b, c, _] = roundings.amounts;
-        merged.amounts[nth] = [a, b, c, 0].map(|amount| f32::from_bits(amount) * scale);
+        let [a, b, c, _] = roundings.coefficients;
+        merged.coefficients[nth] = [a, b, c, 0].map(|coefficient| f32::from_bits(coefficient) * scale);
     }
-    merged.add(operation, amount);
+    merged.add(operation, coefficient);
     for second in 1..GROUPS {
         for first in 0..second {
             merged.join(first, second);
@@ -121,14 +121,14 @@ fn merge_any<const GROUPS: usize>(
     let [a, b, c] = merged.largest();
     Roundings {
         operations: [a.0, b.0, c.0, NOBODY],
-        amounts: [a.1.to_bits(), b.1.to_bits(), c.1.to_bits(), 0],
+        coefficients: [a.1.to_bits(), b.1.to_bits(), c.1.to_bits(), 0],
     }
 }
 
-/// The amount if `kept`, else nothing. What is kept cannot be foreseen: this is arithmetic, not a branch.
+/// The coefficient if `kept`, else nothing. What is kept cannot be foreseen: this is arithmetic, not a branch.
 #[inline(always)]
-fn masked(amount: f32, kept: bool) -> f32 {
-    f32::from_bits(amount.to_bits() & mask(kept))
+fn masked(coefficient: f32, kept: bool) -> f32 {
+    f32::from_bits(coefficient.to_bits() & mask(kept))
 }
 
 #[inline(always)]
@@ -140,45 +140,45 @@ fn mask(kept: bool) -> u32 {
 /// instructions for that.
 struct Merged<const GROUPS: usize> {
     operations: [[Id; LANES]; GROUPS],
-    amounts: [[f32; LANES]; GROUPS],
+    coefficients: [[f32; LANES]; GROUPS],
 }
 
 impl<const GROUPS: usize> Merged<GROUPS> {
     /// Adds a rounding, at its operation's place in the first list or at the free one.
     #[inline(always)]
-    fn add(&mut self, operation: Id, amount: f32) {
+    fn add(&mut self, operation: Id, coefficient: f32) {
         let mut known = 0;
         for lane in 0..ROUNDINGS {
             let same = self.operations[0][lane] == operation;
-            self.amounts[0][lane] += masked(amount, same);
+            self.coefficients[0][lane] += masked(coefficient, same);
             known |= mask(same);
         }
         self.operations[0][ROUNDINGS] = operation | known;
-        self.amounts[0][ROUNDINGS] = f32::from_bits(amount.to_bits() & !known);
+        self.coefficients[0][ROUNDINGS] = f32::from_bits(coefficient.to_bits() & !known);
     }
 
     /// Adds up, in the first list, the roundings of an operation that is in both.
     #[inline(always)]
     fn join(&mut self, first: usize, second: usize) {
         let (mine, others) = (self.operations[first], self.operations[second]);
-        let amounts = self.amounts[second];
+        let coefficients = self.coefficients[second];
         let (mut known, mut added) = ([0; LANES], [0; LANES]);
         for turn in 0..LANES {
             for lane in 0..LANES {
                 let other = (lane + turn) % LANES;
                 // No operation is twice in a list.
-                added[lane] |= amounts[other].to_bits() & mask(mine[lane] == others[other]);
+                added[lane] |= coefficients[other].to_bits() & mask(mine[lane] == others[other]);
             }
             for (other, known) in known.iter_mut().enumerate() {
                 *known |= mask(others[other] == mine[(other + turn) % LANES]);
             }
         }
-        for (sum, added) in self.amounts[first].iter_mut().zip(added) {
+        for (sum, added) in self.coefficients[first].iter_mut().zip(added) {
             *sum += f32::from_bits(added);
         }
         for (other, known) in known.into_iter().enumerate() {
             self.operations[second][other] |= known;
-            self.amounts[second][other] = f32::from_bits(amounts[other].to_bits() & !known);
+            self.coefficients[second][other] = f32::from_bits(coefficients[other].to_bits() & !known);
         }
     }
 
@@ -188,9 +188,10 @@ impl<const GROUPS: usize> Merged<GROUPS> {
     fn largest(&self) -> [(Id, f32); ROUNDINGS] {
         const PLACE: u32 = 0xf;
         let mut keys = [[0; LANES]; GROUPS];
-        for (list, amounts) in self.amounts.iter().enumerate() {
-            for (lane, amount) in amounts.iter().enumerate() {
-                keys[list][lane] = (amount.abs().to_bits() & !PLACE) | (PLACE - (LANES * list + lane) as u32);
+        for (list, coefficients) in self.coefficients.iter().enumerate() {
+            for (lane, coefficient) in coefficients.iter().enumerate() {
+                keys[list][lane] =
+                    (coefficient.abs().to_bits() & !PLACE) | (PLACE - (LANES * list + lane) as u32);
             }
         }
         let mut places = [0; ROUNDINGS];
@@ -208,77 +209,78 @@ impl<const GROUPS: usize> Merged<GROUPS> {
             }
             *place = (PLACE - (largest & PLACE)) as usize % (LANES * GROUPS);
         }
-        let at = |place: usize| (self.operations.as_flattened()[place], self.amounts.as_flattened()[place]);
+        let at =
+            |place: usize| (self.operations.as_flattened()[place], self.coefficients.as_flattened()[place]);
         let [first, second, third] = places;
         [at(first), at(second), at(third)]
     }
 }
 
 impl Roundings {
-    pub(crate) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], amounts: [0; LANES] };
+    pub(crate) const NONE: Roundings = Roundings { operations: [NOBODY; LANES], coefficients: [0; LANES] };
 
-    /// Roundings of the operands, each with the factor that makes its amounts the result's, and a new one.
+    /// Roundings of the operands, each with the factor that makes its coefficients the result's, and a new one.
     pub(crate) fn combine<const GROUPS: usize>(
         operands: [(&Roundings, f32); GROUPS],
         own: (Id, f32),
-        unit: Unit,
+        scale: Scale,
     ) -> Roundings {
-        let Roundings { operations, amounts: [a, b, c, _] } = merge_any(operands, own).checked();
-        Roundings { operations, amounts: [a, b, c, unit.mark] }
+        let Roundings { operations, coefficients: [a, b, c, _] } = merge_any(operands, own).checked();
+        Roundings { operations, coefficients: [a, b, c, scale.code] }
     }
 
     /// Contribution of the largest part to a result, with that factor, whatever its sign.
     #[inline(always)]
     pub(crate) fn brought(&self, factor: f32) -> f32 {
-        (f32::from_bits(self.amounts[0]) * factor).abs()
+        (f32::from_bits(self.coefficients[0]) * factor).abs()
     }
 
     /// `self`, unless a part of it is beyond measure, which is not followed: were there any such, it would be the
     /// first.
     #[inline(always)]
     fn checked(self) -> Roundings {
-        if f32::from_bits(self.amounts[0]).is_finite() { self } else { Roundings::NONE }
+        if f32::from_bits(self.coefficients[0]).is_finite() { self } else { Roundings::NONE }
     }
 
-    /// Of which unit amounts are: see [`Unit`].
+    /// Code of the scale of the coefficients.
     #[inline(always)]
-    pub(crate) fn mark(&self) -> u32 {
-        self.amounts[ROUNDINGS]
+    pub(crate) fn scale_code(&self) -> u32 {
+        self.coefficients[ROUNDINGS]
     }
 
-    /// Unit of the amounts; `x` is the float.
-    pub(crate) fn unit(&self, x: f64) -> Unit {
-        Unit::marked(self.mark(), x)
+    /// Scale of the coefficients; `x` is the float.
+    pub(crate) fn scale(&self, x: f64) -> Scale {
+        Scale::of_code(self.scale_code(), x)
     }
 
-    /// Roundings of ±2^power times the value, and whether the signs of parts turned over.
+    /// Roundings of ±2^power times the value, and whether the signs of terms turned over.
     pub(crate) fn scaled(&self, negate: bool, power: i32) -> (Roundings, bool) {
-        let Roundings { operations, amounts: [a, b, c, mark] } = *self;
-        if mark == 0 {
+        let Roundings { operations, coefficients: [a, b, c, code] } = *self;
+        if code == 0 {
             return (*self, false);
         }
         let sign = u32::from(negate) << 31;
-        let amounts = [a ^ sign, b ^ sign, c ^ sign, Unit::scaled(mark, power)];
-        (Roundings { operations, amounts }, negate)
+        let coefficients = [a ^ sign, b ^ sign, c ^ sign, Scale::scaled(code, power)];
+        (Roundings { operations, coefficients }, negate)
     }
 
-    /// The parts that are not nothing.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Part> {
-        self.all().filter(|part| part.amount != 0.0)
+    /// The terms that are not nothing.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ErrorTerm> {
+        self.all().filter(|term| term.coefficient != 0.0)
     }
 
-    /// All parts, those too that have cancelled.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Part> {
-        let part = |(&operation, &amount): (&u32, &u32)| Part {
+    /// All terms, those too that have cancelled.
+    pub(crate) fn all(&self) -> impl Iterator<Item = ErrorTerm> {
+        let term = |(&operation, &coefficient): (&u32, &u32)| ErrorTerm {
             operation,
-            amount: f64::from(f32::from_bits(amount)),
+            coefficient: f64::from(f32::from_bits(coefficient)),
         };
-        let pairs = self.operations.iter().zip(&self.amounts).take(ROUNDINGS);
-        pairs.map(part).filter(|part| part.operation != NOBODY)
+        let pairs = self.operations.iter().zip(&self.coefficients).take(ROUNDINGS);
+        pairs.map(term).filter(|term| term.operation != NOBODY)
     }
 }
 
-/// A factor for amounts.
+/// A factor for coefficients.
 pub(crate) fn narrow(factor: f64) -> f32 {
     // Nothing stays nothing.
     (factor as f32).clamp(f32::MIN, f32::MAX)
@@ -288,20 +290,21 @@ pub(crate) fn narrow(factor: f64) -> f32 {
 /// gained.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Amplifications {
-    operations: [Id; GAINS],
+    operations: [Id; AMPLIFICATIONS],
     /// The bits of how many bits, an `f32`: choices between words are no branches, as those between floats are.
-    amounts: [u32; GAINS],
+    coefficients: [u32; AMPLIFICATIONS],
 }
 
 impl Amplifications {
-    pub(crate) const NONE: Amplifications = Amplifications { operations: [0; GAINS], amounts: [0; GAINS] };
+    pub(crate) const NONE: Amplifications =
+        Amplifications { operations: [0; AMPLIFICATIONS], coefficients: [0; AMPLIFICATIONS] };
 
     /// These, after `operation` made the error grow by `bits`.
     #[inline(always)]
     pub(crate) fn with(&self, operation: Id, bits: f64) -> Amplifications {
-        let size = |amount: u32| amount & (u32::MAX >> 1);
+        let size = |coefficient: u32| coefficient & (u32::MAX >> 1);
         let gained = bits.clamp(-MOST_GAINED, MOST_GAINED) as f32;
-        let ([first, second], [x, y]) = (self.operations, self.amounts);
+        let ([first, second], [x, y]) = (self.operations, self.coefficients);
         let is_first = (first == operation) & (size(x) != 0);
         let is_second = !is_first & (second == operation) & (size(y) != 0);
         let known = is_first | is_second;
@@ -318,27 +321,30 @@ impl Amplifications {
                 if to_first { operation } else { first },
                 if to_second { operation } else { second },
             ],
-            amounts: [if to_first { after } else { x }, if to_second { after } else { y }],
+            coefficients: [if to_first { after } else { x }, if to_second { after } else { y }],
         }
     }
 
     /// The operations and how many bits each gained.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Id, f64)> {
-        let amount = |bits| f64::from(f32::from_bits(bits));
-        self.operations.iter().zip(&self.amounts).map(move |(&operation, &bits)| (operation, amount(bits)))
+        let coefficient = |bits| f64::from(f32::from_bits(bits));
+        self.operations
+            .iter()
+            .zip(&self.coefficients)
+            .map(move |(&operation, &bits)| (operation, coefficient(bits)))
     }
 }
 
-/// Bits an operation can gain at once: all that the widest format has.
+/// Bits an operation can amplify an error by at once: all that the widest format has.
 const MOST_GAINED: f64 = 64.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn list(parts: &[(Id, f32)]) -> Roundings {
-        parts.iter().fold(Roundings::NONE, |list, &part| {
-            Roundings::combine([(&list, 1.0)], part, Unit::share_of(1.0))
+    fn list(terms: &[(Id, f32)]) -> Roundings {
+        terms.iter().fold(Roundings::NONE, |list, &term| {
+            Roundings::combine([(&list, 1.0)], term, Scale::relative_to(1.0))
         })
     }
 
@@ -356,29 +362,34 @@ mod tests {
             for b in &lists {
                 for (p, q, own) in [(1.0, 1.0, 0.25), (1.0, -1.0, 1e-3), (-0.5, 3.0, 7.0), (0.0, 1e-18, 0.0)]
                 {
-                    let mut sums: Vec<Part> = Vec::new();
-                    let scaled = |list: &Roundings, factor: f32| -> Vec<Part> {
+                    let mut sums: Vec<ErrorTerm> = Vec::new();
+                    let scaled = |list: &Roundings, factor: f32| -> Vec<ErrorTerm> {
                         let factor = f64::from(factor);
-                        list.iter().map(|part| Part { amount: part.amount * factor, ..part }).collect()
+                        list.iter()
+                            .map(|term| ErrorTerm { coefficient: term.coefficient * factor, ..term })
+                            .collect()
                     };
                     put_all(&mut sums, scaled(a, p).into_iter());
-                    put_all(&mut sums, [Part { operation: 5, amount: f64::from(own) }].into_iter());
+                    put_all(&mut sums, [ErrorTerm { operation: 5, coefficient: f64::from(own) }].into_iter());
                     put_all(&mut sums, scaled(b, q).into_iter());
-                    sums.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
+                    sums.sort_by(|a, b| b.coefficient.abs().total_cmp(&a.coefficient.abs()));
                     let most = f64::from(a.brought(p).max(b.brought(q)).max(own));
-                    let merged = Roundings::combine([(a, p), (b, q)], (5, own), Unit::share_of(1.0));
-                    let merged: Vec<Part> = merged.iter().collect();
-                    // Amounts are kept with seven digits, of the largest where others cancel.
+                    let merged = Roundings::combine([(a, p), (b, q)], (5, own), Scale::relative_to(1.0));
+                    let merged: Vec<ErrorTerm> = merged.iter().collect();
+                    // Coefficients are kept with seven digits, of the largest where others cancel.
                     let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs() + 3e-7 * most;
-                    for (part, expected) in merged.iter().zip(&sums) {
-                        assert!(near(part.amount.abs(), expected.amount.abs()), "{merged:?}, not {sums:?}");
-                        let same = sums.iter().find(|sum| sum.operation == part.operation);
+                    for (term, expected) in merged.iter().zip(&sums) {
                         assert!(
-                            same.is_some_and(|same| near(part.amount, same.amount)),
+                            near(term.coefficient.abs(), expected.coefficient.abs()),
+                            "{merged:?}, not {sums:?}"
+                        );
+                        let same = sums.iter().find(|sum| sum.operation == term.operation);
+                        assert!(
+                            same.is_some_and(|same| near(term.coefficient, same.coefficient)),
                             "{merged:?}, {sums:?}"
                         );
                     }
-                    let kept = sums.iter().filter(|part| part.amount.abs() > 1e-6 * most).count();
+                    let kept = sums.iter().filter(|term| term.coefficient.abs() > 1e-6 * most).count();
                     assert!(merged.len() >= kept.min(ROUNDINGS), "{merged:?}, not {sums:?}");
                 }
             }

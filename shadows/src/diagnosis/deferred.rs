@@ -9,13 +9,13 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Observed;
 
 use super::Diagnosis;
-use super::blame::Part;
+use super::blame::ErrorTerm;
 use super::number::{Attributed, Number};
 use super::operations::{ErrorTally, Id, PutBack};
 
 /// Decisions held back at most, those of the same operations counted once.
 const MOST: usize = 256;
-/// Parts of a rounding error that are less than this part of the largest are not looked at.
+/// Terms of a rounding error that are less than this part of the largest are not looked at.
 const MINOR: f64 = 1e-6;
 
 /// Decisions of one comparison about roundings of the same operations.
@@ -96,12 +96,12 @@ impl<N: Attributed> Diagnosis<N> {
         };
         let is_error = a.number().is_zero() || b.number().is_zero();
         let put_back = if is_error { PutBack::AsError } else { PutBack::Together };
-        let (unit, other_unit) = (a.unit(x[0]).size, sign * b.unit(x[1]).size);
-        for part in a.roundings().iter() {
-            let amount = part.amount * unit;
-            let cancels = |other: &Part| amount * (other.amount * other_unit) < 0.0;
-            if b.roundings().iter().any(|other| other.operation == part.operation && cancels(&other)) {
-                let operation = &mut self.operations[part.operation];
+        let (scale, other_scale) = (a.scale(x[0]).size, sign * b.scale(x[1]).size);
+        for term in a.roundings().iter() {
+            let coefficient = term.coefficient * scale;
+            let cancels = |other: &ErrorTerm| coefficient * (other.coefficient * other_scale) < 0.0;
+            if b.roundings().iter().any(|other| other.operation == term.operation && cancels(&other)) {
+                let operation = &mut self.operations[term.operation];
                 operation.put_back = operation.put_back.max(put_back);
             }
         }
@@ -116,9 +116,9 @@ fn roundings_seen<N: Attributed>(x: &[Observed<'_, N>]) -> Option<(Vec<Id>, bool
     let mut operations = Vec::new();
     for shadow in shadows().filter(|shadow| is_mixed || shadow.number().is_zero()) {
         let least = MINOR * f64::from(shadow.roundings().brought(1.0));
-        // Amounts may have cancelled: they are kept to seven digits only.
-        let major = shadow.roundings().all().filter(|part| part.amount.abs() >= least);
-        operations.extend(major.map(|part| part.operation));
+        // Coefficients may have cancelled: they are kept to seven digits only.
+        let major = shadow.roundings().all().filter(|term| term.coefficient.abs() >= least);
+        operations.extend(major.map(|term| term.operation));
     }
     operations.sort_unstable();
     operations.dedup();

@@ -5,19 +5,19 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
 
 use super::Diagnosis;
-use super::blame::{Amplifications, Part, Roundings, measurable, narrow};
+use super::blame::{Amplifications, ErrorTerm, Roundings, measurable, narrow};
 use super::history::Source;
 use super::influences::Influences;
 use super::linear::Linear;
 use super::local_error::LocalError;
 use super::number::{Attributed, Number};
 use super::operations::Id;
-use super::unit::Unit;
+use super::scale::Scale;
 use crate::distance::error_power;
 
-/// Roundings that operands bring to a result, in its unit; none if they are beyond measure.
+/// Roundings that operands bring to a result, by its scale; none if they are beyond measure.
 struct Weighed<'a, N> {
-    unit: Unit,
+    scale: Scale,
     /// Each with its factor.
     operands: [(&'a Roundings, f32); MAX_OPERANDS],
     count: usize,
@@ -28,13 +28,13 @@ struct Weighed<'a, N> {
 }
 
 impl<'a, N: Attributed> Weighed<'a, N> {
-    fn new(linear: &Linear, lane: &Lane<'a, N>, own: f64, unit: Unit) -> Weighed<'a, N> {
-        let own = narrow(own / unit.size);
+    fn new(linear: &Linear, lane: &Lane<'a, N>, own: f64, scale: Scale) -> Weighed<'a, N> {
+        let own = narrow(own / scale.size);
         let operands = [(&Roundings::NONE, 0.0); MAX_OPERANDS];
-        let mut weighed = Weighed { unit, operands, count: 0, own, foremost: own.abs(), grew: None };
+        let mut weighed = Weighed { scale, operands, count: 0, own, foremost: own.abs(), grew: None };
         for (index, shadow) in lane.shadows.iter().enumerate() {
             let &Some(shadow) = shadow else { continue };
-            let factor = narrow(linear.factor(index, shadow.unit(linear.x[index]), unit));
+            let factor = narrow(linear.factor(index, shadow.scale(linear.x[index]), scale));
             weighed.operands[weighed.count] = (shadow.roundings(), factor);
             weighed.count += 1;
             let brought = shadow.roundings().brought(factor);
@@ -42,7 +42,7 @@ impl<'a, N: Attributed> Weighed<'a, N> {
                 (weighed.foremost, weighed.grew) = (brought, Some((index, shadow)));
             }
         }
-        if weighed.foremost > Unit::MOST {
+        if weighed.foremost > Scale::MOST {
             weighed = Weighed { operands, count: 0, own: 0.0, ..weighed };
         }
         weighed
@@ -50,55 +50,57 @@ impl<'a, N: Attributed> Weighed<'a, N> {
 }
 
 impl<N: Attributed> Diagnosis<N> {
-    /// Whose roundings the result carries, in which unit, and where the largest of them grew. In the reals it is `value`.
+    /// Whose roundings the result carries, on which scale, and where the largest of them grew. In the reals it is `value`.
     pub(crate) fn follow_roundings(
         &self,
         id: Id,
         linear: &Linear,
         lane: &Lane<'_, N>,
         value: &N::Number,
-    ) -> (Roundings, Amplifications, Unit) {
+    ) -> (Roundings, Amplifications, Scale) {
         let own = linear.own.unwrap_or_else(|| own_rounding(linear, lane, value));
-        let weighed = Unit::share(linear.r).map(|unit| Weighed::new(linear, lane, own, unit));
-        let weighed = weighed.filter(|weighed| weighed.foremost >= Unit::LEAST);
+        let weighed = Scale::relative(linear.r).map(|scale| Weighed::new(linear, lane, own, scale));
+        let weighed = weighed.filter(|weighed| weighed.foremost >= Scale::LEAST);
         let weighed = weighed.unwrap_or_else(|| {
             let largest = largest(linear, lane).max(own.abs());
-            Weighed::new(linear, lane, own, Unit::power_near(largest))
+            Weighed::new(linear, lane, own, Scale::absolute_near(largest))
         });
         let amplifications = match (weighed.grew, lane.op) {
             (None, _) => Amplifications::NONE,
             // Their condition number is one.
             (Some((_, shadow)), Op::Mul | Op::Div) => *shadow.amplifications(),
-            (Some((index, shadow)), _) => shadow.amplifications().with(id, linear.gain(index)),
+            (Some((index, shadow)), _) => shadow.amplifications().with(id, linear.amplification(index)),
         };
-        let Weighed { operands: [first, second, third], unit, .. } = weighed;
+        let Weighed { operands: [first, second, third], scale, .. } = weighed;
         let own = (id, weighed.own);
         let roundings = match weighed.count {
-            0 | 1 => Roundings::combine([first], own, unit),
-            2 => Roundings::combine([first, second], own, unit),
-            _ => Roundings::combine([first, second, third], own, unit),
+            0 | 1 => Roundings::combine([first], own, scale),
+            2 => Roundings::combine([first, second], own, scale),
+            _ => Roundings::combine([first, second, third], own, scale),
         };
-        (roundings, amplifications, unit)
+        (roundings, amplifications, scale)
     }
 
-    /// The erroneous operations that the result depends on, in that unit.
+    /// The erroneous operations that the result depends on, on that scale.
     pub(crate) fn influences(
         &mut self,
         (id, local_error): (Id, Option<LocalError>),
         linear: &Linear,
         lane: &Lane<'_, N>,
         value: &N::Number,
-        unit: Unit,
+        scale: Scale,
     ) -> Influences {
         let kept = self.compensated(lane, value);
         let operands = std::array::from_fn(|index| {
             let shadow = lane.shadows.get(index).copied().flatten()?;
             let counts = shadow.is_influenced() && kept.is_none_or(|kept| kept == index);
-            counts.then(|| (shadow.influences(), linear.factor(index, shadow.unit(linear.x[index]), unit)))
+            counts.then(|| (shadow.influences(), linear.factor(index, shadow.scale(linear.x[index]), scale)))
         });
-        let own = local_error
-            .map(|local_error| Part { operation: id, amount: measurable(local_error.amount / unit.size) });
-        Influences::combine(operands, own, &mut self.parts)
+        let own = local_error.map(|local_error| ErrorTerm {
+            operation: id,
+            coefficient: measurable(local_error.error / scale.size),
+        });
+        Influences::combine(operands, own, &mut self.terms)
     }
 
     /// Operand that a compensating operation corrects: a sum that in the reals is one of its operands, because the
@@ -186,7 +188,7 @@ pub(crate) fn largest<N: Attributed>(linear: &Linear, lane: &Lane<'_, N>) -> f64
     let mut largest = 0.0_f64;
     for (index, shadow) in lane.shadows.iter().enumerate() {
         let Some(shadow) = shadow else { continue };
-        largest = largest.max(shadow.largest_part(linear.x[index]) * linear.partials[index].abs());
+        largest = largest.max(shadow.largest_term(linear.x[index]) * linear.partials[index].abs());
     }
     largest
 }

@@ -6,7 +6,7 @@
 use shadowgrind_core::ops::MAX_OPERANDS;
 use triomphe::ThinArc;
 
-use super::blame::{Merging, Part, Portable, compare, known, measurable, narrow, put_all};
+use super::blame::{ErrorTerm, Merging, Portable, compare, known, measurable, narrow, put_all};
 
 /// Number of influences that count as few.
 const FEW: usize = 3;
@@ -16,22 +16,22 @@ const MOST: usize = 32;
 /// Erroneous operations that a value depends on, each with its part of the value's error.
 #[derive(Clone, Debug)]
 pub(crate) struct Influences {
-    /// Operations that are kept here. Where there is a list, its factor is the first amount.
+    /// Operations that are kept here. Where there is a list, its factor is the first coefficient.
     few: Few,
     /// A list shared with the values it was made from.
-    many: Option<ThinArc<(), Part>>,
+    many: Option<ThinArc<(), ErrorTerm>>,
 }
 
-/// A few parts. Two vectors of four words, as processors have them.
+/// A few terms. Two vectors of four words, as processors have them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Few {
     /// Whose they are, zero beyond them, and how many there are.
     pub operations: [u32; FEW + 1],
-    /// The bits of their amounts, infinite where these are beyond measure; the last is nothing.
-    pub amounts: [u32; FEW + 1],
+    /// The bits of their coefficients, infinite where these are beyond measure; the last is nothing.
+    pub coefficients: [u32; FEW + 1],
 }
 
-/// Two values' parts, each with a factor.
+/// Two values' terms, each with a factor.
 pub type Both<'a> = [(&'a Few, f32); 2];
 
 /// Factors from one over this to this are kept beside a list; others are worked into it.
@@ -49,23 +49,23 @@ impl Influences {
         Influences { few, many: None }
     }
 
-    fn many(parts: ThinArc<(), Part>, factor: f32) -> Influences {
-        let few = Few { amounts: [factor.to_bits(), 0, 0, 0], ..Few::NONE };
-        Influences { few, many: Some(parts) }
+    fn many(terms: ThinArc<(), ErrorTerm>, factor: f32) -> Influences {
+        let few = Few { coefficients: [factor.to_bits(), 0, 0, 0], ..Few::NONE };
+        Influences { few, many: Some(terms) }
     }
 
     /// The list, with its factor.
-    fn list(&self) -> Option<(&ThinArc<(), Part>, f64)> {
-        let factor = f32::from_bits(self.few.amounts[0]);
-        self.many.as_ref().map(|parts| (parts, factor.into()))
+    fn list(&self) -> Option<(&ThinArc<(), ErrorTerm>, f64)> {
+        let factor = f32::from_bits(self.few.coefficients[0]);
+        self.many.as_ref().map(|terms| (terms, factor.into()))
     }
 
-    /// Influences of the operands, each with the factor that makes its amounts the result's, and a new one if the operation
+    /// Influences of the operands, each with the factor that makes its coefficients the result's, and a new one if the operation
     /// is erroneous.
     pub(crate) fn combine(
         operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
-        own: Option<Part>,
-        scratch: &mut Vec<Part>,
+        own: Option<ErrorTerm>,
+        scratch: &mut Vec<ErrorTerm>,
     ) -> Influences {
         let mut operands = operands.into_iter().flatten();
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
@@ -79,8 +79,8 @@ impl Influences {
             (Some(only), None, None, None) => return only.0.scaled(only.1),
             (Some((a, p)), Some((b, q)), None, None) => match (a.list(), b.list()) {
                 // Two descendants of one value, or one value twice: nothing to merge.
-                (Some((parts, f)), Some((others, g))) if shares(parts, others) => {
-                    return scaled_list(parts, 1.0, f * p + g * q);
+                (Some((terms, f)), Some((others, g))) if shares(terms, others) => {
+                    return scaled_list(terms, 1.0, f * p + g * q);
                 }
                 (None, None) if let Some(few) = a.few.united(p, &b.few, q) => return Influences::few(few),
                 _ => {}
@@ -90,8 +90,8 @@ impl Influences {
         scratch.clear();
         for (influences, partial) in [first, second, third].into_iter().flatten() {
             match influences.list() {
-                None => put_all(scratch, scaled_parts(influences.few.iter(), partial)),
-                Some((parts, factor)) => put_all(scratch, scaled_parts(list(parts, factor), partial)),
+                None => put_all(scratch, scaled_terms(influences.few.iter(), partial)),
+                Some((terms, factor)) => put_all(scratch, scaled_terms(list(terms, factor), partial)),
             }
         }
         put_all(scratch, own.into_iter());
@@ -131,40 +131,40 @@ impl Influences {
         match self.list() {
             None if factor == 1.0 => Influences::few(self.few),
             None => Influences::few(self.few.scaled(factor)),
-            Some((parts, own)) => scaled_list(parts, own, own * factor),
+            Some((terms, own)) => scaled_list(terms, own, own * factor),
         }
     }
 
-    /// The parts.
-    pub(crate) fn parts(&self) -> Vec<Part> {
+    /// The terms.
+    pub(crate) fn terms(&self) -> Vec<ErrorTerm> {
         match self.list() {
             None => self.few.iter().collect(),
-            Some((parts, factor)) => list(parts, factor).collect(),
+            Some((terms, factor)) => list(terms, factor).collect(),
         }
     }
 }
 
 impl Few {
-    /// The bits of the largest amount are between these where parts are [joined](Merging::join): far from the ends of
+    /// The bits of the largest coefficient are between these where terms are [joined](Merging::join): far from the ends of
     /// what an `f32` holds.
     pub const LEAST: u32 = 1e-25_f32.to_bits();
-    /// Largest amount that a list tells; [`LEAST`](Few::LEAST) is the smallest.
+    /// Largest coefficient that a list tells; [`LEAST`](Few::LEAST) is the smallest.
     pub const LARGEST: u32 = 1e25_f32.to_bits();
 
     /// None.
-    pub const NONE: Few = Few { operations: [0; FEW + 1], amounts: [0; FEW + 1] };
+    pub const NONE: Few = Few { operations: [0; FEW + 1], coefficients: [0; FEW + 1] };
 
     #[inline(always)]
     fn count(&self) -> u32 {
         self.operations[FEW]
     }
 
-    /// Parts, no more than a few.
-    fn of(parts: impl Iterator<Item = Part>) -> Few {
+    /// Terms, no more than a few.
+    fn of(terms: impl Iterator<Item = ErrorTerm>) -> Few {
         let mut few = Few::NONE;
-        for (index, part) in parts.enumerate().take(FEW) {
-            few.operations[index] = part.operation;
-            few.amounts[index] = (part.amount as f32).to_bits();
+        for (index, term) in terms.enumerate().take(FEW) {
+            few.operations[index] = term.operation;
+            few.coefficients[index] = (term.coefficient as f32).to_bits();
             few.operations[FEW] = index as u32 + 1;
         }
         few
@@ -177,71 +177,71 @@ impl Few {
         if !(is_none | other_is_none | (few.operations == other.operations)) {
             return None;
         }
-        let mut amounts = [0; FEW + 1];
+        let mut coefficients = [0; FEW + 1];
         let mut largest = 0;
-        for (n, place) in amounts.iter_mut().enumerate().take(FEW) {
-            let amount =
-                f32::from_bits(few.amounts[n]) * scale + f32::from_bits(other.amounts[n]) * other_scale;
-            *place = amount.to_bits();
-            largest = largest.max(amount.abs().to_bits());
+        for (n, place) in coefficients.iter_mut().enumerate().take(FEW) {
+            let coefficient = f32::from_bits(few.coefficients[n]) * scale
+                + f32::from_bits(other.coefficients[n]) * other_scale;
+            *place = coefficient.to_bits();
+            largest = largest.max(coefficient.abs().to_bits());
         }
         let operations = if is_none { other.operations } else { few.operations };
-        (Few::LEAST..=Few::LARGEST).contains(&largest).then_some(Few { operations, amounts })
+        (Few::LEAST..=Few::LARGEST).contains(&largest).then_some(Few { operations, coefficients })
     }
 
     /// List with others added, each with its factor, if that makes no more than a few.
     fn united(&self, partial: f64, other: &Few, other_partial: f64) -> Option<Few> {
-        let mut parts = [Part { operation: 0, amount: 0.0 }; FEW];
+        let mut terms = [ErrorTerm { operation: 0, coefficient: 0.0 }; FEW];
         let mut count = 0;
-        let both = scaled_parts(self.iter(), partial).chain(scaled_parts(other.iter(), other_partial));
-        for Part { operation, amount } in both {
-            match parts[..count].iter_mut().find(|part| part.operation == operation) {
-                Some(part) => part.amount = known(part.amount + amount),
+        let both = scaled_terms(self.iter(), partial).chain(scaled_terms(other.iter(), other_partial));
+        for ErrorTerm { operation, coefficient } in both {
+            match terms[..count].iter_mut().find(|term| term.operation == operation) {
+                Some(term) => term.coefficient = known(term.coefficient + coefficient),
                 None => {
-                    *parts.get_mut(count)? = Part { operation, amount };
+                    *terms.get_mut(count)? = ErrorTerm { operation, coefficient };
                     count += 1;
                 }
             }
         }
-        Some(Few::of(parts[..count].iter().copied()))
+        Some(Few::of(terms[..count].iter().copied()))
     }
 
     /// These, with a factor.
     fn scaled(&self, factor: f64) -> Few {
-        Few::of(scaled_parts(self.iter(), factor))
+        Few::of(scaled_terms(self.iter(), factor))
     }
 
-    fn iter(&self) -> impl Iterator<Item = Part> {
-        let all = self.operations.iter().zip(&self.amounts).take(self.count() as usize);
-        let amount = |bits| f64::from(f32::from_bits(bits));
-        all.map(move |(&operation, &bits)| Part { operation, amount: amount(bits) })
+    fn iter(&self) -> impl Iterator<Item = ErrorTerm> {
+        let all = self.operations.iter().zip(&self.coefficients).take(self.count() as usize);
+        let coefficient = |bits| f64::from(f32::from_bits(bits));
+        all.map(move |(&operation, &bits)| ErrorTerm { operation, coefficient: coefficient(bits) })
     }
 }
 
-/// Parts, scaled by `factor`; those beyond measure stay so: 0 · ∞.
-fn scaled_parts(parts: impl Iterator<Item = Part>, factor: f64) -> impl Iterator<Item = Part> {
-    parts.map(move |Part { operation, amount }| {
-        let scaled = if amount.is_infinite() { f64::INFINITY } else { measurable(amount * factor) };
-        Part { operation, amount: scaled }
+/// Terms, scaled by `factor`; those beyond measure stay so: 0 · ∞.
+fn scaled_terms(terms: impl Iterator<Item = ErrorTerm>, factor: f64) -> impl Iterator<Item = ErrorTerm> {
+    terms.map(move |ErrorTerm { operation, coefficient }| {
+        let scaled = if coefficient.is_infinite() { f64::INFINITY } else { measurable(coefficient * factor) };
+        ErrorTerm { operation, coefficient: scaled }
     })
 }
 
-/// The parts of a list with a factor.
-fn list(parts: &ThinArc<(), Part>, factor: f64) -> impl Iterator<Item = Part> {
-    scaled_parts(parts.slice.iter().copied(), factor)
+/// The terms of a list with a factor.
+fn list(terms: &ThinArc<(), ErrorTerm>, factor: f64) -> impl Iterator<Item = ErrorTerm> {
+    scaled_terms(terms.slice.iter().copied(), factor)
 }
 
 /// Tells whether both are the same list.
-fn shares(a: &ThinArc<(), Part>, b: &ThinArc<(), Part>) -> bool {
+fn shares(a: &ThinArc<(), ErrorTerm>, b: &ThinArc<(), ErrorTerm>) -> bool {
     std::ptr::eq(&raw const **a, &raw const **b)
 }
 
 /// A list with another factor than its own.
-fn scaled_list(parts: &ThinArc<(), Part>, own: f64, factor: f64) -> Influences {
+fn scaled_list(terms: &ThinArc<(), ErrorTerm>, own: f64, factor: f64) -> Influences {
     if (LARGEST_FACTOR.recip()..LARGEST_FACTOR).contains(&factor.abs()) {
-        return Influences::many(parts.clone(), factor as f32);
+        return Influences::many(terms.clone(), factor as f32);
     }
-    let scaled: Vec<Part> = scaled_parts(list(parts, own), factor / own).collect();
+    let scaled: Vec<ErrorTerm> = scaled_terms(list(terms, own), factor / own).collect();
     Influences::many(ThinArc::from_header_and_slice((), &scaled), 1.0)
 }
 
@@ -249,8 +249,8 @@ fn scaled_list(parts: &ThinArc<(), Part>, own: f64, factor: f64) -> Influences {
 mod tests {
     use super::*;
 
-    fn few(parts: &[(u32, f64)]) -> Few {
-        Few::of(parts.iter().map(|&(operation, amount)| Part { operation, amount }))
+    fn few(terms: &[(u32, f64)]) -> Few {
+        Few::of(terms.iter().map(|&(operation, coefficient)| ErrorTerm { operation, coefficient }))
     }
 
     /// Erroneous operations of one lineage are merged as any are.
@@ -270,13 +270,16 @@ mod tests {
                 let Some(quick) = Influences::joined(Portable, (&x, p), (&y, q)) else { continue };
                 let slow = a.united(p.into(), b, q.into()).expect("few");
                 joined += 1;
-                let parts = |few: &Few| -> Vec<Part> { few.iter().collect() };
-                let (quick, slow) = (parts(&quick), parts(&slow));
-                let most = slow.iter().fold(0.0, |most: f64, part| most.max(part.amount.abs()));
+                let terms = |few: &Few| -> Vec<ErrorTerm> { few.iter().collect() };
+                let (quick, slow) = (terms(&quick), terms(&slow));
+                let most = slow.iter().fold(0.0, |most: f64, term| most.max(term.coefficient.abs()));
                 assert_eq!(quick.len(), slow.len());
                 for (quick, slow) in quick.iter().zip(&slow) {
                     assert_eq!(quick.operation, slow.operation);
-                    assert!((quick.amount - slow.amount).abs() <= 2e-7 * most, "{quick:?}, not {slow:?}");
+                    assert!(
+                        (quick.coefficient - slow.coefficient).abs() <= 2e-7 * most,
+                        "{quick:?}, not {slow:?}"
+                    );
                 }
             }
         }

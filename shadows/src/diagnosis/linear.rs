@@ -5,7 +5,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
 use shadowgrind_core::shadow::Lane;
 
-use super::unit::Unit;
+use super::scale::Scale;
 use crate::exact::{residual_host, residuals_hold, to_f64};
 
 /// Operands, result and partial derivatives of an operation as the guest performed it.
@@ -70,15 +70,15 @@ impl Linear {
         }
     }
 
-    /// Factor that makes amounts of operand `index`, in its unit, amounts of the result in that of the result.
+    /// Factor that makes coefficients of operand `index`, by its scale, coefficients of the result by that of the result.
     #[inline(always)]
-    pub(crate) fn factor(&self, index: usize, from: Unit, to: Unit) -> f64 {
+    pub(crate) fn factor(&self, index: usize, from: Scale, to: Scale) -> f64 {
         self.partials[index] * from.size / to.size
     }
 
     /// Growth of a relative error of operand `index`: log₂ of the operation's condition number.
     #[inline(always)]
-    pub(crate) fn gain(&self, index: usize) -> f64 {
+    pub(crate) fn amplification(&self, index: usize) -> f64 {
         log2(self.partials[index] * self.x[index]) - log2(self.r)
     }
 

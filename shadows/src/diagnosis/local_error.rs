@@ -42,7 +42,7 @@ pub(crate) struct LocalError {
     /// Two to the bits of local error.
     pub(crate) power: f64,
     /// Float less real that it introduces; infinite where it is beyond measure.
-    pub(crate) amount: f64,
+    pub(crate) error: f64,
 }
 
 impl LocalError {
@@ -117,7 +117,7 @@ impl<N: Attributed> Outcome<'_, N> {
     #[inline(never)]
     fn unusual_error(&self, in_floats: impl Fn(&[u128]) -> u128, threshold: Threshold) -> Option<LocalError> {
         let power = error_power(self.lane.to, self.floats);
-        let beyond = |kind| Some(LocalError { kind, power, amount: f64::INFINITY });
+        let beyond = |kind| Some(LocalError { kind, power, error: f64::INFINITY });
         if special::is_nan_born(self.lane) {
             // Of an infinity, perhaps, that is somebody else's doing: but it was born here.
             return beyond(Kind::Invalid);
@@ -132,7 +132,7 @@ impl<N: Attributed> Outcome<'_, N> {
             if is_infinite(self.lane.to, self.lane.r) {
                 return beyond(Kind::Overflow);
             }
-            return Some(LocalError { kind: Kind::Underflow, power, amount: self.lost_below() });
+            return Some(LocalError { kind: Kind::Underflow, power, error: self.lost_below() });
         }
         if power <= threshold.power {
             return None;
@@ -145,7 +145,7 @@ impl<N: Attributed> Outcome<'_, N> {
     pub(crate) fn ordinary_error(&self, local: u128, threshold: Threshold) -> Option<LocalError> {
         let floats = floats_between(self.lane.to, local, self.rounded);
         let power = error_power(self.lane.to, floats);
-        (power > threshold.power).then(|| LocalError { kind: self.kind(), power, amount: self.amount(local) })
+        (power > threshold.power).then(|| LocalError { kind: self.kind(), power, error: self.error(local) })
     }
 
     /// True if an operand is not even near its real's float: infinite, zero or NaN where the real is not. What comes
@@ -220,17 +220,17 @@ impl<N: Attributed> Outcome<'_, N> {
     /// Error that an underflow introduces: no less than the least double, where there is no other measure.
     fn lost_below(&self) -> f64 {
         const LEAST: f64 = f64::from_bits(1);
-        let amount = self.amount(self.lane.r);
-        if amount.abs() >= LEAST {
-            return amount;
+        let error = self.error(self.lane.r);
+        if error.abs() >= LEAST {
+            return error;
         }
         // What rounds to zero was larger than that.
         if self.value.is_negative() == (self.linear.r == 0.0) { LEAST } else { -LEAST }
     }
 
-    fn amount(&self, local: u128) -> f64 {
-        let amount = self.value.error_of(self.lane.to, local);
-        if amount.is_finite() { amount } else { f64::INFINITY }
+    fn error(&self, local: u128) -> f64 {
+        let error = self.value.error_of(self.lane.to, local);
+        if error.is_finite() { error } else { f64::INFINITY }
     }
 }
 

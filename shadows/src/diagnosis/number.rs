@@ -12,7 +12,7 @@ use shadowgrind_core::text::Notation;
 use super::blame::{Amplifications, Roundings};
 use super::history::Serial;
 use super::influences::Influences;
-use super::unit::Unit;
+use super::scale::Scale;
 use crate::distance::{error_bits, floats_between};
 
 /// Measures of a float that left the program.
@@ -55,8 +55,8 @@ pub(crate) trait Number {
     /// The float of `format` nearest to it.
     fn nearest(&self, format: Format) -> u128;
 
-    /// The float of `format` nearest to the sum of it and `amount`.
-    fn nearest_off(&self, format: Format, amount: f64) -> u128;
+    /// The float of `format` nearest to the sum of it and `error`.
+    fn nearest_off(&self, format: Format, error: f64) -> u128;
 
     /// The float `bits` less this, as a double.
     fn error_of(&self, format: Format, bits: u128) -> f64;
@@ -84,7 +84,7 @@ pub(crate) trait Attributed: Clone + Debug {
 
     fn amplifications(&self) -> &Amplifications;
 
-    /// Erroneous operations that it depends on, in the unit of the roundings.
+    /// Erroneous operations that it depends on, on the scale of the roundings.
     fn influences(&self) -> &Influences;
 
     /// Tells whether more bits of the real are sure than a float of `format` has.
@@ -107,14 +107,14 @@ pub(crate) trait Attributed: Clone + Debug {
         self.influences().are_any()
     }
 
-    /// Unit of the parts of its error; `x` is its float.
-    fn unit(&self, x: f64) -> Unit {
-        self.roundings().unit(x)
+    /// Scale of the terms of its error; `x` is its float.
+    fn scale(&self, x: f64) -> Scale {
+        self.roundings().scale(x)
     }
 
     /// Size of the largest rounding in the error of its float `x`.
-    fn largest_part(&self, x: f64) -> f64 {
-        (f64::from(self.roundings().brought(1.0)) * self.unit(x).size).abs()
+    fn largest_term(&self, x: f64) -> f64 {
+        (f64::from(self.roundings().brought(1.0)) * self.scale(x).size).abs()
     }
 
     /// Float to measure, which is `bits` or, where that is an `f32` in wider clothes (promoted for a variadic call), that `f32`.
@@ -134,13 +134,13 @@ pub(crate) trait Attributed: Clone + Debug {
         error_bits(format, floats_between(format, bits, self.number().nearest(format)))
     }
 
-    /// Error bits that a float would have if it were off by `amount` and no more.
-    fn bits_of(&self, format: Format, amount: f64) -> f64 {
+    /// Error bits that a float would have if it were off by `error` and no more.
+    fn bits_of(&self, format: Format, error: f64) -> f64 {
         let number = self.number();
-        if !amount.is_finite() || !number.is_finite() {
+        if !error.is_finite() || !number.is_finite() {
             return format.width().into();
         }
-        let off = number.nearest_off(format, amount);
+        let off = number.nearest_off(format, error);
         error_bits(format, floats_between(format, off, number.nearest(format)))
     }
 }

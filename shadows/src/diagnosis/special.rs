@@ -9,7 +9,7 @@ use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::shadow::Lane;
 
 use super::Diagnosis;
-use super::blame::Part;
+use super::blame::ErrorTerm;
 use super::influences::Influences;
 use super::local_error::{Kind, LocalError};
 use super::number::Attributed;
@@ -70,13 +70,13 @@ impl<N: Attributed> Diagnosis<N> {
     ) -> (Influences, Option<LocalError>) {
         // Nothing is off: there is nothing to measure, but somebody to name.
         let local_error =
-            is_birth.then_some(LocalError { kind: Kind::Invalid, power: 1.0, amount: f64::INFINITY });
+            is_birth.then_some(LocalError { kind: Kind::Invalid, power: 1.0, error: f64::INFINITY });
         let operands: [_; MAX_OPERANDS] = std::array::from_fn(|index| {
             let shadow = lane.shadows.get(index).copied().flatten()?;
             let counts = shadow.is_influenced() && is_special(lane.from, lane.x[index]);
             counts.then_some((shadow.influences(), 1.0))
         });
-        let own = local_error.map(|local_error| Part { operation: id, amount: local_error.amount });
-        (Influences::combine(operands, own, &mut self.parts), local_error)
+        let own = local_error.map(|local_error| ErrorTerm { operation: id, coefficient: local_error.error });
+        (Influences::combine(operands, own, &mut self.terms), local_error)
     }
 }

@@ -10,7 +10,7 @@ use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::Notation;
 
 use super::Diagnosis;
-use super::blame::{Part, known};
+use super::blame::{ErrorTerm, known};
 use super::number::{Attributed, Compared, Measured, Number};
 use super::operations::Id;
 use super::special::is_special;
@@ -97,50 +97,51 @@ impl<N: Attributed> Diagnosis<N> {
     ) -> Vec<Id> {
         let error = shadow.number().error_of(seen.format, seen.bits);
         let (format, _) = shadow.narrowed(seen.format, seen.bits);
-        let unit = shadow.unit(seen.format.to_f64(seen.bits)).size;
-        let absolute = |part: Part| Part { amount: known(part.amount * unit), ..part };
-        let influences: Vec<Part> = shadow.influences().parts().into_iter().map(absolute).collect();
+        let scale = shadow.scale(seen.format.to_f64(seen.bits)).size;
+        let absolute = |term: ErrorTerm| ErrorTerm { coefficient: known(term.coefficient * scale), ..term };
+        let influences: Vec<ErrorTerm> = shadow.influences().terms().into_iter().map(absolute).collect();
         let mut best: f64 = 0.0;
         let mut blamed = Vec::new();
-        let largest = influences.iter().fold(0.0, |largest: f64, part| largest.max(part.amount.abs()));
+        let largest = influences.iter().fold(0.0, |largest: f64, term| largest.max(term.coefficient.abs()));
         let least = WORTH_NAMING * largest.min(error.abs());
         let whole = Whole::new(error, &influences);
-        for part in influences.iter().filter(|part| part.amount.abs() >= least) {
-            let explained = shadow.bits_of(format, part.amount).min(bits);
+        for term in influences.iter().filter(|term| term.coefficient.abs() >= least) {
+            let explained = shadow.bits_of(format, term.coefficient).min(bits);
             if explained > 0.0 {
                 best = best.max(explained);
-                let operation = &mut self.operations[part.operation];
-                let is_special = part.amount.is_infinite() && operation.births.count > 0;
+                let operation = &mut self.operations[term.operation];
+                let is_special = term.coefficient.is_infinite() && operation.births.count > 0;
                 let reach = if is_special { &mut operation.special } else { &mut operation.culprit };
-                reach.add(bits, whole.share(part.amount), output);
-                blamed.push(part.operation);
+                reach.add(bits, whole.share(term.coefficient), output);
+                blamed.push(term.operation);
             }
         }
         let explained = best;
         if best < bits / 2.0 {
-            best = best.max(self.blame_gains(shadow, bits, output, &mut blamed));
+            best = best.max(self.blame_amplifications(shadow, bits, output, &mut blamed));
         }
-        let by_gains = best > explained;
+        let by_amplification = best > explained;
         let accumulated = best < bits / 2.0 || blamed.is_empty();
-        let roundings: Vec<Part> = shadow.roundings().iter().map(absolute).collect();
-        for part in &roundings {
+        let roundings: Vec<ErrorTerm> = shadow.roundings().iter().map(absolute).collect();
+        for term in &roundings {
             // Signed: what was compensated has no share.
-            let share = (part.amount / error).min(1.0);
-            let operation = &mut self.operations[part.operation];
+            let share = (term.coefficient / error).min(1.0);
+            let operation = &mut self.operations[term.operation];
             let absorbs = operation.absorbs() && share > 0.5;
-            if share > WORTH_NAMING && (accumulated || absorbs || by_gains) {
+            if share > WORTH_NAMING && (accumulated || absorbs || by_amplification) {
                 let weight = if accumulated { 1.0 } else { 0.5 };
                 operation.accumulated.add(weight * bits, share, output);
-                blamed.push(part.operation);
+                blamed.push(term.operation);
             }
         }
         if blamed.is_empty() {
-            let alone = |part: &Part| shadow.bits_of(format, part.amount).min(bits);
-            let largest = roundings.first().filter(|part| part.amount.abs() < WORTH_NAMING * error.abs());
+            let alone = |term: &ErrorTerm| shadow.bits_of(format, term.coefficient).min(bits);
+            let largest =
+                roundings.first().filter(|term| term.coefficient.abs() < WORTH_NAMING * error.abs());
             match largest.filter(|_| influences.is_empty()) {
-                Some(part) => {
-                    self.conditioning.add(part.operation, alone(part), bits, output);
-                    blamed.push(part.operation);
+                Some(term) => {
+                    self.conditioning.add(term.operation, alone(term), bits, output);
+                    blamed.push(term.operation);
                 }
                 None => blamed = self.blame_anyone(&roundings, &influences, bits, output),
             }
@@ -150,7 +151,13 @@ impl<N: Attributed> Diagnosis<N> {
 
     /// Blames operations at which the error grew, each time by less than makes a local error, but by half of its bits
     /// altogether. Returns the bits that the foremost gained.
-    fn blame_gains(&mut self, shadow: &N, bits: f64, output: Option<u64>, blamed: &mut Vec<Id>) -> f64 {
+    fn blame_amplifications(
+        &mut self,
+        shadow: &N,
+        bits: f64,
+        output: Option<u64>,
+        blamed: &mut Vec<Id>,
+    ) -> f64 {
         let mut best: f64 = 0.0;
         for (id, gained) in shadow.amplifications().iter().filter(|(_, gained)| *gained > bits / 2.0) {
             let gained = gained.min(bits);
@@ -165,18 +172,18 @@ impl<N: Attributed> Diagnosis<N> {
     /// First order does not explain the error, so that shares mean nothing: whatever is known is named.
     fn blame_anyone(
         &mut self,
-        roundings: &[Part],
-        influences: &[Part],
+        roundings: &[ErrorTerm],
+        influences: &[ErrorTerm],
         bits: f64,
         output: Option<u64>,
     ) -> Vec<Id> {
-        let (parts, at_fault) = if influences.is_empty() { (roundings, false) } else { (influences, true) };
-        for part in parts {
-            let operation = &mut self.operations[part.operation];
+        let (terms, at_fault) = if influences.is_empty() { (roundings, false) } else { (influences, true) };
+        for term in terms {
+            let operation = &mut self.operations[term.operation];
             let reach = if at_fault { &mut operation.culprit } else { &mut operation.accumulated };
-            reach.add(bits, 1.0 / parts.len() as f64, output);
+            reach.add(bits, 1.0 / terms.len() as f64, output);
         }
-        parts.iter().map(|part| part.operation).collect()
+        terms.iter().map(|term| term.operation).collect()
     }
 }
 
@@ -185,12 +192,12 @@ impl<N: Attributed> Diagnosis<N> {
 fn explains<N: Attributed>(real: &N, seen: &Observed<'_, N>, bits: f64) -> bool {
     const ENOUGH: f64 = 0.1;
     const ENOUGH_GAINED: f64 = 0.25;
-    let unit = real.unit(seen.format.to_f64(seen.bits)).size;
+    let scale = real.scale(seen.format.to_f64(seen.bits)).size;
     let error = real.number().error_of(seen.format, seen.bits);
     let least = ENOUGH * error.abs();
-    let parts = real.influences().parts().into_iter().chain(real.roundings().iter());
-    let has_part = parts.map(|part| (part.amount * unit).abs()).any(|part| part >= least);
-    has_part
+    let terms = real.influences().terms().into_iter().chain(real.roundings().iter());
+    let has_term = terms.map(|term| (term.coefficient * scale).abs()).any(|term| term >= least);
+    has_term
         || !least.is_finite()
         || real.is_followed(error)
         || real.amplifications().iter().any(|(_, gained)| gained > ENOUGH_GAINED * bits)
@@ -200,20 +207,20 @@ fn explains<N: Attributed>(real: &N, seen: &Observed<'_, N>, bits: f64) -> bool 
 #[derive(Clone, Copy, Debug)]
 struct Whole {
     error: f64,
-    /// Number of parts beyond measure.
+    /// Number of terms beyond measure.
     infinite: u32,
 }
 
 impl Whole {
-    fn new(error: f64, parts: &[Part]) -> Whole {
-        Whole { error, infinite: parts.iter().filter(|part| part.amount.is_infinite()).count() as u32 }
+    fn new(error: f64, terms: &[ErrorTerm]) -> Whole {
+        Whole { error, infinite: terms.iter().filter(|term| term.coefficient.is_infinite()).count() as u32 }
     }
 
-    /// The share of a part, positive where it makes the error larger. Those beyond measure have all of it.
-    fn share(&self, amount: f64) -> f64 {
+    /// The share of a term, positive where it makes the error larger. Those beyond measure have all of it.
+    fn share(&self, coefficient: f64) -> f64 {
         match self.infinite {
-            0 => Some(amount / self.error).filter(|share| share.is_finite()).unwrap_or(0.0),
-            infinite if amount.is_infinite() => 1.0 / f64::from(infinite),
+            0 => Some(coefficient / self.error).filter(|share| share.is_finite()).unwrap_or(0.0),
+            infinite if coefficient.is_infinite() => 1.0 / f64::from(infinite),
             _ => 0.0,
         }
     }

@@ -42,8 +42,8 @@ impl Number for f64 {
         format.from_f64(*self)
     }
 
-    fn nearest_off(&self, format: Format, amount: f64) -> u128 {
-        format.from_f64(self + amount)
+    fn nearest_off(&self, format: Format, coefficient: f64) -> u128 {
+        format.from_f64(self + coefficient)
     }
 
     fn error_of(&self, format: Format, bits: u128) -> f64 {
@@ -137,8 +137,8 @@ fn execute(diagnosis: &mut Diagnosis<Double>, line: u32, op: Op, x: [&Tracked; 2
     let floats = floats_between(Format::F32, lane.r, rounded);
     let outcome = Outcome { lane: &lane, linear: &linear, value: &real, rounded, floats };
     let local_error = outcome.local_error(|_| unreachable!("sums need no help"), diagnosis.threshold);
-    let (roundings, amplifications, unit) = diagnosis.follow_roundings(id, &linear, &lane, &real);
-    let influences = diagnosis.influences((id, local_error), &linear, &lane, &real, unit);
+    let (roundings, amplifications, scale) = diagnosis.follow_roundings(id, &linear, &lane, &real);
+    let influences = diagnosis.influences((id, local_error), &linear, &lane, &real, scale);
     let serial = diagnosis.history.push(id, &lane);
     diagnosis.note(id, &lane, &linear, floats, 53);
     diagnosis.explain_now(id, &lane, local_error, floats);

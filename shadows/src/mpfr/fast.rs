@@ -23,7 +23,7 @@ use crate::diagnosis::blame::Merging;
 use crate::diagnosis::following::is_looked_at;
 use crate::diagnosis::local_error::LocalError;
 use crate::diagnosis::operations::{Id, What};
-use crate::diagnosis::unit::Unit;
+use crate::diagnosis::scale::Scale;
 use crate::exact;
 use crate::ieee::Ieee;
 use crate::reals::bigfloat::Short;
@@ -312,7 +312,7 @@ impl MpfrShadow {
             return Became::Exact;
         }
         let weighed = binary.weighed();
-        if !Unit::measures(weighed.largest) | !binary.are_shares() {
+        if !Scale::measures(weighed.largest) | !binary.are_relative() {
             return Became::Odd;
         }
         let precision = self.execution.settings.precision;

@@ -10,7 +10,7 @@ use super::execution::RealExecution;
 use super::real::Real;
 use crate::diagnosis::blame::{Roundings, narrow};
 use crate::diagnosis::operations::What;
-use crate::diagnosis::unit::Unit;
+use crate::diagnosis::scale::Scale;
 use crate::exact;
 
 impl RealExecution {
@@ -46,9 +46,10 @@ impl RealExecution {
     ) -> Real {
         let operation = self.diagnosis.operations.at(lane.site, What::Op(lane.op), (lane.from, lane.to));
         let error = real.error_of(format, bits);
-        let unit = Unit::share(exact::to_f64(format, bits)).unwrap_or_else(|| Unit::power_near(error));
-        let own = (operation, narrow(error / unit.size));
-        real.roundings = Roundings::combine([(&Roundings::NONE, 0.0)], own, unit);
+        let scale =
+            Scale::relative(exact::to_f64(format, bits)).unwrap_or_else(|| Scale::absolute_near(error));
+        let own = (operation, narrow(error / scale.size));
+        real.roundings = Roundings::combine([(&Roundings::NONE, 0.0)], own, scale);
         real
     }
 

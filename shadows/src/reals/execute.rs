@@ -169,7 +169,7 @@ impl RealExecution {
         let outcome = Outcome { lane, linear, value: &value, rounded, floats };
         let in_floats = |x: &[u128]| in_floats(&self.arithmetic.mpfr, lane, x);
         let local_error = outcome.local_error(in_floats, self.diagnosis.threshold);
-        let (roundings, amplifications, unit) = self.diagnosis.follow_roundings(id, linear, lane, &value);
+        let (roundings, amplifications, scale) = self.diagnosis.follow_roundings(id, linear, lane, &value);
         let mut real = Real::new(value, lane.to, error_bound);
         (real.roundings, real.amplifications) = (roundings, amplifications);
         if floats > ONE_ROUNDING
@@ -180,7 +180,7 @@ impl RealExecution {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
             if any || local_error.is_some() {
                 let own = (id, local_error);
-                real.influences = self.diagnosis.influences(own, linear, lane, real.value(), unit);
+                real.influences = self.diagnosis.influences(own, linear, lane, real.value(), scale);
             }
         }
         real.serial = self.diagnosis.history.push(id, lane);

@@ -25,7 +25,7 @@ pub struct Real {
     pub(crate) serial: Serial,
     pub(crate) roundings: Roundings,
     pub(crate) amplifications: Amplifications,
-    /// The erroneous operations that it depends on, in the unit of the roundings.
+    /// The erroneous operations that it depends on, on the scale of the roundings.
     pub(crate) influences: Influences,
 }
 

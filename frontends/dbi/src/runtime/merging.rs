@@ -31,7 +31,7 @@ impl Merging for Vectors {
     }
 }
 
-/// Bits of a key that say where an amount is; the first place has the largest number.
+/// Bits of a key that say where an coefficient is; the first place has the largest number.
 const PLACE: i32 = 0xf;
 /// The last lane of four.
 const LAST: i32 = 0b1000;
@@ -48,30 +48,30 @@ fn words(vector: __m128i) -> [u32; 4] {
     unsafe { std::mem::transmute(vector) }
 }
 
-/// Amounts times their factor; nothing in the last lane stays nothing, of whatever sign.
+/// Coefficients times their factor; nothing in the last lane stays nothing, of whatever sign.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn scaled(amounts: [u32; 4], scale: f32) -> __m128 {
-    _mm_mul_ps(_mm_castsi128_ps(integers(amounts)), _mm_set1_ps(scale))
+fn scaled(coefficients: [u32; 4], scale: f32) -> __m128 {
+    _mm_mul_ps(_mm_castsi128_ps(integers(coefficients)), _mm_set1_ps(scale))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn kept(amounts: __m128, mask: __m128i) -> __m128 {
-    _mm_and_ps(amounts, _mm_castsi128_ps(mask))
+fn kept(coefficients: __m128, mask: __m128i) -> __m128 {
+    _mm_and_ps(coefficients, _mm_castsi128_ps(mask))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn dropped(amounts: __m128, mask: __m128i) -> __m128 {
-    _mm_andnot_ps(_mm_castsi128_ps(mask), amounts)
+fn dropped(coefficients: __m128, mask: __m128i) -> __m128 {
+    _mm_andnot_ps(_mm_castsi128_ps(mask), coefficients)
 }
 
-/// Keys that order amounts by size, and then by place.
+/// Keys that order coefficients by size, and then by place.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn keys(amounts: __m128, first: i32) -> __m128i {
-    let size = _mm_and_si128(_mm_castps_si128(amounts), _mm_set1_epi32(i32::MAX & !PLACE));
+fn keys(coefficients: __m128, first: i32) -> __m128i {
+    let size = _mm_and_si128(_mm_castps_si128(coefficients), _mm_set1_epi32(i32::MAX & !PLACE));
     _mm_or_si128(size, _mm_setr_epi32(first, first - 1, first - 2, first - 3))
 }
 
@@ -95,35 +95,36 @@ fn without(keys: __m128i, one: __m128i) -> __m128i {
 #[target_feature(enable = "avx2")]
 fn merge(
     [(first, scale), (second, other_scale)]: [(&Roundings, f32); 2],
-    (operation, amount): (u32, f32),
+    (operation, coefficient): (u32, f32),
 ) -> Roundings {
     let (mine, others) = (integers(first.operations), integers(second.operations));
-    let (mut sums, amounts) = (scaled(first.amounts, scale), scaled(second.amounts, other_scale));
+    let (mut sums, coefficients) =
+        (scaled(first.coefficients, scale), scaled(second.coefficients, other_scale));
     // The new one: where its operation is in the first list, or in the last lane.
-    let (operation, amount) = (_mm_set1_epi32(operation as i32), _mm_set1_ps(amount));
+    let (operation, coefficient) = (_mm_set1_epi32(operation as i32), _mm_set1_ps(coefficient));
     let same = _mm_cmpeq_epi32(mine, operation);
-    sums = _mm_add_ps(sums, kept(amount, same));
+    sums = _mm_add_ps(sums, kept(coefficient, same));
     // Where the one list has nothing that the other has not at the same place, there is nothing to look for, and mostly
     // nothing to sort.
     let nobody = _mm_set1_epi32(-1);
     let alike = _mm_or_si128(_mm_cmpeq_epi32(others, mine), _mm_cmpeq_epi32(others, nobody));
     if _mm_movemask_epi8(alike) == 0xffff {
-        let sums = _mm_add_ps(sums, amounts);
-        if is_ordered(sums, amount, same) {
+        let sums = _mm_add_ps(sums, coefficients);
+        if is_ordered(sums, coefficient, same) {
             return list(mine, _mm_castps_si128(sums));
         }
     }
     let known = _mm_or_si128(same, _mm_shuffle_epi32::<0b01_00_11_10>(same));
     let known = _mm_or_si128(known, _mm_shuffle_epi32::<0b10_11_00_01>(known));
     let mine = _mm_blend_epi32::<LAST>(mine, _mm_or_si128(operation, known));
-    sums = _mm_blend_ps::<LAST>(sums, dropped(amount, known));
+    sums = _mm_blend_ps::<LAST>(sums, dropped(coefficient, known));
     // Each of the one list against each of the other: the second is turned round, and what is found turned back.
     let (mut found, mut added) = (_mm_setzero_si128(), _mm_setzero_ps());
     macro_rules! join {
         ($turn:literal, $back:literal) => {
             let same = _mm_cmpeq_epi32(mine, _mm_shuffle_epi32::<$turn>(others));
             // No operation is twice in a list.
-            added = _mm_or_ps(added, kept(_mm_permute_ps::<$turn>(amounts), same));
+            added = _mm_or_ps(added, kept(_mm_permute_ps::<$turn>(coefficients), same));
             found = _mm_or_si128(found, _mm_shuffle_epi32::<$back>(same));
         };
     }
@@ -132,9 +133,9 @@ fn merge(
     join!(0b01_00_11_10, 0b01_00_11_10);
     join!(0b10_01_00_11, 0b00_11_10_01);
     sums = _mm_add_ps(sums, added);
-    let (others, amounts) = (_mm_or_si128(others, found), dropped(amounts, found));
+    let (others, coefficients) = (_mm_or_si128(others, found), dropped(coefficients, found));
     // The three largest, one after the other.
-    let (near, far) = (keys(sums, PLACE), keys(amounts, PLACE - 4));
+    let (near, far) = (keys(sums, PLACE), keys(coefficients, PLACE - 4));
     let most = largest(near, far);
     let (near, far) = (without(near, most), without(far, most));
     let next = largest(near, far);
@@ -144,20 +145,20 @@ fn merge(
     // A permutation looks at three bits.
     let places = _mm256_castsi128_si256(_mm_xor_si128(places, _mm_set1_epi32(PLACE)));
     let operations = _mm256_permutevar8x32_epi32(_mm256_set_m128i(others, mine), places);
-    let amounts = _mm256_castps_si256(_mm256_set_m128(amounts, sums));
-    let amounts = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(amounts, places));
-    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody), amounts)
+    let coefficients = _mm256_castps_si256(_mm256_set_m128(coefficients, sums));
+    let coefficients = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(coefficients, places));
+    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody), coefficients)
 }
 
-/// A list of these roundings; what is in the last lane of their amounts is of no account.
+/// A list of these roundings; what is in the last lane of their coefficients is of no account.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn list(operations: __m128i, amounts: __m128i) -> Roundings {
-    let amounts = _mm_blend_epi32::<LAST>(amounts, _mm_setzero_si128());
-    Roundings { operations: words(operations), amounts: words(amounts) }
+fn list(operations: __m128i, coefficients: __m128i) -> Roundings {
+    let coefficients = _mm_blend_epi32::<LAST>(coefficients, _mm_setzero_si128());
+    Roundings { operations: words(operations), coefficients: words(coefficients) }
 }
 
-/// Tells whether the largest comes first as it is, and a new amount is not larger than the last; unless it is among
+/// Tells whether the largest comes first as it is, and a new coefficient is not larger than the last; unless it is among
 /// these.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -182,16 +183,16 @@ fn join([(few, scale), (other, other_scale)]: Both<'_>) -> Option<Few> {
     if !((count == 0) | (other_count == 0) | alike) {
         return None;
     }
-    let amounts = _mm_add_ps(scaled(few.amounts, scale), scaled(other.amounts, other_scale));
-    let amounts = _mm_castps_si128(amounts);
-    let amounts = _mm_blend_epi32::<LAST>(amounts, _mm_setzero_si128());
-    let sizes = _mm_and_si128(amounts, _mm_set1_epi32(i32::MAX));
+    let coefficients = _mm_add_ps(scaled(few.coefficients, scale), scaled(other.coefficients, other_scale));
+    let coefficients = _mm_castps_si128(coefficients);
+    let coefficients = _mm_blend_epi32::<LAST>(coefficients, _mm_setzero_si128());
+    let sizes = _mm_and_si128(coefficients, _mm_set1_epi32(i32::MAX));
     let any_above = |bits: u32| {
         let above = _mm_cmpgt_epi32(sizes, _mm_set1_epi32(bits as i32));
         _mm_movemask_ps(_mm_castsi128_ps(above)) != 0
     };
     let operations = if count == 0 { others } else { mine };
-    let joined = Few { operations: words(operations), amounts: words(amounts) };
+    let joined = Few { operations: words(operations), coefficients: words(coefficients) };
     (any_above(Few::LEAST - 1) & !any_above(Few::LARGEST)).then_some(joined)
 }
 
@@ -200,18 +201,19 @@ mod tests {
     use super::*;
     use shadowgrind_shadows::merging::Portable;
 
-    /// Parts of erroneous operations, alike or not, join as the portable code joins them.
+    /// Terms of erroneous operations, alike or not, join as the portable code joins them.
     #[test]
     fn parts_join_as_portably() {
         let Some(vectors) = Vectors::detect() else { return };
-        let amounts = [1.0, -2.5e20, 3e-26, 0.0, -1e-20, 7e25, f32::INFINITY].map(f32::to_bits);
+        let coefficients = [1.0, -2.5e20, 3e-26, 0.0, -1e-20, 7e25, f32::INFINITY].map(f32::to_bits);
         let lists = (0..6000_u32).map(|n| {
             let (count, kind) = (n % 4, n / 4 % 3);
             let operation = |at: u32| if at < count { at + kind / 2 } else { 0 };
-            let amount = |at: u32| if at < count { amounts[(n / 7 + at * (n % 5)) as usize % 7] } else { 0 };
+            let coefficient =
+                |at: u32| if at < count { coefficients[(n / 7 + at * (n % 5)) as usize % 7] } else { 0 };
             let [a, b, c] = [0, 1, 2];
             let operations = [operation(a), operation(b), operation(c), count];
-            Few { operations, amounts: [amount(a), amount(b), amount(c), 0] }
+            Few { operations, coefficients: [coefficient(a), coefficient(b), coefficient(c), 0] }
         });
         let lists: Vec<Few> = lists.collect();
         let mut joined = 0;
@@ -237,16 +239,16 @@ mod tests {
         };
         let mut any = |kinds: u32| {
             let mut operations = [u32::MAX; 4];
-            let mut amounts = [0; 4];
+            let mut coefficients = [0; 4];
             for at in 0..below(4) as usize {
                 let fresh = below(kinds);
                 if !operations.contains(&fresh) {
                     let size = 0x3000_0000 + below(0x1000_0000);
-                    let amount = [size, size & 0x7f80_0000, 0, 0x7f80_0000][(below(40) / 13) as usize];
-                    (operations[at], amounts[at]) = (fresh, amount | below(2) << 31);
+                    let coefficient = [size, size & 0x7f80_0000, 0, 0x7f80_0000][(below(40) / 13) as usize];
+                    (operations[at], coefficients[at]) = (fresh, coefficient | below(2) << 31);
                 }
             }
-            (Roundings { operations, amounts }, f32::from_bits(0x3f00_0000 + below(0x80_0000)))
+            (Roundings { operations, coefficients }, f32::from_bits(0x3f00_0000 + below(0x80_0000)))
         };
         for round in 0..100_000 {
             let kinds = 4 + round % 8;

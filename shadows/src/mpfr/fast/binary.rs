@@ -6,7 +6,7 @@ use super::{Binary, Found, MAGIC_SPAN, field};
 use crate::diagnosis::blame::{Amplifications, Merging, Roundings};
 use crate::diagnosis::linear::{exponent, log2};
 use crate::diagnosis::operations::Id;
-use crate::diagnosis::unit::Unit;
+use crate::diagnosis::scale::Scale;
 use crate::ieee::Ieee;
 use crate::mpfr::elementary::Elementary;
 use crate::reals::bigfloat::Short;
@@ -78,17 +78,17 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         then(&Lane { site: self.site, op, from: F::FORMAT, to: F::FORMAT, x, r, shadows })
     }
 
-    /// Tells whether the units of both operands are shares of them.
+    /// Tells whether the scales of both operands are relative.
     #[inline(always)]
-    pub(super) fn are_shares(&self) -> bool {
-        self.reals[0].roundings.mark() | self.reals[1].roundings.mark() == 0
+    pub(super) fn are_relative(&self) -> bool {
+        self.reals[0].roundings.scale_code() | self.reals[1].roundings.scale_code() == 0
     }
 
-    /// Amounts of the operands in the result's unit, and the amount of its own rounding.
+    /// Coefficients of the operands on the result's scale, and the coefficient of its local rounding.
     #[inline(always)]
     pub(super) fn weighed(&self) -> Weighed {
         let factors = self.row.factors::<F>(self.x[0], self.x[1], self.r);
-        let own = (self.own / Unit::share_of(self.r).size) as f32;
+        let own = (self.own / Scale::relative_to(self.r).size) as f32;
         let [first, second] = [0, 1].map(|n| self.reals[n].roundings.brought(factors[n]).to_bits());
         // Which of them is the largest cannot be foreseen: these are choices of words, not branches.
         let second_is_foremost = second > first;
@@ -126,15 +126,15 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     }
 }
 
-/// Roundings that an operation's result carries, in its unit.
+/// Roundings that an operation's result carries, on its scale.
 #[derive(Clone, Copy)]
 pub(super) struct Weighed {
-    /// For the operands' amounts.
+    /// For the operands' coefficients.
     pub(super) factors: [f32; 2],
     own: f32,
     second_is_foremost: bool,
     /// True if an operand brings more than is new.
     grew: bool,
-    /// The bits of the largest amount.
+    /// The bits of the largest coefficient.
     pub(super) largest: u32,
 }

@@ -11,7 +11,7 @@ use crate::diagnosis::influences::Influences;
 use crate::diagnosis::linear::Linear;
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::Id;
-use crate::diagnosis::unit::Unit;
+use crate::diagnosis::scale::Scale;
 use crate::ieee::Ieee;
 use crate::mpfr::MpfrShadow;
 use crate::reals::bigfloat::{self, Short};
@@ -102,7 +102,7 @@ impl MpfrShadow {
         (made.roundings, made.amplifications) = fused.roundings(merging, id, &brought);
         // More than one rounding explains.
         if floats > 1 && fused.reals.iter().any(|real| real.is_influenced()) {
-            self.influences_apart = Some(fused.influences(&mut self.execution.diagnosis.parts));
+            self.influences_apart = Some(fused.influences(&mut self.execution.diagnosis.terms));
         }
         made.serial = fused.with_lane(|lane| self.execution.diagnosis.history.push(id, lane));
         let operation = &mut self.execution.diagnosis.operations[id];
@@ -179,34 +179,34 @@ impl<F: Ieee> Fused<'_, F> {
         then(&Lane { site, op, from: format, to: format, x: &x, r, shadows: &self.shadows })
     }
 
-    /// Amounts of the operands in the result's unit, and the amount of its own rounding; nothing where they are no shares of their
-    /// floats, or no measure.
+    /// Coefficients of the operands on the result's scale, and the coefficient of its local rounding; nothing
+    /// where scales are not relative, or no measure.
     #[inline(always)]
     fn brought(&self) -> Option<Brought> {
-        let unit = Unit::share_of(self.r);
-        let own = (self.linear.own? / unit.size) as f32;
+        let scale = Scale::relative_to(self.r);
+        let own = (self.linear.own? / scale.size) as f32;
         let (mut largest, mut most, mut factors) = (own.abs().to_bits(), None, [0.0; THREE]);
         for (n, real) in self.reals.iter().enumerate() {
             if self.shadows[n].is_none() {
                 continue;
             }
-            if real.roundings.mark() != 0 {
+            if real.roundings.scale_code() != 0 {
                 return None;
             }
-            factors[n] = self.linear.factor(n, Unit::share_of(self.x[n]), unit) as f32;
+            factors[n] = self.linear.factor(n, Scale::relative_to(self.x[n]), scale) as f32;
             let brought = real.roundings.brought(factors[n]).to_bits();
             if brought > largest {
                 (largest, most) = (brought, Some(n));
             }
         }
-        Unit::measures(largest).then_some(Brought { factors, own, most })
+        Scale::measures(largest).then_some(Brought { factors, own, most })
     }
 
     /// Whose roundings the result carries, and where the largest of them grew.
     #[inline(always)]
     fn roundings<M: Merging>(&self, merging: M, id: Id, brought: &Brought) -> (Roundings, Amplifications) {
         let amplifications = match brought.most {
-            Some(n) => self.reals[n].amplifications.with(id, self.linear.gain(n)),
+            Some(n) => self.reals[n].amplifications.with(id, self.linear.amplification(n)),
             None => Amplifications::NONE,
         };
         let mut lists = [(&Roundings::NONE, 0.0); THREE];
@@ -219,20 +219,20 @@ impl<F: Ieee> Fused<'_, F> {
             [first, second, _] if self.shadows.iter().any(Option::is_none) => {
                 merging.merge([first, second], own)
             }
-            all => Roundings::combine(all, own, Unit::share_of(self.r)),
+            all => Roundings::combine(all, own, Scale::relative_to(self.r)),
         };
         (roundings, amplifications)
     }
 
     /// The erroneous operations that the operands depend on.
     #[inline(never)]
-    fn influences(&self, parts: &mut Vec<crate::diagnosis::blame::Part>) -> Influences {
-        let unit = Unit::share_of(self.r);
+    fn influences(&self, terms: &mut Vec<crate::diagnosis::blame::ErrorTerm>) -> Influences {
+        let scale = Scale::relative_to(self.r);
         let operands = [0, 1, 2].map(|n| {
-            let factor = self.linear.factor(n, Unit::share_of(self.x[n]), unit);
+            let factor = self.linear.factor(n, Scale::relative_to(self.x[n]), scale);
             self.reals[n].is_influenced().then_some((&self.reals[n].influences, factor))
         });
-        Influences::combine(operands, None, parts)
+        Influences::combine(operands, None, terms)
     }
 
     /// Tells whether the operation, done in floats on its operands' reals correctly rounded, is off by more than so many floats of

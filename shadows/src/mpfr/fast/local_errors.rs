@@ -9,7 +9,7 @@ use crate::diagnosis::linear::Linear;
 use crate::diagnosis::local_error::{LocalError, Outcome};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::Id;
-use crate::diagnosis::unit::Unit;
+use crate::diagnosis::scale::Scale;
 use crate::ieee::Ieee;
 use crate::mpfr::MpfrShadow;
 use crate::mpfr::elementary::Elementary;
@@ -52,12 +52,12 @@ impl MpfrShadow {
     /// Erroneous operations that the operands depend on.
     #[inline(never)]
     fn inherited<E: Elementary, F: Ieee>(&mut self, binary: Binary<'_, E, F>) -> Influences {
-        let (linear, unit) = (binary.linear(), Unit::share_of(binary.r));
+        let (linear, scale) = (binary.linear(), Scale::relative_to(binary.r));
         let brought = |n: usize| {
-            let factor = linear.factor(n, Unit::share_of(binary.x[n]), unit);
+            let factor = linear.factor(n, Scale::relative_to(binary.x[n]), scale);
             binary.reals[n].is_influenced().then_some((&binary.reals[n].influences, factor))
         };
-        Influences::combine([brought(0), brought(1), None], None, &mut self.execution.diagnosis.parts)
+        Influences::combine([brought(0), brought(1), None], None, &mut self.execution.diagnosis.terms)
     }
 
     /// Of an operation that is erroneous, if it is a [suspect](Self::suspect), or may compensate for another.
@@ -87,9 +87,9 @@ impl MpfrShadow {
         if local_error.is_none() && !(binary.is_influenced() & (floats as f64 > ONE_ROUNDING)) {
             return (None, Influences::NONE);
         }
-        let unit = Unit::share_of(binary.r);
+        let scale = Scale::relative_to(binary.r);
         let influences = binary.with_lane(|lane| {
-            self.execution.diagnosis.influences((id, local_error), &linear, lane, value, unit)
+            self.execution.diagnosis.influences((id, local_error), &linear, lane, value, scale)
         });
         (local_error, influences)
     }

@@ -59,16 +59,16 @@ fn signs_of_terms(op: Op) -> [bool; 2] {
 /// All that is known of a shadow, but for its number, which paths have by different arithmetic.
 fn known(shadow: &Value) -> impl Debug + PartialEq + use<> {
     let roundings: Vec<_> = shadow.roundings.iter().collect();
-    let (unit, parts) = (shadow.roundings.mark(), shadow.influences.parts());
+    let (scale, terms) = (shadow.roundings.scale_code(), shadow.influences.terms());
     let amplifications: Vec<_> = shadow.amplifications.iter().collect();
     let nearest = f64::from_bits(shadow.rounded(Format::F64) as u64);
     // NaN has any sign.
     let nearest = Some(nearest.to_bits()).filter(|_| !nearest.is_nan());
-    (nearest, shadow.error_bound, shadow.serial, roundings, amplifications, parts, unit)
+    (nearest, shadow.error_bound, shadow.serial, roundings, amplifications, terms, scale)
 }
 
 /// Chains of operations whose errors grow, cancel and vanish, on floats of all sizes: near one, of many sizes, and near the ends of
-/// the range. Counts those with a shadow, with an erroneous operation, and with parts that are no shares.
+/// the range. Counts those with a shadow, with an erroneous operation, and with absolute scales.
 fn chains<F: Ieee>(operations: &[Op], reaches: [u64; 3], rounds: usize) -> [u32; 3] {
     let mut state = 7_u64;
     let mut below = |n: u64| {
@@ -95,7 +95,7 @@ fn chains<F: Ieee>(operations: &[Op], reaches: [u64; 3], rounds: usize) -> [u32;
             if let Some(shadow) = &made.shadows[0] {
                 counts[0] += 1;
                 counts[1] += u32::from(shadow.is_influenced());
-                counts[2] += u32::from(shadow.roundings.mark() != 0);
+                counts[2] += u32::from(shadow.roundings.scale_code() != 0);
             }
             pool[place] = if made.x.is_finite() { made } else { fresh(&mut below) };
             if below(9) == 0 {
