@@ -8,9 +8,10 @@
 //! address are 0, so that one byte of the position says at the start of each block whether there is room.
 
 use super::At;
-use super::arith::{Operands, lanes_mask, rest_source};
+use super::arith::lanes_mask;
 use super::descriptor::{BUFFER, ID, RecordDescriptor, What};
 use super::encode::{self, EQUAL};
+use super::operands::{Operands, rest_source};
 use super::places;
 use super::record::in_record;
 use crate::mailbox::Mailbox;

@@ -3,8 +3,9 @@
 //! A widening computes like any arithmetic. A narrowing may overwrite the value that its rule needs, which is kept.
 
 use super::At;
-use super::arith::{MASKS, lanes_mask, rest_source};
+use super::arith::{MASKS, lanes_mask};
 use super::descriptor::What;
+use super::operands::rest_source;
 use super::places;
 use super::record::Plan;
 use crate::x86::emit::Emitter;

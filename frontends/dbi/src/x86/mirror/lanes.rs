@@ -5,7 +5,7 @@
 //! shadow is left to the engine, and so is a sum that may round by a magic number.
 
 use super::At;
-use super::arith::Operands;
+use super::operands::Operands;
 use super::rounding::may_round;
 use super::temporaries::UPPER;
 use crate::x86::emit::Emitter;

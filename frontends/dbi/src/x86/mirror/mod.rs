@@ -31,6 +31,7 @@ mod logic;
 mod logic_vex;
 mod masked;
 mod operand;
+mod operands;
 mod places;
 mod questions;
 pub(crate) use fields::may_follow;

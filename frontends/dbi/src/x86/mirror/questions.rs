@@ -1,7 +1,7 @@
 //! Questions that a shadow asks beside operations and comparisons: where the answer is other than +0, the engine has a look.
 
 use super::At;
-use super::arith::{Operands, source_numbers};
+use super::operands::{Operands, source_numbers};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::{InlineRule, Job};

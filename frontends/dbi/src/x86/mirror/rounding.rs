@@ -5,7 +5,8 @@
 //! that round to fractions are left to the engine in either case.
 
 use super::At;
-use super::arith::{Operands, lanes_mask};
+use super::arith::lanes_mask;
+use super::operands::Operands;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
