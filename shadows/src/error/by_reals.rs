@@ -5,6 +5,7 @@ use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
 
+use super::known::mixed;
 use crate::reals::mpfr::Mpfr;
 use crate::reals::{convert, range};
 
@@ -50,8 +51,7 @@ pub(super) fn difference_of(reals: &Mpfr, op: Op, operands: &[Float], (format, b
 #[inline(always)]
 pub(super) fn traced(format: Format, error: f64, errors: &[f64]) -> f64 {
     let hash = errors.iter().fold(0, |hash: u64, error| hash.rotate_left(21) ^ error.to_bits());
-    // The first bits of a product depend on all of its factors'.
-    let trace = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+    let trace = mixed(hash) >> 56;
     let bits = if format == Format::F32 { Format::F32 } else { Format::F64 };
     Host::new(format).traced(error, bits.to_f64(trace.into()))
 }

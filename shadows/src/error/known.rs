@@ -49,7 +49,7 @@ impl Formula {
 
     /// One that depends on `other` as well. Its first bits depend on all bits of both.
     pub(super) fn with(self, other: Formula) -> Formula {
-        Formula((self.0.rotate_left(23) ^ other.0).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Formula(mixed(self.0.rotate_left(23) ^ other.0))
     }
 }
 
@@ -136,9 +136,17 @@ fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
     Some(((float, error.to_bits()), is_negative))
 }
 
-/// Place of a key, by Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of a product depend on all bits.
+/// Hash of which the top bits depend on all bits of `key`: Fibonacci hashing (Knuth, TAOCP 3, 6.4).
+#[inline(always)]
+pub(super) fn mixed(key: u64) -> u64 {
+    /// 2^64 divided by the golden ratio.
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    key.wrapping_mul(MULTIPLIER)
+}
+
+/// Place of a key.
 fn place((float, error): Key) -> usize {
     let float = float as u64 ^ (float >> 64) as u64;
-    let hash = (float ^ error.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let hash = mixed(float ^ error.rotate_left(32));
     (hash >> (64 - KNOWN.trailing_zeros())) as usize
 }

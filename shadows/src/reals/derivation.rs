@@ -98,32 +98,27 @@ impl Steps {
     }
 }
 
+/// Steps of a derivation that are wanted.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Reach {
+    /// All, from floats that are their own reals.
+    Whole,
+    /// The last ones, as many as there may be.
+    End,
+}
+
 impl Derivation {
-    /// Derivation of an operation's result from floats that are their own reals; nothing if that takes more than so
-    /// many steps, or is not known any more.
-    pub(super) fn whole(
-        history: &History,
-        operations: &Operations,
+    /// Derivation of an operation's result in so many steps at most, as far back as told; nothing if it is not known so far.
+    pub(super) fn of(
+        (history, operations): (&History, &Operations),
         lane: &Lane<'_, Real>,
         most: usize,
+        reach: Reach,
     ) -> Option<Derivation> {
         let root = Step::of(lane);
         let steps = Steps::find(history, &root, most);
-        if !steps.is_all {
-            return None;
-        }
-        Derivation::new(operations, (&root, lane.op), &steps)
-    }
-
-    /// The last steps, as many as there may be.
-    pub(super) fn end(
-        history: &History,
-        operations: &Operations,
-        lane: &Lane<'_, Real>,
-        most: usize,
-    ) -> Option<Derivation> {
-        let root = Step::of(lane);
-        Derivation::new(operations, (&root, lane.op), &Steps::find(history, &root, most))
+        let is_enough = steps.is_all || reach == Reach::End;
+        is_enough.then(|| Derivation::new(operations, (&root, lane.op), &steps)).flatten()
     }
 
     fn new(operations: &Operations, (root, op): (&Step, Op), steps: &Steps) -> Option<Derivation> {

@@ -12,7 +12,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
-use super::derivation::{Bounded, Derivation};
+use super::derivation::{Bounded, Derivation, Reach};
 use super::error_bound::ErrorBound;
 use super::execution::RealExecution;
 use super::mpfr::Mpfr;
@@ -86,7 +86,8 @@ impl RealExecution {
     fn found(&mut self, lane: &Lane<'_, Real>) -> Option<Bounded> {
         let allowed = FUEL + u64::from(self.diagnosis.history.count()) / OPERATIONS_PER_STEP;
         let most = allowed.saturating_sub(self.settling.spent).min(MOST_STEPS as u64) as usize;
-        let derivation = Derivation::whole(&self.diagnosis.history, &self.diagnosis.operations, lane, most);
+        let known = (&self.diagnosis.history, &self.diagnosis.operations);
+        let derivation = Derivation::of(known, lane, most, Reach::Whole);
         let steps = derivation.as_ref().map_or(most / 8, Derivation::len);
         self.settling.spent += steps as u64;
         self.found_again(&derivation?)
@@ -117,7 +118,8 @@ impl RealExecution {
     }
 
     fn is_identically_zero(&mut self, lane: &Lane<'_, Real>) -> bool {
-        let end = Derivation::end(&self.diagnosis.history, &self.diagnosis.operations, lane, LAST_STEPS);
+        let known = (&self.diagnosis.history, &self.diagnosis.operations);
+        let end = Derivation::of(known, lane, LAST_STEPS, Reach::End);
         let Some(end) = end else { return false };
         let shape = end.shape();
         if let Some(&is_zero) = self.settling.zeros.get(&shape) {
