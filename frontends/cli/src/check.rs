@@ -74,7 +74,7 @@ pub(crate) struct CheckOptions {
     #[arg(short, long)]
     quiet: bool,
 
-    /// Keep shadows without AVX-512 although the processor has it
+    /// Keep shadows in memory, not in AVX-512 registers
     #[arg(long, overrides_with = "no_avx512")]
     no_avx512: bool,
 

@@ -15,7 +15,7 @@ use values::{FailOn, Isa, Precision, bits, bytes, listed, precision, shadows, ye
 
 const INPUTS: &str = "Inputs and outputs";
 const REPORTS: &str = "Reports";
-const REALS: &str = "Reals (--shadow=mpfr)";
+const ERRORS: &str = "Errors (--shadow=error, mpfr)";
 const TAPES: &str = "Gradients (--shadow=adjoint)";
 const ENGINE: &str = "Engine";
 const TESTS: &str = "Engine, for tests";
@@ -94,16 +94,16 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..=255), help_heading = REPORTS)]
     error_exitcode: Option<i32>,
 
-    /// Concerns that --error-exitcode counts: output, decision, nan
+    /// Findings that --error-exitcode counts: output, decision, nan
     #[arg(long, value_enum, value_name = "WHAT,…", value_delimiter = ',',
         default_value = "output,decision,nan", hide_possible_values = true, help_heading = REPORTS)]
     fail_on: Vec<FailOn>,
 
-    /// Exit with 2 if there is a warning: what makes the report say less than it seems to
+    /// Exit with 2 if there is a warning: the report says less than it seems to
     #[arg(long, help_heading = REPORTS)]
     strict: bool,
 
-    /// Leave out what this file says
+    /// Leave out the findings that this file describes
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     suppressions: Vec<PathBuf>,
 
@@ -112,27 +112,27 @@ pub(crate) struct Cli {
         hide_default_value = true, help_heading = REPORTS)]
     gen_suppressions: bool,
 
-    /// Precision, 64 to 16384; auto: 256, and more for what that is not enough for
-    #[arg(long, value_name = "auto|BITS", default_value = "auto", value_parser = precision, help_heading = REALS)]
+    /// Bits of reals, 64 to 16384; auto: 256, and more where that is not enough
+    #[arg(long, value_name = "auto|BITS", default_value = "auto", value_parser = precision, help_heading = ERRORS)]
     precision: Precision,
 
     /// Error bits up to which an operation or output is clean
-    #[arg(long, value_name = "BITS", default_value_t = 5.0, value_parser = bits, help_heading = REALS)]
+    #[arg(long, value_name = "BITS", default_value_t = 5.0, value_parser = bits, help_heading = ERRORS)]
     error_threshold: f64,
 
     /// Depth of the expressions that explain an error
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100),
-        help_heading = REALS)]
+        help_heading = ERRORS)]
     expr_depth: u32,
 
     /// Look for better ways to compute what went wrong, and try them
     #[arg(long, value_name = "yes|no", value_parser = yes_no, default_value = "yes", action = ArgAction::Set,
-        hide_default_value = true, help_heading = REALS)]
+        hide_default_value = true, help_heading = ERRORS)]
     remedies: bool,
 
-    /// Run the program once more when it has ended, under the shadow that tells which findings are right, at that one's
-    /// price: it runs twice, and so does all that it does to files and elsewhere
-    #[arg(long, help_heading = REALS)]
+    /// Run the program a second time when it has ended, under mpfr, and say which findings are right. All that it does to
+    /// files and elsewhere is done twice
+    #[arg(long, help_heading = ERRORS)]
     confirm: bool,
 
     /// Write all outputs, with the derivative or the error of each, to a file for numpy
@@ -171,7 +171,7 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, default_value_t = Isa::V3, help_heading = ENGINE)]
     isa: Isa,
 
-    /// Keep shadows without AVX-512 although the processor has it
+    /// Keep shadows in memory, not in AVX-512 registers
     #[arg(long, help_heading = ENGINE, overrides_with = "no_avx512")]
     no_avx512: bool,
 
