@@ -28,7 +28,7 @@ pub(crate) mod reg {
 /// RFLAGS.TF: a trap follows each instruction.
 pub(crate) const TRAP_FLAG: u64 = 0x100;
 
-/// Bytes set aside for the XSAVE image: legacy area, header, AVX, opmask, ZMM_Hi256 and Hi16_ZMM end at 2688 in the
+/// Bytes for the XSAVE image: legacy area, header, AVX, opmask, ZMM_Hi256 and Hi16_ZMM end at 2688 in the
 /// standard format (Intel SDM vol. 1, 13.4).
 pub(crate) const XSAVE_BYTES: usize = 2688;
 
@@ -189,7 +189,7 @@ pub(crate) struct Context {
     pub(crate) ib_target: u64,
     /// Mode of code that has branched through the shared table, as bits.
     pub(crate) ib_mode: u64,
-    /// Guest registers set aside inside a block: see `x86::code::Slot`.
+    /// Guest registers spilled inside a block: see `x86::code::Slot`.
     pub(crate) slots: [u64; 8],
     /// Number of the system call that is being made.
     pub(crate) syscall_number: u64,
@@ -222,14 +222,14 @@ pub(crate) struct Context {
     /// Shadows of registers, laid out as `x86::state`: general and x87 registers always, vector registers unless they
     /// are in the upper vector registers.
     pub(crate) shadows: Shadows,
-    /// Vector registers set aside, and what annotations spill.
-    pub(crate) aside: [[u8; 64]; ASIDE],
+    /// Vector registers and whatever else annotations spill.
+    pub(crate) spills: [[u8; 64]; SPILL_SLOTS],
     /// Guest vector and x87 state while the engine runs, standard XSAVE format.
     pub(crate) xsave: Xsave,
 }
 
-/// Places in [`Context::aside`].
-pub(crate) const ASIDE: usize = 13;
+/// Places in [`Context::spills`].
+pub(crate) const SPILL_SLOTS: usize = 13;
 
 /// Shadows of registers, for [`Context::shadows`].
 #[repr(C, align(64))]
@@ -258,7 +258,7 @@ impl Context {
     pub(crate) const OFFSET_MXCSR_SETTLES: u32 = offset_of!(Context, mxcsr.settles) as u32;
     pub(crate) const OFFSET_MXCSR_PATIENCE: u32 = offset_of!(Context, mxcsr.patience) as u32;
     pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
-    pub(crate) const OFFSET_ASIDE: u32 = offset_of!(Context, aside) as u32;
+    pub(crate) const OFFSET_SPILLS: u32 = offset_of!(Context, spills) as u32;
     pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
     pub(crate) const OFFSET_COUNTS: u32 = offset_of!(Context, counts) as u32;

@@ -4,7 +4,7 @@
 //! registers of that image or in memory of their own.
 
 use crate::context::{AVX, Context, Xsave, ZMM};
-use crate::x86::code::Aside;
+use crate::x86::code::SpilledVector;
 use crate::x86::state;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Policy;
@@ -157,12 +157,12 @@ pub(crate) fn save_shadow(context: &mut Context, n: usize, register: u8) {
     shadows[shadow + 16..][..16].copy_from_slice(&image[ymm + 16 * register..][..16]);
 }
 
-/// Puts back a vector register from place `place` of [`Context::aside`]. The image must be complete.
-pub(crate) fn put_back(context: &mut Context, aside: Aside, place: usize) {
+/// Puts back a vector register from place `place` of [`Context::spills`]. The image must be complete.
+pub(crate) fn put_back(context: &mut Context, vector: SpilledVector, place: usize) {
     let Layout { ymm, zmm, .. } = layout();
-    let n = usize::from(aside.register);
-    let mut value = context.aside[place];
-    value[usize::from(aside.bytes)..].fill(0);
+    let n = usize::from(vector.register);
+    let mut value = context.spills[place];
+    value[usize::from(vector.bytes)..].fill(0);
     let image = &mut context.xsave.0;
     image[XMM + 16 * n..][..16].copy_from_slice(&value[..16]);
     image[ymm + 16 * n..][..16].copy_from_slice(&value[16..32]);

@@ -115,7 +115,7 @@ impl Asm {
         self.rel32(slot, 0);
     }
 
-    /// `lahf; seto al`: flags into ax, whose user sets it aside.
+    /// `lahf; seto al`: flags into ax, which is spilled before.
     pub(crate) fn save_flags(&mut self) {
         self.raw(&[0x9f, 0x0f, 0x90, 0xc0]);
     }

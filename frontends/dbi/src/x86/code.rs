@@ -3,9 +3,9 @@
 
 use super::asm::{Asm, Gpr};
 use super::mode::{Mode, TABLES};
-use crate::context::{ASIDE, Context};
+use crate::context::{Context, SPILL_SLOTS};
 
-/// Context slots that blocks set guest registers aside in.
+/// Context slots that blocks spill guest registers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// rax, while guest bytes are compared.
@@ -114,17 +114,17 @@ pub(crate) struct Spilled {
     pub(crate) mxcsr: bool,
     /// No register: the thread holds the lock of exchanges.
     pub(crate) locked: bool,
-    /// Vector registers, in the places of [`Context::aside`].
-    pub(crate) vectors: [Option<Aside>; ASIDE],
+    /// Vector registers, in the places of [`Context::spills`].
+    pub(crate) vectors: [Option<SpilledVector>; SPILL_SLOTS],
     /// No register of the guest: for each vector register, the register that holds its shadow, if that is not in its place.
     pub(crate) shadows: [Option<u8>; 16],
 }
 
-/// A guest vector register that is set aside.
+/// A guest vector register that is spilled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Aside {
+pub(crate) struct SpilledVector {
     pub(crate) register: u8,
-    /// Size of the part that is set aside, in bytes; the bytes above that were zero.
+    /// Size of the part that is spilled, in bytes; the bytes above that were zero.
     pub(crate) bytes: u8,
 }
 

@@ -16,7 +16,7 @@ use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
 use super::rows;
 use super::superblock::{End, Flow, Insn, Superblock};
-use crate::context::ASIDE;
+use crate::context::SPILL_SLOTS;
 use iced_x86::{Encoder, InstructionInfoFactory, Register};
 
 /// Emitter of superblocks as code; keeps its buffers from one to the next.
@@ -27,7 +27,7 @@ pub(crate) struct Emitter {
     pub(super) encoder: Encoder,
     pub(super) facts: InstructionInfoFactory,
     /// True if rcx is in its slot only, until an instruction asks for it.
-    pub(super) rcx_aside: bool,
+    pub(super) rcx_spilled: bool,
     /// The mode at the instruction that is being emitted.
     pub(super) mode: Mode,
     /// The hook at the block's first instruction has been seen to.
@@ -57,7 +57,7 @@ impl Emitter {
             first_exit: 0,
             encoder: Encoder::new(64),
             facts: InstructionInfoFactory::new(),
-            rcx_aside: false,
+            rcx_spilled: false,
             mode: Mode::BARE,
             past_hook: false,
             loops: false,
@@ -94,9 +94,9 @@ impl Emitter {
         if self.mode.is_annotated() {
             self.begin_annotated(block, carried);
         }
-        self.rcx_aside = false;
+        self.rcx_spilled = false;
         for (index, insn) in block.insns.iter().enumerate() {
-            self.note(index, Spilled { rcx: self.rcx_aside, ..Spilled::default() });
+            self.note(index, Spilled { rcx: self.rcx_spilled, ..Spilled::default() });
             self.begins();
             if self.mode.is_annotated() {
                 self.annotated(block, index);
@@ -138,7 +138,7 @@ impl Emitter {
     }
 
     pub(super) fn note(&mut self, insn: usize, spilled: Spilled) {
-        let vectors = self.mirror.as_ref().map_or([None; ASIDE], Mirror::set_aside);
+        let vectors = self.mirror.as_ref().map_or([None; SPILL_SLOTS], Mirror::spilled);
         let shadows = self.mirror.as_ref().map_or([None; 16], Mirror::unsaved);
         let mxcsr = spilled.mxcsr || self.has_rules_mxcsr();
         let spilled = Spilled { vectors, shadows, mxcsr, ..spilled };
@@ -179,25 +179,25 @@ impl Emitter {
 
     /// The instruction, with rcx in its place if it asks for it.
     fn with_rcx(&mut self, index: usize, insn: &Insn) {
-        let effect = if self.rcx_aside { on_rcx(insn, &mut self.facts) } else { Effect::None };
+        let effect = if self.rcx_spilled { on_rcx(insn, &mut self.facts) } else { Effect::None };
         if effect == Effect::Reads {
             self.put_back_rcx();
             self.note(index, Spilled::default());
         }
         self.instruction(index, insn);
         if effect == Effect::Replaces {
-            self.rcx_aside = false;
+            self.rcx_spilled = false;
         }
     }
 
-    pub(super) fn set_rcx_aside(&mut self) {
-        if !std::mem::replace(&mut self.rcx_aside, true) {
+    pub(super) fn spill_rcx(&mut self) {
+        if !std::mem::replace(&mut self.rcx_spilled, true) {
             self.out.hot.store(self.frame.slot(Slot::Rcx), RCX);
         }
     }
 
     pub(super) fn put_back_rcx(&mut self) {
-        if std::mem::replace(&mut self.rcx_aside, false) {
+        if std::mem::replace(&mut self.rcx_spilled, false) {
             self.out.hot.load(RCX, self.frame.slot(Slot::Rcx));
         }
     }

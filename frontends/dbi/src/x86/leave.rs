@@ -45,12 +45,12 @@ impl Emitter {
                 self.jump_to(decoded.near_branch_target());
             }
             FlowControl::Return => {
-                self.set_rcx_aside();
+                self.spill_rcx();
                 if self.mode.is_wrapped() {
                     self.function_return(index, insn);
                 }
                 pop_into_rcx(&mut self.out.hot, insn);
-                self.rcx_aside = false;
+                self.rcx_spilled = false;
                 self.through_table();
             }
             FlowControl::IndirectBranch => {
@@ -92,7 +92,7 @@ impl Emitter {
 
     pub(super) fn expected_return(&mut self, index: usize, insn: &Insn, address: u64) {
         let expected = i32::try_from(address).expect("discovery follows comparable calls only");
-        self.set_rcx_aside();
+        self.spill_rcx();
         pop_into_rcx(&mut self.out.hot, insn);
         self.note(index, Spilled { rcx: true, ..Spilled::default() });
         self.out.hot.add_rcx(-expected);
@@ -128,10 +128,10 @@ impl Emitter {
         }
     }
 
-    /// Loads the target of an indirect branch into rcx, which is set aside first.
+    /// Loads the target of an indirect branch into rcx, which is spilled first.
     fn load_target(&mut self, index: usize, branch: &Instruction) {
-        self.set_rcx_aside();
-        self.rcx_aside = false;
+        self.spill_rcx();
+        self.rcx_spilled = false;
         let here = self.out.hot.here();
         let code = if branch.op0_kind() == OpKind::Register {
             let load = Instruction::with2(Code::Mov_r64_rm64, Register::RCX, branch.op0_register());
@@ -212,9 +212,9 @@ impl Emitter {
         let mode = self.carrying();
         let kind = ExitKind::Jump(target, mode);
         let stays = mode.has_rules_mxcsr();
-        if self.rcx_aside || self.is_any_aside() || self.has_rules_mxcsr() && !stays {
+        if self.rcx_spilled || self.is_any_spilled() || self.has_rules_mxcsr() && !stays {
             let start = self.out.cold.here();
-            if self.rcx_aside {
+            if self.rcx_spilled {
                 self.out.cold.load(RCX, self.frame.slot(Slot::Rcx));
             }
             self.put_back_but(stays);

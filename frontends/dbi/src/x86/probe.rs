@@ -34,7 +34,7 @@ pub(crate) struct Shape {
     to_memory: bool,
 }
 
-/// Frame that the code sees through rdi: operands from `OPERANDS`, then xmm0, the result, and the x87 state set aside.
+/// Frame that the code sees through rdi: operands from `OPERANDS`, then xmm0, the result, and the saved x87 state.
 #[repr(C, align(64))]
 struct Frame {
     operand: [[u8; SLOT]; 4],

@@ -1,6 +1,6 @@
 //! Effects of instructions on rcx.
 //!
-//! An expected return sets rcx aside to compare the return address, and it stays aside until an instruction asks for it.
+//! An expected return spills rcx to compare the return address, and it stays spilled until an instruction asks for it.
 //! Knows registers only: what is done at faults is the map's business.
 
 use super::superblock::{Flow, Insn};

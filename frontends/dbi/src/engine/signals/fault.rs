@@ -87,15 +87,15 @@ fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
     }
     if spilled.vectors.iter().any(Option::is_some) {
         registers::complete_image(thread.context);
-        // Registers that hold shadows are set aside.
+        // Registers that hold shadows are spilled.
         for (n, register) in spilled.shadows.into_iter().enumerate() {
             if let Some(register) = register {
                 registers::save_shadow(thread.context, n, register);
             }
         }
-        for (place, aside) in spilled.vectors.into_iter().enumerate() {
-            if let Some(aside) = aside {
-                registers::put_back(thread.context, aside, place);
+        for (place, vector) in spilled.vectors.into_iter().enumerate() {
+            if let Some(vector) = vector {
+                registers::put_back(thread.context, vector, place);
             }
         }
     }

@@ -214,7 +214,7 @@ impl Emitter {
             .collect();
         let mut free = (0..14).filter(|n| !used.contains(n));
         let (to, value) = (16 + free.next().unwrap_or(0), 16 + free.next().unwrap_or(1));
-        let (first, second) = (self.aside(0), self.aside(1));
+        let (first, second) = (self.spill_slot(0), self.spill_slot(1));
         self.touch(at);
         self.out.hot.vector_store(first, to, 64);
         // The guest's operand, as it is before the instruction.
@@ -365,7 +365,7 @@ impl Emitter {
     /// Emits a rule, with the masks and the memory that it may take besides its temporaries.
     pub(super) fn emit_rule(&mut self, job: &Job<'_>) {
         let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
-        let spill = [2, 3, 4, 5].map(|n| self.aside(n));
+        let spill = [2, 3, 4, 5].map(|n| self.spill_slot(n));
         let job = match binding {
             Binding::Evex => Job { masks: &MASKS, lanes: lanes_mask(job.count()), spill: &spill, ..*job },
             Binding::Vex => *job,

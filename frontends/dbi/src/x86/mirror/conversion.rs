@@ -118,7 +118,7 @@ impl Emitter {
     }
 
     /// Keeps the value that `insn` narrows, its operand `source`, where it can be read afterwards. `same`: it is overwritten. All
-    /// temporaries are set aside that [`narrowing`](Self::narrowing) needs.
+    /// temporaries are spilled that [`narrowing`](Self::narrowing) needs.
     fn narrowed_value(&mut self, insn: &Instruction, source: u32, same: bool) -> Place {
         let upper = self.has_upper();
         let last = if upper { 1 } else { NARROWING + self.inline_rule().temporaries(Op::Narrow) };
@@ -135,7 +135,7 @@ impl Emitter {
             self.move_shadow(copy, register, bytes);
             return Place::Reg(copy);
         }
-        let kept = self.aside(NARROWED);
+        let kept = self.spill_slot(NARROWED);
         self.out.hot.vector_store(kept, register, bytes);
         Place::Mem(kept)
     }

@@ -66,7 +66,7 @@ impl Emitter {
         let start = self.out.cold.here();
         self.out.hot.patch(active, start);
         if keeps_flags {
-            self.set_flags_aside();
+            self.spill_flags();
         }
         let mut others = Vec::new();
         for (i, &float) in floats.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Emitter {
     }
 
     /// Cold code that keeps the flags in a slot.
-    fn set_flags_aside(&mut self) {
+    fn spill_flags(&mut self) {
         let [rax, flags] = [Slot::Rax, Slot::Rcx].map(|slot| self.frame.slot(slot));
         let cold = &mut self.out.cold;
         cold.store(rax, RAX);

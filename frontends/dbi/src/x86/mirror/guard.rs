@@ -230,7 +230,7 @@ impl Emitter {
         scalars
     }
 
-    /// Sets registers aside now that [`Emitter::union`] needs: at the jump they have to be what they are afterwards.
+    /// Spills registers now that [`Emitter::union`] needs: at the jump they have to be what they are afterwards.
     fn take_temporaries(&mut self, sources: &[Source]) {
         let vector = |source: &Source| matches!(source, Source::Vector(_) | Source::Memory(_, 16 | 32 | 64));
         if sources.iter().any(vector) {

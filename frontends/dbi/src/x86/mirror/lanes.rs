@@ -157,7 +157,8 @@ impl Emitter {
         };
         let in_registers = self.mirror().settings.in_registers;
         let free = (0..in_registers).filter(|n| !is_used(n)).take(2);
-        let saved: Vec<(u8, Mem)> = free.enumerate().map(|(place, n)| (16 + n, self.aside(place))).collect();
+        let saved: Vec<(u8, Mem)> =
+            free.enumerate().map(|(place, n)| (16 + n, self.spill_slot(place))).collect();
         for &(register, mem) in &saved {
             self.out.hot.vector_store(mem, register, 64);
         }

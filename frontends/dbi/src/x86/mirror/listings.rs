@@ -160,7 +160,7 @@ impl SymbolResolver for Names {
             ("calls", Context::OFFSET_CALLS),
             ("counts", Context::OFFSET_COUNTS),
             ("shadows", Context::OFFSET_SHADOWS),
-            ("aside", Context::OFFSET_ASIDE),
+            ("spills", Context::OFFSET_SPILLS),
             ("quiet", Mailbox::OFFSET_NO_REQUEST),
             ("record", Mailbox::OFFSET_RECORD),
             ("number", Mailbox::OFFSET_NUMBER),

@@ -60,13 +60,13 @@ mod x87_values;
 
 use super::access::is_write;
 use super::asm::{Asm, Gpr};
-use super::code::{Aside, ExitKind, Spilled};
+use super::code::{ExitKind, Spilled, SpilledVector};
 use super::emit::Emitter;
 use super::mode::Mode;
 use super::rows;
 use super::rules::InlineRule;
 use super::superblock::{Insn, Superblock};
-use crate::context::ASIDE;
+use crate::context::SPILL_SLOTS;
 use descriptor::RecordDescriptor;
 use hashbrown::HashMap;
 use iced_x86::{EncodingKind, InstructionInfo, Register};
@@ -74,7 +74,7 @@ use liveness::Liveness;
 use operand::Borrowed;
 use reencodings::Reencodings;
 use shadowgrind_core::shadow::Policy;
-use temporaries::Temporaries;
+use temporaries::ScratchAllocator;
 use turns::Beginning;
 
 /// Settings of annotation.
@@ -130,7 +130,7 @@ pub(crate) struct Mirror {
     liveness: Liveness,
     /// Registers that hold the linear address of the present instruction's memory operand.
     borrowed: Borrowed,
-    temporaries: Temporaries,
+    temporaries: ScratchAllocator,
     /// Code that nobody runs, of which it is only seen what it takes.
     trial: Asm,
     /// Beginning of a turn, if the block is a loop.
@@ -174,7 +174,7 @@ impl Mirror {
             }),
             liveness: Liveness::default(),
             borrowed: Borrowed::default(),
-            temporaries: Temporaries::default(),
+            temporaries: ScratchAllocator::default(),
             trial: Asm::new(0),
             beginning: None,
             locked: false,
@@ -232,9 +232,9 @@ impl Mirror {
         self.rules_mxcsr
     }
 
-    /// Guest vector registers that are set aside, by place.
-    pub(super) fn set_aside(&self) -> [Option<Aside>; ASIDE] {
-        self.temporaries.set_aside()
+    /// Guest vector registers that are spilled, by place.
+    pub(super) fn spilled(&self) -> [Option<SpilledVector>; SPILL_SLOTS] {
+        self.temporaries.spilled()
     }
 
     /// For each guest vector register, the register that holds its shadow, if that is not in its place.

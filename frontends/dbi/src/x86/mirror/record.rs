@@ -72,7 +72,7 @@ impl Emitter {
             reads: Reads::ALL,
         };
         let id = self.recorded(recorded);
-        // Both are set aside while nothing else is spilled.
+        // Both are spilled while nothing else is spilled.
         self.temporary(1);
         let pointer = self.free_register(insn);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);

@@ -101,7 +101,7 @@ impl Emitter {
     }
 
     fn kept(&self, term: usize) -> Mem {
-        self.aside(KEPT).plus(8 * term as i32)
+        self.spill_slot(KEPT).plus(8 * term as i32)
     }
 
     /// After both.

@@ -150,10 +150,10 @@ impl Emitter {
     }
 
     fn waiting(&self, place: usize) -> Mem {
-        self.aside(place)
+        self.spill_slot(place)
     }
 
-    /// Sets aside what is needed of the operands, and leaves lanes that are unclear to the engine.
+    /// Spills what is needed of the operands, and leaves lanes that are unclear to the engine.
     fn keep_parts(&mut self, at: At<'_>, parts: Parts) {
         let Parts { a, b, bytes, .. } = parts;
         let constants = Constants::at(self.mirror().settings.constants);

@@ -1,22 +1,22 @@
 //! Temporaries: the vector registers that annotations compute in.
 //!
 //! With AVX-512 they are the upper registers that hold no shadow, two at least. Without, they are guest registers that the
-//! present instruction does not use, *set aside* in the context: such a register is stored once, serves as long as the
+//! present instruction does not use, *spilled* to the context: such a register is stored once, serves as long as the
 //! guest does not need it, and is loaded again before an instruction that names it, and on every way out of the block.
-//! Which registers are set aside is noted with the code (`Displaced`), so that a fault finds the guest's values.
+//! Which registers are spilled is noted with the code (`Spilled`), so that a fault finds the guest's values.
 //!
 //! Such a register *holds* the shadow of a guest register once that was computed in it, or loaded whole. What was computed
 //! is *unsaved*: it goes to memory when the register is wanted for something else, and on every way out of the block,
 //! but not where the shadow is computed anew before. Which shadows are unsaved is noted with the code as well.
 //!
-//! A register is set aside, and put back, with its low 32 bytes, which is all it has without AVX-512, or in a narrow
-//! block the low 16; a guest that uses AVX-512 itself leaves no upper register to us, and has its registers set aside
+//! A register is spilled, and put back, with its low 32 bytes, which is all it has without AVX-512, or in a narrow
+//! block the low 16; a guest that uses AVX-512 itself leaves no upper register to us, and has its registers spilled
 //! whole.
 
 mod emitted;
 
-use crate::context::ASIDE;
-use crate::x86::code::Aside;
+use crate::context::SPILL_SLOTS;
+use crate::x86::code::SpilledVector;
 use crate::x86::rows;
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::table::Row;
@@ -25,7 +25,7 @@ use iced_x86::{InstructionInfoFactory, OpAccess};
 /// Upper vector registers that never hold a shadow: the first temporaries with AVX-512.
 pub(super) const UPPER: [u8; 2] = [31, 30];
 
-/// Bytes of a shadow register, or of a register set aside, without AVX-512.
+/// Bytes of a shadow register, or of a spilled register, without AVX-512.
 const YMM_BYTES: u8 = 32;
 
 /// The extent of a shadow of which nothing is known.
@@ -33,9 +33,9 @@ const WHOLE: u8 = 64;
 
 /// Vector registers that annotations may compute in, and what is in them.
 #[derive(Debug, Default)]
-pub(super) struct Temporaries {
-    /// Register that each place of [`Context::aside`] holds.
-    aside: [Option<Aside>; ASIDE],
+pub(super) struct ScratchAllocator {
+    /// Register that each place of [`Context::spills`] holds.
+    spilled: [Option<SpilledVector>; SPILL_SLOTS],
     /// Vector registers that each instruction of the block uses, as masks.
     used: Vec<u16>,
     /// The present instruction.
@@ -44,7 +44,7 @@ pub(super) struct Temporaries {
     picked: Vec<u8>,
     /// Registers that each instruction writes without reading them.
     replaced: Vec<u16>,
-    /// For each guest vector register, the register set aside that holds its shadow.
+    /// For each guest vector register, the spilled register that holds its shadow.
     held: [Option<u8>; 16],
     /// Guest registers whose shadow is where it is held and not in memory, as a mask.
     unsaved: u16,
@@ -57,10 +57,10 @@ pub(super) struct Temporaries {
     turn: Option<(usize, u16)>,
 }
 
-impl Temporaries {
+impl ScratchAllocator {
     /// Looks at which registers the instructions of `block` use.
     pub(super) fn analyse(&mut self, block: &Superblock, facts: &mut InstructionInfoFactory) {
-        self.aside = [None; ASIDE];
+        self.spilled = [None; SPILL_SLOTS];
         self.used.clear();
         self.used.extend(block.insns.iter().map(|insn| used(insn, facts)));
         self.replaced.clear();
@@ -98,18 +98,18 @@ impl Temporaries {
         self.unsaved >> n & 1 == 1
     }
 
-    /// For each guest vector register, the register set aside that holds its shadow.
+    /// For each guest vector register, the spilled register that holds its shadow.
     pub(super) fn held(&self) -> [Option<u8>; 16] {
         self.held
     }
 
-    /// Registers that are set aside, by place.
-    pub(super) fn set_aside(&self) -> [Option<Aside>; ASIDE] {
-        self.aside
+    /// Registers that are spilled, by place.
+    pub(super) fn spilled(&self) -> [Option<SpilledVector>; SPILL_SLOTS] {
+        self.spilled
     }
 
-    fn registers_aside(&self) -> impl Iterator<Item = u8> {
-        self.aside.iter().flatten().map(|aside| aside.register)
+    fn spilled_registers(&self) -> impl Iterator<Item = u8> {
+        self.spilled.iter().flatten().map(|spilled| spilled.register)
     }
 
     /// Number of instructions from now on that do not use guest register `n`; nothing if none does.
@@ -137,11 +137,11 @@ impl Temporaries {
         }
     }
 
-    /// A register to set aside that is none of `taken`: of those not used now, the one that is used last. `unused`: only one that
+    /// A register to spill that is none of `taken`: of those not used now, the one that is used last. `unused`: only one that
     /// is not used any more at all.
     fn choose(&self, taken: u16, unused: bool) -> Option<u8> {
         let used = self.used.get(self.index).copied().unwrap_or(0) | taken;
-        let taken = self.registers_aside().fold(used, |mask, n| mask | 1 << n);
+        let taken = self.spilled_registers().fold(used, |mask, n| mask | 1 << n);
         let free = (0..16).filter(|n| taken >> n & 1 == 0);
         let best = free.max_by_key(|&n| self.next_use(n).unwrap_or(usize::MAX))?;
         (!unused || self.next_use(best).is_none()).then_some(best)
@@ -153,12 +153,12 @@ impl Temporaries {
         held.filter_map(|n| self.next_read(n)).min()
     }
 
-    /// A register to compute in that is none of `taken`, a mask: one set aside that nothing is lost with, one to be set aside that
+    /// A register to compute in that is none of `taken`, a mask: one that is spilled that nothing is lost with, one to be spilled that
     /// is not used any more, or of all others the one whose content is wanted last.
     fn best(&self, taken: u16) -> Option<u8> {
-        let aside = self.registers_aside().fold(0, |mask, n| mask | 1_u16 << n);
-        // Others of `taken` are to be set aside as well.
-        let has_place = ((aside | taken).count_ones() as usize) < ASIDE;
+        let spilled = self.spilled_registers().fold(0, |mask, n| mask | 1_u16 << n);
+        // Others of `taken` are to be spilled as well.
+        let has_place = ((spilled | taken).count_ones() as usize) < SPILL_SLOTS;
         let another = |unused| self.choose(taken, unused).filter(|_| has_place);
         self.reusable(taken, false).or_else(|| another(true)).or_else(|| {
             let (reused, other) = (self.reusable(taken, true), another(false));
@@ -173,11 +173,11 @@ impl Temporaries {
         })
     }
 
-    /// A register that is set aside to be overwritten and none of `taken`: the one that is wanted last, or only one that
+    /// A register that is spilled to be overwritten and none of `taken`: the one that is wanted last, or only one that
     /// is not `wanted` and holds nothing unsaved.
     fn reusable(&self, taken: u16, wanted: bool) -> Option<u8> {
         let last = |n: &u8| (self.wanted(*n).unwrap_or(usize::MAX), self.is_saved(*n));
-        let free = self.registers_aside().filter(|n| taken >> n & 1 == 0);
+        let free = self.spilled_registers().filter(|n| taken >> n & 1 == 0);
         let best = free.max_by_key(last)?;
         (wanted || self.wanted(best).is_none() && self.is_saved(best)).then_some(best)
     }

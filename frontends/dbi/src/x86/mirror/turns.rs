@@ -1,16 +1,16 @@
-//! Turns of a loop that a block closes on itself, without AVX-512: registers that are set aside stay so from one turn to the
+//! Turns of a loop that a block closes on itself, without AVX-512: registers that are spilled stay so from one turn to the
 //! next, and shadows that a turn hands to the next stay in them.
 //!
-//! Before its first instruction such a block sets aside registers that no turn uses, and loads into some of them the shadows
+//! Before its first instruction such a block spills registers that no turn uses, and loads into some of them the shadows
 //! that a turn reads before it writes them. There a turn *begins*. The branch back goes there, past what comes before,
 //! once registers hold again what they held then, whether memory has that too or not. Everything else that leads to the
 //! block, and a branch back where more has changed than can be put right, goes to its entry.
 //!
-//! What is set aside must not depend on anything in which an isolated block differs (`isolation`), which never branches so.
+//! What is spilled must not depend on anything in which an isolated block differs (`isolation`), which never branches so.
 
-use crate::context::ASIDE;
+use crate::context::SPILL_SLOTS;
 use crate::x86::access::{is_read, is_write};
-use crate::x86::code::{Aside, ExitKind, ExitSite};
+use crate::x86::code::{ExitKind, ExitSite, SpilledVector};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
@@ -35,13 +35,13 @@ pub(super) struct Beginning {
     mode: Mode,
     /// The top of the x87 stack is the mode's, and code of the turn does not ask again.
     knows_top: bool,
-    aside: [Option<Aside>; ASIDE],
+    spilled: [Option<SpilledVector>; SPILL_SLOTS],
     /// For each guest vector register, the register that holds its shadow.
     held: [Option<u8>; 16],
 }
 
-/// Index of the last instruction that branches back to the start of `block`, if everything up to there keeps registers set
-/// aside, and something computes.
+/// Index of the last instruction that branches back to the start of `block`, if everything up to there keeps registers
+/// spilled, and something computes.
 fn last_of_turn(block: &Superblock) -> Option<usize> {
     let goes_back =
         |insn: &Insn| insn.flow == Flow::SideExit && insn.decoded.near_branch_target() == block.start;
@@ -98,19 +98,19 @@ impl Emitter {
         let mut carried = handed_on(&block.insns[..=last], &mut self.facts);
         carried.truncate(free.len() - LEAST);
         let values = self.values_of(&block.insns[..=last], &carried);
-        let wanted = (values + carried.len()).min(free.len()).min(ASIDE);
+        let wanted = (values + carried.len()).min(free.len()).min(SPILL_SLOTS);
         for &register in &free[..wanted] {
-            self.set_aside(register);
+            self.spill(register);
         }
         for (&n, &register) in carried.iter().zip(&free[..wanted]) {
             self.load_shadow(n, register);
         }
         let temporaries = &mut self.mirror().temporaries;
         temporaries.begin_turn(last, &carried);
-        let (aside, held) = (temporaries.set_aside(), temporaries.held());
+        let (spilled, held) = (temporaries.spilled(), temporaries.held());
         let (target, entry, mode) = (block.start, self.out.hot.here(), self.mode);
         let knows_top = self.mirror().top_is_known;
-        self.mirror().beginning = Some(Beginning { target, entry, mode, knows_top, aside, held });
+        self.mirror().beginning = Some(Beginning { target, entry, mode, knows_top, spilled, held });
     }
 
     /// Number of registers for what a turn computes beside the shadows that are carried.
@@ -138,14 +138,17 @@ impl Emitter {
         if beginning.knows_top && !self.mirror().top_is_known {
             return None;
         }
-        let aside = self.mirror().temporaries.set_aside();
-        let is_there = |(then, now): (&Option<Aside>, &Option<Aside>)| then.is_none() || then == now;
-        if self.rcx_aside || self.mode != beginning.mode || !beginning.aside.iter().zip(&aside).all(is_there)
+        let spilled = self.mirror().temporaries.spilled();
+        let is_there =
+            |(then, now): (&Option<SpilledVector>, &Option<SpilledVector>)| then.is_none() || then == now;
+        if self.rcx_spilled
+            || self.mode != beginning.mode
+            || !beginning.spilled.iter().zip(&spilled).all(is_there)
         {
             return None;
         }
-        let more = aside.iter().zip(&beginning.aside).filter(|(now, then)| now != then);
-        let more = more.filter_map(|(now, _)| *now).fold(0, |mask, aside| mask | 1 << aside.register);
+        let more = spilled.iter().zip(&beginning.spilled).filter(|(now, then)| now != then);
+        let more = more.filter_map(|(now, _)| *now).fold(0, |mask, spilled| mask | 1 << spilled.register);
         self.put_back(more);
         self.hold_again(&beginning.held);
         self.loops.then_some(beginning.entry)
@@ -180,7 +183,7 @@ impl Emitter {
         }
     }
 
-    /// Loads the shadow of vector register `n`, which memory has, into `register`, which is set aside and holds it then.
+    /// Loads the shadow of vector register `n`, which memory has, into `register`, which is spilled and holds it then.
     fn load_shadow(&mut self, n: u8, register: u8) {
         self.release(register);
         let (mem, bytes) = (self.shadow_memory(n), self.shadow_bytes());

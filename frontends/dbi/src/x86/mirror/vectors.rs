@@ -329,7 +329,7 @@ impl Emitter {
             return;
         }
         let bytes = self.shadow_bytes();
-        // From here on already, so that a register set aside is not put back whole: that would undo what was done.
+        // From here on already, so that a spilled register is not put back whole: that would undo what was done.
         let in_memory = !self.has_upper();
         self.mode = self.mode.narrow(in_memory);
         for n in 0..16 {

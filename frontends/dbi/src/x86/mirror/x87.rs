@@ -292,7 +292,7 @@ impl Emitter {
     fn x87_conditional_move(&mut self, at: At<'_>, condition: u8) {
         let insn = &at.insn().decoded;
         let (to, from) = (self.x87_cell(0), self.x87_cell(register(insn.op1_register())));
-        // What is set aside for the copy is so on both ways.
+        // What is spilled for the copy is so on both ways.
         self.temporary(0);
         self.guest(at);
         if from == to {

@@ -126,7 +126,7 @@ impl Emitter {
         self.guest(at);
     }
 
-    /// Sets all registers aside that parts and rule need. Returns the one for the rule's result.
+    /// Spills all registers that parts and rule need. Returns the one for the rule's result.
     fn parts_temporaries(&mut self, rule: InlineRule, op: Op) -> u8 {
         /// Temporaries of [`Self::parts`] but for the first.
         const PARTING: usize = 5;

@@ -255,7 +255,7 @@ impl Emitter {
         if to != Some(0) && self.may_be_empty(at) {
             return self.out_of_line(at);
         }
-        // Nothing is set aside while something else is spilled.
+        // Nothing is spilled while something else is spilled.
         let handle = self.temporary(0);
         if has_memory(insn) {
             self.x87_touch(at);

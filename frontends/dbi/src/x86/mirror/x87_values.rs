@@ -182,7 +182,7 @@ impl Emitter {
         self.x87_rule_code(at, op, &x[..count], &shadows[..count], absent);
     }
 
-    /// Sets all registers aside that the rule and what is before it need, as code is to be passed over. Returns the one for
+    /// Spills all registers that the rule and what is before it need, as code is to be passed over. Returns the one for
     /// the result.
     fn x87_temporaries(&mut self, op: Op) -> u8 {
         /// Temporaries of [`Self::round_by_integers`] but for the first.
@@ -330,7 +330,7 @@ impl Emitter {
     fn x87_rule_code(&mut self, at: At<'_>, op: Op, x: &[Place], shadows: &[Place], absent: u8) {
         let (rule, upper) = (self.inline_rule(), self.has_upper());
         let to = self.temporary(0);
-        let lent = self.aside(0);
+        let lent = self.spill_slot(0);
         let temps: Vec<u8> = if upper {
             self.out.hot.vector_store(lent, LENT, 64);
             vec![self.temporary(1), LENT]

@@ -29,7 +29,7 @@ pub(crate) struct WrappedCall<'a> {
     /// The result.
     pub(crate) r: Mem,
     /// Memory to clobber, as wide.
-    pub(crate) aside: Mem,
+    pub(crate) spill: Mem,
     /// The vector register for the result's shadow; the rest of it becomes zero.
     pub(crate) to: u8,
     /// Vector registers to clobber: twelve.
@@ -89,9 +89,9 @@ pub(crate) fn emit_function(
         let (x, shadows) = (applied.x.map(part), applied.shadows.map(part));
         let half = WrappedCall { x, shadows, r: part(applied.r), ..*applied };
         written |= converted(asm, binding, &half, room, constants);
-        asm.vector_store(part(applied.aside), applied.to, bytes);
+        asm.vector_store(part(applied.spill), applied.to, bytes);
     }
-    asm.vector_load(applied.to, applied.aside, applied.width);
+    asm.vector_load(applied.to, applied.spill, applied.width);
     written
 }
 

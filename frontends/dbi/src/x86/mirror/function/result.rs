@@ -176,7 +176,7 @@ impl Emitter {
             shadows: [0, 1, 2].map(|i| self.shadow_of_call(i)),
             absent,
             r: Mem::rip(self.call_field(offset_of!(FunctionCall, result))),
-            aside: Mem::rip(self.call_field(offset_of!(FunctionCall, shadow))),
+            spill: Mem::rip(self.call_field(offset_of!(FunctionCall, shadow))),
             to,
             temps: if upper { &UPPER } else { &LOWER },
             masks: if upper { &MASKS } else { &[] },

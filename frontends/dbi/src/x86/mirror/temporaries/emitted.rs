@@ -1,10 +1,10 @@
 //! Code that takes temporaries, holds shadows in them and puts registers back. Which register serves is chosen by
-//! [`Temporaries`](super::Temporaries).
+//! [`ScratchAllocator`](super::ScratchAllocator).
 
 use super::super::{At, Settings};
 use super::{UPPER, WHOLE, YMM_BYTES};
 use crate::context::Context;
-use crate::x86::code::{Aside, Slot};
+use crate::x86::code::{Slot, SpilledVector};
 use crate::x86::emit::Emitter;
 use crate::x86::vector::Mem;
 
@@ -25,7 +25,7 @@ impl Emitter {
         }
     }
 
-    /// Temporary `i` of the present instruction: 0 and 1, or more without AVX-512. May set a register aside: not
+    /// Temporary `i` of the present instruction: 0 and 1, or more without AVX-512. May spill a register: not
     /// between a jump and code that expects things as they were at the jump.
     pub(in crate::x86::mirror) fn temporary(&mut self, i: usize) -> u8 {
         if self.has_upper() {
@@ -52,10 +52,10 @@ impl Emitter {
 
     /// Makes `register` the next temporary of the present instruction.
     pub(in crate::x86::mirror) fn pick(&mut self, register: u8) {
-        if self.mirror().temporaries.registers_aside().any(|aside| aside == register) {
+        if self.mirror().temporaries.spilled_registers().any(|spilled| spilled == register) {
             self.release(register);
         } else {
-            self.set_aside(register);
+            self.spill(register);
         }
         self.mirror().temporaries.picked.push(register);
     }
@@ -73,7 +73,7 @@ impl Emitter {
         candidates
     }
 
-    /// Has `register`, which is set aside, hold no shadow any more.
+    /// Has `register`, which is spilled, hold no shadow any more.
     pub(in crate::x86::mirror) fn release(&mut self, register: u8) {
         let held = self.mirror().temporaries.held;
         let mask = (0..16).filter(|&n| held[n] == Some(register)).fold(0, |mask, n| mask | 1 << n);
@@ -119,14 +119,14 @@ impl Emitter {
         (first..=UPPER[0]).rev().collect()
     }
 
-    pub(in crate::x86::mirror) fn set_aside(&mut self, register: u8) -> u8 {
-        let places = &self.mirror().temporaries.aside;
-        let place = places.iter().position(Option::is_none).expect("a place to set a register aside");
-        let mem = self.aside(place);
+    pub(in crate::x86::mirror) fn spill(&mut self, register: u8) -> u8 {
+        let places = &self.mirror().temporaries.spilled;
+        let place = places.iter().position(Option::is_none).expect("a slot to spill a register to");
+        let mem = self.spill_slot(place);
         let bytes = self.shadow_bytes();
         self.out.hot.vector_store(mem, register, bytes);
         let temporaries = &mut self.mirror().temporaries;
-        temporaries.aside[place] = Some(Aside { register, bytes });
+        temporaries.spilled[place] = Some(SpilledVector { register, bytes });
         let index = temporaries.index;
         self.note_borrowed(index);
         register
@@ -153,9 +153,9 @@ impl Emitter {
         let Settings { in_registers, records, wide, .. } = self.mirror().settings;
         let leaves_unsaved = self.leaves_unsaved();
         let temporaries = &mut self.mirror().temporaries;
-        let is_aside = temporaries.registers_aside().any(|aside| aside == register);
+        let is_spilled = temporaries.spilled_registers().any(|spilled| spilled == register);
         let Some(held) = temporaries.held.get_mut(usize::from(n)) else { return saved };
-        let may = in_registers == 0 && !records && !wide && is_aside && (saved || leaves_unsaved);
+        let may = in_registers == 0 && !records && !wide && is_spilled && (saved || leaves_unsaved);
         *held = may.then_some(register);
         temporaries.unsaved &= !(1 << n);
         if may && !saved {
@@ -164,7 +164,7 @@ impl Emitter {
         saved || may
     }
 
-    /// Tells whether what is computed in a register set aside may stay there for a while, and memory be without it.
+    /// Tells whether what is computed in a spilled register may stay there for a while, and memory be without it.
     pub(in crate::x86::mirror) fn leaves_unsaved(&mut self) -> bool {
         let Settings { in_registers, records, appends, wide, .. } = self.mirror().settings;
         in_registers == 0 && !records && !appends && !wide
@@ -178,9 +178,9 @@ impl Emitter {
         temporaries.extent = [WHOLE; 16];
     }
 
-    /// A place in memory to set something aside in.
-    pub(in crate::x86::mirror) fn aside(&self, place: usize) -> Mem {
-        Mem::rip(self.frame.field(Context::OFFSET_ASIDE + 64 * place as u32))
+    /// A place in memory to spill something to.
+    pub(in crate::x86::mirror) fn spill_slot(&self, place: usize) -> Mem {
+        Mem::rip(self.frame.field(Context::OFFSET_SPILLS + 64 * place as u32))
     }
 
     /// Begins the annotation of an instruction: registers it uses are put back.
@@ -194,7 +194,7 @@ impl Emitter {
         temporaries.pinned = 0;
     }
 
-    /// Puts back all registers that are set aside.
+    /// Puts back all registers that are spilled.
     pub(in crate::x86) fn put_back_all(&mut self) {
         if self.mirror.is_some() {
             self.put_back(u16::MAX);
@@ -203,14 +203,14 @@ impl Emitter {
 
     pub(in crate::x86::mirror) fn put_back(&mut self, registers: u16) {
         let mut any = false;
-        for (place, aside) in self.mirror().temporaries.aside.into_iter().enumerate() {
-            let wanted = aside.filter(|aside| registers >> aside.register & 1 == 1);
-            let Some(Aside { register, bytes }) = wanted else { continue };
-            let mem = self.aside(place);
+        for (place, spilled) in self.mirror().temporaries.spilled.into_iter().enumerate() {
+            let wanted = spilled.filter(|spilled| registers >> spilled.register & 1 == 1);
+            let Some(SpilledVector { register, bytes }) = wanted else { continue };
+            let mem = self.spill_slot(place);
             self.release(register);
             self.out.hot.vector_load(register, mem, bytes);
             let temporaries = &mut self.mirror().temporaries;
-            temporaries.aside[place] = None;
+            temporaries.spilled[place] = None;
             temporaries.picked.retain(|&picked| picked != register);
             any = true;
         }
@@ -220,23 +220,23 @@ impl Emitter {
         }
     }
 
-    /// Tells whether registers are set aside.
-    pub(in crate::x86) fn is_any_aside(&mut self) -> bool {
-        self.mirror.as_ref().is_some_and(|mirror| mirror.temporaries.aside.iter().any(Option::is_some))
+    /// Tells whether registers are spilled.
+    pub(in crate::x86) fn is_any_spilled(&mut self) -> bool {
+        self.mirror.as_ref().is_some_and(|mirror| mirror.temporaries.spilled.iter().any(Option::is_some))
     }
 
-    /// Cold code that puts back what is set aside, and MXCSR, for a way out; for the hot path it stays so.
+    /// Cold code that puts back what is spilled, and MXCSR, for a way out; for the hot path it stays so.
     pub(in crate::x86) fn put_back_in_passing(&mut self) {
         self.put_back_but(false);
     }
 
-    /// Cold code that puts back what is set aside, and MXCSR unless that `stays` as it is.
+    /// Cold code that puts back what is spilled, and MXCSR unless that `stays` as it is.
     pub(in crate::x86) fn put_back_but(&mut self, stays: bool) {
         let Some(mirror) = &self.mirror else { return };
         if mirror.has_rules_mxcsr() && !stays {
             self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
         }
-        let (unsaved, aside) = (mirror.temporaries.unsaved(), mirror.temporaries.aside);
+        let (unsaved, spilled) = (mirror.temporaries.unsaved(), mirror.temporaries.spilled);
         let bytes = self.shadow_bytes();
         for (n, register) in unsaved.into_iter().enumerate() {
             if let Some(register) = register {
@@ -244,9 +244,9 @@ impl Emitter {
                 self.out.cold.vector_store(mem, register, bytes);
             }
         }
-        for (place, aside) in aside.into_iter().enumerate() {
-            if let Some(Aside { register, bytes }) = aside {
-                let mem = self.aside(place);
+        for (place, spilled) in spilled.into_iter().enumerate() {
+            if let Some(SpilledVector { register, bytes }) = spilled {
+                let mem = self.spill_slot(place);
                 self.out.cold.vector_load(register, mem, bytes);
             }
         }

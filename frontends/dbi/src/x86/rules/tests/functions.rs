@@ -29,7 +29,7 @@ fn assemble(stage: &Stage, binding: Binding, op: Op, format: Format, width: u8) 
         shadows: [3, 4, 5].map(|i| place(stage, i)),
         absent: 0,
         r: place(stage, 6),
-        aside: Mem::rip(stage.at(SPILL)),
+        spill: Mem::rip(stage.at(SPILL)),
         to,
         temps: if binding == Binding::Evex { &UPPER } else { &LOWER },
         masks: if binding == Binding::Evex { &[1, 2, 3] } else { &[] },
