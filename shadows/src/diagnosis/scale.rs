@@ -9,9 +9,9 @@ use super::linear::exponent;
 /// of two: for a float that is zero or near the ends of the range, or is no measure of its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
-    /// What a coefficient of 1 stands for.
+    /// Value of a coefficient of 1.
     pub(crate) size: f64,
-    /// What lists of terms say of it: 0 where it is relative.
+    /// Code of it in lists of terms: 0 where it is relative.
     pub(crate) code: u32,
 }
 
