@@ -48,6 +48,7 @@ const SCRIPTS: &[(&str, &str, &[&str], &[&str])] = &[
     ("sums.awk", "gawk", &["-f"], &[]),
     ("sums.awk", "mawk", &["-f"], &[]),
     ("sums.tcl", "tclsh", &[], &[]),
+    ("sums.js", "node", &[], &[]),
     ("sums.sql", "sqlite3", &["-init"], &[":memory:", ".quit"]),
 ];
 

@@ -25,6 +25,7 @@ mod printf;
 mod runtimes;
 mod software;
 mod unwatched;
+mod writers;
 
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Formatted, floats};
@@ -37,6 +38,7 @@ pub(crate) use numpy::{format_of_scalar, type_name};
 pub(crate) use parsers::{Parse, Parser};
 pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spots, word};
 pub(crate) use unwatched::unwatched;
+pub(crate) use writers::writes;
 
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;

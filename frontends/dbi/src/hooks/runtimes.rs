@@ -26,6 +26,8 @@ pub(crate) enum Runtime {
     JavaScriptExponential,
     /// V8's `DoubleToPrecisionCString(value, precision)`.
     JavaScriptPrecision,
+    /// V8's `DoubleToRadixCString(value, radix)`, or its like.
+    JavaScriptRadix,
     /// Tcl's `Tcl_PrintDouble(interpreter, value, to)`, as long as its variable `tcl_precision` is not set.
     Tcl,
     /// PHP's `zend_gcvt(value, digits, point, letter, …)`.
@@ -37,12 +39,13 @@ pub(crate) enum Runtime {
 }
 
 /// Functions of V8, mangled, without what follows the value.
-const V8: [(&str, Runtime); 6] = [
+const V8: [(&str, Runtime); 7] = [
     ("_ZN2v88internal15DoubleToCStringEd", Runtime::JavaScript),
     ("_ZN2v88internal18DoubleToStringViewEd", Runtime::JavaScript),
     ("_ZN2v88internal20DoubleToFixedCStringEd", Runtime::JavaScriptFixed),
     ("_ZN2v88internal26DoubleToExponentialCStringEd", Runtime::JavaScriptExponential),
     ("_ZN2v88internal24DoubleToPrecisionCStringEd", Runtime::JavaScriptPrecision),
+    ("_ZN2v88internal20DoubleToRadixCStringEd", Runtime::JavaScriptRadix),
     ("_ZN2v88internal23DoubleToFixedStringViewEd", Runtime::JavaScriptFixed),
 ];
 
@@ -86,7 +89,7 @@ pub(super) fn notation(m: &dyn Machine, runtime: Runtime) -> Result<Option<Notat
             Ok(precision) => java_script(Style::Scientific, Some(precision)),
             Err(_) => java_script(Style::Shortest(Format::F64, Plain::Never), None),
         }),
-        Runtime::JavaScriptPrecision => None,
+        Runtime::JavaScriptPrecision | Runtime::JavaScriptRadix => None,
         Runtime::Php => {
             let upper = (precision(2)? as u8).is_ascii_uppercase();
             Some(Notation { upper, ..php(precision(0)?) })

@@ -6,9 +6,10 @@ use super::seeds::Purpose;
 use super::state::{Session, State};
 use super::tree;
 use crate::engine::ProgramEnd;
+use crate::hooks;
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Gap, LeftOut, Wrapped};
+use shadowgrind_core::findings::{Gap, LeftOut, Topic, Wrapped};
 use shadowgrind_core::shadow::Derivatives;
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::{Document, Symbols};
@@ -40,6 +41,7 @@ impl Session {
             state.count_left(&*self.tree);
         }
         state.gather(observer, self.config.shadow.is_carried());
+        state.leave_out_writers(&mut symbols);
         let not_found = self.not_found(&state);
         if !is_concerned {
             // Of a program on the way to the one that is meant there is nothing to say.
@@ -193,6 +195,18 @@ impl State {
         let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
         self.report.coverage.wrapped.extend(wrapped);
         self.report.coverage.wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
+    }
+}
+
+impl State {
+    /// Forgets what functions have decided that only look at how a float is to be written.
+    fn leave_out_writers(&mut self, symbols: &mut Files) {
+        let sites = &self.report.sites;
+        self.report.findings.retain(|finding| {
+            let at = sites.get(finding.site).filter(|_| finding.kind.topic() == Topic::Decision);
+            let function = at.and_then(|(module, offset)| symbols.place(module, offset).function);
+            !function.is_some_and(|function| hooks::writes(&function))
+        });
     }
 }
 
