@@ -22,11 +22,11 @@ impl<N: Attributed> Diagnosis<N> {
         self.note_decision(id, x, 1.0);
     }
 
-    /// Counts a decision that the reals make otherwise, unless it is held back.
+    /// Counts a decision that the reals make otherwise, unless it is deferred.
     pub(crate) fn flipped(&mut self, id: Id, x: &[Observed<'_, N>]) {
         let worst = x.iter().filter_map(bits_off).fold(0.0, f64::max).exp2();
         self.note_decision(id, x, worst);
-        if self.holds_back(id, x, worst) {
+        if self.defers(id, x, worst) {
             return;
         }
         self.noted = Some(self.operations[id].site);
@@ -56,7 +56,7 @@ impl<N: Attributed> Diagnosis<N> {
         self.operations[id].expression = fitted(known, trace, &sources, worst);
     }
 
-    /// Decisions that were held back count now, if they have to.
+    /// Decisions that were deferred count now, if they have to.
     pub(crate) fn settle(&mut self) {
         for deferred in self.confirmed_deferred() {
             let operation = &mut self.operations[deferred.id];

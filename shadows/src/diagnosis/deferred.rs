@@ -1,8 +1,8 @@
-//! Decisions about rounding errors themselves: held back until it is known whether the program knows what it does.
+//! Decisions about rounding errors themselves: deferred until it is known whether the program knows what it does.
 //!
 //! A compensated sum has variables that are nothing but the rounding errors of others: zero in the reals. Whether one is
 //! zero, or larger than something else, the reals decide otherwise, and so they may where it is a variable that lacks
-//! what was rounded off: it is put back later. Where it never is, such a decision is as wrong as any.
+//! what was rounded off: a later sum compensates for it. Where none does, such a decision is as wrong as any.
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -11,9 +11,9 @@ use shadowgrind_core::shadow::Observed;
 use super::Diagnosis;
 use super::blame::ErrorTerm;
 use super::number::{Attributed, Number};
-use super::operations::{ErrorTally, Id, PutBack};
+use super::operations::{Compensated, ErrorTally, Id};
 
-/// Decisions held back at most, those of the same operations counted once.
+/// Decisions deferred at most, those of the same operations counted once.
 const MOST: usize = 256;
 /// Terms of a rounding error that are less than this part of the largest are not looked at.
 const MINOR: f64 = 1e-6;
@@ -44,8 +44,8 @@ impl<N> Deferred<N> {
 }
 
 impl<N: Attributed> Diagnosis<N> {
-    /// Holds a decision back that is wrong by so many bits, as a power of two, if it is known whose roundings it is about.
-    pub(crate) fn holds_back(&mut self, id: Id, x: &[Observed<'_, N>], power: f64) -> bool {
+    /// Defers a decision that is wrong by so many bits, as a power of two, if it is known whose roundings it is about.
+    pub(crate) fn defers(&mut self, id: Id, x: &[Observed<'_, N>], power: f64) -> bool {
         let Some((operations, is_mixed)) = roundings_seen(x) else { return false };
         let is_same = |deferred: &&mut Deferred<N>| {
             (deferred.id, deferred.is_mixed) == (id, is_mixed) && deferred.operations == operations
@@ -64,7 +64,7 @@ impl<N: Attributed> Diagnosis<N> {
         true
     }
 
-    /// Holds a decision back about floats of which nobody knows whose roundings they are, if one of the same operation was held back
+    /// Defers a decision about floats of which nobody knows whose roundings they are, if one of the same operation was deferred
     /// of which that was known.
     pub(crate) fn doubts_again(&mut self, id: Id, x: &[Observed<'_, N>]) -> bool {
         let known = roundings_seen(x).is_some();
@@ -76,33 +76,33 @@ impl<N: Attributed> Diagnosis<N> {
         true
     }
 
-    /// The decisions that were held back and are wrong after all: somebody's rounding was never put back.
+    /// The deferred decisions that are wrong after all: somebody's rounding was never compensated.
     pub(crate) fn confirmed_deferred(&mut self) -> Vec<Deferred<N>> {
         let mut deferred = std::mem::take(&mut self.deferred);
         deferred.retain(|deferred| {
-            let least = if deferred.is_mixed { PutBack::AsError } else { PutBack::Together };
-            deferred.operations.iter().any(|&id| self.operations[id].put_back < least)
+            let least = if deferred.is_mixed { Compensated::AsError } else { Compensated::Together };
+            deferred.operations.iter().any(|&id| self.operations[id].compensated < least)
         });
         deferred
     }
 
-    /// Sees whether a sum of these floats puts back what was rounded off: it does where both carry roundings of one
+    /// Sees whether a sum of these floats compensates for what was rounded off: it does where both carry roundings of one
     /// operation, of opposite signs, and one is nothing else, or the sum is exact.
-    pub(crate) fn note_put_back(&mut self, op: Op, x: [f64; 2], [a, b]: [&N; 2]) {
+    pub(crate) fn note_compensation(&mut self, op: Op, x: [f64; 2], [a, b]: [&N; 2]) {
         let sign = match op {
             Op::Add => 1.0,
             Op::Sub => -1.0,
             _ => return,
         };
         let is_error = a.number().is_zero() || b.number().is_zero();
-        let put_back = if is_error { PutBack::AsError } else { PutBack::Together };
+        let compensated = if is_error { Compensated::AsError } else { Compensated::Together };
         let (scale, other_scale) = (a.scale(x[0]).size, sign * b.scale(x[1]).size);
         for term in a.roundings().iter() {
             let coefficient = term.coefficient * scale;
             let cancels = |other: &ErrorTerm| coefficient * (other.coefficient * other_scale) < 0.0;
             if b.roundings().iter().any(|other| other.operation == term.operation && cancels(&other)) {
                 let operation = &mut self.operations[term.operation];
-                operation.put_back = operation.put_back.max(put_back);
+                operation.compensated = operation.compensated.max(compensated);
             }
         }
     }

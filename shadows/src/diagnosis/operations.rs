@@ -38,10 +38,10 @@ pub(crate) struct Births {
     pub(crate) witness: Option<Box<Witness>>,
 }
 
-/// State of a rounding that a later operation may put back.
+/// Compensation of a rounding by later operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PutBack {
-    /// Not put back.
+pub(crate) enum Compensated {
+    /// None.
     Never,
     /// In an exact sum.
     Together,
@@ -213,8 +213,8 @@ pub(crate) struct Operation {
     pub(crate) least_significant: i32,
     /// Results of which the reals could not tell whether they are zero, though the floats have errors that small.
     pub(crate) exhausted: u64,
-    /// The state of roundings that others may have put back.
-    pub(crate) put_back: PutBack,
+    /// Compensation of its roundings by others.
+    pub(crate) compensated: Compensated,
     /// The formula that it computes when it is erroneous.
     pub(crate) expression: Option<Box<Expression>>,
     /// The formula that it usually computes, from a few executions that left a shadow.
@@ -253,7 +253,7 @@ impl Operation {
             absorbed: 0,
             least_significant: i32::MAX,
             exhausted: 0,
-            put_back: PutBack::Never,
+            compensated: Compensated::Never,
             expression: None,
             usual: None,
             births: Births::default(),

@@ -307,7 +307,7 @@ impl MpfrShadow {
             }
             self.counted((at, binary.row, binary.format), binary.x);
             if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
-                self.execution.diagnosis.note_put_back(binary.row.op(), binary.x, binary.reals);
+                self.execution.diagnosis.note_compensation(binary.row.op(), binary.x, binary.reals);
             }
             return Became::Exact;
         }

@@ -102,7 +102,7 @@ impl RealExecution {
         if let &[Some(a), Some(b)] = lane.shadows
             && (a.value().is_zero() || b.value().is_zero() || linear.r != 0.0 && is_exact)
         {
-            self.diagnosis.note_put_back(lane.op, [linear.x[0], linear.x[1]], [a, b]);
+            self.diagnosis.note_compensation(lane.op, [linear.x[0], linear.x[1]], [a, b]);
         }
         let is_zero = is_sum(lane.op) && value.get_exp().map_or(value.is_zero(), is_within_bound);
         if is_zero && error_bound.log2_bound().is_some() && is_exhausted(lane, linear) {
