@@ -27,6 +27,7 @@ mod patterns;
 mod places;
 mod questions;
 mod seam;
+mod seen;
 mod store;
 mod sweep;
 mod tape;

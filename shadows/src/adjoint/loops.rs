@@ -2,15 +2,19 @@
 //!
 //! Of a loop are kept, once, for each operand of a statement how far back its numbers begin and how far apart they are, and its
 //! partial derivative if that is always the same. Only other numbers, as distances from the iteration's first, and other partials are columns
-//! with an element for each iteration; operands whose distances differ by a constant have one column. Nothing of an operand says where its loop stands, so that a loop that comes again has the
+//! with an element for each iteration; operands whose distances differ by a constant have one column, and a column of partials may be
+//! that of an earlier loop. Nothing of an operand says where its loop stands, so that a loop that comes again has the
 //! operands of the one before, and takes no more than a head and its columns. Knows nothing of what came before or comes after a loop.
 
 use super::columns::{Statement, Term};
+use super::seen::{Seen, is_same};
 
 /// Step of an operand whose numbers do not advance by a constant.
 const IRREGULAR: i32 = i32::MIN;
 /// Distance in an iteration in which the operand has no shadow.
 pub(super) const NOTHING: i32 = i32::MIN;
+/// The loop's columns of partials are one after the other.
+const IN_ORDER: u64 = u64::MAX;
 /// Set in the place of a result if the partial derivative is not constant.
 const VARIES: u32 = 1 << 31;
 
@@ -33,21 +37,28 @@ pub(super) struct Loop {
     /// Places at which its columns of distances and of partials begin.
     pub(super) distances: u64,
     pub(super) partials: u64,
+    /// Place in [`Loops::starts`] of where each column of partials begins; or [`IN_ORDER`].
+    pub(super) starts: u64,
 }
 
 impl Loop {
+    /// Number of words of a loop.
+    pub(super) const WORDS: usize = 7;
+
     /// The loop as words.
-    pub(super) fn words(&self) -> [u64; 6] {
+    pub(super) fn words(&self) -> [u64; Loop::WORDS] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let Loop { number, at, iterations, numbers, first, operands, distances, partials } = *self;
-        [number, at, pair(iterations, numbers), pair(first, operands), distances, partials]
+        let Loop { number, at, iterations, numbers, first, operands, distances, partials, starts } = *self;
+        [number, at, pair(iterations, numbers), pair(first, operands), distances, partials, starts]
     }
 
     /// The loop of these words.
-    pub(super) fn of_words([number, at, turns, those, distances, partials]: [u64; 6]) -> Loop {
+    pub(super) fn of_words(
+        [number, at, turns, those, distances, partials, starts]: [u64; Loop::WORDS],
+    ) -> Loop {
         let [iterations, first] = [turns, those].map(|pair| pair as u32);
         let [numbers, operands] = [turns, those].map(|pair| (pair >> 32) as u32);
-        Loop { number, at, iterations, numbers, first, operands, distances, partials }
+        Loop { number, at, iterations, numbers, first, operands, distances, partials, starts }
     }
 }
 
@@ -114,35 +125,28 @@ pub(super) struct Loops {
     /// Partials that vary, and those that do not.
     pub(super) partials: Vec<f64>,
     pub(super) constants: Vec<f64>,
+    /// Places in `partials` at which the columns of loops begin that have some of earlier ones.
+    pub(super) starts: Vec<u64>,
     /// The loop whose operands those of the last loop are so far.
     like: Option<Loop>,
+    /// Columns of partials so far.
+    seen: Seen,
 }
 
-/// Number, among a loop's columns of `count` elements from `first` on, of the one that was written last, and how it is made of
-/// that: of an earlier one of which `derive` makes it, which then serves for both, or as it is.
-fn share<T, D: Default>(
-    columns: &mut Vec<T>,
-    first: u64,
-    count: usize,
-    derive: impl Fn(&[T], &[T]) -> Option<D>,
-) -> (u64, D) {
-    let start = columns.len() - count;
-    let (before, last) = columns[first as usize..].split_at(start - first as usize);
+/// The loop's columns of distances, from `first` on and of `count` elements each: number of the one that was written last, and how much
+/// larger its own are. One that is another plus a constant is not kept.
+fn share_distances(distances: &mut Vec<i32>, first: u64, count: usize) -> Shared {
+    let start = distances.len() - count;
+    let (before, last) = distances[first as usize..].split_at(start - first as usize);
     let before = before.chunks_exact(count);
-    let number = before.len() as u64;
-    match before.rev().zip(1..).find_map(|(column, back)| Some((back, derive(column, last)?))) {
-        Some((back, derived)) => {
-            columns.truncate(start);
-            (number - back, derived)
+    let number = before.len() as u32;
+    match before.rev().zip(1..).find_map(|(column, back)| Some((back, larger_by(column, last)?))) {
+        Some((back, larger)) => {
+            distances.truncate(start);
+            Shared { column: number - back, larger }
         }
-        None => (number, D::default()),
+        None => Shared { column: number, larger: 0 },
     }
-}
-
-/// Nothing, if two columns of partials have the same elements: factors of several products are the same float.
-fn same_partials(one: &[f64], other: &[f64]) -> Option<()> {
-    let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-    (same((one.last()?, other.last()?)) && one.iter().zip(other).all(same)).then_some(())
 }
 
 /// Constant by which the distances of `other` are larger than those of `one`, if they are by one: operands of several statements are
@@ -206,8 +210,14 @@ impl Loops {
         operands: Vec<Operand>,
         distances: Vec<i32>,
         [partials, constants]: [Vec<f64>; 2],
+        starts: Vec<u64>,
     ) -> Loops {
-        Loops { heads, operands, distances, partials, constants, like: None }
+        Loops { heads, operands, distances, partials, constants, starts, ..Loops::default() }
+    }
+
+    /// Nothing is added any more.
+    pub(super) fn complete(&mut self) {
+        self.seen.forget();
     }
 
     /// Begins a loop that comes after `at` other statements of the chunk.
@@ -216,7 +226,18 @@ impl Loops {
         self.like = self.heads.iter().rev().take(RECENT).find(|head| head.numbers == numbers).copied();
         let first = self.like.map_or(self.operands.len() as u32, |like| like.first);
         let (distances, partials) = (self.distances.len() as u64, self.partials.len() as u64);
-        self.heads.push(Loop { number, at, iterations, numbers, first, operands: 0, distances, partials });
+        let (operands, starts) = (0, IN_ORDER);
+        self.heads.push(Loop {
+            number,
+            at,
+            iterations,
+            numbers,
+            first,
+            operands,
+            distances,
+            partials,
+            starts,
+        });
     }
 
     /// Adds an operand to the loop that was begun last: of the statement whose result has place `result` among the numbers of an
@@ -242,18 +263,50 @@ impl Loops {
             self.partials.truncate(start);
             (result as u32, self.constant(constant))
         } else {
-            (result as u32 | VARIES, share(&mut self.partials, head.partials, count, same_partials).0)
+            (result as u32 | VARIES, self.share_partials(count))
         };
         let operand = match numbers.step {
             Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },
             None => {
                 self.distances.extend(distances);
-                let (column, larger) = share(&mut self.distances, head.distances, count, larger_by);
-                let back = Shared { column: column as u32, larger }.word();
+                let back = share_distances(&mut self.distances, head.distances, count).word();
                 Operand { result, step: IRREGULAR, back, partial }
             }
         };
         self.push(operand);
+    }
+
+    /// Number, among the last loop's columns of partials, of the one of `count` elements that was written last. It is not kept where another of the
+    /// loop or of an earlier one has the same elements: factors of several products are the same float.
+    fn share_partials(&mut self, count: usize) -> u64 {
+        let start = self.partials.len() - count;
+        let head = self.heads.last_mut().expect("it was begun");
+        let (before, last) = self.partials.split_at(start);
+        let number = match head.starts {
+            IN_ORDER => (start - head.partials as usize) / count,
+            starts => self.starts.len() - starts as usize,
+        };
+        let column = |n: usize| match head.starts {
+            IN_ORDER => head.partials as usize + n * count,
+            starts => self.starts[starts as usize + n] as usize,
+        };
+        if let Some(same) = (0..number).rev().find(|&n| is_same(&before[column(n)..][..count], last)) {
+            self.partials.truncate(start);
+            return same as u64;
+        }
+        let earlier = if count < Seen::FEWEST { None } else { self.seen.find(&self.partials, count) };
+        if earlier.is_some() {
+            self.partials.truncate(start);
+            if head.starts == IN_ORDER {
+                let own = head.partials..;
+                head.starts = self.starts.len() as u64;
+                self.starts.extend(own.step_by(count).take(number));
+            }
+        }
+        if head.starts != IN_ORDER {
+            self.starts.push(earlier.unwrap_or(start) as u64);
+        }
+        number as u64
     }
 
     /// Adds an operand to the last loop: those of a recent one are shared as long as they are the same.
@@ -307,12 +360,14 @@ impl Loops {
         self.distances.clear();
         self.partials.clear();
         self.constants.clear();
+        self.starts.clear();
+        self.seen.forget();
     }
 
     /// Bytes of it all.
     pub(super) fn bytes(&self) -> u64 {
         let doubles = size_of_val(&self.partials[..]) + size_of_val(&self.constants[..]);
-        let columns = size_of_val(&self.distances[..]) + doubles;
+        let columns = size_of_val(&self.distances[..]) + doubles + size_of_val(&self.starts[..]);
         (size_of_val(&self.heads[..]) + size_of_val(&self.operands[..]) + columns) as u64
     }
 
@@ -341,7 +396,11 @@ impl Loops {
             return std::slice::from_ref(&self.constants[operand.partial as usize]);
         }
         let count = u64::from(head.iterations);
-        &self.partials[(head.partials + operand.partial * count) as usize..][..count as usize]
+        let start = match head.starts {
+            IN_ORDER => head.partials + operand.partial * count,
+            starts => self.starts[(starts + operand.partial) as usize],
+        };
+        &self.partials[start as usize..][..count as usize]
     }
 
     /// The partial derivative by an operand in iteration `n`.

@@ -34,7 +34,7 @@ pub(super) struct Place {
     path: Arc<Path>,
     start: u64,
     /// Lengths of its columns.
-    lengths: [usize; 12],
+    lengths: [usize; 13],
 }
 
 /// Part of a tape that is in a file.
@@ -58,6 +58,7 @@ impl Store {
         let heads = loops.heads.iter().flat_map(Loop::words);
         let terms = loops.operands.iter().flat_map(Operand::words);
         let long = runs.iter().flat_map(|run| [run.number, run.at]).chain(heads).chain(terms);
+        let long = long.chain(loops.starts.iter().copied());
         self.bytes.extend(long.flat_map(u64::to_le_bytes));
         self.bytes.extend_from_slice(kinds);
         self.bytes.extend(near.iter().flat_map(|near| near.to_le_bytes()));
@@ -94,6 +95,7 @@ impl Store {
             loops.distances.len(),
             loops.partials.len(),
             loops.constants.len(),
+            loops.starts.len(),
         ];
         let place = Place { path: written.path.clone(), start: written.end, lengths };
         written.end += self.bytes.len() as u64;
@@ -120,8 +122,10 @@ impl Store {
             distances,
             values,
             constants,
+            places,
         ] = place.lengths;
-        let long = size_of::<Run>() * runs + size_of::<Loop>() * heads + size_of::<Operand>() * terms;
+        let loops = 8 * Loop::WORDS * heads + size_of::<Operand>() * terms + 8 * places;
+        let long = size_of::<Run>() * runs + loops;
         let words = 4 * (operands + sites + distances);
         let mut bytes =
             vec![0; long + kinds + 2 * near + words + 8 * (partials + residuals + values + constants)];
@@ -137,7 +141,8 @@ impl Store {
         let (words, doubles) = rest.split_at(words);
         let long: Vec<u64> = long.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
         let (starts, long) = long.split_at(2 * runs);
-        let (heads, terms) = long.split_at(6 * heads);
+        let (heads, long) = long.split_at(Loop::WORDS * heads);
+        let (terms, places) = long.split_at(3 * terms);
         let mut words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
         let mut doubles = doubles.as_chunks().0.iter().map(|&number| f64::from_le_bytes(number));
         into.clear();
@@ -152,7 +157,7 @@ impl Store {
         let terms = terms.as_chunks().0.iter().map(|&words| Operand::of_words(words)).collect();
         let distances = words.map(|word| word as i32).collect();
         let values = doubles.by_ref().take(values).collect();
-        into.loops = Loops::of_columns(heads, terms, distances, [values, doubles.collect()]);
+        into.loops = Loops::of_columns(heads, terms, distances, [values, doubles.collect()], places.to_vec());
         Ok(())
     }
 }

@@ -207,7 +207,8 @@ impl Tape {
         if self.kept + bytes <= self.memory {
             self.kept += bytes;
             self.count(bytes);
-            let full = std::mem::replace(&mut self.open, Columns::new(self.chunk));
+            let mut full = std::mem::replace(&mut self.open, Columns::new(self.chunk));
+            full.loops.complete();
             self.full.push(Chunk::Memory(Box::new(full)));
             return true;
         }
@@ -261,6 +262,7 @@ impl Tape {
 #[cfg(test)]
 mod tests {
     use super::super::columns::{Term, tests::statement};
+    use super::super::loops::Numbers;
     use super::*;
 
     #[test]
@@ -287,6 +289,51 @@ mod tests {
         assert!(file.exists());
         tape.discard();
         assert!(!file.exists());
+    }
+
+    /// Loops of one operand, of which every other one has the same partials, in memory and in a file.
+    #[test]
+    fn columns_that_come_again_are_kept_once_in_a_chunk() {
+        const COUNT: usize = 100;
+        const LOOPS: u64 = 2000;
+        // A process has one file in a directory.
+        let dir = std::env::temp_dir().join(format!("shadowgrind-columns-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut tape = Tape::new(300_000, dir.clone());
+        let partial =
+            |of: u64, n: usize| if of.is_multiple_of(2) { n as f64 + 0.5 } else { (of * n as u64) as f64 };
+        let number = |of: u64| 1000 + of * COUNT as u64;
+        for of in 0..LOOPS {
+            tape.add_loop(|columns| {
+                columns.begin_loop(number(of), COUNT, 1);
+                let numbers = Numbers { first: 1, step: Some(1) };
+                // The second column is of this loop alone.
+                for more in [0, 1 << 40] {
+                    let column = (0..COUNT).map(|n| partial(of + more, n) + (more * of) as f64);
+                    columns.loops.add(0, numbers, std::iter::empty(), |into| into.extend(column));
+                }
+                COUNT as u64
+            });
+        }
+        let (mut room, mut next) = (Columns::default(), number(0));
+        let values = tape.values();
+        assert!(values > LOOPS * 3 / 2 * COUNT as u64 && values < LOOPS * 8 / 5 * COUNT as u64, "{values}");
+        assert!(tape.full.iter().any(|chunk| matches!(chunk, Chunk::File(_))));
+        for chunk in 0..tape.chunks() {
+            let look = |columns: &Columns| {
+                columns.forward(|statement, terms| {
+                    let (of, n) = ((next - 1000) / COUNT as u64, ((next - 1000) % COUNT as u64) as usize);
+                    let more = 1 << 40;
+                    let expected = [partial(of, n), partial(of + more, n) + (more * of) as f64];
+                    assert_eq!((statement, [0, 1].map(|i| terms[i].partial)), (next, expected));
+                    next += 1;
+                });
+            };
+            tape.chunk(chunk, &mut room, look).unwrap();
+        }
+        assert_eq!(next, number(LOOPS));
+        tape.discard();
+        std::fs::remove_dir(dir).unwrap();
     }
 
     #[test]
