@@ -12,7 +12,7 @@ const SAMPLES: usize = 8;
 /// Columns that were seen.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Where a column with these elements begins: the last one.
+    /// Start of the last column with some elements, by their hash.
     starts: HashMap<u64, u64>,
 }
 
