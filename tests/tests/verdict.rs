@@ -68,6 +68,7 @@ fn main() -> ExitCode {
         }
     }
     trials.push(Trial::test("unwatched/ruby", || check_unwatched("unwatched/ruby")));
+    trials.push(Trial::test("values/sqlite3", || check_values("values/sqlite3")));
     trials.push(Trial::test("boxes/go build", || check_boxes("boxes/go build")));
     for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
         for source in sources() {
@@ -312,6 +313,20 @@ fn check_script(
         return Ok(());
     }
     Err(format!("{} {}", report.document["verdict"]["text"], report.document["findings"]).into())
+}
+
+/// Checks that the outputs of SQL's `printf` are the values that it is given, wherever those are.
+fn check_values(name: &str) -> Result<(), Failed> {
+    let Some(sqlite) = host::find_program("sqlite3") else {
+        host::skipped(name, "sqlite3 is not installed");
+        return Ok(());
+    };
+    let query = "select printf('%d|%s|%.3f|%*e', 7, 'text', x * 3.0, 12, x / 4.0) from (select 2.5 as x);";
+    let report = Case::new("mpfr", &[], &sqlite).arg(":memory:").arg(query).observe()?.report;
+    let outputs = report.document["outputs"].as_array().cloned().unwrap_or_default();
+    let values: Vec<Option<f64>> = outputs.iter().map(|output| output["value"].as_f64()).collect();
+    let are_those = values == [Some(7.5), Some(0.625)];
+    if are_those { Ok(()) } else { Err(format!("{values:?}").into()) }
 }
 
 /// A program that prints by functions without names is not clean, and the report says why.

@@ -24,6 +24,7 @@ mod placement;
 mod printf;
 mod runtimes;
 mod software;
+mod sqlite;
 mod unwatched;
 mod writers;
 

@@ -5,6 +5,7 @@
 
 use super::abi::{self, Float, Varargs};
 use super::families::Formatted;
+use super::sqlite::{SqlValue, SqlValues};
 use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::findings::label_at_end;
 use shadowgrind_core::text::{Fill, MOST, Notation, Sign, Style};
@@ -96,13 +97,15 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
         return Ok(Vec::new());
     }
     let after = usize::from(call.format) + 1;
-    let arguments = match call.list {
+    let mut arguments = match call.list {
         true => Varargs::of_list(m, abi::integer(m, after)?)?,
         false => Varargs::after(m, after),
     };
-    let values = match directives.iter().any(|d| d.value.is_some_and(|value| value.position.is_some())) {
-        true => by_position(m, &directives, arguments)?,
-        false => in_order(m, &directives, arguments)?,
+    let has_positions = directives.iter().any(|d| d.value.is_some_and(|value| value.position.is_some()));
+    let values = match sql_values(m, call)? {
+        Some(mut values) => in_order(&directives, |_| values.next(m).map(Taken::from))?,
+        None if has_positions => by_position(m, &directives, arguments)?,
+        None => in_order(&directives, |kind| next(m, kind, &mut arguments))?,
     };
     let (mut before, mut at) = (Vec::new(), 0);
     let mut floats = Vec::new();
@@ -118,6 +121,12 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
         }
     }
     Ok(floats)
+}
+
+/// The values that the call formats, if those are SQL's.
+fn sql_values(m: &dyn Machine, call: Printf) -> Result<Option<SqlValues>, Unmapped> {
+    let may_be = call.own_digits && call.format == 1 && !call.list;
+    if may_be { SqlValues::of_call(m) } else { Ok(None) }
 }
 
 /// Label of a float that is printed after this part of a format.
@@ -194,6 +203,16 @@ enum Taken {
     Other,
 }
 
+impl From<SqlValue> for Taken {
+    fn from(value: SqlValue) -> Taken {
+        match value {
+            SqlValue::Integer(number) => Taken::Integer(number),
+            SqlValue::Double(float) => Taken::Float(float),
+            SqlValue::Other => Taken::Other,
+        }
+    }
+}
+
 impl Directive<'_> {
     fn is_float(&self) -> bool {
         self.value.is_some_and(|value| matches!(value.kind, Kind::Double | Kind::LongDouble))
@@ -248,12 +267,15 @@ impl Directive<'_> {
 /// Arguments that each directive takes.
 type Arguments = Vec<[Option<Taken>; 3]>;
 
-fn in_order(m: &dyn Machine, all: &[Directive<'_>], mut from: Varargs) -> Result<Arguments, Unmapped> {
+fn in_order(
+    all: &[Directive<'_>],
+    mut next: impl FnMut(Kind) -> Result<Taken, Unmapped>,
+) -> Result<Arguments, Unmapped> {
     let mut taken = Vec::new();
     for directive in all {
         let mut own = [None; 3];
         for (place, conversion) in own.iter_mut().zip(directive.conversions()) {
-            *place = conversion.map(|one| next(m, one.kind, &mut from)).transpose()?;
+            *place = conversion.map(|one| next(one.kind)).transpose()?;
         }
         taken.push(own);
     }
