@@ -17,6 +17,8 @@ mod parts;
 pub struct Outcome {
     /// Digits of a float with a shadow went where none is carried.
     pub lost: bool,
+    /// Digits of such a float may be used as an integer: they went so, be it that this counts or not, or were cut out on their own.
+    pub taken: bool,
     /// Digits of a float were overwritten, and it keeps its shadow.
     pub rounded: bool,
     /// Floats were compared of which one has a shadow.
@@ -52,6 +54,7 @@ where
         }
     }
     run.outcome.lost &= !lowered.passing;
+    run.outcome.taken |= run.outcome.lost;
     run.outcome
 }
 

@@ -7,9 +7,11 @@
 mod digits;
 pub mod dragon4;
 pub mod fortran;
+mod recognised;
 mod shortest;
 
 pub use digits::{Base, Class, Digits, Expand, Float};
+pub use recognised::{Recognised, recognise, significant_digits};
 
 use crate::format::Format;
 

@@ -1,8 +1,8 @@
 //! The sentences of a report, the same in every format that people read.
 
 use shadowgrind_core::findings::{
-    Confirmed, Decided, Finding, FindingKind, Interval, Listed, Listing, OutputKind, Program, Remedy, Report,
-    Spread, Tape, Topic, Value, VariableRange, Witness, Wrapped,
+    Confirmed, Decided, Finding, FindingKind, Interval, Listed, Listing, Output, OutputKind, Program, Remedy,
+    Report, Spread, Tape, Topic, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Place;
@@ -146,8 +146,8 @@ fn tape(tape: &Tape) -> String {
 
 /// Explanation of a report without outputs.
 pub(crate) const NO_OUTPUT: &str = "No float left the program in a way that is watched. Known are C's printf and its \
-     kin, C++'s streams and to_chars, Fortran's write, and the formatting of Python, numpy, Rust, Go, PHP and V8; not that of Java and \
-     Ruby. --output=SPEC names other floats.";
+     kin, C++'s streams and to_chars, Fortran's write, and the formatting of Python, numpy, Rust, Go, PHP and V8; \
+     others are found by their values where these are written. --output=SPEC names other floats.";
 
 /// The result of the run in one sentence.
 pub(crate) fn verdict(document: &Document<'_>) -> String {
@@ -555,6 +555,12 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
         facts.push(("functions", format!("taken as one operation: {}", functions.join(", "))));
     }
     facts.extend(left_out(document).map(|text| ("left out", text)));
+    let is_found = |output: &Output<'_>| output.kind == OutputKind::Value;
+    let found = document.report.outputs.iter().filter(|(_, output)| is_found(output)).count();
+    if found > 0 {
+        let text = "found in what the program has written: it makes text of floats by code that is not known";
+        facts.push(("by value", format!("{}, {text}", count(found as u64, "output"))));
+    }
     if !coverage.unwatched.is_empty() {
         facts.push(("not seen", coverage.unwatched.join("; ")));
     }

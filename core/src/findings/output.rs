@@ -34,11 +34,13 @@ pub enum OutputKind {
     Mark,
     /// In binary form, by `write` and its kin: the worst float of each place stands for all that left there.
     Written,
+    /// By code that nobody knows: found in what the program has written, by its value.
+    Value,
 }
 
 impl OutputKind {
     /// Every kind, in the order of their records' bytes.
-    pub const ALL: [OutputKind; 11] = [
+    pub const ALL: [OutputKind; 12] = [
         OutputKind::Printf,
         OutputKind::Iostream,
         OutputKind::Fortran,
@@ -50,6 +52,7 @@ impl OutputKind {
         OutputKind::Spec,
         OutputKind::Mark,
         OutputKind::Written,
+        OutputKind::Value,
     ];
 }
 

@@ -8,6 +8,9 @@ use crate::shadow::{Cells, Location, Rule};
 use crate::step::{Bitwise, NO_SOURCE, Operand, SECOND_SOURCE};
 use crate::tricks;
 
+/// Digits that are in the upper half of a double.
+const UPPER_DIGITS: u128 = (1 << 20) - 1;
+
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
     pub(super) fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
@@ -288,6 +291,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             _ if carries[1] == 0 => ([x[0]; 2], [second; 2]),
             _ => (x, [second, first]),
         };
+        let fraction = (1 << (format.precision() - 1)) - 1;
+        // A power of two has no digits but the first, in neither half.
+        self.outcome.taken |=
+            masks.contains(&fraction) || format == Format::F32 && masks.contains(&UPPER_DIGITS);
         let one = masked[0] == masked[1] && !(by == Bitwise::AndNot && carries[0] != 0);
         if one && let Some(map) = bytes_let_through(masks[0], format.bytes()) {
             let from = self.location(masked[0].place);
@@ -298,8 +305,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return self.halves(by, x, r);
         }
         let result = self.bits(format, r);
-        let fraction = (1 << (format.precision() - 1)) - 1;
         let is_lost = made.is_none() && result & fraction != 0;
+        self.outcome.taken |= made.is_some() && result != 0 && result & !fraction == 0;
         self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
         self.cells.set(self.location(r.place), format, result, made);
     }

@@ -212,6 +212,10 @@ pub(crate) struct Context {
     pub(crate) calls: [u64; FUNCTIONS],
     /// Number of times that something happened at an instruction that its number stands for, since the tool last looked.
     pub(crate) counts: [u64; COUNTS],
+    /// Number of floats that translated code has noted in `taken` in all.
+    pub(crate) taken_next: u64,
+    /// A register that is set aside while it does.
+    pub(crate) taken_aside: u64,
     /// State components to save and restore.
     pub(crate) xsave_mask: u64,
     /// 1 if FS can be read and written by unprivileged instructions.
@@ -226,7 +230,12 @@ pub(crate) struct Context {
     pub(crate) spills: [[u8; 64]; SPILL_SLOTS],
     /// Guest vector and x87 state while the engine runs, standard XSAVE format.
     pub(crate) xsave: Xsave,
+    /// Floats whose digits integer code took: bits, cell, number of the event, bytes. The oldest are overwritten.
+    pub(crate) taken: [[u64; 4]; TAKEN],
 }
+
+/// Floats in [`Context::taken`].
+pub(crate) const TAKEN: usize = 1024;
 
 /// Places in [`Context::spills`].
 pub(crate) const SPILL_SLOTS: usize = 13;
@@ -262,6 +271,9 @@ impl Context {
     pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
     pub(crate) const OFFSET_COUNTS: u32 = offset_of!(Context, counts) as u32;
+    pub(crate) const OFFSET_TAKEN_NEXT: u32 = offset_of!(Context, taken_next) as u32;
+    pub(crate) const OFFSET_TAKEN_ASIDE: u32 = offset_of!(Context, taken_aside) as u32;
+    pub(crate) const OFFSET_TAKEN: u32 = offset_of!(Context, taken) as u32;
     pub(crate) const OFFSET_HOST_RSP: u32 = offset_of!(Context, host_rsp) as u32;
 
     /// Begins to count anew.

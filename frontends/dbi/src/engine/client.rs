@@ -30,7 +30,7 @@ pub(crate) struct Services {
     pub(crate) all_calls: bool,
     /// The client is shown what the program reads.
     pub(crate) reads: bool,
-    /// The client is shown what the program writes.
+    /// The client is shown what the program writes, as long as it [wants](Client::wants_written) that.
     pub(crate) writes: bool,
     /// The client is shown what the program hands out of its memory, with what stands beside that.
     pub(crate) sent: bool,
@@ -175,6 +175,11 @@ pub(crate) trait Client: Any + Send + Sync {
         _offset: Option<usize>,
         _pieces: &[(u64, u64)],
     ) {
+    }
+
+    /// Tells whether what the program writes is wanted from now on.
+    fn wants_written(&self) -> bool {
+        false
     }
 
     /// The program has written these pieces, address and length, to `descriptor`, open for the file at `path`.

@@ -1,6 +1,6 @@
 //! Instructions that run out of line: as they were lowered, how often they have run, and how they are watched.
 
-use super::Tool;
+use super::{Tool, taken};
 use crate::engine::condition::consumed;
 use crate::engine::process::Process;
 use crate::x86::lower::{Lowerer, Lowering};
@@ -29,6 +29,10 @@ pub(super) struct Entry {
     pub(super) site: Site,
     /// Number of times it has run.
     pub(super) runs: Cell<u32>,
+    /// True if it may take the digits of a float for integers.
+    pub(super) may_take: bool,
+    /// True once it has taken some of a part of a double, which is looked for.
+    pub(super) takes_parts: Cell<bool>,
 }
 
 /// Lowered instructions by address and x87 top.
@@ -65,6 +69,8 @@ pub(super) struct Pending {
     pub(super) before: [u64; 3],
     /// A gap met a shadow, or an address was made of what has one.
     pub(super) met: bool,
+    /// Floats with shadows that a gap reads.
+    pub(super) reads: Vec<taken::Before>,
 }
 
 impl OutOfLine {
@@ -114,7 +120,17 @@ impl OutOfLine {
                 }
             }
         }
-        let entry = Rc::new(Entry { bytes, insn, lowering, sums, whole, site, runs: Cell::new(0) });
+        let entry = Rc::new(Entry {
+            may_take: taken::may_take(&lowering),
+            takes_parts: Cell::new(false),
+            bytes,
+            insn,
+            lowering,
+            sums,
+            whole,
+            site,
+            runs: Cell::new(0),
+        });
         self.entries.insert((pc, top), entry.clone());
         Some(entry)
     }
@@ -131,12 +147,15 @@ const APART: u64 = 64;
 
 /// Runs after which longer code is worth it.
 pub(super) const OFTEN: u32 = 32;
+/// Runs after which it is where parts of doubles are taken: to look for a double takes a microsecond, and code cannot.
+const OFTEN_TAKEN: u32 = 4096;
 
 /// Tells whether the instruction is worth longer code than it has, for the first time: of vectors, with shadows of some
 /// `in_registers`; of general registers, where derivatives are `in_place`.
 pub(super) fn runs_often(entry: &Entry, in_registers: bool, in_place: bool) -> bool {
     let has_code = in_registers && may_scale(&entry.insn) || in_place && may_follow(&entry.insn);
-    has_code && runs_again(entry) == OFTEN
+    let often = if entry.takes_parts.get() { OFTEN_TAKEN } else { OFTEN };
+    has_code && runs_again(entry) == often
 }
 
 /// Counts a run of the instruction.

@@ -34,7 +34,7 @@ impl Client for Tool {
             mirror: self.has_mirror(),
             all_calls: self.sees_all_calls(),
             reads: self.session.wants_texts(),
-            writes: self.session.wants_written(),
+            writes: self.session.wants_written() || self.session.wants_taken(),
             sent: self.policy().sent != Sent::Unseen,
             hands_on: self.hands_on(),
             evaluator: self.functions().map_or(0, |functions| functions.evaluate as *const () as u64),
@@ -246,6 +246,10 @@ impl Client for Tool {
 
     fn read(&self, thread: &mut Thread, path: Option<&str>, offset: Option<usize>, pieces: &[(u64, u64)]) {
         visit::read(thread, path, offset, pieces);
+    }
+
+    fn wants_written(&self) -> bool {
+        self.session.wants_written() || self.session.has_taken()
     }
 
     fn wrote(&self, thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {

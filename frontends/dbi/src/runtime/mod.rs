@@ -20,6 +20,7 @@ mod records;
 mod shadowed;
 mod stops;
 mod sweep;
+mod taken;
 mod tool;
 mod tree;
 mod visit;

@@ -36,6 +36,15 @@ impl<S: Shadow> Observing<S> {
         m.set_cell(x.location, x.format.bytes(), shadow.map_or(0, encode));
     }
 
+    fn keep_shadow(&mut self, shadow: S::Value) -> SavedShadow {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.kept.push(None);
+            self.kept.len() - 1
+        });
+        self.kept[index] = Some(shadow);
+        SavedShadow(index as u64 + 1)
+    }
+
     /// Puts beside `x` what `make` makes of it and its present shadow.
     fn replace(
         &self,
@@ -111,13 +120,7 @@ impl<S: Shadow> Observer for Observing<S> {
     }
 
     fn keep(&mut self, m: &mut dyn Machine, x: Float) -> SavedShadow {
-        let Some(shadow) = self.shadow(m, x) else { return SavedShadow::NONE };
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.kept.push(None);
-            self.kept.len() - 1
-        });
-        self.kept[index] = Some(shadow);
-        SavedShadow(index as u64 + 1)
+        self.shadow(m, x).map_or(SavedShadow::NONE, |shadow| self.keep_shadow(shadow))
     }
 
     fn put_back(&mut self, m: &mut dyn Machine, x: Float, kept: SavedShadow) {
@@ -126,6 +129,41 @@ impl<S: Shadow> Observer for Observing<S> {
             self.free.push(index);
             self.set(m, x, Some(shadow));
         }
+    }
+
+    fn keep_cell(&mut self, format: Format, bits: u128, cell: u128) -> SavedShadow {
+        let shadow = lock_caught_up(&self.carried).words.decode(format, cell, bits);
+        shadow.map_or(SavedShadow::NONE, |shadow| self.keep_shadow(shadow))
+    }
+
+    fn keeps_alike(&mut self, a: SavedShadow, b: SavedShadow) -> bool {
+        let [Some(a), Some(b)] =
+            [a, b].map(|kept| Self::index(kept).and_then(|index| self.kept[index].as_ref()))
+        else {
+            return false;
+        };
+        let shadow = &mut lock_caught_up(&self.carried).shadow;
+        let mut said = |value| {
+            let derivative = shadow.derivative(Some(value)).map(f64::to_bits);
+            let real = shadow.real(double(0.0, Some(value)), 0);
+            (derivative, shadow.number(value), real)
+        };
+        said(a) == said(b)
+    }
+
+    fn output_kept(
+        &mut self,
+        m: &mut dyn Machine,
+        leaves: &Leaves,
+        (format, bits): (Format, u128),
+        kept: SavedShadow,
+    ) -> (findings::Value, OutputShadow<String>) {
+        let shadow = Self::index(kept).and_then(|index| self.kept[index].as_ref());
+        let carried = &mut *lock_caught_up(&self.carried);
+        if m.has_underflowed() {
+            carried.shadow.underflowed(leaves.site);
+        }
+        carried.shadow.output(leaves, Observed { format, bits, shadow })
     }
 
     /// Of operands without shadows every function makes results without, if shadows are not born of such, however it

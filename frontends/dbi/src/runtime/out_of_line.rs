@@ -10,6 +10,7 @@ use super::entries::{Entry, LONGEST, OFTEN, Pending, runs_often};
 use super::exchange;
 use super::shadowed::Shadowed;
 use super::stops;
+use super::taken;
 use super::visit;
 use crate::context::{Context, reg};
 use crate::engine::guest;
@@ -61,7 +62,8 @@ pub(super) fn begin(thread: &mut Thread) {
     };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
-    let mut pending = Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false };
+    let mut pending =
+        Pending { entry, mode, top, guest_gs, locked, before: [0; 3], met: false, reads: Vec::new() };
     if locked {
         stops::lock_atomics(thread.process);
     }
@@ -123,6 +125,7 @@ fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mu
                 gap.addresses.iter().map(|recipe| address_of(context, gs, recipe)).collect();
             shadowed.out_of_line.record.clear();
             addresses.iter().for_each(|address| shadowed.out_of_line.record.extend(address.to_le_bytes()));
+            pending.reads = taken::read(shadowed, context, &gap.reads, &addresses);
             pending.met |= gap.reads.iter().any(|&(place, bytes)| {
                 let mut registers = RegisterShadows { context, in_registers: shadowed.in_registers };
                 carries(&mut registers, &addresses, place, bytes)
@@ -200,9 +203,13 @@ pub(super) fn finish(thread: &mut Thread) {
     };
     let entry = &pending.entry;
     let mut outcome = Outcome::default();
+    let mut operands = Vec::new();
     match &entry.lowering {
         Lowering::Nothing => {}
         Lowering::Steps(steps) => {
+            if entry.may_take && taken::is_wanted(Tool::of(thread.process)) {
+                operands = taken::before(shadowed, thread.context, steps, &shadowed.out_of_line.record);
+            }
             outcome = replay(shadowed, thread.process, thread.context, steps, entry.site);
         }
         Lowering::String(op) => string(shadowed, thread.context, gs, op, &pending),
@@ -217,7 +224,8 @@ pub(super) fn finish(thread: &mut Thread) {
     // What rounds unseen loses what nothing has carried yet.
     let may_bear = is_gap && policy.is_some_and(|policy| policy.is_born) && rows::row(&entry.insn).rounds();
     let met = may_bear || pending.met && (derivatives || is_gap);
-    if outcome.lost || met && !shadowed.calls.is_formatting() {
+    let is_formatting = shadowed.calls.is_formatting();
+    if outcome.lost || met && !is_formatting {
         stops::met_gap(thread.process, entry.site, &entry.insn);
     }
     if outcome.rounded {
@@ -228,6 +236,11 @@ pub(super) fn finish(thread: &mut Thread) {
         stops::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
     }
     release(thread, &pending);
+    if outcome.taken {
+        taken::took(thread, &pending.entry, &operands);
+    } else if is_gap && met && !is_formatting {
+        taken::took(thread, &pending.entry, &pending.reads);
+    }
     thread.mode = stops::mode(thread);
     note_stack(thread, &pending.entry, outcome.noted);
 }

@@ -28,6 +28,8 @@ pub(super) struct Shadowed {
     pub(super) calls: Calls,
     /// Return addresses the thread has seen hooked: the code there was made again when they were.
     pub(super) watched: HashSet<u64>,
+    /// Number of floats noted in [`Context::taken`] that the session knows of.
+    pub(super) taken: u64,
     /// Number of calls of functions taken as one operation that came to the engine, by address.
     pub(super) functions_seen: HashMap<u64, u32>,
 }
@@ -60,6 +62,7 @@ impl Shadowed {
             interrupted: Vec::new(),
             calls: Calls::new(),
             watched: HashSet::new(),
+            taken: 0,
             functions_seen: HashMap::new(),
             recorder: Recorder::new(tool, &mailbox.recording),
         };

@@ -3,7 +3,7 @@
 use super::Tool;
 use super::cells::MirrorCells;
 use super::shadowed::Shadowed;
-use super::stops;
+use super::{stops, taken};
 use crate::context::{CallVector, Context, FunctionCall, reg};
 use crate::engine::handed::Lost;
 use crate::engine::layout::page_floor;
@@ -14,7 +14,7 @@ use crate::engine::thread::Thread;
 use crate::engine::{ProgramEnd, first_touch, guest, planes};
 use crate::hooks::machine::{Machine, Unmapped};
 use crate::registers::{self, RegisterShadows};
-use crate::session::{Arrival, Calls, Noted, Observer, Session};
+use crate::session::{Arrival, Calls, Noted, Observer, Session, Taken, Taking};
 use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::{CALLER_SAVED, Watched};
 use crate::x86::mode::Mode;
@@ -233,6 +233,16 @@ fn see_function(thread: &mut Thread, pc: u64) {
     }
 }
 
+/// An instruction has taken these floats with shadows for integers.
+pub(super) fn took(thread: &mut Thread, taking: Taking, floats: &[Taken]) {
+    visit(thread, |session, _, observer, _| session.took(taking, floats, observer));
+}
+
+/// Translated code has taken these floats, each for what it counts under a number.
+pub(super) fn took_counted(thread: &mut Thread, floats: &[(u16, Taken)]) {
+    visit(thread, |session, _, observer, _| session.took_counted(floats, observer));
+}
+
 /// An operation that is `site` has run at `pc`: its callers are noted.
 pub(super) fn note_stack(thread: &mut Thread, site: Site, pc: u64, noted: Noted) {
     visit(thread, |session, _, _, machine| session.note_stack(site, pc, noted, machine));
@@ -368,7 +378,11 @@ pub(super) fn read(thread: &mut Thread, path: Option<&str>, offset: Option<usize
 
 /// The program has written these pieces to a descriptor.
 pub(super) fn wrote(thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {
-    visit(thread, |session, _, _, machine| session.wrote(descriptor, path, pieces, machine));
+    let pc = thread.pc.wrapping_sub(SYSCALL_BYTES);
+    taken::catch_up(thread);
+    visit(thread, |session, _, observer, machine| {
+        session.wrote(pc, (descriptor, path), pieces, observer, machine);
+    });
 }
 
 /// Has the session count what was handed on and not read, and what others see.
@@ -389,6 +403,7 @@ fn count_unread(process: &Process) {
 
 /// The program has ended; the exit status to be given instead of its own, if there is one.
 pub(super) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
+    taken::catch_up(thread);
     let process = thread.process;
     process.client.thread_ends(&thread.context.calls, &thread.context.counts);
     count_unread(process);

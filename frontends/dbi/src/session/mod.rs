@@ -7,6 +7,7 @@
 mod answers;
 mod arrivals;
 mod boxes;
+mod by_value;
 mod call_sites;
 mod calls;
 mod config;
@@ -44,6 +45,7 @@ mod warnings;
 mod wrappers;
 
 pub(crate) use arrivals::Arrival;
+pub(crate) use by_value::{Taken, Taker, Taking};
 pub(crate) use calls::Calls;
 pub use config::SessionConfig;
 pub(crate) use observer::Observer;

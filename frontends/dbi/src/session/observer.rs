@@ -3,6 +3,7 @@
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Answers, Coverage, Finding, OutputShadow, Questions, Settings, Value};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Leaves, Seed, Traced};
 use shadowgrind_core::site::Site;
@@ -58,6 +59,21 @@ pub(crate) trait Observer {
     /// Tells whether a function with these operands must be taken as one operation. If not, it runs like any other
     /// code, which then must come to the same.
     fn wraps(&mut self, kept: &[SavedShadow]) -> bool;
+
+    /// The shadow that the content of a cell, which is not zero, says the float of `format` and `bits` has.
+    fn keep_cell(&mut self, format: Format, bits: u128, cell: u128) -> SavedShadow;
+
+    /// Tells whether two shadows that were kept say the same of a float.
+    fn keeps_alike(&mut self, a: SavedShadow, b: SavedShadow) -> bool;
+
+    /// Statement about a float, of this format and these bits, whose shadow was kept, like [`Observer::output`].
+    fn output_kept(
+        &mut self,
+        m: &mut dyn Machine,
+        leaves: &Leaves,
+        x: (Format, u128),
+        kept: SavedShadow,
+    ) -> (Value, OutputShadow<String>);
 
     /// A function returned: gives its result its shadow. Only `Applied::kept` says what operands had: the function
     /// may have overwritten all else.

@@ -48,6 +48,9 @@ impl State {
         let Leaving { kind, label, site, notation } = leaving;
         let leaves = Leaves { site, output: outputs.len(), notation, written: false };
         let (value, said) = observer.output(m, &leaves, x);
+        if !matches!(kind, OutputKind::Spec | OutputKind::Mark) {
+            self.taken.note_known(value.to_f64());
+        }
         let position = u16::try_from(position).unwrap_or(u16::MAX);
         outputs.push(&Output { kind, label, value, site, position, said: said.as_deref(), notation });
     }

@@ -105,6 +105,7 @@ impl Session {
             }
         }
         let Some(m) = m else { return };
+        state.find_last_taken(observer, m);
         state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
         if self.config.shadow.policy().derivatives.is_some() {
             state.count_overwritten_inputs(m);
@@ -179,6 +180,9 @@ impl State {
         // Where outputs are named, those are all that matter.
         self.report.coverage.unwatched = if self.printed { self.unwatched.clone() } else { Vec::new() };
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
+        for (of, found) in self.taken.found.drain() {
+            self.gaps.entry(of).and_modify(|(_, count)| *count = count.saturating_sub(found));
+        }
         let met = self.gaps.drain().filter(|(_, (_, count))| *count > 0);
         let gaps = met.map(|((site, _), (instruction, count))| Gap { instruction, count, site });
         self.report.coverage.gaps.extend(gaps);

@@ -4,6 +4,7 @@
 //! Until then every printed float is recorded. Knows SPECs; where a float stands in a text, `standing` finds.
 
 use super::copies::copies;
+use super::observer::Observer;
 use super::standing::standing;
 use super::state::{Session, State};
 use crate::hooks::machine::Machine;
@@ -23,8 +24,21 @@ impl Session {
             || self.config.reports.tell_places()
     }
 
-    /// The program has written these pieces, address and length, to `descriptor`, which is open for the file at `path`.
-    pub(crate) fn wrote(&self, descriptor: i32, path: &str, pieces: &[(u64, u64)], m: &dyn Machine) {
+    /// The system call at `pc` has written these pieces, address and length, to `descriptor`, which is open for the file at `path`.
+    pub(crate) fn wrote(
+        &self,
+        pc: u64,
+        (descriptor, path): (i32, &str),
+        pieces: &[(u64, u64)],
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        if self.has_taken() {
+            self.state.lock().find_taken(pc, descriptor, pieces, observer, m);
+        }
+        if !self.wants_written() {
+            return;
+        }
         let stream = match descriptor {
             libc::STDOUT_FILENO => Stream::Stdout,
             libc::STDERR_FILENO => Stream::Stderr,

@@ -6,6 +6,7 @@ mod counted;
 mod mapped;
 
 use super::boxes::Boxes;
+use super::by_value::TakenFloats;
 use super::config::SessionConfig;
 use super::locals::Watched;
 use super::modules::{Meaning, ModuleFile};
@@ -42,6 +43,8 @@ pub(crate) struct Session {
     pub(super) tree: Box<dyn Tree>,
     /// True if a module is loaded whose variables are to be seeded before any of its code runs.
     awaits_code: AtomicBool,
+    /// True once integer code has taken a float with a shadow.
+    pub(super) takes: AtomicBool,
     /// True if an input names numbers that the program parses.
     pub(super) parses: bool,
     /// True if an output names a variable of a script.
@@ -87,6 +90,8 @@ pub(crate) struct State {
     pub(super) shadowed: HashSet<u64>,
     /// Instructions that dropped shadows, by site and the instruction's number in the decoder, and how often.
     pub(super) gaps: HashMap<(Site, usize), (String, u64)>,
+    /// Floats whose digits integer code has taken.
+    pub(super) taken: TakenFloats,
     /// Comparisons of floats, and how often one met a shadow.
     pub(super) decisions: HashMap<Site, Decided>,
     /// The program has set shadows itself.
@@ -160,6 +165,7 @@ impl State {
             worst_sent: Vec::new(),
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
+            taken: TakenFloats::default(),
             decisions: HashMap::new(),
             sets_shadows: false,
             indices: HashMap::new(),
@@ -213,12 +219,13 @@ impl Session {
         let names_scripts = !jobs.scripts.is_empty();
         let state = State { suppressions, parsed, labels, ..State::new(report, jobs, &config) };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
-        let awaits_code = AtomicBool::new(false);
+        let (awaits_code, takes) = (AtomicBool::new(false), AtomicBool::new(false));
         Ok(Session {
             config,
             program,
             tree,
             awaits_code,
+            takes,
             parses,
             names_scripts,
             filter,

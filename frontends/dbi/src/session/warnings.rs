@@ -25,6 +25,8 @@ const PARTLY_REACHED: &str = "input-partly-reached";
 const AMBIGUOUS: &str = "input-ambiguous";
 /// No printed float is one that an output names.
 const NEVER_PRINTED: &str = "output-never-printed";
+/// Printed numbers may be one float or another.
+const OUTPUT_AMBIGUOUS: &str = "output-ambiguous";
 /// There are numbers that a list cannot have.
 const NOT_LISTED: &str = "list-incomplete";
 /// More text was written than is kept.
@@ -85,6 +87,7 @@ impl Session {
             state.warn(ASSUMED, text);
         }
         state.warn_of_guessed_formats();
+        state.warn_of_ambiguous_outputs();
         for (option, lines) in state.jobs.partly.clone() {
             let text = format!(
                 "{option}: from {lines} on it may have a value that the compiler keeps nowhere, in several places, or \
@@ -294,6 +297,20 @@ impl State {
              by its order"
         );
         self.warn(AMBIGUOUS, text);
+    }
+
+    /// Says which numbers may be one of several floats that code of the program's own makes text of.
+    fn warn_of_ambiguous_outputs(&mut self) {
+        let Some((count, first)) = &self.taken.ambiguous else { return };
+        let (numbers, are, more) = match count {
+            1 => ("1 number that was written".to_owned(), "is", String::new()),
+            n => (format!("{n} numbers that were written"), "are", format!(" and {} more", n - 1)),
+        };
+        let text = format!(
+            "{numbers} by code that is not known {are} the text of several floats, with different shadows: {first}{more}; \
+             no outputs, as nobody can tell which"
+        );
+        self.warn(OUTPUT_AMBIGUOUS, text);
     }
 
     /// Says that more text was written than is kept.

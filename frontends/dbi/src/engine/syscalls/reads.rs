@@ -56,7 +56,7 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
 
 /// Tells the session, if it wants to know, of the pieces, address and length, that a successful call has written.
 pub(super) fn note_written(thread: &mut Thread, call: &Call, count: u64) {
-    if thread.process.services.writes {
+    if thread.client().wants_written() {
         let descriptor = call.args[0] as i32;
         let pieces = writes::handed_out(call, count);
         thread.client().wrote(thread, descriptor, &path_of(descriptor), &pieces);

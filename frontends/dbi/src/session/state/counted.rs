@@ -2,6 +2,7 @@
 
 use super::{Numbered, Session, State};
 use crate::context::COUNTS;
+use crate::session::Taker;
 use shadowgrind_core::findings::Decided;
 use shadowgrind_core::site::Site;
 
@@ -87,6 +88,14 @@ impl State {
         self.numbered.push(what);
         self.number_of.insert(what, number);
         Some(number)
+    }
+
+    /// The gap that translated code counts under `number`.
+    pub(in crate::session) fn counted_gap(&self, number: u16) -> Option<Taker> {
+        match self.numbered.get(usize::from(number))? {
+            Numbered::Gap(site, code) => Some((*site, *code)),
+            Numbered::Comparison(_) => None,
+        }
     }
 
     pub(super) fn decided(&mut self, site: Site) -> &mut Decided {

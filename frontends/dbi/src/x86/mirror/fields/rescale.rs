@@ -1,12 +1,12 @@
 //! Code that changes what is kept beside a float as the float is changed: by exponent and sign, or by whole bytes.
 
 use super::instruction::{Does, Fields, Other};
-use crate::context::Context;
+use crate::context::{Context, TAKEN};
 use crate::x86::asm::{Gpr, RSP, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, EQUAL, NOT_EQUAL, Shift};
-use crate::x86::vector::Mem;
+use crate::x86::vector::{At, Mem};
 
 /// An instruction of which one operand is a float with a shadow.
 pub(super) struct Rescaling<'a> {
@@ -145,7 +145,8 @@ impl Emitter {
     }
 
     /// Counts the instruction if there are digits in its result, which a mask has cut off others.
-    fn count_digits(&mut self, of: &Rescaling<'_>, Free { r, b, .. }: Free, ways: &mut Ways) {
+    fn count_digits(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
+        let Free { r, b, .. } = free;
         const HALF: u8 = 32;
         let bytes = of.fields.bytes;
         let counter = Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(of.number)));
@@ -169,6 +170,7 @@ impl Emitter {
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
         ways.clear.push(cold.jcc_open(EQUAL));
         encode::increment(cold, counter);
+        self.note_taken(of, free);
     }
 
     /// Computes the result, and the shadow that it has.
@@ -216,9 +218,10 @@ impl Emitter {
     }
 
     /// A shift by which digits go elsewhere; that they are where they were, or all gone, is for the engine to see.
-    fn moved(&mut self, of: &Rescaling<'_>, Free { r, b, .. }: Free, ways: &mut Ways) {
+    fn moved(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
         /// Bound of what may be left of sign and exponent, as an integer.
         const LEFT: i32 = 1 << 12;
+        let Free { r, b, .. } = free;
         let (to, bytes) = (self.cell(of.fields.to), of.fields.bytes);
         let counter = Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(of.number)));
         let cold = &mut self.out.cold;
@@ -231,7 +234,34 @@ impl Emitter {
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
         ways.leave.push(cold.jcc_open(EQUAL));
         encode::increment(cold, counter);
-        encode::store_zero(cold, to, 8);
+        self.note_taken(of, free);
+        encode::store_zero(&mut self.out.cold, to, 8);
+    }
+
+    /// Notes the float for whoever looks for it in the program's texts. The two registers that are not the result's are others then.
+    fn note_taken(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free) {
+        const ENTRY: usize = size_of::<[u64; 4]>();
+        let cell = self.cell(of.float);
+        let next = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_NEXT));
+        let entries = self.frame.field(Context::OFFSET_TAKEN);
+        let cold = &mut self.out.cold;
+        encode::load(cold, b, next, 8);
+        encode::alu_constant(cold, Alu::And, b, TAKEN as i32 - 1, 8);
+        encode::shift(cold, Shift::Left, b, ENTRY.ilog2() as u8, 8);
+        cold.mov_imm(c, entries);
+        encode::alu(cold, Alu::Add, b, c, 8);
+        let word = |n: i32| {
+            let at = At::Base { base: Some(b), index: None, displacement: 8 * n };
+            Mem { gs: false, fs: false, address32: false, at }
+        };
+        encode::store(cold, word(0), of.float, 8);
+        encode::load(cold, c, cell, 8);
+        encode::store(cold, word(1), c, 8);
+        cold.mov_imm(c, of.number.into());
+        encode::store(cold, word(2), c, 8);
+        cold.mov_imm(c, of.fields.bytes as u64);
+        encode::store(cold, word(3), c, 8);
+        encode::increment(cold, next);
     }
 
     /// Looks at a mask: one of whole bytes is the engine's, and so is a zero that is masked. True if it is known to let no digit
@@ -322,7 +352,8 @@ impl Emitter {
 
     /// With the difference of float and result in `b`: leaves in `c` the power of two between them. Ways out are where the
     /// digits differ, and do not move along as in a sum, and what has no exponent.
-    fn compare_fields(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) {
+    fn compare_fields(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
+        let Free { r, b, c } = free;
         let Fields { does, bytes, .. } = *of.fields;
         let (largest, bias) = (of.fields.largest(), (of.fields.largest() / 2) as u64);
         let cold = &mut self.out.cold;
@@ -344,8 +375,15 @@ impl Emitter {
                 encode::copy(cold, exponent, r, bytes);
                 encode::alu(cold, Alu::Add, exponent, exponent, bytes);
                 ways.leave.push(cold.jcc_open(EQUAL));
+                if does == Does::Cut {
+                    let aside = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_ASIDE));
+                    encode::store(cold, aside, b, 8);
+                    self.note_taken(of, free);
+                    encode::load(&mut self.out.cold, b, aside, 8);
+                }
             }
             // A significand on its own is one in [1, 2).
+            let cold = &mut self.out.cold;
             cold.mov_imm(exponent, bias);
             let here = cold.here();
             cold.patch(normal, here);
