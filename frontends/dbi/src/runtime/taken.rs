@@ -94,7 +94,7 @@ fn cell(shadowed: &Shadowed, context: &mut Context, location: Location, bytes: u
     u128::from_le_bytes(cell)
 }
 
-/// What an instruction that is not followed reads, before it runs: floats, as far as it is as wide as one.
+/// Floats that an instruction that is not followed reads, before it runs: what is as wide as one.
 pub(super) fn read(
     shadowed: &Shadowed,
     context: &mut Context,

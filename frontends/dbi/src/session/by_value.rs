@@ -12,20 +12,15 @@
 //! - all candidates that it may be have one shadow. Where they have not, a warning says so, and it is no output.
 //!
 //! It is an output at the place where the bits were taken then, and the gaps that it was counted under are none. Knows neither how a
-//! float is taken nor how shadows are compared; where an output stands in its text, `standing` finds as it does for others.
+//! float is taken nor how shadows are compared, and no session; where an output stands in its text, `standing` finds as it does for others.
 
-use super::observer::{Observer, SavedShadow};
-use super::state::{Session, State};
-use super::texts::{Scan, Token, readable};
-use crate::hooks::machine::Machine;
+use super::observer::SavedShadow;
+use super::texts::{Scan, Token};
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Label, Output, OutputKind};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::Leaves;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::text::{Float, Recognised, recognise, significant_digits};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::atomic::Ordering;
 
 /// Floats that are kept.
 const MOST: usize = 4096;
@@ -60,7 +55,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         self.format.to_f64(self.bits)
     }
 
@@ -84,17 +79,17 @@ impl Taken {
 
 /// A float that may be written.
 #[derive(Debug)]
-struct Candidate {
-    taken: Taken,
-    kept: SavedShadow,
+pub(super) struct Candidate {
+    pub(super) taken: Taken,
+    pub(super) kept: SavedShadow,
     /// Places that have taken it, the first first, and how often since it was last found in a text.
-    takers: Vec<(Taker, u64)>,
+    pub(super) takers: Vec<(Taker, u64)>,
     /// Number of times that the first of these has taken it for a text that was not found yet.
-    awaited: u64,
+    pub(super) awaited: u64,
 }
 
 impl Candidate {
-    fn note(&mut self, Taking { by, is_reversible }: Taking) {
+    pub(super) fn note(&mut self, Taking { by, is_reversible }: Taking) {
         let counts = u64::from(!is_reversible);
         match self.takers.iter_mut().find(|(taker, _)| *taker == by) {
             Some((_, count)) => *count += counts,
@@ -107,7 +102,7 @@ impl Candidate {
 #[derive(Debug, Default)]
 pub(super) struct TakenFloats {
     /// In the order in which they were taken last.
-    all: BTreeMap<u64, Candidate>,
+    pub(super) all: BTreeMap<u64, Candidate>,
     order_of: HashMap<Taken, u64>,
     /// The last one with these digits.
     order_of_digits: HashMap<(Format, u128), u64>,
@@ -115,8 +110,8 @@ pub(super) struct TakenFloats {
     next: u64,
     /// Place in the order behind the last one that was found.
     behind: u64,
-    /// What was written to each descriptor behind the last byte that no number has.
-    unfinished: HashMap<i32, Vec<u8>>,
+    /// Bytes written to each descriptor behind the last one that no number has.
+    pub(super) unfinished: HashMap<i32, Vec<u8>>,
     /// Floats that known functions have made text of last.
     known: VecDeque<f64>,
     /// Number of times that a float counted as lost was found in a text.
@@ -141,7 +136,7 @@ impl TakenFloats {
     }
 
     /// Keeps `taken`, whose shadow is `kept`, as the latest. What is to be released for it.
-    fn keep(&mut self, taken: Taken, kept: SavedShadow, taking: Taking) -> Option<SavedShadow> {
+    pub(super) fn keep(&mut self, taken: Taken, kept: SavedShadow, taking: Taking) -> Option<SavedShadow> {
         let (order, value) = (self.next, key(taken.value()));
         self.next += 1;
         let (mut candidate, released) = match self.order_of.insert(taken, order) {
@@ -162,7 +157,7 @@ impl TakenFloats {
 
     /// The candidate of which `taken` is a part that goes on as an integer: with its digits, or, if they are others by now, the last
     /// one, if what is taken has no exponent, or is a half or has half of the cell. `as_new`: unless it may be one of its own.
-    fn whole_of(&mut self, taken: &Taken, as_new: bool) -> Option<&mut Candidate> {
+    pub(super) fn whole_of(&mut self, taken: &Taken, as_new: bool) -> Option<&mut Candidate> {
         if self.order_of.contains_key(taken) {
             return None;
         }
@@ -186,12 +181,12 @@ impl TakenFloats {
     }
 
     /// Tells whether a known function has made a text of late that is the same number, to within `unit`.
-    fn is_known(&self, value: f64, unit: f64) -> bool {
+    pub(super) fn is_known(&self, value: f64, unit: f64) -> bool {
         self.known.iter().any(|known| (known - value).abs() <= unit)
     }
 
     /// Candidates whose text this is, by their order.
-    fn fitting(&self, text: &str, value: f64, unit: f64) -> Vec<(u64, Recognised)> {
+    pub(super) fn fitting(&self, text: &str, value: f64, unit: f64) -> Vec<(u64, Recognised)> {
         let within = (key(value - unit), 0)..=(key(value + unit), u64::MAX);
         let fits = |&(_, order): &(u64, u64)| {
             let Taken { format, bits, .. } = self.all[&order].taken;
@@ -201,7 +196,7 @@ impl TakenFloats {
     }
 
     /// Tells whether a text with so many digits is enough to tell the candidate, one of `fitting` many.
-    fn is_telling(&self, order: u64, how: Recognised, digits: usize, fitting: usize) -> bool {
+    pub(super) fn is_telling(&self, order: u64, how: Recognised, digits: usize, fitting: usize) -> bool {
         let awaited = self.all.range(self.behind..).filter(|(_, candidate)| candidate.awaited > 0).take(NEAR);
         let is_near = awaited.map(|(order, _)| *order).any(|other| other == order);
         let more = (self.all.len() / NEAR).checked_ilog10().map_or(0, |power| power as usize + 1);
@@ -210,7 +205,7 @@ impl TakenFloats {
     }
 
     /// The candidate was found in a text: the places that have taken it have not lost it.
-    fn find(&mut self, order: u64) {
+    pub(super) fn find(&mut self, order: u64) {
         let candidate = self.all.get_mut(&order).expect("a candidate that fits");
         candidate.awaited = candidate.awaited.saturating_sub(1);
         for (taker, count) in &mut candidate.takers {
@@ -220,7 +215,7 @@ impl TakenFloats {
     }
 
     /// The numbers that are complete now that `bytes` were written to `descriptor`; at the `end`, all.
-    fn complete(&mut self, descriptor: i32, bytes: &[u8], end: bool) -> (Vec<u8>, Vec<Token>) {
+    pub(super) fn complete(&mut self, descriptor: i32, bytes: &[u8], end: bool) -> (Vec<u8>, Vec<Token>) {
         let unfinished = self.unfinished.entry(descriptor).or_default();
         unfinished.extend_from_slice(bytes);
         let is_of_number = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-._".contains(byte);
@@ -237,160 +232,10 @@ impl TakenFloats {
 }
 
 /// One in the last place of the number `text`.
-fn unit(text: &str) -> f64 {
+pub(super) fn unit(text: &str) -> f64 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     10f64.powi(exponent.parse().unwrap_or(0) - decimals as i32)
-}
-
-impl Session {
-    /// Tells whether floats that integer code takes are to be told to [`Session::took`].
-    pub(crate) fn wants_taken(&self) -> bool {
-        self.config.shadow.is_carried()
-    }
-
-    /// Tells whether what the program writes is to be looked at for floats that integer code has taken.
-    pub(crate) fn has_taken(&self) -> bool {
-        self.takes.load(Ordering::Relaxed)
-    }
-
-    /// An instruction has taken these floats so.
-    pub(crate) fn took(&self, taking: Taking, floats: &[Taken], observer: &mut dyn Observer) {
-        let mut state = self.state.lock();
-        floats.iter().for_each(|&taken| state.take(taken, taking, observer));
-        if state.taken.next > 0 {
-            self.takes.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Tells whether what the instruction `by` has taken is a part of a float that was taken before; it is noted as such then.
-    pub(crate) fn took_part(&self, by: Taker, part: &Taken) -> bool {
-        let mut state = self.state.lock();
-        let whole = state.taken.whole_of(part, false);
-        whole.map(|whole| whole.note(Taking { by, is_reversible: false })).is_some()
-    }
-
-    /// Instructions whose gaps translated code counts have taken floats: with each, the number under which it is counted.
-    pub(crate) fn took_counted(&self, floats: &[(u16, Taken)], observer: &mut dyn Observer) {
-        let mut state = self.state.lock();
-        for &(number, taken) in floats {
-            if let Some(by) = state.counted_gap(number) {
-                state.take(taken, Taking { by, is_reversible: false }, observer);
-            }
-        }
-    }
-}
-
-impl State {
-    fn take(&mut self, taken: Taken, taking: Taking, observer: &mut dyn Observer) {
-        if !self.printed || !taken.value().is_finite() {
-            return;
-        }
-        if let Some(whole) = self.taken.whole_of(&taken, true) {
-            return whole.note(Taking { is_reversible: false, ..taking });
-        }
-        let kept = observer.keep_cell(taken.format, taken.bits, taken.cell);
-        if kept != SavedShadow::NONE {
-            let released = self.taken.keep(taken, kept, taking);
-            observer.release(released.as_slice());
-        }
-    }
-}
-
-impl State {
-    /// The system call at `pc` has written these pieces, address and length, to `descriptor`: finds floats in them that were taken.
-    pub(super) fn find_taken(
-        &mut self,
-        pc: u64,
-        descriptor: i32,
-        pieces: &[(u64, u64)],
-        observer: &mut dyn Observer,
-        m: &mut dyn Machine,
-    ) {
-        for &(address, length) in pieces {
-            let bytes = readable(m, address, address + length);
-            let (text, tokens) = self.taken.complete(descriptor, &bytes, false);
-            let mut site = None;
-            for (text, value) in numbers(&text, &tokens) {
-                let Some((order, how)) = self.find_number(text, value, observer) else { continue };
-                let site = *site.get_or_insert_with(|| self.caller(pc, m));
-                self.output_taken(order, how, site, observer, m);
-            }
-        }
-    }
-
-    /// The program has ended: what stands last in its texts is complete.
-    pub(super) fn find_last_taken(&mut self, observer: &mut dyn Observer, m: &mut dyn Machine) {
-        let descriptors: Vec<i32> = self.taken.unfinished.keys().copied().collect();
-        for descriptor in descriptors {
-            let (text, tokens) = self.taken.complete(descriptor, &[], true);
-            for (text, value) in numbers(&text, &tokens) {
-                if let Some((order, how)) = self.find_number(text, value, observer) {
-                    self.output_taken(order, how, Site::NONE, observer, m);
-                }
-            }
-        }
-    }
-
-    /// The candidate that the program has written as `text`, if there is one and no doubt.
-    fn find_number(
-        &mut self,
-        text: &str,
-        value: f64,
-        observer: &mut dyn Observer,
-    ) -> Option<(u64, Recognised)> {
-        let unit = unit(text);
-        let mut fitting = self.taken.fitting(text, value, unit);
-        let (digits, all) = (significant_digits(text), fitting.len());
-        fitting.retain(|&(order, how)| self.taken.is_telling(order, how, digits, all));
-        if fitting.is_empty() || self.taken.is_known(value, unit) {
-            return None;
-        }
-        let candidate = |order: u64| &self.taken.all[&order];
-        let awaited = fitting.iter().find(|(order, _)| candidate(*order).awaited > 0);
-        let &(order, how) = awaited.unwrap_or(&fitting[0]);
-        let (kept, is_awaited) = (candidate(order).kept, awaited.is_some());
-        // What was written before is not expected once more where something else is.
-        let others = fitting.iter().map(|(order, _)| candidate(*order));
-        let mut others = others.filter(|other| !is_awaited || other.awaited > 0);
-        if others.any(|other| other.kept != kept && !observer.keeps_alike(kept, other.kept)) {
-            let (count, _) = self.taken.ambiguous.get_or_insert_with(|| (0, text.to_owned()));
-            *count += 1;
-            return None;
-        }
-        Some((order, how))
-    }
-
-    /// The candidate at this place in the order is an output; `written` is the place that writes it, where the one that has taken it
-    /// is in no file.
-    fn output_taken(
-        &mut self,
-        order: u64,
-        how: Recognised,
-        written: Site,
-        observer: &mut dyn Observer,
-        m: &mut dyn Machine,
-    ) {
-        let candidate = &self.taken.all[&order];
-        let (Taken { format, bits, .. }, kept) = (candidate.taken, candidate.kept);
-        let mut sites = candidate.takers.iter().map(|((site, _), _)| *site);
-        let (site, notation) =
-            (sites.find(|site| *site != Site::NONE).unwrap_or(written), Some(how.notation));
-        let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
-        let (value, said) = observer.output_kept(m, &leaves, (format, bits), kept);
-        let (kind, label) = (OutputKind::Value, Label::NONE);
-        let output = Output { kind, label, value, site, position: 0, said: said.as_deref(), notation };
-        self.report.outputs.push(&output);
-        self.taken.find(order);
-    }
-}
-
-/// The numbers of a text that are no integers, without a plus sign, and their values.
-fn numbers<'a>(text: &'a [u8], tokens: &'a [Token]) -> impl Iterator<Item = (&'a str, f64)> {
-    tokens.iter().filter(|token| !token.is_integer).map(|token| {
-        let written = std::str::from_utf8(&text[token.start..token.end]).unwrap_or_default();
-        (written.strip_prefix('+').unwrap_or(written), token.value)
-    })
 }
 
 #[cfg(test)]

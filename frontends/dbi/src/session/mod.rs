@@ -38,6 +38,7 @@ mod stack;
 mod standing;
 mod state;
 mod tail_calls;
+mod taken;
 mod texts;
 mod tree;
 mod unparsed;

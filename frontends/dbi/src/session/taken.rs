@@ -1,0 +1,164 @@
+//! Floats that integer code takes, and numbers that the program writes: which of these become outputs found [by value](super::by_value).
+//!
+//! Knows how shadows are kept and compared, through the observer; which text is that of which float, `by_value` says.
+
+use super::by_value::{Taken, Taker, Taking, unit};
+use super::observer::{Observer, SavedShadow};
+use super::state::{Session, State};
+use super::texts::{Token, readable};
+use crate::hooks::machine::Machine;
+use shadowgrind_core::findings::{Label, Output, OutputKind};
+use shadowgrind_core::shadow::Leaves;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::text::{Recognised, significant_digits};
+use std::sync::atomic::Ordering;
+
+impl Session {
+    /// Tells whether floats that integer code takes are to be told to [`Session::took`].
+    pub(crate) fn wants_taken(&self) -> bool {
+        self.config.shadow.is_carried()
+    }
+
+    /// Tells whether what the program writes is to be looked at for floats that integer code has taken.
+    pub(crate) fn has_taken(&self) -> bool {
+        self.takes.load(Ordering::Relaxed)
+    }
+
+    /// An instruction has taken these floats so.
+    pub(crate) fn took(&self, taking: Taking, floats: &[Taken], observer: &mut dyn Observer) {
+        let mut state = self.state.lock();
+        floats.iter().for_each(|&taken| state.take(taken, taking, observer));
+        if !state.taken.all.is_empty() {
+            self.takes.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells whether what the instruction `by` has taken is a part of a float that was taken before; it is noted as such then.
+    pub(crate) fn took_part(&self, by: Taker, part: &Taken) -> bool {
+        let mut state = self.state.lock();
+        let whole = state.taken.whole_of(part, false);
+        whole.map(|whole| whole.note(Taking { by, is_reversible: false })).is_some()
+    }
+
+    /// Instructions whose gaps translated code counts have taken floats: with each, the number under which it is counted.
+    pub(crate) fn took_counted(&self, floats: &[(u16, Taken)], observer: &mut dyn Observer) {
+        let mut state = self.state.lock();
+        for &(number, taken) in floats {
+            if let Some(by) = state.counted_gap(number) {
+                state.take(taken, Taking { by, is_reversible: false }, observer);
+            }
+        }
+    }
+}
+
+impl State {
+    fn take(&mut self, taken: Taken, taking: Taking, observer: &mut dyn Observer) {
+        if !self.printed || !taken.value().is_finite() {
+            return;
+        }
+        if let Some(whole) = self.taken.whole_of(&taken, true) {
+            return whole.note(Taking { is_reversible: false, ..taking });
+        }
+        let kept = observer.keep_cell(taken.format, taken.bits, taken.cell);
+        if kept != SavedShadow::NONE {
+            let released = self.taken.keep(taken, kept, taking);
+            observer.release(released.as_slice());
+        }
+    }
+}
+
+impl State {
+    /// The system call at `pc` has written these pieces, address and length, to `descriptor`: finds floats in them that were taken.
+    pub(super) fn find_taken(
+        &mut self,
+        pc: u64,
+        descriptor: i32,
+        pieces: &[(u64, u64)],
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        for &(address, length) in pieces {
+            let bytes = readable(m, address, address + length);
+            let (text, tokens) = self.taken.complete(descriptor, &bytes, false);
+            let mut site = None;
+            for (text, value) in numbers(&text, &tokens) {
+                let Some((order, how)) = self.find_number(text, value, observer) else { continue };
+                let site = *site.get_or_insert_with(|| self.caller(pc, m));
+                self.output_taken(order, how, site, observer, m);
+            }
+        }
+    }
+
+    /// The program has ended: what stands last in its texts is complete.
+    pub(super) fn find_last_taken(&mut self, observer: &mut dyn Observer, m: &mut dyn Machine) {
+        let descriptors: Vec<i32> = self.taken.unfinished.keys().copied().collect();
+        for descriptor in descriptors {
+            let (text, tokens) = self.taken.complete(descriptor, &[], true);
+            for (text, value) in numbers(&text, &tokens) {
+                if let Some((order, how)) = self.find_number(text, value, observer) {
+                    self.output_taken(order, how, Site::NONE, observer, m);
+                }
+            }
+        }
+    }
+
+    /// The candidate that the program has written as `text`, if there is one and no doubt.
+    fn find_number(
+        &mut self,
+        text: &str,
+        value: f64,
+        observer: &mut dyn Observer,
+    ) -> Option<(u64, Recognised)> {
+        let unit = unit(text);
+        let mut fitting = self.taken.fitting(text, value, unit);
+        let (digits, all) = (significant_digits(text), fitting.len());
+        fitting.retain(|&(order, how)| self.taken.is_telling(order, how, digits, all));
+        if fitting.is_empty() || self.taken.is_known(value, unit) {
+            return None;
+        }
+        let candidate = |order: u64| &self.taken.all[&order];
+        let awaited = fitting.iter().find(|(order, _)| candidate(*order).awaited > 0);
+        let &(order, how) = awaited.unwrap_or(&fitting[0]);
+        let (kept, is_awaited) = (candidate(order).kept, awaited.is_some());
+        // What was written before is not expected once more where something else is.
+        let others = fitting.iter().map(|(order, _)| candidate(*order));
+        let mut others = others.filter(|other| !is_awaited || other.awaited > 0);
+        if others.any(|other| other.kept != kept && !observer.keeps_alike(kept, other.kept)) {
+            let (count, _) = self.taken.ambiguous.get_or_insert_with(|| (0, text.to_owned()));
+            *count += 1;
+            return None;
+        }
+        Some((order, how))
+    }
+
+    /// The candidate at this place in the order is an output; `written` is the place that writes it, where the one that has taken it
+    /// is in no file.
+    fn output_taken(
+        &mut self,
+        order: u64,
+        how: Recognised,
+        written: Site,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        let candidate = &self.taken.all[&order];
+        let (Taken { format, bits, .. }, kept) = (candidate.taken, candidate.kept);
+        let mut sites = candidate.takers.iter().map(|((site, _), _)| *site);
+        let (site, notation) =
+            (sites.find(|site| *site != Site::NONE).unwrap_or(written), Some(how.notation));
+        let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
+        let (value, said) = observer.output_kept(m, &leaves, (format, bits), kept);
+        let (kind, label) = (OutputKind::Value, Label::NONE);
+        let output = Output { kind, label, value, site, position: 0, said: said.as_deref(), notation };
+        self.report.outputs.push(&output);
+        self.taken.find(order);
+    }
+}
+
+/// The numbers of a text that are no integers, without a plus sign, and their values.
+fn numbers<'a>(text: &'a [u8], tokens: &'a [Token]) -> impl Iterator<Item = (&'a str, f64)> {
+    tokens.iter().filter(|token| !token.is_integer).map(|token| {
+        let written = std::str::from_utf8(&text[token.start..token.end]).unwrap_or_default();
+        (written.strip_prefix('+').unwrap_or(written), token.value)
+    })
+}
