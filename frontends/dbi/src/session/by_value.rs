@@ -19,7 +19,7 @@ use super::texts::{Scan, Token};
 use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::text::{Float, Recognised, recognise, significant_digits};
+use shadowgrind_core::text::{Float, Recognised, recognise};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Floats that are kept.
@@ -241,6 +241,7 @@ pub(super) fn unit(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shadowgrind_core::text::significant_digits;
 
     fn taken(value: f64, cell: u128) -> Taken {
         Taken { format: Format::F64, bits: value.to_bits().into(), cell }
