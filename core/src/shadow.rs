@@ -511,6 +511,11 @@ pub trait Cells<V> {
     /// be told, it is not.
     fn is_double(&mut self, location: Location, bits: u128) -> bool;
 
+    /// Tells whether what is kept at `location` is that of a long double, as far as that can be told.
+    fn is_extended(&mut self, _location: Location) -> bool {
+        false
+    }
+
     /// The shadow kept at `location` of a float that is known by its bits, if that is `bits`; nothing where shadows do not
     /// know their floats.
     fn recognised(&mut self, _location: Location, _format: Format, _bits: u128) -> Option<V> {

@@ -32,6 +32,11 @@ pub trait Words {
         !Self::BYTEWISE && self.decode(Format::F64, cell, bits).is_some()
     }
 
+    /// Tells whether a cell of ten bytes is one beside a long double, as far as that can be told.
+    fn is_extended(&self, _cell: u128) -> bool {
+        false
+    }
+
     /// The last `bytes` bytes of a cell, such that `change` is that of the float beside it; nothing if that cannot be said
     /// so. See [`tricks::with_exponent_change`].
     fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {
@@ -58,6 +63,11 @@ impl Words for InPlace {
     type Value = f64;
     const BYTEWISE: bool = true;
     const ENDS_TWICE: bool = true;
+
+    fn is_extended(&self, cell: u128) -> bool {
+        let ends = [cell as u16, (cell >> 64) as u16];
+        ends[0] != 0 && ends[0] == ends[1]
+    }
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
         Some(if format == Format::F80 { of_ten_bytes(cell) } else { format.to_f64(cell) })

@@ -121,6 +121,24 @@ fn ends_of_floats_that_are_lost_are_counted() {
     }
 }
 
+/// Twenty of each of two kinds, by functions that end before the float is used.
+#[test]
+fn upper_halves_set_elsewhere_are_counted() {
+    for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let Some(seen) = observe("dot", "apart.c", flags, "sse2", options) else { return };
+            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+            for function in ["set_high", "copy_high"] {
+                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
+                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
+                assert_eq!(count, 20, "{flags} {options:?} {function}: {gaps:?}");
+            }
+            let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+            assert_eq!(dots, [Some(0.0), Some(3.4)], "{flags} {options:?}");
+        }
+    }
+}
+
 /// However often they meet such digits, and however they are done then.
 #[test]
 fn digits_that_become_integers_are_counted() {

@@ -112,8 +112,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     fn is_extended(&mut self, place: Location, end: u16, is_normal: bool) -> bool {
         /// Exponents of doubles, and of what they are a factor of.
         const DOUBLES: std::ops::RangeInclusive<u16> = 0x3fff - 1100..=0x3fff + 1100;
-        let ends = [0, 8].map(|at| self.cells.carries(place.plus(at), 2));
-        is_normal && ends[0] != 0 && ends[0] == ends[1] && DOUBLES.contains(&(end & 0x7fff))
+        is_normal && self.cells.is_extended(place) && DOUBLES.contains(&(end & 0x7fff))
     }
 
     /// Scales the long double that ends with the two bytes at `end`, in memory.

@@ -142,6 +142,14 @@ impl Translator {
         }
     }
 
+    /// The instruction at guest address `pc` writes no part of a float ([`Mirror::writes_alone`]). Its blocks are to be
+    /// forgotten.
+    pub(crate) fn writes_alone(&mut self, pc: u64) {
+        if let Some(mirror) = &mut self.emitter.mirror {
+            mirror.writes_alone(pc);
+        }
+    }
+
     /// Purpose of the instruction at guest address `pc`, if it is a sum, as far as was seen when its block was made last.
     pub(crate) fn sums(&self, pc: u64) -> Sums {
         self.sums.get(&pc).copied().unwrap_or_default()

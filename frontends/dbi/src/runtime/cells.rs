@@ -49,6 +49,12 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         cell != 0 && self.words.is_double(cell.into(), bits)
     }
 
+    fn is_extended(&mut self, location: Location) -> bool {
+        let mut cell = [0; 16];
+        self.read(location, &mut cell[..Format::F80.bytes()]);
+        self.words.is_extended(u128::from_le_bytes(cell))
+    }
+
     fn recognised(&mut self, location: Location, format: Format, bits: u128) -> Option<W::Value> {
         if W::BYTEWISE { None } else { self.get(location, format, bits) }
     }

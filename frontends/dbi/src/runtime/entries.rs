@@ -24,8 +24,6 @@ pub(super) struct Entry {
     pub(super) lowering: Lowering,
     /// Purpose of it, if it is a sum.
     pub(super) sums: Sums,
-    /// Part of a float that it changes.
-    pub(super) whole: Option<Whole>,
     pub(super) site: Site,
     /// Number of times it has run.
     pub(super) runs: Cell<u32>,
@@ -35,10 +33,11 @@ pub(super) struct Entry {
     pub(super) takes_parts: Cell<bool>,
 }
 
-/// Lowered instructions by address and x87 top.
+/// Lowered instructions.
 pub(super) struct OutOfLine {
     pub(super) lowerer: Lowerer,
-    pub(super) entries: HashMap<(u64, u8), Rc<Entry>>,
+    /// By address, x87 top, and the part of a float that they change.
+    pub(super) entries: HashMap<(u64, u8, Option<Whole>), Rc<Entry>>,
     pub(super) pending: Option<Pending>,
     /// Kept from one instruction to the next.
     pub(super) record: Vec<u8>,
@@ -101,8 +100,8 @@ impl OutOfLine {
         sums: Sums,
         whole: Option<Whole>,
     ) -> Option<Rc<Entry>> {
-        if let Some(entry) = self.entries.get(&(pc, top))
-            && (entry.bytes, entry.sums, entry.whole) == (bytes, sums, whole)
+        if let Some(entry) = self.entries.get(&(pc, top, whole))
+            && (entry.bytes, entry.sums) == (bytes, sums)
         {
             return Some(entry.clone());
         }
@@ -127,11 +126,10 @@ impl OutOfLine {
             insn,
             lowering,
             sums,
-            whole,
             site,
             runs: Cell::new(0),
         });
-        self.entries.insert((pc, top), entry.clone());
+        self.entries.insert((pc, top, whole), entry.clone());
         Some(entry)
     }
 }

@@ -14,6 +14,7 @@ mod host;
 mod merging;
 mod observing;
 mod out_of_line;
+mod parts;
 mod recorder;
 mod recording;
 mod records;

@@ -6,8 +6,9 @@
 
 use super::Tool;
 use super::cells::MirrorCells;
-use super::entries::{Entry, LONGEST, OFTEN, Pending, runs_often};
+use super::entries::{Entry, LONGEST, OFTEN, Pending, runs_again, runs_often};
 use super::exchange;
+use super::parts::{Store, Verdict};
 use super::shadowed::Shadowed;
 use super::stops;
 use super::taken;
@@ -28,6 +29,7 @@ use crate::x86::lower::{
 use crate::x86::mirror::address_registers;
 use crate::x86::mode::Mode;
 use crate::x86::table::{General, Row};
+use crate::x86::wholes::{self, Whole};
 use crate::x86::{rows, state};
 use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::replay::Outcome;
@@ -35,6 +37,7 @@ use shadowgrind_core::shadow::{Cells, Derivatives, Exchange};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
 use shadowgrind_core::words::Raw;
+use std::rc::Rc;
 
 const DIRECTION: u64 = 0x400;
 
@@ -46,20 +49,13 @@ fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {
 /// An instruction that is to run out of line, at `thread.pc`.
 pub(super) fn begin(thread: &mut Thread) {
     let pc = thread.pc;
-    let mut bytes = [0; LONGEST];
-    guest::read_some(pc, &mut bytes);
     let gs = thread.guest_gs();
     let mode = thread.mode;
     thread.mode = Mode::OUT_OF_LINE;
     registers::complete_image(thread.context);
-    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
     let top = registers::x87_top(thread.context);
-    let sums = thread.translator.sums(pc);
-    let derives = Tool::of(thread.process).is_some_and(|tool| tool.policy().derivatives.is_some());
-    let whole = thread.translator.whole(pc).filter(|_| derives);
-    let Some(entry) = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole) else {
-        return;
-    };
+    let Some((entry, is_doubtful)) = lowered(thread, top) else { return };
+    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
     let mut pending =
@@ -68,6 +64,7 @@ pub(super) fn begin(thread: &mut Thread) {
         stops::lock_atomics(thread.process);
     }
     prepare(shadowed, thread.context, gs, &mut pending);
+    pending.met |= is_doubtful;
     let tool = Tool::of(thread.process);
     let catches_up = tool.is_some_and(|tool| tool.policy().exchange == Exchange::Add);
     let is_inline = tool.is_some_and(|tool| tool.inline().is_some());
@@ -99,6 +96,94 @@ pub(super) fn begin(thread: &mut Thread) {
     for at in own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten() {
         thread.cache.invalidate_page(page_floor(at));
     }
+}
+
+/// The instruction at `thread.pc`, and whether it is doubtful that what it does to shadows is right.
+fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
+    let (pc, gs) = (thread.pc, thread.guest_gs());
+    let mut bytes = [0; LONGEST];
+    guest::read_some(pc, &mut bytes);
+    let sums = thread.translator.sums(pc);
+    let derives = Tool::of(thread.process).is_some_and(|tool| tool.policy().derivatives.is_some());
+    let seen = thread.translator.whole(pc).filter(|_| derives);
+    let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
+    let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
+    let verdict = part(shadowed, thread.context, gs, &entry.insn, seen);
+    let may_be_part = shadowed.parts.derives && wholes::may_be_part(&entry.insn);
+    let again = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, verdict.whole)?;
+    if seen.is_none() && may_be_part && is_alone(&entry, verdict) {
+        thread.translator.writes_alone(pc);
+        for at in [pc, entry.insn.next_ip() - 1] {
+            thread.cache.invalidate_page(page_floor(at));
+        }
+    }
+    Some((again, verdict.is_doubtful))
+}
+
+/// The part of a float that the instruction is about to write; `seen` is what its block tells.
+fn part(
+    shadowed: &mut Shadowed,
+    context: &mut Context,
+    gs: u64,
+    insn: &Instruction,
+    seen: Option<Whole>,
+) -> Verdict {
+    if !shadowed.parts.derives {
+        return seen.into();
+    }
+    if let (Some(bytes), Some(to)) = (wholes::part_in_memory(insn), AddressRecipe::of_operand(insn, 0)) {
+        let address = address_of(context, gs, &to);
+        let moved = beside(shadowed, context, gs, insn, 1, bytes);
+        let store = Store { insn, address, moved, general: &context.regs, seen };
+        return shadowed.parts.in_memory(store);
+    }
+    let Some((at, bytes)) = wholes::part_of_register(insn).filter(|_| seen.is_none()) else {
+        return seen.into();
+    };
+    // The last is where.
+    let source = insn.op_count() - if rows::inserted(insn).is_some() { 2 } else { 1 };
+    if beside(shadowed, context, gs, insn, source, bytes) != [0; 8] {
+        return seen.into();
+    }
+    let register = insn.op0_register().full_register();
+    let register = if register.is_gpr() { register } else { insn.op0_register() };
+    shadowed.parts.in_register(insn, register, [at, bytes], &context.regs)
+}
+
+/// Shadow beside the first `bytes` bytes of operand `n`.
+fn beside(
+    shadowed: &Shadowed,
+    context: &mut Context,
+    gs: u64,
+    insn: &Instruction,
+    n: u32,
+    bytes: u8,
+) -> [u8; 8] {
+    let mut kept = [0; 8];
+    let into = &mut kept[..usize::from(bytes)];
+    match (AddressRecipe::of_operand(insn, n), insn.op_kind(n)) {
+        (Some(from), _) => planes::read(address_of(context, gs, &from), into),
+        (None, OpKind::Register) => {
+            if let Some(from) = state::offset(insn.op_register(n)) {
+                let mut registers = RegisterShadows { context, in_registers: shadowed.in_registers };
+                into.copy_from_slice(registers.bytes(from, into.len()));
+            }
+        }
+        // A constant.
+        _ => {}
+    }
+    kept
+}
+
+/// Tells whether the instruction has often enough written no part of a float.
+fn is_alone(entry: &Entry, verdict: Verdict) -> bool {
+    /// Each time costs some ten microseconds.
+    const OFTEN: u32 = 64;
+    if verdict.whole.is_some() || verdict.is_doubtful {
+        entry.runs.set(0);
+        return false;
+    }
+    runs_again(entry) == OFTEN
 }
 
 fn is_atomic(insn: &Instruction) -> bool {
@@ -216,6 +301,7 @@ pub(super) fn finish(thread: &mut Thread) {
         Lowering::State(op) => state_image(shadowed, thread.context, op, &pending),
         Lowering::Gap(gap) => overwrite(shadowed, thread.context, gap),
     }
+    shadowed.parts.wrote();
     shadowed.registers(thread.context).note_x87();
     // An address made of a float matters to derivatives alone.
     let policy = Tool::of(thread.process).map(|tool| tool.policy());

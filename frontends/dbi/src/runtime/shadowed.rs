@@ -4,6 +4,7 @@
 
 use super::Tool;
 use super::entries::OutOfLine;
+use super::parts::Parts;
 use super::recorder::Recorder;
 use crate::context::{Context, FunctionCall};
 use crate::mailbox::Mailbox;
@@ -18,6 +19,8 @@ pub(super) struct Shadowed {
     /// The number of vector registers whose shadows are in the upper ones; 0 without AVX-512.
     pub(super) in_registers: u8,
     pub(super) out_of_line: OutOfLine,
+    /// Floats of which parts were written lately.
+    pub(super) parts: Parts,
     /// The state that a signal handler is about to interrupt.
     pub(super) interrupting: Option<Interrupted>,
     /// The states that signal handlers interrupted, by the address of the handler's frame.
@@ -58,6 +61,7 @@ impl Shadowed {
         let shadowed = Shadowed {
             in_registers: tool.in_registers(),
             out_of_line: OutOfLine::new(tool.carrier.fits_half()),
+            parts: Parts::new(tool.policy().derivatives.is_some()),
             interrupting: None,
             interrupted: Vec::new(),
             calls: Calls::new(),

@@ -7,8 +7,9 @@
 use super::rounding::Place;
 use super::rows;
 use super::superblock::Insn;
-use super::table::{Fill, General, Integral, Row, X87};
+use super::table::{Fill, General, Integral, Moved, Row, X87};
 
+pub(crate) mod ahead;
 mod ends;
 
 use iced_x86::{Instruction, MemorySize, OpKind, Register};
@@ -18,7 +19,7 @@ use shadowgrind_core::format::Format;
 const HORIZON: usize = 32;
 
 /// Effect of an integer instruction on a float.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Whole {
     /// The result is one float of this format.
     Result(Format),
@@ -36,6 +37,15 @@ pub(crate) enum Whole {
     },
     /// The result is on its way back to where it was read, as such an end.
     Passing,
+    /// Bytes are written in memory that are no part of a float, or of one that is new.
+    Alone,
+    /// Bytes of a float are written, as by `Part`, and others have been before, such that it is another float.
+    Replaced {
+        /// Format of the float.
+        format: Format,
+        /// Number of the first byte.
+        at: u8,
+    },
 }
 
 impl Whole {
@@ -83,6 +93,17 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
     passing.into_iter().chain(found).collect()
 }
 
+/// Tells whether `insn` writes a few bytes of memory, or of a general register, that may be a part of a float.
+pub(crate) fn may_be_part(insn: &Instruction) -> bool {
+    Part::of(insn).is_some()
+}
+
+/// The bytes that `insn` writes into a register that it leaves alone otherwise: the first one's number, and how many.
+pub(crate) fn part_of_register(insn: &Instruction) -> Option<(u8, u8)> {
+    let part = || Part::of(insn).filter(|part| !part.is_in_memory).map(|part| (part.at, part.bytes));
+    rows::inserted(insn).or_else(part)
+}
+
 /// Tells whether the instruction cuts bits out of a word, or puts some in.
 fn joins(insn: &Instruction) -> bool {
     let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
@@ -120,6 +141,11 @@ struct Part {
     is_in_memory: bool,
 }
 
+/// Number of bytes that `insn` writes in memory, if these may be a part of a float.
+pub(crate) fn part_in_memory(insn: &Instruction) -> Option<u8> {
+    Part::of(insn).filter(|part| part.is_in_memory).map(|part| part.bytes)
+}
+
 impl Part {
     fn of(insn: &Instruction) -> Option<Part> {
         let clears = rows::row(insn) == Row::General(General::Bits(Integral::Xor))
@@ -149,10 +175,8 @@ fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
     let mut places: Vec<Place> = Place::of(&insns[n].decoded, 0).into_iter().collect();
     for insn in insns[n + 1..].iter().take(HORIZON).map(|insn| &insn.decoded) {
         let (row, to) = (rows::row(insn), Place::of(insn, 0));
-        let moves = matches!(row, Row::Move(..) | Row::General(General::Move)) && insn.op_count() == 2;
-        let follows =
-            moves || matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Trick(..));
-        let first = u32::from(moves || insn.op_count() > 2);
+        let follows = follows(insn, row);
+        let first = first_read(insn, row);
         let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
         let is_used = (first..insn.op_count()).any(reads);
         let writes = !matches!(row, Row::Flags(_));
@@ -168,6 +192,32 @@ fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
         }
     }
     None
+}
+
+/// Number of the first operand that is read, of those that may be a float.
+fn first_read(insn: &Instruction, row: Row) -> u32 {
+    match row {
+        // The second is for the upper half.
+        Row::Move(Moved::Lane(_), _) if insn.op_count() > 2 => 2,
+        Row::Fused(..) => 0,
+        _ if rows::inserted(insn).is_some() => insn.op_count() - 3,
+        _ => u32::from(moves(insn, row) || insn.op_count() > 2),
+    }
+}
+
+/// Tells whether the result is still what is read, moved or changed a little.
+fn follows(insn: &Instruction, row: Row) -> bool {
+    let changes = matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Trick(..));
+    changes || moves(insn, row) || rows::inserted(insn).is_some()
+}
+
+/// Tells whether the instruction moves the last of its operands, or the lowest lane of that, to the first.
+fn moves(insn: &Instruction, row: Row) -> bool {
+    match row {
+        Row::Move(Moved::Lane(_), _) => true,
+        Row::Move(..) | Row::General(General::Move) => insn.op_count() == 2,
+        _ => false,
+    }
 }
 
 /// Format of the floats that the instruction computes with.
@@ -214,6 +264,9 @@ fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]
         } else {
             format_of(insn, rows::row(insn))
         };
+        if at == 0 && format.is_some_and(|format| format.bytes() == usize::from(part.bytes)) {
+            return Some(Whole::Alone);
+        }
         let Some(format) = format.filter(|format| at + i64::from(part.bytes) <= format.bytes() as i64) else {
             if at == 0 && bytes <= i64::from(part.bytes) && !is_read {
                 return None;
@@ -223,8 +276,13 @@ fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]
         // The others of as many floats as are read.
         let (at, start) = (at % format.bytes() as i64, addresses[m]?.plus(at - at % format.bytes() as i64));
         let is_part = usize::from(part.bytes) < format.bytes() && at + i64::from(part.bytes) <= bytes;
-        return (is_part && !is_written_throughout(&insns[..m], addresses, start, format.bytes()))
-            .then_some(Whole::Part { format, at: at as u8 });
+        let is_new = || is_written_throughout(&insns[..m], addresses, start, format.bytes());
+        return match is_part {
+            // Of a long double the end is looked at.
+            true if is_new() => (format != Format::F80).then_some(Whole::Alone),
+            true => Some(Whole::Part { format, at: at as u8 }),
+            false => None,
+        };
     }
     None
 }
@@ -420,8 +478,8 @@ mod tests {
 
     #[test]
     fn two_floats_and_a_new_one_have_no_parts() {
-        assert_eq!(found(&[LOW, LOAD, MUL_SINGLE]), []);
-        assert_eq!(found(&[LOW, HIGH, LOAD, ADD]), []);
+        assert_eq!(found(&[LOW, LOAD, MUL_SINGLE]), [Whole::Alone]);
+        assert_eq!(found(&[LOW, HIGH, LOAD, ADD]), [Whole::Alone; 2]);
         assert_eq!(found(&[LOW, LOAD]), []);
     }
 

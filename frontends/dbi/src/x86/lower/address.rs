@@ -51,7 +51,7 @@ impl AddressRecipe {
     }
 
     /// Operand `operand` of `insn`, if it is memory. A vector index is left out.
-    pub(super) fn of_operand(insn: &Instruction, operand: u32) -> Option<Self> {
+    pub(crate) fn of_operand(insn: &Instruction, operand: u32) -> Option<Self> {
         let (base, segment, short) = match insn.op_kind(operand) {
             OpKind::Memory => return Some(Self::of_memory(insn)),
             OpKind::MemorySegRSI => (6, insn.memory_segment(), false),

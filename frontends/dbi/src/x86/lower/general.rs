@@ -42,7 +42,7 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
 }
 
 /// Tells whether operand `operand` may hold a float: memory, or a general register that is not the stack pointer.
-fn may_hold(build: &Build<'_>, operand: u32) -> bool {
+pub(super) fn may_hold(build: &Build<'_>, operand: u32) -> bool {
     build.is_memory(operand)
         || build.is_register(operand)
             && build.insn.op_register(operand).is_gpr()
@@ -64,25 +64,34 @@ fn transfer(build: &mut Build<'_>, bytes: u16) -> Result<(), Why> {
     build.finish_general(0)
 }
 
-/// A part of a float of `format`, from its byte number `at` on, is overwritten.
-pub(super) fn part(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), Why> {
+/// Place of the float of which the instruction writes bytes from number `at` on.
+fn whole_around(build: &mut Build<'_>, at: u8) -> Result<Place, Why> {
     build.name_memory();
     if let (true, Some(recipe)) = (build.is_memory(0), build.out.addresses.first_mut()) {
         *recipe = recipe.before(at);
+        return build.place(0);
     }
-    let bytes = build.width(0);
     // A register's place is that of its part.
-    let whole = if build.is_memory(0) {
-        build.place(0)?
-    } else {
-        register_place(build.insn.op0_register().full_register()).ok_or("a part of no float")?.0
-    };
+    let place = register_place(build.insn.op0_register().full_register());
+    place.map(|(place, _)| place).ok_or("a part of no float")
+}
+
+/// A part of a float of `format`, from its byte number `at` on, is overwritten.
+pub(super) fn part(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), Why> {
+    let (whole, bytes) = (whole_around(build, at)?, build.width(0));
     // What is cleared by `xor` with itself comes from nowhere.
     let clears = rows::row(build.insn) == Row::General(General::Bits(Integral::Xor));
     let moves = !clears && may_hold(build, 1);
     let from = if moves { Some(build.place(1)?) } else { None };
     let (x, r) = (build.before(whole, format.bytes() as u16), build.after(whole, format.bytes() as u16));
     build.step(Step::Part { format, x, r, from, at: at.into(), bytes });
+    Ok(())
+}
+
+/// So much of a float of `format` is overwritten, from its byte number `at` on and before, that it is another one.
+pub(super) fn replaced(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), Why> {
+    let whole = whole_around(build, at)?;
+    build.clear(whole, format.bytes() as u16);
     Ok(())
 }
 

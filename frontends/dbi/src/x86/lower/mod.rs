@@ -133,7 +133,11 @@ impl Lowerer {
         }
         let mut build = Build::new(insn, &info, top);
         let steps = match whole {
+            Some(Whole::Part { format, at }) if rows::inserted(insn).is_some() => {
+                moves::inserted(&mut build, format, at)
+            }
             Some(Whole::Part { format, at }) => general::part(&mut build, format, at),
+            Some(Whole::Replaced { format, at }) => general::replaced(&mut build, format, at),
             Some(Whole::Result(format)) if wholes::cuts_by_moving(insn) => general::cut(&mut build, format),
             Some(Whole::End { restored }) => general::end(&mut build, restored),
             _ => self.steps(&mut build, row),

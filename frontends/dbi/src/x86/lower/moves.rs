@@ -2,11 +2,14 @@
 
 use super::build::Build;
 use super::complete::{Gather, ProbeMap};
+use super::general::may_hold;
 use super::{Completion, Lowerer, Why};
 use crate::x86::probe::{Inputs, SLOT, Shape as Probed};
+use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::XMM0;
-use shadowgrind_core::step::{Capture, Map, NO_SOURCE, Place, SECOND_SOURCE, Step};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::step::{Capture, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
 
 /// A data operand in a probe: byte i of operand n is `1 + 64 n + i`; 0 stands for "no source".
 fn marks(operand: u32) -> [u8; SLOT] {
@@ -33,6 +36,24 @@ pub(super) fn moved(lowerer: &mut Lowerer, build: &mut Build<'_>, control: u8) -
         return Ok(());
     }
     build.finish_vector(written)
+}
+
+/// A part of a float of `format` in a vector register, from its byte number `at` on, is overwritten.
+pub(super) fn inserted(build: &mut Build<'_>, format: Format, at: u8) -> Result<(), Why> {
+    let (first, bytes) = rows::inserted(build.insn).ok_or("a part of no float")?;
+    build.name_memory();
+    let (to, source) = (build.place(0)?, build.operands() - 1);
+    if source > 1 {
+        build.copy(build.place(1)?, to, 16);
+    }
+    let whole = u16::from(first - at);
+    let kept = build.place(source - 1)?.plus(whole);
+    let from = if may_hold(build, source) { Some(build.place(source)?) } else { None };
+    let size = format.bytes() as u16;
+    let x = Operand { place: to.plus(whole), ..build.before(kept, size) };
+    let r = build.after(to.plus(whole), size);
+    build.step(Step::Part { format, x, r, from, at: at.into(), bytes: bytes.into() });
+    build.finish_vector(16)
 }
 
 /// Bytes of operand 0 that the probe tells about: all of a general register, which is written as a whole.

@@ -15,7 +15,7 @@ use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
-use crate::x86::wholes::{Whole, cuts_by_moving};
+use crate::x86::wholes::{self, Whole, cuts_by_moving};
 use iced_x86::{OpKind, Register};
 
 const RBP: Gpr = 5;
@@ -43,8 +43,10 @@ impl Emitter {
         if !self.open_operand(at) {
             return self.out_of_line(at);
         }
-        self.guard_part(at);
+        let known = self.guard_part(at);
         match general {
+            // Nothing is kept beside what it puts there, nor beside what it overwrites.
+            General::Move if known => self.guest(at),
             General::Move | General::Extend(_) => self.general_move(at),
             General::Push => self.push(at),
             General::Pop => self.pop(at),
@@ -92,13 +94,14 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// Leaves the instruction to the engine if it overwrites a part of a float that has a shadow, or cuts one off.
-    pub(super) fn guard_part(&mut self, at: At<'_>) {
+    /// Leaves the instruction to the engine if it overwrites a part of a float that has a shadow, or cuts one off. True if no shadow
+    /// is left to be moved or cleared.
+    pub(super) fn guard_part(&mut self, at: At<'_>) -> bool {
         let insn = &at.insn().decoded;
-        let Some(whole) = at.block.whole(insn.ip()) else { return };
         if self.mirror().settings.policy.derivatives.is_none() || self.mode.is_off() {
-            return;
+            return false;
         }
+        let Some(whole) = at.block.whole(insn.ip()) else { return self.guard_overwritten(at) };
         let cell = |register| general_number(register).filter(|&n| self.may_carry(n)).map(Source::Cell);
         let source = match whole {
             Whole::Result(_) if cuts_by_moving(insn) => cell(insn.op1_register()),
@@ -110,10 +113,34 @@ impl Emitter {
             }
             // The last byte of an end, where the first is written alone.
             Whole::End { .. } => self.mirror_memory(insn).map(|mem| Source::Memory(mem, 2)),
-            Whole::Passing => None,
+            // The others are found by the engine.
+            Whole::Passing | Whole::Alone | Whole::Replaced { .. } => None,
         };
         let sources: Vec<Source> = source.into_iter().collect();
         self.guard(at, &sources);
+        false
+    }
+
+    /// Leaves the instruction to the engine if it writes a few bytes that may be a part of a float with a shadow. The engine finds
+    /// out. True if there is no shadow, nor one of what it puts there; false if that was not asked.
+    fn guard_overwritten(&mut self, at: At<'_>) -> bool {
+        /// Bytes from the first that is written on: sign and exponent are at the end, and never without a shadow.
+        const DOUBLE: usize = 8;
+        let insn = &at.insn().decoded;
+        if self.mirror().alone.contains(&insn.ip()) {
+            return false;
+        }
+        if wholes::part_of_register(insn).is_some() && insn.op0_register().is_gpr() {
+            let n = general_number(insn.op0_register()).filter(|&n| self.may_carry(n));
+            self.guard(at, n.map(Source::Cell).as_slice());
+            return false;
+        }
+        if wholes::part_in_memory(insn).is_none() {
+            return false;
+        }
+        let Some(mem) = self.mirror_memory(insn) else { return false };
+        self.guard(at, &[Source::Memory(mem, DOUBLE)]);
+        !general_number(insn.op1_register()).is_some_and(|n| self.may_carry(n))
     }
 
     fn general_move(&mut self, at: At<'_>) {

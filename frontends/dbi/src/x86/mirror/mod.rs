@@ -68,7 +68,7 @@ use super::rules::InlineRule;
 use super::superblock::{Insn, Superblock};
 use crate::context::SPILL_SLOTS;
 use descriptor::RecordDescriptor;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use operand::Borrowed;
@@ -149,6 +149,8 @@ pub(crate) struct Mirror {
     hot_sites: HashMap<u64, u16>,
     /// Guest addresses of operations that are watched no longer, or less than from the first.
     watched: HashMap<u64, Watched>,
+    /// Guest addresses of instructions that write a few bytes, which were no part of a float with a shadow.
+    alone: HashSet<u64>,
     /// The top of the x87 stack is the mode's, for sure.
     top_is_known: bool,
     /// The block has computed on the x87 stack, and its other instructions leave MXCSR alone: what is known at its end may be
@@ -184,6 +186,7 @@ impl Mirror {
             appended_bytes: 0,
             hot_sites: HashMap::new(),
             watched: HashMap::new(),
+            alone: HashSet::new(),
             top_is_known: false,
             carries: false,
             carries_mxcsr: false,
@@ -220,6 +223,12 @@ impl Mirror {
     /// The operation at guest address `pc` is watched so from now on. Code made from there is to be made anew.
     pub(crate) fn watch(&mut self, pc: u64, watched: Watched) {
         self.watched.insert(pc, watched);
+    }
+
+    /// The instruction at guest address `pc` is taken to write no part of a float from now on. Code made from there is to be
+    /// made anew.
+    pub(crate) fn writes_alone(&mut self, pc: u64) {
+        self.alone.insert(pc);
     }
 
     /// The recorded operations, by number.

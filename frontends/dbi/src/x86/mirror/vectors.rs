@@ -11,6 +11,7 @@ use crate::x86::access;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
+use crate::x86::rows;
 use crate::x86::table::{Moved, Shape};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{Code, EncodingKind, Instruction, OpKind, Register};
@@ -98,7 +99,7 @@ impl Emitter {
             Moved::Halves if upper && insn.immediate8() & 0x88 == 0 && !memory => {
                 Way::Halves(insn.immediate8())
             }
-            Moved::Element if !memory => Way::Guard,
+            Moved::Element if !memory || is_narrow(insn) => Way::Guard,
             Moved::Select(format) if upper => Way::Select(format),
             Moved::Masked(format) if upper => Way::Masked(format),
             _ if !upper && !can_double(insn) => Way::Guard,
@@ -364,4 +365,9 @@ pub(super) fn overwrites_control(insn: &Instruction, control: u8) -> bool {
 /// The upper vector register that holds a vector register's shadow, in the same width.
 fn upper(register: Register) -> Register {
     register + 16
+}
+
+/// Tells whether the instruction moves one or two bytes: a part of a float, if anything.
+fn is_narrow(insn: &Instruction) -> bool {
+    rows::inserted(insn).is_some_and(|(_, bytes)| bytes < 4)
 }

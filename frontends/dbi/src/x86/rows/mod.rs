@@ -12,7 +12,7 @@ mod system;
 mod vector_integer;
 mod x87;
 
-pub(crate) use moves::lane_name;
+pub(crate) use moves::{inserted, lane_name};
 pub(crate) use system::{System, names_gs_base, system};
 
 use super::table::{Moved, Row};

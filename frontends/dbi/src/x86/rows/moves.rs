@@ -6,7 +6,7 @@ use super::rows;
 use crate::x86::table::Moved::*;
 use crate::x86::table::Row::*;
 use crate::x86::table::XMM0;
-use iced_x86::Mnemonic;
+use iced_x86::{Instruction, Mnemonic};
 use shadowgrind_core::format::Format::*;
 
 /// No operand selects, or only an immediate.
@@ -81,4 +81,17 @@ pub(crate) fn lane_name(mnemonic: Mnemonic) -> Option<Mnemonic> {
         Vbroadcasti128 => Vbroadcasti32x4,
         _ => return None,
     })
+}
+
+/// The bytes that `insn` inserts into a vector register, if these are less than eight: the first one's number, and how many.
+pub(crate) fn inserted(insn: &Instruction) -> Option<(u8, u8)> {
+    use Mnemonic::{Pinsrb, Pinsrd, Pinsrw, Vpinsrb, Vpinsrd, Vpinsrw};
+    let bytes = match insn.mnemonic() {
+        Pinsrb | Vpinsrb => 1,
+        Pinsrw | Vpinsrw => 2,
+        Pinsrd | Vpinsrd => 4,
+        _ => return None,
+    };
+    let is_vector = insn.op0_register().is_xmm();
+    is_vector.then(|| ((insn.immediate8() & (16 / bytes - 1)) * bytes, bytes))
 }

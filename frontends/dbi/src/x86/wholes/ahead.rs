@@ -1,0 +1,457 @@
+//! Uses of a part of a float beyond its block: what code will do next with memory that an instruction is about to write.
+//!
+//! A function for the purpose of setting a part ends before the float is used. Goes on from the state of a stopped thread along the
+//! code that will run: returns to where they lead, both ways of a branch. Runs nothing, writes nothing; knows no shadows.
+
+use super::{first_read, follows, format_of, moves};
+use crate::x86::access::is_write;
+use crate::x86::rows;
+use crate::x86::table::{General, Row};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, MemorySize, OpKind, Register,
+};
+use shadowgrind_core::format::Format;
+use values::Values;
+
+#[cfg(test)]
+mod tests;
+mod values;
+
+/// Number of instructions that are looked at, on all ways.
+const MOST: usize = 384;
+/// Number of those from the start of a called function on, before that is passed over.
+const CALLED: usize = 64;
+/// Number of branches and calls after each other of which both ways are gone.
+const BRANCHES: u32 = 6;
+/// Bytes on either side of the part that are noted when they are written.
+const AROUND: u64 = 16;
+const RSP: usize = 4;
+
+/// Bytes of memory, into a buffer; the number of those that could be read.
+pub(crate) type Read<'a> = &'a dyn Fn(u64, &mut [u8]) -> usize;
+
+/// Next use of what an instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// As a part of a float of this format, from its byte number `at` on.
+    Part {
+        /// Format of the float.
+        format: Format,
+        /// Number of the first byte.
+        at: u8,
+        /// Bytes of the float that are written before, as a mask.
+        written: u16,
+    },
+    /// As a part of a float all of which is written before.
+    New {
+        /// Format of the float.
+        format: Format,
+        /// Number of the first byte.
+        at: u8,
+    },
+    /// As something of its own.
+    Alone,
+    /// Eight bytes of which it is number `at` and following are moved as one double is, and what becomes of them is not seen.
+    Moved {
+        /// Number of the first byte.
+        at: u8,
+    },
+    /// None is seen.
+    Unseen,
+}
+
+/// Bytes that hold the part.
+#[derive(Clone, Copy)]
+struct Held {
+    place: Where,
+    /// Number of them before the part.
+    offset: u64,
+    bytes: u64,
+    /// True if it is there that the part is written, and what is around it as well.
+    is_origin: bool,
+    /// Bytes around the part that had been written when these were read, by distance from [`AROUND`] before it.
+    written: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Where {
+    Register(Register),
+    Memory(u64),
+}
+
+/// State along one way.
+#[derive(Clone)]
+struct Way {
+    pc: u64,
+    values: Values,
+    held: Vec<Held>,
+    /// Places of what has become of the bytes around the part.
+    own: Vec<Where>,
+    written: u64,
+    branches: u32,
+}
+
+struct Walk<'a> {
+    read: Read<'a>,
+    info: InstructionInfoFactory,
+    left: usize,
+    /// Address of the instruction that writes the part.
+    writer: u64,
+    /// Address of the part, if it is in memory.
+    address: Option<u64>,
+    bytes: u64,
+    moved: Option<Use>,
+}
+
+/// Bytes that an instruction writes.
+#[derive(Clone, Copy)]
+pub(crate) enum Target {
+    /// Less than eight bytes of memory, at this address.
+    Memory {
+        /// The address.
+        address: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Bytes of a register, the others of which stay.
+    Inserted {
+        /// The register.
+        register: Register,
+        /// Number of the first byte.
+        at: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+}
+
+/// The next use of `target`, which `insn` is about to write. The general registers before it are `general`.
+pub(crate) fn next_use(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_>) -> Use {
+    let mut values = Values::new(general);
+    let (place, offset, bytes, size, address) = match target {
+        Target::Memory { address, bytes } => {
+            let value = values.operand(insn, 1, read);
+            values.store(address, bytes, value);
+            (Where::Memory(address), 0, bytes, bytes, Some(address))
+        }
+        Target::Inserted { register, at, bytes } => {
+            (Where::Register(register.full_register()), at, bytes, register.size() as u64, None)
+        }
+    };
+    let info = InstructionInfoFactory::new();
+    let mut walk = Walk { read, info, left: MOST, writer: insn.ip(), address, bytes, moved: None };
+    let written = ((1 << bytes) - 1) << AROUND;
+    let is_origin = address.is_some();
+    let held = vec![Held { place, offset, bytes: size, is_origin, written }];
+    match walk.go(Way { pc: insn.next_ip(), values, held, own: Vec::new(), written, branches: 0 }) {
+        Some(found) => found,
+        None => match walk.moved {
+            Some(Use::Part { at, .. }) => Use::Moved { at },
+            _ => Use::Unseen,
+        },
+    }
+}
+
+impl Walk<'_> {
+    fn go(&mut self, mut way: Way) -> Option<Use> {
+        while self.left > 0 && !way.held.is_empty() {
+            self.left -= 1;
+            let insn = self.decode(way.pc)?;
+            way.pc = insn.next_ip();
+            if let Some(found) = self.step(&mut way, &insn) {
+                return Some(found);
+            }
+            let other = self.turn(&mut way, &insn)?;
+            if let Some(other) = other {
+                if way.branches == BRANCHES {
+                    return None;
+                }
+                way.branches += 1;
+                // Something is left for the other way.
+                let kept = if is_call(&insn) { self.left.saturating_sub(CALLED) } else { self.left / 2 };
+                self.left -= kept;
+                let found = self.go(way);
+                self.left += kept;
+                way = Way { branches: other.branches + 1, ..other };
+                match found {
+                    None => {}
+                    // A loop of which the end is not known: the other way may write the others.
+                    Some(Use::Part { .. }) => {
+                        let other = self.go(way).filter(|other| matches!(other, Use::New { .. }));
+                        return other.or(found);
+                    }
+                    Some(_) => return found,
+                }
+            }
+        }
+        None
+    }
+
+    /// Goes where the instruction leads. The other way, where it is not known which is taken: that of a branch, and behind a call.
+    fn turn(&self, way: &mut Way, insn: &Instruction) -> Option<Option<Way>> {
+        match insn.flow_control() {
+            FlowControl::Next => {}
+            FlowControl::UnconditionalBranch => way.pc = insn.near_branch_target(),
+            FlowControl::ConditionalBranch => match way.values.is_taken(insn) {
+                Some(true) => way.pc = insn.near_branch_target(),
+                Some(false) => {}
+                None => {
+                    let mut taken = way.clone();
+                    taken.pc = insn.near_branch_target();
+                    return Some(Some(taken));
+                }
+            },
+            FlowControl::IndirectBranch => way.pc = way.values.operand(insn, 0, self.read)?,
+            FlowControl::Call | FlowControl::IndirectCall => {
+                let after = way.after_call();
+                way.pc = match insn.flow_control() {
+                    FlowControl::Call => insn.near_branch_target(),
+                    _ => way.values.operand(insn, 0, self.read)?,
+                };
+                way.values.push(Some(insn.next_ip()));
+                return Some(Some(after));
+            }
+            FlowControl::Return => {
+                way.pc = way.values.pop(self.read)?;
+                way.values.move_stack(insn.stack_pointer_increment() - 8);
+            }
+            _ => return None,
+        }
+        Some(None)
+    }
+
+    fn decode(&self, pc: u64) -> Option<Instruction> {
+        let mut bytes = [0; 15];
+        let len = (self.read)(pc, &mut bytes);
+        let insn = Decoder::with_ip(64, &bytes[..len], pc, DecoderOptions::NONE).decode();
+        (!insn.is_invalid()).then_some(insn)
+    }
+
+    /// Follows what holds the part through one instruction; its use, if that tells.
+    fn step(&mut self, way: &mut Way, insn: &Instruction) -> Option<Use> {
+        let row = rows::row(insn);
+        let moves = moves(insn, row);
+        let follows = follows(insn, row);
+        let in_address = [insn.memory_base(), insn.memory_index()];
+        let is_address = |held: &Held| in_address.iter().any(|&r| held.place == Where::Register(r));
+        if !rows::computes_address(insn) && way.held.iter().any(is_address) {
+            return Some(Use::Alone);
+        }
+        if is_call(insn)
+            && way.values.passes_floats()
+            && let Some(held) = way.argument()
+        {
+            // Through an ellipsis there go doubles.
+            return self.part_of(held, Format::F64);
+        }
+        let first = first_read(insn, row);
+        let used = (first..insn.op_count()).find_map(|n| self.held_by(way, insn, n));
+        if let Some(held) = used {
+            if !follows && !matches!(row, Row::Flags(_)) {
+                if let Some(found) = self.used(held, insn, row) {
+                    return Some(found);
+                }
+            } else if moves && is_of_double(insn) {
+                self.moved = self.moved.or_else(|| self.part_of(held, Format::F64));
+            }
+        }
+        self.write(way, insn, used.filter(|held| follows && !self.is_inserted_over(held, insn)));
+        None
+    }
+
+    /// Tells whether the instruction reads what has become of the bytes around the part, or those: what it makes of that is no new
+    /// float.
+    fn is_of_own(&self, way: &Way, insn: &Instruction) -> bool {
+        const ALIGNMENT: u64 = 8;
+        let Some(part) = self.address else { return false };
+        let holds = |place: Where| way.own.contains(&place);
+        let registers = [insn.memory_base(), insn.memory_index()];
+        if rows::computes_address(insn) {
+            return registers.into_iter().any(|register| holds(Where::Register(register.full_register())));
+        }
+        (0..insn.op_count()).any(|n| match insn.op_kind(n) {
+            OpKind::Register => {
+                insn.op_register(n).is_gpr() && holds(Where::Register(insn.op_register(n).full_register()))
+            }
+            OpKind::Memory => way.values.address(insn).is_some_and(|at| {
+                let is_around = at & !(ALIGNMENT - 1) == part & !(ALIGNMENT - 1) && at != part;
+                holds(Where::Memory(at)) || n > 0 && is_around
+            }),
+            _ => false,
+        })
+    }
+
+    /// Tells whether the instruction inserts something over the part.
+    fn is_inserted_over(&self, held: &Held, insn: &Instruction) -> bool {
+        rows::inserted(insn).is_some_and(|(at, bytes)| {
+            let (at, end) = (u64::from(at), u64::from(at + bytes));
+            at < held.offset + self.bytes && held.offset < end
+        })
+    }
+
+    /// Bytes that hold the part, as operand `n` reads them.
+    fn held_by(&self, way: &Way, insn: &Instruction, n: u32) -> Option<Held> {
+        match insn.op_kind(n) {
+            OpKind::Register => {
+                let (register, size) = (insn.op_register(n), insn.op_register(n).size() as u64);
+                let place = Where::Register(register.full_register());
+                let held = way.held.iter().copied().find(|held| held.place == place)?;
+                let bytes = held.bytes.min(size);
+                (held.offset + self.bytes <= bytes).then_some(Held { bytes, ..held })
+            }
+            OpKind::Memory => {
+                let (start, size) = (way.values.address(insn)?, insn.memory_size().size() as u64);
+                way.held.iter().find_map(|held| {
+                    let Where::Memory(at) = held.place else { return None };
+                    let part = at.wrapping_add(held.offset);
+                    let inside = is_within(part, self.bytes, start, size);
+                    let is_origin = held.is_origin;
+                    let known = is_origin || is_within(start, size, at, held.bytes);
+                    let written = if is_origin { way.written } else { held.written };
+                    (inside && known).then_some(Held {
+                        offset: part.wrapping_sub(start),
+                        bytes: size,
+                        is_origin: false,
+                        written,
+                        ..*held
+                    })
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Kind of use that an instruction makes of what it reads.
+    fn used(&self, held: Held, insn: &Instruction, row: Row) -> Option<Use> {
+        if let Row::FromInteger(..) = row {
+            return (held.bytes == self.bytes).then_some(Use::Alone);
+        }
+        self.part_of(held, format_of(insn, row)?)
+    }
+
+    /// Use of what holds the part as floats of `format`.
+    fn part_of(&self, held: Held, format: Format) -> Option<Use> {
+        let size = format.bytes() as u64;
+        let at = held.offset % size;
+        if size <= self.bytes {
+            return Some(Use::Alone);
+        }
+        let start = held.offset - at;
+        // Behind a long double there is nothing.
+        let goes_beyond = at + self.bytes > size && format != Format::F80;
+        if goes_beyond || start + size > held.bytes {
+            return None;
+        }
+        let all = ((1_u64 << size) - 1) << (AROUND - at);
+        let (first, at) = (AROUND - at, at as u8);
+        let written = ((held.written & all) >> first) as u16;
+        let is_new = held.written & all == all;
+        Some(if is_new { Use::New { format, at } } else { Use::Part { format, at, written } })
+    }
+
+    /// The effect of an instruction on registers, and on what holds the part; `moved` is what it moves, or changes a little.
+    fn write(&mut self, way: &mut Way, insn: &Instruction, moved: Option<Held>) {
+        let stores = insn.op_count() > 0 && insn.op0_kind() == OpKind::Memory;
+        let target = if stores && writes_first(insn) { way.values.address(insn) } else { None };
+        let used = self.info.info(insn);
+        let written: Vec<Register> = used
+            .used_registers()
+            .iter()
+            .filter(|used| is_write(used.access()))
+            .map(|used| used.register().full_register())
+            .collect();
+        let is_own = self.is_of_own(way, insn);
+        // What one or two bytes of a general register are written to stays in the rest of it.
+        let is_narrow = insn.op0_kind() == OpKind::Register && matches!(insn.op0_register().size(), 1 | 2);
+        let is_changed =
+            |r: Register| written.contains(&r) && !(is_narrow && r == insn.op0_register().full_register());
+        way.held.retain(|held| !matches!(held.place, Where::Register(r) if is_changed(r)));
+        way.own.retain(|place| !matches!(place, Where::Register(r) if written.contains(r)));
+        if let Some(to) = target {
+            let size = insn.memory_size().size() as u64;
+            way.overwrite(to, size, self.bytes);
+            way.own.retain(|&place| place != Where::Memory(to));
+            if is_own {
+                way.own.push(Where::Memory(to));
+            } else if let Some(part) = self.address {
+                way.note_written(to, size, part);
+                if insn.ip() == self.writer {
+                    way.note_turn(to, size, part);
+                }
+            }
+            way.held.extend(moved.map(|held| Held { place: Where::Memory(to), ..held }));
+        } else if insn.op0_kind() == OpKind::Register {
+            let place = Where::Register(insn.op0_register().full_register());
+            way.held.extend(moved.map(|held| Held { place, ..held }));
+            if is_own {
+                way.own.push(place);
+            }
+        }
+        way.values.step(insn, target, &written, self.read);
+    }
+}
+
+impl Way {
+    /// State behind the call at whose next instruction the way stands: what the callee may change is not known.
+    fn after_call(&self) -> Way {
+        let mut after = self.clone();
+        after.values.forget_registers();
+        after.held.retain(|held| !matches!(held.place, Where::Register(_)));
+        after
+    }
+
+    /// The first register in which floats are passed that holds the part, if any does.
+    fn argument(&self) -> Option<Held> {
+        const ARGUMENTS: usize = 8;
+        let is_argument =
+            |held: &&Held| matches!(held.place, Where::Register(r) if r.is_zmm() && r.number() < ARGUMENTS);
+        self.held.iter().find(is_argument).copied()
+    }
+
+    /// Memory is written over: what held the part there does no longer.
+    fn overwrite(&mut self, to: u64, size: u64, bytes: u64) {
+        self.held.retain(|held| {
+            let Where::Memory(at) = held.place else { return true };
+            let part = at.wrapping_add(held.offset);
+            part.wrapping_sub(to) >= size && to.wrapping_sub(part) >= bytes
+        });
+    }
+
+    fn note_written(&mut self, to: u64, size: u64, part: u64) {
+        let first = to.wrapping_sub(part.wrapping_sub(AROUND));
+        let noted = (0..size).map(|n| first.wrapping_add(n)).filter(|&at| at < u64::from(u64::BITS));
+        noted.for_each(|at| self.written |= 1 << at);
+    }
+
+    /// Notes, if what has written the part goes on beside it, that what is on its other side was written in turns before.
+    fn note_turn(&mut self, to: u64, size: u64, part: u64) {
+        let before = (1 << AROUND) - 1;
+        if to == part.wrapping_add(size) {
+            self.written |= before;
+        } else if part == to.wrapping_add(size) {
+            self.written |= !before;
+        }
+    }
+}
+
+/// Tells whether all of `bytes` bytes at `at` are among the `size` at `start`.
+fn is_within(at: u64, bytes: u64, start: u64, size: u64) -> bool {
+    bytes <= size && at.wrapping_sub(start) <= size - bytes
+}
+
+fn is_call(insn: &Instruction) -> bool {
+    matches!(insn.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
+}
+
+/// Tells whether the instruction moves eight bytes as a float is moved.
+fn is_of_double(insn: &Instruction) -> bool {
+    let vector = |n| insn.op_kind(n) == OpKind::Register && insn.op_register(n).is_vector_register();
+    let is_scalar =
+        matches!(insn.memory_size(), MemorySize::Float64 | MemorySize::UInt64 | MemorySize::Unknown);
+    is_scalar && (vector(0) || vector(1))
+}
+
+/// Tells whether the first operand, which is memory, is written.
+fn writes_first(insn: &Instruction) -> bool {
+    let reads = matches!(rows::row(insn), Row::Flags(_) | Row::General(General::Push));
+    !reads && insn.flow_control() == FlowControl::Next
+}

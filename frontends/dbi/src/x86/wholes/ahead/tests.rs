@@ -1,0 +1,124 @@
+//! Uses on ways that are written down: a function that writes a part, and its caller.
+
+use super::*;
+
+/// Addresses of the function, of where it returns to, of the stack, and of the float.
+const FUNCTION: u64 = 0x1000;
+const CALLER: u64 = 0x2000;
+const STACK: u64 = 0x8000;
+const FLOAT: u64 = 0x8010;
+
+/// `ret`; `movsd xmm0, [rsp+8]`, which is the float once the function has returned; `addsd xmm0, xmm0`; `ucomiss xmm0, xmm0`;
+/// `syscall`
+const RET: &[u8] = b"\xc3";
+const LOAD: &[u8] = b"\xf2\x0f\x10\x44\x24\x08";
+const ADD: &[u8] = b"\xf2\x0f\x58\xc0";
+const COMPARE_SINGLE: &[u8] = b"\x0f\x2e\xc0";
+const SYSCALL: &[u8] = b"\x0f\x05";
+
+fn general() -> [u64; 16] {
+    let mut general = [0; 16];
+    // rsp, rdi; all others are 0.
+    (general[4], general[7]) = (STACK, FLOAT);
+    general
+}
+
+/// The use of what the function's first instruction writes, `at` bytes from the float's start on.
+fn used(function: &[&[u8]], caller: &[&[u8]], at: u64) -> Use {
+    used_from(&general(), function, caller, at)
+}
+
+/// The use from a state in which these are the general registers.
+fn used_from(general: &[u64; 16], function: &[&[u8]], caller: &[&[u8]], at: u64) -> Use {
+    let (function, caller) = (function.concat(), caller.concat());
+    let read = |address: u64, into: &mut [u8]| {
+        let back = CALLER.to_le_bytes();
+        let parts: [(u64, &[u8]); 3] = [(FUNCTION, &function), (CALLER, &caller), (STACK, &back)];
+        let known =
+            parts.iter().find(|(start, bytes)| (*start..start + bytes.len() as u64).contains(&address));
+        let Some((start, bytes)) = known else { return 0 };
+        let bytes = &bytes[(address - start) as usize..];
+        let count = bytes.len().min(into.len());
+        into[..count].copy_from_slice(&bytes[..count]);
+        count
+    };
+    let store = Decoder::with_ip(64, &function, FUNCTION, DecoderOptions::NONE).decode();
+    let bytes = store.memory_size().size() as u64;
+    next_use(&store, Target::Memory { address: FLOAT + at, bytes }, general, &read)
+}
+
+/// `mov [rdi+4], esi`; `mov [rdi], esi`
+const HIGH: &[u8] = b"\x89\x77\x04";
+const LOW: &[u8] = b"\x89\x37";
+
+#[test]
+fn a_caller_uses_the_whole() {
+    let part = |at: u8| Use::Part { format: Format::F64, at, written: 0xf << at };
+    assert_eq!(used(&[HIGH, RET], &[LOAD, ADD], 4), part(4));
+    assert_eq!(used(&[LOW, RET], &[LOAD, ADD], 0), part(0));
+    assert_eq!(used(&[LOW, RET], &[LOAD, COMPARE_SINGLE], 0), Use::Alone);
+    assert_eq!(used(&[LOW, RET], &[LOAD, SYSCALL], 0), Use::Moved { at: 0 });
+    assert_eq!(used(&[LOW, RET], &[SYSCALL], 0), Use::Unseen);
+}
+
+#[test]
+fn what_is_written_throughout_is_new() {
+    let new = |at| Use::New { format: Format::F64, at };
+    assert_eq!(used(&[LOW, HIGH, RET], &[LOAD, ADD], 0), new(0));
+    // A loop: mov [rdi+4*rax], esi; inc rax; cmp rax, 2; jne back
+    let body = b"\x89\x34\x87\x48\xff\xc0\x48\x83\xf8\x02\x75\xf4";
+    assert_eq!(used(&[body, RET], &[LOAD, ADD], 0), new(0));
+    // mov eax, [rdi+4]; add eax, 0x100000; mov [rdi+4], eax: of its own digits it is no other.
+    let changed = b"\x8b\x47\x04\x05\0\0\x10\0\x89\x47\x04";
+    assert_eq!(
+        used(&[LOW, changed, RET], &[LOAD, ADD], 0),
+        Use::Part { format: Format::F64, at: 0, written: 0xf }
+    );
+}
+
+#[test]
+fn what_is_written_in_turns_has_been_before() {
+    // mov [rdi+rax], sil; inc rax; cmp rax, 8; jne back
+    let body = b"\x40\x88\x34\x07\x48\xff\xc0\x48\x83\xf8\x08\x75\xf3";
+    let turn = |at| {
+        let mut general = general();
+        general[0] = at;
+        used_from(&general, &[body, RET], &[LOAD, ADD], at)
+    };
+    assert_eq!(turn(3), Use::New { format: Format::F64, at: 3 });
+    // The last one of turns is like one on its own.
+    assert_eq!(turn(7), Use::Part { format: Format::F64, at: 7, written: 0x80 });
+}
+
+#[test]
+fn both_ways_of_a_branch_are_gone() {
+    // jz +6, over the load.
+    let branch = b"\x74\x06";
+    assert_eq!(
+        used(&[HIGH, RET], &[branch, LOAD, ADD], 4),
+        Use::Part { format: Format::F64, at: 4, written: 0xf0 }
+    );
+}
+
+#[test]
+fn a_loop_of_which_the_end_is_not_known_may_write_the_others() {
+    // Back to its start: mov [rdi+4], esi behind it, or nothing.
+    let back = b"\x75\xfb";
+    assert_eq!(used(&[HIGH, back, LOW, RET], &[LOAD, ADD], 4), Use::New { format: Format::F64, at: 4 });
+}
+
+#[test]
+fn registers_hold_floats_as_well() {
+    // pinsrw xmm0, eax, 3; addsd xmm0, xmm0
+    let code: &[u8] = b"\x66\x0f\xc4\xc0\x03\xf2\x0f\x58\xc0";
+    let read = |address: u64, into: &mut [u8]| {
+        let bytes = code.get((address - FUNCTION) as usize..).unwrap_or_default();
+        let count = bytes.len().min(into.len());
+        into[..count].copy_from_slice(&bytes[..count]);
+        count
+    };
+    let insert = Decoder::with_ip(64, code, FUNCTION, DecoderOptions::NONE).decode();
+    let target = Target::Inserted { register: Register::XMM0, at: 6, bytes: 2 };
+    let part = Use::Part { format: Format::F64, at: 6, written: 0xc0 };
+    assert_eq!(next_use(&insert, target, &general(), &read), part);
+}

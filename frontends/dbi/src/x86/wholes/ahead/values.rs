@@ -1,0 +1,222 @@
+//! Values of general registers and of memory along a way that code may take, as far as they are known.
+
+use super::{RSP, Read};
+use crate::x86::rows;
+use crate::x86::table::{Fill, General, Integral, Row};
+use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
+
+/// Registers that a called function may change.
+const CHANGED_BY_CALLS: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+
+/// Values of general registers, and of memory that has been written on the way.
+#[derive(Clone)]
+pub(super) struct Values {
+    general: [Option<u64>; 16],
+    /// Address, bytes, and value.
+    stored: Vec<(u64, u64, Option<u64>)>,
+    /// Two numbers that were compared last, and their bytes.
+    compared: Option<(u64, u64, usize)>,
+}
+
+impl Values {
+    pub(super) fn new(general: &[u64; 16]) -> Values {
+        Values { general: general.map(Some), stored: Vec::new(), compared: None }
+    }
+
+    /// The address of the explicit memory operand.
+    pub(super) fn address(&self, insn: &Instruction) -> Option<u64> {
+        let register = |register: Register| match register {
+            Register::None => Some(0),
+            _ if register.is_gpr64() => self.general[register.number()],
+            _ => None,
+        };
+        if !matches!(insn.segment_prefix(), Register::None | Register::DS | Register::SS) {
+            return None;
+        }
+        if insn.is_ip_rel_memory_operand() {
+            return Some(insn.ip_rel_memory_address());
+        }
+        let index = register(insn.memory_index())?.wrapping_mul(insn.memory_index_scale().into());
+        Some(register(insn.memory_base())?.wrapping_add(index).wrapping_add(insn.memory_displacement64()))
+    }
+
+    /// The value of operand `n`.
+    pub(super) fn operand(&self, insn: &Instruction, n: u32, read: Read<'_>) -> Option<u64> {
+        match insn.op_kind(n) {
+            OpKind::Register => {
+                let register = insn.op_register(n);
+                // Not ah and its kin.
+                let is_low = register.is_gpr() && register.full_register().number() == register.number();
+                is_low.then(|| self.general[register.number()])?.map(|value| low(value, register.size()))
+            }
+            OpKind::Memory => self.load(self.address(insn)?, insn.memory_size().size() as u64, read),
+            OpKind::Immediate8
+            | OpKind::Immediate8to16
+            | OpKind::Immediate8to32
+            | OpKind::Immediate8to64
+            | OpKind::Immediate16
+            | OpKind::Immediate32
+            | OpKind::Immediate32to64
+            | OpKind::Immediate64 => Some(insn.immediate(n)),
+            _ => None,
+        }
+    }
+
+    fn load(&self, address: u64, bytes: u64, read: Read<'_>) -> Option<u64> {
+        let overlaps = |&&(at, size, _): &&(u64, u64, Option<u64>)| {
+            at.wrapping_sub(address) < bytes || address.wrapping_sub(at) < size
+        };
+        if let Some(&(at, size, value)) = self.stored.iter().rev().find(overlaps) {
+            return value.filter(|_| (at, size) == (address, bytes));
+        }
+        let mut value = [0; 8];
+        let into = value.get_mut(..bytes as usize)?;
+        (read(address, into) == into.len()).then(|| u64::from_le_bytes(value))
+    }
+
+    /// Memory has this value from now on.
+    pub(super) fn store(&mut self, address: u64, bytes: u64, value: Option<u64>) {
+        self.stored.push((address, bytes, value));
+    }
+
+    /// Nothing is known of what a called function may change.
+    pub(super) fn forget_registers(&mut self) {
+        CHANGED_BY_CALLS.iter().for_each(|&n| self.general[n] = None);
+    }
+
+    /// Tells whether a call from here says by al that some floats are passed in vector registers.
+    pub(super) fn passes_floats(&self) -> bool {
+        self.general[0].is_some_and(|value| (1..=8).contains(&low(value, 1)))
+    }
+
+    pub(super) fn push(&mut self, value: Option<u64>) {
+        self.move_stack(-8);
+        if let Some(top) = self.general[RSP] {
+            self.stored.push((top, 8, value));
+        }
+    }
+
+    pub(super) fn pop(&mut self, read: Read<'_>) -> Option<u64> {
+        let value = self.general[RSP].and_then(|top| self.load(top, 8, read));
+        self.move_stack(8);
+        value
+    }
+
+    pub(super) fn move_stack(&mut self, bytes: i32) {
+        self.general[RSP] = self.general[RSP].map(|top| top.wrapping_add_signed(bytes.into()));
+    }
+
+    /// The effect of an instruction, other than on the control flow, that writes these registers, and memory at `target`.
+    pub(super) fn step(
+        &mut self,
+        insn: &Instruction,
+        target: Option<u64>,
+        written: &[Register],
+        read: Read<'_>,
+    ) {
+        const RBP: usize = 5;
+        let register = |n| (insn.op_kind(n) == OpKind::Register).then(|| insn.op_register(n));
+        match rows::row(insn) {
+            _ if insn.flow_control() != FlowControl::Next => return,
+            Row::General(General::Push) => return self.push(self.operand(insn, 0, read)),
+            Row::General(General::Pop) => {
+                let value = self.pop(read);
+                if let Some(to) = register(0).filter(|to| to.is_gpr64()) {
+                    self.general[to.number()] = value;
+                }
+                return;
+            }
+            Row::General(General::Leave) => {
+                self.general[RSP] = self.general[RBP];
+                self.general[RBP] = self.pop(read);
+                return;
+            }
+            _ if insn.code() == Code::Cdqe => {
+                self.general[0] = self.general[0].map(sign_extended);
+                return;
+            }
+            _ => {}
+        }
+        if insn.rflags_modified() != 0 {
+            self.compared = self.comparison(insn, read);
+        }
+        let value = self.result(insn, read);
+        if let Some(to) = target {
+            self.stored.push((to, insn.memory_size().size() as u64, value));
+        }
+        for register in written.iter().filter(|register| register.is_gpr()) {
+            self.general[register.number()] = None;
+        }
+        let wide = register(0).filter(|to| to.is_gpr64() || to.is_gpr32());
+        if let Some(to) = wide.filter(|to| written.contains(&to.full_register())) {
+            self.general[to.number()] = value.map(|value| low(value, to.size()));
+        }
+    }
+
+    fn comparison(&self, insn: &Instruction, read: Read<'_>) -> Option<(u64, u64, usize)> {
+        let bytes = match insn.op0_kind() {
+            OpKind::Register => insn.op0_register().size(),
+            _ => insn.memory_size().size(),
+        };
+        let (a, b) = (self.operand(insn, 0, read)?, self.operand(insn, 1, read)?);
+        match rows::row(insn) {
+            Row::Flags(Integral::Subtract) => Some((low(a, bytes), low(b, bytes), bytes)),
+            Row::Flags(Integral::And) => Some((low(a & b, bytes), 0, bytes)),
+            _ => None,
+        }
+    }
+
+    /// Tells whether a conditional branch is taken; nothing if that is not known.
+    pub(super) fn is_taken(&self, branch: &Instruction) -> Option<bool> {
+        use iced_x86::ConditionCode as Is;
+        let (a, b, bytes) = self.compared?;
+        let unused = 64 - 8 * bytes as u32;
+        let signed = |value: u64| (value << unused) as i64;
+        Some(match branch.condition_code() {
+            Is::e => a == b,
+            Is::ne => a != b,
+            Is::l => signed(a) < signed(b),
+            Is::ge => signed(a) >= signed(b),
+            Is::le => signed(a) <= signed(b),
+            Is::g => signed(a) > signed(b),
+            Is::b => a < b,
+            Is::ae => a >= b,
+            Is::be => a <= b,
+            Is::a => a > b,
+            _ => return None,
+        })
+    }
+
+    /// The result of the instruction, if that is simple.
+    fn result(&self, insn: &Instruction, read: Read<'_>) -> Option<u64> {
+        let operand = |n| self.operand(insn, n, read);
+        let (a, b) = (|| operand(0), || operand(1));
+        let is_cleared = || insn.op1_kind() == OpKind::Register && insn.op0_register() == insn.op1_register();
+        let general = match rows::row(insn) {
+            _ if rows::computes_address(insn) => return self.address(insn),
+            Row::General(general) => general,
+            _ => return None,
+        };
+        match general {
+            General::Move | General::Extend(Fill::Zeros) => b(),
+            General::Extend(Fill::Sign) if insn.code() == Code::Movsxd_r64_rm32 => b().map(sign_extended),
+            General::Bits(Integral::Xor) if is_cleared() => Some(0),
+            General::Bits(Integral::Add) => Some(a()?.wrapping_add(b()?)),
+            General::Bits(Integral::Subtract) => Some(a()?.wrapping_sub(b()?)),
+            General::Bits(Integral::And) => Some(a()? & b()?),
+            General::Bits(Integral::Increment) => Some(a()?.wrapping_add(1)),
+            General::Bits(Integral::Decrement) => Some(a()?.wrapping_sub(1)),
+            General::Bits(Integral::ShiftLeft) => Some(a()? << (b()? & 63)),
+            _ => None,
+        }
+    }
+}
+
+fn sign_extended(value: u64) -> u64 {
+    i64::from(value as i32).cast_unsigned()
+}
+
+/// The lowest `bytes` bytes of a value.
+fn low(value: u64, bytes: usize) -> u64 {
+    value & u64::MAX >> (64 - 8 * bytes.clamp(1, 8))
+}
