@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 
 use rug::Float;
-use rug::float::{Round, Special};
+use rug::float::{Constant, Round, Special};
 use rug::ops::{CompleteRound, Pow};
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
@@ -91,6 +91,17 @@ impl Mpfr {
         if n < 0 && order % 2 == 1 { -value } else { value }
     }
 
+    /// An angle in half turns. MPFR has functions for it, of which `mpfr_atan2u` (4.2) comes to no end where one operand is far
+    /// larger than the other; so the angle in radians, with bits to spare, is divided by π.
+    fn half_turns(&self, angle: impl Fn(&Mpfr) -> Float) -> Float {
+        self.note(true);
+        let wide = Mpfr { precision: self.precision + 64, ..self.clone() };
+        Float::with_val(
+            self.precision,
+            wide.div(&angle(&wide), &Float::with_val(wide.precision, Constant::Pi)),
+        )
+    }
+
     fn special(&self, value: Special) -> Float {
         Float::with_val(self.precision, value)
     }
@@ -142,10 +153,6 @@ impl Reals for Mpfr {
         sinpi(a) => sin_pi_ref;
         cospi(a) => cos_pi_ref;
         tanpi(a) => tan_pi_ref;
-        asinpi(a) => asin_pi_ref;
-        acospi(a) => acos_pi_ref;
-        atanpi(a) => atan_pi_ref;
-        atan2pi(y, x) => atan2_pi_ref;
         sinh(a) => sinh_ref;
         cosh(a) => cosh_ref;
         tanh(a) => tanh_ref;
@@ -228,10 +235,71 @@ impl Reals for Mpfr {
     fn tan(&self, a: &Float) -> Float {
         if self.has_phase(a) { self.complete(a.tan_ref()) } else { self.special(Special::Nan) }
     }
+    fn asinpi(&self, a: &Float) -> Float {
+        self.half_turns(|wide| wide.asin(a))
+    }
+    fn acospi(&self, a: &Float) -> Float {
+        self.half_turns(|wide| wide.acos(a))
+    }
+    fn atanpi(&self, a: &Float) -> Float {
+        self.half_turns(|wide| wide.atan(a))
+    }
+    fn atan2pi(&self, y: &Float, x: &Float) -> Float {
+        self.half_turns(|wide| wide.atan2(y, x))
+    }
     fn jn(&self, n: &Float, a: &Float) -> Float {
         self.bessel(integer(n), a, Self::series_j)
     }
     fn yn(&self, n: &Float, a: &Float) -> Float {
         self.bessel(integer(n), a, Self::series_y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reals may be far beyond the range of floats, where MPFR is to come to an end as well.
+    #[test]
+    fn functions_of_half_turns_and_tens_end_for_reals_of_any_size() {
+        type Function = fn(&Mpfr, &Float) -> Float;
+        let m = Mpfr::new(256);
+        let power = |exponent: i32| Float::with_val(256, 1.25) << exponent;
+        let is_near = |x: &Float, y: &Float| {
+            Float::with_val(256, x - y).abs() <= Float::with_val(256, y.abs_ref()) >> 200
+        };
+        let pi = Float::with_val(256, Constant::Pi);
+        let ln_10 = Float::with_val(256, 10).ln();
+        let times = |x: &Float| Float::with_val(256, x);
+        let linear: [(Function, Float); 7] = [
+            (Mpfr::sinpi, times(&pi)),
+            (Mpfr::tanpi, times(&pi)),
+            (Mpfr::asinpi, 1 / times(&pi)),
+            (Mpfr::atanpi, 1 / times(&pi)),
+            (Mpfr::exp10m1, times(&ln_10)),
+            (Mpfr::log10p1, 1 / times(&ln_10)),
+            (|m, a| m.atan2pi(a, &m.lit(1.0)), 1 / times(&pi)),
+        ];
+        for exponent in [-1000, -70_000, -1_000_000, -500_000_000] {
+            let tiny = power(exponent);
+            for (n, (function, slope)) in linear.iter().enumerate() {
+                assert!(
+                    is_near(&function(&m, &tiny), &Float::with_val(256, slope * &tiny)),
+                    "{n} at 2^{exponent}"
+                );
+            }
+            assert_eq!((m.cospi(&tiny), m.acospi(&tiny)), (m.lit(1.0), m.lit(0.5)));
+        }
+        for exponent in [1000, 70_000, 1_000_000, 500_000_000] {
+            let huge = power(exponent);
+            assert_eq!([m.sinpi(&huge), m.cospi(&huge), m.tanpi(&huge)], [0.0, 1.0, 0.0]);
+            assert_eq!([m.atanpi(&huge), m.atan2pi(&huge, &power(-exponent))], [0.5, 0.5]);
+            assert!(m.asinpi(&huge).is_nan() && m.acospi(&huge).is_nan());
+            assert!(m.log10p1(&huge).is_finite() && m.exp10m1(&-huge) == -1.0);
+        }
+        assert_eq!(
+            [m.asinpi(&m.lit(-1.0)), m.acospi(&m.lit(-1.0)), m.atan2pi(&m.lit(1.0), &m.lit(1.0))],
+            [-0.5, 1.0, 0.25]
+        );
     }
 }
