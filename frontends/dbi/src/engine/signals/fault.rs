@@ -17,6 +17,7 @@ use crate::x86::code::{Slot, Spilled};
 const SI_KERNEL: i32 = 0x80;
 const TRAP_DEBUG: u64 = 1;
 pub(super) const TRAP_PAGE_FAULT: u64 = 14;
+const TRAP_ALIGNMENT_CHECK: u64 = 17;
 pub(super) const ERROR_WRITE: u64 = 2;
 const ERROR_USER: u64 = 4;
 const ERROR_FETCH: u64 = 16;
@@ -41,7 +42,7 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     let insn = located.insn;
     thread.mode = located.mode;
     thread.client().faulted(thread);
-    if exceptions::may_be_ours(thread, &fault) {
+    if exceptions::may_be_ours(thread, &fault) || located.mode.is_annotated() && is_unaligned_mirror(&fault) {
         thread.pc = insn.pc();
         return thread.client().begin(thread);
     }
@@ -58,6 +59,17 @@ pub(crate) fn in_cache(thread: &mut Thread) {
     let trap = Trap { error: fault.error, trap: fault.trap, address: fault.address };
     let eflags = fault.eflags;
     thread.raise(&Pending { signal: fault.signal as u32, info }, trap, eflags);
+}
+
+/// Tells whether the processor has checked alignment (flag AC) where an annotation looks at the mirror: that may be of more bytes
+/// than the instruction's own.
+fn is_unaligned_mirror(fault: &Fault) -> bool {
+    const GS: u8 = 0x65;
+    const OTHER_PREFIXES: [u8; 3] = [0x66, 0xf2, 0xf3];
+    let bytes: Result<[u8; 2], _> = guest::read(fault.host_pc);
+    let has_gs =
+        bytes.is_ok_and(|[first, second]| first == GS || OTHER_PREFIXES.contains(&first) && second == GS);
+    fault.trap == TRAP_ALIGNMENT_CHECK && has_gs
 }
 
 fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
