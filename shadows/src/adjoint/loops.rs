@@ -282,17 +282,20 @@ impl Loops {
         let start = self.partials.len() - count;
         let head = self.heads.last_mut().expect("it was begun");
         let (before, last) = self.partials.split_at(start);
-        let number = match head.starts {
-            IN_ORDER => (start - head.partials as usize) / count,
-            starts => self.starts.len() - starts as usize,
+        let (number, same) = match head.starts {
+            IN_ORDER => {
+                let own = before[head.partials as usize..].chunks_exact(count);
+                (own.len(), own.rev().zip(1..).find(|(own, _)| is_same(own, last)).map(|(_, back)| back))
+            }
+            starts => {
+                let own =
+                    self.starts[starts as usize..].iter().map(|&start| &before[start as usize..][..count]);
+                (own.len(), own.rev().zip(1..).find(|(own, _)| is_same(own, last)).map(|(_, back)| back))
+            }
         };
-        let column = |n: usize| match head.starts {
-            IN_ORDER => head.partials as usize + n * count,
-            starts => self.starts[starts as usize + n] as usize,
-        };
-        if let Some(same) = (0..number).rev().find(|&n| is_same(&before[column(n)..][..count], last)) {
+        if let Some(back) = same {
             self.partials.truncate(start);
-            return same as u64;
+            return (number - back) as u64;
         }
         let earlier = if count < Seen::FEWEST { None } else { self.seen.find(&self.partials, count) };
         if earlier.is_some() {

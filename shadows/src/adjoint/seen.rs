@@ -9,9 +9,14 @@ use hashbrown::hash_map::Entry;
 /// Elements by which a column is looked up.
 const SAMPLES: usize = 8;
 
+/// Columns after which no more are looked for, if none of them has come again.
+const MOST_IN_VAIN: usize = 2048;
+
 /// Columns that were seen.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
+    /// True if one has come again.
+    is_of_use: bool,
     /// Start of the last column with some elements, by their hash.
     starts: HashMap<u64, u64>,
 }
@@ -22,12 +27,16 @@ impl Seen {
 
     /// Start of an earlier column that has the same elements as the last `count` of `all`; otherwise these are noted, to be found.
     pub(super) fn find(&mut self, all: &[f64], count: usize) -> Option<usize> {
+        if !self.is_of_use && self.starts.len() >= MOST_IN_VAIN {
+            return None;
+        }
         let (before, last) = all.split_at(all.len() - count);
         match self.starts.entry(key(last)) {
             Entry::Occupied(mut found) => {
                 let start = *found.get() as usize;
                 let column = before.get(start..start + count);
                 if column.is_some_and(|column| is_same(column, last)) {
+                    self.is_of_use = true;
                     return Some(start);
                 }
                 found.insert(before.len() as u64);
@@ -41,7 +50,7 @@ impl Seen {
 
     /// Forgets all columns: others are at their places.
     pub(super) fn forget(&mut self) {
-        self.starts = HashMap::new();
+        *self = Seen::default();
     }
 }
 
