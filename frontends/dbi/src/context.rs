@@ -23,6 +23,9 @@ pub(crate) mod reg {
     pub(crate) const R9: usize = 9;
     pub(crate) const R10: usize = 10;
     pub(crate) const R11: usize = 11;
+
+    /// General registers that a function may leave anything in (System V ABI, 3.2.1).
+    pub(crate) const CALLER_SAVED: [usize; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 }
 
 /// RFLAGS.TF: a trap follows each instruction.

@@ -138,15 +138,24 @@ pub(super) struct Loops {
 fn share_distances(distances: &mut Vec<i32>, first: u64, count: usize) -> Shared {
     let start = distances.len() - count;
     let (before, last) = distances[first as usize..].split_at(start - first as usize);
-    let before = before.chunks_exact(count);
-    let number = before.len() as u32;
-    match before.rev().zip(1..).find_map(|(column, back)| Some((back, larger_by(column, last)?))) {
-        Some((back, larger)) => {
+    match last_like(before.chunks_exact(count), |column| larger_by(column, last)) {
+        Ok((column, larger)) => {
             distances.truncate(start);
-            Shared { column: number - back, larger }
+            Shared { column: column as u32, larger }
         }
-        None => Shared { column: number, larger: 0 },
+        Err(column) => Shared { column: column as u32, larger: 0 },
     }
+}
+
+/// Number of the last of these columns of which `like` says how another is made of it, and that; otherwise the number of columns.
+#[inline(always)]
+fn last_like<'a, T: 'a, L>(
+    columns: impl DoubleEndedIterator<Item = &'a [T]> + ExactSizeIterator,
+    like: impl Fn(&[T]) -> Option<L>,
+) -> Result<(usize, L), usize> {
+    let number = columns.len();
+    let found = columns.enumerate().rev().find_map(|(n, column)| Some((n, like(column)?)));
+    found.ok_or(number)
 }
 
 /// Constant by which the distances of `other` are larger than those of `one`, if they are by one: operands of several statements are
@@ -282,21 +291,21 @@ impl Loops {
         let start = self.partials.len() - count;
         let head = self.heads.last_mut().expect("it was begun");
         let (before, last) = self.partials.split_at(start);
-        let (number, same) = match head.starts {
-            IN_ORDER => {
-                let own = before[head.partials as usize..].chunks_exact(count);
-                (own.len(), own.rev().zip(1..).find(|(own, _)| is_same(own, last)).map(|(_, back)| back))
-            }
+        let like = |column: &[f64]| is_same(column, last).then_some(());
+        let same = match head.starts {
+            IN_ORDER => last_like(before[head.partials as usize..].chunks_exact(count), like),
             starts => {
-                let own =
-                    self.starts[starts as usize..].iter().map(|&start| &before[start as usize..][..count]);
-                (own.len(), own.rev().zip(1..).find(|(own, _)| is_same(own, last)).map(|(_, back)| back))
+                let column = |&start: &u64| &before[start as usize..][..count];
+                last_like(self.starts[starts as usize..].iter().map(column), like)
             }
         };
-        if let Some(back) = same {
-            self.partials.truncate(start);
-            return (number - back) as u64;
-        }
+        let number = match same {
+            Ok((number, ())) => {
+                self.partials.truncate(start);
+                return number as u64;
+            }
+            Err(number) => number,
+        };
         let earlier = if count < Seen::FEWEST { None } else { self.seen.find(&self.partials, count) };
         if earlier.is_some() {
             self.partials.truncate(start);

@@ -110,14 +110,17 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
     let verdict = part(shadowed, thread.context, gs, &entry.insn, seen);
     let may_be_part = shadowed.parts.derives && wholes::may_be_part(&entry.insn);
-    let again = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, verdict.whole)?;
+    let told = match verdict.whole {
+        whole if whole == seen => entry.clone(),
+        whole => shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole)?,
+    };
     if seen.is_none() && may_be_part && is_alone(&entry, verdict) {
         thread.translator.writes_alone(pc);
         for at in [pc, entry.insn.next_ip() - 1] {
             thread.cache.invalidate_page(page_floor(at));
         }
     }
-    Some((again, verdict.is_doubtful))
+    Some((told, verdict.is_doubtful))
 }
 
 /// The part of a float that the instruction is about to write; `seen` is what its block tells.

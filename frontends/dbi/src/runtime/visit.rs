@@ -16,7 +16,7 @@ use crate::hooks::machine::{Machine, Unmapped};
 use crate::registers::{self, RegisterShadows};
 use crate::session::{Arrival, Calls, Noted, Observer, Session, Taken, Taking};
 use crate::x86::function::{Function, Goes, Shape};
-use crate::x86::mirror::{CALLER_SAVED, Watched};
+use crate::x86::mirror::Watched;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use shadowgrind_core::findings::Overwritten;
@@ -332,7 +332,7 @@ fn end_function(thread: &mut Thread) -> FunctionCall {
     registers::complete_image(thread.context);
     let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return call };
     let mut registers = shadowed.registers(thread.context);
-    for register in CALLER_SAVED {
+    for register in reg::CALLER_SAVED {
         registers.bytes(state::general(register), 8).fill(0);
     }
     for number in 0..32 {

@@ -28,13 +28,9 @@ use shadowgrind_core::ops::{Op, Reads};
 use shadowgrind_core::step::Sums;
 use std::mem::offset_of;
 
-/// General registers that a function may leave anything in (System V ABI, 3.2.1).
-pub(crate) const CALLER_SAVED: [usize; 9] =
-    [reg::RAX, reg::RCX, reg::RDX, reg::RSI, reg::RDI, reg::R8, reg::R9, reg::R10, reg::R11];
-
-/// Mask of [`CALLER_SAVED`].
+/// Mask of [`reg::CALLER_SAVED`].
 fn caller_saved() -> u16 {
-    CALLER_SAVED.iter().fold(0, |mask, &n| mask | 1 << n)
+    reg::CALLER_SAVED.iter().fold(0, |mask, &n| mask | 1 << n)
 }
 
 /// Vector registers a rule may change: with AVX-512 temporaries and shadows, which are cleared afterwards.

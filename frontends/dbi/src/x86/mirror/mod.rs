@@ -35,7 +35,6 @@ mod operands;
 mod places;
 mod questions;
 pub(crate) use fields::may_follow;
-pub(crate) use function::CALLER_SAVED;
 pub(crate) use guard::address_registers;
 pub(crate) use scaled::may_scale;
 mod record;

@@ -25,7 +25,6 @@ const CALLED: usize = 64;
 const BRANCHES: u32 = 6;
 /// Bytes on either side of the part that are noted when they are written.
 const AROUND: u64 = 16;
-const RSP: usize = 4;
 
 /// Bytes of memory, into a buffer; the number of those that could be read.
 pub(crate) type Read<'a> = &'a dyn Fn(u64, &mut [u8]) -> usize;

@@ -1,12 +1,10 @@
 //! Values of general registers and of memory along a way that code may take, as far as they are known.
 
-use super::{RSP, Read};
+use super::Read;
+use crate::context::reg;
 use crate::x86::rows;
 use crate::x86::table::{Fill, General, Integral, Row};
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
-
-/// Registers that a called function may change.
-const CHANGED_BY_CALLS: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
 /// Values of general registers, and of memory that has been written on the way.
 #[derive(Clone)]
@@ -81,29 +79,29 @@ impl Values {
 
     /// Nothing is known of what a called function may change.
     pub(super) fn forget_registers(&mut self) {
-        CHANGED_BY_CALLS.iter().for_each(|&n| self.general[n] = None);
+        reg::CALLER_SAVED.iter().for_each(|&n| self.general[n] = None);
     }
 
     /// Tells whether a call from here says by al that some floats are passed in vector registers.
     pub(super) fn passes_floats(&self) -> bool {
-        self.general[0].is_some_and(|value| (1..=8).contains(&low(value, 1)))
+        self.general[reg::RAX].is_some_and(|value| (1..=8).contains(&low(value, 1)))
     }
 
     pub(super) fn push(&mut self, value: Option<u64>) {
         self.move_stack(-8);
-        if let Some(top) = self.general[RSP] {
+        if let Some(top) = self.general[reg::RSP] {
             self.stored.push((top, 8, value));
         }
     }
 
     pub(super) fn pop(&mut self, read: Read<'_>) -> Option<u64> {
-        let value = self.general[RSP].and_then(|top| self.load(top, 8, read));
+        let value = self.general[reg::RSP].and_then(|top| self.load(top, 8, read));
         self.move_stack(8);
         value
     }
 
     pub(super) fn move_stack(&mut self, bytes: i32) {
-        self.general[RSP] = self.general[RSP].map(|top| top.wrapping_add_signed(bytes.into()));
+        self.general[reg::RSP] = self.general[reg::RSP].map(|top| top.wrapping_add_signed(bytes.into()));
     }
 
     /// The effect of an instruction, other than on the control flow, that writes these registers, and memory at `target`.
@@ -114,7 +112,6 @@ impl Values {
         written: &[Register],
         read: Read<'_>,
     ) {
-        const RBP: usize = 5;
         let register = |n| (insn.op_kind(n) == OpKind::Register).then(|| insn.op_register(n));
         match rows::row(insn) {
             _ if insn.flow_control() != FlowControl::Next => return,
@@ -127,12 +124,12 @@ impl Values {
                 return;
             }
             Row::General(General::Leave) => {
-                self.general[RSP] = self.general[RBP];
-                self.general[RBP] = self.pop(read);
+                self.general[reg::RSP] = self.general[reg::RBP];
+                self.general[reg::RBP] = self.pop(read);
                 return;
             }
             _ if insn.code() == Code::Cdqe => {
-                self.general[0] = self.general[0].map(sign_extended);
+                self.general[reg::RAX] = self.general[reg::RAX].map(sign_extended);
                 return;
             }
             _ => {}
