@@ -19,7 +19,7 @@ pub(crate) enum Watch {
     /// Not writable by the guest: only system calls change it.
     Calls,
     /// Write-protected by us; a write faults. Counts how often it did.
-    Faults { guarded: bool, hits: u32 },
+    Faults { protected: bool, hits: u32 },
     /// Blocks made from it compare their bytes each time they run.
     Compare,
 }
@@ -72,7 +72,7 @@ impl Changes {
         let wanted = if region.shared {
             Watch::Compare
         } else if region.writable() {
-            Watch::Faults { guarded: false, hits: 0 }
+            Watch::Faults { protected: false, hits: 0 }
         } else {
             Watch::Calls
         };
@@ -80,11 +80,11 @@ impl Changes {
         if *entry == Watch::Calls {
             *entry = wanted;
         }
-        if let Watch::Faults { guarded, .. } = entry
-            && !*guarded
+        if let Watch::Faults { protected, .. } = entry
+            && !*protected
             && region.writable()
         {
-            *guarded = true;
+            *protected = true;
             protect(page, region.prot & !libc::PROT_WRITE);
         }
         *entry
@@ -132,8 +132,8 @@ impl Changes {
         let page = page_floor(address);
         let mut state = self.state.lock();
         let Some(watch) = state.pages.get_mut(&page) else { return false };
-        let Watch::Faults { guarded, hits } = watch else { return false };
-        if !std::mem::replace(guarded, false) {
+        let Watch::Faults { protected, hits } = watch else { return false };
+        if !std::mem::replace(protected, false) {
             return false;
         }
         *hits += 1;
@@ -149,25 +149,25 @@ impl Changes {
     /// overtaken by another thread's.
     pub(crate) fn was_released(&self, address: u64) -> bool {
         let watch = self.state.lock().pages.get(&page_floor(address)).copied();
-        matches!(watch, Some(Watch::Faults { guarded: false, .. } | Watch::Compare))
+        matches!(watch, Some(Watch::Faults { protected: false, .. } | Watch::Compare))
     }
 
     /// Makes every page writable again that was write-protected by us; says whether there was one. For system calls
     /// that write where the guest may.
     pub(crate) fn release_all(&self, space: &Space) -> bool {
         let mut state = self.state.lock();
-        let is_guarded = |watch: &Watch| matches!(watch, Watch::Faults { guarded: true, .. });
-        let guarded: Vec<u64> =
-            state.pages.iter().filter(|(_, w)| is_guarded(w)).map(|(&page, _)| page).collect();
-        for &page in &guarded {
-            if let Some(Watch::Faults { guarded, .. }) = state.pages.get_mut(&page) {
-                *guarded = false;
+        let is_protected = |watch: &Watch| matches!(watch, Watch::Faults { protected: true, .. });
+        let protected: Vec<u64> =
+            state.pages.iter().filter(|(_, w)| is_protected(w)).map(|(&page, _)| page).collect();
+        for &page in &protected {
+            if let Some(Watch::Faults { protected, .. }) = state.pages.get_mut(&page) {
+                *protected = false;
             }
             let prot = space.find(page).map_or(libc::PROT_NONE, |(_, _, region)| region.prot);
             protect(page, prot);
             self.push(&mut state, page, page + PAGE);
         }
-        !guarded.is_empty()
+        !protected.is_empty()
     }
 
     /// Translations that a thread which has seen `seen` changes has to forget, and the number of changes seen then.

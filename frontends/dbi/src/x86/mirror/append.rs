@@ -396,7 +396,7 @@ impl Emitter {
         let same = in_register && insn.op_register(source).number() as u8 == d;
         // What is overwritten cannot be written down.
         if !plain || (rest.is_some_and(|r| r != d) && same) || self.mirror().settings.roundings {
-            return self.guarded(at);
+            return self.checked(at);
         }
         if !self.takes_room() || !self.open_operand(at) {
             return self.out_of_line(at);

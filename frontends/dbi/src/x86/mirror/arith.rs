@@ -84,7 +84,7 @@ impl Emitter {
         }
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         if !plain || !op.is_arithmetic() {
-            return self.guarded(at);
+            return self.checked(at);
         }
         let appends = self.mirror().settings.appends;
         if appends && !self.takes_room() || !self.open_operand(at) {

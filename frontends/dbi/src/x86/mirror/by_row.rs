@@ -2,8 +2,8 @@
 //!
 //! Says which annotation an instruction gets, not what that is: the other modules do.
 
+use super::check::Source;
 use super::descriptor::What;
-use super::guard::Source;
 use super::record::Plan;
 use super::{At, Settings, Watched, mask_of};
 use crate::x86::access;
@@ -61,16 +61,16 @@ impl Emitter {
             return self.integer(at);
         }
         if self.asks_of_addresses() {
-            self.guard_address(at);
+            self.check_address(at);
         }
         if insn.op0_register().is_mm() {
             // What it writes is a register of x87's as well, which may carry a shadow.
-            self.guard(at, &[Source::X87]);
+            self.check(at, &[Source::X87]);
         }
         if slow && has_reference_path(row) {
             let is_recorded =
                 records && matches!(row, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_));
-            return if is_recorded { self.out_of_line(at) } else { self.guarded(at) };
+            return if is_recorded { self.out_of_line(at) } else { self.checked(at) };
         }
         self.by_row(at, row);
     }
@@ -138,7 +138,7 @@ impl Emitter {
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
             Row::Round(..) if records => self.out_of_line(at),
-            _ => self.guarded(at),
+            _ => self.checked(at),
         }
     }
 }

@@ -40,7 +40,7 @@ impl Emitter {
         let rest = rest_source(insn, shape, false);
         let same = insn.op_kind(source) == OpKind::Register && insn.op_register(source).number() as u8 == d;
         if !plain || (rest.is_some_and(|r| r != d) && same) {
-            return self.guarded(at);
+            return self.checked(at);
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);

@@ -6,8 +6,8 @@
 
 use super::At;
 use super::arith::lanes_mask;
+use super::check::WayOut;
 use super::encode::{self, EQUAL, NOT_EQUAL};
-use super::guard::WayOut;
 use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
@@ -65,7 +65,7 @@ impl Emitter {
         let (Some(number), false, true) =
             (comparison.number, for_equality, insn.op0_register().is_vector_register())
         else {
-            return self.guarded(at);
+            return self.checked(at);
         };
         if !self.open_operand(at) {
             return self.out_of_line(at);

@@ -19,7 +19,7 @@ impl Emitter {
         let mirror = self.mirror_memory(insn);
         if operand::has_memory(insn) && mirror.is_none() {
             self.close_operand();
-            return self.guarded(at);
+            return self.checked(at);
         }
         // The guest's instruction may fault; none overwrites the address of its operand, but some what selects.
         let first = !overwrites_control(insn, control);

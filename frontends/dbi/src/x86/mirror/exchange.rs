@@ -7,7 +7,7 @@
 
 use super::At;
 use super::Settings;
-use super::guard::WayOut;
+use super::check::WayOut;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
@@ -28,8 +28,8 @@ impl Emitter {
         }
         let sources = self.sources(at);
         self.lock(at);
-        self.guard_part(at);
-        self.guard(at, &sources);
+        self.check_part(at);
+        self.check(at, &sources);
         self.guest(at);
         self.unlock(at);
         self.close_operand();

@@ -9,8 +9,8 @@ mod instruction;
 mod rescale;
 
 use super::At;
+use super::check::{Source, WayOut};
 use super::encode::{self, NOT_EQUAL};
-use super::guard::{Source, WayOut};
 use crate::x86::asm::{Gpr, RAX, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
@@ -49,7 +49,7 @@ impl Emitter {
         if let (Does::Subtract, Other::Register(n)) = (fields.does, fields.other) {
             // What a float is taken from moves the other way.
             let source = self.may_carry(n).then_some(Source::Cell(n));
-            self.guard(at, source.as_slice());
+            self.check(at, source.as_slice());
         }
         let leave = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), false);
         let cells: Vec<_> = floats.iter().map(|&n| (self.cell(n), 8)).collect();

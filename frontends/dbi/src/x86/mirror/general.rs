@@ -4,9 +4,9 @@
 //! the same instruction in a mode with the register's cell if so; a store clears.
 
 use super::At;
+use super::check::{Source, WayOut};
 use super::encode;
 use super::general_number;
-use super::guard::{Source, WayOut};
 use super::liveness;
 use super::operand;
 use super::places::first_byte;
@@ -43,7 +43,7 @@ impl Emitter {
         if !self.open_operand(at) {
             return self.out_of_line(at);
         }
-        let known = self.guard_part(at);
+        let known = self.check_part(at);
         match general {
             // Nothing is kept beside what it puts there, nor beside what it overwrites.
             General::Move if known => self.guest(at),
@@ -71,7 +71,7 @@ impl Emitter {
                 let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
                 let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);
                 let cells: Vec<Source> = cells.collect();
-                self.guard(at, &cells);
+                self.check(at, &cells);
                 self.guest(at);
                 self.clear_results(at);
             }
@@ -83,7 +83,7 @@ impl Emitter {
             | General::ByteSwap
             | General::MoveReversed => {
                 let sources = self.sources(at);
-                self.guard(at, &sources);
+                self.check(at, &sources);
                 self.guest(at);
                 // Of the others, the result is one of the operands, or the engine's.
                 if matches!(general, General::MoveReversed) {
@@ -96,12 +96,12 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if it overwrites a part of a float that has a shadow, or cuts one off. True if no shadow
     /// is left to be moved or cleared.
-    pub(super) fn guard_part(&mut self, at: At<'_>) -> bool {
+    pub(super) fn check_part(&mut self, at: At<'_>) -> bool {
         let insn = &at.insn().decoded;
         if self.mirror().settings.policy.derivatives.is_none() || self.mode.is_off() {
             return false;
         }
-        let Some(whole) = at.block.whole(insn.ip()) else { return self.guard_overwritten(at) };
+        let Some(whole) = at.block.whole(insn.ip()) else { return self.check_overwritten(at) };
         let cell = |register| general_number(register).filter(|&n| self.may_carry(n)).map(Source::Cell);
         let source = match whole {
             Whole::Result(_) if cuts_by_moving(insn) => cell(insn.op1_register()),
@@ -117,13 +117,13 @@ impl Emitter {
             Whole::Passing | Whole::Alone | Whole::Replaced { .. } => None,
         };
         let sources: Vec<Source> = source.into_iter().collect();
-        self.guard(at, &sources);
+        self.check(at, &sources);
         false
     }
 
     /// Leaves the instruction to the engine if it writes a few bytes that may be a part of a float with a shadow. The engine finds
     /// out. True if there is no shadow, nor one of what it puts there; false if that was not asked.
-    fn guard_overwritten(&mut self, at: At<'_>) -> bool {
+    fn check_overwritten(&mut self, at: At<'_>) -> bool {
         /// Bytes from the first that is written on: sign and exponent are at the end, and never without a shadow.
         const DOUBLE: usize = 8;
         let insn = &at.insn().decoded;
@@ -132,14 +132,14 @@ impl Emitter {
         }
         if wholes::part_of_register(insn).is_some() && insn.op0_register().is_gpr() {
             let n = general_number(insn.op0_register()).filter(|&n| self.may_carry(n));
-            self.guard(at, n.map(Source::Cell).as_slice());
+            self.check(at, n.map(Source::Cell).as_slice());
             return false;
         }
         if wholes::part_in_memory(insn).is_none() {
             return false;
         }
         let Some(mem) = self.mirror_memory(insn) else { return false };
-        self.guard(at, &[Source::Memory(mem, DOUBLE)]);
+        self.check(at, &[Source::Memory(mem, DOUBLE)]);
         !general_number(insn.op1_register()).is_some_and(|n| self.may_carry(n))
     }
 
@@ -189,7 +189,7 @@ impl Emitter {
         if !self.may_carry(n) {
             let active = self.mode.with_cells(self.mode.mask() | 1 << n);
             let active = if at.index == 0 && self.past_hook { active.past_hook() } else { active };
-            self.guard_towards(at, &[Source::Memory(mem, bytes)], WayOut::Mode(at.insn().pc(), active));
+            self.check_towards(at, &[Source::Memory(mem, bytes)], WayOut::Mode(at.insn().pc(), active));
             return self.guest(at);
         }
         if whole && bytes >= 4 {
@@ -269,7 +269,7 @@ impl Emitter {
         let bytes = -insn.stack_pointer_increment();
         if insn.op0_kind() == OpKind::Memory {
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
-            self.guard(at, &sources);
+            self.check(at, &sources);
         }
         self.guest(at);
         let top = stack(RSP, 0);
@@ -290,7 +290,7 @@ impl Emitter {
             let register = insn.op0_register();
             return self.load_from(at, register.full_register().number() as Gpr, register, top, bytes);
         }
-        self.guard(at, &[Source::Memory(top, bytes)]);
+        self.check(at, &[Source::Memory(top, bytes)]);
         self.guest(at);
         // An operand relative to rsp is addressed with rsp as it is after the pop, here too.
         if operand::has_memory(insn) {
@@ -309,7 +309,7 @@ impl Emitter {
         {
             sources.retain(|source| !matches!(source, Source::Memory(..)));
         }
-        self.guard(at, &sources);
+        self.check(at, &sources);
         self.guest(at);
         if insn.op_count() > 2 {
             self.clear_results(at);

@@ -17,7 +17,7 @@ impl Emitter {
     pub(super) fn half_to_single(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if insn.encoding() != EncodingKind::VEX {
-            return self.guarded(at);
+            return self.checked(at);
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);
@@ -43,7 +43,7 @@ impl Emitter {
     pub(super) fn single_to_half(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if insn.encoding() != EncodingKind::VEX || self.mirror().settings.policy.is_born {
-            return self.guarded(at);
+            return self.checked(at);
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);

@@ -102,11 +102,11 @@ impl Emitter {
             plain && !is_wide_product && !may_round(at, *format)
         });
         let rule = settings.rule.filter(|_| settings.policy.watch.is_none() && !settings.policy.is_born);
-        let (Some((how, format)), Some(rule)) = (found, rule) else { return self.guarded(at) };
+        let (Some((how, format)), Some(rule)) = (found, rule) else { return self.checked(at) };
         let (shuffled, straight) = how.ops();
         let reads = |&op: &Op| (0..op.arity()).any(|i| rule.needs_operand(op, i));
         if shuffled.iter().any(reads) || shuffled.iter().chain(&straight).any(|&op| rule.needs_result(op)) {
-            return self.guarded(at);
+            return self.checked(at);
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);

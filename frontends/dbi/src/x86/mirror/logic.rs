@@ -54,7 +54,7 @@ impl Emitter {
     /// A bitwise instruction on lanes of `format`.
     pub(super) fn logic(&mut self, at: At<'_>, by: Integral, lanes: table::Lanes) {
         let insn = &at.insn().decoded;
-        let Some((form, d, a)) = parts(insn, by) else { return self.guarded(at) };
+        let Some((form, d, a)) = parts(insn, by) else { return self.checked(at) };
         let last = insn.op_count() - 1;
         let b = (insn.op_kind(last) == OpKind::Register).then(|| insn.op_register(last).number() as u8);
         if b == Some(a) && by.clears_equals() {
@@ -69,7 +69,7 @@ impl Emitter {
         let typed = lanes != table::Lanes::Untyped;
         let stops = records && (!typed || form != forms::XOR);
         if !all_held || (!upper && wide) || stops {
-            return self.guarded(at);
+            return self.checked(at);
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);
@@ -82,7 +82,7 @@ impl Emitter {
         if operand::has_memory(insn) {
             // A constant, as a rule.
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
-            self.guard(at, &sources);
+            self.check(at, &sources);
         }
         let rm = b.map_or_else(|| Place::Mem(self.guest_operand(insn)), Place::Reg);
         if upper {
@@ -106,7 +106,7 @@ impl Emitter {
         let shadow = if form == forms::AND || form == forms::AND_NOT {
             let shadow = self.let_through(at, lanes, form, [a, b.unwrap_or(a)], rm);
             if self.mirror().settings.policy.is_born {
-                self.guard_sides_upper(at, lanes, form, a, rm);
+                self.check_sides_upper(at, lanes, form, a, rm);
             }
             shadow
         } else {
@@ -116,7 +116,7 @@ impl Emitter {
                 Some(b) => self.of_two(lanes, form, a, b, some),
                 None => self.of_one(lanes, a, some),
             };
-            self.guard_mask(at);
+            self.check_mask(at);
             shadow
         };
         self.guest(at);
@@ -142,13 +142,13 @@ impl Emitter {
             self.covered_by(lanes, a, rm);
             self.kept_lanes(lanes, form, [a, a], rm, TEMPORARY, FIRST);
             let mask = self.mask_operand(lanes, rm);
-            self.guard_cut(at, lanes, a, mask, TEMPORARY);
+            self.check_cut(at, lanes, a, mask, TEMPORARY);
             if !both {
                 return TEMPORARY;
             }
             self.covered_by(lanes, b, Place::Reg(a));
             self.kept_lanes(lanes, form, [a, b], rm, SECOND_TEMPORARY, FIRST);
-            self.guard_cut(at, lanes, b, a, SECOND_TEMPORARY);
+            self.check_cut(at, lanes, b, a, SECOND_TEMPORARY);
             let nothing = lanes.vector(forms::OR, [TEMPORARY; 2], Place::Reg(SECOND_TEMPORARY));
             self.out.hot.vector(nothing);
             return TEMPORARY;
@@ -159,7 +159,7 @@ impl Emitter {
             self.kept_lanes(lanes, form, [a, b], rm, TEMPORARY, FIRST);
             let complement = lanes.vector(forms::TERNARY, [SECOND_TEMPORARY, a], Place::Reg(a));
             self.out.hot.vector(complement.immediate(NOT));
-            self.guard_cut(at, lanes, b, SECOND_TEMPORARY, TEMPORARY);
+            self.check_cut(at, lanes, b, SECOND_TEMPORARY, TEMPORARY);
         } else {
             self.zero(TEMPORARY);
         }
@@ -167,18 +167,18 @@ impl Emitter {
         let masked = self.mask_operand(lanes, rm);
         self.out.hot.vector(lanes.vector(forms::TEST, [SOME, masked], Place::Reg(masked)));
         self.out.hot.vector(lanes.vector(forms::TEST, [FIRST, 16 + a], Place::Reg(16 + a)).masked(SOME));
-        self.guard_mask(at);
+        self.check_mask(at);
         TEMPORARY
     }
 
     /// With the shadow of a conjunction of register `a` and `rm` in the temporary: leaves the instruction to the engine where that
     /// is what is to be added to the result, and the sum is on the other side of zero.
-    fn guard_sides_upper(&mut self, at: At<'_>, lanes: Lanes, form: Form, a: u8, rm: Place) {
+    fn check_sides_upper(&mut self, at: At<'_>, lanes: Lanes, form: Form, a: u8, rm: Place) {
         let temps = self.upper_temporaries();
         let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(lanes.format));
         let beyond = self.beyond_zero(lanes, form, [TEMPORARY, a], rm, [temps[1], temps[2], temps[3]]);
         self.out.hot.vector(lanes.vector(forms::TEST, [FIRST, beyond], sign));
-        self.guard_mask(at);
+        self.check_mask(at);
     }
 
     /// Sets the sign of the lanes in which `shadow` is larger than what `form` makes of register `a` and `rm`, and has another
@@ -239,13 +239,13 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if register `float` has a shadow where register `mask` lets something through,
     /// and `shadow` has nothing.
-    fn guard_cut(&mut self, at: At<'_>, lanes: Lanes, float: u8, mask: u8, shadow: u8) {
+    fn check_cut(&mut self, at: At<'_>, lanes: Lanes, float: u8, mask: u8, shadow: u8) {
         let own = 16 + float;
         let hot = &mut self.out.hot;
         hot.vector(lanes.vector(forms::TEST, [SOME, mask], Place::Reg(mask)));
         hot.vector(lanes.vector(forms::TEST, [FIRST, own], Place::Reg(own)).masked(SOME));
         hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, shadow], Place::Reg(shadow)).masked(FIRST));
-        self.guard_mask(at);
+        self.check_mask(at);
     }
 
     /// The shadow of what is in the temporary, made of register `a` and something without a shadow. Leaves in mask

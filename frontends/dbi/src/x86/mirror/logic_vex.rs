@@ -61,7 +61,7 @@ impl Emitter {
             self.is_zero(lanes, result, result);
             self.out.hot.vector(lanes.vector(forms::AND_NOT, [unclear, result], Place::Reg(unclear)));
         }
-        self.guard_register(at, unclear);
+        self.check_register(at, unclear);
         self.guest(at);
         self.put_shadow(d, shadow);
     }
@@ -109,7 +109,7 @@ impl Emitter {
             self.out.hot.vector(lanes.vector(forms::AND, [beyond, beyond], sign));
             self.merge(lanes, forms::OR, unclear, beyond);
         }
-        self.guard_register(at, unclear);
+        self.check_register(at, unclear);
         self.guest(at);
         self.put_shadow(d, shadow);
     }

@@ -42,7 +42,7 @@ impl Emitter {
         let mirror = self.mirror_memory(insn);
         if operand::has_memory(insn) && mirror.is_none() {
             self.close_operand();
-            return self.guarded(at);
+            return self.checked(at);
         }
         let lanes = Lanes::of(format, insn.op0_register());
         self.select_by(lanes, insn.op3_register().number() as u8);

@@ -1,7 +1,7 @@
 //! Annotation: the code beside guest instructions that carries shadows along, in a mirror of the guest's state.
 //!
 //! Everything an instruction does to floats is done to their shadows in a few instructions of the same kind, or, where
-//! that is too much code for what is rare, a *guard* looks whether any of its operands carries a shadow at all and
+//! that is too much code for what is rare, a *check* looks whether any of its operands carries a shadow at all and
 //! leaves to the engine if so. Every annotated instruction has that reference path: it can always be left to the engine.
 //!
 //! Keeps the guest's flags and stack, and its sticky exceptions and rounding mode: with AVX-512 by instructions that
@@ -10,6 +10,7 @@
 pub(crate) mod append;
 mod arith;
 mod by_row;
+mod check;
 mod conversion;
 mod counting;
 pub(crate) mod descriptor;
@@ -20,7 +21,6 @@ mod fields;
 mod function;
 mod function_long;
 mod general;
-mod guard;
 mod half;
 mod isolation;
 mod lanes;
@@ -34,8 +34,8 @@ mod operand;
 mod operands;
 mod places;
 mod questions;
+pub(crate) use check::address_registers;
 pub(crate) use fields::may_follow;
-pub(crate) use guard::address_registers;
 pub(crate) use scaled::may_scale;
 mod record;
 mod reencodings;
@@ -346,14 +346,14 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if an operand carries a shadow, or if a shadow may be born of it; what it writes
     /// carries none otherwise.
-    fn guarded(&mut self, at: At<'_>) {
+    fn checked(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let may_bear = self.mirror().settings.policy.is_born && rows::row(insn).rounds();
         if may_bear || insn.is_vsib() || self.writes_unnamed_memory(insn) || !self.open_operand(at) {
             return self.out_of_line(at);
         }
         let sources = self.sources(at);
-        self.guard(at, &sources);
+        self.check(at, &sources);
         self.guest(at);
         self.clear_results(at);
         self.close_operand();

@@ -5,7 +5,7 @@
 //! code cache, as constants of code made at run time are.
 
 use super::At;
-use super::guard::Source;
+use super::check::Source;
 use crate::x86::access::{is_read, is_write};
 use crate::x86::asm::Gpr;
 use crate::x86::code::Slot;
@@ -189,7 +189,7 @@ impl Emitter {
         }
     }
 
-    /// The instruction's memory operand as something to guard; nothing where it has no mirror.
+    /// The instruction's memory operand as something to check; nothing where it has no mirror.
     pub(super) fn memory_source(&mut self, insn: &Instruction) -> Option<Source> {
         let bytes = insn.memory_size().size();
         Some(Source::Memory(self.mirror_memory(insn)?, bytes))

@@ -15,7 +15,7 @@ impl Emitter {
     pub(super) fn compared(&mut self, at: At<'_>, format: Format, shape: Shape) {
         let insn = &at.insn().decoded;
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
-        let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.guarded(at) };
+        let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.checked(at) };
         if !self.open_operand(at) {
             return self.out_of_line(at);
         }
@@ -56,6 +56,6 @@ impl Emitter {
         let job = Job::of((question, op), (format, width), operands.places(), to, &temps);
         self.emit_rule(&Job { absent: operands.absent, ..job });
         self.end_rule(at);
-        self.guard_register(at, to);
+        self.check_register(at, to);
     }
 }

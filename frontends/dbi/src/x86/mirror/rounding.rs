@@ -73,7 +73,7 @@ impl Emitter {
     pub(super) fn find_magic(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
         if at.block.sums(at.insn().pc()) == Sums::TakenOff {
             for &i in sum.op.addends() {
-                self.guard_magic(at, operands.x[i], sum, Magic::Fraction);
+                self.check_magic(at, operands.x[i], sum, Magic::Fraction);
             }
         }
         if !may_round(at, sum.format) {
@@ -82,7 +82,7 @@ impl Emitter {
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
         for &i in sum.op.addends() {
             if !upper {
-                self.guard_magic(at, operands.x[i], sum, Magic::Whole);
+                self.check_magic(at, operands.x[i], sum, Magic::Whole);
                 continue;
             }
             self.magic_lanes(at, operands.x[i], sum, Magic::Whole);
@@ -166,10 +166,10 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if a lane of `term` is a magic number.
-    fn guard_magic(&mut self, at: At<'_>, term: Place, sum: Sum, magic: Magic) {
+    fn check_magic(&mut self, at: At<'_>, term: Place, sum: Sum, magic: Magic) {
         if self.has_upper() {
             self.magic_lanes(at, term, sum, magic);
-            return self.guard_mask(at);
+            return self.check_mask(at);
         }
         let constants = Constants::at(self.mirror().settings.constants);
         let [number, bits] = magic.number_and_bits(constants, sum.format);
@@ -184,6 +184,6 @@ impl Emitter {
         if scalar {
             self.move_low(tested, found, sum.width);
         }
-        self.guard_register(at, tested);
+        self.check_register(at, tested);
     }
 }

@@ -120,7 +120,7 @@ impl Emitter {
         if operand::has_memory(insn) && parts.b.is_some() {
             // A constant, as a rule.
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
-            self.guard(at, &sources);
+            self.check(at, &sources);
         }
         let b = parts.b.map(|b| if let Place::Mem(_) = b { Place::Mem(self.guest_operand(insn)) } else { b });
         let parts = Parts { b, ..parts };
@@ -184,16 +184,16 @@ impl Emitter {
         // A shadow without its last byte is that of a part of a float.
         hot.vector(test(FIRST, T));
         hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], last).masked(FIRST));
-        self.guard_mask(at);
+        self.check_mask(at);
         if let Some(b) = both {
             self.out.hot.vector(test(FIRST, 16 + b));
             if !parts.untyped && !parts.subtracts {
                 self.out.hot.vector(test(FIRST, 16 + a).masked(FIRST));
             }
-            self.guard_mask(at);
+            self.check_mask(at);
         }
         if parts.adds {
-            self.guard_upper_half(at, parts);
+            self.check_upper_half(at, parts);
         }
         if b.is_none() {
             return;
@@ -204,20 +204,20 @@ impl Emitter {
         hot.vector(parts.vector(forms::TEST_NOT, [SECOND, U], last).masked(SECOND));
         hot.vector(test(SECOND, U).masked(SECOND));
         hot.vector(parts.vector(forms::TEST_NOT, [FIRST, U], before).masked(SECOND));
-        self.guard_mask(at);
+        self.check_mask(at);
         let hot = &mut self.out.hot;
         hot.vector_load(U, float, bytes);
         hot.vector(parts.vector(forms::OR, [T, T], Place::Reg(U)));
         hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], before).masked(SECOND));
-        self.guard_mask(at);
+        self.check_mask(at);
         if parts.untyped {
-            self.guard_wide(at, parts);
+            self.check_wide(at, parts);
         }
     }
 
     /// Leaves a sum to the engine that may be of the upper half of a double: of what can be for its exponent, and not for
     /// that of a narrow float. Keeps what is in the temporaries.
-    fn guard_upper_half(&mut self, at: At<'_>, parts: Parts) {
+    fn check_upper_half(&mut self, at: At<'_>, parts: Parts) {
         let constants = Constants::at(self.mirror().settings.constants);
         let fraction = Place::Mem(constants.fraction());
         let [shadow, other] = [SHADOW, OTHER].map(|place| self.waiting(place));
@@ -229,13 +229,13 @@ impl Emitter {
         hot.vector(parts.vector(forms::TEST, [FIRST, U], fraction).masked(FIRST));
         hot.vector_load(T, shadow, parts.bytes);
         hot.vector(parts.vector(forms::TEST, [FIRST, T], Place::Reg(T)).masked(FIRST));
-        self.guard_mask(at);
+        self.check_mask(at);
         self.out.hot.vector_load(U, other, parts.bytes);
     }
 
     /// Leaves a disjunction to the engine that may be of 64 bits: where it changes only the upper half of what has a
     /// shadow.
-    fn guard_wide(&mut self, at: At<'_>, parts: Parts) {
+    fn check_wide(&mut self, at: At<'_>, parts: Parts) {
         let constants = Constants::at(self.mirror().settings.constants);
         let low = Place::Mem(constants.low_half());
         let [float, shadow, other] = [FLOAT, SHADOW, OTHER].map(|place| self.waiting(place));
@@ -248,7 +248,7 @@ impl Emitter {
         hot.vector(wide(forms::TEST_NOT, [SECOND, U], low).masked(SECOND));
         hot.vector_load(T, shadow, parts.bytes);
         hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
-        self.guard_mask(at);
+        self.check_mask(at);
     }
 
     /// Leaves in `T` the shadow, scaled by the difference of exponents: that of zeros, and of fractions on their own, is

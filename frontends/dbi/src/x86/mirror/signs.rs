@@ -6,8 +6,8 @@
 //! the cell is not that of one float as wide as the register.
 
 use super::At;
+use super::check::WayOut;
 use super::encode;
-use super::guard::WayOut;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;

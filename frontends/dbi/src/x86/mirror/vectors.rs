@@ -1,9 +1,9 @@
 //! Moves of vector registers: the same move on their shadows.
 
 use super::At;
+use super::check::Source;
 use super::double::can_double;
 use super::general_number;
-use super::guard::Source;
 use super::operand;
 use super::places;
 use super::retarget::retarget;
@@ -36,16 +36,16 @@ enum Way {
     /// The lanes of memory, by the signs of a register.
     Masked(Format),
     /// Not beside the guest's.
-    Guard,
+    Check,
 }
 
 impl Emitter {
     pub(super) fn vector_move(&mut self, at: At<'_>, moved: Moved, control: u8) {
         let insn = &at.insn().decoded;
         let plain = control == 0 || self.control_is_plain(insn, control);
-        let way = if plain { self.way(insn, moved) } else { Way::Guard };
-        if matches!(way, Way::Guard) {
-            return self.guarded(at);
+        let way = if plain { self.way(insn, moved) } else { Way::Check };
+        if matches!(way, Way::Check) {
+            return self.checked(at);
         }
         if !self.open_operand(at) {
             return self.out_of_line(at);
@@ -65,7 +65,7 @@ impl Emitter {
             }
             Way::Select(format) => self.select(at, format),
             Way::Masked(format) => self.masked_move(at, format),
-            Way::Guard => {}
+            Way::Check => {}
         }
         self.close_operand();
     }
@@ -85,10 +85,10 @@ impl Emitter {
                 .filter(|&n| insn.op_kind(n) == OpKind::Register)
                 .map(|n| insn.op_register(n))
         };
-        let Some(vector) = registers().find(|r| r.is_vector_register()) else { return Way::Guard };
+        let Some(vector) = registers().find(|r| r.is_vector_register()) else { return Way::Check };
         let (memory, upper) = (operand::has_memory(insn), self.has_upper());
         if registers().any(Register::is_mm) || !upper && insn.encoding() == EncodingKind::EVEX {
-            return Way::Guard;
+            return Way::Check;
         }
         match moved {
             Moved::Whole => Way::Whole(vector.size() as u8),
@@ -99,14 +99,14 @@ impl Emitter {
             Moved::Halves if upper && insn.immediate8() & 0x88 == 0 && !memory => {
                 Way::Halves(insn.immediate8())
             }
-            Moved::Element if !memory || is_narrow(insn) => Way::Guard,
+            Moved::Element if !memory || is_narrow(insn) => Way::Check,
             Moved::Select(format) if upper => Way::Select(format),
             Moved::Masked(format) if upper => Way::Masked(format),
-            _ if !upper && !can_double(insn) => Way::Guard,
+            _ if !upper && !can_double(insn) => Way::Check,
             _ if !upper && insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
             _ => {
                 let code = self.mirror().reencodings.of(insn.code());
-                code.map_or(Way::Guard, if upper { Way::Reencoded } else { Way::Double })
+                code.map_or(Way::Check, if upper { Way::Reencoded } else { Way::Double })
             }
         }
     }
@@ -243,7 +243,7 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let Some(mirror) = self.reencoded_operands(insn) else {
             self.close_operand();
-            return self.guarded(at);
+            return self.checked(at);
         };
         if overwrites_control(insn, control) {
             // Should the guest's load fault, it is run again.
@@ -299,7 +299,7 @@ impl Emitter {
             // The digits of a float, taken for an integer.
             let source = general_number(insn.op_register(insn.op_count() - 1));
             let cell = source.filter(|&n| self.may_carry(n)).map(Source::Cell);
-            self.guard(at, cell.as_slice());
+            self.check(at, cell.as_slice());
         }
         self.guest(at);
         self.close_operand();

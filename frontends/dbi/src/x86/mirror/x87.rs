@@ -6,7 +6,7 @@
 
 use super::At;
 use super::arith::{MASKS, lanes_mask};
-use super::guard::Source;
+use super::check::Source;
 use super::operand::has_memory;
 use super::x87_stack::{LAST_WORD, NUMBER, register, word};
 use crate::x86::emit::Emitter;
@@ -31,12 +31,12 @@ impl Emitter {
             return self.x87_recorded(at, row);
         }
         if slow || appends || self.mode.is_off() {
-            return if row.keeps_floats() { self.integer(at) } else { self.x87_guarded(at) };
+            return if row.keeps_floats() { self.integer(at) } else { self.x87_checked(at) };
         }
         if row.keeps_floats() {
             self.integer(at);
         } else if row == X87::Reset {
-            self.guard(at, &[Source::X87]);
+            self.check(at, &[Source::X87]);
             self.guest(at);
         } else {
             self.find_top(at);
@@ -52,7 +52,7 @@ impl Emitter {
     }
 
     /// Without a shadow in any register of the stack, or in memory.
-    fn x87_guarded(&mut self, at: At<'_>) {
+    fn x87_checked(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         if !self.open_operand(at) {
             return self.out_of_line(at);
@@ -61,7 +61,7 @@ impl Emitter {
         if self.reads_memory(insn) {
             sources.extend(self.memory_source(insn));
         }
-        self.guard(at, &sources);
+        self.check(at, &sources);
         self.guest(at);
         self.clear_results(at);
         self.close_operand();
@@ -77,7 +77,7 @@ impl Emitter {
             X87::Arith(op, exchanged) => self.x87_arithmetic(at, op, exchanged),
             // Rounding to an integer is exact, or has an operand that is not.
             X87::Unary(Op::Rint) if is_born => {
-                self.guard_x87(at, &[0]);
+                self.check_x87(at, &[0]);
                 self.guest(at);
                 self.x87_written(0, None);
             }
@@ -101,12 +101,12 @@ impl Emitter {
             }
             // A result that is pushed goes where nothing is to be found.
             X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract => {
-                self.guard_x87(at, &[0, 7]);
+                self.check_x87(at, &[0, 7]);
                 self.guest(at);
                 self.forget_x87();
             }
             X87::Binary(_) | X87::Scale(_) => {
-                self.guard_x87(at, &[0, 1]);
+                self.check_x87(at, &[0, 1]);
                 self.guest(at);
                 self.forget_x87();
             }
@@ -150,7 +150,7 @@ impl Emitter {
                 self.out.hot.vector_load(number, mirror, 8);
             }
             MemorySize::Float80 => {
-                self.guard_whole(at, mirror);
+                self.check_whole(at, mirror);
                 self.guest(at);
                 self.keep_loaded(at);
                 self.out.hot.vector_load(number, mirror.plus(NUMBER), 8);
@@ -167,13 +167,13 @@ impl Emitter {
         let end = (self.x87_cell(0).plus(8), 2);
         let is_seen = self.mirror().settings.policy.conversions || self.mirror().settings.policy.is_born;
         if is_seen {
-            self.guard_x87(at, &[0]);
+            self.check_x87(at, &[0]);
         } else if at.insn().decoded.memory_size().size() >= SHORTEST_FLOAT {
             let without_end = self.skip_if_zero(at, &[end]);
             let converts = self.out.hot.jmp_open();
             let here = self.out.hot.here();
             self.out.hot.patch(without_end, here);
-            self.guard_x87(at, &[0]);
+            self.check_x87(at, &[0]);
             let here = self.out.hot.here();
             self.out.hot.patch(converts, here);
         }
@@ -183,13 +183,13 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if sign or exponent beside a long double were changed as integers, or what is there is
     /// something else.
-    fn guard_whole(&mut self, at: At<'_>, mirror: Mem) {
+    fn check_whole(&mut self, at: At<'_>, mirror: Mem) {
         let (number, other) = (self.temporary(0), self.temporary(1));
         let hot = &mut self.out.hot;
         hot.vector_load(number, mirror.plus(NUMBER), 8);
         hot.vector(word(forms::INSERT_16, [other, number], mirror, LAST_WORD));
         hot.vector(Vector::new(forms::XOR, Format::F64, Length::B16, [other, other], Place::Reg(number)));
-        self.guard_register(at, other);
+        self.check_register(at, other);
     }
 
     /// The shadow at `from`, of four bytes or (`format` F64) eight, in the other format, in register `to`.
@@ -222,7 +222,7 @@ impl Emitter {
         let to = self.x87_cell(7);
         if matches!(insn.memory_size(), MemorySize::Int32 | MemorySize::Int64) {
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
-            self.guard(at, &sources);
+            self.check(at, &sources);
         }
         self.guest(at);
         self.x87_written(7, None);
@@ -249,7 +249,7 @@ impl Emitter {
             return if size == MemorySize::Float64 { self.x87_narrow(at) } else { self.out_of_line(at) };
         }
         if narrows && self.inline_rule().needs_result(Op::Narrow) {
-            self.guard_x87(at, &[0]);
+            self.check_x87(at, &[0]);
             self.guest(at);
             return self.kill_operand(insn);
         }

@@ -1,9 +1,9 @@
 //! Comparisons of x87: counted where a float with a shadow decides, or left to the engine where the shadow wants to see them.
 
 use super::At;
+use super::check::{Source, WayOut};
 use super::counting::Compared;
 use super::encode;
-use super::guard::{Source, WayOut};
 use super::operand::has_memory;
 use super::x87_stack::{NUMBER, register};
 use super::x87_values::Operand;
@@ -23,7 +23,7 @@ impl Emitter {
                 MemorySize::Float64 => shadows.extend(self.mirror_memory(insn).map(Place::Mem)),
                 MemorySize::Float32 => {
                     let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
-                    self.guard(at, &sources);
+                    self.check(at, &sources);
                 }
                 _ => {}
             }
@@ -51,7 +51,7 @@ impl Emitter {
                     Place::Reg(_) => None,
                 };
                 let sources: Vec<Source> = shadows.into_iter().filter_map(memory).collect();
-                self.guard(at, &sources);
+                self.check(at, &sources);
             }
         }
         self.guest(at);
@@ -110,13 +110,13 @@ impl Emitter {
             Some(Operand::Stack(0)) => self.guest(at),
             Some(other) if may_read => self.x87_doubted(at, doubt, &[Operand::Stack(0), other]),
             Some(Operand::Stack(n)) => {
-                self.guard_x87(at, &[0, n]);
+                self.check_x87(at, &[0, n]);
                 self.guest(at);
             }
             _ => {
                 let mut sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
                 sources.push(Source::Memory(self.x87_cell(0).plus(NUMBER), 8));
-                self.guard(at, &sources);
+                self.check(at, &sources);
                 self.guest(at);
             }
         }

@@ -61,7 +61,7 @@ impl Emitter {
         let rule = self.inline_rule().in_parts();
         let number = self.parts_temporaries(rule, op);
         self.ready_mxcsr(at);
-        self.guard_empty(at, &[0], to);
+        self.check_empty(at, &[0], to);
         if has_memory(&at.insn().decoded) {
             self.copy_operand(at);
         }
@@ -91,7 +91,7 @@ impl Emitter {
         let rule = self.inline_rule().in_parts();
         let number = self.parts_temporaries(rule, Op::Narrow);
         self.ready_mxcsr(at);
-        self.guard_empty(at, &[0], NONE);
+        self.check_empty(at, &[0], NONE);
         let images = self.operand_images(&[Operand::Stack(0)]);
         self.parts(at, &images, [VALUES, LOWS], false);
         let terms = self.terms(at, &[Operand::Stack(0)]);
@@ -113,7 +113,7 @@ impl Emitter {
         let number = self.parts_temporaries(doubt, Op::Sub);
         self.ready_mxcsr(at);
         let skip = self.x87_skip(at, operands, number);
-        self.guard_empty(at, &[0], NONE);
+        self.check_empty(at, &[0], NONE);
         if has_memory(&at.insn().decoded) {
             self.copy_operand(at);
         }
@@ -255,7 +255,7 @@ impl Emitter {
         // What is looked at is not the first temporary.
         self.parts_rule(at, question, op, terms, 1);
         let answer = self.temporary(1);
-        self.guard_register(at, answer);
+        self.check_register(at, answer);
     }
 
     /// Emits a rule, whose result is then in temporary `to`.
@@ -326,11 +326,11 @@ impl Emitter {
         self.lanes(forms::OR, [other, other], Place::Reg(scale));
         let beyond = lanes(forms::COMPARE_UNSIGNED_64, [strange, other], most);
         self.out.hot.vector(beyond.immediate(GREATER).masked(there));
-        self.guard_mask(at);
+        self.check_mask(at);
         if magic {
             let found = lanes(forms::COMPARE_UNSIGNED_64, [strange, scale], rounds);
             self.out.hot.vector(found.immediate(EQUAL).masked(there));
-            self.guard_mask(at);
+            self.check_mask(at);
         }
         self.lanes(forms::ADD_64, [scale, scale], scales);
         self.shift_lanes(scale, scale, 52);
@@ -391,7 +391,7 @@ impl Emitter {
         self.store_lanes(Place::Mem(low), x);
         self.end_rule(at);
         // That overwrites the first temporary.
-        self.guard_register(at, strange);
+        self.check_register(at, strange);
     }
 }
 

@@ -6,9 +6,9 @@
 //! arithmetic is left to the engine. Knows no shadow.
 
 use super::At;
+use super::check::Source;
 use super::descriptor::{FRESH, ID, RecordDescriptor, What};
 use super::encode;
-use super::guard::Source;
 use super::operand::has_memory;
 use super::record::in_record;
 use super::rounding::may_round;
@@ -169,7 +169,7 @@ impl Emitter {
         let narrow = InMemory::of(insn).and_then(|number| number.format);
         let (handle, value) = (self.temporary(0), self.temporary(1));
         let Some(format) = narrow else {
-            self.guard(at, &[Source::Memory(mirror.plus(HANDLE.into()), 2)]);
+            self.check(at, &[Source::Memory(mirror.plus(HANDLE.into()), 2)]);
             self.guest(at);
             self.x87_written(7, None);
             self.out.hot.vector_load(handle, mirror, HANDLE);
@@ -250,7 +250,7 @@ impl Emitter {
         if has_memory(insn) && narrow.is_none() {
             // An integer, unless it is a float that is moved as one.
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
-            self.guard(at, &sources);
+            self.check(at, &sources);
         }
         if to != Some(0) && self.may_be_empty(at) {
             return self.out_of_line(at);

@@ -54,7 +54,7 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if one of the images may be a number that rounds the other term.
-    pub(super) fn guard_magic_images(&mut self, at: At<'_>, images: &[Mem]) {
+    pub(super) fn check_magic_images(&mut self, at: At<'_>, images: &[Mem]) {
         let (x, found) = (self.temporary(0), self.temporary(1));
         let [mask, magic, minus_one] = [0x7fff, MAGIC, -1].map(|n| self.lanes_constant(n));
         let sign = Place::Mem(Constants::at(self.mirror().settings.constants).sign(Format::F64));
@@ -63,7 +63,7 @@ impl Emitter {
         self.lanes(forms::XOR, [x, x], magic);
         self.lanes(forms::ADD_64, [x, x], minus_one);
         self.lanes(forms::AND, [found, x], sign);
-        self.guard_register(at, found);
+        self.check_register(at, found);
     }
 
     /// Rounds images to doubles, to the nearest and then even, as the values; leaves the instruction to the engine where that is not
@@ -101,7 +101,7 @@ impl Emitter {
         }
         self.out.hot.vector(lanes(forms::XOR, [x, x], sign).masked(negative));
         self.store_lanes(values, x);
-        self.guard_mask(at);
+        self.check_mask(at);
     }
 
     /// Without AVX-512: halves of a significand are the last bits of 2^52 and of 2^84; their sum is rounded once.
@@ -137,7 +137,7 @@ impl Emitter {
         self.lanes(forms::AND_NOT, [x, z], Place::Reg(x));
         self.lanes(forms::OR, [x, x], Place::Reg(y));
         self.store_lanes(values, x);
-        self.guard_register(at, strange);
+        self.check_register(at, strange);
     }
 
     pub(super) fn store_lanes(&mut self, to: Place, from: u8) {

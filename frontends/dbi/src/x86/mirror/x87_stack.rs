@@ -7,8 +7,8 @@
 //! Knows what cells of ten bytes are made of (`core::words::InPlace`), not what instructions do.
 
 use super::At;
+use super::check::{Source, WayOut};
 use super::encode;
-use super::guard::{Source, WayOut};
 use crate::context::Context;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
@@ -116,10 +116,10 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if one of these registers carries a shadow.
-    pub(super) fn guard_x87(&mut self, at: At<'_>, registers: &[u8]) {
+    pub(super) fn check_x87(&mut self, at: At<'_>, registers: &[u8]) {
         let cell = |&n| Source::Memory(self.x87_cell(n).plus(NUMBER), 8);
         let sources: Vec<Source> = registers.iter().map(cell).collect();
-        self.guard(at, &sources);
+        self.check(at, &sources);
     }
 
     /// Puts the double or handle in vector register `reg` into the cell of ten bytes `cell`. Cells are written and read in the same two pieces:

@@ -7,8 +7,8 @@
 //! [`Op::in_doubles`]: shadowgrind_core::ops::Op::in_doubles
 
 use super::At;
+use super::check::{Source, WayOut};
 use super::encode;
-use super::guard::{Source, WayOut};
 use super::operand::has_memory;
 use super::rounding::may_round;
 use super::x87_stack::{NUMBER, STATUS, word};
@@ -60,7 +60,7 @@ impl Emitter {
                 MemorySize::Int32 => Operand::Integer,
                 _ => {
                     let cell = self.x87_cell(0).plus(NUMBER);
-                    self.guard(at, &[Source::Memory(cell, 8)]);
+                    self.check(at, &[Source::Memory(cell, 8)]);
                     return self.guest(at);
                 }
             };
@@ -111,7 +111,7 @@ impl Emitter {
         let number = self.x87_temporaries(op);
         self.ready_mxcsr(at);
         let skip = self.x87_skip(at, operands, number);
-        self.guard_empty(at, &wanted, to);
+        self.check_empty(at, &wanted, to);
         if has_memory(insn) {
             self.x87_touch(at);
         }
@@ -144,7 +144,7 @@ impl Emitter {
         self.x87_images(&stored);
         let images_alone: Vec<Mem> = images.iter().map(|&(_, image)| image).collect();
         if magic {
-            self.guard_magic_images(at, &images_alone);
+            self.check_magic_images(at, &images_alone);
         } else if !images.is_empty() {
             self.x87_round(at, &images_alone);
         }
@@ -212,7 +212,7 @@ impl Emitter {
     /// Leaves the instruction to the engine if the top is read though it may be empty, and stays so: reading it would fill it.
     /// Others are filled or emptied by the guest's instruction alike, or read from a copy. Leaves another condition code, which
     /// arithmetic is free to do as well (Intel's manual, volume 1, 8.1.3.3).
-    pub(super) fn guard_empty(&mut self, at: At<'_>, read: &[u8], to: u8) {
+    pub(super) fn check_empty(&mut self, at: At<'_>, read: &[u8], to: u8) {
         /// Bits 14 and 8 of the status word, which `fxam` sets both for an empty register only.
         const EMPTY: i64 = 0x4100;
         let pops = at.insn().decoded.fpu_stack_increment_info().increment() > 0;
@@ -247,7 +247,7 @@ impl Emitter {
         };
         let mut sources: Vec<Source> = operands.iter().filter_map(on_stack).collect();
         sources.extend(self.memory_source(&at.insn().decoded));
-        self.guard(at, &sources);
+        self.check(at, &sources);
         self.guest(at);
     }
 

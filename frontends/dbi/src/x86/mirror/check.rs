@@ -1,4 +1,4 @@
-//! Guards: does any operand carry a shadow? If so, translated code leaves before the instruction.
+//! Checks: does any operand carry a shadow? If so, translated code takes a side exit before the instruction.
 
 use super::At;
 use super::encode::{self, EQUAL, NOT_EQUAL};
@@ -29,7 +29,7 @@ pub(super) enum Source {
     X87,
 }
 
-/// Way by which a guard leaves.
+/// Side exit of a check.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WayOut {
     /// To the engine, with the instruction.
@@ -85,20 +85,20 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if its address is made of what carries a shadow: a table is looked up.
-    pub(super) fn guard_address(&mut self, at: At<'_>) {
+    pub(super) fn check_address(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let cells = address_registers(insn).filter_map(super::general_number);
         let cells: Vec<Source> = cells.filter(|&n| self.may_carry(n)).map(Source::Cell).collect();
-        self.guard(at, &cells);
+        self.check(at, &cells);
     }
 
     /// Leaves the instruction to the engine if any source carries a shadow.
-    pub(super) fn guard(&mut self, at: At<'_>, sources: &[Source]) {
-        self.guard_towards(at, sources, WayOut::OutOfLine(at.insn().pc()));
+    pub(super) fn check(&mut self, at: At<'_>, sources: &[Source]) {
+        self.check_towards(at, sources, WayOut::OutOfLine(at.insn().pc()));
     }
 
     /// Leaves as told if any source carries a shadow.
-    pub(super) fn guard_towards(&mut self, at: At<'_>, sources: &[Source], leave: WayOut) {
+    pub(super) fn check_towards(&mut self, at: At<'_>, sources: &[Source], leave: WayOut) {
         if sources.is_empty() {
             return;
         }
@@ -135,12 +135,12 @@ impl Emitter {
     }
 
     /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
-    pub(super) fn guard_mask(&mut self, at: At<'_>) {
+    pub(super) fn check_mask(&mut self, at: At<'_>) {
         self.leave_if(at, |e| encode::test_mask(&mut e.out.hot), |e| encode::mask_to_rcx(&mut e.out.hot));
     }
 
     /// Leaves the instruction to the engine if vector register `register`, not a temporary's first, has a bit.
-    pub(super) fn guard_register(&mut self, at: At<'_>, register: u8) {
+    pub(super) fn check_register(&mut self, at: At<'_>, register: u8) {
         self.leave_if(at, |e| e.test_union(register), |e| e.union_to_rcx(register));
     }
 
