@@ -199,7 +199,7 @@ impl Cache {
         self.exits[(id - FIRST_EXIT) as usize].site.kind
     }
 
-    /// The mode translated code is in when it leaves by exit `id`.
+    /// The mode translated code is in at exit `id`.
     pub(crate) fn exit_mode(&self, id: ExitId) -> Mode {
         self.exits[(id - FIRST_EXIT) as usize].site.mode
     }
@@ -215,7 +215,7 @@ impl Cache {
         }
     }
 
-    /// A new count of runs, for a block that is to leave as `ExitKind::Hot` when it has run `enough` times.
+    /// A new count of runs, for a block that is to exit as `ExitKind::Hot` when it has run `enough` times.
     pub(crate) fn count_runs(&mut self, enough: u32) -> Result<u64, Exhausted> {
         self.runs.take(enough)
     }
@@ -288,7 +288,7 @@ impl Cache {
     }
 
     /// Notes an indirect branch to `pc` in `mode`, which shares its table and takes cells for set that are not. Says whether
-    /// there have been so many that a block in that mode is worth while: to leave for a better one each time costs more.
+    /// there have been so many that a block in that mode is worth while: to exit for a better one each time costs more.
     pub(crate) fn is_often_loose(&mut self, pc: u64, mode: Mode) -> bool {
         const OFTEN: u8 = 64;
         let count = &mut self.loose[table_index(SHARED_TABLE, pc, mode) as usize];
@@ -296,7 +296,7 @@ impl Cache {
         *count >= OFTEN
     }
 
-    /// Makes the block that contains host address `pc` leave to the engine at its next exit. Called by the signal
+    /// Makes the block that contains host address `pc` go to the engine at its next exit. Called by the signal
     /// handler while this thread is inside translated code. Returns the address to resume at.
     pub(crate) fn divert(&mut self, pc: u64) -> u64 {
         let Some(id) = self.block_at(pc) else { return pc };

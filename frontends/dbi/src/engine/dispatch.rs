@@ -155,7 +155,7 @@ impl Thread {
         }
     }
 
-    /// Tells whether translated code that leaves by `exit` has done all of a guest instruction, or will have when the
+    /// Tells whether translated code that exits by `exit` has done all of a guest instruction, or will have when the
     /// engine has acted.
     fn completes_instruction(&self, exit: ExitId) -> bool {
         match exit {
@@ -209,11 +209,11 @@ impl Thread {
                 fault::in_cache(self);
                 Next::Run
             }
-            _ => self.leave_by(exit),
+            _ => self.exit_by(exit),
         }
     }
 
-    /// Runs translated code from `context.entry` on, which was translated for this thread, until it leaves. Meanwhile the signal
+    /// Runs translated code from `context.entry` on, which was translated for this thread, until it exits. Meanwhile the signal
     /// handler may borrow the thread: what it finds it by is made from this borrow, which is not used until then.
     fn run_code(&mut self) {
         std::ptr::from_mut(self).expose_provenance();
@@ -221,7 +221,7 @@ impl Thread {
         unsafe { switch::enter(self.context) };
     }
 
-    /// Runs translated code from `block` on until it leaves.
+    /// Runs translated code from `block` on until it exits.
     fn run_block(&mut self, block: BlockId, was_stepping: bool) {
         let entry = self.cache.block(block).entry;
         self.context.entry = entry;
@@ -243,7 +243,7 @@ impl Thread {
                 // In the middle of an instruction nothing can be seen to.
                 asked |= self.mailbox.no_request.swap(1, Ordering::SeqCst) == 0;
                 if asked && rule.is_some() {
-                    self.leave_soon(entry);
+                    self.exit_soon(entry);
                 }
                 self.arrived = false;
                 self.run_code();
@@ -264,8 +264,8 @@ impl Thread {
         (self.context.exit as ExitId == stubs::EXIT_FAULT).then_some(self.context.fault)
     }
 
-    /// Has the block around host address `pc`, which is about to be entered, leave at its next exit.
-    fn leave_soon(&mut self, pc: u64) {
+    /// Has the block around host address `pc`, which is about to be entered, go to the engine at its next exit.
+    fn exit_soon(&mut self, pc: u64) {
         if self.diverted != 0 {
             self.cache.undo_divert(self.diverted);
         }
@@ -273,7 +273,7 @@ impl Thread {
         self.diverted = pc;
     }
 
-    fn leave_by(&mut self, exit: ExitId) -> Next {
+    fn exit_by(&mut self, exit: ExitId) -> Next {
         self.mode = self.cache.exit_mode(exit);
         match self.cache.exit_kind(exit) {
             ExitKind::Jump(target, mode) => {
@@ -285,8 +285,8 @@ impl Thread {
                 }
                 Next::Run
             }
-            ExitKind::Turn(_) => unreachable!("turns of loops leave by the jump that follows"),
-            ExitKind::Indirect => unreachable!("indirect branches leave through the miss stub"),
+            ExitKind::Turn(_) => unreachable!("turns of loops exit by the jump that follows"),
+            ExitKind::Indirect => unreachable!("indirect branches exit through the miss stub"),
             ExitKind::Lookup => {
                 self.look_up(self.context.ib_target);
                 Next::Run

@@ -34,15 +34,15 @@ pub(crate) const FIRST_EXIT: ExitId = 16;
 pub(crate) struct Stubs {
     /// Loads rdi from the context and jumps to `Context::entry`.
     pub(crate) enter: u64,
-    /// Leaves as [`EXIT_FAULT`], all registers being the guest's.
+    /// Exits as [`EXIT_FAULT`], all registers being the guest's.
     pub(crate) fault: u64,
     /// A system call before the kernel has acted: this range rewinds to `syscall_slow`.
     pub(crate) syscall_before: (u64, u64),
     /// A system call after the kernel has acted: this range goes on at `syscall_after_slow`.
     pub(crate) syscall_after: (u64, u64),
-    /// Leaves as [`EXIT_SYSCALL`].
+    /// Exits as [`EXIT_SYSCALL`].
     pub(crate) syscall_slow: u64,
-    /// Leaves as [`EXIT_AFTER_SYSCALL`].
+    /// Exits as [`EXIT_AFTER_SYSCALL`].
     pub(crate) syscall_after_slow: u64,
     pub(super) end: u64,
 }
@@ -75,7 +75,7 @@ pub(crate) fn build(
         evaluate: 0,
     };
     let field = |offset: u32| context + u64::from(offset);
-    let leave = |code: &mut Asm, exit: ExitId| {
+    let exit_by = |code: &mut Asm, exit: ExitId| {
         code.store(field(Context::OFFSET_RAX), RAX);
         code.mov_imm(RAX, u64::from(exit));
         code.jmp(at);
@@ -95,7 +95,7 @@ pub(crate) fn build(
     for (miss, exit) in frame.ib_misses.iter_mut().zip(EXIT_IB_MISS..) {
         *miss = code.here();
         code.load(RCX, rcx);
-        leave(&mut code, exit);
+        exit_by(&mut code, exit);
     }
 
     let enter = code.here();
@@ -103,16 +103,16 @@ pub(crate) fn build(
     code.jmp_slot(field(Context::OFFSET_ENTRY));
 
     let fault = code.here();
-    leave(&mut code, EXIT_FAULT);
+    exit_by(&mut code, EXIT_FAULT);
     let syscall_slow = code.here();
-    leave(&mut code, EXIT_SYSCALL);
+    exit_by(&mut code, EXIT_SYSCALL);
     let syscall_after_slow = code.here();
-    leave(&mut code, EXIT_AFTER_SYSCALL);
+    exit_by(&mut code, EXIT_AFTER_SYSCALL);
 
     frame.function_returned = code.here();
     code.store(field(Context::OFFSET_IB_TARGET), RCX);
     code.load(RCX, frame.slot(Slot::Rcx));
-    leave(&mut code, EXIT_FUNCTION_RETURNED);
+    exit_by(&mut code, EXIT_FUNCTION_RETURNED);
     frame.evaluate = code.here();
     function::emit_evaluate(&mut code, &frame, evaluator);
 

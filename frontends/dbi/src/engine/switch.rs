@@ -1,4 +1,4 @@
-//! The border between Rust and translated code: entering, leaving, and what a signal meets in between.
+//! The border between Rust and translated code: entry, exit, and what a signal meets in between.
 //!
 //! Inside translated code all registers, FS included, are the guest's; outside they are the host's. The few
 //! instructions where they are mixed are here, in assembly, and their address ranges are known to the signal
@@ -46,7 +46,7 @@ global_asm!(
     ".globl shadowgrind_enter_window_end",
     "shadowgrind_enter_window_end:",
 
-    // Leaves translated code. rdi = context; the guest's rax and rdi are already stored in it.
+    // Exit from translated code. rdi = context; the guest's rax and rdi are already stored in it.
     ".globl shadowgrind_exit",
     "shadowgrind_exit:",
     "mov [rdi + {REGS} + 8], rcx", "mov [rdi + {REGS} + 16], rdx", "mov [rdi + {REGS} + 24], rbx",
@@ -61,13 +61,13 @@ global_asm!(
     "xor edx, edx",
     "xsave64 [rdi + {XSAVE}]",
     "cmp qword ptr [rdi + {FSGSBASE}], 0",
-    "je shadowgrind_leave",
+    "je shadowgrind_restore_host",
     "rdfsbase rax",
     "mov [rdi + {GUEST_FS}], rax",
 
     // Restores the host from any mixture; the guest's state is in the context.
-    ".globl shadowgrind_leave",
-    "shadowgrind_leave:",
+    ".globl shadowgrind_restore_host",
+    "shadowgrind_restore_host:",
     "mov rsp, [rdi + {HOST_RSP}]",
     // While upper halves are in use, Intel's processors since Ice Lake take 200 cycles to go from an SSE instruction
     // to an AVX one and back: host code has both.
@@ -100,7 +100,7 @@ global_asm!(
     ".globl shadowgrind_enter_abort",
     "shadowgrind_enter_abort:",
     "mov qword ptr [rdi + {EXIT}], {ABORTED}",
-    "jmp shadowgrind_leave",
+    "jmp shadowgrind_restore_host",
 
     // A system call on behalf of the guest: rdi = &[number, arguments...], rsi = &mailbox.no_request. A request that is
     // seen, or comes, before the kernel has acted gives NOT_MADE (signal handler: in_call_window).

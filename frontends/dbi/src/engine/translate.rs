@@ -270,7 +270,7 @@ impl Translator {
     fn counts_runs(&self, &MadeOf { mode, compare, hot, .. }: &MadeOf) -> bool {
         let gains = self.block.insns.last().is_some_and(|insn| {
             let flow = insn.decoded.flow_control();
-            insn.flow == Flow::Leaves && matches!(flow, FlowControl::Call | FlowControl::Return)
+            insn.flow == Flow::Ends && matches!(flow, FlowControl::Call | FlowControl::Return)
         });
         gains && (mode.is_bare() || mode.is_annotated()) && !compare && !hot && self.limits.instructions > 1
     }

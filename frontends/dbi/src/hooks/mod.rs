@@ -66,7 +66,7 @@ pub(crate) enum Hook {
     /// Formats an integer of Go's, perhaps out of such a table.
     PrintsInteger,
     /// Goes back to where a function was called from, past those that are under way.
-    Leaves,
+    Unwinds,
     /// Turns a text into a float.
     Parses(Parser),
     /// Turns a text into an integer.
@@ -78,7 +78,7 @@ pub(crate) enum Hook {
 }
 
 /// Functions that go back past others: the C library's, and the one by which exceptions begin.
-const LEAVING: [&str; 5] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "_Unwind_RaiseException"];
+const UNWINDING: [&str; 5] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "_Unwind_RaiseException"];
 
 /// The meaning of the function `symbol` of `library`, if it has one.
 pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
@@ -100,8 +100,8 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     if runtimes::prints_integer(symbol.name) {
         return Some(Hook::PrintsInteger);
     }
-    if LEAVING.contains(&symbol.name) {
-        return Some(Hook::Leaves);
+    if UNWINDING.contains(&symbol.name) {
+        return Some(Hook::Unwinds);
     }
     if parsers::parses_data(symbol.name) {
         return Some(Hook::ParsesData);

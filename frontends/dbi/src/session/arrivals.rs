@@ -202,7 +202,7 @@ impl State {
                 self.boxes.took_integer(frame.m);
                 Entered::Go
             }
-            Hook::Leaves => {
+            Hook::Unwinds => {
                 hidden::reveal(&frame.calls.uncover(), frame.observer, frame.m);
                 Entered::Go
             }

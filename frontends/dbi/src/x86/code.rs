@@ -94,9 +94,9 @@ pub(crate) struct ExitSite {
     pub(crate) kind: ExitKind,
     /// For `Jump` and `Turn` the address of the branch's 32-bit field, for `Indirect` that of the load, else 0.
     pub(crate) patch: u64,
-    /// The stub that leaves to the engine; 0 for `Indirect`.
+    /// The stub of the exit to the engine; 0 for `Indirect`.
     pub(crate) stub: u64,
-    /// The mode that translated code takes for granted where it leaves.
+    /// The mode that translated code takes for granted at the exit.
     pub(crate) mode: Mode,
 }
 
@@ -171,6 +171,6 @@ pub(crate) struct Placement {
     pub(crate) hot: u64,
     pub(crate) cold: u64,
     pub(crate) first_exit: u32,
-    /// Address of the word that counts the runs left until the block leaves as `ExitKind::Hot`.
+    /// Address of the word that counts the runs left until the block exits as `ExitKind::Hot`.
     pub(crate) runs: Option<u64>,
 }

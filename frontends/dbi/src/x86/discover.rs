@@ -236,14 +236,14 @@ impl Walk<'_> {
             FlowControl::UnconditionalBranch => self.follow(insn, Flow::FollowedJump),
             FlowControl::Call => self.call(insn),
             FlowControl::Return => self.ret(),
-            FlowControl::IndirectBranch | FlowControl::IndirectCall => (Flow::Leaves, None),
+            FlowControl::IndirectBranch | FlowControl::IndirectCall => (Flow::Ends, None),
         }
     }
 
     fn conditional(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
         let counted = insn.is_jcc_short_or_near();
         if !counted || self.side_exits == self.limits.side_exits {
-            return (Flow::Leaves, None);
+            return (Flow::Ends, None);
         }
         self.side_exits += 1;
         (Flow::SideExit, Some(insn.next_ip()))
@@ -261,7 +261,7 @@ impl Walk<'_> {
         };
         if again || self.jumps == self.limits.jumps || self.block.insns.len() + 1 == self.limits.instructions
         {
-            return (Flow::Leaves, None);
+            return (Flow::Ends, None);
         }
         self.jumps += 1;
         (followed, Some(target))
@@ -269,7 +269,7 @@ impl Walk<'_> {
 
     fn call(&mut self, insn: &Instruction) -> (Flow, Option<u64>) {
         if !is_comparable(insn.next_ip()) || self.frames.len() >= self.limits.call_depth {
-            return (Flow::Leaves, None);
+            return (Flow::Ends, None);
         }
         let (flow, next) = self.follow(insn, Flow::FollowedCall);
         if flow == Flow::FollowedCall {
@@ -289,7 +289,7 @@ impl Walk<'_> {
         };
         match back.filter(|_| self.block.insns.len() + 1 < self.limits.instructions) {
             Some(back) => (Flow::ExpectedReturn(back), Some(back)),
-            None => (Flow::Leaves, None),
+            None => (Flow::Ends, None),
         }
     }
 }

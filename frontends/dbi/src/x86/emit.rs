@@ -1,6 +1,6 @@
 //! Emission: a superblock becomes code. Guest instructions are copied as they are; what moves control, and what
 //! addresses memory relative to rip, is rewritten. What stands before the first instruction is in `head`, the ways out are
-//! in `leave`, annotations in `mirror`.
+//! in `exits`, annotations in `mirror`.
 //!
 //! The code touches neither the guest's flags nor its stack nor any register it does not put back. Hot code holds
 //! the likely path, cold code the stubs and misses. Knows nothing of caches, links or signals: it says where exits
@@ -85,7 +85,7 @@ impl Emitter {
             self.compare(block);
         }
         if self.mode.may_settle() && !carried.has_rules_mxcsr() {
-            self.leave_if_settled(block);
+            self.exit_if_settled(block);
         }
         self.loops = !compare && !self.past_hook && !self.mode.may_settle() && place.runs.is_none();
         if let Some(runs) = place.runs {
@@ -118,9 +118,9 @@ impl Emitter {
             End::Left => {}
             End::Hooked(_) if block.insns.is_empty() => self.hooked(block),
             End::Hooked(pc) => self.jump_to(pc),
-            End::Request(pc) => self.leave(ExitKind::Request(pc)),
+            End::Request(pc) => self.exit(ExitKind::Request(pc)),
             // What cannot be decoded now is looked at again, on its own, when execution really gets there.
-            End::Continues(pc) if self.mode.is_out_of_line() => self.leave(ExitKind::Stepped(pc)),
+            End::Continues(pc) if self.mode.is_out_of_line() => self.exit(ExitKind::Stepped(pc)),
             End::Continues(pc) | End::Invalid(pc) | End::Unmapped { pc, .. } => self.jump_to(pc),
         }
     }
@@ -133,7 +133,7 @@ impl Emitter {
         match self.own_function(block) {
             Some(function) if self.mode.is_bare() => self.pass_function(block.start, function),
             Some(function) => self.enter_function(block.start, function),
-            None => self.leave(ExitKind::Hook(block.start)),
+            None => self.exit(ExitKind::Hook(block.start)),
         }
     }
 
@@ -172,8 +172,8 @@ impl Emitter {
             Flow::FollowedCall => self.push_address(insn.decoded.next_ip()),
             Flow::ExpectedReturn(address) => self.expected_return(index, insn, address),
             Flow::CertainReturn => self.out.hot.move_stack_pointer(return_pops(&insn.decoded)),
-            Flow::Leaves => self.leaves(index, insn),
-            Flow::Engine => self.leave_for_engine(index, insn),
+            Flow::Ends => self.end_block(index, insn),
+            Flow::Engine => self.exit_for_engine(index, insn),
         }
     }
 

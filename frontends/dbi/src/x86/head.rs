@@ -7,7 +7,7 @@ use super::emit::Emitter;
 use super::superblock::Superblock;
 
 impl Emitter {
-    /// Counts down the word at `runs` and leaves when it becomes 0. Keeps the flags.
+    /// Counts down the word at `runs` and exits when it becomes 0. Keeps the flags.
     pub(super) fn count_run(&mut self, start: u64, runs: u64) {
         const SHORT_JMP_BYTES: u8 = 2;
         const JMP_BYTES: u8 = 5;
@@ -55,7 +55,7 @@ impl Emitter {
         self.out.hot.load(RAX, rax);
     }
 
-    /// A cold stub that leaves before the first instruction, to come back in the mode of the entry: a hook there has been seen to if it
+    /// A cold stub of an exit before the first instruction, to come back in the mode of the entry: a hook there has been seen to if it
     /// had been then.
     pub(super) fn again(&mut self, kind: ExitKind) -> u64 {
         self.stub_towards(kind, 0, self.entered)

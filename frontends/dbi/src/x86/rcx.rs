@@ -23,7 +23,7 @@ pub(super) enum Effect {
 /// themselves.
 pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect {
     match insn.flow {
-        Flow::Leaves => match insn.decoded.flow_control() {
+        Flow::Ends => match insn.decoded.flow_control() {
             FlowControl::Return => return Effect::None,
             FlowControl::IndirectBranch | FlowControl::IndirectCall => {}
             _ => return Effect::Reads,

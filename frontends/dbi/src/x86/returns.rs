@@ -37,7 +37,7 @@ pub(super) fn make_certain(insns: &mut [Insn]) {
 /// distance from the content of this register, rsp or rbp, before the first.
 pub(crate) fn address_taken(insns: &[Insn]) -> Option<(Register, i64)> {
     let (last, others) = insns.split_last()?;
-    if last.flow != Flow::Leaves || last.decoded.flow_control() != FlowControl::Return {
+    if last.flow != Flow::Ends || last.decoded.flow_control() != FlowControl::Return {
         return None;
     }
     let mut walk = Walk::new();

@@ -13,7 +13,7 @@ use shadowgrind_core::step::Sums;
 pub(crate) enum Flow {
     /// Runs on to the next instruction of the superblock.
     Straight,
-    /// A conditional branch assumed not taken; taken, it leaves the superblock.
+    /// A conditional branch assumed not taken; taken, it is a side exit.
     SideExit,
     /// A direct jump whose target is the next instruction of the superblock.
     FollowedJump,
@@ -23,8 +23,8 @@ pub(crate) enum Flow {
     ExpectedReturn(u64),
     /// A return that surely goes back to the next instruction of the superblock.
     CertainReturn,
-    /// Leaves the superblock; always the last instruction.
-    Leaves,
+    /// Ends the superblock; always the last instruction.
+    Ends,
     /// Handed to the engine, which continues after it; always the last instruction.
     Engine,
 }

@@ -53,7 +53,7 @@ impl Cache {
         self.blocks[id as usize].chained = Chained::No;
     }
 
-    /// Has arrivals at a block that are meant for another leave to the engine.
+    /// Has arrivals at a block that are meant for another go to the engine.
     pub(super) fn cut_chain(&mut self, id: BlockId) {
         if let Chained::Before(_) = self.blocks[id as usize].chained {
             self.lead_misses(id, None);

@@ -76,7 +76,7 @@ impl Session {
             | Hook::LeftOut(_)
             | Hook::Boxes(_)
             | Hook::Software
-            | Hook::Leaves
+            | Hook::Unwinds
             | Hook::PrintsInteger => self.config.shadow.is_carried(),
             Hook::Parses(parser) if parser.estimates => self.parses || self.config.shadow.is_carried(),
             Hook::Parses(_) | Hook::ParsesInteger(_) | Hook::ParsesData => self.parses,

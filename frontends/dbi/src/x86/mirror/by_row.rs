@@ -38,7 +38,7 @@ impl Emitter {
             self.put_back_mxcsr(index);
         }
         self.begin_instruction(at);
-        if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Leaves | Flow::Engine) {
+        if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Ends | Flow::Engine) {
             self.put_back_all();
         }
         match insn.flow {
@@ -182,7 +182,7 @@ fn leads_directly(insn: &Insn) -> bool {
     use iced_x86::FlowControl::{Call, ConditionalBranch, UnconditionalBranch};
     match insn.flow {
         Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::CertainReturn => true,
-        Flow::Leaves => {
+        Flow::Ends => {
             matches!(insn.decoded.flow_control(), Call | ConditionalBranch | UnconditionalBranch)
         }
         Flow::Straight | Flow::ExpectedReturn(_) | Flow::Engine => false,

@@ -31,7 +31,7 @@ pub(super) enum Source {
 
 /// Side exit of a check.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum WayOut {
+pub(super) enum SideExit {
     /// To the engine, with the instruction.
     OutOfLine(u64),
     /// To the same instruction in another mode.
@@ -94,17 +94,17 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if any source carries a shadow.
     pub(super) fn check(&mut self, at: At<'_>, sources: &[Source]) {
-        self.check_towards(at, sources, WayOut::OutOfLine(at.insn().pc()));
+        self.check_or_exit(at, sources, SideExit::OutOfLine(at.insn().pc()));
     }
 
-    /// Leaves as told if any source carries a shadow.
-    pub(super) fn check_towards(&mut self, at: At<'_>, sources: &[Source], leave: WayOut) {
+    /// Takes a side exit if any source carries a shadow.
+    pub(super) fn check_or_exit(&mut self, at: At<'_>, sources: &[Source], exit: SideExit) {
         if sources.is_empty() {
             return;
         }
         self.take_temporaries(sources);
         if self.mirror().liveness.flags_are_dead(at.index) {
-            let stub = self.leaving_stub(leave, false);
+            let stub = self.side_exit(exit, false);
             if let Some(register) = self.union(sources) {
                 self.test_union(register);
                 self.jump_if_not_equal(stub);
@@ -115,11 +115,11 @@ impl Emitter {
             }
             return;
         }
-        let stub = self.leaving_stub(leave, true);
+        let stub = self.side_exit(exit, true);
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         if let Some(register) = self.union(sources) {
             self.union_to_rcx(register);
-            self.leave_unless_zero(at, stub);
+            self.exit_unless_zero(at, stub);
         }
         // The operand's address may need rcx as it was.
         let scalars = self.scalars(sources);
@@ -128,7 +128,7 @@ impl Emitter {
                 self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
             }
             encode::load_rcx(&mut self.out.hot, mem, bytes);
-            self.leave_unless_zero(at, stub);
+            self.exit_unless_zero(at, stub);
         }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
@@ -136,26 +136,26 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
     pub(super) fn check_mask(&mut self, at: At<'_>) {
-        self.leave_if(at, |e| encode::test_mask(&mut e.out.hot), |e| encode::mask_to_rcx(&mut e.out.hot));
+        self.exit_if(at, |e| encode::test_mask(&mut e.out.hot), |e| encode::mask_to_rcx(&mut e.out.hot));
     }
 
     /// Leaves the instruction to the engine if vector register `register`, not a temporary's first, has a bit.
     pub(super) fn check_register(&mut self, at: At<'_>, register: u8) {
-        self.leave_if(at, |e| e.test_union(register), |e| e.union_to_rcx(register));
+        self.exit_if(at, |e| e.test_union(register), |e| e.union_to_rcx(register));
     }
 
     /// Leaves the instruction to the engine if `test` says "not equal", or where the flags are to be kept, if `to_rcx`
     /// makes rcx something other than 0.
-    fn leave_if(&mut self, at: At<'_>, test: impl FnOnce(&mut Self), to_rcx: impl FnOnce(&mut Self)) {
+    fn exit_if(&mut self, at: At<'_>, test: impl FnOnce(&mut Self), to_rcx: impl FnOnce(&mut Self)) {
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
-        let stub = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), !flags_are_dead);
+        let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), !flags_are_dead);
         if flags_are_dead {
             test(self);
             return self.jump_if_not_equal(stub);
         }
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         to_rcx(self);
-        self.leave_unless_zero(at, stub);
+        self.exit_unless_zero(at, stub);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
     }
@@ -200,8 +200,8 @@ impl Emitter {
         skip
     }
 
-    /// Leaves by `stub` unless rcx, which is in its slot, is 0.
-    pub(super) fn leave_unless_zero(&mut self, at: At<'_>, stub: u64) {
+    /// Exits by `stub` unless rcx, which is in its slot, is 0.
+    pub(super) fn exit_unless_zero(&mut self, at: At<'_>, stub: u64) {
         const JMP_BYTES: u8 = 5;
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
@@ -309,8 +309,8 @@ impl Emitter {
         self.out.hot.vector(test);
     }
 
-    /// Cold code that puts back what is borrowed and leaves.
-    pub(super) fn leaving_stub(&mut self, leave: WayOut, scratch: bool) -> u64 {
+    /// Cold code that puts back what is borrowed and takes a side exit; its address.
+    pub(super) fn side_exit(&mut self, exit: SideExit, scratch: bool) -> u64 {
         let start = self.out.cold.here();
         if self.mirror().locked {
             self.unlock_in_passing();
@@ -322,11 +322,11 @@ impl Emitter {
             self.out.cold.load(gpr, self.frame.slot(Slot::Address));
         }
         self.put_back_in_passing();
-        match leave {
-            WayOut::OutOfLine(pc) => {
+        match exit {
+            SideExit::OutOfLine(pc) => {
                 self.stub(ExitKind::OutOfLine(pc), 0);
             }
-            WayOut::Mode(pc, mode) => {
+            SideExit::Mode(pc, mode) => {
                 let field = self.out.cold.jmp_open();
                 let stub = self.stub(ExitKind::Jump(pc, mode), field.0);
                 self.out.cold.patch(field, stub);

@@ -6,7 +6,7 @@
 
 use super::At;
 use super::arith::lanes_mask;
-use super::check::WayOut;
+use super::check::SideExit;
 use super::encode::{self, EQUAL, NOT_EQUAL};
 use crate::context::Context;
 use crate::x86::asm::{RCX, Rel32};
@@ -143,14 +143,14 @@ impl Emitter {
         self.out.hot.patch(skip, here);
     }
 
-    /// Counts where flags are needed: with `leaves`, they say whether what was compared is equal, and then the engine counts.
-    fn count_after(&mut self, at: At<'_>, compared: &Compared, number: u16, leaves: bool) {
+    /// Counts where flags are needed: with `exits`, they say whether what was compared is equal, and then the engine counts.
+    fn count_after(&mut self, at: At<'_>, compared: &Compared, number: u16, exits: bool) {
         if compared.shadows.is_empty() {
             return;
         }
         let scalars = compared.scalars();
         let register = if scalars.is_none() { Some(self.all_compared(compared)) } else { None };
-        let stub = leaves.then(|| self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true));
+        let stub = exits.then(|| self.side_exit(SideExit::OutOfLine(at.insn().pc()), true));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);

@@ -7,7 +7,7 @@
 
 use super::At;
 use super::Settings;
-use super::check::WayOut;
+use super::check::SideExit;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
@@ -38,7 +38,7 @@ impl Emitter {
     /// Takes the lock of exchanges, or leaves the instruction to the engine. Keeps the flags.
     fn lock(&mut self, at: At<'_>) {
         let (word, scratch) = (self.mirror().settings.atomics, self.frame.slot(Slot::Scratch));
-        let taken = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true);
+        let taken = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
         self.out.hot.store(scratch, RCX);
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);

@@ -9,7 +9,7 @@ mod instruction;
 mod rescale;
 
 use super::At;
-use super::check::{Source, WayOut};
+use super::check::{SideExit, Source};
 use super::encode::{self, NOT_EQUAL};
 use crate::x86::asm::{Gpr, RAX, Rel32};
 use crate::x86::code::Slot;
@@ -51,7 +51,7 @@ impl Emitter {
             let source = self.may_carry(n).then_some(Source::Cell(n));
             self.check(at, source.as_slice());
         }
-        let leave = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), false);
+        let exit = self.side_exit(SideExit::OutOfLine(at.insn().pc()), false);
         let cells: Vec<_> = floats.iter().map(|&n| (self.cell(n), 8)).collect();
         let keeps_flags = !self.mirror().liveness.flags_are_dead(at.index);
         let inactive = self.skip_if_zero(at, &cells);
@@ -77,7 +77,7 @@ impl Emitter {
                 encode::compare_zero(&mut self.out.cold, cell, 8);
                 others.push(self.out.cold.jcc_open(encode::EQUAL));
             }
-            let rescaling = Rescaling { fields, float, is_whole, number, keeps_flags, back, leave };
+            let rescaling = Rescaling { fields, float, is_whole, number, keeps_flags, back, side_exit: exit };
             self.rescale(&rescaling, &floats[i + 1..]);
         }
         self.guest(at);
@@ -104,8 +104,8 @@ impl Emitter {
         cold.load(RAX, rax);
     }
 
-    /// Cold code that leaves by `field`, to be patched, if a cell is not zero.
-    fn leave_unless_clear(&mut self, cell: Gpr) -> Rel32 {
+    /// Cold code that exits by a jump, to be patched, if a cell is not zero.
+    fn exit_unless_clear(&mut self, cell: Gpr) -> Rel32 {
         let cell = self.cell(cell);
         encode::compare_zero(&mut self.out.cold, cell, 8);
         self.out.cold.jcc_open(NOT_EQUAL)

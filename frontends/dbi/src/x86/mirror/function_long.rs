@@ -44,7 +44,7 @@ impl Emitter {
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
         let begin = cold.here();
-        self.leave_if_exception_waits(left);
+        self.exit_if_exception_waits(left);
         self.forget_function();
         let results: Vec<(Op, Goes)> = function.results().collect();
         let pushed = results.iter().filter(|(_, goes)| *goes == Goes::Register).count() as u8;
@@ -146,7 +146,7 @@ impl Emitter {
     }
 
     /// Goes to `left` if an exception of x87 waits to be raised by the next instruction.
-    fn leave_if_exception_waits(&mut self, left: u64) {
+    fn exit_if_exception_waits(&mut self, left: u64) {
         let cold = &mut self.out.cold;
         // fnstsw ax; test al, 0x80
         cold.raw(&[0xdf, 0xe0, 0xa8, 0x80]);

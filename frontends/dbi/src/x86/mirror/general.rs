@@ -4,7 +4,7 @@
 //! the same instruction in a mode with the register's cell if so; a store clears.
 
 use super::At;
-use super::check::{Source, WayOut};
+use super::check::{SideExit, Source};
 use super::encode;
 use super::general_number;
 use super::liveness;
@@ -189,7 +189,7 @@ impl Emitter {
         if !self.may_carry(n) {
             let active = self.mode.with_cells(self.mode.mask() | 1 << n);
             let active = if at.index == 0 && self.past_hook { active.past_hook() } else { active };
-            self.check_towards(at, &[Source::Memory(mem, bytes)], WayOut::Mode(at.insn().pc(), active));
+            self.check_or_exit(at, &[Source::Memory(mem, bytes)], SideExit::Mode(at.insn().pc(), active));
             return self.guest(at);
         }
         if whole && bytes >= 4 {

@@ -52,10 +52,10 @@ impl Emitter {
         has_rules(block, doubts)
     }
 
-    /// At the start of `block`: `mode` as far as the block before has handed on what this one makes use of; `may_leave`: it may be left
+    /// At the start of `block`: `mode` as far as the block before has handed on what this one makes use of; `may_exit`: it may be left
     /// before its first instruction.
-    pub(in crate::x86) fn carried(&mut self, block: &Superblock, mode: Mode, may_leave: bool) -> Mode {
-        if mode.has_rules_mxcsr() && (may_leave || block.insns.is_empty() || self.has_rules(block)) {
+    pub(in crate::x86) fn carried(&mut self, block: &Superblock, mode: Mode, may_exit: bool) -> Mode {
+        if mode.has_rules_mxcsr() && (may_exit || block.insns.is_empty() || self.has_rules(block)) {
             self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
             return mode.carrying(mode.knows_top(), false);
         }
@@ -78,16 +78,16 @@ impl Emitter {
     }
 
     /// At the start of `block`, which is isolated: goes on without isolation if it can. Keeps the flags.
-    pub(in crate::x86) fn leave_if_settled(&mut self, block: &Superblock) {
+    pub(in crate::x86) fn exit_if_settled(&mut self, block: &Superblock) {
         if !self.has_rules(block) {
             return;
         }
         let (rcx, mxcsr) = (self.frame.slot(Slot::Rcx), self.frame.slot(Slot::Mxcsr));
         let patience = self.frame.field(Context::OFFSET_MXCSR_PATIENCE);
-        let leave = self.again(ExitKind::Settled(block.start));
+        let exit = self.again(ExitKind::Settled(block.start));
         let settled = self.out.cold.here();
         self.out.cold.load(RCX, rcx);
-        self.out.cold.jmp(leave);
+        self.out.cold.jmp(exit);
         self.out.hot.store(rcx, RCX);
         self.note(0, Spilled { rcx: true, ..Spilled::default() });
         let hot = &mut self.out.hot;
@@ -163,10 +163,10 @@ impl Emitter {
         self.out.rules.len() - 1
     }
 
-    /// After rule `number`; with `leaves`, it is not followed by the rest of another.
-    pub(super) fn end_function_rule(&mut self, number: usize, leaves: bool) {
+    /// After rule `number`; with `exits`, it is not followed by the rest of another.
+    pub(super) fn end_function_rule(&mut self, number: usize, exits: bool) {
         self.out.rules[number].end = self.out.cold.here();
-        if leaves && self.hides_mxcsr() && self.mode.is_isolated() {
+        if exits && self.hides_mxcsr() && self.mode.is_isolated() {
             self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));
         }
     }
@@ -199,7 +199,7 @@ impl Emitter {
         } else if plain && self.may_load_mxcsr(insn) {
             self.load_guest_mxcsr(index, insn);
         } else {
-            self.leave(ExitKind::OutOfLine(insn.pc()));
+            self.exit(ExitKind::OutOfLine(insn.pc()));
         }
     }
 

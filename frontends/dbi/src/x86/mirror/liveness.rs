@@ -29,9 +29,9 @@ impl Liveness {
         self.dead.resize(block.insns.len(), false);
         let mut alive = true;
         for (index, insn) in block.insns.iter().enumerate().rev() {
-            let leaves = !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall);
+            let exits = !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall);
             let overwrites = overwritten(&insn.decoded) == STATUS && !may_keep(&insn.decoded);
-            alive = leaves || insn.decoded.rflags_read() & STATUS != 0 || (alive && !overwrites);
+            alive = exits || insn.decoded.rflags_read() & STATUS != 0 || (alive && !overwrites);
             self.dead[index] = !alive;
         }
     }

@@ -340,7 +340,7 @@ impl Emitter {
         self.put_back_all();
         self.put_back_mxcsr(at.index);
         self.close_operand();
-        self.leave(ExitKind::OutOfLine(at.insn().pc()));
+        self.exit(ExitKind::OutOfLine(at.insn().pc()));
         self.mirror().ended = true;
     }
 

@@ -6,7 +6,7 @@
 //! the cell is not that of one float as wide as the register.
 
 use super::At;
-use super::check::WayOut;
+use super::check::SideExit;
 use super::encode;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
@@ -78,11 +78,11 @@ impl Emitter {
             return false;
         }
         let (cell, bytes) = (self.cell(float), format.bytes());
-        let leave = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), false);
+        let exit = self.side_exit(SideExit::OutOfLine(at.insn().pc()), false);
         if let Some(mask) = mask.filter(|&mask| self.may_carry(mask)) {
             let cell = self.cell(mask);
             encode::compare_zero(&mut self.out.hot, cell, 8);
-            self.jump_if_not_equal(leave);
+            self.jump_if_not_equal(exit);
         }
         encode::compare_zero(&mut self.out.hot, cell, 8);
         let active = self.out.hot.jcc_open(encode::NOT_EQUAL);
@@ -95,12 +95,12 @@ impl Emitter {
         if let Some(mask) = mask {
             encode::compare(cold, mask, alone, bytes);
             let another = cold.jcc_open(encode::NOT_EQUAL);
-            cold.patch(another, leave);
+            cold.patch(another, exit);
         }
         // The cell's upper half: a double's shadow has one, a narrow float's has none.
         encode::compare_zero(cold, cell.plus(4), 4);
         let other = cold.jcc_open(if bytes == 8 { encode::EQUAL } else { encode::NOT_EQUAL });
-        cold.patch(other, leave);
+        cold.patch(other, exit);
         if sign != Sign::Turned {
             encode::test(cold, float, bytes);
             let stays = cold.jcc_open(if sign == Sign::Cleared { encode::NO_SIGN } else { encode::SIGN });

@@ -1,7 +1,7 @@
 //! Comparisons of x87: counted where a float with a shadow decides, or left to the engine where the shadow wants to see them.
 
 use super::At;
-use super::check::{Source, WayOut};
+use super::check::{SideExit, Source};
 use super::counting::Compared;
 use super::encode;
 use super::operand::has_memory;
@@ -75,7 +75,7 @@ impl Emitter {
             Place::Reg(_) => None,
         });
         let cells: Vec<(Mem, usize)> = cells.collect();
-        let stub = self.leaving_stub(WayOut::OutOfLine(insn.pc()), false);
+        let stub = self.side_exit(SideExit::OutOfLine(insn.pc()), false);
         let inactive = self.skip_if_zero(at, &cells);
         let hot = &mut self.out.hot;
         hot.raw(&[KEEPS, second]);

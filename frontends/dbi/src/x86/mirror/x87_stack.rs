@@ -7,7 +7,7 @@
 //! Knows what cells of ten bytes are made of (`core::words::InPlace`), not what instructions do.
 
 use super::At;
-use super::check::{Source, WayOut};
+use super::check::{SideExit, Source};
 use super::encode;
 use crate::context::Context;
 use crate::x86::asm::RCX;
@@ -38,7 +38,7 @@ impl Emitter {
         let top = self.mode.top();
         let status = self.x87_slot(STATUS);
         let stub =
-            self.leaving_stub(WayOut::Mode(at.insn().pc(), self.mode.with_top(top.wrapping_sub(1))), true);
+            self.side_exit(SideExit::Mode(at.insn().pc(), self.mode.with_top(top.wrapping_sub(1))), true);
         self.store_x87_status();
         let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
         encode::store_imm32(&mut self.out.hot, shadowed, 1);
@@ -48,9 +48,9 @@ impl Emitter {
         self.out.hot.raw(&[0x8d, 0x0c, 0x8d, 0, 0, 0, 0, 0x0f, 0xb6, 0xc9]);
         self.out.hot.raw(&[0x8d, 0x0c, 0xcd, 0, 0, 0, 0, 0x0f, 0xb6, 0xcd]);
         self.out.hot.add_rcx(-i32::from(top));
-        self.leave_unless_zero(at, stub);
+        self.exit_unless_zero(at, stub);
         if self.mirror().settings.policy.is_born {
-            self.leave_unless_masked(at);
+            self.exit_unless_masked(at);
         }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_borrowed(at.index);
@@ -60,11 +60,11 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if an exception of x87 is unmasked, so that none but the guest's own instructions ever
     /// raises one, or if rounding is not to the nearest, by which rules go. Rcx is in its slot.
-    fn leave_unless_masked(&mut self, at: At<'_>) {
+    fn exit_unless_masked(&mut self, at: At<'_>) {
         /// Masks of exceptions, and the two bits of rounding above them (Intel's manual, volume 1, 8.1.5).
         const BITS: i64 = 0xc3f;
         const MASKED: i32 = 0x3f;
-        let stub = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true);
+        let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
         let control = self.x87_slot(STATUS).plus(8);
         let bits = Constants::at(self.mirror().settings.constants).integer(BITS);
         // fnstcw
@@ -73,7 +73,7 @@ impl Emitter {
         encode::load_rcx(&mut self.out.hot, control, 2);
         encode::extract_rcx(&mut self.out.hot, bits);
         self.out.hot.add_rcx(-MASKED);
-        self.leave_unless_zero(at, stub);
+        self.exit_unless_zero(at, stub);
     }
 
     /// `fnstsw [status]`.

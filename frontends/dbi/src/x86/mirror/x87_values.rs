@@ -7,7 +7,7 @@
 //! [`Op::in_doubles`]: shadowgrind_core::ops::Op::in_doubles
 
 use super::At;
-use super::check::{Source, WayOut};
+use super::check::{SideExit, Source};
 use super::encode;
 use super::operand::has_memory;
 use super::rounding::may_round;
@@ -219,7 +219,7 @@ impl Emitter {
         if !read.contains(&0) || to == 0 || pops || self.x87_is_full(0) {
             return;
         }
-        let stub = self.leaving_stub(WayOut::OutOfLine(at.insn().pc()), true);
+        let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
         let status = self.x87_slot(STATUS);
         let mask = Constants::at(self.mirror().settings.constants).integer(EMPTY);
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);

@@ -20,17 +20,18 @@ pub(super) struct Rescaling<'a> {
     pub(super) keeps_flags: bool,
     /// Host address of the guest's instruction.
     pub(super) back: u64,
-    /// Host address of the code that leaves it to the engine.
-    pub(super) leave: u64,
+    /// Host address of the side exit.
+    pub(super) side_exit: u64,
 }
 
 /// Slots of the registers that are computed with.
 const SLOTS: [Slot; 3] = [Slot::Scratch, Slot::Address, Slot::Borrowed];
 
-/// Ways out of the code, to be patched.
+/// Jumps out of the code, to be patched.
 #[derive(Default)]
 struct Ways {
-    leave: Vec<Rel32>,
+    /// The engine has to do it.
+    exits: Vec<Rel32>,
     /// Digits go without a shadow, if there are any.
     lost: Vec<Rel32>,
     /// The result has no shadow.
@@ -70,7 +71,7 @@ impl Emitter {
     /// Cold code that gives the result the shadow of the float, changed alike, and goes on to the guest's instruction. Of
     /// `others` the engine is asked if one has a shadow as well.
     pub(super) fn rescale(&mut self, of: &Rescaling<'_>, others: &[Gpr]) {
-        let mut early: Vec<Rel32> = others.iter().map(|&n| self.leave_unless_clear(n)).collect();
+        let mut early: Vec<Rel32> = others.iter().map(|&n| self.exit_unless_clear(n)).collect();
         if let Does::MoveBytes(by, count) = of.fields.does {
             let cell = self.cell(of.float);
             encode::shift_memory(&mut self.out.cold, by, cell, count, of.fields.bytes);
@@ -79,7 +80,7 @@ impl Emitter {
             }
             return self.go_on(of);
         }
-        early.extend(self.leave_unless_one(of));
+        early.extend(self.exit_unless_one(of));
         let free = of.free();
         let spilled = [free.r, free.b, free.c].into_iter().zip(SLOTS);
         spilled.clone().for_each(|(n, slot)| self.out.cold.store(self.frame.slot(slot), n));
@@ -91,7 +92,7 @@ impl Emitter {
         if of.keeps_flags {
             self.put_flags_back();
         }
-        self.out.cold.jmp(of.leave);
+        self.out.cold.jmp(of.side_exit);
     }
 
     /// On to the guest's instruction.
@@ -111,17 +112,17 @@ impl Emitter {
     }
 
     /// Jumps that are taken unless the cell is that of one float as wide as the operands: the upper end is there, and nothing above.
-    fn leave_unless_one(&mut self, of: &Rescaling<'_>) -> Vec<Rel32> {
+    fn exit_unless_one(&mut self, of: &Rescaling<'_>) -> Vec<Rel32> {
         let (cell, bytes) = (self.cell(of.float), of.fields.bytes);
         let cold = &mut self.out.cold;
-        let mut leave = Vec::new();
+        let mut exits = Vec::new();
         if bytes == 4 {
             encode::compare_zero(cold, cell.plus(4), 4);
-            leave.push(cold.jcc_open(NOT_EQUAL));
+            exits.push(cold.jcc_open(NOT_EQUAL));
         }
         encode::compare_zero(cold, cell.plus(bytes as i32 - 1), 1);
-        leave.push(cold.jcc_open(EQUAL));
-        leave
+        exits.push(cold.jcc_open(EQUAL));
+        exits
     }
 
     /// Code after the way on which the shadow is changed: the ways on which there is none any more; that to the engine begins then.
@@ -141,7 +142,7 @@ impl Emitter {
             self.put_back_and_go_on(of, free);
         }
         let here = self.out.cold.here();
-        ways.leave.into_iter().for_each(|field| self.out.cold.patch(field, here));
+        ways.exits.into_iter().for_each(|field| self.out.cold.patch(field, here));
     }
 
     /// Counts the instruction if there are digits in its result, which a mask has cut off others.
@@ -158,10 +159,10 @@ impl Emitter {
                     encode::copy(cold, b, other, 8);
                     encode::shift(cold, Shift::RotateLeft, b, HALF, 8);
                     encode::alu(cold, Alu::Compare, b, other, 8);
-                    ways.leave.push(cold.jcc_open(EQUAL));
+                    ways.exits.push(cold.jcc_open(EQUAL));
                 }
                 None if of.fields.constant().rotate_left(HALF.into()) == of.fields.constant() => {
-                    ways.leave.push(cold.jmp_open());
+                    ways.exits.push(cold.jmp_open());
                 }
                 None => {}
             }
@@ -190,7 +191,7 @@ impl Emitter {
             // No digit is left, nor was there one of a zero, which is what may be left of others.
             _ => {
                 encode::alu(cold, Alu::Add, r, r, bytes);
-                ways.leave.push(cold.jcc_open(EQUAL));
+                ways.exits.push(cold.jcc_open(EQUAL));
                 encode::store_zero(cold, to, 8);
             }
         }
@@ -228,11 +229,11 @@ impl Emitter {
         encode::copy(cold, b, r, bytes);
         encode::alu_constant(cold, Alu::Add, b, LEFT, bytes);
         encode::shift(cold, Shift::Right, b, LEFT.ilog2() as u8 + 1, bytes);
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         encode::copy(cold, b, r, bytes);
         encode::alu(cold, Alu::Xor, b, of.float, bytes);
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         encode::increment(cold, counter);
         self.note_taken(of, free);
         encode::store_zero(&mut self.out.cold, to, 8);
@@ -273,11 +274,11 @@ impl Emitter {
         let cold = &mut self.out.cold;
         encode::copy(cold, b, of.float, bytes);
         encode::alu(cold, Alu::Add, b, b, bytes);
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         let Some(mask) = of.other() else {
             let is_all = of.fields.constant() << (64 - of.fields.digits()) == 0;
             if is_all {
-                let cleared = if of.is_whole { &mut ways.leave } else { &mut ways.clear };
+                let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
                 cleared.push(cold.jmp_open());
             }
             return is_all;
@@ -287,10 +288,10 @@ impl Emitter {
         encode::alu(cold, Alu::And, b, c, 8);
         encode::multiply(cold, b, b, u8::MAX.into());
         encode::alu(cold, Alu::Compare, b, mask, bytes);
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         encode::copy(cold, b, mask, bytes);
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        let cleared = if of.is_whole { &mut ways.leave } else { &mut ways.clear };
+        let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
         cleared.push(cold.jcc_open(EQUAL));
         false
     }
@@ -308,14 +309,14 @@ impl Emitter {
                 both = Some(cold.jcc_open(NOT_EQUAL));
                 encode::copy(cold, b, other, bytes);
                 encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-                ways.leave.push(cold.jcc_open(NOT_EQUAL));
+                ways.exits.push(cold.jcc_open(NOT_EQUAL));
             }
             None if of.fields.upper_byte(of.fields.constant()) != 0 => return,
             None => {}
         }
         self.exponent(of, of.float, b);
         let cold = &mut self.out.cold;
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         let here = cold.here();
         both.into_iter().for_each(|field| cold.patch(field, here));
     }
@@ -338,7 +339,7 @@ impl Emitter {
         if bytes == 8 {
             // The signs of two narrow floats.
             encode::alu_constant(cold, Alu::Compare, c, i32::MIN, 4);
-            ways.leave.push(cold.jcc_open(EQUAL));
+            ways.exits.push(cold.jcc_open(EQUAL));
         }
         encode::alu(cold, Alu::Add, c, c, bytes);
         let turns = cold.jcc_open(EQUAL);
@@ -350,7 +351,7 @@ impl Emitter {
         done
     }
 
-    /// With the difference of float and result in `b`: leaves in `c` the power of two between them. Ways out are where the
+    /// With the difference of float and result in `b`: leaves in `c` the power of two between them. It exits where the
     /// digits differ, and do not move along as in a sum, and what has no exponent.
     fn compare_fields(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
         let Free { r, b, c } = free;
@@ -362,7 +363,7 @@ impl Emitter {
             encode::copy(cold, c, b, bytes);
             encode::shift(cold, Shift::Left, c, of.upper(), bytes);
             let field = cold.jcc_open(NOT_EQUAL);
-            if does == Does::Cut && !of.is_whole { &mut ways.lost } else { &mut ways.leave }.push(field);
+            if does == Does::Cut && !of.is_whole { &mut ways.lost } else { &mut ways.exits }.push(field);
         }
         encode::copy(cold, c, b, bytes);
         encode::alu(cold, Alu::Add, c, c, bytes);
@@ -374,7 +375,7 @@ impl Emitter {
             if float == r {
                 encode::copy(cold, exponent, r, bytes);
                 encode::alu(cold, Alu::Add, exponent, exponent, bytes);
-                ways.leave.push(cold.jcc_open(EQUAL));
+                ways.exits.push(cold.jcc_open(EQUAL));
                 if does == Does::Cut {
                     let aside = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_ASIDE));
                     encode::store(cold, aside, b, 8);
@@ -388,7 +389,7 @@ impl Emitter {
             let here = cold.here();
             cold.patch(normal, here);
             encode::alu_constant(cold, Alu::Compare, exponent, largest, bytes);
-            ways.leave.push(cold.jcc_open(EQUAL));
+            ways.exits.push(cold.jcc_open(EQUAL));
         }
         let cold = &mut self.out.cold;
         encode::alu(cold, Alu::Subtract, c, b, 8);
@@ -409,13 +410,13 @@ impl Emitter {
         encode::alu(cold, Alu::Xor, b, r, bytes);
         self.exponent(of, b, r);
         let cold = &mut self.out.cold;
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         encode::alu_constant(cold, Alu::Compare, r, largest, bytes);
-        ways.leave.push(cold.jcc_open(EQUAL));
+        ways.exits.push(cold.jcc_open(EQUAL));
         encode::alu(cold, Alu::Add, r, c, 8);
         encode::alu_constant(cold, Alu::Subtract, r, 1, 8);
         encode::alu_constant(cold, Alu::Compare, r, largest - 1, 8);
-        ways.leave.push(cold.jcc_open(ABOVE_OR_EQUAL));
+        ways.exits.push(cold.jcc_open(ABOVE_OR_EQUAL));
         encode::shift(cold, Shift::Left, c, digits, 8);
         encode::alu(cold, Alu::Add, b, c, bytes);
         if of.is_whole {
@@ -425,7 +426,7 @@ impl Emitter {
             encode::shift(cold, Shift::Left, r, above, 8);
             encode::shift(cold, Shift::Right, r, above, 8);
             encode::alu_constant(cold, Alu::Compare, r, 1, 8);
-            ways.leave.push(cold.jcc_open(EQUAL));
+            ways.exits.push(cold.jcc_open(EQUAL));
         }
         encode::store(cold, to, b, 8);
     }

@@ -61,7 +61,7 @@ impl Emitter {
             }
             self.evaluate(&result);
             if self.mirror().settings.policy.is_born || self.mirror().settings.appends {
-                self.leave_if_unknown(left);
+                self.exit_if_unknown(left);
             }
             self.out.cold.jmp(result.known);
         }
@@ -147,7 +147,7 @@ impl Emitter {
     }
 
     /// After the evaluator: leaves the rest, with the function's return, to the engine if there is something that it does not know.
-    fn leave_if_unknown(&mut self, left: u64) {
+    fn exit_if_unknown(&mut self, left: u64) {
         let [not_stack, is_unknown] =
             [offset_of!(FunctionCall, not_stack), offset_of!(FunctionCall, is_unknown)]
                 .map(|at| self.call_field(at));

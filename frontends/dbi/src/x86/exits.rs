@@ -1,4 +1,4 @@
-//! Ways out of a block: branches, calls and returns, system calls, and the stubs that leave to the engine.
+//! Exits of a block: branches, calls and returns, system calls, and the stubs of exits to the engine.
 
 use super::asm::{self, Asm, Gpr, RAX, RCX, Rel32};
 use super::branch_table::table_jump;
@@ -31,7 +31,7 @@ impl Emitter {
         }
     }
 
-    pub(super) fn leaves(&mut self, index: usize, insn: &Insn) {
+    pub(super) fn end_block(&mut self, index: usize, insn: &Insn) {
         let decoded = &insn.decoded;
         match decoded.flow_control() {
             FlowControl::UnconditionalBranch => self.jump_to(decoded.near_branch_target()),
@@ -63,7 +63,7 @@ impl Emitter {
                 self.push_address(decoded.next_ip());
                 self.through_table();
             }
-            other => panic!("{other:?} cannot leave a superblock"),
+            other => panic!("{other:?} cannot end a superblock"),
         }
     }
 
@@ -114,7 +114,7 @@ impl Emitter {
         }
     }
 
-    /// Leaves to the engine for the target in rcx.
+    /// Exits to the engine for the target in rcx.
     fn look_up(&mut self, hot: bool) {
         let target = self.frame.field(Context::OFFSET_IB_TARGET);
         let slot = self.frame.slot(Slot::Rcx);
@@ -122,7 +122,7 @@ impl Emitter {
         code.store(target, RCX);
         code.load(RCX, slot);
         if hot {
-            self.leave(ExitKind::Lookup);
+            self.exit(ExitKind::Lookup);
         } else {
             self.stub(ExitKind::Lookup, 0);
         }
@@ -162,16 +162,16 @@ impl Emitter {
         }
     }
 
-    pub(super) fn leave_for_engine(&mut self, index: usize, insn: &Insn) {
+    pub(super) fn exit_for_engine(&mut self, index: usize, insn: &Insn) {
         let pc = insn.pc();
         if rows::system(&insn.decoded) == Some(System::Call) {
             self.syscall(insn.decoded.next_ip());
         } else if runs_then_exits(&insn.decoded) {
             self.copy(index, insn);
             self.go_on_without_address(insn);
-            self.leave(ExitKind::Executed(pc));
+            self.exit(ExitKind::Executed(pc));
         } else {
-            self.leave(ExitKind::Engine(pc));
+            self.exit(ExitKind::Engine(pc));
         }
     }
 
@@ -238,18 +238,18 @@ impl Emitter {
         start
     }
 
-    pub(super) fn leave(&mut self, kind: ExitKind) {
+    pub(super) fn exit(&mut self, kind: ExitKind) {
         let field = self.out.hot.jmp_open();
         let stub = self.stub(kind, 0);
         self.out.hot.patch(field, stub);
     }
 
-    /// A cold stub that leaves to the engine by a new exit.
+    /// A cold stub of a new exit to the engine.
     pub(super) fn stub(&mut self, kind: ExitKind, patch: u64) -> u64 {
         self.stub_towards(kind, patch, self.mode)
     }
 
-    /// A cold stub that leaves to the engine, which goes on in `mode`.
+    /// A cold stub of an exit to the engine, which goes on in `mode`.
     pub(super) fn stub_towards(&mut self, kind: ExitKind, patch: u64, mode: Mode) -> u64 {
         let number = self.first_exit + self.out.exits.len() as u32;
         let cold = &mut self.out.cold;
