@@ -197,7 +197,7 @@ pub(crate) trait Client: Any + Send + Sync {
     }
 
     /// The system call at `pc`, of this number and name, has fetched so many floats that are shadowed where they are.
-    fn borrowed(&self, _thread: &mut Thread, _pc: u64, _call: (u64, &'static str), _floats: u64) {}
+    fn fetched(&self, _thread: &mut Thread, _pc: u64, _call: (u64, &'static str), _floats: u64) {}
 
     /// Address of the site of the system call that the thread is at; 0 if there is none.
     fn address_of_call(&self, _thread: &mut Thread) -> u64 {

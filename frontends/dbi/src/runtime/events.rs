@@ -281,7 +281,7 @@ impl Client for Tool {
         }
     }
 
-    fn borrowed(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
+    fn fetched(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
         if self.policy().sent == Sent::Lost
             && floats > 0
             && let Some(site) = visit::call_site(thread, pc)

@@ -12,11 +12,11 @@ pub(crate) enum Slot {
     Rax,
     /// rcx, during an indirect branch.
     Rcx,
-    /// The register borrowed for a far operand.
-    Borrowed,
-    /// The register borrowed by an annotation.
+    /// A second scratch register of an annotation, or that of a far operand.
+    SecondScratch,
+    /// The scratch register of an annotation.
     Scratch,
-    /// The register borrowed for the linear address of a segment operand.
+    /// The scratch register for the linear address of a segment operand.
     Address,
     /// The processor's MXCSR, while an isolated rule runs or the guest stores its own.
     Mxcsr,
@@ -105,7 +105,8 @@ pub(crate) struct ExitSite {
 pub(crate) struct Spilled {
     pub(crate) rax: bool,
     pub(crate) rcx: bool,
-    pub(crate) borrowed: Option<Gpr>,
+    /// In [`Slot::SecondScratch`].
+    pub(crate) second_scratch: Option<Gpr>,
     /// In [`Slot::Scratch`].
     pub(crate) scratch: Option<Gpr>,
     /// In [`Slot::Address`].

@@ -247,11 +247,11 @@ impl Emitter {
             );
             return self.out.hot.raw(&code);
         }
-        let (base, gpr) = far::borrowed(&insn.decoded, &mut self.facts);
-        let slot = self.frame.slot(Slot::Borrowed);
+        let (base, gpr) = far::scratch(&insn.decoded, &mut self.facts);
+        let slot = self.frame.slot(Slot::SecondScratch);
         self.out.hot.store(slot, gpr);
         self.out.hot.mov_imm(gpr, target);
-        self.note(index, Spilled { borrowed: Some(gpr), ..Spilled::default() });
+        self.note(index, Spilled { second_scratch: Some(gpr), ..Spilled::default() });
         let code = far::with_base(&insn.decoded, base, &mut self.encoder, self.out.hot.here());
         self.out.hot.raw(&code);
         self.out.hot.load(gpr, slot);

@@ -1,4 +1,4 @@
-//! Rip-relative operands that the code cache cannot reach: the address goes through a borrowed register.
+//! Rip-relative operands that the code cache cannot reach: the address goes through a scratch register.
 //!
 //! Rare by the address layout's design: the guest's vDSO data and code in high JIT regions. Chooses registers and
 //! re-encodes; does not emit the spill.
@@ -6,7 +6,7 @@
 use super::asm::Gpr;
 use iced_x86::{Encoder, Instruction, InstructionInfoFactory, Register};
 
-/// Registers worth borrowing: those that need no REX prefix, which `ah` … `dh` operands could not stand.
+/// Candidates for a scratch register: those that need no REX prefix, which `ah` … `dh` operands could not stand.
 const CANDIDATES: [(Register, Gpr); 6] = [
     (Register::RAX, 0),
     (Register::RCX, 1),
@@ -20,7 +20,7 @@ const CANDIDATES: [(Register, Gpr); 6] = [
 ///
 /// # Panics
 /// When there is none: no x86 instruction with a memory operand names all six.
-pub(crate) fn borrowed(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (Register, Gpr) {
+pub(crate) fn scratch(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (Register, Gpr) {
     first_free(insn, facts, CANDIDATES, |_| true)
 }
 
@@ -28,11 +28,7 @@ pub(crate) fn borrowed(insn: &Instruction, facts: &mut InstructionInfoFactory) -
 ///
 /// # Panics
 /// When there is none: no instruction with floats as operands names five.
-pub(crate) fn borrowed_but(
-    insn: &Instruction,
-    taken: Option<Gpr>,
-    facts: &mut InstructionInfoFactory,
-) -> Gpr {
+pub(crate) fn scratch_but(insn: &Instruction, taken: Option<Gpr>, facts: &mut InstructionInfoFactory) -> Gpr {
     let mut candidates = CANDIDATES;
     candidates.swap(0, 1);
     first_free(insn, facts, candidates, |gpr| Some(gpr) != taken).1

@@ -36,7 +36,7 @@ pub(super) fn on_rcx(insn: &Insn, facts: &mut InstructionInfoFactory) -> Effect 
         | Flow::CertainReturn => return Effect::None,
         Flow::Straight => {}
     }
-    // A far operand may borrow rcx.
+    // A far operand may take rcx as its scratch register.
     if insn.flow == Flow::Straight
         && insn.decoded.is_ip_rel_memory_operand()
         && insn.decoded.ip_rel_memory_address() >= REACHED

@@ -81,8 +81,8 @@ fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
     if spilled.rcx {
         regs[reg::RCX] = slots[Slot::Rcx as usize];
     }
-    if let Some(borrowed) = spilled.borrowed {
-        regs[usize::from(borrowed)] = slots[Slot::Borrowed as usize];
+    if let Some(gpr) = spilled.second_scratch {
+        regs[usize::from(gpr)] = slots[Slot::SecondScratch as usize];
     }
     if let Some(scratch) = spilled.scratch {
         regs[usize::from(scratch)] = slots[Slot::Scratch as usize];

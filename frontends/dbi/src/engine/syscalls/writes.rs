@@ -203,7 +203,7 @@ pub(super) fn pieces(at: u64, count: u64, mut left: u64) -> Vec<(u64, u64)> {
 }
 
 /// Floats with shadows that a call has read from the memory of another process under the tool, to which they stay there.
-pub(super) fn look_at_borrowed(thread: &mut Thread, call: &Call, next: u64, read: u64) {
+pub(super) fn look_at_fetched(thread: &mut Thread, call: &Call, next: u64, read: u64) {
     let [process, _, _, remote, count, _] = call.args;
     if call.number as i64 != libc::SYS_process_vm_readv || !runs_the_tool(process) {
         return;
@@ -211,7 +211,7 @@ pub(super) fn look_at_borrowed(thread: &mut Thread, call: &Call, next: u64, read
     let floats =
         pieces(remote, count, read).into_iter().map(|piece| planes::count_elsewhere(process, piece)).sum();
     let pc = next.wrapping_sub(crate::engine::sys::SYSCALL_BYTES);
-    thread.client().borrowed(thread, pc, (call.number, "process_vm_readv"), floats);
+    thread.client().fetched(thread, pc, (call.number, "process_vm_readv"), floats);
 }
 
 /// Tells whether a process runs this same tool.

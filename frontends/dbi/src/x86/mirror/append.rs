@@ -284,7 +284,7 @@ impl Emitter {
         self.out.hot.raw(&[0xeb, JMP_BYTES]);
         let inactive = self.out.hot.jmp_open();
         self.out.hot.load(RCX, rcx);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         inactive
     }
 
@@ -331,7 +331,7 @@ impl Emitter {
         encode::add(hot, pointer, job.lanes.into());
         hot.store(next, pointer);
         hot.load(pointer, scratch);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     fn write_field(&mut self, field: Mem, from: Place, width: u8, temporary: u8) {

@@ -123,7 +123,7 @@ impl Emitter {
         } else if self.mirror().settings.policy.long_rules {
             self.beside_shadows(at, rule);
         } else if !in_place || needs_value || (rest.is_some_and(|r| r != d) && others) {
-            self.through_borrowed(at, rule);
+            self.through_scratch(at, rule);
         } else {
             self.in_place(at, &rule);
         }
@@ -204,7 +204,7 @@ impl Emitter {
     }
 
     /// The rule computes in a register that holds another shadow otherwise.
-    fn through_borrowed(&mut self, at: At<'_>, mut rule: Rule) {
+    fn through_scratch(&mut self, at: At<'_>, mut rule: Rule) {
         let Rule { op, rest, .. } = rule;
         let insn = &at.insn().decoded;
         let d = insn.op0_register().number() as u8;
@@ -382,7 +382,7 @@ impl Emitter {
         let insn = &at.insn().decoded;
         if operand::has_memory(insn) {
             let bytes = insn.memory_size().size() as u8;
-            self.note_borrowed(at.index);
+            self.note_spilled(at.index);
             let temporary = self.temporary(0);
             let from = self.guest_operand(insn);
             self.out.hot.vector_load(temporary, from, bytes);

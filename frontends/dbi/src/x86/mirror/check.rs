@@ -131,7 +131,7 @@ impl Emitter {
             self.exit_unless_zero(at, stub);
         }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
@@ -157,7 +157,7 @@ impl Emitter {
         to_rcx(self);
         self.exit_unless_zero(at, stub);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     /// A jump that is taken if all these cells are zero. Keeps the flags unless they are dead.
@@ -190,13 +190,13 @@ impl Emitter {
             others.push(self.out.hot.jmp_open());
         }
         self.out.hot.load(RCX, scratch);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let skip = self.out.hot.jmp_open();
         let here = self.out.hot.here();
         others.into_iter().for_each(|field| self.out.hot.patch(field, here));
         self.note(at.index, spilled);
         self.out.hot.load(RCX, scratch);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         skip
     }
 
@@ -309,7 +309,7 @@ impl Emitter {
         self.out.hot.vector(test);
     }
 
-    /// Cold code that puts back what is borrowed and takes a side exit; its address.
+    /// Cold code that puts back what is spilled and takes a side exit; its address.
     pub(super) fn side_exit(&mut self, exit: SideExit, scratch: bool) -> u64 {
         let start = self.out.cold.here();
         if self.mirror().locked {
@@ -318,7 +318,7 @@ impl Emitter {
         if scratch {
             self.out.cold.load(RCX, self.frame.slot(Slot::Scratch));
         }
-        if let Some(gpr) = self.mirror().borrowed.address {
+        if let Some(gpr) = self.mirror().address {
             self.out.cold.load(gpr, self.frame.slot(Slot::Address));
         }
         self.put_back_in_passing();

@@ -184,7 +184,7 @@ impl Emitter {
     fn count_in_passing(&mut self, at: At<'_>, number: u16, stub: Option<u64>, fields: Vec<Rel32>) {
         let back = self.out.hot.here();
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let counter = self.counter(number);
         let cold = &mut self.out.cold;
         let start = cold.here();

@@ -49,14 +49,14 @@ impl Emitter {
         hot.jmp(taken);
         hot.load(RCX, scratch);
         self.mirror().locked = true;
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     fn unlock(&mut self, at: At<'_>) {
         let word = self.mirror().settings.atomics;
         self.out.hot.store_imm32(word, 0);
         self.mirror().locked = false;
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     /// Gives the lock back in cold code, for a way out; for the hot path it is still held.

@@ -239,7 +239,7 @@ impl Emitter {
         encode::load(&mut self.out.hot, carrier, cell.plus(first), if first == 0 { 8 } else { 4 });
         encode::store(&mut self.out.hot, mem, carrier, bytes);
         self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     fn register_move(&mut self, to: Register, from: Register) {

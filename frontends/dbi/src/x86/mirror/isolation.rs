@@ -133,7 +133,7 @@ impl Emitter {
             if !self.mirror().rules_mxcsr {
                 self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
             }
-            self.note_borrowed(at.index);
+            self.note_spilled(at.index);
         }
     }
 
@@ -147,7 +147,7 @@ impl Emitter {
     pub(in crate::x86) fn put_back_mxcsr(&mut self, index: usize) {
         if self.mirror.as_mut().is_some_and(|mirror| std::mem::take(&mut mirror.rules_mxcsr)) {
             self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
-            self.note_borrowed(index);
+            self.note_spilled(index);
         }
     }
 
@@ -223,7 +223,7 @@ impl Emitter {
     fn load_guest_mxcsr(&mut self, index: usize, insn: &Insn) {
         /// All bits but those that may change.
         const REST: u32 = !0xe040;
-        let [rax, rcx, mxcsr] = [Slot::Scratch, Slot::Borrowed, Slot::Mxcsr].map(|s| self.frame.slot(s));
+        let [rax, rcx, mxcsr] = [Slot::Scratch, Slot::SecondScratch, Slot::Mxcsr].map(|s| self.frame.slot(s));
         let restore = |code: &mut Asm| {
             code.restore_flags();
             code.load(RAX, rax);
@@ -234,7 +234,7 @@ impl Emitter {
         self.stub(ExitKind::OutOfLine(insn.pc()), 0);
         self.out.hot.store(rax, RAX);
         self.out.hot.store(rcx, RCX);
-        self.note(index, Spilled { scratch: Some(RAX), borrowed: Some(RCX), ..Spilled::default() });
+        self.note(index, Spilled { scratch: Some(RAX), second_scratch: Some(RCX), ..Spilled::default() });
         let field = |offset| self.frame.field(offset);
         let [hidden, rules] = [Context::OFFSET_MXCSR_HIDDEN, Context::OFFSET_MXCSR_RULES].map(field);
         let hot = &mut self.out.hot;
@@ -256,12 +256,16 @@ impl Emitter {
 
     /// Stores the guest's MXCSR where `insn` does. Keeps the flags.
     fn store_guest_mxcsr(&mut self, index: usize, insn: &Insn) {
-        let value = far::borrowed_but(&insn.decoded, None, &mut self.facts);
-        let hidden = far::borrowed_but(&insn.decoded, Some(value), &mut self.facts);
-        let [first, second, mxcsr] = [Slot::Scratch, Slot::Borrowed, Slot::Mxcsr].map(|s| self.frame.slot(s));
+        let value = far::scratch_but(&insn.decoded, None, &mut self.facts);
+        let hidden = far::scratch_but(&insn.decoded, Some(value), &mut self.facts);
+        let [first, second, mxcsr] =
+            [Slot::Scratch, Slot::SecondScratch, Slot::Mxcsr].map(|s| self.frame.slot(s));
         self.out.hot.store(first, value);
         self.out.hot.store(second, hidden);
-        self.note(index, Spilled { scratch: Some(value), borrowed: Some(hidden), ..Spilled::default() });
+        self.note(
+            index,
+            Spilled { scratch: Some(value), second_scratch: Some(hidden), ..Spilled::default() },
+        );
         let hot = &mut self.out.hot;
         hot.store_mxcsr(mxcsr);
         hot.load32(value, mxcsr);

@@ -97,7 +97,7 @@ impl Emitter {
         }
         let (d, mask) = (insn.op0_register(), insn.op2_register());
         let [d_number, mask_number] = [d, mask].map(|register| register.number() as u8);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let target = self.shadow_target(d_number, 0);
         let shadow = self.shadow_value(d_number);
         let bytes = self.shadow_bytes();

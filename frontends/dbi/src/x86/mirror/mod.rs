@@ -70,7 +70,6 @@ use descriptor::RecordDescriptor;
 use hashbrown::{HashMap, HashSet};
 use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
-use operand::Borrowed;
 use reencodings::Reencodings;
 use shadowgrind_core::shadow::Policy;
 use temporaries::ScratchAllocator;
@@ -127,8 +126,9 @@ pub(crate) struct Mirror {
     settings: Settings,
     reencodings: Reencodings,
     liveness: Liveness,
-    /// Registers that hold the linear address of the present instruction's memory operand.
-    borrowed: Borrowed,
+    /// The scratch register that holds FS's base, or the address of a far operand, for the present instruction; its own
+    /// value is in [`Slot::Address`](crate::x86::code::Slot::Address).
+    address: Option<Gpr>,
     temporaries: ScratchAllocator,
     /// Code that nobody runs, of which it is only seen what it takes.
     trial: Asm,
@@ -174,7 +174,7 @@ impl Mirror {
                 EncodingKind::VEX
             }),
             liveness: Liveness::default(),
-            borrowed: Borrowed::default(),
+            address: None,
             temporaries: ScratchAllocator::default(),
             trial: Asm::new(0),
             beginning: None,
@@ -207,9 +207,9 @@ impl Mirror {
         self.reencodings = Reencodings::new(EncodingKind::VEX);
     }
 
-    /// The register that holds the address of the memory operand of the instruction being annotated, if one is borrowed for it.
+    /// The register that holds the address of the memory operand of the instruction being annotated, if there is one.
     pub(in crate::x86) fn address(&self) -> Option<Gpr> {
-        self.borrowed.address
+        self.address
     }
 
     /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often; what it loses is counted under
@@ -287,7 +287,7 @@ impl Emitter {
         let mirror = self.mirror.as_mut().expect("annotated modes have a mirror");
         mirror.liveness.analyse(block);
         mirror.temporaries.analyse(block, &mut self.facts);
-        mirror.borrowed = Borrowed::default();
+        mirror.address = None;
         mirror.locked = false;
         mirror.ended = false;
         mirror.carries = false;
@@ -319,20 +319,20 @@ impl Emitter {
 
     /// The guest instruction itself.
     fn guest(&mut self, at: At<'_>) {
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         self.instruction(at.index, at.insn());
     }
 
     /// Notes that the code from here on belongs to the instruction, with the registers that are spilled.
-    fn note_borrowed(&mut self, index: usize) {
+    fn note_spilled(&mut self, index: usize) {
         let spilled = self.spilled(None);
         self.note(index, spilled);
     }
 
     /// Registers that are spilled while the instruction is annotated, and `scratch` with them.
     fn spilled(&mut self, scratch: Option<Gpr>) -> Spilled {
-        let Mirror { borrowed, locked, .. } = self.mirror();
-        Spilled { scratch, address: borrowed.address, locked: *locked, ..Spilled::default() }
+        let &mut Mirror { address, locked, .. } = self.mirror();
+        Spilled { scratch, address, locked, ..Spilled::default() }
     }
 
     /// Leaves the instruction to the engine, always.

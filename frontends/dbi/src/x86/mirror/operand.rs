@@ -1,7 +1,7 @@
 //! Memory operands: the address of a guest operand and of its mirror.
 //!
 //! As GS is based at the mirror plane, the mirror of most operands is the same operand relative to GS. An operand
-//! relative to FS needs its linear address, in a borrowed register; so does one relative to rip that is too far from the
+//! relative to FS needs its linear address, in a scratch register; so does one relative to rip that is too far from the
 //! code cache, as constants of code made at run time are.
 
 use super::At;
@@ -13,13 +13,6 @@ use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::vector::{At as Address, MIRROR_SHIFT, Mem};
 use iced_x86::{Instruction, OpAccess, OpKind, Register};
-
-/// General registers that hold something of ours while an instruction is annotated.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Borrowed {
-    /// Holds FS's base, or the address of a far operand; its own value is in [`Slot::Address`].
-    pub(super) address: Option<Gpr>,
-}
 
 /// Tells whether the instruction has an explicit memory operand.
 pub(super) fn has_memory(insn: &Instruction) -> bool {
@@ -108,9 +101,9 @@ impl Emitter {
             let mirror = address.wrapping_add_signed(MIRROR_SHIFT.into());
             let reaches = self.reaches(at.insn(), address) && self.reaches(at.insn(), mirror);
             if !reaches && address < self.mirror().settings.guest_end {
-                let gpr = self.borrow_address(insn);
+                let gpr = self.scratch_for_address(insn);
                 self.out.hot.mov_imm(gpr, address);
-                self.note_borrowed(at.index);
+                self.note_spilled(at.index);
             }
             return true;
         }
@@ -126,25 +119,25 @@ impl Emitter {
         if two || insn.memory_base() == Register::RSP || insn.memory_base().is_gpr32() {
             return false;
         }
-        let gpr = self.borrow_address(insn);
+        let gpr = self.scratch_for_address(insn);
         // rdfsbase
         self.out.hot.raw(&[0xf3, 0x48, 0x0f, 0xae, 0xc0 | gpr]);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         true
     }
 
-    /// Borrows a register for an address.
-    fn borrow_address(&mut self, insn: &Instruction) -> Gpr {
-        let (_, gpr) = far::borrowed(insn, &mut self.facts);
+    /// A scratch register for an address, spilled.
+    fn scratch_for_address(&mut self, insn: &Instruction) -> Gpr {
+        let (_, gpr) = far::scratch(insn, &mut self.facts);
         self.out.hot.store(self.frame.slot(Slot::Address), gpr);
-        self.mirror().borrowed.address = Some(gpr);
+        self.mirror().address = Some(gpr);
         gpr
     }
 
-    /// The guest's operand, relative to the borrowed register if it is too far for code to reach.
+    /// The guest's operand, relative to the scratch register if it is too far for code to reach.
     pub(super) fn guest_operand(&mut self, insn: &Instruction) -> Mem {
         let mem = guest_memory(insn);
-        match (mem.at, self.mirror().borrowed.address) {
+        match (mem.at, self.mirror().address) {
             (Address::Rip(_), Some(base)) => {
                 let at = Address::Base { base: Some(base), index: None, displacement: 0 };
                 Mem { at, ..mem }
@@ -153,9 +146,9 @@ impl Emitter {
         }
     }
 
-    /// Gives back what [`Emitter::open_operand`] borrowed.
+    /// Puts back the register that [`Emitter::open_operand`] has spilled.
     pub(super) fn close_operand(&mut self) {
-        if let Some(gpr) = self.mirror().borrowed.address.take() {
+        if let Some(gpr) = self.mirror().address.take() {
             self.out.hot.load(gpr, self.frame.slot(Slot::Address));
         }
     }
@@ -177,7 +170,7 @@ impl Emitter {
         match guest.at {
             Address::Base { base, index, displacement } if guest.fs => {
                 let own = base.map(|base| (base, 1)).or(index);
-                let base = self.mirror().borrowed.address;
+                let base = self.mirror().address;
                 Some(Mem {
                     gs: true,
                     fs: false,

@@ -119,8 +119,8 @@ impl Emitter {
 
     /// A general register that neither the instruction nor its annotation uses.
     pub(super) fn free_register(&mut self, insn: &Instruction) -> Gpr {
-        let address = self.mirror().borrowed.address;
-        far::borrowed_but(insn, address, &mut self.facts)
+        let address = self.mirror().address;
+        far::scratch_but(insn, address, &mut self.facts)
     }
 
     /// Writes down an operand: its lanes and their handles.
@@ -174,7 +174,7 @@ impl Emitter {
         let (scratch, rcx) = (self.frame.slot(Slot::Scratch), self.frame.slot(Slot::Rcx));
         encode::add(&mut self.out.hot, pointer, STRIDE as i32);
         self.out.hot.store(self.frame.field(Mailbox::OFFSET_RECORD), pointer);
-        let address = self.mirror().borrowed.address;
+        let address = self.mirror().address;
         let full = self.out.cold.here();
         if pointer != RCX {
             // jrcxz looks at rcx alone.
@@ -198,7 +198,7 @@ impl Emitter {
             self.out.hot.load(RCX, rcx);
         }
         self.out.hot.load(pointer, scratch);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 }
 

@@ -158,7 +158,7 @@ impl Emitter {
             Place::Reg(register) => register,
             Place::Mem(mem) => {
                 let value = self.temporary(0);
-                self.note_borrowed(at.index);
+                self.note_spilled(at.index);
                 self.out.hot.vector_load(value, mem, sum.width);
                 value
             }

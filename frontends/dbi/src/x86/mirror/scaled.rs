@@ -163,7 +163,7 @@ impl Emitter {
             Some(Place::Reg(b)) => Some(b),
             _ => None,
         };
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let hot = &mut self.out.hot;
         let test = |mask, register| parts.vector(forms::TEST, [mask, register], Place::Reg(register));
         hot.vector(parts.vector(forms::MOVE, [T, 0], Place::Reg(a)));

@@ -94,7 +94,7 @@ impl Emitter {
         let free = self.x87_place().expect("one of eight registers is without, and so is a place");
         let known = Known { double, ..free };
         let (from, to, value) = (self.guest_operand(insn), self.x87_kept(known), self.temporary(0));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let hot = &mut self.out.hot;
         hot.vector_load(value, from, 8);
         if double {

@@ -140,7 +140,7 @@ impl Emitter {
     fn copy_operand(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let (value, bytes) = (self.temporary(0), insn.memory_size().size() as u8);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let (from, to) = (self.guest_operand(insn), self.x87_slot(OPERAND));
         self.out.hot.vector_load(value, from, bytes);
         self.out.hot.vector_store(to, value, bytes);

@@ -53,7 +53,7 @@ impl Emitter {
             self.exit_unless_masked(at);
         }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         self.forget_x87();
         self.mirror().top_is_known = true;
     }

@@ -236,7 +236,7 @@ impl Emitter {
         self.out.hot.raw(&[0xeb, 5]);
         self.out.hot.jmp(stub);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
     }
 
     /// An operation whose rule cannot be beside it: left to the engine if an operand has a shadow.
@@ -259,7 +259,7 @@ impl Emitter {
     pub(super) fn x87_touch(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let (to, bytes) = (self.temporary(0), insn.memory_size().size() as u8);
-        self.note_borrowed(at.index);
+        self.note_spilled(at.index);
         let from = self.guest_operand(insn);
         self.out.hot.vector_load(to, from, bytes);
     }

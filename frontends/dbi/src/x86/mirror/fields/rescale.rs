@@ -25,7 +25,7 @@ pub(super) struct Rescaling<'a> {
 }
 
 /// Slots of the registers that are computed with.
-const SLOTS: [Slot; 3] = [Slot::Scratch, Slot::Address, Slot::Borrowed];
+const SLOTS: [Slot; 3] = [Slot::Scratch, Slot::Address, Slot::SecondScratch];
 
 /// Jumps out of the code, to be patched.
 #[derive(Default)]

@@ -82,7 +82,7 @@ impl Emitter {
         temporaries.drop_held(register);
         if saved {
             let index = temporaries.index;
-            self.note_borrowed(index);
+            self.note_spilled(index);
         }
     }
 
@@ -128,7 +128,7 @@ impl Emitter {
         let temporaries = &mut self.mirror().temporaries;
         temporaries.spilled[place] = Some(SpilledVector { register, bytes });
         let index = temporaries.index;
-        self.note_borrowed(index);
+        self.note_spilled(index);
         register
     }
 
@@ -216,7 +216,7 @@ impl Emitter {
         }
         if any {
             let index = self.mirror().temporaries.index;
-            self.note_borrowed(index);
+            self.note_spilled(index);
         }
     }
 
