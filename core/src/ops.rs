@@ -18,7 +18,7 @@ use Partial::{Factor, Minus, MinusOne, One, Sign, Unless, When, Zero};
 use Residual::{Exact, Never, Rounded, Unknown};
 pub use parts::{InParts, PARTED, Parts};
 pub use reads::{OperandFactor, Reads};
-pub use rules::SURE;
+pub use rules::ERROR_BOUND;
 use rules::*;
 
 /// No op has more operands.

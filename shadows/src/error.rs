@@ -28,7 +28,7 @@ use shadowgrind_core::findings::{
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::{Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual, SURE};
+use shadowgrind_core::ops::{ERROR_BOUND, Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{
     Errors, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach,
@@ -136,7 +136,7 @@ impl ErrorShadow {
         traced(lane.to, error, &errors[..lane.x.len()])
     }
 
-    /// The float with its error as a real that knows how sure it is, as reports have it.
+    /// The float with its error as a real with the bound of its error, as reports have it.
     fn measurable(x: &Observed<'_, f64>) -> Option<Real> {
         let error = *x.shadow?;
         let value = real(x.format, x.bits, Some(error));
@@ -225,7 +225,7 @@ impl Rule for ErrorShadow {
         let x = format.to_f64(result);
         let real = x + error;
         let crosses =
-            real.abs() > SURE * error.abs() && real.is_sign_negative() != format.is_negative(result);
+            real.abs() > ERROR_BOUND * error.abs() && real.is_sign_negative() != format.is_negative(result);
         if !crosses {
             return Some(error);
         }
@@ -281,8 +281,8 @@ impl Inline for ErrorShadow {
         match op.residual(k, given.x, given.r) {
             Residual::Unknown => k.lit(f64::NAN),
             Residual::Never => chain_rule::derivative(k, gradient, given.shadows),
-            Residual::Exact(own) | Residual::Rounded(own) => {
-                k.add(own, chain_rule::derivative(k, gradient, given.shadows))
+            Residual::Exact(local) | Residual::Rounded(local) => {
+                k.add(local, chain_rule::derivative(k, gradient, given.shadows))
             }
         }
     }

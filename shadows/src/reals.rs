@@ -1,5 +1,5 @@
 //! Reals of a program's operations: the numbers that exact arithmetic would have given, computed by MPFR one execution at a
-//! time, and what is known of each: how sure it is, and what made its float another.
+//! time, and what is known of each: the bound of its error, and what made its float another.
 //!
 //! Shadows have it in common: one follows every float so, another looks at some executions only. Knows neither, nor where shadows
 //! are kept.

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 /// Largest difference between the two, in bits of error.
 const TOLERANCE: f64 = 1.0;
-/// Errors with more bits than this are not compared: the error itself has none that are sure.
+/// Errors with more bits than this are not compared: the error itself has no significant ones.
 const MOST: f64 = 50.0;
 
 /// Times that all samples of a core are gone through: those of one take a fourth of the executions that are looked at.

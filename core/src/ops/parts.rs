@@ -8,7 +8,7 @@
 //! Knows the formulas, over [`Arith`], and the numbers that they hold for; not what is made of an error.
 
 use super::Op;
-use super::rules::{difference_error, own_of_root, quotient, sum_error};
+use super::rules::{difference_error, local_of_root, quotient, sum_error};
 use crate::arith::Arith;
 use crate::format::Format;
 
@@ -77,15 +77,15 @@ impl Op {
                 k.add(k.add(k.add(k.sub(difference, r.high), lows), lost), k.sub(e[0], e[1]))
             }
             (Op::Mul, &[a, b]) => {
-                let own = product_less(k, a, b, r);
-                k.fma(k.add(a.high, e[0]), e[1], k.fma(b.high, e[0], own))
+                let local = product_less(k, a, b, r);
+                k.fma(k.add(a.high, e[0]), e[1], k.fma(b.high, e[0], local))
             }
             (Op::Div, &[a, b]) => {
                 let rest = k.neg(product_less(k, r, b, a));
                 quotient(k, [rest, k.fnma(r.high, e[1], e[0])], k.add(b.high, e[1]))
             }
             (Op::Sqrt, &[a]) => {
-                let rest = own_of_root(k, k.neg(product_less(k, r, r, a)), e[0]);
+                let rest = local_of_root(k, k.neg(product_less(k, r, r, a)), e[0]);
                 quotient(k, [rest, e[0]], k.add(r.high, k.sqrt(k.add(a.high, e[0]))))
             }
             (Op::Narrow, &[a]) => k.add(k.add(k.sub(a.high, r.high), a.low), e[0]),

@@ -8,8 +8,8 @@ use crate::functions::Functions;
 
 pub(super) use std::f64::consts::{FRAC_1_PI, LN_2, LN_10, LOG2_E, LOG10_E, PI};
 
-/// Part of an error by which it may be off.
-pub const SURE: f64 = 1.0 / (1_u64 << 33) as f64;
+/// Relative error that an error may have itself.
+pub const ERROR_BOUND: f64 = 1.0 / (1_u64 << 33) as f64;
 
 /// 2/√π (DLMF 7.2.1).
 const TWO_OVER_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
@@ -55,24 +55,24 @@ pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
     k.select(k.lt(a, b), k.lit(1.0), k.lit(0.0))
 }
 
-/// (own + carried) / b, but +0 where both terms are zero together, of either sign, whatever b is: an error that is none. The term
+/// (local + carried) / b, but +0 where both terms are zero together, of either sign, whatever b is: an error that is none. The term
 /// in which the other is lost keeps a trace of it, so that other numbers which are the same floats have other errors.
-pub(super) fn quotient<K: Arith>(k: &K, [own, carried]: [K::V; 2], b: K::V) -> K::V {
-    let (zero, sum) = (k.lit(0.0), k.add(own, carried));
-    k.select(k.eq(sum, zero), zero, k.traced(k.div(sum, b), k.mul(own, carried)))
+pub(super) fn quotient<K: Arith>(k: &K, [local, carried]: [K::V; 2], b: K::V) -> K::V {
+    let (zero, sum) = (k.lit(0.0), k.add(local, carried));
+    k.select(k.eq(sum, zero), zero, k.traced(k.div(sum, b), k.mul(local, carried)))
 }
 
-/// Rounding error of a root, in terms of its operand with error `e`, where that seems to cancel it: a² that was rounded has the
+/// Local rounding error of a root, in terms of its operand with error `e`, where that seems to cancel it: a² that was rounded has the
 /// root a but for what was lost beside the error of the square.
-pub(super) fn own_of_root<K: Arith>(k: &K, own: K::V, e: K::V) -> K::V {
-    k.fma(e, k.ulps(4.0), own)
+pub(super) fn local_of_root<K: Arith>(k: &K, local: K::V, e: K::V) -> K::V {
+    k.fma(e, k.ulps(4.0), local)
 }
 
 /// |x + e| − |x| for a number x without a sign, and e: what is to be added to it, unless the sum is on the other side of zero by
-/// more than [`SURE`] of e.
+/// more than [`ERROR_BOUND`] of e.
 pub(super) fn on_its_side<K: Arith>(k: &K, x: K::V, e: K::V) -> K::V {
     let real = k.add(x, e);
-    let is_beyond = k.lt(k.fma(k.abs(e), k.lit(SURE), real), k.lit(0.0));
+    let is_beyond = k.lt(k.fma(k.abs(e), k.lit(ERROR_BOUND), real), k.lit(0.0));
     k.select(is_beyond, k.neg(k.add(x, real)), e)
 }
 

@@ -65,8 +65,8 @@ macro_rules! for_each_op {
                 residual: Rounded(k.over(k.fnma(r, r, k.abs(a)), twice(k, r))),
                 moved: |e| {
                     let a = k.abs(a);
-                    let own = own_of_root(k, k.fnma(r, r, a), e[0]);
-                    quotient(k, [own, e[0]], k.add(r, k.sqrt(k.add(a, e[0]))))
+                    let local = local_of_root(k, k.fnma(r, r, a), e[0]);
+                    quotient(k, [local, e[0]], k.add(r, k.sqrt(k.add(a, e[0]))))
                 },
                 real: m.sqrt(a),
             }

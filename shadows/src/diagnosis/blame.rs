@@ -1,6 +1,6 @@
 //! Whose error a value carries: terms of its error, by operation, followed to first order through TABLE 1's partials.
 //!
-//! Three books are kept. *Roundings*: of every value, the few operations whose own rounding contributes most; signed, so
+//! Three books are kept. *Roundings*: of every value, the few operations whose local rounding errors contribute most; signed, so
 //! that what a compensated sum puts back cancels out. *Amplifications*: where, along the way of the largest of these, the
 //! relative error grew. The third, [`influences`](super::influences), is of erroneous operations (their local error is
 //! above the threshold) that the value depends on. Knows no spots.
@@ -75,10 +75,10 @@ pub struct Roundings {
 /// Merging of the roundings of two operands. Processors have instructions that do it to all places at once; the result
 /// is always that of [`Portable`].
 pub trait Merging: Copy {
-    /// The three largest of two lists without marks, each times its factor, and of one of `own` more, which is
-    /// somebody's. Those of one operation are added up; coefficients that agree but for their last four bits are in the order
+    /// The three largest of two lists without marks, each times its factor, and of one term more, `rounding`: an
+    /// operation and its coefficient. Those of one operation are added up; coefficients that agree but for their last four bits are in the order
     /// in which they come.
-    fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings;
+    fn merge(self, lists: [(&Roundings, f32); 2], rounding: (u32, f32)) -> Roundings;
 
     /// The terms of both values, if these are of the same operations or there are none of one of them; nothing where
     /// coefficients are too large or too small.
@@ -91,8 +91,8 @@ pub struct Portable;
 
 impl Merging for Portable {
     #[inline(always)]
-    fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
-        merge_any(lists, own)
+    fn merge(self, lists: [(&Roundings, f32); 2], rounding: (u32, f32)) -> Roundings {
+        merge_any(lists, rounding)
     }
 
     #[inline(always)]
@@ -222,10 +222,10 @@ impl Roundings {
     /// Roundings of the operands, each with the factor that makes its coefficients the result's, and a new one.
     pub(crate) fn combine<const GROUPS: usize>(
         operands: [(&Roundings, f32); GROUPS],
-        own: (Id, f32),
+        rounding: (Id, f32),
         scale: Scale,
     ) -> Roundings {
-        let Roundings { operations, coefficients: [a, b, c, _] } = merge_any(operands, own).checked();
+        let Roundings { operations, coefficients: [a, b, c, _] } = merge_any(operands, rounding).checked();
         Roundings { operations, coefficients: [a, b, c, scale.code] }
     }
 
@@ -360,7 +360,8 @@ mod tests {
         ];
         for a in &lists {
             for b in &lists {
-                for (p, q, own) in [(1.0, 1.0, 0.25), (1.0, -1.0, 1e-3), (-0.5, 3.0, 7.0), (0.0, 1e-18, 0.0)]
+                for (p, q, rounding) in
+                    [(1.0, 1.0, 0.25), (1.0, -1.0, 1e-3), (-0.5, 3.0, 7.0), (0.0, 1e-18, 0.0)]
                 {
                     let mut sums: Vec<ErrorTerm> = Vec::new();
                     let scaled = |list: &Roundings, factor: f32| -> Vec<ErrorTerm> {
@@ -370,11 +371,14 @@ mod tests {
                             .collect()
                     };
                     put_all(&mut sums, scaled(a, p).into_iter());
-                    put_all(&mut sums, [ErrorTerm { operation: 5, coefficient: f64::from(own) }].into_iter());
+                    put_all(
+                        &mut sums,
+                        [ErrorTerm { operation: 5, coefficient: f64::from(rounding) }].into_iter(),
+                    );
                     put_all(&mut sums, scaled(b, q).into_iter());
                     sums.sort_by(|a, b| b.coefficient.abs().total_cmp(&a.coefficient.abs()));
-                    let most = f64::from(a.brought(p).max(b.brought(q)).max(own));
-                    let merged = Roundings::combine([(a, p), (b, q)], (5, own), Scale::relative_to(1.0));
+                    let most = f64::from(a.brought(p).max(b.brought(q)).max(rounding));
+                    let merged = Roundings::combine([(a, p), (b, q)], (5, rounding), Scale::relative_to(1.0));
                     let merged: Vec<ErrorTerm> = merged.iter().collect();
                     // Coefficients are kept with seven digits, of the largest where others cancel.
                     let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs() + 3e-7 * most;

@@ -10,8 +10,8 @@ use super::number::{Attributed, is_sum};
 use super::operations::{Operation, Reach, What};
 use super::remedied;
 
-/// Reals with fewer sure bits than this are not much better than floats.
-const SURE_BITS: i32 = 64;
+/// Reals with fewer significant bits than this are not much better than floats.
+const SIGNIFICANT_BITS: i32 = 64;
 
 impl Operation {
     /// Tells whether it is a sum in which, more often than not, an addend leaves no trace.
@@ -143,11 +143,12 @@ impl<N: Attributed> Diagnosis<N> {
             finding.fpcore = expression.fpcore(name, &ranges);
             finding.ranges = ranges;
         }
-        let sure = operation.least_significant;
-        if sure < SURE_BITS {
-            let sure = sure.max(0);
-            finding
-                .remark(&format!("only {sure} bits of the real itself were sure: try a higher --precision"));
+        let significant = operation.least_significant;
+        if significant < SIGNIFICANT_BITS {
+            let significant = significant.max(0);
+            finding.remark(&format!(
+                "only {significant} bits of the real itself are significant: try a higher --precision"
+            ));
         }
     }
 

@@ -21,17 +21,18 @@ struct Weighed<'a, N> {
     /// Each with its factor.
     operands: [(&'a Roundings, f32); MAX_OPERANDS],
     count: usize,
-    own: f32,
+    rounding: f32,
     /// The size of the largest, and the operand that brings it, if one does.
     foremost: f32,
     grew: Option<(usize, &'a N)>,
 }
 
 impl<'a, N: Attributed> Weighed<'a, N> {
-    fn new(linear: &Linear, lane: &Lane<'a, N>, own: f64, scale: Scale) -> Weighed<'a, N> {
-        let own = narrow(own / scale.size);
+    fn new(linear: &Linear, lane: &Lane<'a, N>, rounding: f64, scale: Scale) -> Weighed<'a, N> {
+        let rounding = narrow(rounding / scale.size);
         let operands = [(&Roundings::NONE, 0.0); MAX_OPERANDS];
-        let mut weighed = Weighed { scale, operands, count: 0, own, foremost: own.abs(), grew: None };
+        let mut weighed =
+            Weighed { scale, operands, count: 0, rounding, foremost: rounding.abs(), grew: None };
         for (index, shadow) in lane.shadows.iter().enumerate() {
             let &Some(shadow) = shadow else { continue };
             let factor = narrow(linear.factor(index, shadow.scale(linear.x[index]), scale));
@@ -43,7 +44,7 @@ impl<'a, N: Attributed> Weighed<'a, N> {
             }
         }
         if weighed.foremost > Scale::MOST {
-            weighed = Weighed { operands, count: 0, own: 0.0, ..weighed };
+            weighed = Weighed { operands, count: 0, rounding: 0.0, ..weighed };
         }
         weighed
     }
@@ -58,12 +59,12 @@ impl<N: Attributed> Diagnosis<N> {
         lane: &Lane<'_, N>,
         value: &N::Number,
     ) -> (Roundings, Amplifications, Scale) {
-        let own = linear.own.unwrap_or_else(|| own_rounding(linear, lane, value));
-        let weighed = Scale::relative(linear.r).map(|scale| Weighed::new(linear, lane, own, scale));
+        let rounding = linear.rounding.unwrap_or_else(|| local_rounding(linear, lane, value));
+        let weighed = Scale::relative(linear.r).map(|scale| Weighed::new(linear, lane, rounding, scale));
         let weighed = weighed.filter(|weighed| weighed.foremost >= Scale::LEAST);
         let weighed = weighed.unwrap_or_else(|| {
-            let largest = largest(linear, lane).max(own.abs());
-            Weighed::new(linear, lane, own, Scale::absolute_near(largest))
+            let largest = largest(linear, lane).max(rounding.abs());
+            Weighed::new(linear, lane, rounding, Scale::absolute_near(largest))
         });
         let amplifications = match (weighed.grew, lane.op) {
             (None, _) => Amplifications::NONE,
@@ -72,11 +73,11 @@ impl<N: Attributed> Diagnosis<N> {
             (Some((index, shadow)), _) => shadow.amplifications().with(id, linear.amplification(index)),
         };
         let Weighed { operands: [first, second, third], scale, .. } = weighed;
-        let own = (id, weighed.own);
+        let rounding = (id, weighed.rounding);
         let roundings = match weighed.count {
-            0 | 1 => Roundings::combine([first], own, scale),
-            2 => Roundings::combine([first, second], own, scale),
-            _ => Roundings::combine([first, second, third], own, scale),
+            0 | 1 => Roundings::combine([first], rounding, scale),
+            2 => Roundings::combine([first, second], rounding, scale),
+            _ => Roundings::combine([first, second, third], rounding, scale),
         };
         (roundings, amplifications, scale)
     }
@@ -96,11 +97,11 @@ impl<N: Attributed> Diagnosis<N> {
             let counts = shadow.is_influenced() && kept.is_none_or(|kept| kept == index);
             counts.then(|| (shadow.influences(), linear.factor(index, shadow.scale(linear.x[index]), scale)))
         });
-        let own = local_error.map(|local_error| ErrorTerm {
+        let local = local_error.map(|local_error| ErrorTerm {
             operation: id,
             coefficient: measurable(local_error.error / scale.size),
         });
-        Influences::combine(operands, own, &mut self.terms)
+        Influences::combine(operands, local, &mut self.terms)
     }
 
     /// Operand that a compensating operation corrects: a sum that in the reals is one of its operands, because the
@@ -108,9 +109,9 @@ impl<N: Attributed> Diagnosis<N> {
     /// computed the correction are not to blame.
     fn compensated(&self, lane: &Lane<'_, N>, value: &N::Number) -> Option<usize> {
         let (&[Some(a), Some(b)], Op::Add | Op::Sub) = (lane.shadows, lane.op) else { return None };
-        let sure = self.settings.precision as i32 / 2;
+        let most = self.settings.precision as i32 / 2;
         let vanishes = |x: &N| match (x.number().exponent(), value.exponent()) {
-            (Some(x), Some(value)) => x < value - sure,
+            (Some(x), Some(value)) => x < value - most,
             _ => x.number().is_zero(),
         };
         let kept = if vanishes(b) { 0 } else { usize::from(vanishes(a)) };
@@ -165,15 +166,15 @@ impl<N: Attributed> Diagnosis<N> {
 
 /// Local error of an operation without a residual: the error that its operands' errors do not explain, as far as
 /// rounding can be its cause.
-fn own_rounding<N: Attributed>(linear: &Linear, lane: &Lane<'_, N>, value: &N::Number) -> f64 {
-    let mut own = value.error_of(lane.to, lane.r);
+fn local_rounding<N: Attributed>(linear: &Linear, lane: &Lane<'_, N>, value: &N::Number) -> f64 {
+    let mut rounding = value.error_of(lane.to, lane.r);
     for (index, shadow) in lane.shadows.iter().enumerate() {
         if let Some(shadow) = shadow {
-            own -= linear.partials[index] * shadow.number().error_of(lane.from, lane.x[index]);
+            rounding -= linear.partials[index] * shadow.number().error_of(lane.from, lane.x[index]);
         }
     }
     let most = 2.0 * linear.half_ulp(lane.to);
-    if own.is_nan() { 0.0 } else { own.clamp(-most, most) }
+    if rounding.is_nan() { 0.0 } else { rounding.clamp(-most, most) }
 }
 
 /// Tells whether what an operation computes is looked at, at the latest of so many executions with a shadow, though it is

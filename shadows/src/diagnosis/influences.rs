@@ -64,18 +64,18 @@ impl Influences {
     /// is erroneous.
     pub(crate) fn combine(
         operands: [Option<(&Influences, f64)>; MAX_OPERANDS],
-        own: Option<ErrorTerm>,
+        local: Option<ErrorTerm>,
         scratch: &mut Vec<ErrorTerm>,
     ) -> Influences {
         let mut operands = operands.into_iter().flatten();
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
         let narrowed = |(influences, factor): (_, f64)| (influences, narrow(factor));
-        if let (Some(first), None, None) = (first.map(narrowed), third, own)
+        if let (Some(first), None, None) = (first.map(narrowed), third, local)
             && let Some(joined) = Influences::joined(Portable, first, second.map_or(NOBODY, narrowed))
         {
             return Influences::few(joined);
         }
-        match (first, second, third, own) {
+        match (first, second, third, local) {
             (Some(only), None, None, None) => return only.0.scaled(only.1),
             (Some((a, p)), Some((b, q)), None, None) => match (a.list(), b.list()) {
                 // Two descendants of one value, or one value twice: nothing to merge.
@@ -94,7 +94,7 @@ impl Influences {
                 Some((terms, factor)) => put_all(scratch, scaled_terms(list(terms, factor), partial)),
             }
         }
-        put_all(scratch, own.into_iter());
+        put_all(scratch, local.into_iter());
         if scratch.len() > MOST {
             scratch.sort_unstable_by(compare);
             scratch.truncate(MOST);
@@ -131,7 +131,7 @@ impl Influences {
         match self.list() {
             None if factor == 1.0 => Influences::few(self.few),
             None => Influences::few(self.few.scaled(factor)),
-            Some((terms, own)) => scaled_list(terms, own, own * factor),
+            Some((terms, before)) => scaled_list(terms, before, before * factor),
         }
     }
 
@@ -236,12 +236,12 @@ fn shares(a: &ThinArc<(), ErrorTerm>, b: &ThinArc<(), ErrorTerm>) -> bool {
     std::ptr::eq(&raw const **a, &raw const **b)
 }
 
-/// A list with another factor than its own.
-fn scaled_list(terms: &ThinArc<(), ErrorTerm>, own: f64, factor: f64) -> Influences {
+/// A list that has factor `before`, with factor `factor`.
+fn scaled_list(terms: &ThinArc<(), ErrorTerm>, before: f64, factor: f64) -> Influences {
     if (LARGEST_FACTOR.recip()..LARGEST_FACTOR).contains(&factor.abs()) {
         return Influences::many(terms.clone(), factor as f32);
     }
-    let scaled: Vec<ErrorTerm> = scaled_terms(list(terms, own), factor / own).collect();
+    let scaled: Vec<ErrorTerm> = scaled_terms(list(terms, before), factor / before).collect();
     Influences::many(ThinArc::from_header_and_slice((), &scaled), 1.0)
 }
 

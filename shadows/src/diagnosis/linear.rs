@@ -17,8 +17,8 @@ pub(crate) struct Linear {
     pub(crate) r: f64,
     /// The derivative with respect to each operand that has a shadow.
     pub(crate) partials: [f64; MAX_OPERANDS],
-    /// The contribution of the operation's own rounding to the error, where TABLE 1's residual tells.
-    pub(crate) own: Option<f64>,
+    /// The local rounding error, where TABLE 1's residual tells.
+    pub(crate) rounding: Option<f64>,
 }
 
 impl Linear {
@@ -29,7 +29,7 @@ impl Linear {
         for (x, &bits) in x.iter_mut().zip(lane.x) {
             *x = to_f64(lane.from, bits);
         }
-        Linear { x, r: to_f64(lane.to, lane.r), partials: [0.0; MAX_OPERANDS], own: None }
+        Linear { x, r: to_f64(lane.to, lane.r), partials: [0.0; MAX_OPERANDS], rounding: None }
     }
 
     /// True if the result is exact, by the residual; `None` where that does not tell: 80-bit lanes, library
@@ -40,12 +40,12 @@ impl Linear {
             return None;
         }
         let host = residual_host(lane);
-        self.own = match lane.op.residual(&host, &self.x[..lane.x.len()], self.r) {
+        self.rounding = match lane.op.residual(&host, &self.x[..lane.x.len()], self.r) {
             Residual::Never => Some(0.0),
             Residual::Exact(lost) | Residual::Rounded(lost) => Some(-lost),
             Residual::Unknown => None,
         };
-        self.own.map(|own| own == 0.0)
+        self.rounding.map(|rounding| rounding == 0.0)
     }
 
     /// Finds the partials. For sums, the commonest of all, without the table's detour.

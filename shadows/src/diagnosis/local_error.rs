@@ -34,7 +34,7 @@ impl Threshold {
     }
 }
 
-/// An operation's own error in one execution.
+/// Local error of an operation in one execution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalError {
     /// Of which kind.

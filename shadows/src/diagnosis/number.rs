@@ -87,7 +87,7 @@ pub(crate) trait Attributed: Clone + Debug {
     /// Erroneous operations that it depends on, on the scale of the roundings.
     fn influences(&self) -> &Influences;
 
-    /// Tells whether more bits of the real are sure than a float of `format` has.
+    /// Tells whether the real has more significant bits than a float of `format` has.
     fn is_settled(&self, format: Format) -> bool;
 
     /// Tells whether its float `bits` is off by more than the real may be itself.

@@ -223,7 +223,7 @@ pub(crate) struct Operation {
     pub(crate) births: Births,
     /// … and spots that these reached.
     pub(crate) special: Reach,
-    /// Spots its own error reached.
+    /// Spots that its local error has reached.
     pub(crate) culprit: Reach,
     /// Spots whose error grew here.
     pub(crate) amplified: Reach,

@@ -76,7 +76,8 @@ impl<N: Attributed> Diagnosis<N> {
             let counts = shadow.is_influenced() && is_special(lane.from, lane.x[index]);
             counts.then_some((shadow.influences(), 1.0))
         });
-        let own = local_error.map(|local_error| ErrorTerm { operation: id, coefficient: local_error.error });
-        (Influences::combine(operands, own, &mut self.terms), local_error)
+        let local =
+            local_error.map(|local_error| ErrorTerm { operation: id, coefficient: local_error.error });
+        (Influences::combine(operands, local, &mut self.terms), local_error)
     }
 }

@@ -19,7 +19,7 @@ pub(super) const PRECISION: u32 = 320;
 /// Tells whether nothing is known of a result whose operands have these errors: of an angle, nobody knows where on the circle it is
 /// whose error is off by a good part of that.
 pub(super) fn is_lost<'a>(op: Op, errors: impl IntoIterator<Item = &'a f64>) -> bool {
-    /// Largest error of an angle of which twenty bits are sure behind the point.
+    /// Largest error of an angle that has twenty significant bits behind the point.
     const FAR: f64 = 8192.0;
     matches!(op, Op::Sin | Op::Cos | Op::Tan) && errors.into_iter().any(|error| error.abs() > FAR)
 }

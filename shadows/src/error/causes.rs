@@ -263,7 +263,7 @@ fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
     if (known - error).abs() > ROUNDED * known.abs() { known } else { error }
 }
 
-/// The error of a float that is its real, as far as that is sure: not zero where it is not known that nothing was lost, since
+/// The error of a float that is its real, as far as its error bound tells: not zero where it is not known that nothing was lost, since
 /// what is left may be all that there is of a difference.
 fn remainder(real: &Real, format: Format) -> f64 {
     let bound = real.log2_bound();

@@ -39,8 +39,8 @@ pub(super) const KNOWN: &[Op] = &[
 
 /// Bits below a result's first to which the real is known, at least.
 const GOOD: i32 = 95;
-/// Bits of an error that are to be known.
-const SURE: i32 = 33;
+/// Significant bits that an error has at least.
+const SIGNIFICANT: i32 = 33;
 
 /// Steps of a table: by powers of 2^(1/128), and by angles of π/256; those of a fine table make one of these.
 const STEPS: usize = 128;
@@ -170,7 +170,7 @@ pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
 /// The error of `r`, if enough of its bits are known: the real is known to `good` bits.
 #[inline(always)]
 fn settled(error: f64, r: f64, good: i32) -> Option<f64> {
-    let least = Pair::from(r.abs()).scaled(SURE - good).high;
+    let least = Pair::from(r.abs()).scaled(SIGNIFICANT - good).high;
     (error.abs() >= least).then_some(error)
 }
 
@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    /// Errors that are told are right to [`SURE`] bits, with errors of operands and without, for results off by an ulp and by more;
+    /// Errors that are told are right to [`SIGNIFICANT`] bits, with errors of operands and without, for results off by an ulp and by more;
     /// and most are told.
     #[test]
     fn errors_are_those_of_reals() {
@@ -371,7 +371,7 @@ mod tests {
                 told += 1;
                 let want = by_reals(op, &x[..arity], &errors[..arity], r);
                 let off = (Float::with_val(400, &want - error) / &want).to_f64().abs();
-                let bound = f64::exp2(-f64::from(SURE));
+                let bound = f64::exp2(-f64::from(SIGNIFICANT));
                 assert!(off < bound, "{} {x:?} {errors:?}: {error}, not {want}: off by {off}", op.name());
             }
             assert!(told * 10 > count * 7, "{}: {told} of {count} told", op.name());

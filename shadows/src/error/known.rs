@@ -5,7 +5,7 @@
 //! floats and errors are kept.
 
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::SURE;
+use shadowgrind_core::ops::ERROR_BOUND;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::words::WIDENED;
 
@@ -77,9 +77,9 @@ impl KnownFloats {
         real: Real,
         formula: Formula,
     ) -> f64 {
-        let is_sure = (format.to_f64(bits) + error).abs() > SURE * error.abs();
-        let is_sure = is_sure && real.is_surely_off(format, bits) || !error.is_finite();
-        let mut apart = if is_sure { error } else { marked(error, format, formula) };
+        let is_told = (format.to_f64(bits) + error).abs() > ERROR_BOUND * error.abs();
+        let is_told = is_told && real.is_surely_off(format, bits) || !error.is_finite();
+        let mut apart = if is_told { error } else { marked(error, format, formula) };
         for attempt in 1..=ATTEMPTS {
             let x = Observed { format, bits, shadow: Some(&apart) };
             if !error.is_finite() || self.at(&x).is_none_or(|(other, _)| other.formula == formula) {

@@ -34,8 +34,8 @@ pub trait Elementary: Copy {
         !matches!(self.op(), Op::Mul | Op::Div)
     }
 
-    /// Contribution of the operation's own rounding to the error of `r`, its result for moderate numbers.
-    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64;
+    /// Local rounding error of `r`, the operation's result for moderate numbers.
+    fn rounding<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64;
 
     /// The derivatives.
     #[inline(always)]
@@ -95,7 +95,7 @@ impl Elementary for Sum {
 
     /// By the sum's parts as they are found again in it, as TABLE 1's rows say it, for both operations at once.
     #[inline(always)]
-    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
+    fn rounding<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
         let b = self.signed(b);
         let b_seen = F::sub(r, a);
         let a_seen = F::sub(r, b_seen);
@@ -133,7 +133,7 @@ impl Elementary for Product {
     }
 
     #[inline(always)]
-    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
+    fn rounding<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
         -F::fma(a, b, -r)
     }
 
@@ -160,7 +160,7 @@ impl Elementary for Quotient {
     }
 
     #[inline(always)]
-    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
+    fn rounding<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
         -F::div(F::fma(-r, b, a), b)
     }
 
@@ -182,7 +182,7 @@ impl Elementary for Root {
     }
 
     #[inline(always)]
-    fn own<F: Ieee>(self, a: f64, _b: f64, r: f64) -> f64 {
+    fn rounding<F: Ieee>(self, a: f64, _b: f64, r: f64) -> f64 {
         -F::div(F::fma(-r, r, a), 2.0 * r)
     }
 
@@ -211,12 +211,12 @@ impl Elementary for Any {
     }
 
     #[inline(always)]
-    fn own<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
+    fn rounding<F: Ieee>(self, a: f64, b: f64, r: f64) -> f64 {
         match self.0 {
-            Op::Add | Op::Sub => self.sum().own::<F>(a, b, r),
-            Op::Mul => Product.own::<F>(a, b, r),
-            Op::Div => Quotient.own::<F>(a, b, r),
-            _ => Root.own::<F>(a, b, r),
+            Op::Add | Op::Sub => self.sum().rounding::<F>(a, b, r),
+            Op::Mul => Product.rounding::<F>(a, b, r),
+            Op::Div => Quotient.rounding::<F>(a, b, r),
+            _ => Root.rounding::<F>(a, b, r),
         }
     }
 

@@ -80,8 +80,8 @@ struct Binary<'a, E, F> {
     shadows: [Option<&'a Real>; 2],
     /// The shadows, or what stands for them.
     reals: [&'a Real; 2],
-    /// The contribution of the operation's own rounding to the error.
-    own: f64,
+    /// The local rounding error.
+    rounding: f64,
 }
 
 /// A result in the reals, well within the range of its format.
@@ -239,15 +239,15 @@ impl MpfrShadow {
         if !(all_moderate & self.execution.settings.fast) {
             return Err(Became::Odd);
         }
-        let own = row.own::<F>(a, b, r);
-        if (own == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
+        let rounding = row.rounding::<F>(a, b, r);
+        if (rounding == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
             let id = self.counted((at, row, format), x);
             self.execution.diagnosis.history.push_exact_floats((id, format), (x, row.arity()), r);
             return Err(Became::Exact);
         }
         let [first, second] = shadows;
         let reals = [first.unwrap_or(NOTHING), second.unwrap_or(NOTHING)];
-        let binary = Binary { site: at.site, row, format, x, r, shadows, reals, own };
+        let binary = Binary { site: at.site, row, format, x, r, shadows, reals, rounding };
         if binary.may_round() { Err(Became::Odd) } else { Ok(binary) }
     }
 
@@ -301,7 +301,8 @@ impl MpfrShadow {
         let kinds = binary.kinds();
         if (floats == 0) & found.is_float {
             // What was rounded off may be too small for the reals.
-            if (binary.own != 0.0) | (kinds != 0) || !binary.is_all(&found, self.execution.settings.precision)
+            if (binary.rounding != 0.0) | (kinds != 0)
+                || !binary.is_all(&found, self.execution.settings.precision)
             {
                 return Became::Odd;
             }
@@ -345,8 +346,8 @@ impl MpfrShadow {
         operation.counted(binary.row.arity(), binary.x);
         operation.error.add(apart + 1.0);
         if !vouched {
-            let sure = made.error_bound.bits_of(found.exponent);
-            operation.least_significant = operation.least_significant.min(sure);
+            let significant = made.error_bound.bits_of(found.exponent);
+            operation.least_significant = operation.least_significant.min(significant);
         }
         if binary.row.is_sum() {
             let [a, b, r] = [binary.x[0].abs(), binary.x[1].abs(), binary.r.abs()];

@@ -48,8 +48,8 @@ impl RealExecution {
         let error = real.error_of(format, bits);
         let scale =
             Scale::relative(exact::to_f64(format, bits)).unwrap_or_else(|| Scale::absolute_near(error));
-        let own = (operation, narrow(error / scale.size));
-        real.roundings = Roundings::combine([(&Roundings::NONE, 0.0)], own, scale);
+        let rounding = (operation, narrow(error / scale.size));
+        real.roundings = Roundings::combine([(&Roundings::NONE, 0.0)], rounding, scale);
         real
     }
 

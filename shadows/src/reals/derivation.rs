@@ -58,7 +58,7 @@ impl Bounded {
     }
 
     /// Number of its significant bits; nothing of zero.
-    pub(super) fn sure(&self) -> Option<f64> {
+    pub(super) fn significant_bits(&self) -> Option<f64> {
         self.value.get_exp().map(|exponent| f64::from(exponent) - self.bound)
     }
 }
@@ -234,7 +234,7 @@ impl Derivation {
     }
 }
 
-/// The integer nearest to a number, if it is sure which that is.
+/// The integer nearest to a number, if its error bound tells which that is.
 fn integer(reals: &Mpfr, x: &Bounded) -> Option<Bounded> {
     use shadowgrind_core::reals::Reals;
     use shadowgrind_core::rounding::Rounding;
@@ -255,9 +255,9 @@ fn apply(reals: &Mpfr, op: Op, x: &[Bounded]) -> Option<Bounded> {
         return None;
     }
     let size = value.get_exp().map(f64::from);
-    let own = size.map_or(f64::NEG_INFINITY, |size| size - f64::from(reals.precision));
-    let own = if reals.rounded.get() { own } else { f64::NEG_INFINITY };
-    let mut bound = own;
+    let rounding = size.map_or(f64::NEG_INFINITY, |size| size - f64::from(reals.precision));
+    let rounding = if reals.rounded.get() { rounding } else { f64::NEG_INFINITY };
+    let mut bound = rounding;
     for index in 0..x.len() {
         if x[index].bound > f64::NEG_INFINITY {
             bound = plus(bound, brought(reals, (op, index), x, &value)?);

@@ -2,7 +2,7 @@
 //!
 //! What a rounded real may be off by is followed like any error, to first order, as a binary logarithm. Signs are lost
 //! on the way, so that a bound grows without need in a long recurrence; but the float beside it is a control: it went
-//! through the same operations, so that what its own roundings have become tells what the real's have, which are that
+//! through the same operations, so that what its local rounding errors have become tells what the real's have, which are that
 //! much smaller. It tells nothing where the real was rounded and the float hardly was (both lose what is added to a number
 //! too large for it): such a real is *alone* with its bound, and so is all that is made of it.
 
@@ -89,29 +89,29 @@ impl ErrorBound {
             }
         }
         let exponent = value.get_exp().map(|exponent| exponent as f32);
-        let own = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
+        let rounding = exponent.map_or(f32::NEG_INFINITY, |exponent| exponent - precision as f32);
         let alone = floats == 0.0 && value.clings(lane.to, lane.r)
             || lane.shadows.iter().flatten().any(|shadow| shadow.error_bound.is_alone());
         let error = error_bits(floats);
         if !alone && is_ample(error, lane.to, precision) {
-            return ErrorBound::told(own, error);
+            return ErrorBound::told(rounding, error);
         }
-        let own = if is_rounded { own } else { f32::NEG_INFINITY };
-        let bound = Brought { lane, reals, value, exponent }.log2_bound().fold(own, sum);
-        ErrorBound::bounded(bound, own, floats, lane.to, alone)
+        let rounding = if is_rounded { rounding } else { f32::NEG_INFINITY };
+        let bound = Brought { lane, reals, value, exponent }.log2_bound().fold(rounding, sum);
+        ErrorBound::bounded(bound, rounding, floats, lane.to, alone)
     }
 
     /// Of a result whose float tells that it is good enough: see [`is_ample`].
     #[inline(always)]
-    pub(crate) fn told(own: f32, error: i32) -> ErrorBound {
-        ErrorBound::Below(own + (error + CONTROL) as f32)
+    pub(crate) fn told(rounding: f32, error: i32) -> ErrorBound {
+        ErrorBound::Below(rounding + (error + CONTROL) as f32)
     }
 
-    /// Of a result that may be off by 2^bound, and by no more than its float tells, unless it is alone; its own rounding
-    /// is below 2^own.
+    /// Of a result that may be off by 2^bound, and by no more than its float tells, unless it is alone; its local rounding error
+    /// is below 2^rounding.
     #[inline(always)]
-    pub(crate) fn bounded(bound: f32, own: f32, floats: f64, to: Format, alone: bool) -> ErrorBound {
-        let control = if alone { f32::INFINITY } else { control(own, floats, to) };
+    pub(crate) fn bounded(bound: f32, rounding: f32, floats: f64, to: Format, alone: bool) -> ErrorBound {
+        let control = if alone { f32::INFINITY } else { control(rounding, floats, to) };
         ErrorBound::off(bound.min(control), alone)
     }
 
@@ -166,13 +166,13 @@ impl ErrorBound {
         matches!(self, ErrorBound::Alone(_) | ErrorBound::Beyond(_))
     }
 
-    /// Tells whether it is of a number beyond the range of reals, whose sign is sure.
+    /// Tells whether it is of a number beyond the range of reals, of which the sign is known.
     #[inline(always)]
     pub(crate) fn is_beyond(self) -> bool {
         matches!(self, ErrorBound::Beyond(_))
     }
 
-    /// Tells whether fewer than so many bits of a real with this exponent are sure; of zero, whether it may be what is
+    /// Tells whether a real with this exponent has fewer significant bits than so many; of zero, whether it may be what is
     /// not zero in `format`. A number beyond the range of reals is far beyond that of floats: it is known which is nearest to it.
     #[inline(always)]
     pub(super) fn lacks(self, exponent: Option<i32>, format: Format, bits: i32) -> bool {
@@ -183,7 +183,7 @@ impl ErrorBound {
         }
     }
 
-    /// Tells whether nothing of a real with this exponent is sure, not even that it is not zero.
+    /// Tells whether a real with this exponent has no significant bit: it may as well be zero.
     #[inline(always)]
     pub(crate) fn covers(self, exponent: i32) -> bool {
         self.log2_bound().is_some_and(|bound| covers(bound, exponent))
@@ -337,11 +337,15 @@ pub(crate) fn covers(bound: f32, exponent: i32) -> bool {
 /// Bits to spare for what first order does not see.
 const SPARE: f32 = 2.0;
 
-/// Bound on the error of a real, by its float, which is off by so many floats; the real's own rounding is below 2^own.
+/// Bound on the error of a real, by its float, which is off by so many floats; the real's local rounding error is below 2^rounding.
 #[inline(always)]
-fn control(own: f32, floats: f64, format: Format) -> f32 {
+fn control(rounding: f32, floats: f64, format: Format) -> f32 {
     let error = error_bits(floats);
-    if error + CHANCE < format.precision() as i32 { own + (error + CONTROL) as f32 } else { f32::INFINITY }
+    if error + CHANCE < format.precision() as i32 {
+        rounding + (error + CONTROL) as f32
+    } else {
+        f32::INFINITY
+    }
 }
 
 /// Bits of error of a float so many floats away, rounded up.

@@ -179,8 +179,8 @@ impl RealExecution {
         {
             let any = lane.shadows.iter().flatten().any(|shadow| shadow.is_influenced());
             if any || local_error.is_some() {
-                let own = (id, local_error);
-                real.influences = self.diagnosis.influences(own, linear, lane, real.value(), scale);
+                let local = (id, local_error);
+                real.influences = self.diagnosis.influences(local, linear, lane, real.value(), scale);
             }
         }
         real.serial = self.diagnosis.history.push(id, lane);

@@ -101,7 +101,7 @@ impl Real {
         self.value.round(format)
     }
 
-    /// Number of sure bits of the real; all there are where it is exact, or as good as zero, or beyond the range of reals: more
+    /// Number of significant bits of the real; all there are where it is exact, or as good as zero, or beyond the range of reals: more
     /// precision would most likely find the same.
     #[inline(always)]
     pub fn significant_bits(&self) -> i32 {
@@ -189,12 +189,12 @@ impl Attributed for Real {
 
     fn is_surely_off(&self, format: Format, bits: u128) -> bool {
         let error = self.error_of(format, bits);
-        let is_sure = !error.is_finite() && !self.is_unknown() || self.error_bound.is_beyond();
-        is_sure || !error_bound::covers(self.log2_bound(), exponent(error) + 1)
+        let is_known = !error.is_finite() && !self.is_unknown() || self.error_bound.is_beyond();
+        is_known || !error_bound::covers(self.log2_bound(), exponent(error) + 1)
     }
 
     fn is_followed(&self, error: f64) -> bool {
-        /// Bits that are sure of an error of which all is known: more than any error in place has.
+        /// Significant bits of an error of which all is known: more than any error in place has.
         const ALL: f32 = 64.0;
         error.is_finite() && self.log2_bound() + ALL < exponent(error) as f32
     }

@@ -1,8 +1,8 @@
 //! Reals that have lost too many bits are found again with more of them.
 //!
-//! Where an operation leaves less of its real sure than it takes to judge a float, the real is computed anew from the floats
+//! Where an operation leaves its real fewer significant bits than it takes to judge a float, the real is computed anew from the floats
 //! that it was made of, to as many bits as that asks for: what leads to it is in the history, as far as that goes. This is
-//! bounded by the operations that the program does anyway; what cannot be settled so stays as unsure as it is.
+//! bounded by the operations that the program does anyway; what cannot be settled so stays as it is.
 
 use std::cmp::Ordering;
 
@@ -31,14 +31,14 @@ const ZERO_BITS: u32 = 1024;
 /// Steps that may be computed again at once, and for how many operations of the program one more.
 const FUEL: u64 = 1 << 20;
 const OPERATIONS_PER_STEP: u64 = 16;
-/// Bits more than a float has that are to be sure of its real.
+/// Significant bits that a real is to have beyond those of its float.
 const SPARE: i32 = 11;
 /// Bits that are enough where it takes too many to have all.
 const ENOUGH: f64 = 80.0;
 /// Two to this is far below all products of doubles: what is no more than that is zero.
 const NOTHING: f64 = -2300.0;
 
-/// Tells whether so little of a real is sure that it should be found again.
+/// Tells whether a real has so few significant bits that it should be found again.
 #[inline(always)]
 pub(crate) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: Format) -> bool {
     match exponent {
@@ -49,7 +49,7 @@ pub(crate) fn is_short(error_bound: ErrorBound, exponent: Option<i32>, format: F
 }
 
 impl RealExecution {
-    /// The real of an operation's result to all bits, if its operands are surer than it and the history leads to them; and
+    /// The real of an operation's result to all bits, if its operands have more significant bits and the history leads to them; and
     /// the logarithm of what it may be off by, unless it is zero.
     #[inline(never)]
     pub(super) fn settled(
@@ -135,25 +135,25 @@ impl RealExecution {
         Mpfr { precision, ..self.arithmetic.mpfr.clone() }
     }
 
-    /// With more and more bits, until as many are sure as reals have; zero, if that is all that it can be.
+    /// With more and more bits, until as many are significant as reals have; zero, if that is all that it can be.
     fn found_again(&mut self, derivation: &Derivation) -> Option<Bounded> {
         let wanted = f64::from(self.settings.precision);
         let mut bits = 2 * self.settings.precision.max(256);
         loop {
             let mut found = derivation.value(&self.to(bits))?;
             self.settling.spent += derivation.len() as u64 * u64::from(bits / 256);
-            let sure = found.sure();
-            if sure.is_none_or(|sure| sure < 2.0) && found.bound < NOTHING {
+            let significant = found.significant_bits();
+            if significant.is_none_or(|bits| bits < 2.0) && found.bound < NOTHING {
                 found.value = Float::new(64);
                 return Some(found);
             }
-            if sure.is_some_and(|sure| sure >= wanted) {
+            if significant.is_some_and(|bits| bits >= wanted) {
                 return Some(found);
             }
             if bits >= MOST_BITS {
-                return sure.filter(|&sure| sure >= ENOUGH).map(|_| found);
+                return significant.filter(|&bits| bits >= ENOUGH).map(|_| found);
             }
-            let missing = sure.filter(|&sure| sure > 8.0).map(|sure| (wanted - sure) as u32 + 16);
+            let missing = significant.filter(|&bits| bits > 8.0).map(|bits| (wanted - bits) as u32 + 16);
             bits = missing.map_or(2 * bits, |missing| bits + missing).min(MOST_BITS);
         }
     }

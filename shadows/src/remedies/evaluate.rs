@@ -14,7 +14,7 @@ use crate::reals::mpfr::Mpfr;
 const FIRST_BITS: u32 = 320;
 const MOST_BITS: u32 = 5120;
 /// Bits beyond a float's that two precisions have to agree in.
-const SURE_BITS: u32 = 32;
+const AGREEING_BITS: u32 = 32;
 /// Bits of a function's result before it is rounded to a float.
 const FUNCTION_BITS: u32 = 128;
 
@@ -210,13 +210,13 @@ fn settled(tree: &Tree, sample: &[f64], format: Format) -> Option<(Float, u32)> 
         if !value.is_finite() || !before.is_finite() {
             return None;
         }
-        let is_sure = match (apart.get_exp(), value.get_exp()) {
+        let agrees = match (apart.get_exp(), value.get_exp()) {
             (None, Some(_)) => true,
             (None, None) => bits >= MOST_BITS / 2,
-            (Some(apart), Some(exponent)) => exponent - apart > (format.precision() + SURE_BITS) as i32,
+            (Some(apart), Some(exponent)) => exponent - apart > (format.precision() + AGREEING_BITS) as i32,
             (Some(_), None) => false,
         };
-        if is_sure {
+        if agrees {
             return Some((value, 2 * bits));
         }
         (before, bits) = (value, 2 * bits);

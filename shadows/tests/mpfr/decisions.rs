@@ -72,7 +72,7 @@ fn reals_that_are_equal_whatever_they_are_made_of_are_told() {
     assert!(m.ranked().iter().all(|&(_, line)| line != 70));
 }
 
-/// The largest of some numbers is one of them, however little of their reals is sure: where a search finds it is settled.
+/// The largest of some numbers is one of them, however few significant bits their reals have: where a search finds it is settled.
 #[test]
 fn a_number_is_told_from_the_largest_of_several() {
     let m = Machine::new();

@@ -10,7 +10,7 @@ fn with(precision: u32) -> Machine {
 }
 
 /// The logistic map loses a bit in each turn on average, whereas no bound that is found step by step grows by less than
-/// two: the real is kept beyond where the bound says that nothing of it is sure.
+/// two: the real is kept beyond where the bound says that no bit of it is significant.
 #[test]
 fn a_chaotic_recurrence_keeps_its_real() {
     let m = with(256);

@@ -19,9 +19,9 @@ impl Vectors {
 
 impl Merging for Vectors {
     #[inline(always)]
-    fn merge(self, lists: [(&Roundings, f32); 2], own: (u32, f32)) -> Roundings {
+    fn merge(self, lists: [(&Roundings, f32); 2], rounding: (u32, f32)) -> Roundings {
         // SAFETY: `self` exists, so `detect` has found AVX2.
-        unsafe { merge(lists, own) }
+        unsafe { merge(lists, rounding) }
     }
 
     #[inline(always)]
@@ -253,10 +253,10 @@ mod tests {
         for round in 0..100_000 {
             let kinds = 4 + round % 8;
             let ((a, p), (b, q)) = (any(kinds), any(kinds));
-            let own = (round % 5, p - q);
+            let rounding = (round % 5, p - q);
             let (found, portable) =
-                (vectors.merge([(&a, p), (&b, q)], own), Portable.merge([(&a, p), (&b, q)], own));
-            assert_eq!(found, portable, "{p} {a:?} {q} {b:?} {own:?}");
+                (vectors.merge([(&a, p), (&b, q)], rounding), Portable.merge([(&a, p), (&b, q)], rounding));
+            assert_eq!(found, portable, "{p} {a:?} {q} {b:?} {rounding:?}");
         }
     }
 }

@@ -88,13 +88,13 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     #[inline(always)]
     pub(super) fn weighed(&self) -> Weighed {
         let factors = self.row.factors::<F>(self.x[0], self.x[1], self.r);
-        let own = (self.own / Scale::relative_to(self.r).size) as f32;
+        let rounding = (self.rounding / Scale::relative_to(self.r).size) as f32;
         let [first, second] = [0, 1].map(|n| self.reals[n].roundings.brought(factors[n]).to_bits());
         // Which of them is the largest cannot be foreseen: these are choices of words, not branches.
         let second_is_foremost = second > first;
         let brought = if second_is_foremost { second } else { first };
-        let new = own.abs().to_bits();
-        Weighed { factors, own, second_is_foremost, grew: brought > new, largest: brought.max(new) }
+        let new = rounding.abs().to_bits();
+        Weighed { factors, rounding, second_is_foremost, grew: brought > new, largest: brought.max(new) }
     }
 
     /// Whose roundings the result carries, and where the largest of them grew.
@@ -122,7 +122,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         let turned = self.shadows[0].is_none();
         let first = if turned { (b, q) } else { (a, p) };
         let second = if turned { (a, p) } else { (b, q) };
-        (merging.merge([first, second], (id, weighed.own)), amplifications)
+        (merging.merge([first, second], (id, weighed.rounding)), amplifications)
     }
 }
 
@@ -131,7 +131,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
 pub(super) struct Weighed {
     /// For the operands' coefficients.
     pub(super) factors: [f32; 2],
-    own: f32,
+    rounding: f32,
     second_is_foremost: bool,
     /// True if an operand brings more than is new.
     grew: bool,

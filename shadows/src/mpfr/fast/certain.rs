@@ -17,23 +17,25 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// Certainty of the result, whose float is so many floats away and, if it is `alone`, no control.
     #[inline(always)]
     pub(super) fn error_bound(&self, found: &Found, floats: f64, alone: bool, precision: u32) -> ErrorBound {
-        let own = found.exponent as f32 - precision as f32;
+        let rounding = found.exponent as f32 - precision as f32;
         let error = error_bound::error_bits(floats);
         if self.kinds() != 0 {
-            return ErrorBound::bounded(self.brought(found, own), own, floats, F::FORMAT, alone);
+            return ErrorBound::bounded(self.brought(found, rounding), rounding, floats, F::FORMAT, alone);
         }
         match self.last_bit() {
             Some(last) if found.exponent.saturating_sub(last) <= precision as i32 => {
                 ErrorBound::Exact { last }
             }
-            _ if !alone && error_bound::is_ample(error, F::FORMAT, precision) => ErrorBound::told(own, error),
-            _ => ErrorBound::bounded(own, own, floats, F::FORMAT, alone),
+            _ if !alone && error_bound::is_ample(error, F::FORMAT, precision) => {
+                ErrorBound::told(rounding, error)
+            }
+            _ => ErrorBound::bounded(rounding, rounding, floats, F::FORMAT, alone),
         }
     }
 
-    /// The logarithm of what the result may be off by for its operands' sake, and by its own rounding, 2^own.
+    /// The logarithm of what the result may be off by for its operands' sake, and by its local rounding error, 2^rounding.
     #[inline(always)]
-    fn brought(&self, found: &Found, own: f32) -> f32 {
+    fn brought(&self, found: &Found, rounding: f32) -> f32 {
         let exponent = found.exponent as f32;
         let relative = !self.row.is_sum();
         let exponents = self.exponents();
@@ -41,7 +43,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
             let bound = self.reals[n].log2_bound();
             if relative { bound - exponents[n] as f32 + exponent } else { bound }
         });
-        error_bound::sum(error_bound::sum(own, a), b)
+        error_bound::sum(error_bound::sum(rounding, a), b)
     }
 
     /// Tells whether nothing of the result was rounded off, as far as that is seen at once.

@@ -39,7 +39,7 @@ struct Fused<'a, F> {
 /// Roundings that the operands bring: the factor of each, and which brings most, if that is more than is new.
 struct Brought {
     factors: [f32; THREE],
-    own: f32,
+    rounding: f32,
     most: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ impl MpfrShadow {
             return Became::Odd;
         }
         let Some(linear) = linear::<F>(op, x, r) else { return Became::Odd };
-        if linear.own == Some(0.0) && shadows.iter().all(Option::is_none) {
+        if linear.rounding == Some(0.0) && shadows.iter().all(Option::is_none) {
             return Became::Odd;
         }
         let reals = shadows.map(|shadow| shadow.unwrap_or(NOTHING));
@@ -109,8 +109,8 @@ impl MpfrShadow {
         operation.count += 1;
         operation.operands.iter_mut().zip(fused.x).for_each(|(range, x)| range.add(x));
         operation.error.add(floats as f64 + 1.0);
-        let sure = made.error_bound.bits_of(found.exponent);
-        operation.least_significant = operation.least_significant.min(sure);
+        let significant = made.error_bound.bits_of(found.exponent);
+        operation.least_significant = operation.least_significant.min(significant);
         if is_looked_at(operation.error.count) {
             fused.with_lane(|lane| self.execution.diagnosis.explain_now(id, lane, None, floats as f64));
         }
@@ -141,11 +141,11 @@ impl MpfrShadow {
 /// The operation to first order, as far as its rounding is known.
 #[inline(always)]
 fn linear<F: Ieee>(op: Op, x: [f64; THREE], r: f64) -> Option<Linear> {
-    let own = match op.residual(&Host::new(F::FORMAT), &x, r) {
+    let rounding = match op.residual(&Host::new(F::FORMAT), &x, r) {
         Residual::Exact(lost) | Residual::Rounded(lost) => -lost,
         Residual::Never | Residual::Unknown => return None,
     };
-    let mut linear = Linear { x, r, partials: [0.0; THREE], own: Some(own) };
+    let mut linear = Linear { x, r, partials: [0.0; THREE], rounding: Some(rounding) };
     linear.differentiate(op, THREE);
     Some(linear)
 }
@@ -184,8 +184,8 @@ impl<F: Ieee> Fused<'_, F> {
     #[inline(always)]
     fn brought(&self) -> Option<Brought> {
         let scale = Scale::relative_to(self.r);
-        let own = (self.linear.own? / scale.size) as f32;
-        let (mut largest, mut most, mut factors) = (own.abs().to_bits(), None, [0.0; THREE]);
+        let rounding = (self.linear.rounding? / scale.size) as f32;
+        let (mut largest, mut most, mut factors) = (rounding.abs().to_bits(), None, [0.0; THREE]);
         for (n, real) in self.reals.iter().enumerate() {
             if self.shadows[n].is_none() {
                 continue;
@@ -199,7 +199,7 @@ impl<F: Ieee> Fused<'_, F> {
                 (largest, most) = (brought, Some(n));
             }
         }
-        Scale::measures(largest).then_some(Brought { factors, own, most })
+        Scale::measures(largest).then_some(Brought { factors, rounding, most })
     }
 
     /// Whose roundings the result carries, and where the largest of them grew.
@@ -214,12 +214,12 @@ impl<F: Ieee> Fused<'_, F> {
         for (list, n) in lists.iter_mut().zip(present) {
             *list = (&self.reals[n].roundings, brought.factors[n]);
         }
-        let own = (id, brought.own);
+        let rounding = (id, brought.rounding);
         let roundings = match lists {
             [first, second, _] if self.shadows.iter().any(Option::is_none) => {
-                merging.merge([first, second], own)
+                merging.merge([first, second], rounding)
             }
-            all => Roundings::combine(all, own, Scale::relative_to(self.r)),
+            all => Roundings::combine(all, rounding, Scale::relative_to(self.r)),
         };
         (roundings, amplifications)
     }

@@ -121,7 +121,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// The operation to first order.
     fn linear(&self) -> Linear {
         let ([a, b], [first, second]) = (self.x, self.partials());
-        Linear { x: [a, b, 0.0], r: self.r, partials: [first, second, 0.0], own: Some(self.own) }
+        Linear { x: [a, b, 0.0], r: self.r, partials: [first, second, 0.0], rounding: Some(self.rounding) }
     }
 
     /// Tells whether its local error may be above the threshold. What the operands' rounding makes of a product,

@@ -7,7 +7,7 @@ use shadowgrind_core::arith::trace_bits;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
 use shadowgrind_core::numbers::SINGLE_MORE;
-use shadowgrind_core::ops::SURE;
+use shadowgrind_core::ops::ERROR_BOUND;
 use shadowgrind_core::words::WIDENED;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
@@ -68,7 +68,7 @@ const OWN: [Constant; 55] = [
     literal(f64::INFINITY),
     literal(f64::NAN),
     literal(16.0 / (1_u64 << 63) as f64),
-    literal(SURE),
+    literal(ERROR_BOUND),
     Constant::Ulps(4.0_f64.to_bits()),
     Constant::Trace,
 ];
