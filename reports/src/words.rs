@@ -299,7 +299,7 @@ pub(crate) fn facts(document: &Document<'_>, index: usize, verbose: bool) -> Vec
     say("unsettled", left.map(|more| format!("{more} more: too close for the reals to tell")));
     say("happens", is_error.then(|| format!("{}{}", count(finding.count, "time"), share(finding))));
     let is_telling = !decides && (cause.symptoms.is_empty() || !document.reached(index).is_empty());
-    let reached = || reaches(document, document.reached(index)).map(|text| text + &part(finding));
+    let reached = || reaches(document, document.reached(index)).map(|text| text + &mean_share(finding));
     say("reaches", is_telling.then(reached).flatten());
     say("goes wrong", ranges(&finding.ranges, verbose));
     let symptoms = document.symptoms(cause).map(symptom_of);
@@ -398,7 +398,7 @@ fn share(finding: &Finding) -> String {
 }
 
 /// Mean size of the shares in the errors of outputs.
-fn part(finding: &Finding) -> String {
+fn mean_share(finding: &Finding) -> String {
     let several = finding.outputs.len() > 1;
     let of = if several { "of their errors on average" } else { "of its error" };
     finding.shares.mean().map_or(String::new(), |share| format!("; {} {of}", percent(share)))

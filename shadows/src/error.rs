@@ -480,8 +480,8 @@ mod tests {
                 let a = random(&mut state);
                 let b = if near { Float::with_val(64, &a * 1.0000001) } else { random(&mut state) };
                 let x = [if op == Op::Sqrt { a.abs() } else { a }, b];
-                let share = [0.0, 1e-20, 1e-17][n % 3];
-                let errors = [0, 1].map(|i| x[i].to_f64() * share * (n as f64 / 20_000.0));
+                let relative = [0.0, 1e-20, 1e-17][n % 3];
+                let errors = [0, 1].map(|i| x[i].to_f64() * relative * (n as f64 / 20_000.0));
                 let count = op.arity();
                 let to = if op == Op::Narrow { Format::F64 } else { Format::F80 };
                 let real = op.real(&reals, &x.iter().take(count).collect::<Vec<_>>());
@@ -504,7 +504,7 @@ mod tests {
                 let size = if op.addends().is_empty() { real.clone().abs() } else { terms };
                 let off = Float::with_val(400, &want - got).abs();
                 // The last bits of quotients' and roots' errors are traces of what is lost in them: each of these turned over.
-                let has_trace = matches!(op, Op::Div | Op::Sqrt) && share != 0.0;
+                let has_trace = matches!(op, Op::Div | Op::Sqrt) && relative != 0.0;
                 let trace = if has_trace { trace_bits(Format::F64) as f64 * f64::EPSILON } else { 0.0 };
                 let bound = want.clone().abs() * (trace + f64::exp2(-50.0)) + size * f64::exp2(-103.0);
                 assert!(off <= bound, "{} {x:?} {errors:?}: {got}, not {want}", op.name());

@@ -21,9 +21,10 @@ use shadowgrind_core::ops::Op;
 use evaluate::{Judge, mean};
 use rules::Rules;
 
-/// Bits that a remedy has to gain, on the average, and the part of all that there are.
+/// Bits of error that a remedy has to take away, on the average.
 const LEAST_GAIN: f64 = 1.0;
-const LEAST_PART: f64 = 0.5;
+/// Fraction of all bits of error that a remedy has to take away.
+const LEAST_FRACTION: f64 = 0.5;
 /// Mean bits of error from which on two ways are tried where one does not do.
 const BAD: f64 = 2.0;
 /// Bits that are no difference between two of them.
@@ -120,7 +121,7 @@ impl Finder {
         for (tree, price) in ways {
             let after = judge.errors(&tree);
             let (bits_before, bits_after) = (mean(before), mean(&after));
-            let enough = LEAST_GAIN.max(LEAST_PART * bits_before);
+            let enough = LEAST_GAIN.max(LEAST_FRACTION * bits_before);
             let amplifications =
                 bits_before - bits_after >= enough && after.iter().all(|&bits| bits <= worst);
             // What is neither cheaper nor better than another is the same in other words.

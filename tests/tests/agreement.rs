@@ -14,9 +14,9 @@ use shadowgrind_tests::shadowed::report::{Finding, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Share of programs, at least, in which both name the same line first, of those in which the reals name any.
+/// Fraction of programs, at least, in which both name the same line first, of those in which the reals name any.
 const AGREE: f64 = 0.95;
-/// Share of all findings, at most, that are at lines where the reals have none.
+/// Fraction of all findings, at most, that are at lines where the reals have none.
 const FALSE: f64 = 0.02;
 
 /// Folders of programs with errors, and of those without.
@@ -99,9 +99,9 @@ fn check(how: &str) -> Result<(), String> {
 impl Tally {
     /// Tells whether enough agrees; what does not, if that is too much.
     fn is_enough(&self) -> Result<(), String> {
-        let share = |part: u32, all: u32| f64::from(part) / f64::from(all.max(1));
+        let fraction = |part: u32, all: u32| f64::from(part) / f64::from(all.max(1));
         let is_enough =
-            share(self.agree, self.programs) >= AGREE && share(self.wrong, self.findings) <= FALSE;
+            fraction(self.agree, self.programs) >= AGREE && fraction(self.wrong, self.findings) <= FALSE;
         if is_enough && self.on_right == 0 {
             return Ok(());
         }

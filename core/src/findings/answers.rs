@@ -29,7 +29,7 @@ impl Sparse {
     }
 }
 
-/// Part of an output's rounding error, to first order, that one instruction has contributed.
+/// Contribution of one instruction to the rounding error of an output, to first order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contribution {
     /// Number of the output; nothing for the weighted sum of all.

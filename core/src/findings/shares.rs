@@ -1,7 +1,8 @@
-//! Shares of a cause in the error of the outputs it reached.
+//! Shares of a cause in the errors of the outputs that it reached.
 //!
-//! A share is signed: part of the error over the whole, so that all shares in an error add up to 1, as far as it is known who
-//! made it; one of which others put back a part is more than 1. Shares of several instructions add as numbers. Knows nothing of how they were found.
+//! A share is a term of an error, to first order, over the whole error. It is signed: the shares of all causes of an error add up
+//! to 1, as far as these are known, and a share is above 1 where other causes compensate some of it. Knows nothing of how shares
+//! were found.
 
 use super::IndexSet;
 
@@ -22,8 +23,8 @@ impl Share {
     /// others put back what is beyond that.
     fn weight(&self) -> f64 {
         let size = f64::from(self.share.abs());
-        let part = if size > 1.0 { 2.0 - 1.0 / size } else { size };
-        part * f64::from(self.bits)
+        let fraction = if size > 1.0 { 2.0 - 1.0 / size } else { size };
+        fraction * f64::from(self.bits)
     }
 }
 

@@ -208,8 +208,8 @@ pub(super) fn sine_of_turns<K: Functions>(k: &K, x: K::V) -> K::V {
 pub(super) fn angle<K: Functions>(k: &K, y: K::V, x: K::V, radian: K::V) -> Gradient<K> {
     let distance = k.hypot(x, y);
     let near = k.lt(distance, k.lit(f64::INFINITY));
-    let part = |a| k.select(near, k.mul(radian, k.div(a, distance)), k.lit(0.0));
-    over(distance, [Factor(part(x)), Minus(part(y))])
+    let partial = |a| k.select(near, k.mul(radian, k.div(a, distance)), k.lit(0.0));
+    over(distance, [Factor(partial(x)), Minus(partial(y))])
 }
 
 /// erf′(x) = 2/√π · exp(−x²) (DLMF 7.2.1). The rounding of x² would cost x² ulps: it is put back.

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Steps that are tried first, as parts of the size of an input; then those that are added where they do not settle it, and
+/// Steps that are tried first, as fractions of the size of an input; then those that are added where they do not settle it, and
 /// those for outputs that none of these moves.
 const FINE: [i32; 3] = [-11, -14, -17];
 const WIDE: [i32; 2] = [-8, -20];

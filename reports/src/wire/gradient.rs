@@ -26,7 +26,7 @@ pub struct Directions {
     pub values: Vec<Number>,
 }
 
-/// Part of an output's rounding error that one instruction has contributed.
+/// Contribution of one instruction to the rounding error of an output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contribution<'a> {
     /// Number of the output; `null` for the weighted sum of all.

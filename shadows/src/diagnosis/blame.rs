@@ -229,14 +229,13 @@ impl Roundings {
         Roundings { operations, coefficients: [a, b, c, scale.code] }
     }
 
-    /// Contribution of the largest part to a result, with that factor, whatever its sign.
+    /// Contribution of the largest term to a result, with that factor, whatever its sign.
     #[inline(always)]
     pub(crate) fn brought(&self, factor: f32) -> f32 {
         (f32::from_bits(self.coefficients[0]) * factor).abs()
     }
 
-    /// `self`, unless a part of it is beyond measure, which is not followed: were there any such, it would be the
-    /// first.
+    /// `self`; no roundings where a term is beyond measure, which is not followed. Such a term would be the first.
     #[inline(always)]
     fn checked(self) -> Roundings {
         if f32::from_bits(self.coefficients[0]).is_finite() { self } else { Roundings::NONE }

@@ -15,7 +15,7 @@ use super::operations::{Compensated, ErrorTally, Id};
 
 /// Decisions deferred at most, those of the same operations counted once.
 const MOST: usize = 256;
-/// Terms of a rounding error that are less than this part of the largest are not looked at.
+/// Smallest term of a rounding error that is looked at, as a fraction of the largest.
 const MINOR: f64 = 1e-6;
 
 /// Decisions of one comparison about roundings of the same operations.

@@ -184,7 +184,7 @@ pub(crate) fn is_looked_at(count: u64) -> bool {
     (count < 64) | count.is_multiple_of(256)
 }
 
-/// The largest part of the result's error that its operands bring.
+/// The largest term of the result's error that its operands bring.
 pub(crate) fn largest<N: Attributed>(linear: &Linear, lane: &Lane<'_, N>) -> f64 {
     let mut largest = 0.0_f64;
     for (index, shadow) in lane.shadows.iter().enumerate() {

@@ -13,7 +13,7 @@ const FEW: usize = 3;
 /// Number of influences kept; beyond that the least are given up.
 const MOST: usize = 32;
 
-/// Erroneous operations that a value depends on, each with its part of the value's error.
+/// Erroneous operations that a value depends on, each with its term of the value's error.
 #[derive(Clone, Debug)]
 pub(crate) struct Influences {
     /// Operations that are kept here. Where there is a list, its factor is the first coefficient.

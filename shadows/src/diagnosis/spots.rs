@@ -187,7 +187,7 @@ impl<N: Attributed> Diagnosis<N> {
     }
 }
 
-/// Tells whether what is known of an error of so many bits explains it: a part is about as large, or it has grown by about as
+/// Tells whether what is known of an error of so many bits explains it: a term is about as large, or it has grown by about as
 /// many at one place, or it is the sum of many of which all are known.
 fn explains<N: Attributed>(real: &N, seen: &Observed<'_, N>, bits: f64) -> bool {
     const ENOUGH: f64 = 0.1;

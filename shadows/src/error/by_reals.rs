@@ -16,8 +16,8 @@ const LEAST_SINGLE: f64 = f32::from_bits(1) as f64;
 /// Bits of the reals that operations are computed in out of line.
 pub(super) const PRECISION: u32 = 320;
 
-/// Tells whether nothing is known of a result whose operands have these errors: of an angle, nobody knows where on the circle it is
-/// whose error is off by a good part of that.
+/// Tells whether nothing is known of a result whose operands have these errors: an angle may be anywhere on the circle if its
+/// error is itself off by a good fraction of a turn.
 pub(super) fn is_lost<'a>(op: Op, errors: impl IntoIterator<Item = &'a f64>) -> bool {
     /// Largest error of an angle that has twenty significant bits behind the point.
     const FAR: f64 = 8192.0;

@@ -35,7 +35,7 @@ const MOST: u32 = 1024;
 const PLENTY: u32 = 1 << 17;
 /// Lanes at one site that are looked at after that, at most.
 const FEW: u32 = 16;
-/// Share of the threshold from which on an error that grows is noted: it is suspicious below the threshold already.
+/// Fraction of the threshold from which on an error that grows is noted: it is suspicious below the threshold already.
 const NOTICED: f64 = 0.75;
 
 /// Causes of errors, found by the reals' diagnosis among the executions that come to the engine.

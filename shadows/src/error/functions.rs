@@ -362,8 +362,8 @@ mod tests {
                     let size = 10_f64.powf(from + (to - from) * random(&mut state));
                     *x = if is_signed && random(&mut state) < 0.5 { -size } else { size };
                 }
-                let share = [0.0, 1e-17, 1e-15, 1e-12][n % 4];
-                let errors = x.map(|x| x * share * random(&mut state));
+                let relative = [0.0, 1e-17, 1e-15, 1e-12][n % 4];
+                let errors = x.map(|x| x * relative * random(&mut state));
                 let arity = op.arity();
                 let exact = by_reals(op, &x[..arity], &[0.0; MAX_OPERANDS][..arity], 0.0).to_f64();
                 let r = exact * (1.0 + [0.0, 1.1e-16, -2.3e-16, 1e-13][n / 4 % 4]);

@@ -84,7 +84,7 @@ impl Binding {
     }
 }
 
-/// Share of cells that carry a shadow.
+/// Fraction of cells that carry a shadow.
 #[derive(Clone, Copy, Debug)]
 enum Density {
     None,
