@@ -3,6 +3,7 @@
 
 use shadowgrind_core::findings::{Exhausted, Finding, FindingKind};
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::ToInteger;
 
 use super::Diagnosis;
 use super::expression::{Expression, function, symbol};
@@ -169,6 +170,9 @@ impl<N: Attributed> Diagnosis<N> {
         finding.contribution = operation.erroneous.spread().map_or(0.0, |spread| spread.mean);
         finding.causes = operation.causes.clone();
         self.explain(&mut finding, operation.expression.as_deref(), operation, name);
+        if operation.unsettled > 0 {
+            finding.remark(undecided(operation.what));
+        }
         Some(finding)
     }
 
@@ -189,6 +193,22 @@ impl<N: Attributed> Diagnosis<N> {
         reach(&mut finding, &operation.special);
         self.explain(&mut finding, operation.expression.as_deref(), operation, op.name());
         Some(finding)
+    }
+}
+
+/// Meaning of a decision that exact arithmetic is not known to make, and what can be done about it.
+fn undecided(what: What) -> &'static str {
+    match what {
+        What::Integer(ToInteger::Truncate) => {
+            "it is an integer, or nearer to one than can be told: roundings decide; where that integer is meant, round to the \
+             nearest"
+        }
+        What::Integer(ToInteger::Round) => {
+            "it is half-way between integers, or nearer to that than can be told: roundings decide"
+        }
+        What::Compare(_) | What::Op(_) => {
+            "both are equal, or nearer than can be told: roundings decide; where equality is meant, compare within a tolerance"
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 //!
 //! Knows nothing of when that is worth the time.
 
+mod residues;
+
 use std::collections::BinaryHeap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use hashbrown::HashMap;
 use rug::Float;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
@@ -17,6 +20,8 @@ use crate::diagnosis::history::{History, Serial, Source, Step, UNTRACED};
 use crate::diagnosis::operations::{Operations, What};
 use crate::exact::rounds_to_integer;
 
+pub(super) use residues::Roots;
+
 /// Operand of a step.
 #[derive(Clone, Copy, Debug)]
 enum Operand {
@@ -24,6 +29,19 @@ enum Operand {
     Made { step: usize, turned: bool },
     /// A float that is its own real, or one of which it is not known what made it: its place among those.
     Given { place: usize },
+}
+
+impl Operand {
+    /// The number, given all that are given and all that were made.
+    fn of(self, given: &[Bounded], made: &[Bounded]) -> Bounded {
+        match self {
+            Operand::Given { place } => given[place].clone(),
+            Operand::Made { step, turned: false } => made[step].clone(),
+            Operand::Made { step, turned: true } => {
+                Bounded { value: -made[step].value.clone(), bound: made[step].bound }
+            }
+        }
+    }
 }
 
 /// One operation.
@@ -42,6 +60,8 @@ pub(super) struct Derivation {
     nodes: Vec<Node>,
     /// Floats that are operands.
     given: Vec<Source>,
+    /// Places of given floats.
+    places: HashMap<(u128, Serial), usize>,
 }
 
 /// A number and log₂ of what it may be off by, −∞ if it is exact.
@@ -123,7 +143,8 @@ impl Derivation {
 
     fn new(operations: &Operations, (root, op): (&Step, Op), steps: &Steps) -> Option<Derivation> {
         let count = steps.found.len();
-        let mut derivation = Derivation { nodes: Vec::with_capacity(count + 1), given: Vec::new() };
+        let (nodes, given) = (Vec::with_capacity(count + 1), Vec::new());
+        let mut derivation = Derivation { nodes, given, places: HashMap::new() };
         for (_, step) in steps.found.iter().rev() {
             let What::Op(op) = operations[step.operation].what else { return None };
             derivation.push(steps, step, op)?;
@@ -148,14 +169,14 @@ impl Derivation {
             let turned = steps.found[place].1.turned(source)?;
             return Some(Operand::Made { step: steps.found.len() - 1 - place, turned });
         }
+        let next = self.given.len();
+        let known = *self.places.entry((source.bits, source.serial)).or_insert(next);
         // What is not known to be one number may be two.
-        let is_known = source.serial != UNTRACED;
-        let known = self.given.iter().position(|&given| is_known && given == source);
-        let place = known.unwrap_or_else(|| {
+        let is_known = known < next && source.serial != UNTRACED && self.given[known] == source;
+        if !is_known {
             self.given.push(source);
-            self.given.len() - 1
-        });
-        Some(Operand::Given { place })
+        }
+        Some(Operand::Given { place: if is_known { known } else { next } })
     }
 
     /// Number of its steps.
@@ -165,31 +186,33 @@ impl Derivation {
 
     /// The value to so many bits; nothing if it, or what it is made of, is no number.
     pub(super) fn value(&self, reals: &Mpfr) -> Option<Bounded> {
-        let given: Vec<Float> =
-            self.given.iter().map(|given| convert::from_bits(given.format, given.bits)).collect();
-        self.evaluated(reals, given)
+        self.evaluated(reals, self.floats())
+    }
+
+    /// The floats that are given.
+    fn floats(&self) -> Vec<Float> {
+        self.given.iter().map(|given| convert::from_bits(given.format, given.bits)).collect()
     }
 
     fn evaluated(&self, reals: &Mpfr, given: Vec<Float>) -> Option<Bounded> {
+        self.all(reals, given)?.1.pop()
+    }
+
+    /// Numbers that are given, and results of all nodes.
+    fn all(&self, reals: &Mpfr, given: Vec<Float>) -> Option<(Vec<Bounded>, Vec<Bounded>)> {
         let exact = |value| Bounded { value, bound: f64::NEG_INFINITY };
         let given: Vec<Bounded> = given.into_iter().map(exact).collect();
         let mut made: Vec<Bounded> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let operand = |n: usize| match node.operands[n] {
-                Operand::Given { place } => given[place].clone(),
-                Operand::Made { step, turned: false } => made[step].clone(),
-                Operand::Made { step, turned: true } => {
-                    Bounded { value: -made[step].value.clone(), bound: made[step].bound }
-                }
-            };
-            let mut operands: Vec<Bounded> = (0..node.arity).map(operand).collect();
+            let operand = |&operand: &Operand| operand.of(&given, &made);
+            let mut operands: Vec<Bounded> = node.operands[..node.arity].iter().map(operand).collect();
             if let Some(index) = node.rounds {
                 operands[index] = integer(reals, &operands[index])?;
             }
             let result = apply(reals, node.op, &operands)?;
             made.push(result);
         }
-        made.pop()
+        Some((given, made))
     }
 
     /// Tells whether the result is zero whatever is given: it is so for numbers chosen at random. Only for what is made

@@ -31,8 +31,10 @@ pub(crate) struct RealExecution {
 /// Cost, so far, of finding reals again, and the lessons learnt.
 #[derive(Debug, Default)]
 pub(super) struct Settling {
-    /// Steps computed.
+    /// Steps computed for results of operations.
     pub(super) spent: u64,
+    /// Steps computed for comparisons, which have as much time for themselves.
+    pub(super) spent_on_decisions: u64,
     /// By [shape](super::derivation::Derivation::shape), true if it is zero whatever it begins with.
     pub(super) zeros: HashMap<u64, bool>,
 }

@@ -12,7 +12,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 
-use super::derivation::{Bounded, Derivation, Reach};
+use super::derivation::{Bounded, Derivation, Reach, Roots};
 use super::error_bound::ErrorBound;
 use super::execution::RealExecution;
 use super::mpfr::Mpfr;
@@ -62,7 +62,7 @@ impl RealExecution {
             return None;
         }
         let may_be_zero = value.get_exp().is_none_or(|exponent| error_bound.covers(exponent));
-        if may_be_zero && self.is_identically_zero(lane) {
+        if may_be_zero && (self.is_identically_zero(lane) || self.is_zero(lane)) {
             return Some(self.nothing());
         }
         let found = self.found(lane)?;
@@ -84,18 +84,34 @@ impl RealExecution {
 
     /// The result of an operation as its operands' derivations have it.
     fn found(&mut self, lane: &Lane<'_, Real>) -> Option<Bounded> {
+        let derivation = self.derivation(lane, Reach::Whole)?;
+        self.found_again(&derivation)
+    }
+
+    /// The derivation of an operation's result, if there is still time for it.
+    fn derivation(&mut self, lane: &Lane<'_, Real>, reach: Reach) -> Option<Derivation> {
         let allowed = FUEL + u64::from(self.diagnosis.history.count()) / OPERATIONS_PER_STEP;
         let most = allowed.saturating_sub(self.settling.spent).min(MOST_STEPS as u64) as usize;
         let known = (&self.diagnosis.history, &self.diagnosis.operations);
-        let derivation = Derivation::of(known, lane, most, Reach::Whole);
+        let derivation = (most > 0).then(|| Derivation::of(known, lane, most, reach)).flatten();
         let steps = derivation.as_ref().map_or(most / 8, Derivation::len);
         self.settling.spent += steps as u64;
-        self.found_again(&derivation?)
+        derivation
     }
 
     /// Order of the reals of two floats of one format that are as near to each other as makes no difference to them:
-    /// equal, if they are so whatever they are made of; nothing if it is only that they cannot be told apart.
-    pub(crate) fn told_apart(&mut self, [a, b]: &[Observed<'_, Real>; 2]) -> Option<Ordering> {
+    /// equal, if they are so in exact arithmetic; nothing if it is only that they cannot be told apart.
+    pub(crate) fn told_apart(&mut self, x: &[Observed<'_, Real>; 2]) -> Option<Ordering> {
+        // What the program does next depends on it: results that are found again do not take its share of the time.
+        let settling = &mut self.settling;
+        std::mem::swap(&mut settling.spent, &mut settling.spent_on_decisions);
+        let order = self.order(x);
+        let settling = &mut self.settling;
+        std::mem::swap(&mut settling.spent, &mut settling.spent_on_decisions);
+        order
+    }
+
+    fn order(&mut self, [a, b]: &[Observed<'_, Real>; 2]) -> Option<Ordering> {
         if Source::of_seen(a).is_same(&Source::of_seen(b)) {
             return Some(Ordering::Equal);
         }
@@ -108,9 +124,16 @@ impl RealExecution {
         if self.is_identically_zero(&lane) {
             return Some(Ordering::Equal);
         }
-        let found = self.found(&lane)?;
-        found.value.get_exp()?;
-        Some(if found.value.is_sign_negative() { Ordering::Less } else { Ordering::Greater })
+        let last = self.derivation(&lane, Reach::End)?;
+        if last.is_zero(&self.arithmetic.mpfr, Roots::Any) {
+            return Some(Ordering::Equal);
+        }
+        let whole = self.derivation(&lane, Reach::Whole)?;
+        match self.found_again(&whole).filter(|found| !found.value.is_zero()) {
+            Some(found) if found.value.is_sign_negative() => Some(Ordering::Less),
+            Some(_) => Some(Ordering::Greater),
+            None => whole.is_zero(&self.arithmetic.mpfr, Roots::Either).then_some(Ordering::Equal),
+        }
     }
 
     fn nothing(&self) -> (RealNumber, Option<f32>) {
@@ -129,6 +152,12 @@ impl RealExecution {
         self.settling.spent += end.len() as u64;
         self.settling.zeros.insert(shape, is_zero);
         is_zero
+    }
+
+    /// Tells whether the result of an operation is known to be zero in exact arithmetic, whatever functions and roots are.
+    fn is_zero(&mut self, lane: &Lane<'_, Real>) -> bool {
+        let derivation = self.derivation(lane, Reach::End);
+        derivation.is_some_and(|derivation| derivation.is_zero(&self.arithmetic.mpfr, Roots::Any))
     }
 
     fn to(&self, precision: u32) -> Mpfr {

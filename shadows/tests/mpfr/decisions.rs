@@ -72,6 +72,45 @@ fn reals_that_are_equal_whatever_they_are_made_of_are_told() {
     assert!(m.ranked().iter().all(|&(_, line)| line != 70));
 }
 
+/// Lengths from both ends of a symmetric wire: roots and quotients of other floats on either side, equal in exact arithmetic.
+#[test]
+fn numbers_made_in_other_ways_are_known_to_be_equal() {
+    let m = Machine::new();
+    let [x, y, three] = [0.3, 0.7, 3.0].map(|x| m.f64(x));
+    let length = |x: &Tracked, y: &Tracked| m.op(3, Op::Sqrt, &[&m.add(2, &m.mul(1, x, x), &m.mul(1, y, y))]);
+    let turned = |x: &Tracked| m.op(4, Op::Neg, &[x]);
+    // (x² + y²)½ with its operands' signs and places changed, and thirds of sums against sums of thirds.
+    let (a, b) = (length(&x, &y), length(&turned(&y), &x));
+    let third = m.div(6, &m.add(5, &a, &x), &three);
+    let thirds = m.add(8, &m.div(7, &b, &three), &m.div(7, &x, &three));
+    let sines = [&third, &thirds].map(|x| m.op(9, Op::Sin, &[x]));
+    // The square of a root is the number.
+    let square = m.mul(10, &a, &b);
+    let squares = m.add(11, &m.mul(11, &x, &x), &m.mul(11, &y, &y));
+    for [a, b] in [[&third, &thirds], [&sines[0], &m.op(12, Op::Abs, &[&sines[1]])], [&square, &squares]] {
+        compare(&m, Predicate::EQUAL, a, b);
+    }
+    let is_equal = [&third, &sines[0], &square].into_iter().zip([&thirds, &sines[1], &squares]);
+    let flips = is_equal.filter(|(a, b)| a.float() != b.float()).count() as u64;
+    let found: Vec<_> = m.ranked().into_iter().filter(|&(_, line)| line == 50).collect();
+    assert_eq!(found.len(), usize::from(flips > 0));
+    if flips > 0 {
+        let finding = m.finding(50);
+        assert_eq!((finding.count, finding.unsettled), (flips, 0));
+    }
+}
+
+/// √2·√3 + √6, which is zero for some choice of the roots' signs, is not: its size tells.
+#[test]
+fn a_number_whose_conjugate_is_zero_is_told_from_zero() {
+    let m = Machine::new();
+    let [two, three, six] = [2.0, 3.0, 6.0].map(|x| m.op(1, Op::Sqrt, &[&m.f64(x)]));
+    let sum = m.add(3, &m.mul(2, &two, &three), &six);
+    let beside = m.add(5, &m.mul(4, &sum, &m.f64(1e-80)), &m.f64(1.0));
+    compare(&m, Predicate::EQUAL, &beside, &m.f64(1.0));
+    assert_eq!((m.finding(50).count, m.finding(50).unsettled), (1, 0));
+}
+
 /// The largest of some numbers is one of them, however few significant bits their reals have: where a search finds it is settled.
 #[test]
 fn a_number_is_told_from_the_largest_of_several() {
