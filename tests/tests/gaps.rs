@@ -226,6 +226,20 @@ fn floats_that_leave_in_binary_form_are_counted() {
     assert_eq!(gaps(&seen), [("sendto (system call)".to_owned(), 3)]);
 }
 
+/// Counts stand at the line of the program's own, not where a library makes the call, and leave out what is read again.
+#[test]
+fn floats_that_leave_by_a_library_are_counted_at_its_caller() {
+    let source = host::tests_dir().join("guests/dot/sent.c");
+    let text = std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{e}"));
+    let leaves = text.lines().position(|line| line.ends_with("// LEAVES")).map(|at| 1 + at as u64);
+    for options in [&[][..], &["--no-avx512"]] {
+        let Some(seen) = observe("dot", "sent.c", "-O1 -g", "sse2", options) else { return };
+        assert_eq!(gaps(&seen), [("write (system call)".to_owned(), 6)], "{options:?}");
+        let site = &seen.report.document["coverage"]["gaps"][0]["site"];
+        assert_eq!((site["function"].as_str(), site["line"].as_u64()), (Some("save"), leaves), "{options:?}");
+    }
+}
+
 /// Each way, the start of what it is called, and the number of floats; ways on which nothing is lost have no name. With a
 /// report of the child's for what that fetches itself.
 #[test]

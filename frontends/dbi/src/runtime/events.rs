@@ -270,7 +270,7 @@ impl Client for Tool {
             Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
             Sent::Lost => {
                 let floats: u64 = pieces.map(|&(at, len)| planes::count(at, len)).sum();
-                let site = if floats > 0 { visit::call_site(thread, pc) } else { None };
+                let site = if floats > 0 { visit::caller(thread, pc) } else { None };
                 let lost = site.map(|site| Lost { site, call, floats });
                 let lost = match &thread.process.handed {
                     Some(handed) => handed.end(begun, writing, lost),
@@ -284,7 +284,7 @@ impl Client for Tool {
     fn fetched(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
         if self.policy().sent == Sent::Lost
             && floats > 0
-            && let Some(site) = visit::call_site(thread, pc)
+            && let Some(site) = visit::caller(thread, pc)
         {
             self.lost(Lost { site, call, floats });
         }
@@ -356,7 +356,7 @@ impl Client for Tool {
 
 /// The site of the system call that the thread is at.
 fn site_of_call(thread: &mut Thread) -> Option<Site> {
-    visit::call_site(thread, thread.pc.wrapping_sub(SYSCALL_BYTES))
+    visit::caller(thread, thread.pc.wrapping_sub(SYSCALL_BYTES))
 }
 
 /// Tells whether some of this memory, address and length, has shadows.

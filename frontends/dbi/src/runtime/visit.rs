@@ -365,9 +365,9 @@ pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
     });
 }
 
-/// The site of the system call at `pc`; nothing while shadowing is switched off.
-pub(super) fn call_site(thread: &mut Thread, pc: u64) -> Option<Site> {
-    visit(thread, |session, calls, _, machine| session.system_call(pc, calls, machine)).flatten()
+/// The place that has the system call at `pc` made; nothing while shadowing is switched off.
+pub(super) fn caller(thread: &mut Thread, pc: u64) -> Option<Site> {
+    visit(thread, |session, calls, _, machine| session.caller(pc, calls, machine)).flatten()
 }
 
 /// The program has read these pieces of a file or pipe.

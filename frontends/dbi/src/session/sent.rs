@@ -64,9 +64,9 @@ impl Session {
 }
 
 impl Session {
-    /// The site of the system call at `pc`; nothing while shadowing is switched off.
-    pub(crate) fn system_call(&self, pc: u64, calls: &Calls, m: &mut dyn Machine) -> Option<Site> {
-        (!calls.is_disabled()).then(|| self.state.lock().system_call(pc, m))
+    /// The place that has the system call at `pc` made, as [`State::caller`] says; nothing while shadowing is switched off.
+    pub(crate) fn caller(&self, pc: u64, calls: &Calls, m: &mut dyn Machine) -> Option<Site> {
+        (!calls.is_disabled()).then(|| self.state.lock().caller(pc, m))
     }
 
     /// The system call at `site`, of this number and name, has taken so many floats with shadows where none is followed.
