@@ -477,6 +477,12 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
         None
     }
 
+    /// Takes the places where an error was noted for the first time, each once: a front end that was not there then looks at the
+    /// next executions.
+    fn noted_first(&mut self) -> Vec<Site> {
+        Vec::new()
+    }
+
     /// Everything found so far, at the end of the run.
     fn findings(&mut self) -> Vec<Finding> {
         Vec::new()

@@ -62,6 +62,8 @@ pub(crate) struct Diagnosis<N> {
     lost: Lost,
     /// Place where an error was noted last.
     noted: Option<Site>,
+    /// Places where one was noted for the first time, since they were taken.
+    noted_first: Vec<Site>,
 }
 
 impl<N: Attributed> Diagnosis<N> {
@@ -80,6 +82,7 @@ impl<N: Attributed> Diagnosis<N> {
             deferred: Vec::new(),
             lost: Lost::default(),
             noted: None,
+            noted_first: Vec::new(),
         }
     }
 
@@ -99,11 +102,19 @@ impl<N: Attributed> Diagnosis<N> {
         self.noted.take()
     }
 
+    /// Takes the places where one was noted for the first time.
+    pub(crate) fn take_noted_first(&mut self) -> Vec<Site> {
+        std::mem::take(&mut self.noted_first)
+    }
+
     /// Keeps count of an execution that introduced error, and what it computed. Its result has error of so many bits, as a
     /// power of two.
     fn note_local_error(&mut self, id: Id, operands: &[Source], local_error: &LocalError, power: f64) {
         let operation = &mut self.operations[id];
         self.noted = Some(operation.site);
+        if operation.expression.is_none() {
+            self.noted_first.push(operation.site);
+        }
         operation.local_errors.count(local_error);
         if local_error.is_error() {
             operation.erroneous.add(power);

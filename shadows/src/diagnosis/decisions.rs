@@ -29,9 +29,13 @@ impl<N: Attributed> Diagnosis<N> {
         if self.defers(id, x, worst) {
             return;
         }
-        self.noted = Some(self.operations[id].site);
-        self.operations[id].flips += 1;
-        self.operations[id].erroneous.add(worst);
+        let operation = &mut self.operations[id];
+        self.noted = Some(operation.site);
+        if operation.flips == 0 {
+            self.noted_first.push(operation.site);
+        }
+        operation.flips += 1;
+        operation.erroneous.add(worst);
         self.answered_for(id, x);
     }
 

@@ -79,6 +79,10 @@ impl Shadow for MpfrShadow {
         self.execution.diagnosis.take_noted()
     }
 
+    fn noted_first(&mut self) -> Vec<Site> {
+        self.execution.diagnosis.take_noted_first()
+    }
+
     fn findings(&mut self) -> Vec<Finding> {
         let mut findings = MpfrShadow::findings(self);
         findings.extend(self.execution.diagnosis.unreached());

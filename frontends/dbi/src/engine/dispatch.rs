@@ -144,6 +144,12 @@ impl Thread {
         next
     }
 
+    /// Tells whether the code that the thread has just left may be forgotten: nothing is looked up there by host address.
+    pub(crate) fn may_forget(&self) -> bool {
+        let exit = self.context.exit as ExitId;
+        exit != stubs::EXIT_FAULT && exit != switch::EXIT_ABORTED as u32
+    }
+
     /// Finds the guest instructions that were the first to overwrite floats, while their code is there.
     fn place_touches(&mut self) {
         while let Some((host_pc, tell)) = first_touch::unplaced(&self.mailbox.touches) {

@@ -85,6 +85,9 @@ pub(crate) trait Carrier: Send + Sync {
     /// Replays the records of a thread, which is stopped. Tells whether a sweep is worth its price.
     fn replay_records(&self, thread: usize) -> bool;
 
+    /// Takes the places where an error was noted for the first time.
+    fn noted_first(&self) -> Vec<Site>;
+
     /// Forgets what threads other than this one have recorded, in a forked child.
     fn forget_others(&self, thread: usize);
 
@@ -172,6 +175,10 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         let Carried { shadow, words, records } = &mut *self.0.lock();
         records.iter_mut().for_each(|records| records.replay(thread, shadow, words));
         S::Reach::wants_sweep(words)
+    }
+
+    fn noted_first(&self) -> Vec<Site> {
+        self.0.lock().shadow.noted_first()
     }
 
     fn forget_others(&self, thread: usize) {

@@ -10,6 +10,7 @@ use crate::x86::rows;
 use crate::x86::wholes::Whole;
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
+use shadowgrind_core::shadow::Watch;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Step, Sums};
 use std::cell::Cell;
@@ -137,6 +138,8 @@ impl OutOfLine {
 /// Executions that a thread watches in all before each operation is watched [`FEW`] times only: some two microseconds each.
 const PLENTY: u64 = 1 << 16;
 const FEW: u32 = 8;
+/// Executions that are watched once more of an operation that errs for the first time later.
+const AGAIN: u32 = 16;
 /// Number of runs of an operation that is to be watched no longer.
 const DUE: u32 = 1 << 30;
 /// Executions between two times that code is made anew, for each time before: that costs more than an execution does, and
@@ -164,6 +167,19 @@ pub(super) fn runs_again(entry: &Entry) -> u32 {
 }
 
 impl OutOfLine {
+    /// Has the operation at `pc` watched from now on for [some](AGAIN) executions: its first and last byte. Nothing if this thread
+    /// has not watched it before, or watches it still.
+    pub(super) fn watch_again(&mut self, pc: u64, watch: Watch) -> Option<[u64; 2]> {
+        const TOPS: u8 = 8;
+        let known: Vec<&Rc<Entry>> = (0..TOPS).filter_map(|top| self.entries.get(&(pc, top, None))).collect();
+        let again = watch.first.saturating_sub(AGAIN);
+        if known.iter().any(|entry| entry.runs.get() < again) {
+            return None;
+        }
+        known.iter().for_each(|entry| entry.runs.set(again));
+        known.first().map(|entry| [pc, entry.insn.next_ip() - 1])
+    }
+
     /// The operations that are watched in another way from now on, now that the one at `place` runs. All that have run almost
     /// as often as they should change together, when the first of them has: code is made anew once for a loop, and not for
     /// each of its operations.

@@ -4,7 +4,9 @@ use super::buffers::Circumstances;
 use super::shadowed::Shadowed;
 use super::{Tool, sweep};
 use crate::engine::chaos;
+use crate::engine::layout::page_floor;
 use crate::engine::thread::Thread;
+use crate::x86::mirror::Watched;
 use std::sync::atomic::Ordering;
 
 /// Code was translated: what it records is given its site, before it runs.
@@ -46,6 +48,23 @@ pub(super) fn replay(thread: &mut Thread) {
     }
     if tool.carrier.replay_records(recorder.thread) || chaos::is_on() {
         sweep::sweep(thread);
+    }
+    if thread.may_forget() {
+        look_again(thread, tool);
+    }
+}
+
+/// Has the next executions of operations that have erred for the first time run out of line, where that was found too late to
+/// see how the program came there.
+fn look_again(thread: &mut Thread, tool: &Tool) {
+    let Some(watch) = tool.policy().watch else { return };
+    for site in tool.carrier.noted_first() {
+        let pc = tool.session.address(site).filter(|_| !tool.session.knows_stack(site));
+        let shadowed = Shadowed::of_mut(&mut thread.client_state);
+        let place = pc.zip(shadowed).and_then(|(pc, shadowed)| shadowed.out_of_line.watch_again(pc, watch));
+        let Some(place) = place else { continue };
+        thread.translator.watch(place[0], Watched::Always);
+        place.into_iter().for_each(|at| _ = thread.cache.invalidate_page(page_floor(at)));
     }
 }
 

@@ -23,6 +23,13 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Tells whether it is known how the program came to an error at `site`, or is not to be.
+    pub(crate) fn knows_stack(&self, site: Site) -> bool {
+        self.config.num_callers == 0 || self.state.lock().erred.contains(&site)
+    }
+}
+
 impl State {
     /// Notes the stack of a thread at the instruction at `pc`, which is `site`: at most so many callers.
     pub(super) fn note_stack(&mut self, site: Site, pc: u64, (noted, most): (Noted, usize), m: &dyn Machine) {

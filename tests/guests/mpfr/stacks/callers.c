@@ -1,4 +1,5 @@
-// Ways to the line of an error: through the C library, into it, recursion, a frame of variable size, another thread.
+// Ways to the line of an error: through the C library, into it, recursion, a frame of variable size, another thread; and where
+// a thousand executions from elsewhere were right.
 #include <alloca.h>
 #include <math.h>
 #include <pthread.h>
@@ -55,6 +56,23 @@ static APART double growth(double x) {
     return kept = r;
 }
 
+static APART double late(double x) {
+    double r = (x + 1e8) - 1e8; // ERRS 5
+    return kept = r;
+}
+
+static APART double right(int times) {
+    double r = 0;
+    for (int i = 0; i < times; i++) r += late(i);
+    return kept = r;
+}
+
+static APART double wrong(int times) {
+    double r = 0;
+    for (int i = 0; i < times; i++) r += late(0.3); // CALLS 5 1
+    return kept = r;
+}
+
 static void *thread(void *x) {
     double r = product(*(double *)x) + 1; // CALLS 3 1
     kept = r;
@@ -66,6 +84,8 @@ int main(int argc, char **argv) {
     double r = variable(argc + 100, 1e12 * argc); // CALLS 1 5
     r += sorted(argc); // CALLS 2 2
     r += growth(1e3 * argc) > 0; // CALLS 4 1
+    r += right(1000 * argc);
+    r += wrong(50000 * argc); // CALLS 5 2
     double small = 1e-8 * argc;
     pthread_t other;
     pthread_create(&other, NULL, thread, &small);
