@@ -273,28 +273,31 @@ impl Walk<'_> {
                 now.get_or_insert(source).bits == source.bits
             }
             Term::Constant { .. } | Term::Below(..) => false,
-            Term::Op { operation, what, format, args } => match self.made_by(source, *what, *format) {
-                Some(made) => {
-                    self.all(&path.then(*operation), args, made.operands());
-                    true
+            Term::Op { operation, what, format, args } => {
+                match self.made_by(source, (*what, *format), *operation) {
+                    Some(made) => {
+                        self.all(&path.then(*operation), args, made.operands());
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
         };
         if !fits {
             *term = Term::Variable(self.variable_for(term, source));
         }
     }
 
-    /// The operation of this kind that made `source`; a float without a shadow is believed to be made so if one was.
-    fn made_by(&self, source: Source, what: What, format: Format) -> Option<Made> {
+    /// The operation of this kind that made `source`. A float without a shadow that may be any is believed to be made so if it is
+    /// what the very operation `at` made last, as it did at other times.
+    fn made_by(&self, source: Source, kind: (What, Format), at: Id) -> Option<Made> {
         let history = self.trace.history;
         let fits = |made: &Made| {
             let record = &self.trace.operations[made.operation];
-            record.what == what && record.formats.1 == format
+            (record.what, record.formats.1) == kind
         };
         let guess = || history.made_exactly(source).filter(|_| source.serial == 0);
-        history.made(source).filter(fits).or_else(|| guess().filter(fits))
+        history.made(source).filter(fits).or_else(|| guess().filter(|made| made.operation == at))
     }
 
     /// Operation that made the constant `known`, if that is of the same kind as the one that now made `source`: the
@@ -302,7 +305,7 @@ impl Walk<'_> {
     fn made_alike(&mut self, path: &Path<'_>, known: Source, source: Source) -> Option<Term> {
         let now = self.trace.history.made(source).filter(|now| self.trace.follows(path, now.operation))?;
         let record = &self.trace.operations[now.operation];
-        let before = self.made_by(known, record.what, record.formats.1)?;
+        let before = self.made_by(known, (record.what, record.formats.1), now.operation)?;
         *self.left = self.left.checked_sub(1)?;
         // One level: its operands are seen to when their turn comes.
         let constant = |operand: &Source| Term::Constant { format: operand.format, bits: operand.bits };

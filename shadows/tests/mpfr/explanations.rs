@@ -6,7 +6,7 @@ use shadowgrind_core::ops::Op;
 
 use shadowgrind_shadows::mpfr::Settings;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Tracked};
 
 /// sqrt(x + 1) − sqrt(x) at each input.
 fn roots(inputs: &[f64]) -> Finding {
@@ -45,6 +45,21 @@ fn exact_results_of_the_first_execution_are_understood_later() {
         let finding = roots(&inputs);
         assert_eq!(finding.expression.as_deref(), Some("sqrt(x + 1.0) - sqrt(x)"));
     }
+}
+
+/// 3 was read, and is none of the products that an expression had in its place before, though another product is 3 as well.
+#[test]
+fn a_float_is_not_what_made_another_of_the_same_bits() {
+    let m = Machine::new();
+    let large = m.f64(1e17);
+    let lost = |x: &Tracked| m.print(&m.sub(3, &m.add(2, x, &large), &large));
+    lost(&m.mul(1, &m.f64(0.1), &m.f64(0.7)));
+    lost(&m.mul(1, &m.f64(0.3), &m.f64(0.9)));
+    m.mul(20, &m.f64(1.5), &m.f64(2.0));
+    lost(&m.f64(3.0));
+    let finding = m.finding(3);
+    assert_eq!(finding.expression.as_deref(), Some("x + 1e17 - 1e17"));
+    assert_eq!(finding.ranges[0].worst, Some(3.0));
 }
 
 #[test]
