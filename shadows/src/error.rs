@@ -18,6 +18,7 @@ mod by_reals;
 mod causes;
 mod decisions;
 mod functions;
+mod inline;
 mod known;
 mod pair;
 
@@ -28,7 +29,7 @@ use shadowgrind_core::findings::{
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
-use shadowgrind_core::ops::{ERROR_BOUND, Gradient, InParts, MAX_OPERANDS, Op, Parts, Residual};
+use shadowgrind_core::ops::{ERROR_BOUND, InParts, MAX_OPERANDS, Op, Parts};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{
     Errors, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach,
@@ -37,7 +38,6 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::words::{InPlace, WIDENED};
 
-use crate::chain_rule;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
 use crate::diagnosis::spots::{Left, verdict};
@@ -271,94 +271,6 @@ impl Rule for ErrorShadow {
     }
 }
 
-impl Inline for ErrorShadow {
-    /// Sum of what was rounded off and of what the operands' errors make of the result to first order; NaN where that is not to be
-    /// had from arithmetic.
-    fn rule<K: Arith>(k: &K, op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V {
-        if op.is_arithmetic() && !is_straight(op) {
-            return k.lit(f64::NAN);
-        }
-        match op.residual(k, given.x, given.r) {
-            Residual::Unknown => k.lit(f64::NAN),
-            Residual::Never => chain_rule::derivative(k, gradient, given.shadows),
-            Residual::Exact(local) | Residual::Rounded(local) => {
-                k.add(local, chain_rule::derivative(k, gradient, given.shadows))
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn eval(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
-        let k = Host::new(format);
-        match Self::arithmetic(&k, op, given) {
-            Some(error) => error,
-            None if functions::KNOWN.contains(&op) => {
-                let error = functions::error(op, given.x, given.shadows, given.r);
-                error.map_or(f64::NAN, |error| traced(format, k.round(error), given.shadows))
-            }
-            None => k.round(Self::with_functions(&Host::new(Format::F64), op, given)),
-        }
-    }
-
-    fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
-        if is_lost(op, given.shadows) {
-            return f64::NAN;
-        }
-        let operands = given.x.iter().zip(given.shadows);
-        let operands: Vec<Float> =
-            operands.map(|(&x, &error)| real(format, format.from_f64(x), Some(error))).collect();
-        let error = difference_of(&Mpfr::new(PRECISION), op, &operands, (format, format.from_f64(given.r)));
-        if is_function(op) && error.is_finite() { traced(format, error, given.shadows) } else { error }
-    }
-
-    /// A sum whose error is above what is born of few roundings.
-    fn suspicion<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> K::V {
-        let (r, error) = match (op, given.x, given.shadows) {
-            (Op::Add, &[a, b], &[d, e]) => (k.add(a, b), k.add(d, e)),
-            (Op::Sub, &[a, b], &[d, e]) => (k.sub(a, b), k.sub(d, e)),
-            // Signs do not matter.
-            (Op::Fmadd | Op::Fnmsub, &[a, b, c], &[d, e, f]) => (k.fma(a, b, c), k.fma(a, e, k.fma(b, d, f))),
-            (Op::Fmsub | Op::Fnmadd, &[a, b, c], &[d, e, f]) => {
-                (k.fnma(a, b, c), k.fnma(a, e, k.fnma(b, d, f)))
-            }
-            _ => return k.lit(f64::NAN),
-        };
-        let error = k.abs(error);
-        k.select(k.lt(error, k.mul(k.abs(r), k.ulps(SUSPICIOUS))), k.lit(0.0), error)
-    }
-
-    fn in_parts<K: Arith>(k: &K, op: Op, given: InParts<'_, K::V>) -> K::V {
-        op.error_in_parts(k, given).unwrap_or_else(|| k.lit(f64::NAN))
-    }
-
-    fn suspicion_in_parts<K: Arith>(k: &K, op: Op, given: InParts<'_, K::V>) -> K::V {
-        let (r, error) = match (op, given.x, given.errors) {
-            (Op::Add, &[a, b], &[d, e]) => (k.add(k.add(a.high, b.high), k.add(a.low, b.low)), k.add(d, e)),
-            (Op::Sub, &[a, b], &[d, e]) => (difference_in_parts(k, a, b), k.sub(d, e)),
-            _ => return k.lit(f64::NAN),
-        };
-        let error = k.abs(error);
-        k.select(k.lt(error, k.mul(k.abs(r), k.lit(SUSPICIOUS_LONG))), k.lit(0.0), error)
-    }
-
-    fn doubt_in_parts<K: Arith>(k: &K, given: InParts<'_, K::V>) -> K::V {
-        let (&[a, b], &[first, second]) = (given.x, given.errors) else { unreachable!("two operands") };
-        doubt_of(k, difference_in_parts(k, a, b), k.sub(first, second))
-    }
-
-    /// The difference has an error of at least half its size.
-    fn doubt<K: Arith>(k: &K, given: Given<'_, K::V>) -> K::V {
-        let (&[a, b], &[first, second]) = (given.x, given.shadows) else { unreachable!("two operands") };
-        doubt_of(k, k.sub(a, b), k.sub(first, second))
-    }
-
-    fn arithmetic<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> Option<K::V> {
-        let gradient = op.arithmetic_gradient(k, given.x, given.r)?;
-        let moved = op.moved(k, given.x, given.shadows, given.r);
-        Some(moved.unwrap_or_else(|| Self::rule(k, op, &gradient, given)))
-    }
-}
-
 impl Shadow for ErrorShadow {
     const NAME: &'static str = "error";
     const SUMMARY: &'static str = "Rounding errors in twice the precision: which digits are wrong, cheaply";
@@ -449,112 +361,4 @@ impl Shadow for ErrorShadow {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reals::convert;
-    use shadowgrind_core::arith::trace_bits;
-
-    /// A long double from the bits of a linear congruence (Knuth, TAOCP 2, 3.3.4), with few digits or many.
-    fn random(state: &mut u64) -> Float {
-        let mut next = || {
-            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            *state >> 32
-        };
-        let significand = (next() << 32 | next()) | 1 << 63;
-        let kept = if next() % 2 == 0 { 64 } else { next() % 64 + 1 };
-        let exponent = (next() % 140) as i32 - 70;
-        let size = Float::with_val(64, significand & !(u64::MAX.checked_shr(kept as u32).unwrap_or(0)));
-        let size = (size << exponent) >> 63;
-        if next() % 2 == 0 { size } else { -size }
-    }
-
-    /// Errors of long doubles by arithmetic are those of reals, to what is promised of them; exact results have none.
-    #[test]
-    fn errors_of_long_doubles_are_those_of_reals() {
-        let mut state = 1;
-        let reals = Mpfr::new(400);
-        for op in [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Narrow] {
-            let mut exact = 0;
-            for n in 0..20_000 {
-                let near = n % 5 == 0;
-                let a = random(&mut state);
-                let b = if near { Float::with_val(64, &a * 1.0000001) } else { random(&mut state) };
-                let x = [if op == Op::Sqrt { a.abs() } else { a }, b];
-                let relative = [0.0, 1e-20, 1e-17][n % 3];
-                let errors = [0, 1].map(|i| x[i].to_f64() * relative * (n as f64 / 20_000.0));
-                let count = op.arity();
-                let to = if op == Op::Narrow { Format::F64 } else { Format::F80 };
-                let real = op.real(&reals, &x.iter().take(count).collect::<Vec<_>>());
-                let r = convert::to_bits(to, &Float::with_val(to.precision(), &real));
-                let bits = [0, 1].map(|i| convert::to_bits(Format::F80, &x[i]));
-                let shadows = errors.each_ref().map(|error| (*error != 0.0).then_some(error));
-                let lane = Lane {
-                    site: Site::NONE,
-                    op,
-                    from: Format::F80,
-                    to,
-                    x: &bits[..count],
-                    r,
-                    shadows: &shadows[..count],
-                };
-                let got = ErrorShadow::long(&lane).expect("numbers that are told in parts");
-                let moved: Vec<Float> = (0..count).map(|i| Float::with_val(400, &x[i] + errors[i])).collect();
-                let want = op.real(&reals, &moved.iter().collect::<Vec<_>>()) - convert::from_bits(to, r);
-                let terms = x[0].clone().abs() + x[1].clone().abs();
-                let size = if op.addends().is_empty() { real.clone().abs() } else { terms };
-                let off = Float::with_val(400, &want - got).abs();
-                // The last bits of quotients' and roots' errors are traces of what is lost in them: each of these turned over.
-                let has_trace = matches!(op, Op::Div | Op::Sqrt) && relative != 0.0;
-                let trace = if has_trace { trace_bits(Format::F64) as f64 * f64::EPSILON } else { 0.0 };
-                let bound = want.clone().abs() * (trace + f64::exp2(-50.0)) + size * f64::exp2(-103.0);
-                assert!(off <= bound, "{} {x:?} {errors:?}: {got}, not {want}", op.name());
-                assert!(!want.is_zero() || got.to_bits() == 0, "{} {x:?} is exact", op.name());
-                exact += u32::from(want.is_zero());
-            }
-            assert!(exact > 40, "{}: {exact} exact results", op.name());
-        }
-    }
-
-    /// Roots, quotients and functions keep a trace of an error that is lost beside what they round off themselves; exact results have
-    /// no error.
-    #[test]
-    fn lost_errors_leave_a_trace() {
-        let error =
-            |op, x: &[f64], r, shadows: &[f64]| ErrorShadow::eval(Format::F64, op, Given { x, r, shadows });
-        let root = 1e200_f64.sqrt();
-        let roots = [0.0, 1.0].map(|e| error(Op::Sqrt, &[1e200], root, &[e]));
-        assert!(roots[0] != roots[1] && (roots[0] / roots[1] - 1.0).abs() < 1e-12, "{roots:?}");
-        let quotients = [0.0, 1.0].map(|e| error(Op::Div, &[10.0, 3e60], 10.0 / 3e60, &[0.0, e]));
-        assert!(quotients[0] != quotients[1], "{quotients:?}");
-        let logarithms = [0.0, 1.0].map(|e| error(Op::Log, &[1e60], 1e60_f64.ln(), &[e]));
-        assert!(logarithms[0] != logarithms[1], "{logarithms:?}");
-        // The square of 1e60 is off by what the root's rounding takes off again.
-        let square = error(Op::Mul, &[1e60, 1e60], 1e60 * 1e60, &[0.0, 0.0]);
-        let root = error(Op::Sqrt, &[1e60 * 1e60], 1e60, &[square]);
-        assert!(root != 0.0 && root.abs() < 1e60 * f64::exp2(-98.0), "{root}");
-        assert_eq!(error(Op::Sqrt, &[4.0], 2.0, &[0.0]).to_bits(), 0);
-        assert_eq!(error(Op::Div, &[1.0, 4.0], 0.25, &[0.0, 0.0]).to_bits(), 0);
-        assert_eq!(error(Op::Sqrt, &[1e60 * 1e60], 1e60, &[square]), root);
-    }
-
-    /// A function that is next to a number is off by what it is next to it, however little that is.
-    #[test]
-    fn functions_near_numbers_have_errors() {
-        let error =
-            |op, x: f64, r| ErrorShadow::eval_slowly(Format::F64, op, Given { x: &[x], r, shadows: &[0.0] });
-        assert_eq!(error(Op::Exp, 1e-200, 1.0), 1e-200);
-        assert_eq!(error(Op::Cos, 1e-100, 1.0), -0.5e-200);
-        assert_eq!(error(Op::Cos, 0.0, 1.0).to_bits(), 0);
-    }
-
-    /// Infinities, NaN, subnormals and what else is not told in parts are left to the reals.
-    #[test]
-    fn strange_long_doubles_have_no_parts() {
-        let strange =
-            [1 << 79 | 0x7fff << 64, 1, 0x3fff << 64 | 1, 0x7fff << 64 | 3 << 62, 0x5fff << 64 | 1 << 63];
-        for bits in strange {
-            assert_eq!(Parts::of(bits), None, "{bits:#x}");
-        }
-        assert_eq!(Parts::of(0), Some(Parts { high: 0.0, low: 0.0 }));
-    }
-}
+mod tests;

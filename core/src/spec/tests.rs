@@ -254,60 +254,59 @@ fn outputs() {
     );
 }
 
+/// SPECs that are none, and what is said of them.
+const MALFORMED: &[(&str, &str)] = &[
+    ("", "``: a variable's name is missing at its end"),
+    ("a[", "`a[`: expected an index, a whole number at its end"),
+    ("a[1.5]", "`a[1.5]`: expected `]` at `.5]` (column 4)"),
+    ("a[1..x.y]", "`a[1..x.y]`: expected `]` at `.y]` (column 7)"),
+    ("a[0..#]", "`a[0..#]`: expected an argument's number from 1 at `]` (column 7)"),
+    ("a[x]", "`a[x]`: expected an index, a whole number at `x]` (column 3)"),
+    ("a[-]", "`a[-]`: expected an index, a whole number at `-]` (column 3)"),
+    ("a[1:3]", "`a[1:3]`: write i..j (j excluded) between brackets at `:3]` (column 4)"),
+    ("a[3..3]", "`a[3..3]`: this range is empty at `3..3]` (column 3)"),
+    ("a(1,2", "`a(1,2`: expected `)` at its end"),
+    (
+        "a[99999999999999999999]",
+        "`a[99999999999999999999]`: expected an index, a whole number at `99999999999999999999]` (column 3)",
+    ),
+    ("s.", "`s.`: a member's name is missing at its end"),
+    ("x:int", "`x:int`: expected float, double or longdouble at `int` (column 3)"),
+    ("ns::", "`ns::`: a variable's name is missing at its end"),
+    ("x@", "`x@`: a function's name is missing at its end"),
+    ("#1", "`#1`: a function's name is missing at `#1` (column 1)"),
+    ("f#0", "`f#0`: expected an argument's number from 1, `*` and a number, or `ret` at `0` (column 3)"),
+    ("f#", "`f#`: expected an argument's number from 1, `*` and a number, or `ret` at its end"),
+    ("f#*x", "`f#*x`: expected an argument's number from 1, `*` and a number, or `ret` at `*x` (column 3)"),
+    ("x=abc", "`x=abc`: expected a finite number as weight at `abc` (column 3)"),
+    ("x=", "`x=`: expected a finite number as weight at its end"),
+    ("x=inf", "`x=inf`: expected a finite number as weight at `inf` (column 3)"),
+    ("f#ret[x]", "`f#ret[x]`: expected a number from 0 at `x]` (column 7)"),
+    ("f#ret[3..3]", "`f#ret[3..3]`: this range is empty at `3..3]` (column 7)"),
+    ("f#ret~x", "`f#ret~x`: expected a number at `x` (column 7)"),
+    ("f#ret[1]~2", "`f#ret[1]~2`: expected the end at `~2` (column 9)"),
+    ("a+0xg#1", "`a+0xg#1`: expected a module and a hexadecimal offset at `g#1` (column 5)"),
+    ("parsed:x", "`parsed:x`: expected a number from 0 at `x` (column 8)"),
+    ("arg:0", "`arg:0`: expected the number of a word after the program, from 1 at `0` (column 5)"),
+    ("env:", "`env:`: the name of an environment variable is missing at its end"),
+    ("file:", "`file:`: a file's name is missing at its end"),
+    (
+        "stdin:a:1",
+        "`stdin:a:1`: expected lines and numbers from 1, as in 12, 12:3 or 12-40:3 at `a:1` (column 7)",
+    ),
+    (
+        "file:x:0:1",
+        "`file:x:0:1`: expected lines and numbers from 1, as in 12, 12:3 or 12-40:3 at `0:1` (column 8)",
+    ),
+    ("python:x", "`python:x`: only an output can be named so at `python:x` (column 1)"),
+    ("stdout:1:1", "`stdout:1:1`: only an output can be named so at `stdout:1:1` (column 1)"),
+    ("µ€[", "`µ€[`: expected the end at `€[` (column 2)"),
+    ("a b", "`a b`: expected the end at ` b` (column 2)"),
+];
+
 #[test]
 fn malformed() {
-    let cases = [
-        ("", "``: a variable's name is missing at its end"),
-        ("a[", "`a[`: expected an index, a whole number at its end"),
-        ("a[1.5]", "`a[1.5]`: expected `]` at `.5]` (column 4)"),
-        ("a[1..x.y]", "`a[1..x.y]`: expected `]` at `.y]` (column 7)"),
-        ("a[0..#]", "`a[0..#]`: expected an argument's number from 1 at `]` (column 7)"),
-        ("a[x]", "`a[x]`: expected an index, a whole number at `x]` (column 3)"),
-        ("a[-]", "`a[-]`: expected an index, a whole number at `-]` (column 3)"),
-        ("a[1:3]", "`a[1:3]`: write i..j (j excluded) between brackets at `:3]` (column 4)"),
-        ("a[3..3]", "`a[3..3]`: this range is empty at `3..3]` (column 3)"),
-        ("a(1,2", "`a(1,2`: expected `)` at its end"),
-        (
-            "a[99999999999999999999]",
-            "`a[99999999999999999999]`: expected an index, a whole number at `99999999999999999999]` (column 3)",
-        ),
-        ("s.", "`s.`: a member's name is missing at its end"),
-        ("x:int", "`x:int`: expected float, double or longdouble at `int` (column 3)"),
-        ("ns::", "`ns::`: a variable's name is missing at its end"),
-        ("x@", "`x@`: a function's name is missing at its end"),
-        ("#1", "`#1`: a function's name is missing at `#1` (column 1)"),
-        ("f#0", "`f#0`: expected an argument's number from 1, `*` and a number, or `ret` at `0` (column 3)"),
-        ("f#", "`f#`: expected an argument's number from 1, `*` and a number, or `ret` at its end"),
-        (
-            "f#*x",
-            "`f#*x`: expected an argument's number from 1, `*` and a number, or `ret` at `*x` (column 3)",
-        ),
-        ("x=abc", "`x=abc`: expected a finite number as weight at `abc` (column 3)"),
-        ("x=", "`x=`: expected a finite number as weight at its end"),
-        ("x=inf", "`x=inf`: expected a finite number as weight at `inf` (column 3)"),
-        ("f#ret[x]", "`f#ret[x]`: expected a number from 0 at `x]` (column 7)"),
-        ("f#ret[3..3]", "`f#ret[3..3]`: this range is empty at `3..3]` (column 7)"),
-        ("f#ret~x", "`f#ret~x`: expected a number at `x` (column 7)"),
-        ("f#ret[1]~2", "`f#ret[1]~2`: expected the end at `~2` (column 9)"),
-        ("a+0xg#1", "`a+0xg#1`: expected a module and a hexadecimal offset at `g#1` (column 5)"),
-        ("parsed:x", "`parsed:x`: expected a number from 0 at `x` (column 8)"),
-        ("arg:0", "`arg:0`: expected the number of a word after the program, from 1 at `0` (column 5)"),
-        ("env:", "`env:`: the name of an environment variable is missing at its end"),
-        ("file:", "`file:`: a file's name is missing at its end"),
-        (
-            "stdin:a:1",
-            "`stdin:a:1`: expected lines and numbers from 1, as in 12, 12:3 or 12-40:3 at `a:1` (column 7)",
-        ),
-        (
-            "file:x:0:1",
-            "`file:x:0:1`: expected lines and numbers from 1, as in 12, 12:3 or 12-40:3 at `0:1` (column 8)",
-        ),
-        ("python:x", "`python:x`: only an output can be named so at `python:x` (column 1)"),
-        ("stdout:1:1", "`stdout:1:1`: only an output can be named so at `stdout:1:1` (column 1)"),
-        ("µ€[", "`µ€[`: expected the end at `€[` (column 2)"),
-        ("a b", "`a b`: expected the end at ` b` (column 2)"),
-    ];
-    for (spec, expected) in cases {
+    for &(spec, expected) in MALFORMED {
         let error = spec.parse::<InputSpec>().expect_err(spec);
         assert_eq!(error.to_string(), expected);
     }

@@ -176,20 +176,48 @@ pub(crate) fn mpfr() -> Report {
     let mut report = report("mpfr");
     report.settings.precision = Some(256);
     report.settings.error_threshold = Some(5.0);
+    print_all(&mut report);
+    let sites = [0x1012, 0x1022, 0x2008, 0x1013, 0x1025, 0x1026].map(|offset| site(&mut report, offset));
+    let [cancels, branches, sums, loses, converts, takes_root] = sites;
+    let mut branch = Finding::new(FindingKind::Branch, "<", branches);
+    (branch.count, branch.unsettled, branch.executions) = (3, 1, Some(1100));
+    (branch.causes, branch.expression) = (vec![cancels], Some("x < 1.0".into()));
+    branch.error_bits = Some(Spread { mean: 12.0, max: 39.25 });
+    let mut undecided = Finding::new(FindingKind::Conversion, "trunc", converts);
+    (undecided.unsettled, undecided.executions) = (2, Some(2));
+    undecided.expression = Some("(int) trunc(49.0 * (1.0 / 49.0))".into());
+    let mut born = Finding::new(FindingKind::Invalid, "sqrt", takes_root);
+    (born.count, born.executions, born.outputs) = (1, Some(7), [42].into_iter().collect());
+    born.witness = Some(Witness { operands: vec![(-1.0).into()], result: f64::NAN.into() });
+    born.expression = Some("sqrt(x - 2.0)".into());
+    let mut sum = Finding::new(FindingKind::Accumulation, "Add", sums);
+    (sum.count, sum.contribution, sum.share, sum.outputs) =
+        (1_000_000, 12.0, Some(0.625), [5, 40].into_iter().collect());
+    sum.shares.add(5, -0.25, 20.0);
+    sum.shares.add(40, 1.0, 7.0);
+    let mut lost = Finding::new(FindingKind::Absorption, "Sub", loses);
+    (lost.count, lost.error_bits) = (1, Some(Spread { mean: 53.0, max: 53.0 }));
+    report.findings = vec![undecided, lost, branch, sum, born, cancellation(cancels)];
+    report.coverage.operations = Some(48_000);
+    report
+}
+
+/// Outputs of every kind: wrong, right, unsettled, not a number, and as text that hides or shows an error.
+fn print_all(report: &mut Report) {
     for i in 0..40 {
         let bits = f64::from(i) + 0.25;
         let real = "-9.99999999999999999999999999000000000000000000000000000000000001e-9";
         print(
-            &mut report,
+            report,
             0x1020,
             0,
             (-1.0e-8 + 1e-10 * f64::from(i)).into(),
             wrong(real, bits, 15.0 - 0.3 * i as f32),
         );
     }
-    print(&mut report, 0x1021, 0, 0.30000000000000004.into(), wrong("0.3", 1.0, 15.7));
-    print(&mut report, 0x1021, 1, 2.0.into(), right(0.0, 15.95));
-    print(&mut report, 0x1023, 0, f64::NAN.into(), right(0.0, f32::NAN));
+    print(report, 0x1021, 0, 0.30000000000000004.into(), wrong("0.3", 1.0, 15.7));
+    print(report, 0x1021, 1, 2.0.into(), right(0.0, 15.95));
+    print(report, 0x1023, 0, f64::NAN.into(), right(0.0, f32::NAN));
     let unsettled = OutputShadow::Error {
         real: Some("0.0"),
         error_bits: 0.0,
@@ -197,14 +225,17 @@ pub(crate) fn mpfr() -> Report {
         judgement: Judgement::Unsettled,
         exact: None,
     };
-    print(&mut report, 0x1024, 0, 0.0.into(), unsettled);
+    print(report, 0x1024, 0, 0.0.into(), unsettled);
     let fixed = Notation { width: 9, ..Notation::new(Style::Fixed, Some(4)) };
-    print_as(&mut report, "error =", fixed, 1e-7.into(), wrong_but_not_seen("-1.25e-8", 60.0));
-    print_as(&mut report, "energy =", fixed, 9.5.into(), as_text("   10.0001", 49.0));
+    print_as(report, "error =", fixed, 1e-7.into(), wrong_but_not_seen("-1.25e-8", 60.0));
+    print_as(report, "energy =", fixed, 9.5.into(), as_text("   10.0001", 49.0));
     let general = Notation::new(Style::General, Some(6));
-    print_as(&mut report, "the heat flux =", general, 1.2346e-5.into(), as_text("1.23457e-05", 37.0));
-    let sites = [0x1012, 0x1022, 0x2008, 0x1013, 0x1025, 0x1026].map(|offset| site(&mut report, offset));
-    let mut cancellation = Finding::new(FindingKind::Cancellation, "Add", sites[0]);
+    print_as(report, "the heat flux =", general, 1.2346e-5.into(), as_text("1.23457e-05", 37.0));
+}
+
+/// A cancellation with all there is to say of one.
+fn cancellation(site: Site) -> Finding {
+    let mut cancellation = Finding::new(FindingKind::Cancellation, "Add", site);
     cancellation.count = 34;
     cancellation.error_bits = Some(Spread { mean: 30.04, max: 39.25 });
     cancellation.local_error_bits = Some(Spread { mean: 22.5, max: 22.5 });
@@ -238,27 +269,7 @@ pub(crate) fn mpfr() -> Report {
         bits_after: 0.35,
         samples: 34,
     }];
-    let mut branch = Finding::new(FindingKind::Branch, "<", sites[1]);
-    (branch.count, branch.unsettled, branch.executions) = (3, 1, Some(1100));
-    (branch.causes, branch.expression) = (vec![sites[0]], Some("x < 1.0".into()));
-    branch.error_bits = Some(Spread { mean: 12.0, max: 39.25 });
-    let mut undecided = Finding::new(FindingKind::Conversion, "trunc", sites[4]);
-    (undecided.unsettled, undecided.executions) = (2, Some(2));
-    undecided.expression = Some("(int) trunc(49.0 * (1.0 / 49.0))".into());
-    let mut born = Finding::new(FindingKind::Invalid, "sqrt", sites[5]);
-    (born.count, born.executions, born.outputs) = (1, Some(7), [42].into_iter().collect());
-    born.witness = Some(Witness { operands: vec![(-1.0).into()], result: f64::NAN.into() });
-    born.expression = Some("sqrt(x - 2.0)".into());
-    let mut sum = Finding::new(FindingKind::Accumulation, "Add", sites[2]);
-    (sum.count, sum.contribution, sum.share, sum.outputs) =
-        (1_000_000, 12.0, Some(0.625), [5, 40].into_iter().collect());
-    sum.shares.add(5, -0.25, 20.0);
-    sum.shares.add(40, 1.0, 7.0);
-    let mut lost = Finding::new(FindingKind::Absorption, "Sub", sites[3]);
-    (lost.count, lost.error_bits) = (1, Some(Spread { mean: 53.0, max: 53.0 }));
-    report.findings = vec![undecided, lost, branch, sum, born, cancellation];
-    report.coverage.operations = Some(48_000);
-    report
+    cancellation
 }
 
 /// A program that is all right.

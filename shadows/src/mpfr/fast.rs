@@ -298,42 +298,19 @@ impl MpfrShadow {
             return Became::Odd;
         }
         let floats = found.rounded.abs_diff(r);
-        let kinds = binary.kinds();
         if (floats == 0) & found.is_float {
-            // What was rounded off may be too small for the reals.
-            if (binary.rounding != 0.0) | (kinds != 0)
-                || !binary.is_all(&found, self.execution.settings.precision)
-            {
-                return Became::Odd;
-            }
-            self.counted((at, binary.row, binary.format), binary.x);
-            if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
-                self.execution.diagnosis.note_compensation(binary.row.op(), binary.x, binary.reals);
-            }
-            return Became::Exact;
+            return self.fast_exact(at, binary, &found);
         }
         let weighed = binary.weighed();
         if !Scale::measures(weighed.largest) | !binary.are_relative() {
             return Became::Odd;
         }
-        let precision = self.execution.settings.precision;
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
-        let error = error_bound::error_bits(apart);
-        let alone = (floats == 0) & found.clings | (kinds > ErrorBound::BELOW);
-        let vouched = (kinds != 0) & !alone & error_bound::is_ample(error, F::FORMAT, precision);
-        made.error_bound = if vouched {
-            ErrorBound::told((found.exponent - precision as i32) as f32, error)
-        } else {
-            let error_bound = binary.error_bound(&found, apart, alone, precision);
-            if settle::is_short(error_bound, Some(found.exponent), F::FORMAT)
-                && (self.execution.may_settle(F::FORMAT, binary.shadows.into_iter().flatten())
-                    || binary.is_within_bound(&found, error_bound, precision))
-            {
-                return Became::Odd;
-            }
-            error_bound
+        let Some((error_bound, vouched)) = self.fast_error_bound(&binary, &found, apart) else {
+            return Became::Odd;
         };
+        made.error_bound = error_bound;
         let id = self.operation((at, binary.row, binary.format));
         (made.roundings, made.amplifications) = binary.roundings(merging, id, weighed);
         let local_error =
@@ -357,6 +334,50 @@ impl MpfrShadow {
             self.fast_explained(binary, id, local_error, floats);
         }
         Became::Shadow
+    }
+
+    /// An operation whose real is its float.
+    #[inline(always)]
+    fn fast_exact<E: Elementary, F: Ieee>(
+        &mut self,
+        at: &mut Recurring,
+        binary: Binary<'_, E, F>,
+        found: &Found,
+    ) -> Became {
+        // What was rounded off may be too small for the reals.
+        if (binary.rounding != 0.0) | (binary.kinds() != 0)
+            || !binary.is_all(found, self.execution.settings.precision)
+        {
+            return Became::Odd;
+        }
+        self.counted((at, binary.row, binary.format), binary.x);
+        if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
+            self.execution.diagnosis.note_compensation(binary.row.op(), binary.x, binary.reals);
+        }
+        Became::Exact
+    }
+
+    /// The error bound of a real whose float is `apart` floats away, and whether the float alone vouches for it; nothing
+    /// where the real has to be found again.
+    #[inline(always)]
+    fn fast_error_bound<E: Elementary, F: Ieee>(
+        &self,
+        binary: &Binary<'_, E, F>,
+        found: &Found,
+        apart: f64,
+    ) -> Option<(ErrorBound, bool)> {
+        let precision = self.execution.settings.precision;
+        let kinds = binary.kinds();
+        let error = error_bound::error_bits(apart);
+        let alone = (apart == 0.0) & found.clings | (kinds > ErrorBound::BELOW);
+        if (kinds != 0) & !alone & error_bound::is_ample(error, F::FORMAT, precision) {
+            return Some((ErrorBound::told((found.exponent - precision as i32) as f32, error), true));
+        }
+        let error_bound = binary.error_bound(found, apart, alone, precision);
+        let is_short = settle::is_short(error_bound, Some(found.exponent), F::FORMAT)
+            && (self.execution.may_settle(F::FORMAT, binary.shadows.into_iter().flatten())
+                || binary.is_within_bound(found, error_bound, precision));
+        (!is_short).then_some((error_bound, false))
     }
 
     #[inline(never)]

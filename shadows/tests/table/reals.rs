@@ -27,20 +27,8 @@ fn native(op: Op, x: &[f64]) -> f64 {
         Op::Fmsub => a.mul_add(b, -c),
         Op::Fnmadd => -a.mul_add(b, -c),
         Op::Fnmsub => -a.mul_add(b, c),
-        Op::Min => {
-            if a < b {
-                a
-            } else {
-                b
-            }
-        }
-        Op::Max => {
-            if a > b {
-                a
-            } else {
-                b
-            }
-        }
+        Op::Min => select(a < b, a, b),
+        Op::Max => select(a > b, a, b),
         Op::Abs => a.abs(),
         Op::Neg => -a,
         Op::CopySign => a.copysign(b),
@@ -52,13 +40,7 @@ fn native(op: Op, x: &[f64]) -> f64 {
         Op::Rcp => 1.0 / a,
         Op::Rsqrt => 1.0 / a.sqrt(),
         Op::Narrow | Op::Widen | Op::Nextafter => a,
-        Op::Logb => {
-            if a.is_finite() && a != 0.0 {
-                libm::ilogb(a).into()
-            } else {
-                a.abs().ln()
-            }
-        }
+        Op::Logb => select(a.is_finite() && a != 0.0, libm::ilogb(a).into(), a.abs().ln()),
         Op::Ldexp => libm::ldexp(a, b as i32),
         Op::Pow => a.powf(b),
         Op::Cbrt => a.cbrt(),
@@ -72,17 +54,15 @@ fn native(op: Op, x: &[f64]) -> f64 {
         Op::Fdim => libm::fdim(a, b),
         Op::Fmin => a.min(b),
         Op::Fmax => a.max(b),
-        Op::Modf => {
-            if a.is_infinite() {
-                f64::NAN
-            } else {
-                libm::modf(a).0
-            }
-        }
+        Op::Modf => select(a.is_infinite(), f64::NAN, libm::modf(a).0),
         Op::YLog2 => a * b.log2(),
         Op::YLog2p1 => a * (b.ln_1p() / LN_2),
         _ => native_unary(op, a),
     }
+}
+
+fn select(condition: bool, yes: f64, no: f64) -> f64 {
+    if condition { yes } else { no }
 }
 
 /// sin πa, from the distance to the nearest zero.

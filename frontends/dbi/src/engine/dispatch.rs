@@ -279,72 +279,47 @@ impl Thread {
         self.diverted = pc;
     }
 
+    /// Goes on after `exit`: does what the engine has to do there, and sets `self.pc`.
     fn exit_by(&mut self, exit: ExitId) -> Next {
         self.mode = self.cache.exit_mode(exit);
-        match self.cache.exit_kind(exit) {
-            ExitKind::Jump(target, mode) => {
-                self.pc = target;
+        let kind = self.cache.exit_kind(exit);
+        if let Some(pc) = kind.resumes_at() {
+            self.pc = pc;
+        }
+        match kind {
+            ExitKind::Jump(_, mode) => {
                 self.mode = mode;
                 // A diverted exit is put back, not linked.
                 if self.mailbox.no_request.load(Ordering::SeqCst) != 0 {
                     self.link(exit);
                 }
-                Next::Run
             }
             ExitKind::Turn(_) => unreachable!("turns of loops exit by the jump that follows"),
             ExitKind::Indirect => unreachable!("indirect branches exit through the miss stub"),
-            ExitKind::Lookup => {
-                self.look_up(self.context.ib_target);
-                Next::Run
-            }
-            ExitKind::Engine(pc) => emulate::instruction(self, pc),
+            ExitKind::Lookup => self.look_up(self.context.ib_target),
+            ExitKind::Engine(pc) => return emulate::instruction(self, pc),
             ExitKind::Executed(pc) => {
                 let next = emulate::after(self, pc);
                 self.finish_out_of_line();
-                next
+                return next;
             }
-            ExitKind::Stepped(pc) => {
-                self.pc = pc;
-                self.finish_out_of_line();
-                Next::Run
-            }
-            ExitKind::OutOfLine(pc) => {
-                self.pc = pc;
-                self.client().begin(self);
-                Next::Run
-            }
-            ExitKind::Flush(pc) => {
-                self.pc = pc;
-                Next::Run
-            }
-            ExitKind::Hook(pc) => {
-                self.pc = pc;
-                self.client().hook(self);
-                Next::Run
-            }
-            ExitKind::Request(pc) => {
-                self.client().request(self, pc);
-                Next::Run
-            }
+            ExitKind::Stepped(_) => self.finish_out_of_line(),
+            ExitKind::OutOfLine(_) => self.client().begin(self),
+            ExitKind::Flush(_) => {}
+            ExitKind::Hook(_) => self.client().hook(self),
+            ExitKind::Request(pc) => self.client().request(self, pc),
             ExitKind::Hot(pc) => {
-                self.pc = pc;
                 if let Some(id) = self.cache.find(pc, self.mode) {
                     self.cache.forget(id);
                     self.translate(true);
                 }
-                Next::Run
             }
-            ExitKind::Settled(pc) => {
-                self.pc = pc;
-                exceptions::leave_isolation(self);
-                Next::Run
-            }
+            ExitKind::Settled(_) => exceptions::leave_isolation(self),
             ExitKind::Changed(pc) => {
                 self.cache.invalidate_page(page_floor(pc));
-                self.pc = pc;
-                Next::Run
             }
         }
+        Next::Run
     }
 
     /// Links `exit` to the block at `self.pc`, unless making that block flushed the cache and the exit with it.

@@ -64,16 +64,7 @@ pub(crate) fn build(
     [plain_calls, evaluator]: [u64; 2],
 ) -> (Frame, Stubs, Asm) {
     let mut code = Asm::new(at);
-    let mut frame = Frame {
-        context,
-        branch_tables,
-        index_bits: 0,
-        exit: at,
-        ib_misses: [0; TABLES],
-        syscall: 0,
-        function_returned: 0,
-        evaluate: 0,
-    };
+    let mut frame = Frame::new(context, branch_tables, at);
     let field = |offset: u32| context + u64::from(offset);
     let exit_by = |code: &mut Asm, exit: ExitId| {
         code.store(field(Context::OFFSET_RAX), RAX);
@@ -81,12 +72,7 @@ pub(crate) fn build(
         code.jmp(at);
     };
 
-    // Common exit, rax stored, eax = exit number: on to the switch routine with rdi = context.
-    code.store(field(Context::OFFSET_EXIT), RAX);
-    code.store(field(Context::OFFSET_RDI), RDI);
-    code.mov_imm(RDI, context);
-    code.mov_imm(RAX, super::switch::exit_routine());
-    code.raw(&[0xff, 0xe0]);
+    emit_common_exit(&mut code, &field, context);
 
     frame.index_bits = code.here();
     code.raw(&INDEX_BITS.to_le_bytes());
@@ -102,16 +88,16 @@ pub(crate) fn build(
     code.load(RDI, field(Context::OFFSET_RDI));
     code.jmp_slot(field(Context::OFFSET_ENTRY));
 
-    let fault = code.here();
-    exit_by(&mut code, EXIT_FAULT);
-    let syscall_slow = code.here();
-    exit_by(&mut code, EXIT_SYSCALL);
-    let syscall_after_slow = code.here();
-    exit_by(&mut code, EXIT_AFTER_SYSCALL);
+    let [fault, syscall_slow, syscall_after_slow] =
+        [EXIT_FAULT, EXIT_SYSCALL, EXIT_AFTER_SYSCALL].map(|exit| {
+            let stub = code.here();
+            exit_by(&mut code, exit);
+            stub
+        });
 
     frame.function_returned = code.here();
     code.store(field(Context::OFFSET_IB_TARGET), RCX);
-    code.load(RCX, frame.slot(Slot::Rcx));
+    code.load(RCX, rcx);
     exit_by(&mut code, EXIT_FUNCTION_RETURNED);
     frame.evaluate = code.here();
     function::emit_evaluate(&mut code, &frame, evaluator);
@@ -128,6 +114,15 @@ pub(crate) fn build(
         end: code.here(),
     };
     (frame, stubs, code)
+}
+
+/// The exit that all others lead to, rax stored, eax = exit number: on to the switch routine with rdi = context.
+fn emit_common_exit(code: &mut Asm, field: &dyn Fn(u32) -> u64, context: u64) {
+    code.store(field(Context::OFFSET_EXIT), RAX);
+    code.store(field(Context::OFFSET_RDI), RDI);
+    code.mov_imm(RDI, context);
+    code.mov_imm(RAX, super::switch::exit_routine());
+    code.raw(&[0xff, 0xe0]);
 }
 
 /// The system call path of translated code: ecx = guest address after the call, r11 = code to resume at. Returns the

@@ -70,26 +70,18 @@ impl Asked<'_> {
         let [_, a, b, c, d, e] = self.words;
         let shadow = self.session.config.shadow;
         let derivatives = shadow.policy().derivatives;
-        let compat = self.session.config.valgrind_compat;
         Ok(match request {
             Request::Version => VERSION,
             Request::Shadow => shadow.number(),
             Request::GetDots => self.get_dots(a, b)?,
             Request::SetDots => self.set_dots(a, b)?,
             Request::Input => self.input(a, b, c)?,
-            Request::Output => {
-                let label = if b == 0 { String::new() } else { text(self.m, b)? };
-                let floats = floats(self.m, a)?;
-                self.mark(&floats, &label, 0)
-            }
+            Request::Output => self.output(a, b)?,
             Request::Disable => self.calls.disable(1),
             Request::Enable => self.calls.disable(-1),
             Request::GetReal => self.get_real(a, b, c, d, e)?,
             Request::GetErrorBits => self.get_error_bits(a, b, c)?,
-            Request::Track => {
-                let floats = floats(self.m, a)?;
-                self.track(&floats)
-            }
+            Request::Track => self.track(&floats(self.m, a)?),
             Request::DgGetDot | Request::DgSetDot if derivatives != Some(Derivatives::InPlace) => default,
             Request::DgGetIndex
             | Request::DgSetIndex
@@ -106,36 +98,17 @@ impl Asked<'_> {
             Request::DgNewInput => self.new_index(true)?,
             Request::DgIndexToFile => self.name_index(a, b)?,
             Request::DgGetDot => self.copy_dots(a, b, c, false)?,
-            Request::DgSetDot => {
-                self.state.sets_shadows = true;
-                self.copy_dots(a, b, c, true)?
-            }
-            Request::DgDisable => {
-                self.calls.disable(a.wrapping_sub(b) as i64);
-                1
-            }
-            Request::DgGetMode => match derivatives {
-                Some(Derivatives::InPlace) => u64::from(b'd'),
-                Some(Derivatives::Recorded) => u64::from(b'b'),
-                None => default,
-            },
+            Request::DgSetDot => self.copy_dots(a, b, c, true)?,
+            Request::DgDisable => self.derivgrind_disables(a.wrapping_sub(b) as i64),
+            Request::DgGetMode => derivatives.map_or(default, derivgrind_mode),
             Request::HgBegin => self.herbgrind_runs(-1),
             Request::HgEnd => self.herbgrind_runs(1),
-            Request::HgForceTrack => {
-                let float = abi::memory(self.m, a, Format::F64)?;
-                self.track(&[float]);
-                0
-            }
+            Request::HgForceTrack => self.herbgrind_tracks(a)?,
             Request::HgMark => self.herbgrind_mark(a, 0, true)?,
             Request::HgMaybeMark => self.herbgrind_mark(a, 0, false)?,
             Request::HgMaybeMarkAt => self.herbgrind_mark(a, b, false)?,
-            Request::RunningOnValgrind => {
-                if compat {
-                    1
-                } else {
-                    default
-                }
-            }
+            Request::RunningOnValgrind if self.session.config.valgrind_compat => 1,
+            Request::RunningOnValgrind => default,
         })
     }
 
@@ -168,6 +141,12 @@ impl Asked<'_> {
     }
 
     /// Records floats as outputs under a name, or none if that is empty; how many.
+    fn output(&mut self, at: u64, name: u64) -> Result<u64, Unmapped> {
+        let label = if name == 0 { String::new() } else { text(self.m, name)? };
+        let floats = floats(self.m, at)?;
+        Ok(self.mark(&floats, &label, 0))
+    }
+
     fn mark(&mut self, floats: &[Float], name: &str, first: usize) -> u64 {
         if self.calls.is_disabled() {
             return floats.len() as u64;
@@ -207,6 +186,7 @@ impl Asked<'_> {
 
     /// Derivgrind's requests copy the bytes of the mirror, whatever the floats are.
     fn copy_dots(&mut self, values: u64, shadows: u64, bytes: u64, set: bool) -> Result<u64, Unmapped> {
+        self.state.sets_shadows |= set;
         let mut chunk = [0; 4096];
         let mut done = 0;
         while done < bytes {
@@ -224,10 +204,21 @@ impl Asked<'_> {
         Ok(1)
     }
 
+    fn derivgrind_disables(&mut self, by: i64) -> u64 {
+        self.calls.disable(by);
+        1
+    }
+
     /// Between `HgEnd` and the next `HgBegin` nothing is analysed.
     fn herbgrind_runs(&mut self, by: i64) -> u64 {
         self.calls.disable(by);
         0
+    }
+
+    fn herbgrind_tracks(&mut self, at: u64) -> Result<u64, Unmapped> {
+        let float = abi::memory(self.m, at, Format::F64)?;
+        self.track(&[float]);
+        Ok(0)
     }
 
     fn herbgrind_mark(&mut self, at: u64, index: u64, always: bool) -> Result<u64, Unmapped> {
@@ -236,6 +227,14 @@ impl Asked<'_> {
             self.mark(&[x], "", index as usize);
         }
         Ok(0)
+    }
+}
+
+/// Letter by which Derivgrind names its mode.
+fn derivgrind_mode(derivatives: Derivatives) -> u64 {
+    match derivatives {
+        Derivatives::InPlace => b'd'.into(),
+        Derivatives::Recorded => b'b'.into(),
     }
 }
 

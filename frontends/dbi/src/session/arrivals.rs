@@ -11,7 +11,9 @@ use super::stack::Noted;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Argument, Family, Formatted, Hook, LeftOut, LeftOutCalls, Parser, abi};
+use crate::hooks::{
+    self, Argument, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser, abi,
+};
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
@@ -183,13 +185,7 @@ impl State {
         match hooked.meaning.hook {
             Hook::Math(math) => self.enter_math(math, hooked.meaning.name, frame),
             Hook::Output(kind, family) => self.enter_output(kind, family, frame),
-            Hook::Prints if frame.calls.printing().is_none() => {
-                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
-                let site = self.script_site(site, frame.m);
-                frame.wait(Then::Prints(site));
-                Entered::Watch
-            }
-            Hook::Prints => Entered::Go,
+            Hook::Prints => self.enter_printing(frame),
             Hook::Digits if frame.observer.wraps(&[]) => {
                 frame.wait(Then::Digits);
                 Entered::Wrap
@@ -211,21 +207,31 @@ impl State {
                 entered => entered,
             },
             Hook::Parses(parser) => self.enter_parser(parser, hooked.meaning.name, frame),
-            Hook::ParsesInteger(parser) => {
-                if frame.calls.is_parsing() {
-                    return Entered::Go;
-                }
-                match self.begin_integer(parser, hooked.meaning.name, frame.m) {
-                    Some(reading) => frame.wait(Then::ReadsInteger(reading)),
-                    None => return Entered::Go,
-                }
-                Entered::Watch
-            }
+            Hook::ParsesInteger(parser) => self.enter_integer_parser(parser, hooked.meaning.name, frame),
             Hook::ParsesData => {
                 frame.wait(Then::Data);
                 Entered::Watch
             }
         }
+    }
+
+    fn enter_printing(&mut self, frame: &mut Frame<'_>) -> Entered {
+        if frame.calls.printing().is_some() {
+            return Entered::Go;
+        }
+        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+        let site = self.script_site(site, frame.m);
+        frame.wait(Then::Prints(site));
+        Entered::Watch
+    }
+
+    fn enter_integer_parser(&mut self, parser: IntegerParser, name: usize, frame: &mut Frame<'_>) -> Entered {
+        if frame.calls.is_parsing() {
+            return Entered::Go;
+        }
+        let Some(reading) = self.begin_integer(parser, name, frame.m) else { return Entered::Go };
+        frame.wait(Then::ReadsInteger(reading));
+        Entered::Watch
     }
 
     fn enter_parser(&mut self, parser: Parser, name: usize, frame: &mut Frame<'_>) -> Entered {

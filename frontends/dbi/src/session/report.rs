@@ -79,12 +79,10 @@ impl Session {
             let _ = writeln!(terminal, "shadowgrind: {text}");
         }
         let _ = terminal.flush();
-        if !matches!(end, ProgramEnd::Exited(_)) {
-            return None;
-        }
         let fails = self.config.fail_on.iter().any(|&concern| verdict.has(concern));
         let is_strict = self.config.strict && !state.report.warnings.is_empty();
-        self.config.error_exitcode.filter(|_| fails).or(is_strict.then_some(STRICT))
+        let status = self.config.error_exitcode.filter(|_| fails).or(is_strict.then_some(STRICT));
+        status.filter(|_| matches!(end, ProgramEnd::Exited(_)))
     }
 }
 

@@ -1,15 +1,14 @@
 //! Warnings of a session: whatever makes its report say less than a reader may think.
 
-use super::observer::Observer;
+mod overwritten;
+
 use super::places::Missed;
 use super::script_variable::ScriptVariable;
-use super::seeds::{Job, Purpose, When};
+use super::seeds::{Job, Purpose};
 use super::state::{Session, State};
 use super::tree;
-use crate::hooks::machine::Machine;
 use hashbrown::HashSet;
-use shadowgrind_core::findings::{Input, Label, Listed, OutputKind, Overwritten, OverwrittenSeeds, Warning};
-use shadowgrind_core::site::Site;
+use shadowgrind_core::findings::{Input, Label, Listed, OutputKind, Warning};
 use shadowgrind_reports::document::Symbols;
 use std::collections::BTreeSet;
 
@@ -322,63 +321,6 @@ impl State {
     /// Says that no printed float is one that `spec` names.
     pub(super) fn warn_of_unprinted(&mut self, spec: &str) {
         self.warn(NEVER_PRINTED, format!("--output={spec}: no such float was printed"));
-    }
-
-    /// Counts the seeds that the program has overwritten before it read them, and warns of inputs of which it was all.
-    pub(super) fn count_overwritten_inputs(&mut self, m: &mut dyn Machine) {
-        for Overwritten { group, floats, of, at_least, pc } in m.overwritten() {
-            let site = pc.map_or(Site::NONE, |pc| self.report.sites.at(pc));
-            self.report.coverage.overwritten.push(OverwrittenSeeds {
-                input: group,
-                floats,
-                of,
-                at_least,
-                site,
-            });
-            let is_all = self.report.inputs.get(group).is_none_or(|input| input.count <= of);
-            if floats == of && is_all {
-                self.warn_of_overwritten(group);
-            }
-        }
-    }
-
-    fn warn_of_overwritten(&mut self, input: usize) {
-        let spec = &self.report.inputs[input].spec;
-        let text = format!(
-            "--input={spec}: the program has overwritten what was seeded before it read any of it; \
-             {spec}@f seeds when f is entered"
-        );
-        self.warn(OVERWRITTEN, text);
-    }
-
-    /// Variables that were seeded at the start, carry nothing at the end, and no output depends on any input: as a rule the
-    /// program has set them first.
-    pub(super) fn warn_of_overwritten_inputs(&mut self, observer: &mut dyn Observer, m: &mut dyn Machine) {
-        if self.report.outputs.depend_on_inputs() {
-            return;
-        }
-        let mut overwritten = Vec::new();
-        for job in self.jobs.all.iter().filter(|job| job.when == When::Once) {
-            let (Purpose::Seed(input, _), Ok(floats)) = (job.purpose, job.place.floats(m, &self.loaded, &[]))
-            else {
-                continue;
-            };
-            if self.report.inputs[input].count > 0 && !floats.iter().any(|&x| observer.is_shadowed(m, x)) {
-                overwritten.push(input);
-            }
-        }
-        overwritten.dedup();
-        let known = &self.report.coverage.overwritten;
-        overwritten
-            .retain(|&input| !known.iter().any(|seeds| seeds.input == input && seeds.floats == seeds.of));
-        for input in overwritten {
-            let spec = &self.report.inputs[input].spec;
-            let text = format!(
-                "--input={spec}: the program has overwritten what was seeded, and no output depends on it; \
-                 {spec}@f seeds when f is entered"
-            );
-            self.warn(OVERWRITTEN, text);
-        }
     }
 
     /// Says that findings were left out.

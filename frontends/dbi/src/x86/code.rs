@@ -45,6 +45,20 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// A frame whose common exit is at `exit`, and which has no other stub yet.
+    pub(crate) fn new(context: u64, branch_tables: [u64; TABLES], exit: u64) -> Frame {
+        Frame {
+            context,
+            branch_tables,
+            index_bits: 0,
+            exit,
+            ib_misses: [0; TABLES],
+            syscall: 0,
+            function_returned: 0,
+            evaluate: 0,
+        }
+    }
+
     pub(crate) fn field(&self, offset: u32) -> u64 {
         self.context + u64::from(offset)
     }
@@ -88,7 +102,29 @@ pub(crate) enum ExitKind {
     Request(u64),
 }
 
-/// One way out of a block.
+impl ExitKind {
+    /// Guest address at which the guest goes on, where the exit alone tells.
+    pub(crate) fn resumes_at(self) -> Option<u64> {
+        match self {
+            ExitKind::Jump(pc, _)
+            | ExitKind::Changed(pc)
+            | ExitKind::Hot(pc)
+            | ExitKind::Settled(pc)
+            | ExitKind::Stepped(pc)
+            | ExitKind::OutOfLine(pc)
+            | ExitKind::Flush(pc)
+            | ExitKind::Hook(pc) => Some(pc),
+            ExitKind::Turn(_)
+            | ExitKind::Indirect
+            | ExitKind::Lookup
+            | ExitKind::Engine(_)
+            | ExitKind::Executed(_)
+            | ExitKind::Request(_) => None,
+        }
+    }
+}
+
+/// One exit of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExitSite {
     pub(crate) kind: ExitKind,

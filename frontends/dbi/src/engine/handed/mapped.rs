@@ -4,9 +4,10 @@
 //! knows of no shadows, have left the tree, as long as there is a way to the file.
 
 use super::channel::{self, Channel, Key};
+use super::known::Known;
 use super::log::{self, NUMBERS};
 use super::windows::{self, Windows};
-use super::{Handed, Known, kind};
+use super::{Handed, kind};
 use crate::engine::shared_planes;
 
 /// Place of the address among the numbers of a window's entry.

@@ -1,7 +1,7 @@
 //! Mirrors of files, in memory that all processes of a tree share: each has a window, of which parts are mapped as mirrors of
 //! memory that shows the file.
 
-use super::Pieces;
+use super::pieces::Pieces;
 use crate::engine::{planes, sys};
 use std::ptr;
 

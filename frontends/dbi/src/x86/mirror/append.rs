@@ -222,28 +222,9 @@ impl Emitter {
     /// without AVX-512 all bits of those that have none in the first temporary. At the jump rcx is in its slot, unless the
     /// flags are dead.
     fn look_for_shadows_of(&mut self, at: At<'_>, job: &Append<'_>, flags_are_dead: bool) -> Rel32 {
-        let ([first, second], [format, _]) = (job.temps, job.formats);
+        let ([first, _], [format, _]) = (job.temps, job.formats);
         let (width, upper) = (job.width(), self.has_upper());
-        let mut all = None;
-        for i in job.present() {
-            let temporary = if all.is_none() { first } else { second };
-            let shadow = match job.operands.shadows[i] {
-                Place::Reg(register) => register,
-                Place::Mem(mem) => {
-                    self.out.hot.vector_load(temporary, mem, width);
-                    temporary
-                }
-            };
-            all = Some(match all {
-                None => shadow,
-                Some(before) => {
-                    let rm = Place::Reg(shadow);
-                    self.out.hot.vector(Vector::new(forms::OR, format, length(width), [first, before], rm));
-                    first
-                }
-            });
-        }
-        let mut all = all.expect("an operand that may have a shadow");
+        let mut all = self.all_shadows_of(job);
         if upper {
             let lanes = lanes_mask(job.lanes).unwrap_or(0);
             let test = Vector::new(forms::TEST, format, length(width), [ACTIVE, all], Place::Reg(all));
@@ -286,6 +267,31 @@ impl Emitter {
         self.out.hot.load(RCX, rcx);
         self.note_spilled(at.index);
         inactive
+    }
+
+    /// All shadows of the operands, one over the other, in a register.
+    fn all_shadows_of(&mut self, job: &Append<'_>) -> u8 {
+        let ([first, second], [format, _], width) = (job.temps, job.formats, job.width());
+        let mut all = None;
+        for i in job.present() {
+            let temporary = if all.is_none() { first } else { second };
+            let shadow = match job.operands.shadows[i] {
+                Place::Reg(register) => register,
+                Place::Mem(mem) => {
+                    self.out.hot.vector_load(temporary, mem, width);
+                    temporary
+                }
+            };
+            all = Some(match all {
+                None => shadow,
+                Some(before) => {
+                    let rm = Place::Reg(shadow);
+                    self.out.hot.vector(Vector::new(forms::OR, format, length(width), [first, before], rm));
+                    first
+                }
+            });
+        }
+        all.expect("an operand that may have a shadow")
     }
 
     /// The low 4 or 8 bytes of a register, in a register that may be the same; the rest becomes zero.

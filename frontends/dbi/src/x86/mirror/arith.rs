@@ -111,13 +111,21 @@ impl Emitter {
         let sum = Sum { op, format, width, d };
         self.find_magic(at, sum, &operands);
         let rest = rest_source(insn, shape, terms.is_some());
+        self.beside_instruction(at, Rule { op, format, width, operands, rest });
+        self.drop_rounded(at, sum);
+        self.close_operand();
+    }
+
+    /// The instruction and its rule, which computes in the shadow's own register where it can.
+    fn beside_instruction(&mut self, at: At<'_>, rule: Rule) {
+        let Rule { op, ref operands, rest, .. } = rule;
+        let d = at.insn().decoded.op0_register().number() as u8;
         // The rest of the result comes from another register than the result: it is put there first.
         let others = operands.shadows[..operands.count].contains(&Place::Reg(16 + d));
         let inline = self.beside();
         let needs_value = inline.needs_result(op)
             && (0..operands.count).any(|i| inline.needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
-        let rule = Rule { op, format, width, operands, rest };
         if !self.has_upper() {
             self.through_temporaries(at, rule);
         } else if self.mirror().settings.policy.long_rules {
@@ -127,8 +135,6 @@ impl Emitter {
         } else {
             self.in_place(at, &rule);
         }
-        self.drop_rounded(at, sum);
-        self.close_operand();
     }
 
     /// The rule computes in the shadow's own register.

@@ -96,20 +96,11 @@ impl Emitter {
             Row::CompareFlags(format) if !compares => self.compared_to_flags(at, format),
             Row::CompareFlags(_) if self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
-                let what = What::Compare(Predicate::ORDER);
-                let shape = Shape::Scalar;
-                self.record(
-                    at,
-                    &Plan { what, from: format, to: format, shape, sources: &[0, 1], rest: None },
-                );
+                self.record_decision(at, What::Compare(Predicate::ORDER), format, &[0, 1]);
             }
-            Row::ToInteger(format, how, Shape::Scalar)
-                if converts
-                    && insn.op0_kind() == iced_x86::OpKind::Register
-                    && insn.op0_register().is_gpr() =>
-            {
-                let (what, shape) = (What::Integer(how), Shape::Scalar);
-                self.record(at, &Plan { what, from: format, to: format, shape, sources: &[1], rest: None });
+            // In memory the first operand is no register.
+            Row::ToInteger(format, how, Shape::Scalar) if converts && insn.op0_register().is_gpr() => {
+                self.record_decision(at, What::Integer(how), format, &[1]);
             }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
@@ -140,6 +131,12 @@ impl Emitter {
             Row::Round(..) if records => self.out_of_line(at),
             _ => self.checked(at),
         }
+    }
+
+    /// Records what a scalar instruction decides by floats.
+    fn record_decision(&mut self, at: At<'_>, what: What, format: Format, sources: &[u32]) {
+        let shape = Shape::Scalar;
+        self.record(at, &Plan { what, from: format, to: format, shape, sources, rest: None });
     }
 }
 

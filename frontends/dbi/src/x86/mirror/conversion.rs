@@ -26,10 +26,7 @@ impl Emitter {
     pub(super) fn conversion(&mut self, at: At<'_>, widens: bool, shape: Shape) {
         let insn = &at.insn().decoded;
         if self.mirror().settings.records {
-            let what = if widens { What::Widen } else { What::Op(Op::Narrow) };
-            let (from, to) = if widens { (Format::F32, Format::F64) } else { (Format::F64, Format::F32) };
-            let (sources, rest) = ([insn.op_count() - 1], rest_source(insn, shape, false));
-            return self.record(at, &Plan { what, from, to, shape, sources: &sources, rest });
+            return self.record_conversion(at, widens, shape);
         }
         if self.mirror().settings.appends {
             return self.append_conversion(at, widens, shape);
@@ -60,16 +57,7 @@ impl Emitter {
             self.close_operand();
             return self.clear_vector(d);
         }
-        let bytes = if insn.op_kind(source) == OpKind::Register {
-            insn.op_register(source).size() as u8
-        } else {
-            insn.memory_size().size() as u8
-        };
-        let count = match (shape, widens) {
-            (Shape::Scalar, _) => 1,
-            (Shape::Packed, true) => insn.op0_register().size() as u8 / 8,
-            (Shape::Packed, false) => bytes / 8,
-        };
+        let count = lanes(insn, widens, shape);
         self.begin_rule(at);
         let shadow = match (value, shadow) {
             (Some(value), shadow) => self.narrowing(value, shadow, d, count),
@@ -82,18 +70,22 @@ impl Emitter {
                 self.move_shadow(to, from, 16);
             }
         }
-        self.convert(
-            (shadow, to),
-            (widens, marks),
-            count,
-            if rest.is_some() { Rest::Low } else { Rest::Zero },
-        );
+        let beyond = if rest.is_some() { Rest::Low } else { Rest::Zero };
+        self.convert((shadow, to), (widens, marks), count, beyond);
         self.end_rule(at);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
         self.put_shadow(d, to);
         self.close_operand();
+    }
+
+    fn record_conversion(&mut self, at: At<'_>, widens: bool, shape: Shape) {
+        let insn = &at.insn().decoded;
+        let what = if widens { What::Widen } else { What::Op(Op::Narrow) };
+        let (from, to) = if widens { (Format::F32, Format::F64) } else { (Format::F64, Format::F32) };
+        let (sources, rest) = ([insn.op_count() - 1], rest_source(insn, shape, false));
+        self.record(at, &Plan { what, from, to, shape, sources: &sources, rest });
     }
 
     /// Converts `count` lanes of a shadow, and marks those that were widened if `marks` says so.
@@ -173,4 +165,16 @@ impl Emitter {
         self.emit_rule(&Job { absent: u8::from(shadow.is_none()), ..job });
         Place::Reg(to)
     }
+}
+
+/// Number of floats that a conversion converts.
+fn lanes(insn: &Instruction, widens: bool, shape: Shape) -> u8 {
+    let source = insn.op_count() - 1;
+    let bytes = match (shape, widens, insn.op_kind(source)) {
+        (Shape::Scalar, ..) => return 1,
+        (Shape::Packed, true, _) => insn.op0_register().size(),
+        (Shape::Packed, false, OpKind::Register) => insn.op_register(source).size(),
+        (Shape::Packed, false, _) => insn.memory_size().size(),
+    };
+    bytes as u8 / 8
 }

@@ -50,11 +50,7 @@ impl Emitter {
             General::Move | General::Extend(_) => self.general_move(at),
             General::Push => self.push(at),
             General::Pop => self.pop(at),
-            General::Leave => {
-                let is_short = insn.code().op_code().operand_size() == 16;
-                let register = if is_short { Register::BP } else { Register::RBP };
-                self.load_from(at, RBP, register, stack(RBP, 0), register.size());
-            }
+            General::Leave => self.leave_frame(at),
             General::Enter => self.out_of_line(at),
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
@@ -67,14 +63,7 @@ impl Emitter {
             General::Bits(_) if self.sign_alone(at) => {}
             General::Bits(by) => self.bits(at, Some(by)),
             General::ExtendHalf => self.bits(at, None),
-            General::Address => {
-                let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
-                let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);
-                let cells: Vec<Source> = cells.collect();
-                self.check(at, &cells);
-                self.guest(at);
-                self.clear_results(at);
-            }
+            General::Address => self.computed_address(at),
             General::Exchange
             | General::CompareExchange
             | General::CompareExchangeWide
@@ -92,6 +81,24 @@ impl Emitter {
             }
         }
         self.close_operand();
+    }
+
+    /// `leave`: rbp as it was before the function.
+    fn leave_frame(&mut self, at: At<'_>) {
+        let is_short = at.insn().decoded.code().op_code().operand_size() == 16;
+        let register = if is_short { Register::BP } else { Register::RBP };
+        self.load_from(at, RBP, register, stack(RBP, 0), register.size());
+    }
+
+    /// `lea`, which is left to the engine if one of its terms carries a shadow.
+    fn computed_address(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let terms = [insn.memory_base(), insn.memory_index()].map(general_number);
+        let cells = terms.into_iter().flatten().filter(|&n| self.may_carry(n)).map(Source::Cell);
+        let cells: Vec<Source> = cells.collect();
+        self.check(at, &cells);
+        self.guest(at);
+        self.clear_results(at);
     }
 
     /// Leaves the instruction to the engine if it overwrites a part of a float that has a shadow, or cuts one off. True if no shadow

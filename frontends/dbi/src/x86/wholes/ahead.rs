@@ -12,10 +12,12 @@ use iced_x86::{
 };
 use shadowgrind_core::format::Format;
 use values::Values;
+use way::{Held, Way, Where};
 
 #[cfg(test)]
 mod tests;
 mod values;
+mod way;
 
 /// Number of instructions that are looked at, on all ways.
 const MOST: usize = 384;
@@ -57,37 +59,6 @@ pub(crate) enum Use {
     },
     /// None is seen.
     Unseen,
-}
-
-/// Bytes that hold the part.
-#[derive(Clone, Copy)]
-struct Held {
-    place: Where,
-    /// Number of them before the part.
-    offset: u64,
-    bytes: u64,
-    /// True if it is there that the part is written, and what is around it as well.
-    is_origin: bool,
-    /// Bytes around the part that had been written when these were read, by distance from [`AROUND`] before it.
-    written: u64,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Where {
-    Register(Register),
-    Memory(u64),
-}
-
-/// State along one way.
-#[derive(Clone)]
-struct Way {
-    pc: u64,
-    values: Values,
-    held: Vec<Held>,
-    /// Places of what has become of the bytes around the part.
-    own: Vec<Where>,
-    written: u64,
-    branches: u32,
 }
 
 struct Walk<'a> {
@@ -386,49 +357,6 @@ impl Walk<'_> {
             }
         }
         way.values.step(insn, target, &written, self.read);
-    }
-}
-
-impl Way {
-    /// State behind the call at whose next instruction the way stands: what the callee may change is not known.
-    fn after_call(&self) -> Way {
-        let mut after = self.clone();
-        after.values.forget_registers();
-        after.held.retain(|held| !matches!(held.place, Where::Register(_)));
-        after
-    }
-
-    /// The first register in which floats are passed that holds the part, if any does.
-    fn argument(&self) -> Option<Held> {
-        const ARGUMENTS: usize = 8;
-        let is_argument =
-            |held: &&Held| matches!(held.place, Where::Register(r) if r.is_zmm() && r.number() < ARGUMENTS);
-        self.held.iter().find(is_argument).copied()
-    }
-
-    /// Memory is written over: what held the part there does no longer.
-    fn overwrite(&mut self, to: u64, size: u64, bytes: u64) {
-        self.held.retain(|held| {
-            let Where::Memory(at) = held.place else { return true };
-            let part = at.wrapping_add(held.offset);
-            part.wrapping_sub(to) >= size && to.wrapping_sub(part) >= bytes
-        });
-    }
-
-    fn note_written(&mut self, to: u64, size: u64, part: u64) {
-        let first = to.wrapping_sub(part.wrapping_sub(AROUND));
-        let noted = (0..size).map(|n| first.wrapping_add(n)).filter(|&at| at < u64::from(u64::BITS));
-        noted.for_each(|at| self.written |= 1 << at);
-    }
-
-    /// Notes, if what has written the part goes on beside it, that what is on its other side was written in turns before.
-    fn note_turn(&mut self, to: u64, size: u64, part: u64) {
-        let before = (1 << AROUND) - 1;
-        if to == part.wrapping_add(size) {
-            self.written |= before;
-        } else if part == to.wrapping_add(size) {
-            self.written |= !before;
-        }
     }
 }
 

@@ -17,86 +17,25 @@ pub(super) fn can_run(code: Code) -> bool {
         && insn.flow_control() == FlowControl::Next
         && insn.cpuid_features().iter().all(|&feature| present(feature))
         && code != Code::Enterw_imm16_imm8
-        && !unsuitable(insn.mnemonic())
+        && !UNSUITABLE.contains(&insn.mnemonic())
         && !info
             .op_kinds()
             .iter()
             .any(|kind| matches!(kind, Kind::seg_reg | Kind::seg_rBX_al | Kind::fs | Kind::gs))
 }
 
-/// True of what divides by random numbers, changes segments or modes, or has to be told its operands.
-fn unsuitable(mnemonic: Mnemonic) -> bool {
+/// Instructions that divide by random numbers, change segments or modes, or have to be told their operands.
+const UNSUITABLE: &[Mnemonic] = {
     use Mnemonic::*;
-    matches!(
-        mnemonic,
-        Div | Idiv
-            | Xlatb
-            | Wrfsbase
-            | Wrgsbase
-            | Rdfsbase
-            | Rdgsbase
-            | Popf
-            | Popfq
-            | Ldmxcsr
-            | Vldmxcsr
-            | Fldenv
-            | Fldcw
-            | Frstor
-            | Fxrstor
-            | Fxrstor64
-            | Xrstor
-            | Xrstor64
-            | Lss
-            | Lfs
-            | Lgs
-            | Sgdt
-            | Sidt
-            | Sldt
-            | Str
-            | Smsw
-            | Lsl
-            | Lar
-            | Verr
-            | Verw
-            | Arpl
-            | Bound
-            | Rdpru
-            | Clzero
-            | Std
-            | Cpuid
-            | Xgetbv
-            | Movdir64b
-            | Fclex
-            | Finit
-            | Fsave
-            | Fstcw
-            | Fstenv
-            | Fstsw
-            | Wait
-            | Fstdw
-            | Fstsg
-            | Fnstdw
-            | Fnstsg
-            | Frstpm
-            | Fsetpm
-            | Fnsetpm
-            | Feni
-            | Fdisi
-            | Xsaveopt
-            | Xsaveopt64
-            | Zero_bytes
-            | Rdpid
-            | Bndmov
-            | Bndldx
-            | Bndstx
-            | Bndmk
-            | Bndcl
-            | Bndcn
-            | Bndcu
-            | Loadall
-            | Storeall
-    )
-}
+    &[
+        Div, Idiv, Xlatb, Wrfsbase, Wrgsbase, Rdfsbase, Rdgsbase, Popf, Popfq, Ldmxcsr, Vldmxcsr, Fldenv,
+        Fldcw, Frstor, Fxrstor, Fxrstor64, Xrstor, Xrstor64, Lss, Lfs, Lgs, Sgdt, Sidt, Sldt, Str, Smsw, Lsl,
+        Lar, Verr, Verw, Arpl, Bound, Rdpru, Clzero, Std, Cpuid, Xgetbv, Movdir64b, Fclex, Finit, Fsave,
+        Fstcw, Fstenv, Fstsw, Wait, Fstdw, Fstsg, Fnstdw, Fnstsg, Frstpm, Fsetpm, Fnsetpm, Feni, Fdisi,
+        Xsaveopt, Xsaveopt64, Zero_bytes, Rdpid, Bndmov, Bndldx, Bndstx, Bndmk, Bndcl, Bndcn, Bndcu, Loadall,
+        Storeall,
+    ]
+};
 
 fn present(feature: CpuidFeature) -> bool {
     use CpuidFeature as F;

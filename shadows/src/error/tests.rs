@@ -1,0 +1,109 @@
+//! Errors of numbers that nobody chose, against reals.
+
+use super::*;
+use crate::reals::convert;
+use shadowgrind_core::arith::trace_bits;
+
+/// A long double from the bits of a linear congruence (Knuth, TAOCP 2, 3.3.4), with few digits or many.
+fn random(state: &mut u64) -> Float {
+    let mut next = || {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *state >> 32
+    };
+    let significand = (next() << 32 | next()) | 1 << 63;
+    let kept = if next() % 2 == 0 { 64 } else { next() % 64 + 1 };
+    let exponent = (next() % 140) as i32 - 70;
+    let size = Float::with_val(64, significand & !(u64::MAX.checked_shr(kept as u32).unwrap_or(0)));
+    let size = (size << exponent) >> 63;
+    if next() % 2 == 0 { size } else { -size }
+}
+
+/// Errors of long doubles by arithmetic are those of reals, to what is promised of them; exact results have none.
+#[test]
+fn errors_of_long_doubles_are_those_of_reals() {
+    let mut state = 1;
+    let reals = Mpfr::new(400);
+    for op in [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Narrow] {
+        let mut exact = 0;
+        for n in 0..20_000 {
+            let near = n % 5 == 0;
+            let a = random(&mut state);
+            let b = if near { Float::with_val(64, &a * 1.0000001) } else { random(&mut state) };
+            let x = [if op == Op::Sqrt { a.abs() } else { a }, b];
+            let relative = [0.0, 1e-20, 1e-17][n % 3];
+            let errors = [0, 1].map(|i| x[i].to_f64() * relative * (n as f64 / 20_000.0));
+            let count = op.arity();
+            let to = if op == Op::Narrow { Format::F64 } else { Format::F80 };
+            let real = op.real(&reals, &x.iter().take(count).collect::<Vec<_>>());
+            let r = convert::to_bits(to, &Float::with_val(to.precision(), &real));
+            let bits = [0, 1].map(|i| convert::to_bits(Format::F80, &x[i]));
+            let shadows = errors.each_ref().map(|error| (*error != 0.0).then_some(error));
+            let lane = Lane {
+                site: Site::NONE,
+                op,
+                from: Format::F80,
+                to,
+                x: &bits[..count],
+                r,
+                shadows: &shadows[..count],
+            };
+            let got = ErrorShadow::long(&lane).expect("numbers that are told in parts");
+            let moved: Vec<Float> = (0..count).map(|i| Float::with_val(400, &x[i] + errors[i])).collect();
+            let want = op.real(&reals, &moved.iter().collect::<Vec<_>>()) - convert::from_bits(to, r);
+            let terms = x[0].clone().abs() + x[1].clone().abs();
+            let size = if op.addends().is_empty() { real.clone().abs() } else { terms };
+            let off = Float::with_val(400, &want - got).abs();
+            // The last bits of quotients' and roots' errors are traces of what is lost in them: each of these turned over.
+            let has_trace = matches!(op, Op::Div | Op::Sqrt) && relative != 0.0;
+            let trace = if has_trace { trace_bits(Format::F64) as f64 * f64::EPSILON } else { 0.0 };
+            let bound = want.clone().abs() * (trace + f64::exp2(-50.0)) + size * f64::exp2(-103.0);
+            assert!(off <= bound, "{} {x:?} {errors:?}: {got}, not {want}", op.name());
+            assert!(!want.is_zero() || got.to_bits() == 0, "{} {x:?} is exact", op.name());
+            exact += u32::from(want.is_zero());
+        }
+        assert!(exact > 40, "{}: {exact} exact results", op.name());
+    }
+}
+
+/// Roots, quotients and functions keep a trace of an error that is lost beside what they round off themselves; exact results have
+/// no error.
+#[test]
+fn lost_errors_leave_a_trace() {
+    let error =
+        |op, x: &[f64], r, shadows: &[f64]| ErrorShadow::eval(Format::F64, op, Given { x, r, shadows });
+    let root = 1e200_f64.sqrt();
+    let roots = [0.0, 1.0].map(|e| error(Op::Sqrt, &[1e200], root, &[e]));
+    assert!(roots[0] != roots[1] && (roots[0] / roots[1] - 1.0).abs() < 1e-12, "{roots:?}");
+    let quotients = [0.0, 1.0].map(|e| error(Op::Div, &[10.0, 3e60], 10.0 / 3e60, &[0.0, e]));
+    assert!(quotients[0] != quotients[1], "{quotients:?}");
+    let logarithms = [0.0, 1.0].map(|e| error(Op::Log, &[1e60], 1e60_f64.ln(), &[e]));
+    assert!(logarithms[0] != logarithms[1], "{logarithms:?}");
+    // The square of 1e60 is off by what the root's rounding takes off again.
+    let square = error(Op::Mul, &[1e60, 1e60], 1e60 * 1e60, &[0.0, 0.0]);
+    let root = error(Op::Sqrt, &[1e60 * 1e60], 1e60, &[square]);
+    assert!(root != 0.0 && root.abs() < 1e60 * f64::exp2(-98.0), "{root}");
+    assert_eq!(error(Op::Sqrt, &[4.0], 2.0, &[0.0]).to_bits(), 0);
+    assert_eq!(error(Op::Div, &[1.0, 4.0], 0.25, &[0.0, 0.0]).to_bits(), 0);
+    assert_eq!(error(Op::Sqrt, &[1e60 * 1e60], 1e60, &[square]), root);
+}
+
+/// A function that is next to a number is off by what it is next to it, however little that is.
+#[test]
+fn functions_near_numbers_have_errors() {
+    let error =
+        |op, x: f64, r| ErrorShadow::eval_slowly(Format::F64, op, Given { x: &[x], r, shadows: &[0.0] });
+    assert_eq!(error(Op::Exp, 1e-200, 1.0), 1e-200);
+    assert_eq!(error(Op::Cos, 1e-100, 1.0), -0.5e-200);
+    assert_eq!(error(Op::Cos, 0.0, 1.0).to_bits(), 0);
+}
+
+/// Infinities, NaN, subnormals and what else is not told in parts are left to the reals.
+#[test]
+fn strange_long_doubles_have_no_parts() {
+    let strange =
+        [1 << 79 | 0x7fff << 64, 1, 0x3fff << 64 | 1, 0x7fff << 64 | 3 << 62, 0x5fff << 64 | 1 << 63];
+    for bits in strange {
+        assert_eq!(Parts::of(bits), None, "{bits:#x}");
+    }
+    assert_eq!(Parts::of(0), Some(Parts { high: 0.0, low: 0.0 }));
+}
