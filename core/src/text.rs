@@ -4,14 +4,16 @@
 //! Digits are those of the number rounded to nearest, ties to even. Knows no locale: the decimal point is a point, and
 //! digits are not grouped.
 
+mod decimal;
 mod digits;
 pub mod dragon4;
 pub mod fortran;
 mod recognised;
 mod shortest;
 
+pub use decimal::{Decimal, Exponent};
 pub use digits::{Base, Class, Digits, Expand, Float};
-pub use recognised::{Recognised, recognise, significant_digits};
+pub use recognised::{Recognised, recognise};
 
 use crate::format::Format;
 
@@ -66,10 +68,10 @@ pub enum Sign {
 /// Side on which a text is filled up to its width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Before it.
+    /// Before the number.
     #[default]
     Before,
-    /// After it.
+    /// After the number.
     After,
     /// Between sign and digits.
     Inside,

@@ -3,6 +3,7 @@
 //! Knows plain and scientific decimal numbers, in the fewest digits or in so many; no hexadecimal ones, and none that were cut off
 //! instead of rounded.
 
+use super::decimal::{Decimal, Exponent};
 use super::{Float, Notation, Plain, Style};
 use crate::format::Format;
 
@@ -15,62 +16,35 @@ pub struct Recognised {
     pub is_shortest: bool,
 }
 
-/// Parts of a decimal number.
-struct Shape<'a> {
-    /// Digits after the point; nothing without a point.
-    decimals: Option<&'a str>,
-    /// Letter, sign and digits of the exponent.
-    exponent: Option<(char, &'a str, &'a str)>,
-}
-
-impl Shape<'_> {
-    fn of(text: &str) -> Option<Shape<'_>> {
-        let (mantissa, exponent) = match text.find(['e', 'E']) {
-            Some(at) => {
-                let (sign, digits) = match text[at + 1..].strip_prefix(['+', '-']) {
-                    Some(digits) => (&text[at + 1..at + 2], digits),
-                    None => ("", &text[at + 1..]),
-                };
-                (&text[..at], Some((char::from(text.as_bytes()[at]), sign, digits)))
-            }
-            None => (text, None),
-        };
-        let decimals = mantissa.split_once('.').map(|(_, decimals)| decimals);
-        let is_decimal = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let digits = [decimals.unwrap_or_default(), exponent.map_or("", |(_, _, digits)| digits)];
-        digits.into_iter().all(is_decimal).then_some(Shape { decimals, exponent })
-    }
-
-    /// A notation of this style for exponents, points and zeros like these.
-    fn notation(&self, style: Style, precision: Option<u32>) -> Notation {
-        let ends_in_zero = self.decimals == Some("0");
-        // One digit is the least there is; with a plus sign that goes by none.
-        let exponent_digits = match self.exponent {
-            Some((_, "", _)) => 1,
-            Some((_, _, digits)) if digits.len() > 1 => digits.len() as u8,
-            _ => 0,
-        };
-        Notation {
-            exponent_digits,
-            exponent_zero: ends_in_zero && self.exponent.is_some(),
-            point_zero: ends_in_zero && self.exponent.is_none(),
-            upper: self.exponent.is_some_and(|(letter, ..)| letter == 'E'),
-            alternate: self.decimals == Some(""),
-            ..Notation::new(style, precision)
-        }
+/// Notation of this style with an exponent, a point and zeros like those of `text`.
+fn notation_like(text: Decimal<'_>, style: Style, precision: Option<u32>) -> Notation {
+    let ends_in_zero = text.decimals == Some("0");
+    // One digit is the least there is; with a plus sign that goes by none.
+    let exponent_digits = match text.exponent {
+        Some(Exponent { sign: "", .. }) => 1,
+        Some(Exponent { digits, .. }) if digits.len() > 1 => digits.len() as u8,
+        _ => 0,
+    };
+    Notation {
+        exponent_digits,
+        exponent_zero: ends_in_zero && text.exponent.is_some(),
+        point_zero: ends_in_zero && text.exponent.is_none(),
+        upper: text.exponent.is_some_and(|exponent| exponent.letter == 'E'),
+        alternate: text.decimals == Some(""),
+        ..Notation::new(style, precision)
     }
 }
 
 /// The notation in which `float` is `text`, a decimal number without a plus sign; nothing if there is none.
 pub fn recognise(float: &Float, text: &str) -> Option<Recognised> {
-    let shape = Shape::of(text)?;
-    let decimals = shape.decimals.map_or(0, str::len) as u32;
-    let (plain, style) = match shape.exponent {
+    let decimal = Decimal::of(text)?;
+    let decimals = decimal.decimals.map_or(0, str::len) as u32;
+    let (plain, style) = match decimal.exponent {
         Some(_) => (Plain::Never, Style::Scientific),
         None => (Plain::Always, Style::Fixed),
     };
-    let shortest = shape.notation(Style::Shortest(float.format, plain), None);
-    let exact = shape.notation(style, Some(decimals));
+    let shortest = notation_like(decimal, Style::Shortest(float.format, plain), None);
+    let exact = notation_like(decimal, style, Some(decimals));
     // `d.0e5` in so many digits has a zero for being asked for one.
     let exact = Notation { exponent_zero: false, point_zero: false, ..exact };
     let is = |notation: &Notation| notation.write(float) == text;
@@ -79,13 +53,6 @@ pub fn recognise(float: &Float, text: &str) -> Option<Recognised> {
         return Some(Recognised { notation: shortest, is_shortest: true });
     }
     is(&exact).then_some(Recognised { notation: exact, is_shortest: false })
-}
-
-/// Number of significant digits of a decimal number.
-pub fn significant_digits(text: &str) -> usize {
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-    let digits = mantissa.bytes().filter(u8::is_ascii_digit);
-    digits.skip_while(|&digit| digit == b'0').count()
 }
 
 #[cfg(test)]
@@ -118,13 +85,6 @@ mod tests {
             [(1.0 / 3.0, "0.3334"), (2.0 / 3.0, "0.6666"), (1.0, "-1.0"), (1.5, "1.5x"), (1.5, "0x1.8")]
         {
             assert_eq!(found(x, text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn digits_are_counted_from_the_first_that_is_none() {
-        for (text, digits) in [("0.00120", 3), ("-12.5e10", 3), ("100.0", 4), ("0.0", 0)] {
-            assert_eq!(significant_digits(text), digits, "{text}");
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Taking {
 pub(crate) struct Taken {
     pub(crate) format: Format,
     pub(crate) bits: u128,
-    /// Content of the cell beside it.
+    /// Content of the cell beside the float.
     pub(crate) cell: u128,
 }
 
@@ -231,17 +231,10 @@ impl TakenFloats {
     }
 }
 
-/// One in the last place of the number `text`.
-pub(super) fn unit(text: &str) -> f64 {
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    10f64.powi(exponent.parse().unwrap_or(0) - decimals as i32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shadowgrind_core::text::significant_digits;
+    use shadowgrind_core::text::Decimal;
 
     fn taken(value: f64, cell: u128) -> Taken {
         Taken { format: Format::F64, bits: value.to_bits().into(), cell }
@@ -260,9 +253,10 @@ mod tests {
     }
 
     fn telling(floats: &TakenFloats, text: &str) -> usize {
-        let fitting = floats.fitting(text, text.parse().unwrap(), unit(text));
+        let decimal = Decimal::of(text).unwrap();
+        let fitting = floats.fitting(text, decimal.value(), decimal.unit());
         let is_telling = |&&(order, how): &&(u64, Recognised)| {
-            floats.is_telling(order, how, significant_digits(text), fitting.len())
+            floats.is_telling(order, how, decimal.significant_digits(), fitting.len())
         };
         fitting.iter().filter(is_telling).count()
     }

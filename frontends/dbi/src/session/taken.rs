@@ -2,7 +2,7 @@
 //!
 //! Knows how shadows are kept and compared, through the observer; which text is that of which float, `by_value` says.
 
-use super::by_value::{Taken, Taker, Taking, unit};
+use super::by_value::{Taken, Taker, Taking};
 use super::observer::{Observer, SavedShadow};
 use super::state::{Session, State};
 use super::texts::{Token, readable};
@@ -10,7 +10,7 @@ use crate::hooks::machine::Machine;
 use shadowgrind_core::findings::{Label, Output, OutputKind};
 use shadowgrind_core::shadow::Leaves;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::text::{Recognised, significant_digits};
+use shadowgrind_core::text::{Decimal, Recognised};
 use std::sync::atomic::Ordering;
 
 impl Session {
@@ -24,7 +24,7 @@ impl Session {
         self.takes.load(Ordering::Relaxed)
     }
 
-    /// An instruction has taken these floats so.
+    /// Notes that an instruction has taken these floats.
     pub(crate) fn took(&self, taking: Taking, floats: &[Taken], observer: &mut dyn Observer) {
         let mut state = self.state.lock();
         floats.iter().for_each(|&taken| state.take(taken, taking, observer));
@@ -109,9 +109,10 @@ impl State {
         value: f64,
         observer: &mut dyn Observer,
     ) -> Option<(u64, Recognised)> {
-        let unit = unit(text);
+        let decimal = Decimal::of(text)?;
+        let unit = decimal.unit();
         let mut fitting = self.taken.fitting(text, value, unit);
-        let (digits, all) = (significant_digits(text), fitting.len());
+        let (digits, all) = (decimal.significant_digits(), fitting.len());
         fitting.retain(|&(order, how)| self.taken.is_telling(order, how, digits, all));
         if fitting.is_empty() || self.taken.is_known(value, unit) {
             return None;

@@ -3,6 +3,8 @@
 //! A number begins with a digit, a point or a sign where a word might begin; words are no numbers, though digits may
 //! stand in them. What follows a number without a space (`10k`, `3.5mm`) is not a part of it.
 
+use shadowgrind_core::text::Decimal;
+
 /// Number in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Token {
@@ -20,36 +22,9 @@ pub(crate) struct Token {
     pub(crate) is_integer: bool,
 }
 
-/// Length of the number that `text` begins with, and its value; nothing if it begins with none. Exponents may be
-/// Fortran's: `1.5D0`.
+/// Length of the number that `text` begins with, and its value; nothing if it begins with none.
 pub(crate) fn number(text: &[u8]) -> Option<(usize, f64)> {
-    let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-    let whole = digits(sign);
-    let mut end = sign + whole;
-    if text.get(end) == Some(&b'.') {
-        let fraction = digits(end + 1);
-        if whole + fraction == 0 {
-            return None;
-        }
-        end += 1 + fraction;
-    } else if whole == 0 {
-        return None;
-    }
-    let mantissa = end;
-    let mut exponent = None;
-    if matches!(text.get(end), Some(b'e' | b'E' | b'd' | b'D')) {
-        let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
-        let count = digits(end + 1 + sign);
-        if count > 0 {
-            exponent = Some(end + 1..end + 1 + sign + count);
-            end += 1 + sign + count;
-        }
-    }
-    let part = |range: std::ops::Range<usize>| std::str::from_utf8(&text[range]).unwrap_or_default();
-    let exponent = exponent.map_or(String::new(), |range| format!("e{}", part(range)));
-    let value = format!("{}{exponent}", part(0..mantissa)).parse().ok()?;
-    Some((end, value))
+    Decimal::at_start(text).map(|decimal| (decimal.length(), decimal.value()))
 }
 
 /// Tells whether a number may begin after this byte.
@@ -108,15 +83,14 @@ impl Scan {
                 continue;
             }
             let begins = at == 0 || separates(text[at - 1]);
-            let found = if begins { number(&text[at..]) } else { None };
-            let Some((length, value)) = found else {
+            let found = if begins { Decimal::at_start(&text[at..]) } else { None };
+            let Some(decimal) = found else {
                 at += 1;
                 continue;
             };
             number_of_line += 1;
-            let is_integer =
-                !text[at..at + length].iter().any(|byte| matches!(byte, b'.' | b'e' | b'E' | b'd' | b'D'));
-            let (start, end, line, number) = (at, at + length, self.line, number_of_line);
+            let (value, is_integer) = (decimal.value(), decimal.is_integer());
+            let (start, end, line, number) = (at, at + decimal.length(), self.line, number_of_line);
             self.tokens.push(Token { start, end, line, number, value, is_integer });
             at = end;
         }
