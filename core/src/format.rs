@@ -75,7 +75,7 @@ impl Format {
         }
     }
 
-    /// Exponent of the least subnormal, 2^this.
+    /// Exponent of the least subnormal number, a power of two.
     pub const fn least_exponent(self) -> i32 {
         match self {
             Format::F16 => -24,

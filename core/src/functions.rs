@@ -37,7 +37,7 @@ pub trait Functions: Arith {
     fn hypot(&self, a: Self::V, b: Self::V) -> Self::V;
     /// The integer nearest to `a`, ties to even.
     fn rint(&self, a: Self::V) -> Self::V;
-    /// a · 2ⁿ for an integer `n`, rounded once; `n` beyond what matters is clamped.
+    /// a · 2ⁿ for an integer `n`, rounded once; an `n` beyond the range of exponents is clamped.
     fn ldexp(&self, a: Self::V, n: Self::V) -> Self::V;
     /// ψ(a) = Γ′(a) / Γ(a).
     fn digamma(&self, a: Self::V) -> Self::V;

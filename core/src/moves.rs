@@ -46,7 +46,7 @@ fn mixed(x: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Writes it as [`Along::from_str`] reads it.
+/// Text of the direction, as [`Along::from_str`] reads it.
 impl std::fmt::Display for Along {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

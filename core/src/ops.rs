@@ -109,9 +109,9 @@ impl<K: Arith> Gradient<K> {
 pub enum Residual<V> {
     /// The operation never rounds (or, like `floor`, means what it returns).
     Never,
-    /// Exactly this.
+    /// The residual itself.
     Exact(V),
-    /// This, up to the rounding of the residual itself.
+    /// The residual, rounded.
     Rounded(V),
     /// Not to be had from floating-point arithmetic of the same precision.
     Unknown,
@@ -287,7 +287,7 @@ macro_rules! define_ops {
 table::for_each_op!(define_ops);
 
 impl Op {
-    /// Operands that round the others if they are magic numbers, such as 1.5·2^52: terms of a sum.
+    /// Operands that are terms of a sum, which round the others if they are magic numbers, such as 1.5·2^52.
     pub fn addends(self) -> &'static [usize] {
         match self {
             Op::Add | Op::Sub => &[0, 1],

@@ -271,7 +271,7 @@ pub trait Shadow: Rule<Value: Send> + Sized + Send + 'static {
     const NUMBER: u64;
     /// The subject of its reports.
     const SUBJECT: Subject;
-    /// The services of a front end for it.
+    /// Services of a front end for this shadow.
     const POLICY: Policy;
 
     /// The way in which its rule reaches the guest: one of [`reach`].

@@ -144,7 +144,7 @@ pub enum Step {
         to: Format,
         /// Operands, captured before the instruction.
         x: [Operand; MAX_OPERANDS],
-        /// The result, captured after it.
+        /// The result, captured after the instruction.
         r: Operand,
     },
     /// A float in a wider format: the same real.
@@ -221,8 +221,8 @@ pub enum Step {
         /// Number of these bytes.
         bytes: u16,
     },
-    /// One or two bytes in memory are written that may be the end of a float: where floats are aligned, their address says of
-    /// which. What was there is the same float then, with another sign or exponent, or none.
+    /// One or two bytes in memory are written that may be the end of a float, as their address tells where floats are
+    /// aligned. The float has another sign or exponent then, or is none any more.
     End {
         /// The [`AROUND_END`] bytes from [`BEFORE_END`] before those that are written on, as they were.
         x: Operand,
@@ -342,7 +342,7 @@ pub struct Lowered {
     pub passing: bool,
     /// The values to capture.
     pub captures: Vec<Capture>,
-    /// The steps to do then.
+    /// The steps that replay does.
     pub steps: Vec<Step>,
     /// Bytes of the record.
     pub record: u16,

@@ -90,8 +90,8 @@ pub fn with_exponent_change(bytes: usize, cell: u32, (turned, by): (bool, i32)) 
     within.then(|| cell & sign ^ if turned { sign } else { 0 } | magnitude.cast_unsigned())
 }
 
-/// Tells whether `after` has no digit of a float's significand: it is zero, or what is left of one of `before` by a
-/// shift to the right that leaves sign and exponent at most.
+/// Tells whether `after` has no digit of a float's significand: whether it is zero, or one of `before` shifted to the right
+/// until no more than sign and exponent is left.
 pub fn has_no_digits(format: Format, before: [u128; 2], after: u128) -> bool {
     let (width, fraction) = (format.width(), format.precision() - 1);
     // The upper half of a double has fewer.

@@ -83,7 +83,7 @@ pub struct Parting {
     pub after: u64,
     /// The kind: `value`, `branch`, or `lost`.
     pub kind: &'static str,
-    /// A sentence about it.
+    /// A sentence about the place.
     pub text: String,
 }
 
@@ -119,7 +119,7 @@ pub struct Check {
     pub parting: Option<Parting>,
     /// Values that lost their derivative.
     pub lost: Vec<Lost>,
-    /// Facts that limit all that.
+    /// Facts that limit what the check says.
     pub notes: Vec<String>,
 }
 

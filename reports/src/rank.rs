@@ -75,8 +75,8 @@ pub fn rank<'a>(
     causes
 }
 
-/// Identity of a finding: the same operation of the source. Without a line, all of its function are one; without that, an
-/// instruction stands for itself.
+/// Identity of a finding: an operation of a source line. Without a line it is the operation of a function, without a
+/// function that of an instruction.
 #[derive(PartialEq, Eq, Hash)]
 struct Operation<'a> {
     kind: FindingKind,

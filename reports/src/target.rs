@@ -12,7 +12,7 @@ use crate::document::Document;
 use crate::{annotated, arrays, gradients, html, json, matrix};
 
 impl Format {
-    /// The option that asks for it.
+    /// The option that asks for the file.
     fn option(self) -> &'static str {
         match self {
             Format::Json | Format::Html => "--report",

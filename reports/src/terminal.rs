@@ -312,7 +312,7 @@ fn end_of(text: &str, room: usize) -> String {
 /// A blank that no layout takes away.
 const HELD: char = '\u{a0}';
 
-/// Characters from here on, which mean nothing to anybody, stand for those of ASCII in colour, until a table is laid out.
+/// First of the private characters that stand for coloured ASCII characters until a table is laid out.
 const COLOURED: u32 = 0xe000;
 
 /// Lines whose wrong characters are to be coloured.

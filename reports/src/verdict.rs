@@ -21,7 +21,7 @@ pub enum Concern {
 }
 
 impl Concern {
-    /// All of them.
+    /// All concerns.
     pub const ALL: [Concern; 3] = [Concern::Output, Concern::Decision, Concern::Nan];
 }
 
@@ -79,7 +79,7 @@ impl Verdict {
         Concern::ALL.into_iter().all(|concern| !self.has(concern)) && self.keeps_from_clean().is_none()
     }
 
-    /// Tells whether there is anything of that.
+    /// Tells whether there is a problem that `concern` is about.
     pub fn has(&self, concern: Concern) -> bool {
         match concern {
             Concern::Output => self.judged.wrong + self.judged.unsettled > 0,

@@ -28,7 +28,7 @@ use crate::document::Content;
 pub struct Report<'a, O = Vec<Output<'a>>> {
     /// Version of the format: [`SCHEMA`].
     pub schema: Cow<'a, str>,
-    /// The tool that wrote it.
+    /// The tool that wrote the report.
     pub tool: Tool<'a>,
     /// Name of the shadow.
     pub shadow: Cow<'a, str>,
@@ -131,7 +131,7 @@ pub struct Verdict<'a> {
 /// Number that can be named.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry<'a> {
-    /// The SPEC that names it.
+    /// The SPEC that names the number.
     pub spec: Cow<'a, str>,
     /// The text that was parsed or printed.
     pub text: Option<Cow<'a, str>>,

@@ -8,7 +8,7 @@ use shadowgrind_core::format::Format;
 pub trait Ieee: Copy {
     /// The format.
     const FORMAT: Format;
-    /// Exponents are moderate up to this, either way: no residual under- or overflows.
+    /// Largest size of a moderate exponent: up to there no residual under- or overflows.
     const MODERATE: u64;
 
     /// The bits of a float of the format.

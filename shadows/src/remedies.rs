@@ -27,7 +27,7 @@ const LEAST_GAIN: f64 = 1.0;
 const LEAST_FRACTION: f64 = 0.5;
 /// Mean bits of error from which on two ways are tried where one does not do.
 const BAD: f64 = 2.0;
-/// Bits that are no difference between two of them.
+/// Bits by which two ways do not differ.
 const LITTLE: f64 = 1.0;
 /// Remedies of one expression that are handed out.
 const MOST: usize = 3;

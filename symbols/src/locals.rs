@@ -41,7 +41,7 @@ pub struct Local {
 /// Place of another variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// The code in which it is there.
+    /// The code in which the variable has this place.
     pub range: Range<u64>,
     /// The place.
     pub storage: Storage,
@@ -66,7 +66,7 @@ pub struct Stretch {
 struct Scope {
     depth: isize,
     at: At,
-    /// The code, if it says so.
+    /// The code, if the entry names it.
     ranges: Vec<Range<u64>>,
     kind: Kind,
 }
@@ -291,7 +291,7 @@ impl Search<'_> {
         Ok(low.unwrap_or(machine.ranges[0].start))
     }
 
-    /// Adds the places of a location to `local`, and code in which it has none to the last.
+    /// Adds the places of a location to `local`, and to the last argument code in which it has none.
     fn stretches(
         &mut self,
         whole: &Whole<'_>,

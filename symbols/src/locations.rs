@@ -15,7 +15,7 @@ use super::unwind::CallFrames;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) base: Base,
-    /// True if a pointer to it is there.
+    /// True if the place holds a pointer to the variable.
     pub(super) is_pointer: bool,
 }
 

@@ -21,7 +21,7 @@ use super::{SymbolFile, select};
 /// Something that a SPEC can name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nameable {
-    /// The SPEC. Of many elements behind a pointer or of a structure it is that of the first.
+    /// The SPEC; that of the first, where there are many elements behind a pointer or in a structure.
     pub spec: String,
     /// The type, in C's words.
     pub kind: String,

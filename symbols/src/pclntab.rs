@@ -20,7 +20,7 @@ pub(super) fn functions(elf: &Elf) -> SymbolTable {
     SymbolTable::of_functions(functions.filter(|(_, address, _)| elf.is_code(*address)))
 }
 
-/// The table, and where its parts are in it.
+/// The table, with the offsets of its parts.
 struct Table<'a> {
     bytes: &'a [u8],
     /// Number of functions.

@@ -16,9 +16,9 @@ pub(super) struct Expression(pub(super) Vec<Operation>);
 pub(super) enum Operation {
     /// Pushes the address of the object.
     Object,
-    /// Pushes this.
+    /// Pushes a constant.
     Constant(i64),
-    /// Replaces an address by so many bytes there.
+    /// Replaces an address by the bytes at it, so many of them.
     Load(u8),
     /// Adds the two on top.
     Add,

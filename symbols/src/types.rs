@@ -12,7 +12,7 @@ use super::reach::{Expression, Extent};
 /// Limit on the nesting of types: a corrupt file may nest them in a circle.
 const NESTING: u32 = 64;
 
-/// A type, one layer of it.
+/// One layer of a type.
 pub(super) enum Type {
     /// A float.
     Float(Format),

@@ -12,14 +12,14 @@ use std::process::ExitStatus;
 pub enum End {
     /// Exit with this status.
     Exit(i32),
-    /// A signal ended it.
+    /// A signal ended the process.
     Signal {
         /// The signal's number.
         number: i32,
         /// True if the wait status says that a core was dumped.
         core: bool,
     },
-    /// It, or a descendant that held its output open, was still there when its time was up.
+    /// The process, or a descendant that held its output open, was still there when its time was up.
     Hang,
 }
 

@@ -74,7 +74,7 @@ pub struct Answers {
     pub directions: Vec<Row>,
     /// Derivatives, or with ones their pattern, of which most are zero.
     pub jacobian: Option<Sparse>,
-    /// The outputs that are the rows of that.
+    /// The outputs that are the rows of the Jacobian.
     pub jacobian_outputs: Vec<Option<u64>>,
     /// Rounding errors of outputs by instruction; of each output the largest first.
     pub budget: Vec<Contribution>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::FindingKind;
 use crate::site::Place;
 
-/// Word of the second run on a finding of the first. Of two findings that are told as one, the lesser holds.
+/// Word of the second run on a finding of the first. Where two findings are shown as one, the lesser word counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirmed {

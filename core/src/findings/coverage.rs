@@ -53,7 +53,7 @@ pub struct OverwrittenSeeds {
     pub floats: u64,
     /// Number of floats that were seeded together.
     pub of: u64,
-    /// There may be more of them.
+    /// True if there may be more than are counted.
     pub at_least: bool,
     /// The place where the first was overwritten, if that is known.
     pub site: Site,
@@ -64,9 +64,9 @@ pub struct OverwrittenSeeds {
 pub struct Exhausted {
     /// The operation, as TABLE 1 calls it.
     pub operation: &'static str,
-    /// Number of times that was so.
+    /// Number of results that could not be told from zero.
     pub count: u64,
-    /// The place where it was so.
+    /// The place of the operation.
     pub site: Site,
 }
 
@@ -106,6 +106,6 @@ pub struct Gap {
     pub instruction: String,
     /// Number of shadows it dropped.
     pub count: u64,
-    /// The place where it dropped them.
+    /// The place of the instruction.
     pub site: Site,
 }

@@ -144,7 +144,7 @@ pub struct Finding {
     pub outputs: IndexSet,
     /// The shares in the errors of these, as far as they are known.
     pub shares: Shares,
-    /// Remarks on it.
+    /// Remarks on the finding.
     pub hint: Option<String>,
     /// Better ways to compute its expression, the best first.
     pub remedies: Vec<Remedy>,

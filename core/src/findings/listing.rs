@@ -17,7 +17,7 @@ pub enum Listed {
 /// Number of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The SPEC that names it.
+    /// The SPEC that names the number.
     pub spec: String,
     /// The text that was parsed or printed; of a printed one, where that is known.
     pub text: Option<String>,

@@ -98,7 +98,7 @@ impl Shares {
         (!self.each.is_empty()).then(|| sum / self.each.len() as f64)
     }
 
-    /// Shares that are left when only the outputs of `kept`, ascending, are, numbered anew.
+    /// Shares in the outputs of `kept`, which are ascending, by their new numbers from 0.
     pub fn among(&self, kept: &[u64]) -> Shares {
         let renumbered = |share: &Share| {
             let output = kept.binary_search(&share.output).ok()? as u64;

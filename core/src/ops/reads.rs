@@ -14,12 +14,12 @@ impl Reads {
     /// All floats of an operation.
     pub const ALL: Reads = Reads(RESULT | (RESULT - 1));
 
-    /// Tells whether operand `i` is among them.
+    /// Tells whether operand `i` is read.
     pub const fn operand(self, i: usize) -> bool {
         self.0 >> i & 1 != 0
     }
 
-    /// Tells whether the result is among them.
+    /// Tells whether the result is read.
     pub const fn result(self) -> bool {
         self.0 & RESULT != 0
     }

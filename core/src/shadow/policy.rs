@@ -62,7 +62,7 @@ pub enum Errors {
 /// Fate of shadows in memory that system calls hand out, where the bytes leave the process as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// Nothing is said of it.
+    /// Nothing is said of such memory.
     Unseen,
     /// Each place where floats leave so is an output, judged by the worst of them.
     Output,

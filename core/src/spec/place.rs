@@ -69,7 +69,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Tells whether `number` is one of them.
+    /// Tells whether `number` is one of the numbers.
     pub fn contains(&self, number: u32) -> bool {
         (self.first..=self.last).contains(&number)
     }

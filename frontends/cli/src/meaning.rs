@@ -71,7 +71,7 @@ impl Needs {
         }
     }
 
-    /// The shadows that can, as options name them.
+    /// The shadows that meet the need, as options name them.
     fn shadows(self) -> String {
         let with = ShadowKind::ALL.iter().filter(|kind| self.is_met_by(**kind));
         with.map(|kind| kind.name()).collect::<Vec<_>>().join("|")

@@ -85,15 +85,15 @@ pub(crate) struct FunctionCall {
     pub(crate) pointers: [u64; 2],
     /// A result.
     pub(crate) result: CallVector,
-    /// The shadow of that.
+    /// The shadow of the result.
     pub(crate) shadow: CallVector,
     /// The guest's stack pointer while the shadow is evaluated.
     pub(crate) stack: u64,
-    /// Code to go on at then.
+    /// Code to go on at when the shadow is known.
     pub(crate) resume: u64,
     /// Numbers under which the operations of its results are appended, if they are (`x86::mirror::append`).
     pub(crate) kinds: [u64; 2],
-    /// The place of the present result among them.
+    /// The place of the present result among the results.
     pub(crate) present: u64,
     /// Not 0 if a part of the shadow is not known yet.
     pub(crate) is_unknown: u64,

@@ -345,7 +345,7 @@ impl RegisterShadows<'_> {
         }
     }
 
-    /// Drops all of it.
+    /// Forgets all shadows.
     pub(crate) fn clear(&mut self) {
         self.restore(&[0; state::BYTES as usize]);
     }

@@ -11,7 +11,7 @@ pub struct Coverage<'a> {
     /// Operations that were shadowed, each time counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
-    /// Different instructions among them.
+    /// Different instructions among the operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<u64>,
     /// Functions taken as one operation.
@@ -63,7 +63,7 @@ pub struct Gap<'a> {
     pub instruction: Cow<'a, str>,
     /// Number of shadows it dropped.
     pub count: u64,
-    /// The place where it dropped them.
+    /// The place of the instruction.
     pub site: Cow<'a, Place>,
 }
 
@@ -87,7 +87,7 @@ pub struct Overwritten<'a> {
     pub floats: u64,
     /// Number of floats that were seeded together.
     pub of: u64,
-    /// There may be more of them.
+    /// True if there may be more than are counted.
     pub at_least: bool,
     /// The place where the first was overwritten.
     pub site: Cow<'a, Place>,
@@ -98,8 +98,8 @@ pub struct Overwritten<'a> {
 pub struct Exhausted<'a> {
     /// The operation.
     pub operation: Cow<'a, str>,
-    /// Number of times that was so.
+    /// Number of results that could not be told from zero.
     pub count: u64,
-    /// The place where it was so.
+    /// The place of the operation.
     pub site: Cow<'a, Place>,
 }

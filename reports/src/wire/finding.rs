@@ -55,7 +55,7 @@ pub struct Finding<'a> {
     /// The shares in the errors of these, in their order, as far as shares are kept; `null` where one is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Option<Number>>,
-    /// Remarks on it.
+    /// Remarks on the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Cow<'a, str>>,
     /// Better ways to compute its expression, the best first.

@@ -31,7 +31,7 @@ pub struct Output<'a, P = Place> {
     /// Number of correct decimal digits; `null` for what has no digits: NaN and infinities.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub correct_digits: Option<Option<Number>>,
-    /// The verdict on it.
+    /// The verdict on the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Judgement>,
     /// The text; `null` where the notation is not known.
@@ -71,7 +71,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Op
 /// Statement about an array of outputs as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Array<'a> {
-    /// The SPEC that names it.
+    /// The SPEC that names the array.
     pub label: Cow<'a, str>,
     /// Number of floats.
     pub count: u64,

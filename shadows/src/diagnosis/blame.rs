@@ -19,7 +19,7 @@ const AMPLIFICATIONS: usize = 2;
 /// Term of first order of an error, float less real: what one operation has contributed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ErrorTerm {
-    /// Who made it.
+    /// The operation that made the error.
     pub(crate) operation: Id,
     /// The size of the rounding; infinite where it is beyond measure.
     pub(crate) coefficient: f64,
@@ -31,7 +31,7 @@ pub(crate) fn known(coefficient: f64) -> f64 {
     if coefficient.is_nan() { f64::INFINITY } else { coefficient }
 }
 
-/// `coefficient`, or the largest that is measured where there is no sign beyond measure.
+/// `coefficient`, or infinity without its sign where it is beyond measure.
 pub(crate) fn measurable(coefficient: f64) -> f64 {
     if coefficient.is_finite() { coefficient } else { f64::INFINITY }
 }
@@ -66,7 +66,7 @@ const NOBODY: Id = Id::MAX;
 /// The roundings that matter most to a value, the largest first. Two vectors of four words, as processors have them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Roundings {
-    /// Whose they are; the last is nobody.
+    /// Operations that the coefficients belong to; the last is nobody's.
     pub operations: [u32; LANES],
     /// The bits of their coefficients, and the code of their [scale](Scale).
     pub coefficients: [u32; LANES],
@@ -298,7 +298,7 @@ impl Amplifications {
     pub(crate) const NONE: Amplifications =
         Amplifications { operations: [0; AMPLIFICATIONS], coefficients: [0; AMPLIFICATIONS] };
 
-    /// These, after `operation` made the error grow by `bits`.
+    /// The list after `operation` has made the error grow by `bits`.
     #[inline(always)]
     pub(crate) fn with(&self, operation: Id, bits: f64) -> Amplifications {
         let size = |coefficient: u32| coefficient & (u32::MAX >> 1);

@@ -17,8 +17,8 @@ pub(crate) struct Conditioning {
 }
 
 impl Conditioning {
-    /// Counts a spot that is off by so many `bits`. Its largest rounding is of `operation` and would make it wrong by
-    /// `alone` bits.
+    /// Counts a spot that is off by `bits` bits. The largest of its roundings is that of `operation`, and would alone make
+    /// it wrong by `alone` bits.
     pub(crate) fn add(&mut self, operation: Id, alone: f64, bits: f64, output: Option<u64>) {
         self.reach.add(bits, 1.0, output);
         let most = self.largest.entry(operation).or_default();

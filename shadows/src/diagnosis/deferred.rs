@@ -23,7 +23,7 @@ const MINOR: f64 = 1e-6;
 pub(crate) struct Deferred<N> {
     /// The comparison.
     pub(crate) id: Id,
-    /// Whose roundings.
+    /// Operations whose roundings are looked at.
     operations: Vec<Id>,
     /// True if nothing that is compared is zero in the reals: what decides is not rounding errors alone.
     is_mixed: bool,
@@ -108,7 +108,7 @@ impl<N: Attributed> Diagnosis<N> {
     }
 }
 
-/// Whose roundings are looked at, in order, and whether these are [mixed](Doubt::is_mixed): if no operand is zero in the
+/// Operations whose roundings are looked at, in order, and whether these are [mixed](Doubt::is_mixed): if no operand is zero in the
 /// reals, all of them are.
 fn roundings_seen<N: Attributed>(x: &[Observed<'_, N>]) -> Option<(Vec<Id>, bool)> {
     let shadows = || x.iter().filter_map(|x| x.shadow);

@@ -51,7 +51,8 @@ impl<'a, N: Attributed> Weighed<'a, N> {
 }
 
 impl<N: Attributed> Diagnosis<N> {
-    /// Whose roundings the result carries, on which scale, and where the largest of them grew. In the reals it is `value`.
+    /// Roundings that the result carries, places where the largest of them has grown, and the scale of both. `value` is the
+    /// result in the reals.
     pub(crate) fn follow_roundings(
         &self,
         id: Id,

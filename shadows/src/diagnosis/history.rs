@@ -23,7 +23,7 @@ const TELLING_BITS: u32 = 14;
 /// the float, too.
 pub(crate) type Serial = u32;
 
-/// In place of a serial: the float is not what the entry that made its real made.
+/// Serial of a real whose float is not the one that its entry made.
 pub(crate) const UNTRACED: Serial = Serial::MAX;
 
 /// A float as an operation saw it, and where it came from.
@@ -133,12 +133,13 @@ impl Step {
         &self.operands[..self.arity]
     }
 
-    /// Of the steps that made its operands.
+    /// Serials of the steps that made the operands.
     pub(crate) fn serials(&self) -> impl Iterator<Item = Serial> {
         self.operands().iter().map(|operand| operand.serial).filter(|&serial| serial != 0)
     }
 
-    /// Tells whether a float that has its real is its result with the sign turned over; nothing if it is another float.
+    /// Tells whether `source`, which has the entry's real, is the entry's result with another sign; nothing if it is another
+    /// float.
     pub(crate) fn turned(&self, source: Source) -> Option<bool> {
         let (format, bits) = self.result;
         let bits = if format == source.format { bits } else { format.convert(bits, source.format) };

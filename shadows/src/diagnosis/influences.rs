@@ -25,7 +25,7 @@ pub(crate) struct Influences {
 /// A few terms. Two vectors of four words, as processors have them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Few {
-    /// Whose they are, zero beyond them, and how many there are.
+    /// Operations that the coefficients belong to, zeros after the last, and in the last place how many there are.
     pub operations: [u32; FEW + 1],
     /// The bits of their coefficients, infinite where these are beyond measure; the last is nothing.
     pub coefficients: [u32; FEW + 1],
@@ -206,7 +206,7 @@ impl Few {
         Some(Few::of(terms[..count].iter().copied()))
     }
 
-    /// These, with a factor.
+    /// The terms, each times `factor`.
     fn scaled(&self, factor: f64) -> Few {
         Few::of(scaled_terms(self.iter(), factor))
     }

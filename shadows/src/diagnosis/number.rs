@@ -90,7 +90,7 @@ pub(crate) trait Attributed: Clone + Debug {
     /// Tells whether the real has more significant bits than a float of `format` has.
     fn is_settled(&self, format: Format) -> bool;
 
-    /// Tells whether its float `bits` is off by more than the real may be itself.
+    /// Tells whether the float `bits` is off by more than the error bound of its real.
     fn is_surely_off(&self, format: Format, bits: u128) -> bool;
 
     /// Tells whether what is not known of it is nothing beside an error of this size: all that made that was followed.

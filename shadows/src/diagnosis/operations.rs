@@ -123,9 +123,9 @@ pub(crate) struct Reach {
     others: f64,
     /// Shares of the error of those spots.
     pub(crate) share: Tally,
-    /// The outputs among them.
+    /// The outputs among the spots.
     pub(crate) outputs: IndexSet,
-    /// Shares in the errors of these.
+    /// Shares in the errors of the outputs.
     pub(crate) shares: Shares,
 }
 
@@ -331,7 +331,7 @@ impl Operations {
         self.all.iter_mut()
     }
 
-    /// All of them.
+    /// All operations.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Operation> {
         self.all.iter()
     }

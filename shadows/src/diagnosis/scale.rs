@@ -11,7 +11,7 @@ use super::linear::exponent;
 pub(crate) struct Scale {
     /// Value of a coefficient of 1.
     pub(crate) size: f64,
-    /// Code of it in lists of terms: 0 where it is relative.
+    /// Code of the scale in lists of terms: 0 where it is relative.
     pub(crate) code: u32,
 }
 

@@ -23,7 +23,7 @@ const WORTH_NAMING: f64 = 0.02;
 pub struct Left {
     /// The distance from its real.
     pub measured: Measured,
-    /// The judgement on it.
+    /// The judgement on the float.
     pub judgement: Judgement,
     /// The text of the real, if that is another than the float's.
     pub exact: Option<String>,

@@ -146,8 +146,8 @@ impl Causes {
         f64::from_bits(SIGNALING | self.names << AT)
     }
 
-    /// The real of operand `x`, whose error has an unknown origin. A sum that goes on with what is not wrong yet may have made
-    /// it so in turns that were not seen: that is said with it.
+    /// The real of operand `x`, whose error has an unknown origin, and whether a sum may have made that error in turns of a
+    /// loop that were not seen.
     fn unknown(&mut self, lane: &Lane<'_, f64>, x: &Observed<'_, f64>) -> (Option<Real>, bool) {
         let Some(real) = ErrorShadow::measurable(x) else { return (None, false) };
         let is_small = measure::measure(x.format, x.bits, Some(&real)).error_bits <= self.threshold;
@@ -177,12 +177,12 @@ impl Causes {
         }
     }
 
-    /// Output `x` at `site` has no error: an operation that was seen may have made it with one.
+    /// Notes that output `x` at `site` has no error; an operation that was seen may have made it with one.
     pub(super) fn leaves_without(&mut self, site: Site, x: &Observed<'_, f64>) {
         self.execution.diagnosis.leaves_without(site, x.format, x.bits);
     }
 
-    /// The places of outputs of which that is so.
+    /// The places of outputs of which the causes are lost.
     pub(super) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
         self.execution.diagnosis.lost_outputs()
     }

@@ -18,7 +18,7 @@ use crate::reals::mpfr::Mpfr;
 /// Result of comparing a decision with that of the reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Decision that is the same.
+    /// Floats and reals decide alike.
     Alike,
     /// Decision that is another.
     Flips,

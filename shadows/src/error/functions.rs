@@ -42,7 +42,8 @@ const GOOD: i32 = 95;
 /// Significant bits that an error has at least.
 const SIGNIFICANT: i32 = 33;
 
-/// Steps of a table: by powers of 2^(1/128), and by angles of π/256; those of a fine table make one of these.
+/// Number of steps of a table, of powers of 2^(1/128) or of angles of π/256, and of a fine table, which together make one
+/// such step.
 const STEPS: usize = 128;
 /// Steps of both tables.
 const ALL_STEPS: f64 = (STEPS * STEPS) as f64;
@@ -174,7 +175,7 @@ fn settled(error: f64, r: f64, good: i32) -> Option<f64> {
     (error.abs() >= least).then_some(error)
 }
 
-/// log x − `r` for the power that `r` is to be the logarithm of x of; nothing where `r` is small beside what is known of it.
+/// ln (x / `power`), where `power` is the logarithm's base to the power of its result `r`; nothing where `r` is small beside its error bound.
 #[inline(always)]
 fn logarithm(x: Pair, r: f64, power: Pair) -> Option<f64> {
     newton(x, power).filter(|_| r.abs() >= SMALL)

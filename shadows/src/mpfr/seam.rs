@@ -12,8 +12,8 @@ use crate::diagnosis::spots::Left;
 use crate::reals::measure;
 use crate::reals::real::Real;
 
-/// Executions of each operation that are not recorded but seen as they run: whoever reads of an error wants to know how the
-/// program came to it.
+/// Number of executions of each operation that are not recorded but seen as they run, so that a report can say how the
+/// program came to an error.
 const WATCH: Watch = Watch { first: 64, suspicious: 0 };
 
 impl Negated for Real {

@@ -59,7 +59,7 @@ impl ErrorBound {
         ErrorBound::Exact { last }
     }
 
-    /// Certainty of a double that is a normal number: it is exact.
+    /// Error bound of a double that is a normal number: it is exact.
     #[inline(always)]
     pub(crate) fn of_double(x: f64) -> ErrorBound {
         let significand = x.to_bits() & ((1 << 52) - 1) | 1 << 52;
@@ -147,7 +147,7 @@ impl ErrorBound {
         bound.map_or(ErrorBound::Exact { last: i32::MAX / 4 }, |bound| ErrorBound::off(bound, alone))
     }
 
-    /// Nothing if it is exact, more than [`BELOW`](Certainty::BELOW) if it is alone.
+    /// Nothing if it is exact, more than [`BELOW`](ErrorBound::BELOW) if it is alone.
     #[inline(always)]
     pub(crate) fn kind(self) -> u32 {
         match self {
@@ -157,7 +157,7 @@ impl ErrorBound {
         }
     }
 
-    /// The [kind](Certainty::kind) of what is off by no more than its float tells.
+    /// The [kind](ErrorBound::kind) of what is off by no more than its float tells.
     pub(crate) const BELOW: u32 = 1;
 
     /// Tells whether its float tells nothing of what it may be off by.
@@ -328,7 +328,7 @@ pub(crate) fn is_ample(error: i32, format: Format, precision: u32) -> bool {
     (error + CHANCE < format.precision() as i32) & (error + CONTROL + AMPLE <= precision as i32)
 }
 
-/// Tells whether what a number may be off by, two to `bound`, is as much as a number with this exponent.
+/// Tells whether an error of 2^`bound` is as large as a number with this exponent.
 #[inline(always)]
 pub(crate) fn covers(bound: f32, exponent: i32) -> bool {
     exponent as f32 <= bound + SPARE

@@ -19,7 +19,7 @@ pub struct Mpfr {
     pub precision: u32,
     /// Meaning of [`Rounding::Current`]: the guest's rounding mode.
     pub current: Rounding,
-    /// True if any result was rounded since this was cleared; integers that are asked for are not.
+    /// True if any result was rounded since this was cleared; results that are integers by definition do not count.
     pub rounded: Cell<bool>,
 }
 

@@ -34,7 +34,7 @@ impl RealNumber {
         Brief(Short::from_bits(format, bits))
     }
 
-    /// As MPFR has it.
+    /// The number as MPFR has it.
     pub fn float(&self) -> Cow<'_, Float> {
         match self {
             Brief(short) => Cow::Owned(short.to_float()),
@@ -159,7 +159,7 @@ impl RealNumber {
         float.to_f64()
     }
 
-    /// ±2^power times it.
+    /// The number times ±2^power.
     pub(super) fn scaled(&self, negate: bool, power: i32) -> RealNumber {
         match self {
             Brief(short) => {

@@ -50,7 +50,7 @@ impl Real {
         Real::new(RealNumber::Long(value), format, ErrorBound::Alone(bound)).untraced()
     }
 
-    /// All of it.
+    /// A real with all that is known of it.
     #[inline(always)]
     pub(crate) fn with(
         value: RealNumber,

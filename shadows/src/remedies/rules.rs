@@ -147,7 +147,7 @@ const ONE_WAY: &[(&str, &str)] = &[
 ];
 
 impl Rules {
-    /// All of them.
+    /// All rules.
     pub(super) fn new() -> Rules {
         let back = BOTH_WAYS.iter().map(|&(left, right)| (right, left));
         let all = BOTH_WAYS.iter().copied().chain(back).chain(ONE_WAY.iter().copied());

@@ -71,7 +71,7 @@ impl Way {
 /// Values of the classes of a graph on some inputs.
 struct Values<'a> {
     judge: &'a Judge,
-    /// On all of them.
+    /// Values on all inputs.
     meaning: Meaning,
     reals: HashMap<Id, Reals>,
     /// Reals rounded to the program's format.

@@ -154,7 +154,7 @@ impl Gen<'_> {
         self.place(target);
     }
 
-    /// call of the next instruction, and functions that change where they return to.
+    /// Calls of the next instruction, and functions that change where they return to.
     pub(super) fn call_next(&mut self) {
         let next = self.new_label();
         let reg = self.scratch();

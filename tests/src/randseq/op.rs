@@ -35,7 +35,7 @@ pub enum Piece {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fix {
     None,
-    /// A direct branch there.
+    /// A direct branch to the label.
     Branch(Label),
     /// The memory operand is rip-relative and refers to it, plus some bytes.
     Memory(Label, u64),

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// A whole report.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// In the order in which the program made them.
+    /// Outputs, in the order in which the program made them.
     pub outputs: Vec<Output>,
     /// Best ranked first.
     pub findings: Vec<Finding>,

@@ -33,7 +33,7 @@ impl Failure {
     }
 }
 
-/// Directory for what runs write, which goes with it.
+/// Directory for what runs write, removed at the end.
 struct Directory(PathBuf);
 
 impl Directory {

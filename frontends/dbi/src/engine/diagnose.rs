@@ -20,8 +20,8 @@ impl Thread {
     }
 }
 
-/// Writes one line for the user to `descriptor`: whatever is in it, names of files among others, it is one, and does nothing to
-/// a terminal.
+/// Writes one line for the user to `descriptor`. Control characters, which names of files may have, are replaced: it is one
+/// line, and does nothing to a terminal.
 pub(crate) fn say(descriptor: i32, line: &str) {
     let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { vec![c] };
     let line: String = line.chars().flat_map(visible).collect();

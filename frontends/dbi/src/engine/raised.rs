@@ -53,7 +53,7 @@ impl Raised {
         *self = Raised { isolated: false, took: now.wrapping_sub(self.changed), changed: now, ..*self };
     }
 
-    /// The guest's MXCSR is this.
+    /// Notes which exceptions the guest has raised when its MXCSR is `guest`.
     pub(super) fn look(&mut self, guest: u32, now: impl Fn() -> u64) {
         let has_inexact = guest & INEXACT != 0;
         if self.isolated && self.until_inexact && has_inexact {

@@ -23,7 +23,7 @@ pub(crate) const EXIT_FAULT: ExitId = 3;
 pub(crate) const EXIT_FUNCTION_RETURNED: ExitId = 4;
 /// An indirect branch missed the first branch table; the others' follow.
 pub(crate) const EXIT_IB_MISS: ExitId = 5;
-/// The last of them.
+/// Exit of a miss of the last table.
 pub(crate) const EXIT_LAST_IB_MISS: ExitId = EXIT_IB_MISS + TABLES as ExitId - 1;
 
 /// Number of the first exit that belongs to a block.

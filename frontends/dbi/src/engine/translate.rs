@@ -135,7 +135,8 @@ impl Translator {
         }
     }
 
-    /// The operation at guest address `pc` is watched so from now on ([`Mirror::watch`]). Its blocks are to be forgotten.
+    /// Watches the operation at guest address `pc` from now on as `watched` says ([`Mirror::watch`]). The caller forgets the
+    /// blocks that have it.
     pub(crate) fn watch(&mut self, pc: u64, watched: Watched) {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.watch(pc, watched);

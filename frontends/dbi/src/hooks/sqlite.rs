@@ -28,7 +28,7 @@ pub(super) struct SqlValues {
 pub(super) enum SqlValue {
     Integer(u64),
     Double(Float),
-    /// A text, nothing, or not there.
+    /// A text, NULL, or a value that is missing.
     Other,
 }
 

@@ -82,8 +82,8 @@ impl Lanes {
         self.lanes.iter().enumerate().any(|(n, lane)| n != index && waits(lane))
     }
 
-    /// Takes what a lane's thread has appended so far, but nothing after the operation of number `last`: that may depend on
-    /// one that a lane which is being taken comes to later.
+    /// Takes what a lane's thread has appended so far, up to the operation of number `last`: later ones may depend on
+    /// operations of lanes that are still to be taken.
     fn take<S: Appended>(&mut self, index: usize, last: u64, shadow: &mut S) {
         let lane = &mut self.lanes[index];
         if std::mem::replace(&mut lane.is_busy, true) {

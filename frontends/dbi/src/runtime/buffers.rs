@@ -209,7 +209,7 @@ impl Circumstances {
         to.circumstances.store(self.0, Ordering::Relaxed);
     }
 
-    /// Has the shadow know of them.
+    /// Tells the shadow of the circumstances.
     fn hold_for<S: Shadow>(self, shadow: &mut S) {
         let [x87, others] = [1, 3].map(|at| registers::rounding_of((self.0 >> at) as u8));
         shadow.set_rounding(x87, others);

@@ -30,7 +30,7 @@ pub(super) struct Entry {
     pub(super) runs: Cell<u32>,
     /// True if it may take the digits of a float for integers.
     pub(super) may_take: bool,
-    /// True once it has taken some of a part of a double, which is looked for.
+    /// True once the instruction has taken bits of a part of a double, for which the double is looked for.
     pub(super) takes_parts: Cell<bool>,
 }
 

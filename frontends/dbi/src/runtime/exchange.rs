@@ -19,8 +19,8 @@ use shadowgrind_core::format::Format;
 const LOOKED_AT: usize = 8;
 const WINDOW: usize = 15 * LOOKED_AT;
 
-/// A compare-and-exchange that is about to run, with its address in the record; where the program goes on if it is
-/// refused instead.
+/// Refuses a compare-and-exchange that is about to run, if its shadow is not there yet; its address is in the record. Returns
+/// where the program goes on then; nothing if it is not refused.
 pub(super) fn refuse(
     shadowed: &mut Shadowed,
     context: &mut Context,

@@ -51,7 +51,7 @@ impl From<Option<Whole>> for Verdict {
 pub(super) struct Store<'a> {
     pub(super) insn: &'a Instruction,
     pub(super) address: u64,
-    /// Shadow of that which it puts there.
+    /// Shadow of the bytes that the instruction puts there.
     pub(super) moved: [u8; 8],
     /// The general registers.
     pub(super) general: &'a [u64; 16],

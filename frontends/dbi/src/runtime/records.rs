@@ -27,7 +27,7 @@ pub(super) struct Known<R> {
     /// One of the usual operations.
     usual: Option<Op>,
     site: Site,
-    /// The shadow's memory of it.
+    /// What the shadow keeps of the operation.
     at: R,
 }
 

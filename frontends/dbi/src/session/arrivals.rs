@@ -333,7 +333,8 @@ impl State {
         Entered::Watch
     }
 
-    /// An operation begins that nobody follows: a gap, if floats without shadows matter. What shadows get lost in it is seen else.
+    /// Notes the begin of an operation that nobody follows: a gap, if floats without shadows matter. Shadows that get lost
+    /// in it are noticed otherwise.
     fn enter_software(&mut self, name: usize, frame: &mut Frame<'_>) -> Entered {
         if frame.observer.wraps(&[]) {
             let site = self.call_site(frame.at, Some(frame.pc), frame.m);

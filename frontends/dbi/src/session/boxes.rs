@@ -33,7 +33,7 @@ struct Shadow {
     matters: bool,
     /// False once it was printed.
     waits: bool,
-    /// The place where the number was put there.
+    /// The place where the number was put into the box.
     site: Site,
 }
 

@@ -14,8 +14,8 @@ use super::places;
 use crate::hooks::{Given, Math};
 use shadowgrind_core::site::Site;
 
-/// Frames above the stack pointer by less than this were left: it is the same stack, not another (a signal's, a
-/// coroutine's). In bytes, the usual size of a stack.
+/// Usual size of a stack, in bytes. A frame less than this above the stack pointer is on the same stack and was left; one
+/// farther away is on another, of a signal or a coroutine.
 const SAME_STACK: u64 = 8 << 20;
 
 /// Purpose for which the end of a call is waited for.

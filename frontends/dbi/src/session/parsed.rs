@@ -27,9 +27,8 @@ const LONGEST: u64 = 512;
 /// Spaces before a number, as the C library skips them.
 const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
 
-/// Beginnings of the paths of what a system says of itself, the last in the tool's words, and of an interpreter's own libraries:
-/// they are looked at on nobody's account, and a number of a program's data is none of these, though it may be the same. Files
-/// that an input names are looked at all the same.
+/// Beginnings of paths of files that hold no data of a program: what a system says of itself (the last in the tool's words),
+/// and an interpreter's own libraries. Their numbers are not looked at, unless an input names the file.
 const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shadowgrind"];
 
 /// A call that parses a number.
@@ -96,7 +95,7 @@ pub(super) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), Spec
 }
 
 impl ParsedInput {
-    /// The option that names it.
+    /// The option that names the number.
     fn option(&self) -> String {
         format!("--input={}", self.spec.text)
     }

@@ -32,7 +32,7 @@ struct Layout {
     /// Code: the first line and the table of lines.
     first_line: u64,
     lines: u64,
-    /// Code: the file; the name comes after that.
+    /// Code: the file, which the name follows.
     file: u64,
     table: lines::Table,
     /// Table of a dictionary's keys.

@@ -49,8 +49,8 @@ impl State {
         line.map_or(site, |line| self.report.sites.script(line))
     }
 
-    /// Line of the script that the thread runs, likewise, but for scripts whose paths have `package` in them: they print what
-    /// others have them print.
+    /// Line of the script that the thread runs, likewise. Scripts whose paths have `package` in them do not count: they
+    /// print for others.
     pub(super) fn printing_site(&mut self, site: Site, package: Option<&str>, m: &dyn Machine) -> Site {
         const DEEPEST: usize = 32;
         let Some(package) = package else { return self.script_site(site, m) };

@@ -67,7 +67,7 @@ pub(crate) struct State {
     /// True if printed floats are outputs.
     pub(super) printed: bool,
     pub(super) files: HashMap<PathBuf, Arc<ModuleFile>>,
-    /// Whose code is where.
+    /// Ranges of code, each with its module.
     code: Vec<(Range<u64>, Arc<ModuleFile>)>,
     /// Functions by their addresses in this process.
     pub(super) hooked: HashMap<u64, Hooked>,

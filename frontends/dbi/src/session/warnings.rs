@@ -333,7 +333,7 @@ impl State {
         self.warn(SUPPRESSED, text);
     }
 
-    /// Says that causes may be missing, which `other`, a shadow that looks at all, finds.
+    /// Says that causes may be missing. `other` names a shadow that finds them, as it looks at all executions.
     pub(super) fn warn_of_capped(&mut self, other: Option<&str>) {
         let instructions = match self.report.coverage.capped {
             0 => return,
@@ -366,7 +366,7 @@ impl State {
         self.warn(RECORD_ENDS, text);
     }
 
-    /// Says that not all gradients are there.
+    /// Says that some gradients are left out.
     pub(super) fn warn_of_left_out(&mut self, text: String) {
         self.warn(LEFT_OUT, text);
     }

@@ -172,7 +172,7 @@ pub(crate) struct MapEntry {
     pub(crate) insn: usize,
     pub(crate) spilled: Spilled,
     pub(crate) mode: Mode,
-    /// Everything before `insn` has run and nothing of it.
+    /// True if everything before `insn` has run, and nothing of `insn`.
     pub(crate) begins: bool,
 }
 

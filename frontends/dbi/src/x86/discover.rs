@@ -76,7 +76,7 @@ pub(crate) struct Limits {
     pub(crate) call_depth: usize,
     /// Address to which the function that the superblock begins in is expected to return, if that is known.
     pub(crate) back: Option<u64>,
-    /// The hooks that end it.
+    /// The hooks that end a superblock.
     pub(crate) hooks: Hooks,
     /// True if instructions that write memory, other than by pushing, end it: what they wrote may be code that follows.
     pub(crate) ends_at_stores: bool,

@@ -14,7 +14,7 @@ const REACHED: u64 = 3 << 30;
 pub(super) enum Effect {
     /// Reads it, or leaves the superblock.
     Reads,
-    /// Writes all of it without reading it.
+    /// Writes all of rcx without reading it.
     Replaces,
     None,
 }

@@ -97,7 +97,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         Weighed { factors, rounding, second_is_foremost, grew: brought > new, largest: brought.max(new) }
     }
 
-    /// Whose roundings the result carries, and where the largest of them grew.
+    /// Roundings that the result carries, and places where the largest of them has grown.
     #[inline(always)]
     pub(super) fn roundings<M: Merging>(
         &self,

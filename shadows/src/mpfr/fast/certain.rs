@@ -8,13 +8,13 @@ use crate::mpfr::elementary::Elementary;
 use crate::reals::error_bound::{self, ErrorBound};
 
 impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
-    /// The [kinds](Certainty::kind) of what is known of the operands.
+    /// Kinds of the operands' [error bounds](ErrorBound::kind), one over the other.
     #[inline(always)]
     pub(super) fn kinds(&self) -> u32 {
         self.reals[0].error_bound.kind() | self.reals[1].error_bound.kind()
     }
 
-    /// Certainty of the result, whose float is so many floats away and, if it is `alone`, no control.
+    /// Error bound of the result, whose float is so many floats away and, if it is `alone`, no control.
     #[inline(always)]
     pub(super) fn error_bound(&self, found: &Found, floats: f64, alone: bool, precision: u32) -> ErrorBound {
         let rounding = found.exponent as f32 - precision as f32;

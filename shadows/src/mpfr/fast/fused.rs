@@ -202,7 +202,7 @@ impl<F: Ieee> Fused<'_, F> {
         Scale::measures(largest).then_some(Brought { factors, rounding, most })
     }
 
-    /// Whose roundings the result carries, and where the largest of them grew.
+    /// Roundings that the result carries, and places where the largest of them has grown.
     #[inline(always)]
     fn roundings<M: Merging>(&self, merging: M, id: Id, brought: &Brought) -> (Roundings, Amplifications) {
         let amplifications = match brought.most {

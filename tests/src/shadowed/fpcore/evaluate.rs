@@ -14,7 +14,7 @@ pub const TRUTH_BITS: u32 = 3200;
 pub struct Dual {
     /// In a binary32 core a value of that type.
     pub float: f64,
-    /// [`TRUTH_BITS`] bits of it.
+    /// The number, to [`TRUTH_BITS`] bits.
     pub real: Float,
 }
 

@@ -30,7 +30,7 @@ struct Part {
 #[derive(Clone, Debug)]
 struct File {
     key: Key,
-    /// As the kernel names it.
+    /// The file's path, as the kernel gives it.
     path: Vec<u8>,
 }
 

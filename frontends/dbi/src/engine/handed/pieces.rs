@@ -71,7 +71,7 @@ pub(super) fn length(pieces: Pieces<'_>) -> u64 {
     pieces.iter().map(|&(_, len)| len).sum()
 }
 
-/// The pieces of what is at `range` of these.
+/// Pieces of the bytes at `range`, counted over all pieces.
 pub(super) fn part(pieces: Pieces<'_>, range: Range<u64>) -> Vec<(u64, u64)> {
     let mut before = 0;
     let cut = pieces.iter().filter_map(|&(address, len)| {

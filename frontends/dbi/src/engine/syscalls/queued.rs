@@ -53,8 +53,8 @@ const IN_ORDER: u32 = 1 << 16;
 /// Offset of the flags among a ring's parameters.
 const FLAGS: u64 = 8;
 
-/// A ring that a thread of the kernel polls would take requests unseen. It is made without such a thread, and says that this one
-/// sleeps: so the program wakes it by a call for each request, which is what hands those over without it.
+/// Makes the ring without a thread of the kernel that polls it, which would take requests unseen. The ring says that such a
+/// thread sleeps, so that the program wakes it by a call for each request; that call hands the request over.
 pub(super) fn io_uring_setup(thread: &mut Thread, call: &Call) -> Answer {
     if !thread.process.has_mirror() {
         return pass(thread, call);

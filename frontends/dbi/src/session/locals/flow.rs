@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Way in which a variable is assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// The instruction does it.
+    /// The instruction itself.
     Itself,
     /// Instruction that does if it stores to the floats that are named.
     Store,

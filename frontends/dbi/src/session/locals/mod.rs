@@ -20,7 +20,7 @@ pub(super) struct AwaitedAssignment {
     pub(super) file: usize,
     assignment: Assignment,
     job: usize,
-    /// The variable's place before it.
+    /// The variable's place before the assignment.
     before: Option<Place>,
 }
 

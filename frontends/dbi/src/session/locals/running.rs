@@ -102,7 +102,7 @@ impl State {
         }
     }
 
-    /// A thread has done that.
+    /// A thread has made the assignment.
     pub(in super::super) fn end_assignment(
         &mut self,
         assigning: &Assigning,

@@ -71,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Functions were called this often, by their numbers, without the session's being asked.
+    /// Adds calls of functions, by their numbers, about which the session was not asked.
     pub(crate) fn count_calls(&self, calls: &[u64]) {
         let mut state = self.state.lock();
         state.names.iter_mut().zip(calls).for_each(|((_, total), calls)| *total += calls);

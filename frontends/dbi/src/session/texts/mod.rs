@@ -32,7 +32,7 @@ pub(crate) enum Origin {
     Known(Place),
     /// Numbers that it may be.
     Ambiguous(Vec<Place>),
-    /// No text is known to have it.
+    /// No known text has the number.
     Unknown,
 }
 

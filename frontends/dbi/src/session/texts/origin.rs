@@ -79,7 +79,8 @@ impl Texts {
         places
     }
 
-    /// The program has read past the integer at `place`; if it has done so before, it goes on from where it is.
+    /// Notes that the program has read past the integer at `place`. If it had done so before, it stays where it is in the
+    /// text.
     fn pass(&mut self, place: Place) {
         let text = &mut self.all[place.text];
         if text.integers.insert(place.token) {

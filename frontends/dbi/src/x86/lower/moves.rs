@@ -131,7 +131,7 @@ fn rearrange(build: &mut Build<'_>, from: [Place; 2], to: Place, map: Box<[u8]>)
 struct Run {
     at: u16,
     bytes: u16,
-    /// The source, and the offset in it.
+    /// Number of the source, and an offset within that.
     from: Option<(usize, u16)>,
 }
 

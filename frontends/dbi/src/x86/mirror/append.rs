@@ -89,7 +89,7 @@ impl Beside {
 }
 
 impl RecordDescriptor {
-    /// Layout of what is appended for it.
+    /// Layout of what is appended for the operation.
     pub(crate) fn layout(&self) -> Layout {
         let (formats, operands) = ([self.from, self.to], usize::from(self.operands));
         Layout::of(self.lanes, formats, operands, self.absent, self.reads)

@@ -52,8 +52,8 @@ impl Emitter {
         has_rules(block, doubts)
     }
 
-    /// At the start of `block`: `mode` as far as the block before has handed on what this one makes use of; `may_exit`: it may be left
-    /// before its first instruction.
+    /// Mode at the start of `block`: `mode`, with what the block before has handed on as far as this one uses it.
+    /// `may_exit`: the block may exit before its first instruction.
     pub(in crate::x86) fn carried(&mut self, block: &Superblock, mode: Mode, may_exit: bool) -> Mode {
         if mode.has_rules_mxcsr() && (may_exit || block.insns.is_empty() || self.has_rules(block)) {
             self.out.hot.load_mxcsr(self.frame.slot(Slot::Mxcsr));
@@ -120,7 +120,7 @@ impl Emitter {
         self.out.rules.push(RuleCode { start, end: start });
     }
 
-    /// After it.
+    /// After the instruction's rule.
     pub(super) fn end_rule(&mut self, at: At<'_>) {
         if !self.hides_mxcsr() {
             return;
@@ -151,8 +151,7 @@ impl Emitter {
         }
     }
 
-    /// Before the code, in cold code, of a function's rule; with `enters`, it is not a part of a rule that has begun
-    /// already. Returns its number.
+    /// Begins the cold code of a function's rule; with `enters`, no rule has begun before. Returns the rule's number.
     pub(super) fn begin_function_rule(&mut self, enters: bool) -> usize {
         if enters && self.hides_mxcsr() && self.mode.is_isolated() {
             self.out.cold.store_mxcsr(self.frame.slot(Slot::Mxcsr));

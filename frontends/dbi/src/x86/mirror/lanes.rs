@@ -67,9 +67,9 @@ impl Across {
 struct Registers {
     /// The shadow.
     to: u8,
-    /// A part of it.
+    /// A part of the shadow.
     part: u8,
-    /// For rules, and for operands before these.
+    /// Temporaries for rules, and for operands before them.
     rest: Vec<u8>,
 }
 

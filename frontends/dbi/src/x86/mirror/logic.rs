@@ -256,8 +256,8 @@ impl Emitter {
         TEMPORARY
     }
 
-    /// The shadow of what is in the temporary, made of registers `a` and `b`. Leaves in mask register 1 the lanes that
-    /// are neither, of those in mask register `some`.
+    /// The shadow of the temporary, which is made of registers `a` and `b`. Mask register 1 has the lanes among those of
+    /// mask register `some` that are neither.
     fn of_two(&mut self, lanes: Lanes, form: Form, a: u8, b: u8, some: u8) -> u8 {
         self.out.hot.vector(lanes.vector(forms::MOVE, [SECOND_TEMPORARY, 0], Place::Reg(TEMPORARY)));
         self.turned(lanes, SECOND_TEMPORARY, b, SECOND, true);

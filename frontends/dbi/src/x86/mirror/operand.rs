@@ -80,7 +80,7 @@ impl Emitter {
         is_read(self.memory_access(insn))
     }
 
-    /// Tells whether the instruction writes it.
+    /// Tells whether the instruction writes its memory operand.
     pub(super) fn writes_memory(&mut self, insn: &Instruction) -> bool {
         is_write(self.memory_access(insn))
     }

@@ -4,9 +4,9 @@ use crate::x86::asm::Gpr;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 
-/// The instruction `code` on the operands of `insn`, its memory operand being `mirror`; `register` says which register it
-/// has instead of one of `insn`: given the number of the operand here, there, and the register. Where `code` names the
-/// destination as first source too, and `insn` does not, that is asked for twice.
+/// The instruction `code` on the operands of `insn`, with `mirror` as its memory operand. `register` gives the register in
+/// place of one of `insn`, from the operand's number in `code`, that in `insn`, and the register. It is asked twice for the
+/// destination where `code` names that as its first source too and `insn` does not.
 pub(super) fn retarget(
     insn: &Instruction,
     code: Code,

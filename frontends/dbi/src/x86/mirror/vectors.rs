@@ -78,7 +78,7 @@ impl Emitter {
             && control & crate::x86::table::XMM0 == 0
     }
 
-    /// The way in which the shadow is moved that belongs to what `insn` moves as `moved` says.
+    /// Way to move the shadows of what `insn` moves, which is `moved`.
     fn way(&mut self, insn: &Instruction, moved: Moved) -> Way {
         let registers = || {
             (0..insn.op_count().min(2))

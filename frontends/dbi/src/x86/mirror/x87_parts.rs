@@ -30,7 +30,7 @@ const OPERAND: u32 = 17;
 
 /// Biased exponent of the least numbers in parts: 2^-384.
 const LEAST: i64 = 0x3e7f;
-/// Exponents that numbers in parts have beyond that.
+/// Number of exponents, from the least on, of numbers in parts.
 const MOST: i64 = 767;
 /// Summand that makes an exponent less [`LEAST`] that of a double which scales the significand as an integer.
 const OF_SCALES: i64 = LEAST - 16383 - 63 + 1023;

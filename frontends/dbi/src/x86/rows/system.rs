@@ -22,7 +22,7 @@ pub(crate) enum System {
     FarReturn,
     /// Jumps to a code segment and an offset in memory.
     FarJump,
-    /// Calls them.
+    /// A far call.
     FarCall,
     /// Faults in user mode on 64-bit Linux.
     Privileged,

@@ -153,7 +153,7 @@ impl Constants {
         self.vector(Constant::LastByte, Format::F32)
     }
 
-    /// The byte before that.
+    /// The last byte but one of an `f32`.
     pub(crate) fn last_byte_but_one(self) -> Mem {
         self.vector(Constant::LastByteButOne, Format::F32)
     }
@@ -183,7 +183,7 @@ impl Constants {
         self.vector(literal(f64::INFINITY), format)
     }
 
-    /// The bits in which magic numbers (`core::tricks::rounds`) are that.
+    /// The bits of a float that tell whether it is a magic number (`core::tricks::rounds`).
     pub(crate) fn whole_bits(self, format: Format) -> Mem {
         self.vector(Constant::WholeBits, format)
     }

@@ -14,7 +14,7 @@ use super::{Binding, Constants, Rest};
 pub(crate) struct Conversion {
     /// Format of the operand.
     pub(crate) from: Format,
-    /// Format of the result: next to it.
+    /// Format of the result: the next wider or narrower one.
     pub(crate) result: Format,
     /// Number of lanes: 1 for a scalar conversion, 2, 4, or, with `Evex`, 8. Between F16 and F32 4 or 8, the rest zero.
     pub(crate) count: u8,
@@ -30,8 +30,8 @@ pub(crate) struct Conversion {
     pub(crate) mask: u8,
     /// A mask register whose lowest bits are set, one for each of `count` lanes. Without it, one is loaded.
     pub(crate) lanes: Option<u8>,
-    /// A shadow that is there and becomes an `f64` is marked as having been an `f32` ([`WIDENED`]): a vector register and a
-    /// mask register to clobber for that, of which each binding uses one.
+    /// Registers to clobber, a vector and a mask register, of which each binding uses one, if shadows that become `f64`s are
+    /// marked as having been `f32`s ([`WIDENED`]).
     ///
     /// [`WIDENED`]: shadowgrind_core::words::WIDENED
     pub(crate) mark: Option<[u8; 2]>,

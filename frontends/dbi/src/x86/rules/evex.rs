@@ -120,7 +120,7 @@ impl Evex<'_, '_> {
         self.registers.define(step.value, register, clean);
     }
 
-    /// One of two values that are there.
+    /// One of two values that are in registers.
     fn choice(&mut self, step: &Step, guard: Guard, source: V) {
         // Best onto the one that is in the destination; a packed blend can zero the rest of that at the same time.
         let blends = self.job.rest == Rest::Zero && !self.job.is_scalar();

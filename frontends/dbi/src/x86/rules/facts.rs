@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Facts(u32);
 
-/// The bit that says that the facts are there.
+/// The bit that says that the facts are known.
 const THERE: u32 = 1;
 const KNOWN: u32 = 1 << 1;
 const READS_RESULT: u32 = 1 << 2;

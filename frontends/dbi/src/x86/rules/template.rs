@@ -52,7 +52,7 @@ pub(super) enum Constant {
     Ulps(u64),
     /// The sign bit.
     Sign,
-    /// All bits but that.
+    /// All bits but the sign.
     Magnitude,
     /// The last bits, in which an error has traces of what was lost in it.
     Trace,
@@ -62,13 +62,13 @@ pub(super) enum Constant {
     WholeBits,
     /// The bits that numbers which round to fractions have alike.
     Fractional,
-    /// A mask of these.
+    /// A mask of the bits of [`Constant::Fractional`].
     FractionalBits,
     /// All bits of the fraction.
     Fraction,
     /// The last byte, with the sign and most of the exponent.
     LastByte,
-    /// The byte before it.
+    /// The byte before the last.
     LastByteButOne,
     /// The lower half of the bits.
     LowHalf,
@@ -145,7 +145,7 @@ impl Test {
 pub(super) struct Guard {
     /// The mask that decides.
     pub(super) mask: M,
-    /// The result counts where the mask is this.
+    /// Value of the mask where the result counts.
     pub(super) holds: bool,
     /// The value elsewhere.
     pub(super) otherwise: V,

@@ -179,7 +179,7 @@ impl Vector {
         Vector { immediate: Some(value), ..self }
     }
 
-    /// Tells whether VEX cannot say it.
+    /// Tells whether the instruction has to be in EVEX.
     pub(crate) fn is_evex(&self) -> bool {
         let high = |place| matches!(place, Place::Reg(16..));
         let decorated = self.mask != 0 || self.noise != Noise::Loud || self.length == Length::B64;

@@ -156,7 +156,7 @@ impl Walk<'_> {
         None
     }
 
-    /// Goes where the instruction leads. The other way, where it is not known which is taken: that of a branch, and behind a call.
+    /// Has `way` go on where the instruction leads. Returns the other way where either may be taken, as at a branch or behind a call.
     fn turn(&self, way: &mut Way, insn: &Instruction) -> Option<Option<Way>> {
         match insn.flow_control() {
             FlowControl::Next => {}

@@ -36,7 +36,7 @@ impl Mmap {
         self.flags & libc::MAP_TYPE as u64 == libc::MAP_PRIVATE as u64
     }
 
-    /// What the book of mappings says of it.
+    /// Row of the mapping in the book of mappings.
     fn region(&self) -> Region {
         Region {
             prot: self.prot & 7,

@@ -19,7 +19,7 @@ struct PendingShadow {
     goes: Goes,
     /// The register for the shadow.
     to: u8,
-    /// The jump of those that take it.
+    /// The jump that is taken with an unknown shadow.
     unknown: Rel32,
     /// Registers whose shadow is expected to be known.
     known: u64,
@@ -187,7 +187,7 @@ impl Emitter {
         rules::emit_function(&mut self.out.cold, binding, &applied, &constants)
     }
 
-    /// "Not equal" if a rule's result in register `to` is NaN: that is what it says for what it does not know.
+    /// Sets the flags to "not equal" if a rule's result in register `to` is NaN, which stands for an unknown shadow.
     fn look_for_unknown(&mut self, function: Function, to: u8) {
         const UNORDERED: u8 = 3;
         let Function { format, width, .. } = function;

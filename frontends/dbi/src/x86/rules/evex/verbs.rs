@@ -47,7 +47,7 @@ impl Evex<'_, '_> {
         }
     }
 
-    /// A quiet-by-nature instruction, of the operation's width unless it writes the destination without its rest.
+    /// An instruction that raises no exception, as wide as the operation unless it writes the destination without its rest.
     pub(super) fn bits(&self, form: Form, register: u8, operands: [u8; 2], rm: Place) -> Vector {
         let length = match self.job.length() {
             _ if register == self.job.to && self.job.rest == Rest::Keep && !self.low => Length::B64,

@@ -82,7 +82,7 @@ impl Values {
         reg::CALLER_SAVED.iter().for_each(|&n| self.general[n] = None);
     }
 
-    /// Tells whether a call from here says by al that some floats are passed in vector registers.
+    /// Tells whether al, as a call from here finds it, says that floats are passed in vector registers.
     pub(super) fn passes_floats(&self) -> bool {
         self.general[reg::RAX].is_some_and(|value| (1..=8).contains(&low(value, 1)))
     }

@@ -183,7 +183,8 @@ impl Stage {
         }
     }
 
-    /// Emits the block, runs it and has replayed what it recorded. The exit by which it left; nothing for one that is not its own.
+    /// Emits the block, runs it and replays what it has recorded. Returns the exit that it took; nothing if that is not one
+    /// of the block's.
     pub(super) fn emitted(&mut self, bytes: &[u8], block: &Superblock, before: &Machine) -> Option<ExitSite> {
         put(START, bytes);
         let mode = self.binding.mode(self.shadows().cells()).with_top(before.top);
