@@ -27,7 +27,7 @@ pub(super) struct Known<R> {
     /// One of the usual operations.
     usual: Option<Op>,
     site: Site,
-    /// What the shadow keeps of the operation.
+    /// Memory of the shadow about the operation.
     at: R,
 }
 

@@ -6,7 +6,7 @@ use crate::engine::guest;
 use crate::engine::layout::PAGE;
 use std::ffi::CString;
 
-/// What the auxiliary vector is made of.
+/// Sources of the auxiliary vector.
 pub(super) struct Auxv<'a> {
     pub(super) image: &'a Image,
     pub(super) program: &'a Mapped,
