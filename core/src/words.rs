@@ -53,6 +53,8 @@ pub trait Words {
 
 /// Numbers in place, as floats of the format beside them, but as doubles beside those of ten bytes. Nothing, if the number is +0.
 ///
+/// A NaN keeps its fraction, and signals as before: who reads and writes cells does not compute with it.
+///
 /// **Ten bytes.** The last eight are the double, so that sign and exponent are at the end, as everywhere. The first two are the
 /// double's last two again: where a program changes sign and exponent of a long double by integers, what is kept beside those two
 /// bytes is changed alike, and the first two tell from where. The exponent there is one of fifteen bits.
@@ -70,7 +72,11 @@ impl Words for InPlace {
     }
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {
-        Some(if format == Format::F80 { of_ten_bytes(cell) } else { format.to_f64(cell) })
+        Some(match format {
+            Format::F80 => of_ten_bytes(cell),
+            Format::F32 if f32::from_bits(cell as u32).is_nan() => widened_nan(cell as u32),
+            _ => format.to_f64(cell),
+        })
     }
 
     fn encode(&mut self, format: Format, _bits: u128, number: f64) -> u128 {
@@ -78,9 +84,27 @@ impl Words for InPlace {
         match format {
             _ if bits == 0 => 0,
             Format::F80 => u128::from(bits) << 16 | u128::from(bits >> 48),
+            Format::F32 if number.is_nan() => narrowed_nan(bits).into(),
             _ => format.from_f64(number),
         }
     }
+}
+
+/// Bits by which the fraction of an `f64` is longer than that of an `f32`.
+const MORE: u32 = 29;
+
+/// A NaN as an `f64`, which signals if it did: a conversion by the processor would have that be lost.
+fn widened_nan(bits: u32) -> f64 {
+    let [sign, rest] = [bits & 1 << 31, bits & !(1 << 31)].map(u64::from);
+    f64::from_bits(sign << 32 | f64::INFINITY.to_bits() | rest << MORE)
+}
+
+/// A NaN as an `f32`, likewise, with what fits of its fraction: quiet, if nothing does.
+fn narrowed_nan(bits: u64) -> u32 {
+    const FRACTION: u32 = (1 << 23) - 1;
+    let fraction = (bits >> MORE) as u32 & FRACTION;
+    let fraction = if fraction == 0 { 1 << 22 } else { fraction };
+    (bits >> 63 << 31) as u32 | f32::INFINITY.to_bits() | fraction
 }
 
 /// The number that ten bytes stand for.
@@ -151,5 +175,19 @@ mod tests {
         assert_eq!(InPlace.decode(Format::F80, cell + (33 << 64), 0), Some(-1.25 * 2.0_f64.powi(33)));
         assert_eq!(InPlace.decode(Format::F80, cell - (16 << 64), 0), Some(-1.25 * 2.0_f64.powi(-16)));
         assert_eq!(InPlace.encode(Format::F80, 0, 0.0), 0);
+    }
+
+    #[test]
+    fn a_nan_that_signals_is_the_same_in_narrow_cells() {
+        for nan in [0x7ff0_0000_2000_0000, 0xfff7_ffff_e000_0000, 0x7ff8_0000_0000_0000_u64] {
+            let cell = InPlace.encode(Format::F32, 0, f64::from_bits(nan));
+            assert_eq!(InPlace.decode(Format::F32, cell, 0).map(f64::to_bits), Some(nan));
+        }
+        for number in [1.5, -3.25e-20, 1e-42, f64::INFINITY, -0.0] {
+            let cell = InPlace.encode(Format::F32, 0, number);
+            assert_eq!(cell, Format::F32.from_f64(number));
+            let narrow = f64::from(number as f32).to_bits();
+            assert_eq!(InPlace.decode(Format::F32, cell, 0).map(f64::to_bits), Some(narrow));
+        }
     }
 }

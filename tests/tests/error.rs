@@ -65,6 +65,8 @@ fn main() -> ExitCode {
         trials.push(Trial::test(format!("flags/long_traps {}", options.join(" ")), check));
         let check = move || check_reals(options).map_err(Failed::from);
         trials.push(Trial::test(format!("reals/other_side {}", options.join(" ")), check));
+        let check = move || check_births(options).map_err(Failed::from);
+        trials.push(Trial::test(format!("births/born {}", options.join(" ")), check));
         let check = move || check_loop(options).map_err(Failed::from);
         trials.push(Trial::test(format!("causes/last {}", options.join(" ")), check));
     }
@@ -170,6 +172,29 @@ fn check_traps(options: &[&str]) -> Result<(), String> {
         match Recipe::new("gcc", flags, &source, "-lm").build()? {
             Some(program) => drop(Case::new("error", options, &program).observe()?),
             None => host::skipped("long_traps", "gcc is not installed"),
+        }
+    }
+    Ok(())
+}
+
+/// NaN of either narrow format is known again where it is printed: its birth reaches that output.
+fn check_births(options: &[&str]) -> Result<(), String> {
+    let source = host::tests_dir().join("guests/mpfr/verdict/born.c");
+    let text = std::fs::read_to_string(&source).map_err(|e| e.to_string())?;
+    for flags in ["-O0 -g", "-O2 -g", "-O2 -g -mavx2"] {
+        let Some(program) = Recipe::new("gcc", flags, &source, "-lm").build()? else {
+            host::skipped("births", "gcc is not installed");
+            return Ok(());
+        };
+        let report = Case::new("error", options, &program).observe()?.report;
+        let findings = report.document["findings"].as_array().cloned().unwrap_or_default();
+        for what in ["spread(zero / zero)", "narrow_zero / narrow_zero"] {
+            let line = 1 + text.lines().position(|line| line.contains(what)).ok_or("no such line")? as u64;
+            let born = findings.iter().find(|finding| finding["site"]["line"] == line);
+            let outputs = born.and_then(|born| born["outputs"].as_array()).map_or(0, Vec::len);
+            if outputs != 1 {
+                return Err(format!("{flags}: NaN of line {line} reaches {outputs} outputs"));
+            }
         }
     }
     Ok(())

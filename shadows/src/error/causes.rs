@@ -124,11 +124,7 @@ impl Causes {
         }
         // What the reals have as well has no error, but somebody has made it.
         let is_unknown = !error.is_finite() || special::is_special(to, r);
-        let error = match (is_unknown, to) {
-            (false, _) => mended(error, &real, to, r),
-            (true, Format::F32) => error,
-            (true, _) => self.name(),
-        };
+        let error = if is_unknown { self.name() } else { mended(error, &real, to, r) };
         if error.to_bits() == 0 {
             return error;
         }

@@ -121,8 +121,14 @@ fn key(x: &Observed<'_, f64>) -> Option<(Key, bool)> {
     /// The first bit of a fraction.
     const QUIET: u64 = 1 << 51;
     let bits = x.shadow?.to_bits();
-    // Of a float in wider clothes the error is one of a float's, and marked.
-    let error = f64::from_bits(if bits & FRACTION == WIDENED { bits & !FRACTION } else { bits });
+    // Of a float in wider clothes the error is one of a float's, and marked. Widening has it signal no more, as computing with it has:
+    // what comes of a NaN so is that NaN.
+    let is_nan = x.format.to_f64(x.bits).is_nan();
+    let error = f64::from_bits(match bits & FRACTION == WIDENED {
+        true if is_nan => bits & !FRACTION & !QUIET,
+        true => bits & !FRACTION,
+        false => bits,
+    });
     let is_name = error.is_nan() && error.to_bits() & QUIET == 0;
     if !error.is_finite() && !is_name {
         return None;
