@@ -29,7 +29,7 @@ use crate::reals::measure::{self, Measured};
 use crate::reals::number::RealNumber;
 use crate::reals::real::Real;
 use elementary::{Any, Product, Sum};
-pub use fast::{Became, Made, Recurring};
+pub use fast::{FastOutcome, Made, Recurring};
 
 /// The shadow of one float.
 pub type Value = Real;
@@ -130,8 +130,8 @@ impl MpfrShadow {
             (&[a, b, c], &[first, second, third]) => {
                 let (x, shadows) = ([a, b, c].map(float), [first, second, third]);
                 let (at, mut made) = (&mut Recurring::new(lane.site), Made::NOTHING);
-                let became = self.on_fused(Portable, (at, op, format), x, float(lane.r), shadows, &mut made);
-                return self.shadow_of(lane, became, made);
+                let outcome = self.on_fused(Portable, (at, op, format), x, float(lane.r), shadows, &mut made);
+                return self.shadow_of(lane, outcome, made);
             }
             _ => return self.execution.execute(lane),
         };
@@ -140,7 +140,7 @@ impl MpfrShadow {
             return self.on_floats_at_length(Portable, (at, op, format), x, r, shadows, None);
         }
         let mut made = Made::NOTHING;
-        let became = match op {
+        let outcome = match op {
             Op::Add | Op::Sub => {
                 let sum = Sum { subtract: op == Op::Sub };
                 self.on_floats(Portable, (at, sum, format), x, r, shadows, &mut made)
@@ -148,15 +148,15 @@ impl MpfrShadow {
             Op::Mul => self.on_floats(Portable, (at, Product, format), x, r, shadows, &mut made),
             _ => self.on_floats(Portable, (at, Any(op), format), x, r, shadows, &mut made),
         };
-        self.shadow_of(lane, became, made)
+        self.shadow_of(lane, outcome, made)
     }
 
-    /// The shadow that became of an operation, which is out of the ordinary perhaps.
-    fn shadow_of(&mut self, lane: &Lane<'_, Value>, became: Became, made: Made) -> Option<Value> {
-        match became {
-            Became::Odd => self.execution.execute(lane),
-            Became::Exact => None,
-            Became::Shadow => {
+    /// The shadow that the fast path has made or, where it has done nothing, the reference path makes.
+    fn shadow_of(&mut self, lane: &Lane<'_, Value>, outcome: FastOutcome, made: Made) -> Option<Value> {
+        match outcome {
+            FastOutcome::Fallback => self.execution.execute(lane),
+            FastOutcome::Exact => None,
+            FastOutcome::Shadow => {
                 let mut shadow = None;
                 self.put((made, lane.to), &mut shadow);
                 shadow

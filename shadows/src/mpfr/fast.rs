@@ -31,7 +31,7 @@ use crate::reals::error_bound::{self, ErrorBound};
 use crate::reals::number::RealNumber;
 use crate::reals::real::Real;
 use crate::reals::settle;
-pub use made::{Became, Made};
+pub use made::{FastOutcome, Made};
 
 /// The distance of the least exponent of what is added to round to fractions to the greatest, which is that of what is added to
 /// round to integers.
@@ -137,7 +137,7 @@ fn is_moderate<F: Ieee>(x: f64) -> bool {
 impl MpfrShadow {
     /// Does what an operation on floats usually takes (of one operand: on that and 1.0), if reals are
     /// [short](Self::is_short). Where that is out of the ordinary, its shadow is for
-    /// [`on_odd_floats`](Self::on_odd_floats) to find.
+    /// [`on_fallback`](Self::on_fallback) to find.
     #[inline(always)]
     pub fn on_floats<M: Merging, E: Elementary, F: Ieee>(
         &mut self,
@@ -147,13 +147,15 @@ impl MpfrShadow {
         r: f64,
         shadows: [Option<&Real>; 2],
         made: &mut Made,
-    ) -> Became {
-        let Some(precision) = self.execution.arithmetic.short_precision() else { return Became::Odd };
+    ) -> FastOutcome {
+        let Some(precision) = self.execution.arithmetic.short_precision() else {
+            return FastOutcome::Fallback;
+        };
         let binary = match self.begun((at, row, format), x, r, shadows) {
             Ok(binary) => binary,
-            Err(became) => return became,
+            Err(outcome) => return outcome,
         };
-        let Some((value, found)) = binary.short_found(precision) else { return Became::Odd };
+        let Some((value, found)) = binary.short_found(precision) else { return FastOutcome::Fallback };
         made.value = value;
         self.fast_real(merging, at, binary, &value, found, made)
     }
@@ -171,7 +173,7 @@ impl MpfrShadow {
         left: Option<Real>,
     ) -> Option<Real> {
         match self.fast_long(merging, (at, Any(op), format), x, r, shadows, left) {
-            (Became::Odd, _) => self.on_odd_floats((at, op, format), x, r, shadows),
+            (FastOutcome::Fallback, _) => self.on_fallback((at, op, format), x, r, shadows),
             (_, shadow) => shadow,
         }
     }
@@ -185,28 +187,28 @@ impl MpfrShadow {
         r: f64,
         shadows: [Option<&Real>; 2],
         left: Option<Real>,
-    ) -> (Became, Option<Real>) {
+    ) -> (FastOutcome, Option<Real>) {
         let binary = match self.begun((at, row, format), x, r, shadows) {
             Ok(binary) => binary,
-            Err(became) => return (became, None),
+            Err(outcome) => return (outcome, None),
         };
         let Some((value, found)) = self.long_found((row.op(), F::FORMAT), x, shadows, left) else {
-            return (Became::Odd, None);
+            return (FastOutcome::Fallback, None);
         };
         let mut made = Made::NOTHING;
         match self.fast_real(merging, at, binary, &value, found, &mut made) {
-            Became::Shadow => {
+            FastOutcome::Shadow => {
                 let mut shadow = None;
                 self.put_with((made, F::FORMAT), value, &mut shadow);
-                (Became::Shadow, shadow)
+                (FastOutcome::Shadow, shadow)
             }
-            became => (became, None),
+            outcome => (outcome, None),
         }
     }
 
     /// The shadow of the result of any operation on two floats, or on the first of them.
     #[inline(never)]
-    pub fn on_odd_floats<F: Ieee>(
+    pub fn on_fallback<F: Ieee>(
         &mut self,
         (at, op, format): (&mut Recurring, Op, F),
         x: [f64; 2],
@@ -225,7 +227,7 @@ impl MpfrShadow {
         self.execution.execute(&lane)
     }
 
-    /// An operation that is not out of the ordinary, so far, and leaves a shadow probably; or what became of it.
+    /// An operation that is not out of the ordinary, so far, and leaves a shadow probably; or the outcome without that.
     #[inline(always)]
     fn begun<'a, E: Elementary, F: Ieee>(
         &mut self,
@@ -233,22 +235,22 @@ impl MpfrShadow {
         x: [f64; 2],
         r: f64,
         shadows: [Option<&'a Real>; 2],
-    ) -> Result<Binary<'a, E, F>, Became> {
+    ) -> Result<Binary<'a, E, F>, FastOutcome> {
         let [a, b] = x;
         let all_moderate = is_moderate::<F>(a) & is_moderate::<F>(b) & is_moderate::<F>(r);
         if !(all_moderate & self.execution.settings.fast) {
-            return Err(Became::Odd);
+            return Err(FastOutcome::Fallback);
         }
         let rounding = row.rounding::<F>(a, b, r);
         if (rounding == 0.0) & shadows[0].is_none() & shadows[1].is_none() {
             let id = self.counted((at, row, format), x);
             self.execution.diagnosis.history.push_exact_floats((id, format), (x, row.arity()), r);
-            return Err(Became::Exact);
+            return Err(FastOutcome::Exact);
         }
         let [first, second] = shadows;
         let reals = [first.unwrap_or(NOTHING), second.unwrap_or(NOTHING)];
         let binary = Binary { site: at.site, row, format, x, r, shadows, reals, rounding };
-        if binary.may_round() { Err(Became::Odd) } else { Ok(binary) }
+        if binary.may_round() { Err(FastOutcome::Fallback) } else { Ok(binary) }
     }
 
     /// The real result by MPFR, which takes so long that it is called rather than inlined. Its digits are put where
@@ -292,10 +294,10 @@ impl MpfrShadow {
         value: &R,
         found: Found,
         made: &mut Made,
-    ) -> Became {
+    ) -> FastOutcome {
         let r = F::bits(binary.r);
         if (found.rounded ^ r) >> (F::FORMAT.width() - 1) != 0 {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
         let floats = found.rounded.abs_diff(r);
         if (floats == 0) & found.is_float {
@@ -303,12 +305,12 @@ impl MpfrShadow {
         }
         let weighed = binary.weighed();
         if !Scale::measures(weighed.largest) | !binary.are_relative() {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
         // Two positive floats are less than 2^63 apart, and it is numbers with signs that processors convert.
         let apart = floats as i64 as f64;
         let Some((error_bound, vouched)) = self.fast_error_bound(&binary, &found, apart) else {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         };
         made.error_bound = error_bound;
         let id = self.operation((at, binary.row, binary.format));
@@ -333,7 +335,7 @@ impl MpfrShadow {
         if local_error.is_some() | is_looked_at(operation.error.count) {
             self.fast_explained(binary, id, local_error, floats);
         }
-        Became::Shadow
+        FastOutcome::Shadow
     }
 
     /// An operation whose real is its float.
@@ -343,18 +345,18 @@ impl MpfrShadow {
         at: &mut Recurring,
         binary: Binary<'_, E, F>,
         found: &Found,
-    ) -> Became {
+    ) -> FastOutcome {
         // What was rounded off may be too small for the reals.
         if (binary.rounding != 0.0) | (binary.kinds() != 0)
             || !binary.is_all(found, self.execution.settings.precision)
         {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
         self.counted((at, binary.row, binary.format), binary.x);
         if binary.row.is_sum() & binary.shadows[0].is_some() & binary.shadows[1].is_some() {
             self.execution.diagnosis.note_compensation(binary.row.op(), binary.x, binary.reals);
         }
-        Became::Exact
+        FastOutcome::Exact
     }
 
     /// The error bound of a real whose float is `apart` floats away, and whether the float alone vouches for it; nothing

@@ -9,7 +9,7 @@ use shadowgrind_core::slots::{NO_HANDLE, Slots};
 use shadowgrind_core::step::Predicate;
 
 use super::elementary::{Elementary, Product, Quotient, Root, Sum};
-use super::fast::{Became, Made, Recurring};
+use super::fast::{FastOutcome, Made, Recurring};
 use super::{MpfrShadow, Value, takes_fast_path};
 use crate::diagnosis::blame::Merging;
 use crate::ieee::{Double, Ieee, Single};
@@ -126,15 +126,15 @@ impl MpfrShadow {
         let (x, y, result) = (F::float(a), F::float(b), F::float(r));
         let mut made = Made::NOTHING;
         match self.on_floats(merging, (at, row, format), [x, y], result, [first, second], &mut made) {
-            Became::Shadow => {
+            FastOutcome::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
                 self.put((made, F::FORMAT), slots.vacated(handle, F::FORMAT, r.into()));
             }
-            Became::Exact => slots.assign(handle, F::FORMAT, r.into(), None),
-            Became::Odd => {
+            FastOutcome::Exact => slots.assign(handle, F::FORMAT, r.into(), None),
+            FastOutcome::Fallback => {
                 let what = (at, row.op(), format);
-                let made = self.on_odd_floats(what, [x, y], result, [first, second]);
+                let made = self.on_fallback(what, [x, y], result, [first, second]);
                 slots.assign(handle, F::FORMAT, r.into(), made);
             }
         }
@@ -154,7 +154,8 @@ impl MpfrShadow {
             let mut made = Made::NOTHING;
             let shadows = [0, 1, 2].map(|n| shadow_of::<F>(slots, cells[n], x[n]));
             let (x, result) = (x.map(F::float), F::float(r));
-            if self.on_fused(merging, (&mut *at, op, format), x, result, shadows, &mut made) == Became::Shadow
+            if self.on_fused(merging, (&mut *at, op, format), x, result, shadows, &mut made)
+                == FastOutcome::Shadow
             {
                 return self.put((made, F::FORMAT), slots.vacated(handle, F::FORMAT, r.into()));
             }
@@ -179,7 +180,7 @@ impl MpfrShadow {
         let Floats { x, cells, r, handle } = floats;
         let found: [_; 2] = std::array::from_fn(|n| slots.shadow(F::FORMAT, cells[n], x[n].into()));
         let (shadows, x) = (found.each_ref().map(Option::as_deref), [x[0], x[1]].map(F::float));
-        let made = self.on_odd_floats(what, x, F::float(r), shadows);
+        let made = self.on_fallback(what, x, F::float(r), shadows);
         slots.assign(handle, F::FORMAT, r.into(), made);
     }
 

@@ -4,7 +4,7 @@ use shadowgrind_core::arith::Host;
 use shadowgrind_core::ops::{Op, Residual};
 use shadowgrind_core::shadow::Lane;
 
-use super::{Became, Found, Made, NOTHING, Recurring, is_moderate};
+use super::{FastOutcome, Found, Made, NOTHING, Recurring, is_moderate};
 use crate::diagnosis::blame::{Amplifications, Merging, Roundings};
 use crate::diagnosis::following::is_looked_at;
 use crate::diagnosis::influences::Influences;
@@ -55,20 +55,22 @@ impl MpfrShadow {
         r: f64,
         shadows: [Option<&Real>; THREE],
         made: &mut Made,
-    ) -> Became {
-        let Some(precision) = self.execution.arithmetic.short_precision() else { return Became::Odd };
+    ) -> FastOutcome {
+        let Some(precision) = self.execution.arithmetic.short_precision() else {
+            return FastOutcome::Fallback;
+        };
         let all_moderate = x.iter().chain([&r]).all(|&x| is_moderate::<F>(x));
         if !(all_moderate & self.execution.settings.fast) {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
-        let Some(linear) = linear::<F>(op, x, r) else { return Became::Odd };
+        let Some(linear) = linear::<F>(op, x, r) else { return FastOutcome::Fallback };
         if linear.rounding == Some(0.0) && shadows.iter().all(Option::is_none) {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
         let reals = shadows.map(|shadow| shadow.unwrap_or(NOTHING));
         let fused = Fused { at, op, format, x, r, shadows, reals, linear };
-        let Some((value, is_rounded)) = fused.value(precision) else { return Became::Odd };
-        let Some(found) = Found::of(&value, F::FORMAT) else { return Became::Odd };
+        let Some((value, is_rounded)) = fused.value(precision) else { return FastOutcome::Fallback };
+        let Some(found) = Found::of(&value, F::FORMAT) else { return FastOutcome::Fallback };
         made.value = value;
         self.fused_real(merging, fused, (found, is_rounded), made)
     }
@@ -80,22 +82,22 @@ impl MpfrShadow {
         fused: Fused<'_, F>,
         (found, is_rounded): (Found, bool),
         made: &mut Made,
-    ) -> Became {
+    ) -> FastOutcome {
         let r = F::bits(fused.r);
         let floats = found.rounded.abs_diff(r);
         let has_other_sign = (found.rounded ^ r) >> (F::FORMAT.width() - 1) != 0;
         let is_exact = (floats == 0) & found.is_float;
         let Some(brought) = fused.brought().filter(|_| !(has_other_sign | is_exact)) else {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         };
         if floats > self.execution.diagnosis.threshold.floats
             && fused.is_off(found.rounded, self.execution.diagnosis.threshold.floats)
         {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
         made.error_bound = self.fused_bound(&fused, (&found, floats), (made.value, is_rounded));
         if settle::is_short(made.error_bound, Some(found.exponent), F::FORMAT) {
-            return Became::Odd;
+            return FastOutcome::Fallback;
         }
         let (op, format) = (fused.op, F::FORMAT);
         let id = fused.at.operation(|site| self.looked_up(site, op, format));
@@ -114,7 +116,7 @@ impl MpfrShadow {
         if is_looked_at(operation.error.count) {
             fused.with_lane(|lane| self.execution.diagnosis.explain_now(id, lane, None, floats as f64));
         }
-        Became::Shadow
+        FastOutcome::Shadow
     }
 
     /// Bound on the error of the result `value`, whose float is so many floats away.

@@ -60,11 +60,11 @@ impl MpfrShadow {
     }
 }
 
-/// Outcome of an operation on floats.
+/// Outcome of the fast path for an operation on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Became {
-    /// Operation out of the ordinary: nothing was done.
-    Odd,
+pub enum FastOutcome {
+    /// Nothing was done: the reference path has to do it.
+    Fallback,
     /// No shadow.
     Exact,
     /// A shadow.
