@@ -6,6 +6,8 @@
 
 use super::Adjoint;
 use super::columns::Rounding;
+use crate::reals::mpfr::Mpfr;
+use rug::Float;
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::findings::Contribution;
 use shadowgrind_core::format::Format;
@@ -27,12 +29,22 @@ impl Adjoint {
             Residual::Never => Some(0.0),
             Residual::Exact(_) | Residual::Rounded(_) if from == Format::F80 || to == Format::F80 => None,
             Residual::Exact(residual) | Residual::Rounded(residual) => Some(residual),
-            Residual::Unknown => None,
+            Residual::Unknown if from == Format::F80 || to == Format::F80 => None,
+            Residual::Unknown => Some(function_residual(op, x, r)),
         };
         let residual = residual.filter(|residual| residual.is_finite());
         self.unknown_roundings += u64::from(residual.is_none());
         Rounding { site, residual: residual.unwrap_or(0.0) }
     }
+}
+
+/// The real result of a function at `x`, less the float `r` that it gave.
+fn function_residual(op: Op, x: &[f64], r: f64) -> f64 {
+    /// Bits of a double twice, and some for what functions lose near their zeros.
+    const PRECISION: u32 = 160;
+    let operands: Vec<Float> = x.iter().map(|&x| Float::with_val(PRECISION, x)).collect();
+    let real = op.real(&Mpfr::new(PRECISION), &operands.iter().collect::<Vec<_>>());
+    Float::with_val(PRECISION, real - r).to_f64()
 }
 
 /// Contributions to some outputs at once, by site.

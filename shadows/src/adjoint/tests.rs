@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::dot;
+use rug::Float;
 use shadowgrind_core::findings::{Answers, Questions};
 use shadowgrind_core::ops::Operand;
 use shadowgrind_core::shadow::{Leaves, Observed, Seed, Settings, Shadow};
@@ -291,5 +292,23 @@ fn budgets_add_up_to_the_error() {
     assert!((told - (sum.value - exact - low)).abs() <= 1e-9 * low.abs(), "{told} {error} {low}");
     assert!((told + low).abs() <= 1e-9 * low.abs(), "{told} {low}");
     assert!(answers.budget[0].magnitude >= told.abs());
+    assert_eq!(answers.unknown_roundings, Some(0));
+}
+
+#[test]
+fn budgets_know_what_functions_are_off_by() {
+    let mut p = Program::new();
+    p.0.budget = true;
+    let x = p.input(0, 0.3, 1.0);
+    let power = p.op(Op::Exp, &[x], x.value.exp());
+    let sine = p.op(Op::Sin, &[power], power.value.sin());
+    let product = p.mul(sine, power);
+    p.print(0, product);
+    let answers = p.answers(1);
+    let told: f64 = answers.budget.iter().map(|share| share.error).sum();
+    let exact = Float::with_val(300, x.value).exp();
+    let exact = exact.clone().sin() * exact;
+    let error = Float::with_val(300, product.value - exact).to_f64();
+    assert!((told - error).abs() <= 1e-9 * error.abs(), "{told} {error}");
     assert_eq!(answers.unknown_roundings, Some(0));
 }
