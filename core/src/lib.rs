@@ -25,4 +25,5 @@ pub mod spec;
 pub mod step;
 pub mod text;
 pub mod tricks;
+pub mod turned;
 pub mod words;

@@ -7,6 +7,7 @@
 
 use crate::format::Format;
 use crate::tricks;
+use crate::turned::Tag;
 use crate::words::Words;
 
 /// The shadow of a float, which is ±2ᵏ times the result of this number.
@@ -128,6 +129,8 @@ impl Words for Numbers {
     type Value = Numbered;
     const BYTEWISE: bool = true;
     const FITS_HALF: bool = false;
+    /// Neither a double's cell nor, its halves, those of narrow floats.
+    const TURNED: Option<Tag> = Some(Tag { upper: 0x00ed, lower: 0x7fea });
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<Numbered> {
         let (low, width) = (cell as u64, format.width());

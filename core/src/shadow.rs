@@ -391,6 +391,22 @@ pub trait Cells<V> {
         None
     }
 
+    /// Tells whether `word` at `location`, of eight bytes or four, is a [turned](crate::turned) double or the lower half of one, by what
+    /// is kept there.
+    fn is_turned(&mut self, _location: Location, _bytes: usize, _word: u64) -> bool {
+        false
+    }
+
+    /// The double `bits` at `from` is turned, to `to`. False if it has no shadow, or what is kept there cannot say so.
+    fn turn(&mut self, _from: Location, _to: Location, _bits: u64) -> bool {
+        false
+    }
+
+    /// The word at `from`, a turned double, is the double `bits`, at `to`. False if it was another.
+    fn turn_back(&mut self, _from: Location, _to: Location, _bits: u64) -> bool {
+        false
+    }
+
     /// Sets, or with `None` clears, the shadow of the float of `format` and `bits` at `location`.
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<V>);
 

@@ -115,6 +115,12 @@ impl<V> Slots<V> {
         self.pages.get(page_of(handle)).and_then(Option::as_ref).is_some_and(|page| page.has_any(handle))
     }
 
+    /// The float of `format` that `handle` stands for. Any number will do as a handle.
+    pub fn bits(&self, handle: u64, format: Format) -> Option<u128> {
+        let (bits, _) = self.pages.get(page_of(handle))?.as_ref()?.any(handle, format)?;
+        Some(bits)
+    }
+
     /// Tells whether `handle` was handed out and is not assigned yet. Any number will do as a handle.
     #[inline]
     pub fn is_pending(&self, handle: u64) -> bool {

@@ -5,8 +5,9 @@
 //! means no shadow, for every kind. Knows nothing of where cells are.
 
 use crate::format::Format;
-use crate::slots::{HANDLE, Negated, Slots};
+use crate::slots::{Cell, HANDLE, Negated, Slots};
 use crate::tricks;
+use crate::turned::Tag;
 use std::borrow::Cow;
 
 /// The content of cells, and what it means.
@@ -45,6 +46,15 @@ pub trait Words {
         tricks::with_exponent_change(bytes, end, change).filter(|_| knows)
     }
 
+    /// Mark of cells beside words that are doubles, [turned](crate::turned); nothing where cells stay as they are then, because they
+    /// know their floats.
+    const TURNED: Option<Tag> = None;
+
+    /// The bits of the double, ±, that `cell` is for, where cells know their floats.
+    fn double(&self, _cell: u64) -> Option<u64> {
+        None
+    }
+
     /// Tells whether four bytes of a cell mean that there is a shadow, be it that of another float.
     fn is_any(&self, word: u32) -> bool {
         word != 0
@@ -65,6 +75,8 @@ impl Words for InPlace {
     type Value = f64;
     const BYTEWISE: bool = true;
     const ENDS_TWICE: bool = true;
+    /// NaN, so that whoever computes with it anyway has no number.
+    const TURNED: Option<Tag> = Some(Tag { upper: 0x7ffd, lower: 0x7fea });
 
     fn is_extended(&self, cell: u128) -> bool {
         let ends = [cell as u16, (cell >> 64) as u16];
@@ -153,6 +165,10 @@ impl<V: Negated> Words for Slots<V> {
 
     fn encode(&mut self, format: Format, bits: u128, shadow: V) -> u128 {
         self.insert(format, bits, shadow).into()
+    }
+
+    fn double(&self, cell: u64) -> Option<u64> {
+        self.bits(Cell::of(Format::F64, cell).handle, Format::F64).map(|bits| bits as u64)
     }
 
     fn is_any(&self, word: u32) -> bool {

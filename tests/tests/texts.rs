@@ -8,7 +8,7 @@ use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Left, Outcome};
 use shadowgrind_tests::shadowed::build::{Recipe, built};
 use shadowgrind_tests::shadowed::differences;
-use shadowgrind_tests::shadowed::observe::Case;
+use shadowgrind_tests::shadowed::observe::{Case, Observed};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -85,6 +85,7 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.php", "/usr/bin/php", ""),
     ("numbers.js", "/usr/bin/node", ""),
     ("numbers.lua", "/usr/bin/lua", ""),
+    ("numbers.rb", "/usr/bin/ruby", ""),
 ];
 
 fn main() -> ExitCode {
@@ -100,6 +101,7 @@ fn main() -> ExitCode {
         }
     }
     trials.push(Trial::test("which of two alike", which_of_two_alike));
+    trials.push(Trial::test("floats of ruby", floats_of_ruby));
     trials.push(Trial::test("nowhere", nowhere));
     trials.push(Trial::test("words of the command", words_of_the_command));
     trials.push(Trial::test("inputs are listed", inputs_are_listed));
@@ -169,6 +171,35 @@ fn which_of_two_alike() -> Result<(), Failed> {
     let said = case.terminal(&[])?;
     let expected = "--input=arg:3 cannot be told from arg:4";
     if said.contains(expected) { Ok(()) } else { Err(said.into()) }
+}
+
+/// Floats that Ruby keeps as words which it turns by three bits: derivatives against closed forms, that of 2, whose word is a tag, among
+/// them. A zero is another word: its shadow is a gap.
+fn floats_of_ruby() -> Result<(), Failed> {
+    let ruby = Path::new("/usr/bin/ruby");
+    if !ruby.exists() {
+        host::skipped("floats of ruby", "/usr/bin/ruby is not installed");
+        return Ok(());
+    }
+    let script = "x = ARGV[0].to_f; puts Math.sin(x) * 2, (x + 1.375) * 1.7654321, 7.1234567 / (3.0 - x)";
+    let (x, h) = (0.625_f64, 2.375_f64);
+    let expected = [2.0 * x.cos(), 1.7654321, 7.1234567 / (h * h)];
+    for shadow in ["dot", "adjoint"] {
+        let run = |script: &str| {
+            Case::new(shadow, &["--input=arg:3"], ruby).arg("-e").arg(script).arg("0.625").observe()
+        };
+        let seen = run(script)?;
+        let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+        let near = |(dot, expected): (&f64, &f64)| (dot - expected).abs() <= 1e-12 * expected.abs();
+        let gaps = |seen: &Observed| seen.report.document["coverage"]["gaps"].as_array().map_or(0, Vec::len);
+        if dots.len() != 3 || !dots.iter().zip(&expected).all(near) || gaps(&seen) != 0 {
+            return Err(format!("{shadow}: {dots:?}, not {expected:?}; {} gaps", gaps(&seen)).into());
+        }
+        if gaps(&run("x = ARGV[0].to_f; puts (x - 5.0 / 8) * 3 + 1.2345678")?) == 0 {
+            return Err(format!("{shadow}: the derivative of a zero is lost, and nothing counts it").into());
+        }
+    }
+    Ok(())
 }
 
 /// A shell that is given an argument executes a program with it and with words of its own: `arg:3` is the user's. A child

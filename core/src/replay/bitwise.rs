@@ -7,6 +7,7 @@ use crate::format::Format;
 use crate::shadow::{Cells, Location, Rule};
 use crate::step::{Bitwise, NO_SOURCE, Operand, SECOND_SOURCE};
 use crate::tricks;
+use crate::turned;
 
 /// Digits that are in the upper half of a double.
 const UPPER_DIGITS: u128 = (1 << 20) - 1;
@@ -25,6 +26,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             };
             let here = (lane.bytes() as u16).min(bytes - offset);
             offset += here;
+            if self.turned(by, xs, result, here) {
+                continue;
+            }
             let is_whole = self.whole == Some(lane) && usize::from(here) == lane.bytes();
             if is_whole && by != Bitwise::Xor && self.changes_part(by, xs, result, lane) {
                 continue;
@@ -42,6 +46,45 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.cells.unmark_rest(self.location(result.place), lane.bytes() - 2);
             }
         }
+    }
+
+    /// Tells whether a double is [turned], or something is done to a word that is one, or to its lower half, which has been dealt with
+    /// then.
+    fn turned(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16) -> bool {
+        let format = match bytes {
+            4 => Format::F32,
+            8 => Format::F64,
+            _ => return false,
+        };
+        let bits = |run: &Self, operand| run.bits(format, operand) as u64;
+        let (result, to) = (bits(self, r), self.location(r.place));
+        let mut is_turned = |operand: &Operand| {
+            let (location, word) = (self.location(operand.place), bits(self, *operand));
+            self.cells.is_turned(location, format.bytes(), word)
+        };
+        let Some(one) = [0, 1].into_iter().find(|&n| is_turned(&x[n])) else {
+            return format == Format::F64 && x[0] == x[1] && self.turns(x[0], r);
+        };
+        let (from, word, other) = (self.location(x[one].place), bits(self, x[one]), bits(self, x[1 - one]));
+        let binary = if format == Format::F64 && x[0] != x[1] { Some(by) } else { None };
+        match binary {
+            // A hash, of which a place in a table is made.
+            Some(Bitwise::Xor) if turned::is_turned(other, word) => self.cells.clear(to, format.bytes()),
+            Some(Bitwise::And) if turned::is_tag(other) => self.cells.clear(to, format.bytes()),
+            // Words are joined to look at both tags: no shadow is lost before something else is made of what is left.
+            Some(Bitwise::And | Bitwise::Other) => self.cells.copy(from, to, format.bytes()),
+            Some(_) if turned::differ_in_tag(word, result) => self.cells.copy(from, to, format.bytes()),
+            _ if turned::is_tag(result) => self.cells.clear(to, format.bytes()),
+            _ => return format == Format::F64 && self.cells.turn_back(from, to, result),
+        }
+        true
+    }
+
+    /// Tells whether a double with a shadow is turned.
+    fn turns(&mut self, x: Operand, r: Operand) -> bool {
+        let [before, after] = [x, r].map(|operand| self.bits(Format::F64, operand) as u64);
+        let (from, to) = (self.location(x.place), self.location(r.place));
+        turned::turns(before, after) && self.cells.turn(from, to, before)
     }
 
     /// Tells whether narrow lanes are one wide one: instructions for narrow floats are used on wide ones, too, being

@@ -8,6 +8,7 @@ use super::appends::append_call;
 use super::buffers::{All, Buffers};
 use super::cells::MirrorCells;
 use super::evaluate::{evaluate, evaluate_slowly};
+use super::host::turned_doubles;
 use super::merging::Vectors;
 use super::observing::Observing;
 use crate::context::FunctionCall;
@@ -24,6 +25,7 @@ use shadowgrind_core::replay::{self, Outcome};
 use shadowgrind_core::shadow::{Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
+use shadowgrind_core::turned::Turned;
 use shadowgrind_core::words::Words;
 #[cfg(test)]
 use shadowgrind_core::{arith::Host, format::Format, inline::Given, ops::Op};
@@ -33,6 +35,8 @@ use std::sync::Arc;
 pub(crate) struct Carried<S: Shadow> {
     pub(crate) shadow: S,
     pub(crate) words: S::Words,
+    /// Doubles that are turned; nothing if there is no memory for them.
+    turned: Option<Turned>,
     /// Records of all threads, if operations are recorded.
     records: Option<Box<dyn Buffers<S>>>,
 }
@@ -119,7 +123,12 @@ fn share<S: Shadow<Reach: Reach<S>>>(settings: &Settings, vectors: Option<Vector
     super::gmp_setup::use_engine_heap();
     super::gmp_setup::use_fast_loops();
     let (shadow, words) = (S::new(settings), S::Words::default());
-    Arc::new(Lock::new(Carried { shadow, words, records: S::Reach::buffers(vectors) }))
+    Arc::new(Lock::new(Carried {
+        shadow,
+        words,
+        turned: turned_doubles(),
+        records: S::Reach::buffers(vectors),
+    }))
 }
 
 struct Carrying<S: Shadow>(Shared<S>);
@@ -137,11 +146,11 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         registers: &mut RegisterShadows<'_>,
         is_formatting: bool,
     ) -> Outcome {
-        let Carried { shadow, words, .. } = &mut *lock_caught_up(&self.0);
+        let Carried { shadow, words, turned, .. } = &mut *lock_caught_up(&self.0);
         let [x87, others] = registers::rounding(registers.context);
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
-        let mut cells = MirrorCells { registers, words };
+        let mut cells = MirrorCells { registers, words, turned: *turned };
         let Outcome { lost, taken, decided, equal, rounded, .. } =
             replay::replay(lowered, site, record, shadow, &mut cells);
         let decides = S::POLICY.decisions && !is_formatting;
@@ -160,7 +169,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
     }
 
     fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)> {
-        let Carried { shadow, words, records } = &mut *self.0.lock();
+        let Carried { shadow, words, records, .. } = &mut *self.0.lock();
         records.as_deref_mut()?.add(thread, shadow, words)
     }
 
@@ -172,7 +181,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
     }
 
     fn replay_records(&self, thread: usize) -> bool {
-        let Carried { shadow, words, records } = &mut *self.0.lock();
+        let Carried { shadow, words, records, .. } = &mut *self.0.lock();
         records.iter_mut().for_each(|records| records.replay(thread, shadow, words));
         S::Reach::wants_sweep(words)
     }

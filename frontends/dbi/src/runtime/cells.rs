@@ -5,12 +5,15 @@ use crate::registers::RegisterShadows;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Cells, Location};
 use shadowgrind_core::step::{NO_SOURCE, SECOND_SOURCE};
+use shadowgrind_core::turned::{self, Turned};
 use shadowgrind_core::words::Words;
 
 /// Cells of one stopped thread's registers and of memory.
 pub(crate) struct MirrorCells<'a, 'b, W> {
     pub(crate) registers: &'a mut RegisterShadows<'b>,
     pub(crate) words: &'a mut W,
+    /// Doubles that are turned; nothing where they are not followed.
+    pub(crate) turned: Option<Turned>,
 }
 
 /// Mark for the lower part of a float.
@@ -24,6 +27,13 @@ impl<W> MirrorCells<'_, '_, W> {
             Location::State(at) => into.copy_from_slice(self.registers.bytes(at, into.len())),
             Location::Memory(address) => planes::read(address, into),
         }
+    }
+
+    /// The cell of eight bytes at `location`.
+    fn word(&mut self, location: Location) -> u64 {
+        let mut cell = [0; 8];
+        self.read(location, &mut cell);
+        u64::from_le_bytes(cell)
     }
 
     pub(crate) fn write(&mut self, location: Location, bytes: &[u8]) {
@@ -57,6 +67,44 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
 
     fn recognised(&mut self, location: Location, format: Format, bits: u128) -> Option<W::Value> {
         if W::BYTEWISE { None } else { self.get(location, format, bits) }
+    }
+
+    fn is_turned(&mut self, location: Location, bytes: usize, word: u64) -> bool {
+        const SIGN: u64 = 1 << 63;
+        let mut cell = [0; 8];
+        self.read(location, &mut cell[..bytes]);
+        let cell = u64::from_le_bytes(cell);
+        if cell == 0 || self.turned.is_none() {
+            return false;
+        }
+        match (W::TURNED, bytes) {
+            (Some(tag), 8) => tag.is_in(cell),
+            (Some(tag), _) => tag.is_in_lower(cell as u32),
+            (None, 8) => {
+                let double = self.words.double(cell);
+                double.is_some_and(|x| turned::is_turned(x, word) || turned::is_turned(x ^ SIGN, word))
+            }
+            (None, _) => false,
+        }
+    }
+
+    fn turn(&mut self, from: Location, to: Location, bits: u64) -> bool {
+        let cell = self.word(from);
+        let (Some(table), true) = (self.turned, cell != 0) else { return false };
+        let turned = W::TURNED.map_or(cell, |tag| table.insert(tag, bits, cell));
+        self.write(to, &turned.to_le_bytes());
+        true
+    }
+
+    fn turn_back(&mut self, from: Location, to: Location, bits: u64) -> bool {
+        let cell = self.word(from);
+        let before = match (W::TURNED, self.turned) {
+            (Some(tag), Some(table)) => table.get(tag, bits, cell),
+            _ => self.words.decode(Format::F64, cell.into(), bits.into()).map(|_| cell),
+        };
+        let Some(before) = before else { return false };
+        self.write(to, &before.to_le_bytes());
+        true
     }
 
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<W::Value>) {

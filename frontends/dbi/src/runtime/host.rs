@@ -2,9 +2,12 @@
 
 use super::merging::Vectors;
 use crate::engine::arena::{self, Exhausted};
+use crate::engine::sys;
 use crate::x86::rules::constant_bytes;
+use shadowgrind_core::turned::{self, Turned};
 use std::arch::is_x86_feature_detected;
-use std::sync::atomic::AtomicU32;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Tells whether shadows can be kept in zmm16–31.
 pub(crate) fn has_upper_registers() -> bool {
@@ -46,4 +49,15 @@ pub(crate) fn constants() -> Result<u64, Exhausted> {
     // SAFETY: the memory was just mapped for this and is at least as long.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
     Ok(at)
+}
+
+/// The process's table of turned doubles, which is there once for all; nothing if there is no memory for it.
+pub(crate) fn turned_doubles() -> Option<Turned> {
+    static TABLE: LazyLock<Option<Turned>> = LazyLock::new(|| {
+        let bytes = (turned::WORDS * size_of::<AtomicU64>()) as u64;
+        let at = sys::map_anywhere(bytes, libc::PROT_READ | libc::PROT_WRITE).ok()?;
+        // SAFETY: the memory was just mapped for this, is as long, zeroed and aligned to a page, and is never unmapped.
+        Some(Turned::new(unsafe { std::slice::from_raw_parts(at as *const AtomicU64, turned::WORDS) }))
+    });
+    *TABLE
 }

@@ -29,6 +29,6 @@ mod visit;
 pub(crate) use carrier::{Carrier, FunctionCode, InlineCode, Reach, carry};
 #[cfg(test)]
 pub(crate) use cells::MirrorCells;
-pub(crate) use host::{Host, check_host, constants, has_upper_registers, shared_word};
+pub(crate) use host::{Host, check_host, constants, has_upper_registers, shared_word, turned_doubles};
 pub(crate) use merging::Vectors;
 pub(crate) use tool::Tool;

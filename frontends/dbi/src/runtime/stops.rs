@@ -51,7 +51,7 @@ pub(super) fn replay(
         return Outcome::default();
     };
     if calls.is_disabled() {
-        let mut cells = MirrorCells { registers, words: &mut Raw };
+        let mut cells = MirrorCells { registers, words: &mut Raw, turned: None };
         replay::replay(lowered, site, record, &mut Nothing, &mut cells);
         Outcome::default()
     } else {

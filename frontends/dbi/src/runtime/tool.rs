@@ -11,6 +11,7 @@ use crate::session::{Observer, Session};
 use crate::shadows::ShadowKind;
 use crate::x86::mirror::{Mirror, Settings};
 use shadowgrind_core::shadow::{Derivatives, Policy, Sent, Since};
+use shadowgrind_core::turned::Turned;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -157,6 +158,7 @@ impl Tool {
             slow: self.session.is_slow(),
             constants: self.host.map_or(0, |host| host.constants),
             atomics: self.host.map_or(0, |host| host.atomics.as_ptr() as u64),
+            turned: super::turned_doubles().map_or(0, Turned::address),
             wide: self.session.may_use_avx512() && super::has_upper_registers(),
             has_avx512: super::has_upper_registers(),
             guest_end: GUEST_END,

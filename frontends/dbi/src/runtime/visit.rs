@@ -111,7 +111,8 @@ impl Machine for Stopped<'_> {
             return 0;
         }
         let mut registers = self.shadows();
-        MirrorCells { registers: &mut registers, words: &mut Raw }.read(location, &mut cell[..bytes]);
+        MirrorCells { registers: &mut registers, words: &mut Raw, turned: None }
+            .read(location, &mut cell[..bytes]);
         u128::from_le_bytes(cell)
     }
 
@@ -121,7 +122,7 @@ impl Machine for Stopped<'_> {
         }
         self.set |= cell != 0;
         let mut registers = self.shadows();
-        let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw };
+        let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw, turned: None };
         cells.write(location, &cell.to_le_bytes()[..bytes]);
     }
 

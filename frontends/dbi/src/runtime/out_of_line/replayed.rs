@@ -124,7 +124,7 @@ pub(super) fn state_image(shadowed: &mut Shadowed, context: &mut Context, op: &S
     });
     let mut registers = shadowed.registers(context);
     registers.keep_masks();
-    let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw };
+    let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw, turned: None };
     for transfer in transfers {
         match transfer {
             Transfer::Copy(from, to, bytes) => cells.copy(from, to, usize::from(bytes)),

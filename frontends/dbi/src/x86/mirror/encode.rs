@@ -32,6 +32,18 @@ pub(super) fn compare_zero(code: &mut Asm, mem: Mem, bytes: usize) {
     code.raw(&[0]);
 }
 
+/// `cmp word ptr [mem], value`. Writes the flags.
+pub(super) fn compare_word(code: &mut Asm, mem: Mem, value: u16) {
+    memory(code, &[0x81], 7, mem, 2, 2);
+    code.raw(&value.to_le_bytes());
+}
+
+/// `lock xadd [mem], reg`, of 8 bytes. Writes the flags.
+pub(super) fn exchange_add(code: &mut Asm, mem: Mem, reg: Gpr) {
+    code.raw(&[0xf0]);
+    memory(code, &[0x0f, 0xc1], reg, mem, 8, 0);
+}
+
 /// Loads 1, 2, 4 or 8 bytes into rcx, zero-extended.
 pub(in crate::x86) fn load_rcx(code: &mut Asm, mem: Mem, bytes: usize) {
     match bytes {

@@ -7,6 +7,7 @@
 
 mod instruction;
 mod rescale;
+mod turned;
 
 use super::At;
 use super::check::{SideExit, Source};
@@ -32,6 +33,9 @@ impl Emitter {
         }
         let Some(&number) = self.mirror().hot_sites.get(&insn.ip()) else { return false };
         let Some(fields) = fields(insn) else { return false };
+        if matches!(fields.does, Does::Turn | Does::TurnBack) && self.mirror().settings.turned == 0 {
+            return false;
+        }
         let is_whole = match at.block.whole(insn.ip()) {
             None => false,
             Some(Whole::Result(format)) if format.bytes() == fields.bytes => true,

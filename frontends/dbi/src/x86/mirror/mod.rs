@@ -104,6 +104,8 @@ pub(crate) struct Settings {
     pub(crate) has_avx512: bool,
     /// Address of the lock of exchanges.
     pub(crate) atomics: u64,
+    /// Address of the table of turned doubles; 0 if there is none.
+    pub(crate) turned: u64,
     /// First address without a mirror.
     pub(crate) guest_end: u64,
     /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.

@@ -91,6 +91,7 @@ pub(super) fn emitted_for(kind: ShadowKind, guest: &[&[u8]], mode: Mode, in_regi
         suspicion: None,
         constants: CONSTANTS,
         atomics: CONTEXT + 0x2_a000,
+        turned: 0,
         guest_end: 1 << 45,
         vdso: (0, 0),
         has_avx512: in_registers > 0,

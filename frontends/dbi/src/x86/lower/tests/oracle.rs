@@ -188,7 +188,7 @@ impl Oracle {
                 let is_wide = access::has_more_than_sse(&insn);
                 let expected = if is_wide { expected } else { expected.as_sse(&end) };
                 let expected = if self.watches() { expected.as_unknown(&end) } else { expected };
-                let mut problems = expected.differences(&end);
+                let mut problems = expected.as_turned(&end).differences(&end);
                 problems.extend(self.unknown_cells(exit));
                 problems.extend((is_asked == Some(true)).then(|| UNASKED.to_owned()));
                 problems

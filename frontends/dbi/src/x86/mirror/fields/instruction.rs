@@ -6,6 +6,7 @@ use crate::x86::rows;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::turned::TURN;
 
 /// Effect on the bits of a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub(super) enum Does {
     DropDigits,
     /// Bits move otherwise.
     Move(Shift, u8),
+    /// A double is turned, and turned back.
+    Turn,
+    TurnBack,
 }
 
 /// The other operand.
@@ -111,7 +115,11 @@ fn moved(insn: &Instruction, by: Integral, first: Gpr, bytes: usize) -> Option<F
     } else if count.is_multiple_of(8) {
         Does::MoveBytes(of_cell, count)
     } else if by.rotates() {
-        return None;
+        match (shift, bytes, u32::from(count)) {
+            (Shift::RotateLeft, 8, TURN) => Does::Turn,
+            (Shift::RotateRight, 8, TURN) => Does::TurnBack,
+            _ => return None,
+        }
     } else if of_cell == Shift::Right && count >= digits {
         Does::DropDigits
     } else {
@@ -144,7 +152,8 @@ impl Fields {
         match self.does {
             // By whole bytes.
             Does::Cut => !bits.to_le_bytes()[..self.bytes].iter().all(|&byte| matches!(byte, 0 | u8::MAX)),
-            // Bytes may be put beside bytes.
+            // The tag of a turned double is put in; otherwise bytes may be put beside bytes.
+            Does::Join if self.bytes == 8 && bits < 4 => true,
             Does::Join => self.upper_byte(bits) != 0,
             Does::Add => self.upper_byte(bits) != 0 || self.is_exponent(bits),
             _ => true,
@@ -223,7 +232,9 @@ impl Fields {
             Does::Add => Alu::Add,
             Does::Subtract => Alu::Subtract,
             Does::Flip => Alu::Xor,
-            Does::MoveBytes(..) | Does::DropDigits | Does::Move(..) => return None,
+            Does::MoveBytes(..) | Does::DropDigits | Does::Move(..) | Does::Turn | Does::TurnBack => {
+                return None;
+            }
         })
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Rescaling<'a> {
 }
 
 /// Slots of the registers that are computed with.
-const SLOTS: [Slot; 3] = [Slot::Scratch, Slot::Address, Slot::SecondScratch];
+pub(super) const SLOTS: [Slot; 3] = [Slot::Scratch, Slot::Address, Slot::SecondScratch];
 
 /// Jumps out of the code, to be patched.
 #[derive(Default)]
@@ -40,22 +40,22 @@ struct Ways {
 
 /// Registers that are computed with: the result, and two others.
 #[derive(Clone, Copy)]
-struct Free {
-    r: Gpr,
-    b: Gpr,
-    c: Gpr,
+pub(super) struct Free {
+    pub(super) r: Gpr,
+    pub(super) b: Gpr,
+    pub(super) c: Gpr,
 }
 
 impl Rescaling<'_> {
     /// Register of the other operand.
-    fn other(&self) -> Option<Gpr> {
+    pub(super) fn other(&self) -> Option<Gpr> {
         match self.fields.beside(self.float) {
             Other::Register(n) => Some(n),
             _ => None,
         }
     }
 
-    fn free(&self) -> Free {
+    pub(super) fn free(&self) -> Free {
         let mut free = (0..8).filter(|&n| n != RSP && !self.fields.registers().any(|used| used == n));
         let [r, b, c] = std::array::from_fn(|_| free.next().expect("an instruction names three registers"));
         Free { r, b, c }
@@ -71,7 +71,8 @@ impl Emitter {
     /// Cold code that gives the result the shadow of the float, changed alike, and goes on to the guest's instruction. Of
     /// `others` the engine is asked if one has a shadow as well.
     pub(super) fn rescale(&mut self, of: &Rescaling<'_>, others: &[Gpr]) {
-        let mut early: Vec<Rel32> = others.iter().map(|&n| self.exit_unless_clear(n)).collect();
+        let mut early: Vec<Rel32> = self.follow_turned(of).into_iter().collect();
+        early.extend(others.iter().map(|&n| self.exit_unless_clear(n)));
         if let Does::MoveBytes(by, count) = of.fields.does {
             let cell = self.cell(of.float);
             encode::shift_memory(&mut self.out.cold, by, cell, count, of.fields.bytes);
@@ -84,7 +85,11 @@ impl Emitter {
         let free = of.free();
         let spilled = [free.r, free.b, free.c].into_iter().zip(SLOTS);
         spilled.clone().for_each(|(n, slot)| self.out.cold.store(self.frame.slot(slot), n));
-        let ways = self.changed(of, free);
+        let ways = match of.fields.does {
+            Does::Turn => Ways { exits: self.turn(of, free), ..Ways::default() },
+            Does::TurnBack => Ways { exits: self.turn_back(of, free), ..Ways::default() },
+            _ => self.changed(of, free),
+        };
         self.ends(of, free, ways);
         spilled.for_each(|(n, slot)| self.out.cold.load(n, self.frame.slot(slot)));
         let start = self.out.cold.here();
@@ -96,7 +101,7 @@ impl Emitter {
     }
 
     /// On to the guest's instruction.
-    fn go_on(&mut self, of: &Rescaling<'_>) {
+    pub(super) fn go_on(&mut self, of: &Rescaling<'_>) {
         if of.keeps_flags {
             self.put_flags_back();
         }

@@ -1,7 +1,7 @@
 //! Floats taken apart in general registers, on floats, masks and exponents of all kinds: the code that follows them, and replay.
 
 use super::{Binding, Density, Oracle, START, encoded, in_place};
-use crate::runtime::has_upper_registers;
+use crate::runtime::{has_upper_registers, turned_doubles};
 use crate::shadows::ShadowKind;
 use crate::x86::discover::discovered;
 use crate::x86::lower::tests::check::Checker;
@@ -12,6 +12,8 @@ use crate::x86::wholes::Whole;
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Derivatives, Settings};
+use shadowgrind_core::turned::{TURN, turns};
+use shadowgrind_core::words::{InPlace, Words};
 
 /// Registers of the two operands, and another.
 const FIRST: usize = 8;
@@ -59,7 +61,7 @@ fn other(rng: &mut Rng, is_double: bool) -> u64 {
 }
 
 /// An instruction on the registers, of eight bytes or four.
-fn instruction(rng: &mut Rng, is_double: bool) -> Instruction {
+fn instruction(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) -> Instruction {
     let [first, second, third] = if is_double {
         [Register::R8, Register::RDX, Register::RCX]
     } else {
@@ -88,7 +90,7 @@ fn instruction(rng: &mut Rng, is_double: bool) -> Instruction {
         code(Code::Ror_rm64_imm8, Code::Ror_rm32_imm8),
     ];
     let n = rng.below(5) as usize;
-    let immediate = other(rng, rng.0.is_multiple_of(2)) as i32;
+    let immediate = constant_of(rng) as i32;
     let made = match rng.below(9) {
         0..=3 => Instruction::with2(two[n], first, second),
         4 => Instruction::with2(constant[n], first, immediate),
@@ -106,18 +108,62 @@ fn instruction(rng: &mut Rng, is_double: bool) -> Instruction {
     made.expect("an instruction")
 }
 
+/// Operand to be combined with a turned double: a tag, a mask of one, or anything.
+fn tag(rng: &mut Rng) -> u64 {
+    if rng.below(4) == 0 { other(rng, true) } else { rng.below(16).wrapping_sub(8) }
+}
+
+/// A double, in one case of three, or the word that it is turned to, with a tag as Ruby's code has it; and what is kept beside it.
+fn turned(rng: &mut Rng, shadow: u64) -> (u64, u64) {
+    let double = float(rng, true);
+    let word = double.rotate_left(TURN);
+    let cell = || {
+        turned_doubles().expect("room for the table").insert(InPlace::TURNED.expect("a mark"), double, shadow)
+    };
+    match rng.below(6) {
+        0 | 1 => (double, shadow),
+        _ if !turns(double, word) => (double, shadow),
+        2 => (word, cell()),
+        3 => (word & !3, cell()),
+        4 => (word & !3 | 2, cell()),
+        _ => (word ^ rng.below(8), cell()),
+    }
+}
+
+/// A rotation as Ruby has it.
+fn rotation(rng: &mut Rng) -> Instruction {
+    let code = if rng.below(2) == 0 { Code::Rol_rm64_imm8 } else { Code::Ror_rm64_imm8 };
+    Instruction::with2(code, Register::R8, TURN).expect("a rotation")
+}
+
 impl Oracle {
+    /// Problems with an instruction on a double that is turned, or may be.
+    fn check_turned(&mut self) -> Option<String> {
+        let rng = self.checker.rng();
+        let is_wide = rng.below(4) > 0;
+        let made = if rng.below(3) == 0 { rotation(rng) } else { instruction(rng, is_wide, tag) };
+        let shadow = u64::from_le_bytes(in_place(true, [rng.next(), rng.next()]));
+        let (value, cell) = turned(rng, shadow);
+        let other = tag(rng);
+        let is_turned = InPlace::TURNED.is_some_and(|tag| tag.is_in(cell));
+        let (value, cell) = match (is_wide, is_turned) {
+            (true, _) => (value, cell),
+            (false, true) => (value & !0 >> 32, cell & !0 >> 32),
+            (false, false) => (float(rng, false), (cell & !0 >> 33) | 1 << 30),
+        };
+        self.check_cell(&made, [value, other], cell.max(1), is_wide)
+    }
+
     /// Problems with an instruction on chosen operands, one of which is a float with a shadow, or both.
     fn check_fields(&mut self) -> Option<String> {
         let rng = self.checker.rng();
         let is_double = rng.below(3) > 0;
-        let bytes = encoded(&instruction(rng, is_double))?;
-        let mut block = discovered(START, &bytes, 0);
-        let insn = block.insns.first()?.decoded;
+        let constant = |rng: &mut Rng| {
+            let is_double = rng.0.is_multiple_of(2);
+            other(rng, is_double)
+        };
+        let made = instruction(rng, is_double, constant);
         let (values, kept) = ([float(rng, is_double), other(rng, is_double)], [rng.next(), rng.next()]);
-        let has_second = insn.op1_kind() == OpKind::Register || insn.memory_index() != Register::None;
-        let (swapped, both, is_whole) =
-            (has_second && rng.below(4) == 0, rng.below(8) == 0, rng.below(3) == 0);
         // A few shadows as they hardly ever are: small, large, or with bytes of zeros.
         let cell = match rng.below(12) {
             0 => (5 + rng.below(3)) << 52,
@@ -128,6 +174,25 @@ impl Oracle {
         let cell = if is_double || rng.below(16) == 0 { cell } else { u64::from(cell as u32) };
         // Without any shadow nothing is replayed.
         let cell = if cell == 0 { 1 } else { cell };
+        self.check_cell(&made, values, cell, is_double)
+    }
+
+    /// Problems with an instruction on two operands, one of which has this cell beside it.
+    fn check_cell(
+        &mut self,
+        made: &Instruction,
+        values: [u64; 2],
+        cell: u64,
+        is_double: bool,
+    ) -> Option<String> {
+        let bytes = encoded(made)?;
+        let mut block = discovered(START, &bytes, 0);
+        let insn = block.insns.first()?.decoded;
+        let rng = self.checker.rng();
+        let kept = [rng.next(), rng.next()];
+        let has_second = insn.op1_kind() == OpKind::Register || insn.memory_index() != Register::None;
+        let (swapped, both, is_whole) =
+            (has_second && rng.below(4) == 0, rng.below(8) == 0, rng.below(3) == 0);
         if is_whole && !block.wholes.iter().any(|&(pc, _)| pc == START) && is_join(&insn) {
             block.wholes.push((START, Whole::Result(if is_double { Format::F64 } else { Format::F32 })));
         }
@@ -161,8 +226,9 @@ fn is_join(insn: &Instruction) -> bool {
     matches!(insn.mnemonic(), And | Or)
 }
 
-#[test]
-fn floats_taken_apart_are_what_replay_makes() {
+/// Compares what is emitted with replay, `check` by `check`, under all bindings. One of so many as are left to the engine, at least,
+/// is seen to beside the instruction (`share`).
+fn compare(share: u64, check: fn(&mut Oracle) -> Option<String>) {
     let mut bindings = vec![Binding::Memory];
     if has_upper_registers() {
         bindings.push(Binding::Upper);
@@ -175,9 +241,19 @@ fn floats_taken_apart_are_what_replay_makes() {
         let kind = kinds.into_iter().find(has_them).expect("a shadow of derivatives in place");
         let mut oracle = Oracle::new(kind, binding, &Settings::default());
         oracle.stage.meets_often();
-        let problems: Vec<String> = (0..20_000).filter_map(|_| oracle.check_fields()).take(5).collect();
+        let problems: Vec<String> = (0..20_000).filter_map(|_| check(&mut oracle)).take(5).collect();
         println!("{binding:?}: {:?}", oracle.tally);
         assert!(problems.is_empty(), "{}", problems.join("\n"));
-        assert!(oracle.tally.changed > oracle.tally.left / 2);
+        assert!(oracle.tally.changed > oracle.tally.left / share);
     }
+}
+
+#[test]
+fn floats_taken_apart_are_what_replay_makes() {
+    compare(2, Oracle::check_fields);
+}
+
+#[test]
+fn doubles_that_are_turned_are_what_replay_makes() {
+    compare(8, Oracle::check_turned);
 }

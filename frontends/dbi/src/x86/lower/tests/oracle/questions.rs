@@ -76,7 +76,7 @@ impl Oracle {
         let record = record(steps, before, after, self.checker.native().memory());
         let mut asked = Asked { inline, is_any: false };
         self.stage.with_shadows(|_, registers| {
-            let mut cells = MirrorCells { registers, words: &mut InPlace };
+            let mut cells = MirrorCells { registers, words: &mut InPlace, turned: None };
             replay::replay(&steps.lowered, Site::default(), &record, &mut asked, &mut cells);
         });
         Some(asked.is_any)

@@ -1,8 +1,10 @@
 //! Everything that an instruction may change, and how two such states differ.
 
-use crate::runtime::Carrier;
+use crate::runtime::{Carrier, turned_doubles};
 use crate::x86::state;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::turned::TURN;
+use shadowgrind_core::words::{InPlace, Words};
 
 /// Registers and the window, then the shadows of both, each in one row of bytes without the scratch.
 #[derive(Clone, PartialEq)]
@@ -67,6 +69,22 @@ impl Snapshot {
         for (expected, found) in shadows.zip(found.shadows[vectors].chunks_exact(64)) {
             if found[16..].iter().all(|&byte| byte == 0) {
                 expected[16..].fill(0);
+            }
+        }
+        expected
+    }
+
+    /// The state that is expected where `found` is: a double that is turned has an entry of its own each time, with the same float and
+    /// shadow.
+    pub(super) fn as_turned(&self, found: &Snapshot) -> Snapshot {
+        let mut expected = self.clone();
+        let Some((table, tag)) = turned_doubles().zip(InPlace::TURNED) else { return expected };
+        for at in (0..usize::from(state::VECTOR)).step_by(8) {
+            let word = |row: &[u8]| number(&row[at..][..8]) as u64;
+            let double = word(&found.values).rotate_right(TURN);
+            let [old, new] = [&self.shadows, &found.shadows].map(|row| table.get(tag, double, word(row)));
+            if old.is_some() && old == new {
+                expected.shadows[at..][..8].copy_from_slice(&found.shadows[at..][..8]);
             }
         }
         expected

@@ -6,7 +6,7 @@ use crate::context::{Context, XSAVE_MASK};
 use crate::engine::{planes, stubs, switch, sys};
 use crate::mailbox::{self, Mailbox};
 use crate::registers::{self, RegisterShadows};
-use crate::runtime::{Carrier, check_host, has_upper_registers};
+use crate::runtime::{Carrier, check_host, has_upper_registers, turned_doubles};
 use crate::shadows::ShadowKind;
 use crate::x86::code::{ExitSite, Frame, Placement};
 use crate::x86::emit::Emitter;
@@ -92,6 +92,7 @@ impl Stage {
             slow: false,
             constants: CONSTANTS,
             atomics: ATOMICS,
+            turned: turned_doubles().expect("room for the table").address(),
             wide: binding == Binding::Wide,
             has_avx512: matches!(binding, Binding::Upper | Binding::Wide),
             guest_end: crate::engine::layout::GUEST_END,
