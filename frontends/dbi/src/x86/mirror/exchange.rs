@@ -6,7 +6,6 @@
 //! the lock back (`Spilled::locked`), and no other signal is seen to before the block's next exit.
 
 use super::At;
-use super::Settings;
 use super::check::SideExit;
 use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
@@ -15,10 +14,9 @@ use crate::x86::emit::Emitter;
 const JMP_BYTES: u8 = 5;
 
 impl Emitter {
-    /// Tells whether exchanges are seen to here: not where operations wait to be replayed, or are written down in order.
+    /// Tells whether exchanges are seen to here.
     pub(super) fn has_exchanges(&mut self) -> bool {
-        let Settings { records, appends, slow, .. } = self.mirror().settings;
-        !records && !appends && !slow
+        !self.mirror().settings.slow
     }
 
     /// A locked exchange, or compare-and-exchange, of up to eight bytes in memory.

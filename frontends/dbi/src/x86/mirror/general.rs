@@ -30,14 +30,14 @@ impl Emitter {
     pub(super) fn general(&mut self, at: At<'_>, general: General) {
         let insn = &at.insn().decoded;
         let atomic = insn.has_lock_prefix() || general == General::Exchange && operand::has_memory(insn);
-        // Before what another thread may wait for, all that was recorded is replayed. And while another thread's exchange
-        // runs out of line, the value is there before its derivative: an exchange that sees none yet must wait for it.
+        // While another thread's exchange runs out of line, the value is there before its derivative: an exchange that sees
+        // none yet must wait for it.
         let exchanges =
             matches!(general, General::Exchange | General::CompareExchange | General::CompareExchangeWide);
         if atomic && exchanges && general != General::CompareExchangeWide && self.has_exchanges() {
             return self.exchange(at);
         }
-        if atomic && (exchanges || self.records()) {
+        if atomic && exchanges {
             return self.out_of_line(at);
         }
         if !self.open_operand(at) {

@@ -365,7 +365,7 @@ impl Emitter {
     fn integer(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let is_odd = insn.is_string_instruction() || self.writes_unnamed_memory(insn);
-        if is_odd || insn.has_lock_prefix() && self.records() {
+        if is_odd {
             return self.out_of_line(at);
         }
         if !self.open_operand(at) {
