@@ -38,11 +38,6 @@ pub trait Words {
         false
     }
 
-    /// Tells whether a cell of ten bytes was one beside a long double whose sign and exponent have been replaced since.
-    fn is_without_end(&self, _cell: u128) -> bool {
-        false
-    }
-
     /// The last `bytes` bytes of a cell, such that `change` is that of the float beside it; nothing if that cannot be said
     /// so. See [`tricks::with_exponent_change`].
     fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {
@@ -86,10 +81,6 @@ impl Words for InPlace {
     fn is_extended(&self, cell: u128) -> bool {
         let ends = [cell as u16, (cell >> 64) as u16];
         ends[0] != 0 && ends[0] == ends[1]
-    }
-
-    fn is_without_end(&self, cell: u128) -> bool {
-        cell as u16 != 0 && cell >> 64 == 0
     }
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {

@@ -19,9 +19,6 @@ const AROUND: u64 = 9;
 /// Bytes of which two may be two floats.
 const NARROW: u8 = 4;
 
-/// Number of the byte of a long double with which sign and exponent begin.
-const EXTENDED_END: u8 = 8;
-
 /// Floats of which parts were written lately.
 #[derive(Default)]
 pub(super) struct Parts {
@@ -54,8 +51,7 @@ impl From<Option<Whole>> for Verdict {
 pub(super) struct Store<'a> {
     pub(super) insn: &'a Instruction,
     pub(super) address: u64,
-    /// What it puts there, and the shadow of that.
-    pub(super) value: u64,
+    /// Shadow of the bytes that the instruction puts there.
     pub(super) moved: [u8; 8],
     /// The general registers.
     pub(super) general: &'a [u64; 16],
@@ -134,19 +130,12 @@ impl Parts {
             }
         };
         match used {
-            // What is put back leaves a float the same, whatever is put beside it.
-            Use::New { format, at } if store.is_own(format, at) => seen.into(),
             Use::New { format, at } => self.new_one(store, format, [at, bytes]),
             Use::Part { format, at, written } => self.part(store, format, [at, bytes], written),
             Use::Moved { at } => {
                 let start = address.wrapping_sub(at.into());
-                let is_active = !store.is_moved() && planes::any(start, 8);
-                match is_active && bytes == NARROW && looks_wide(start) {
-                    true => {
-                        Verdict { whole: Some(Whole::Part { format: Format::F64, at }), is_doubtful: true }
-                    }
-                    false => Verdict { whole: seen, is_doubtful: is_active && bytes < NARROW },
-                }
+                let is_doubtful = bytes < NARROW && !store.is_moved() && planes::any(start, 8);
+                Verdict { whole: seen, is_doubtful }
             }
             Use::Alone => None.into(),
             Use::Unseen => seen.into(),
@@ -170,27 +159,16 @@ impl Parts {
         let is_moved = store.is_moved();
         let Some(written) = self.writes(store.address, format, [at, bytes]) else { return seen.into() };
         let known = written.bytes | written.writing;
-        let is_active = planes::any(written.start, format.bytes() as u64);
-        let is_mixed = match store.is_of_another(format, at) {
-            Some(is_other) => is_other && ahead & 1 == 0,
-            None => !is_moved && known | ahead != written.all() && is_active,
-        };
-        // Digits that stay have the exponent of another number then, and that says nothing of them.
-        let is_end = usize::from(at + bytes) == format.bytes();
-        if is_mixed && is_moved && is_end && known | ahead == written.writing && store.is_over_active(bytes) {
-            return Verdict { whole: Some(Whole::Part { format, at }), is_doubtful: true };
-        }
         written.is_moved |= is_moved;
         if written.is_moved {
             // Of which number the other parts are is not known.
-            return Verdict { whole: seen.filter(|_| is_moved), is_doubtful: is_mixed };
-        }
-        if format == Format::F80 && at == EXTENDED_END && store.is_beside_another() {
-            return Verdict { whole: Some(Whole::Replaced { format, at }), is_doubtful: true };
+            let is_mixed =
+                known | ahead != written.all() && planes::any(written.start, format.bytes() as u64);
+            return Verdict { whole: seen.filter(|_| is_moved), is_doubtful: is_mixed && !is_moved };
         }
         let is_full = known == written.all();
         let is_lost = !is_full && written.is_patchwork();
-        let is_doubtful = is_lost && is_active;
+        let is_doubtful = is_lost && planes::any(written.start, format.bytes() as u64);
         let whole = match is_full || is_lost {
             true => Whole::Replaced { format, at },
             false => Whole::Part { format, at },
@@ -199,7 +177,8 @@ impl Parts {
     }
 
     /// Effect of `insn`, which is about to run and whose block tells nothing of it, on a float in a register of which it writes
-    /// `bytes` bytes from number `at` on with what has no shadow. `general` are the general registers.
+    /// `bytes` bytes from number `at` on with what has no shadow. `general` are the general registers. Code mostly uses what it
+    /// makes as it did before: that is looked up again now and then.
     pub(super) fn in_register(
         &mut self,
         insn: &Instruction,
@@ -207,48 +186,15 @@ impl Parts {
         [at, bytes]: [u8; 2],
         general: &[u64; 16],
     ) -> Verdict {
-        let target = Target::Inserted { register, at: at.into(), bytes: bytes.into() };
-        self.as_before(insn, || match ahead::next_use(insn, target, general, &guest::read_some) {
-            Use::Part { format, at, .. } => Some(Whole::Part { format, at }).into(),
-            Use::Moved { .. } => Verdict { whole: None, is_doubtful: bytes < NARROW },
-            Use::New { .. } | Use::Alone | Use::Unseen => Verdict::default(),
-        })
-    }
-
-    /// Effect of `insn`, which is about to run and whose block tells nothing of it, on a float in a register: it cuts bits out of
-    /// that, or puts some in. `is_wide`: by whole bytes, and the float is rather a double than two narrow ones.
-    pub(super) fn joined(&mut self, insn: &Instruction, general: &[u64; 16], is_wide: bool) -> Verdict {
-        let register = insn.op0_register();
-        // What is left of the first byte tells.
-        let target = Target::Inserted { register, at: 0, bytes: 1 };
-        let is_as_wide = |format: Format| !register.is_gpr() || format.bytes() == register.size();
-        self.as_before(insn, || match ahead::next_use(insn, target, general, &guest::read_some) {
-            Use::Part { format, at: 0, .. } if is_as_wide(format) => Some(Whole::Result(format)).into(),
-            Use::Moved { at: 0 } if is_wide && is_as_wide(Format::F64) => {
-                let is_doubtful = wholes::cuts(insn);
-                Verdict { whole: Some(Whole::Result(Format::F64)), is_doubtful }
-            }
-            _ => Verdict::default(),
-        })
-    }
-
-    /// Effect of `insn`, which is about to move the upper half of a double, loaded without the other one, to its place: that it has
-    /// no other may be known.
-    pub(super) fn shifted(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
-        let target = Target::Inserted { register: insn.op0_register(), at: 4, bytes: 4 };
-        self.as_before(insn, || {
-            let is_doubtful = ahead::is_double_alone(insn, target, general, &guest::read_some);
-            Verdict { whole: None, is_doubtful }
-        })
-    }
-
-    /// The verdict on an instruction that writes to a register. Code mostly uses what it makes as it did before: that is looked up
-    /// again now and then.
-    fn as_before(&mut self, insn: &Instruction, look: impl FnOnce() -> Verdict) -> Verdict {
         let (verdict, times) = self.in_registers.entry(insn.ip()).or_default();
         *times = times.saturating_add(1);
         if times.is_power_of_two() {
-            *verdict = look();
+            let target = Target::Inserted { register, at: at.into(), bytes: bytes.into() };
+            *verdict = match ahead::next_use(insn, target, general, &guest::read_some) {
+                Use::Part { format, at, .. } => Some(Whole::Part { format, at }).into(),
+                Use::Moved { .. } => Verdict { whole: None, is_doubtful: bytes < NARROW },
+                Use::New { .. } | Use::Alone | Use::Unseen => Verdict::default(),
+            };
         }
         *verdict
     }
@@ -297,83 +243,16 @@ impl Store<'_> {
         self.moved != [0; 8]
     }
 
-    /// Tells whether it puts there the end of another long double than that whose digits are there; nothing if it is no such end, or
-    /// the digits have no shadow.
-    fn is_of_another(self, format: Format, at: u8) -> Option<bool> {
-        let mut first = [0; 8];
-        planes::read(self.address.wrapping_sub(at.into()), &mut first[..2]);
-        let [moved, first] = [self.moved, first].map(u64::from_le_bytes);
-        let is_end = format == Format::F80 && at == EXTENDED_END && moved != 0 && first != 0;
-        is_end.then(|| !is_same_but_sign(moved, first))
-    }
-
-    /// Tells whether the end of a long double that it overwrites is not that of the digits that are there.
-    fn is_beside_another(self) -> bool {
-        let end = |at: u64| {
-            let mut end = [0; 2];
-            planes::read(at, &mut end);
-            end
-        };
-        let first = end(self.address.wrapping_sub(EXTENDED_END.into()));
-        first != [0; 2] && first != end(self.address)
-    }
-
-    fn is_over_active(self, bytes: u8) -> bool {
-        planes::any(self.address, bytes.into())
-    }
-
-    /// Tells whether it puts the end of a float back, with another sign or exponent perhaps, or that of the float whose digits are
-    /// there: what it comes with has the digits of what is there, and has been changed as the float has.
+    /// Tells whether it puts the end of a float back, with another sign or exponent perhaps: what it comes with has the digits
+    /// of what is there.
     fn is_own(self, format: Format, at: u8) -> bool {
         let bytes = usize::from(wholes::part_in_memory(self.insn).unwrap_or_default());
-        if usize::from(at) + bytes != format.bytes() || !self.is_moved() {
-            return false;
-        }
-        let word = |read: &dyn Fn(&mut [u8])| {
-            let mut word = [0; 8];
-            read(&mut word[..bytes]);
-            u64::from_le_bytes(word)
-        };
-        let start = self.address.wrapping_sub(at.into());
-        let [there, first] = [self.address, start].map(|from| word(&|into| planes::read(from, into)));
-        let moved = u64::from_le_bytes(self.moved);
-        if format == Format::F80 && is_same_but_sign(moved, first) {
-            return true;
-        }
-        let before = word(&|into| {
-            guest::read_some(self.address, into);
-        });
-        let digits =
-            (1_u64 << (8 * bytes as u32).saturating_sub(format.width() + 1 - format.precision())) - 1;
-        let is_same = |a: u64, b: u64| (a ^ b) & digits == 0;
-        is_same(moved, there)
-            && (!is_same(before, self.value)
-                || change(bytes, there, moved) == change(bytes, before, self.value))
+        let is_end = usize::from(at) + bytes == format.bytes();
+        let mut there = [0; 8];
+        planes::read(self.address, &mut there[..bytes]);
+        let digits = (8 * bytes as u32).saturating_sub(format.width() + 1 - format.precision());
+        let mask = (1 << digits) - 1;
+        let [moved, there] = [self.moved, there].map(|cell| u64::from_le_bytes(cell) & mask);
+        self.is_moved() && is_end && moved == there
     }
-}
-
-/// Tells whether eight bytes at `start` are rather a double than two narrow floats.
-fn looks_wide(start: u64) -> bool {
-    let mut halves = [[0; 4]; 2];
-    planes::read(start, &mut halves[0]);
-    guest::read_some(start, &mut halves[1]);
-    is_of_double(halves.map(u32::from_le_bytes))
-}
-
-/// Tells whether one of these is rather the lower half of a double than a narrow float: it would be very large or very small.
-pub(super) fn is_of_double(halves: [u32; 2]) -> bool {
-    const USUAL: std::ops::RangeInclusive<u32> = 127 - 40..=127 + 40;
-    halves.into_iter().any(|half| half << 1 != 0 && !USUAL.contains(&(half >> 23 & 0xff)))
-}
-
-/// Tells whether two ends of long doubles differ in their signs at most.
-fn is_same_but_sign(a: u64, b: u64) -> bool {
-    (a ^ b) & 0x7fff == 0
-}
-
-/// Change of sign and exponent from one end of a float, of so many bytes, to another.
-fn change(bytes: usize, from: u64, to: u64) -> (bool, i64) {
-    let sign = 1_u64 << (8 * bytes - 1);
-    let magnitude = |end: u64| (end & (sign - 1)).cast_signed();
-    ((from ^ to) & sign != 0, magnitude(to) - magnitude(from))
 }

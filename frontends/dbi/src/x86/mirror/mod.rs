@@ -47,7 +47,6 @@ mod temporaries;
 #[cfg(test)]
 mod tests;
 mod turns;
-mod upper_halves;
 mod vectors;
 mod x87;
 mod x87_compare;
