@@ -12,7 +12,7 @@ use shadowgrind_core::appended::BLOCK;
 use std::io;
 use std::path::PathBuf;
 
-/// Fewest and most statements per chunk: with most, its columns are on huge pages.
+/// Fewest and most statements per chunk.
 const FEWEST: u64 = 1 << 12;
 const MOST: u64 = 1 << 20;
 /// Bytes of memory that a tape may have for each statement of a chunk: several chunks are to fit.
