@@ -82,7 +82,11 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
             (Some(tag), _) => tag.is_in_lower(cell as u32),
             (None, 8) => {
                 let double = self.words.double(cell);
-                double.is_some_and(|x| turned::is_turned(x, word) || turned::is_turned(x ^ SIGN, word))
+                // Of zeros the word is the same in both forms: that is the float.
+                let is_float = |x: u64| (x ^ word) & !SIGN == 0;
+                double.is_some_and(|x| {
+                    !is_float(x) && (turned::is_turned(x, word) || turned::is_turned(x ^ SIGN, word))
+                })
             }
             (None, _) => false,
         }
