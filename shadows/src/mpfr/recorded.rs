@@ -152,7 +152,8 @@ impl MpfrShadow {
         let [a, b, c] = cells;
         if !any_negated::<F>([a | b, c]) {
             let mut made = Made::NOTHING;
-            let shadows = [0, 1, 2].map(|n| shadow_of::<F>(slots, cells[n], x[n]));
+            let shadow = |n: usize| shadow_of::<F>(slots, cells[n], x[n]);
+            let shadows = [shadow(0), shadow(1), shadow(2)];
             let (x, result) = (x.map(F::float), F::float(r));
             if self.on_fused(merging, (&mut *at, op, format), x, result, shadows, &mut made)
                 == FastOutcome::Shadow

@@ -142,9 +142,10 @@ impl Words {
         let word = |at: u8| record[(usize::from(at) + lane) % record.len()];
         let Words { operands, handles, result } = *self;
         // Where there is no such operand, one stands in for it.
-        let x = [0, 1, 2].map(|n| if n < arity { word(operands[n]) } else { 1.0_f64.to_bits() });
-        let cells = [0, 1, 2].map(|n| if n < arity { word(handles[n]) } else { NO_HANDLE });
-        Floats { x, cells, r: word(result), handle }
+        let x = |n: usize| if n < arity { word(operands[n]) } else { 1.0_f64.to_bits() };
+        let cell = |n: usize| if n < arity { word(handles[n]) } else { NO_HANDLE };
+        // `map` of an array may become a call, here for each operation.
+        Floats { x: [x(0), x(1), x(2)], cells: [cell(0), cell(1), cell(2)], r: word(result), handle }
     }
 
     /// As [`Words::doubles`] does, floats of four bytes.
@@ -152,9 +153,9 @@ impl Words {
     fn singles(&self, record: &Record, (lane, arity): (usize, usize), handle: u64) -> Floats {
         let half = |at: u8| number(record, 8 * usize::from(at) + 4 * lane, 4);
         let Words { operands, handles, result } = *self;
-        let x = [0, 1, 2].map(|n| if n < arity { half(operands[n]) } else { 1.0_f32.to_bits().into() });
-        let cells = [0, 1, 2].map(|n| if n < arity { half(handles[n]) } else { NO_HANDLE });
-        Floats { x, cells, r: half(result), handle }
+        let x = |n: usize| if n < arity { half(operands[n]) } else { 1.0_f32.to_bits().into() };
+        let cell = |n: usize| if n < arity { half(handles[n]) } else { NO_HANDLE };
+        Floats { x: [x(0), x(1), x(2)], cells: [cell(0), cell(1), cell(2)], r: half(result), handle }
     }
 }
 

@@ -89,7 +89,8 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     pub(super) fn weighed(&self) -> Weighed {
         let factors = self.row.factors::<F>(self.x[0], self.x[1], self.r);
         let rounding = (self.rounding / Scale::relative_to(self.r).size) as f32;
-        let [first, second] = [0, 1].map(|n| self.reals[n].roundings.brought(factors[n]).to_bits());
+        let brought = |n: usize| self.reals[n].roundings.brought(factors[n]).to_bits();
+        let (first, second) = (brought(0), brought(1));
         // Which of them is the largest cannot be foreseen: these are choices of words, not branches.
         let second_is_foremost = second > first;
         let brought = if second_is_foremost { second } else { first };

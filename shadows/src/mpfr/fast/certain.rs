@@ -39,11 +39,11 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
         let exponent = found.exponent as f32;
         let relative = !self.row.is_sum();
         let exponents = self.exponents();
-        let [a, b] = [0, 1].map(|n| {
+        let brought = |n: usize| {
             let bound = self.reals[n].log2_bound();
             if relative { bound - exponents[n] as f32 + exponent } else { bound }
-        });
-        error_bound::sum(error_bound::sum(rounding, a), b)
+        };
+        error_bound::sum(error_bound::sum(rounding, brought(0)), brought(1))
     }
 
     /// Tells whether nothing of the result was rounded off, as far as that is seen at once.
@@ -55,11 +55,12 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
     /// A bit not above the last of the exact result, if operands are exact and it has one.
     #[inline(always)]
     fn last_bit(&self) -> Option<i32> {
-        let [a, b] = [0, 1].map(|n| match self.shadows[n] {
+        let bound = |n: usize| match self.shadows[n] {
             Some(shadow) => shadow.error_bound,
             None => ErrorBound::of_double(self.x[n]),
-        });
-        let (ErrorBound::Exact { last: a }, ErrorBound::Exact { last: b }) = (a, b) else { return None };
+        };
+        let bounds = (bound(0), bound(1));
+        let (ErrorBound::Exact { last: a }, ErrorBound::Exact { last: b }) = bounds else { return None };
         match self.row.op() {
             Op::Add | Op::Sub => Some(a.min(b)),
             Op::Mul => Some(a.saturating_add(b)),
