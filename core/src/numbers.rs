@@ -170,6 +170,14 @@ impl Words for Numbers {
         of_extended(cell).is_some_and(|shadow| shadow.fits(Format::F80))
     }
 
+    fn is_without_end(&self, cell: u128) -> bool {
+        of_extended(cell).is_some_and(|shadow| !shadow.fits(Format::F80))
+    }
+
+    fn looks_wide(cell: u64, _bits: u64) -> bool {
+        of_double(cell).is_some()
+    }
+
     fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {
         let left = end << (32 - 8 * bytes);
         let has_exponent = left & !(1 << 31) >= DOUBLES;

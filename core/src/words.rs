@@ -38,6 +38,17 @@ pub trait Words {
         false
     }
 
+    /// Tells whether a cell of ten bytes was one beside a long double whose sign and exponent have been replaced since.
+    fn is_without_end(&self, _cell: u128) -> bool {
+        false
+    }
+
+    /// Tells whether `cell`, which is not zero, and beside the eight bytes `bits`, is rather that of a double than two of narrow
+    /// floats.
+    fn looks_wide(_cell: u64, _bits: u64) -> bool {
+        false
+    }
+
     /// The last `bytes` bytes of a cell, such that `change` is that of the float beside it; nothing if that cannot be said
     /// so. See [`tricks::with_exponent_change`].
     fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {
@@ -81,6 +92,17 @@ impl Words for InPlace {
     fn is_extended(&self, cell: u128) -> bool {
         let ends = [cell as u16, (cell >> 64) as u16];
         ends[0] != 0 && ends[0] == ends[1]
+    }
+
+    fn is_without_end(&self, cell: u128) -> bool {
+        cell as u16 != 0 && cell >> 64 == 0
+    }
+
+    /// Lower halves of doubles would be very large or very small as narrow floats, mostly.
+    fn looks_wide(cell: u64, bits: u64) -> bool {
+        const USUAL: std::ops::RangeInclusive<u32> = 127 - 40..=127 + 40;
+        let halves = [cell as u32, bits as u32];
+        halves.into_iter().any(|half| half << 1 != 0 && !USUAL.contains(&(half >> 23 & 0xff)))
     }
 
     fn decode(&mut self, format: Format, cell: u128, _bits: u128) -> Option<f64> {

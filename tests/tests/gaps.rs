@@ -121,6 +121,43 @@ fn ends_of_floats_that_are_lost_are_counted() {
     }
 }
 
+/// Of two of three pairs the exponents are those of other numbers.
+#[test]
+fn exchanged_ends_of_long_doubles_are_counted() {
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs();
+    for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let Some(seen) = observe("dot", "exchanged.c", flags, "sse2", options) else { return };
+            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+            for (function, expected) in [("exchange", 2), ("put_together", 1)] {
+                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
+                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
+                assert_eq!(count, expected, "{flags} {options:?} {function}: {gaps:?}");
+            }
+            let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+            let expected = [-17.6, 37.5 / 16.0, 1.1];
+            let right = dots.iter().zip(expected).all(|(&dot, expected)| close(dot, expected));
+            assert!(dots.len() == 4 && right, "{flags} {options:?}: {dots:?}");
+        }
+    }
+}
+
+/// Two of three halves come without the other one.
+#[test]
+fn upper_halves_loaded_alone_are_counted() {
+    for options in [&[][..], &["--no-avx512"]] {
+        let Some(seen) = observe("dot", "half_loaded.c", "-O2 -g", "sse2", options) else { return };
+        let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+        let count = |function: &str| {
+            let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
+            here.filter_map(|gap| gap["count"].as_u64()).sum::<u64>()
+        };
+        assert!(count("upper") > 0 && count("filled") > 0, "{options:?}: {gaps:?}");
+        assert_eq!(count("both"), 0, "{options:?}: {gaps:?}");
+        assert_eq!(seen.report.outputs.last().and_then(|output| output.dot), Some(2.0 * 1.1));
+    }
+}
+
 /// Twenty of each of two kinds, by functions that end before the float is used.
 #[test]
 fn upper_halves_set_elsewhere_are_counted() {

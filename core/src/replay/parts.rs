@@ -153,7 +153,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         // Sign and exponent of what is kept beside it are in the last two bytes.
         let (end, significand) = (format.bytes() - 2, (1 << (format.precision() - 1)) - 1);
         let is_rest = kept >> end == 0;
-        let is_lost = is_rest && after >> (8 * end) != 0;
+        // Of two floats that were combined, as for a selection, that may be all there is.
+        let is_selected = by == Bitwise::And && other == ones;
+        let is_lost = is_rest && !is_selected && after >> (8 * end) != 0;
         let scaled = self.scaled(by, [x[one]; 2], [other; 2], r, format);
         let rounds = scaled.is_none() && tricks::differ_in_digits(format, float, after);
         self.outcome.rounded |= rounds;

@@ -46,6 +46,22 @@ KEPT double inserted(double x)
     __asm__("movl $0x1234, %%eax\n\tpinsrw $0, %%eax, %0" : "+x"(x) : : "eax");
     return x;
 }
+KEPT double masked(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= ~(uint64_t)0xffffff;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+KEPT double filled(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits & ~(uint64_t)0xffffffffff) | 0x123456789a;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
 KEPT void set_end(long double *x, int to) { ((wider *)x)->x.end = (((wider *)x)->x.end & 0x8000) | to; }
 static double scaled_high(double x)
 {
@@ -66,6 +82,12 @@ static double low_copied(double x)
 static double low_bytes(double x)
 {
     set_bytes(&x, (const uint8_t[]){1, 2, 3, 4, 5}, 5);
+    return x * 2;
+}
+static double high_then_low(double x)
+{
+    set_high(&x, high(&x) + (3 << 20));
+    set_low(&x, 0x1234567);
     return x * 2;
 }
 static double all_bytes(double x)
@@ -124,6 +146,9 @@ static void checks(void)
         AT("halves-over", halves_over(1.1 * x), 2.2L, 1.7, -3.3);
         AT("halves-over-active", halves_over_active(1.1 * x), 2.2L, 1.7, -3.3);
         AT("inserted^", inserted(1.1 * x) * 2, 2.2L, 1.7, -3.3);
+        AT("masked^", masked(1.1 * x) * 2, 2.2L, 1.7, -3.3);
+        AT("filled^", filled(1.1 * x) * 2, 2.2L, 1.7, -3.3);
+        AT("high-then-low^", high_then_low(1.1 * x), 17.6L, 1.7, -3.3);
         AT("wide-end^", wide_end(1.1 * x), 17.6L, 1.7);
     }
 }

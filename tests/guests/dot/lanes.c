@@ -30,6 +30,16 @@ static __m256 floats(double x) { return _mm256_mul_ps(_mm256_set1_ps((float)x), 
 static __m128d pair(double x) { return _mm256_castpd256_pd128(doubles(x)); }
 static __m128 four(double x) { return _mm256_castps256_ps128(floats(x)); }
 
+/* Legacy instructions between wider ones leave upper halves alone. */
+static inline __attribute__((always_inline)) __m256d between(double x, int which)
+{
+    __m256d v = doubles(x);
+    if (which == 0) __asm__("addpd %x0, %x0" : "+x"(v));
+    else if (which == 1) __asm__("mulsd %x0, %x0" : "+x"(v));
+    else __asm__("xorpd %x0, %x0" : "+x"(v));
+    return v;
+}
+
 /* One of three instructions in its legacy form, with the second operand in memory. */
 static __m128d in_memory(__m128d a, __m128d b, int which)
 {
@@ -122,6 +132,9 @@ static void selections(void)
     H("pblendw", _mm_castsi128_pd(_mm_blend_epi16(_mm_castpd_si128(pair(x)), _mm_setzero_si128(), 0xf0)), 1);
     F("blendvps", _mm256_blendv_ps(floats(x), _mm256_set1_ps(7), _mm256_setr_ps(1, -1, 1, -1, -1, 1, -0.0f, 1)), 1 + 9 + 36 + 64);
     Q("blendvps-128", _mm_blendv_ps(four(x), four(2 * x), _mm_setr_ps(-1, 1, -1, 1)), 2 + 4 + 18 + 16);
+    D("between-addpd", between(x, 0), 2 + 8 + 9 + 16);
+    D("between-mulsd", between(x, 1), 2 * w + 4 + 9 + 16);
+    D("between-xorpd", between(x, 2), 9 + 16);
     D("andpd-mask", _mm256_and_pd(doubles(x), mask), 4 + 9);
     D("andnpd-mask", _mm256_andnot_pd(mask, doubles(x)), 1 + 16);
     D("orpd-zero", _mm256_or_pd(_mm256_andnot_pd(mask, doubles(x)), _mm256_and_pd(mask, other)), 1 + 16);

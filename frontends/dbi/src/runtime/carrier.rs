@@ -11,6 +11,7 @@ use super::evaluate::{evaluate, evaluate_slowly};
 use super::host::turned_doubles;
 use super::merging::Vectors;
 use super::observing::Observing;
+use super::parts::Layout;
 use crate::context::FunctionCall;
 use crate::engine::{Guard, Held, Lock};
 use crate::mailbox::Recording;
@@ -78,6 +79,9 @@ pub(crate) trait Carrier: Send + Sync {
 
     /// Tells whether a cell beside a float of two bytes says as much as any.
     fn fits_half(&self) -> bool;
+
+    /// The layout of cells.
+    fn layout(&self) -> Layout;
 
     /// A buffer for the records of a thread: the thread's number, and where it starts. Nothing if operations are not
     /// recorded, or there is no memory.
@@ -166,6 +170,10 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
 
     fn fits_half(&self) -> bool {
         S::Words::FITS_HALF
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::of::<S::Words>()
     }
 
     fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)> {

@@ -187,13 +187,13 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     fn mend(&mut self, location: Location) -> bool {
         let mut cell = [0; 16];
         self.read(location, &mut cell[..Format::F80.bytes()]);
+        if self.words.is_without_end(u128::from_le_bytes(cell)) {
+            self.clear(location, Format::F80.bytes());
+            return false;
+        }
         let ends = [[cell[0], cell[1]], [cell[8], cell[9]]];
         if !W::ENDS_TWICE || ends[0] == ends[1] {
             return true;
-        }
-        if ends[1] == [0; 2] {
-            self.clear(location, Format::F80.bytes());
-            return false;
         }
         if ends[0] == [0; 2] {
             // The last digits are others: it is rounded.

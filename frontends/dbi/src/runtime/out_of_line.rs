@@ -31,6 +31,7 @@ use crate::x86::wholes::{self, Whole};
 use crate::x86::{rows, state};
 use iced_x86::{Instruction, OpKind};
 use replayed::{overwrite, replay, state_image, string};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::{Derivatives, Exchange};
 use shadowgrind_core::step::{Capture, Place};
@@ -132,12 +133,17 @@ fn part(
     if let (Some(bytes), Some(to)) = (wholes::part_in_memory(insn), AddressRecipe::of_operand(insn, 0)) {
         let address = address_of(context, gs, &to);
         let moved = beside(shadowed, context, gs, insn, 1, bytes);
-        let store = Store { insn, address, moved, general: &context.regs, seen };
+        let value = operand(insn, 1, &context.regs) & (u64::MAX >> (64 - 8 * u32::from(bytes)));
+        let store = Store { insn, address, value, moved, general: &context.regs, seen };
         return shadowed.parts.in_memory(store);
     }
-    let Some((at, bytes)) = wholes::part_of_register(insn).filter(|_| seen.is_none()) else {
+    if wholes::joins(insn) || wholes::raises_half(insn) {
+        return joined(shadowed, context, gs, insn, seen);
+    }
+    if seen.is_some() {
         return seen.into();
-    };
+    }
+    let Some((at, bytes)) = wholes::part_of_register(insn) else { return seen.into() };
     // The last is where.
     let source = insn.op_count() - if rows::inserted(insn).is_some() { 2 } else { 1 };
     if beside(shadowed, context, gs, insn, source, bytes) != [0; 8] {
@@ -146,6 +152,48 @@ fn part(
     let register = insn.op0_register().full_register();
     let register = if register.is_gpr() { register } else { insn.op0_register() };
     shadowed.parts.in_register(insn, register, [at, bytes], &context.regs)
+}
+
+/// The float in a register to which the instruction is about to put something, or out of which it cuts something.
+fn joined(
+    shadowed: &mut Shadowed,
+    context: &mut Context,
+    gs: u64,
+    insn: &Instruction,
+    seen: Option<Whole>,
+) -> Verdict {
+    let mut cell = |n| u64::from_le_bytes(beside(shadowed, context, gs, insn, n, 8));
+    let first = cell(0);
+    let (n, kept) = if first == 0 { (1, cell(1)) } else { (0, first) };
+    if wholes::raises_half(insn) {
+        let is_upper = seen.is_none() && kept as u32 != 0 && kept >> 32 == 0;
+        return if is_upper { shadowed.parts.shifted(insn, &context.regs) } else { seen.into() };
+    }
+    let general = &context.regs;
+    let [float, other] = [n, 1 - n].map(|n| operand(insn, n, general));
+    let selects = shadowed.parts.layout.looks_wide(kept, float) && wholes::joins_bytes(insn, other);
+    let verdict = match seen {
+        Some(_) => seen.into(),
+        None => shadowed.parts.joined(insn, general, selects),
+    };
+    // Of the digits that these take the place of nothing was kept, perhaps because they were not loaded.
+    let lacks = wholes::fills_lower_half(insn) && float as u32 == 0 && kept as u32 == 0 && kept != 0;
+    let is_double = verdict.whole == Some(Whole::Result(Format::F64));
+    Verdict { is_doubtful: verdict.is_doubtful || lacks && is_double, ..verdict }
+}
+
+/// The value of operand `n`, if it is a general register or a constant, and otherwise 0.
+fn operand(insn: &Instruction, n: u32, general: &[u64; 16]) -> u64 {
+    let source = insn.op_register(n);
+    match insn.op_kind(n) {
+        OpKind::Register if source.is_gpr() => {
+            let number = source.full_register().number();
+            let first = state::offset(source).map_or(0, |at| at - state::general(number));
+            general[number] >> (8 * first) & u64::MAX >> (64 - 8 * source.size())
+        }
+        OpKind::Register | OpKind::Memory => 0,
+        _ => insn.immediate(n),
+    }
 }
 
 /// Shadow beside the first `bytes` bytes of operand `n`.

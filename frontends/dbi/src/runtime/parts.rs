@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use iced_x86::{Instruction, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::tricks;
+use shadowgrind_core::words::Words;
 use std::collections::VecDeque;
 
 /// Number of floats that are remembered.
@@ -19,8 +20,30 @@ const AROUND: u64 = 9;
 /// Bytes of which two may be two floats.
 const NARROW: u8 = 4;
 
+/// Number of the byte of a long double with which sign and exponent begin.
+const EXTENDED_END: u8 = 8;
+
+/// Facts that cells tell of floats without the table that they may refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    /// True if a cell beside a long double tells at both of its ends of which number it is.
+    ends_twice: bool,
+    looks_wide: fn(u64, u64) -> bool,
+}
+
+impl Layout {
+    /// The layout of cells that hold such words.
+    pub(super) fn of<W: Words>() -> Layout {
+        Layout { ends_twice: W::ENDS_TWICE, looks_wide: W::looks_wide }
+    }
+
+    /// Tells whether eight bytes are rather a double than two narrow floats, by the cell beside them.
+    pub(super) fn looks_wide(self, cell: u64, bits: u64) -> bool {
+        cell != 0 && (self.looks_wide)(cell, bits)
+    }
+}
+
 /// Floats of which parts were written lately.
-#[derive(Default)]
 pub(super) struct Parts {
     lately: VecDeque<Written>,
     /// Verdicts on instructions that write to registers, by address, and how often they were met.
@@ -29,6 +52,7 @@ pub(super) struct Parts {
     pending: bool,
     /// True if shadows are derivatives: only then are parts looked for.
     pub(super) derives: bool,
+    pub(super) layout: Layout,
 }
 
 /// Effect of an instruction on a float.
@@ -51,7 +75,8 @@ impl From<Option<Whole>> for Verdict {
 pub(super) struct Store<'a> {
     pub(super) insn: &'a Instruction,
     pub(super) address: u64,
-    /// Shadow of the bytes that the instruction puts there.
+    /// Bits that it puts there, and the shadow of these.
+    pub(super) value: u64,
     pub(super) moved: [u8; 8],
     /// The general registers.
     pub(super) general: &'a [u64; 16],
@@ -105,9 +130,9 @@ impl Written {
 }
 
 impl Parts {
-    /// No floats; with `derives`, shadows are derivatives.
-    pub(super) fn new(derives: bool) -> Self {
-        Parts { derives, ..Parts::default() }
+    /// No floats; with `derives`, shadows are derivatives, and `layout` is that of cells.
+    pub(super) fn new(derives: bool, layout: Layout) -> Self {
+        Parts { lately: VecDeque::new(), in_registers: HashMap::new(), pending: false, derives, layout }
     }
 
     /// Effect of a store on a float.
@@ -130,12 +155,19 @@ impl Parts {
             }
         };
         match used {
+            // What is put back leaves a float the same, whatever is put beside it.
+            Use::New { format, at } if store.is_own(format, at, self.layout) => seen.into(),
             Use::New { format, at } => self.new_one(store, format, [at, bytes]),
             Use::Part { format, at, written } => self.part(store, format, [at, bytes], written),
             Use::Moved { at } => {
                 let start = address.wrapping_sub(at.into());
-                let is_doubtful = bytes < NARROW && !store.is_moved() && planes::any(start, 8);
-                Verdict { whole: seen, is_doubtful }
+                let is_active = !store.is_moved() && planes::any(start, 8);
+                match is_active && bytes == NARROW && self.looks_wide(start) {
+                    true => {
+                        Verdict { whole: Some(Whole::Part { format: Format::F64, at }), is_doubtful: true }
+                    }
+                    false => Verdict { whole: seen, is_doubtful: is_active && bytes < NARROW },
+                }
             }
             Use::Alone => None.into(),
             Use::Unseen => seen.into(),
@@ -152,23 +184,34 @@ impl Parts {
 
     /// Effect of a store of a part of a float of which the `ahead` bytes, as a mask, are written before it is used.
     fn part(&mut self, store: Store<'_>, format: Format, [at, bytes]: [u8; 2], ahead: u16) -> Verdict {
-        let seen = store.seen;
-        if store.is_own(format, at) {
+        let (seen, layout) = (store.seen, self.layout);
+        if store.is_own(format, at, self.layout) {
             return seen.into();
         }
         let is_moved = store.is_moved();
         let Some(written) = self.writes(store.address, format, [at, bytes]) else { return seen.into() };
         let known = written.bytes | written.writing;
+        let is_active = planes::any(written.start, format.bytes() as u64);
+        let is_mixed = match store.is_of_another(format, at, layout) {
+            Some(is_other) => is_other && ahead & 1 == 0,
+            None => !is_moved && known | ahead != written.all() && is_active,
+        };
+        // Digits that stay have the exponent of another number then, and that says nothing of them.
+        let is_end = usize::from(at + bytes) == format.bytes();
+        if is_mixed && is_moved && is_end && known | ahead == written.writing && store.is_over_active(bytes) {
+            return Verdict { whole: Some(Whole::Part { format, at }), is_doubtful: true };
+        }
         written.is_moved |= is_moved;
         if written.is_moved {
             // Of which number the other parts are is not known.
-            let is_mixed =
-                known | ahead != written.all() && planes::any(written.start, format.bytes() as u64);
-            return Verdict { whole: seen.filter(|_| is_moved), is_doubtful: is_mixed && !is_moved };
+            return Verdict { whole: seen.filter(|_| is_moved), is_doubtful: is_mixed };
+        }
+        if format == Format::F80 && at == EXTENDED_END && layout.ends_twice && store.is_beside_another() {
+            return Verdict { whole: Some(Whole::Replaced { format, at }), is_doubtful: true };
         }
         let is_full = known == written.all();
         let is_lost = !is_full && written.is_patchwork();
-        let is_doubtful = is_lost && planes::any(written.start, format.bytes() as u64);
+        let is_doubtful = is_lost && is_active;
         let whole = match is_full || is_lost {
             true => Whole::Replaced { format, at },
             false => Whole::Part { format, at },
@@ -177,8 +220,7 @@ impl Parts {
     }
 
     /// Effect of `insn`, which is about to run and whose block tells nothing of it, on a float in a register of which it writes
-    /// `bytes` bytes from number `at` on with what has no shadow. `general` are the general registers. Code mostly uses what it
-    /// makes as it did before: that is looked up again now and then.
+    /// `bytes` bytes from number `at` on with what has no shadow. `general` are the general registers.
     pub(super) fn in_register(
         &mut self,
         insn: &Instruction,
@@ -186,17 +228,54 @@ impl Parts {
         [at, bytes]: [u8; 2],
         general: &[u64; 16],
     ) -> Verdict {
+        let target = Target::Inserted { register, at: at.into(), bytes: bytes.into() };
+        self.as_before(insn, || match ahead::next_use(insn, target, general, &guest::read_some) {
+            Use::Part { format, at, .. } => Some(Whole::Part { format, at }).into(),
+            Use::Moved { .. } => Verdict { whole: None, is_doubtful: bytes < NARROW },
+            Use::New { .. } | Use::Alone | Use::Unseen => Verdict::default(),
+        })
+    }
+
+    /// Effect of `insn`, which is about to run and whose block tells nothing of it, on a float in a register: it cuts bits out of
+    /// that, or puts some in. `is_wide`: by whole bytes, and the float is rather a double than two narrow ones.
+    pub(super) fn joined(&mut self, insn: &Instruction, general: &[u64; 16], is_wide: bool) -> Verdict {
+        let register = insn.op0_register();
+        // What is left of the first byte tells.
+        let target = Target::Inserted { register, at: 0, bytes: 1 };
+        let is_as_wide = |format: Format| !register.is_gpr() || format.bytes() == register.size();
+        self.as_before(insn, || match ahead::next_use(insn, target, general, &guest::read_some) {
+            Use::Part { format, at: 0, .. } if is_as_wide(format) => Some(Whole::Result(format)).into(),
+            Use::Moved { at: 0 } if is_wide && is_as_wide(Format::F64) => {
+                let is_doubtful = wholes::cuts(insn);
+                Verdict { whole: Some(Whole::Result(Format::F64)), is_doubtful }
+            }
+            _ => Verdict::default(),
+        })
+    }
+
+    /// Effect of `insn`, which is about to move the upper half of a double, loaded without the other one, to its place: that it has
+    /// no other may be known.
+    pub(super) fn shifted(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
+        let target = Target::Inserted { register: insn.op0_register(), at: 4, bytes: 4 };
+        self.as_before(insn, || {
+            let is_doubtful = ahead::is_double_alone(insn, target, general, &guest::read_some);
+            Verdict { whole: None, is_doubtful }
+        })
+    }
+
+    /// The verdict on an instruction that writes to a register. Code mostly uses what it makes as it did before: that is looked up
+    /// again now and then.
+    fn as_before(&mut self, insn: &Instruction, look: impl FnOnce() -> Verdict) -> Verdict {
         let (verdict, times) = self.in_registers.entry(insn.ip()).or_default();
         *times = times.saturating_add(1);
         if times.is_power_of_two() {
-            let target = Target::Inserted { register, at: at.into(), bytes: bytes.into() };
-            *verdict = match ahead::next_use(insn, target, general, &guest::read_some) {
-                Use::Part { format, at, .. } => Some(Whole::Part { format, at }).into(),
-                Use::Moved { .. } => Verdict { whole: None, is_doubtful: bytes < NARROW },
-                Use::New { .. } | Use::Alone | Use::Unseen => Verdict::default(),
-            };
+            *verdict = look();
         }
         *verdict
+    }
+
+    fn looks_wide(&self, start: u64) -> bool {
+        self.layout.looks_wide(cell(start, 8), bits(start, 8))
     }
 
     /// The float of `format` of which `bytes` bytes, from number `at` on, are about to be written at `address`, as the last one.
@@ -243,16 +322,69 @@ impl Store<'_> {
         self.moved != [0; 8]
     }
 
-    /// Tells whether it puts the end of a float back, with another sign or exponent perhaps: what it comes with has the digits
-    /// of what is there.
-    fn is_own(self, format: Format, at: u8) -> bool {
-        let bytes = usize::from(wholes::part_in_memory(self.insn).unwrap_or_default());
-        let is_end = usize::from(at) + bytes == format.bytes();
-        let mut there = [0; 8];
-        planes::read(self.address, &mut there[..bytes]);
-        let digits = (8 * bytes as u32).saturating_sub(format.width() + 1 - format.precision());
-        let mask = (1 << digits) - 1;
-        let [moved, there] = [self.moved, there].map(|cell| u64::from_le_bytes(cell) & mask);
-        self.is_moved() && is_end && moved == there
+    /// Tells whether it puts there the end of another long double than that whose digits are there; nothing if it is no such end, the
+    /// digits have no shadow, or the ends of shadows do not tell.
+    fn is_of_another(self, format: Format, at: u8, layout: Layout) -> Option<bool> {
+        let first = cell(self.address.wrapping_sub(at.into()), 2);
+        let is_end = format == Format::F80 && at == EXTENDED_END && self.is_moved() && first != 0;
+        (is_end && layout.ends_twice).then(|| !is_same_but_sign(u64::from_le_bytes(self.moved), first))
     }
+
+    /// Tells whether the end of a long double that it overwrites is not that of the digits that are there.
+    fn is_beside_another(self) -> bool {
+        let [first, last] =
+            [self.address.wrapping_sub(EXTENDED_END.into()), self.address].map(|at| cell(at, 2));
+        first != 0 && first != last
+    }
+
+    fn is_over_active(self, bytes: u8) -> bool {
+        planes::any(self.address, bytes.into())
+    }
+
+    /// Tells whether it puts the end of a float back, with another sign or exponent perhaps, or that of the float whose digits are
+    /// there: what it comes with has the digits of what is there, and has been changed as the float has.
+    fn is_own(self, format: Format, at: u8, layout: Layout) -> bool {
+        let bytes = usize::from(wholes::part_in_memory(self.insn).unwrap_or_default());
+        if usize::from(at) + bytes != format.bytes() || !self.is_moved() {
+            return false;
+        }
+        let (moved, there) = (u64::from_le_bytes(self.moved), cell(self.address, bytes));
+        let first = || cell(self.address.wrapping_sub(at.into()), bytes);
+        if format == Format::F80 && layout.ends_twice && is_same_but_sign(moved, first()) {
+            return true;
+        }
+        let before = bits(self.address, bytes);
+        let digits =
+            (1_u64 << (8 * bytes as u32).saturating_sub(format.width() + 1 - format.precision())) - 1;
+        let is_same = |a: u64, b: u64| (a ^ b) & digits == 0;
+        is_same(moved, there)
+            && (!is_same(before, self.value)
+                || change(bytes, there, moved) == change(bytes, before, self.value))
+    }
+}
+
+/// Shadow beside the `bytes` bytes at `address`.
+fn cell(address: u64, bytes: usize) -> u64 {
+    let mut cell = [0; 8];
+    planes::read(address, &mut cell[..bytes]);
+    u64::from_le_bytes(cell)
+}
+
+/// The `bytes` bytes at `address`, as far as there is memory.
+fn bits(address: u64, bytes: usize) -> u64 {
+    let mut bits = [0; 8];
+    guest::read_some(address, &mut bits[..bytes]);
+    u64::from_le_bytes(bits)
+}
+
+/// Tells whether two ends of long doubles differ in their signs at most.
+fn is_same_but_sign(a: u64, b: u64) -> bool {
+    (a ^ b) & 0x7fff == 0
+}
+
+/// Change of sign and exponent from one end of a float, of so many bytes, to another.
+fn change(bytes: usize, from: u64, to: u64) -> (bool, i64) {
+    let sign = 1_u64 << (8 * bytes - 1);
+    let magnitude = |end: u64| (end & (sign - 1)).cast_signed();
+    ((from ^ to) & sign != 0, magnitude(to) - magnitude(from))
 }

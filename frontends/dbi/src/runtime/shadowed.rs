@@ -61,7 +61,7 @@ impl Shadowed {
         let shadowed = Shadowed {
             in_registers: tool.in_registers(),
             out_of_line: OutOfLine::new(tool.carrier.fits_half()),
-            parts: Parts::new(tool.policy().derivatives.is_some()),
+            parts: Parts::new(tool.policy().derivatives.is_some(), tool.carrier.layout()),
             interrupting: None,
             interrupted: Vec::new(),
             calls: Calls::new(),

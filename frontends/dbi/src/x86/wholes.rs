@@ -107,7 +107,7 @@ pub(crate) fn part_of_register(insn: &Instruction) -> Option<(u8, u8)> {
 }
 
 /// Tells whether the instruction cuts bits out of a word, or puts some in.
-fn joins(insn: &Instruction) -> bool {
+pub(crate) fn joins(insn: &Instruction) -> bool {
     let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
     let by = match rows::row(insn) {
         Row::General(General::Bits(by)) | Row::Logic(by, _) => by,
@@ -116,6 +116,43 @@ fn joins(insn: &Instruction) -> bool {
     matches!(by, Integral::And | Integral::AndNot | Integral::Or)
         && insn.op0_kind() == OpKind::Register
         && is_wide(insn.op0_register())
+}
+
+/// Tells whether the instruction of general registers cuts bits out.
+pub(crate) fn cuts(insn: &Instruction) -> bool {
+    matches!(rows::row(insn), Row::General(General::Bits(Integral::And | Integral::AndNot)))
+}
+
+/// Tells whether the instruction, of two wide registers or one and a constant, cuts out some bytes of its eight and not all, by the
+/// mask `other`, or puts bits into some.
+pub(crate) fn joins_bytes(insn: &Instruction, other: u64) -> bool {
+    let is_mask = || {
+        !matches!(other, 0 | u64::MAX) && other.to_le_bytes().iter().all(|&byte| matches!(byte, 0 | u8::MAX))
+    };
+    insn.op_count() == 2
+        && insn.op0_register().is_gpr64()
+        && insn.op1_kind() != OpKind::Memory
+        && match rows::row(insn) {
+            Row::General(General::Bits(Integral::And)) => is_mask(),
+            Row::General(General::Bits(Integral::Or)) => true,
+            _ => false,
+        }
+}
+
+/// Tells whether the instruction moves the lower half of a wide register to the upper one, and leaves nothing below.
+pub(crate) fn raises_half(insn: &Instruction) -> bool {
+    rows::row(insn) == Row::General(General::Bits(Integral::ShiftLeft))
+        && insn.op0_register().is_gpr64()
+        && insn.op1_kind() == OpKind::Immediate8
+        && insn.immediate8() & 63 == 32
+}
+
+/// Tells whether the instruction puts a constant into the lower half of a wide register.
+pub(crate) fn fills_lower_half(insn: &Instruction) -> bool {
+    rows::row(insn) == Row::General(General::Bits(Integral::Or))
+        && insn.op0_register().is_gpr64()
+        && insn.op1_kind() == OpKind::Immediate32to64
+        && insn.immediate(1) as u32 != 0
 }
 
 /// Tells whether the instruction moves a part of a register, and clears what is above it.

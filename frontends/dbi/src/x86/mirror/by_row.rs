@@ -60,6 +60,7 @@ impl Emitter {
         if self.mode.is_off() && has_vector_result(row, insn) {
             return self.integer(at);
         }
+        self.check_upper(at);
         if self.asks_of_addresses() {
             self.check_address(at);
         }

@@ -47,6 +47,7 @@ mod temporaries;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod upper_halves;
 mod vectors;
 mod x87;
 mod x87_compare;

@@ -71,6 +71,8 @@ struct Walk<'a> {
     address: Option<u64>,
     bytes: u64,
     moved: Option<Use>,
+    /// Something has been put to it that is no constant.
+    is_joined: bool,
 }
 
 /// Bytes that an instruction writes.
@@ -96,6 +98,23 @@ pub(crate) enum Target {
 
 /// The next use of `target`, which `insn` is about to write. The general registers before it are `general`.
 pub(crate) fn next_use(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_>) -> Use {
+    walked(insn, target, general, read).0
+}
+
+/// Tells whether `target`, which `insn` is about to write, is used as a part of a double next, and nothing is put to it before but
+/// constants.
+pub(crate) fn is_double_alone(
+    insn: &Instruction,
+    target: Target,
+    general: &[u64; 16],
+    read: Read<'_>,
+) -> bool {
+    let (found, is_joined) = walked(insn, target, general, read);
+    matches!(found, Use::Part { format: Format::F64, .. }) && !is_joined
+}
+
+/// The next use, and whether something that is no constant is put to the part before, on any way that was gone.
+fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_>) -> (Use, bool) {
     let mut values = Values::new(general);
     let (place, offset, bytes, size, address) = match target {
         Target::Memory { address, bytes } => {
@@ -108,17 +127,17 @@ pub(crate) fn next_use(insn: &Instruction, target: Target, general: &[u64; 16], 
         }
     };
     let info = InstructionInfoFactory::new();
-    let mut walk = Walk { read, info, left: MOST, writer: insn.ip(), address, bytes, moved: None };
+    let (writer, moved, is_joined) = (insn.ip(), None, false);
+    let mut walk = Walk { read, info, left: MOST, writer, address, bytes, moved, is_joined };
     let written = ((1 << bytes) - 1) << AROUND;
     let is_origin = address.is_some();
     let held = vec![Held { place, offset, bytes: size, is_origin, written }];
-    match walk.go(Way { pc: insn.next_ip(), values, held, own: Vec::new(), written, branches: 0 }) {
-        Some(found) => found,
-        None => match walk.moved {
-            Some(Use::Part { at, .. }) => Use::Moved { at },
-            _ => Use::Unseen,
-        },
-    }
+    let way = Way { pc: insn.next_ip(), values, held, own: Vec::new(), written, branches: 0 };
+    let found = walk.go(way).unwrap_or(match walk.moved {
+        Some(Use::Part { at, .. }) => Use::Moved { at },
+        _ => Use::Unseen,
+    });
+    (found, walk.is_joined)
 }
 
 impl Walk<'_> {
@@ -183,6 +202,7 @@ impl Walk<'_> {
             FlowControl::Return => {
                 way.pc = way.values.pop(self.read)?;
                 way.values.move_stack(insn.stack_pointer_increment() - 8);
+                way.forget_frame();
             }
             _ => return None,
         }
@@ -206,7 +226,8 @@ impl Walk<'_> {
         if !rows::computes_address(insn) && way.held.iter().any(is_address) {
             return Some(Use::Alone);
         }
-        if is_call(insn)
+        // Functions of other files are gone to by a jump through a table.
+        if (is_call(insn) || insn.flow_control() == FlowControl::IndirectBranch)
             && way.values.passes_floats()
             && let Some(held) = way.argument()
         {
@@ -223,6 +244,8 @@ impl Walk<'_> {
             } else if moves && is_of_double(insn) {
                 self.moved = self.moved.or_else(|| self.part_of(held, Format::F64));
             }
+            let constant = |n| !matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory);
+            self.is_joined |= follows && !moves && (1..insn.op_count()).any(|n| !constant(n));
         }
         self.write(way, insn, used.filter(|held| follows && !self.is_inserted_over(held, insn)));
         None

@@ -30,6 +30,11 @@ fn used(function: &[&[u8]], caller: &[&[u8]], at: u64) -> Use {
 
 /// The use from a state in which these are the general registers.
 fn used_from(general: &[u64; 16], function: &[&[u8]], caller: &[&[u8]], at: u64) -> Use {
+    used_at(general, function, caller, FLOAT + at)
+}
+
+/// The use of what the function's first instruction writes at `address`.
+fn used_at(general: &[u64; 16], function: &[&[u8]], caller: &[&[u8]], address: u64) -> Use {
     let (function, caller) = (function.concat(), caller.concat());
     let read = |address: u64, into: &mut [u8]| {
         let back = CALLER.to_le_bytes();
@@ -44,7 +49,7 @@ fn used_from(general: &[u64; 16], function: &[&[u8]], caller: &[&[u8]], at: u64)
     };
     let store = Decoder::with_ip(64, &function, FUNCTION, DecoderOptions::NONE).decode();
     let bytes = store.memory_size().size() as u64;
-    next_use(&store, Target::Memory { address: FLOAT + at, bytes }, general, &read)
+    next_use(&store, Target::Memory { address, bytes }, general, &read)
 }
 
 /// `mov [rdi+4], esi`; `mov [rdi], esi`
@@ -121,4 +126,33 @@ fn registers_hold_floats_as_well() {
     let target = Target::Inserted { register: Register::XMM0, at: 6, bytes: 2 };
     let part = Use::Part { format: Format::F64, at: 6, written: 0xc0 };
     assert_eq!(next_use(&insert, target, &general(), &read), part);
+}
+
+/// `jmp [rip+0x100]`, as the stub of a function of another file; `mov al, 1`
+const STUB: &[u8] = b"\xff\x25\x00\x01\0\0";
+const ONE_FLOAT: &[u8] = b"\xb0\x01";
+
+#[test]
+fn floats_go_through_an_ellipsis_by_calls_and_jumps() {
+    let part = Use::Part { format: Format::F64, at: 0, written: 0xf };
+    // call 0x2000, which reads the number of floats that it is given from al.
+    let call: &[u8] = b"\xe8\xf3\xff\xff\xff";
+    assert_eq!(used(&[LOW, RET], &[LOAD, ONE_FLOAT, call], 0), part);
+    assert_eq!(used(&[LOW, RET], &[LOAD, ONE_FLOAT, STUB], 0), part);
+    // xor eax, eax: none is.
+    assert_eq!(used(&[LOW, RET], &[LOAD, b"\x31\xc0", STUB], 0), Use::Moved { at: 0 });
+}
+
+#[test]
+fn the_frame_of_a_function_that_has_returned_is_nothing() {
+    // The return address is popped from above it: movsd xmm0, [rsp-16]; addsd xmm0, xmm0
+    let below: &[u8] = b"\xf2\x0f\x10\x44\x24\xf0";
+    let mut general = general();
+    general[7] = STACK - 8;
+    let code = [LOW, RET];
+    assert_eq!(used_at(&general, &code, &[below, ADD], STACK - 8), Use::Unseen);
+    // Before it returns: movsd xmm0, [rsp-8]
+    let inside = [LOW, b"\xf2\x0f\x10\x44\x24\xf8", ADD];
+    let part = Use::Part { format: Format::F64, at: 0, written: 0xf };
+    assert_eq!(used_at(&general, &inside, &[], STACK - 8), part);
 }

@@ -10,6 +10,8 @@ use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 #[derive(Clone)]
 pub(super) struct Values {
     general: [Option<u64>; 16],
+    /// The lowest byte of rax, of which code may know no more.
+    al: Option<u64>,
     /// Address, bytes, and value.
     stored: Vec<(u64, u64, Option<u64>)>,
     /// Two numbers that were compared last, and their bytes.
@@ -18,7 +20,12 @@ pub(super) struct Values {
 
 impl Values {
     pub(super) fn new(general: &[u64; 16]) -> Values {
-        Values { general: general.map(Some), stored: Vec::new(), compared: None }
+        Values {
+            general: general.map(Some),
+            al: Some(low(general[reg::RAX], 1)),
+            stored: Vec::new(),
+            compared: None,
+        }
     }
 
     /// The address of the explicit memory operand.
@@ -80,11 +87,17 @@ impl Values {
     /// Nothing is known of what a called function may change.
     pub(super) fn forget_registers(&mut self) {
         reg::CALLER_SAVED.iter().for_each(|&n| self.general[n] = None);
+        self.al = None;
     }
 
     /// Tells whether al, as a call from here finds it, says that floats are passed in vector registers.
     pub(super) fn passes_floats(&self) -> bool {
-        self.general[reg::RAX].is_some_and(|value| (1..=8).contains(&low(value, 1)))
+        self.al.is_some_and(|count| (1..=8).contains(&count))
+    }
+
+    /// Address of the top of the stack.
+    pub(super) fn stack(&self) -> Option<u64> {
+        self.general[reg::RSP]
     }
 
     pub(super) fn push(&mut self, value: Option<u64>) {
@@ -118,6 +131,9 @@ impl Values {
             Row::General(General::Push) => return self.push(self.operand(insn, 0, read)),
             Row::General(General::Pop) => {
                 let value = self.pop(read);
+                if register(0) == Some(Register::RAX) {
+                    self.al = value.map(|value| low(value, 1));
+                }
                 if let Some(to) = register(0).filter(|to| to.is_gpr64()) {
                     self.general[to.number()] = value;
                 }
@@ -143,6 +159,11 @@ impl Values {
         }
         for register in written.iter().filter(|register| register.is_gpr()) {
             self.general[register.number()] = None;
+        }
+        if written.contains(&Register::RAX) {
+            let is_low =
+                register(0).is_some_and(|to| to != Register::AH && to.full_register() == Register::RAX);
+            self.al = value.filter(|_| is_low).map(|value| low(value, 1));
         }
         let wide = register(0).filter(|to| to.is_gpr64() || to.is_gpr32());
         if let Some(to) = wide.filter(|to| written.contains(&to.full_register())) {

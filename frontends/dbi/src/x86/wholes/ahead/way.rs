@@ -41,7 +41,17 @@ impl Way {
         let mut after = self.clone();
         after.values.forget_registers();
         after.held.retain(|held| !matches!(held.place, Where::Register(_)));
+        after.forget_frame();
         after
+    }
+
+    /// Nothing below the top of the stack is read any more: it was the frame of a function that has returned, or is a called one's.
+    pub(super) fn forget_frame(&mut self) {
+        /// Bytes of the largest frame.
+        const MOST: u64 = 1 << 20;
+        let Some(top) = self.values.stack() else { return };
+        let is_below = |at: u64| at < top && top - at < MOST;
+        self.held.retain(|held| !matches!(held.place, Where::Memory(at) if is_below(at)));
     }
 
     /// The first register in which floats are passed that holds the part, if any does.
