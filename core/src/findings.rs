@@ -11,6 +11,7 @@ mod finding;
 mod index_set;
 mod listing;
 mod output;
+mod output_stacks;
 mod outputs;
 mod record;
 mod shares;
@@ -29,6 +30,7 @@ pub use finding::{Finding, FindingKind, Interval, Remedy, Spread, Topic, Variabl
 pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};
 pub use output::{Judgement, Label, Output, OutputKind, OutputShadow};
+pub use output_stacks::OutputStacks;
 pub use outputs::Outputs;
 pub use shares::Shares;
 pub use texts::{PrintedAt, WrittenText, WrittenTexts, label_at_end};
@@ -58,6 +60,8 @@ pub struct Report {
     pub inputs: Vec<Input>,
     /// The outputs: floats that left the program.
     pub outputs: Outputs,
+    /// The calls that led to outputs.
+    pub output_stacks: OutputStacks,
     /// Outputs that stand for several floats, in order.
     pub written: Vec<Written>,
     /// Texts that the program wrote, if anybody asks for them, and where outputs stand in them.
@@ -93,6 +97,7 @@ impl Report {
             settings: Settings::default(),
             inputs: Vec::new(),
             outputs: Outputs::new(),
+            output_stacks: OutputStacks::default(),
             written: Vec::new(),
             texts: WrittenTexts::default(),
             listing: None,
@@ -115,6 +120,7 @@ impl Report {
     /// Leaves only the outputs with these indices, which are ascending; they get new ones, from 0.
     pub fn keep_outputs(&mut self, kept: &[u64]) {
         self.outputs.keep(kept);
+        self.output_stacks.keep(kept);
         self.texts.keep(kept);
         let findings = self.findings.iter_mut().chain(&mut self.suppressed);
         findings.for_each(|finding| {

@@ -70,7 +70,7 @@ impl<'a> Document<'a> {
             causes.iter().filter_map(|cause| report.stacks.get(&cause.finding.site)).flatten().copied();
         let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
         let senders = report.written.iter().flat_map(|written| &written.callers).copied();
-        let callers = callers.chain(senders);
+        let callers = callers.chain(senders).chain(report.output_stacks.sites());
         for site in gaps.chain(decisions).chain(exhausted).chain(listed).chain(callers).chain(overwritten) {
             places.get(site);
         }
@@ -134,10 +134,11 @@ impl<'a> Document<'a> {
         all.binary_search_by_key(&index, |written| written.output).ok().map(|at| &all[at])
     }
 
-    /// Callers of the code at which the floats left that output `index` stands for.
+    /// Callers of the code at which output `index` left, or the floats did that it stands for.
     pub fn senders(&self, index: u64) -> impl Iterator<Item = &Place> {
-        let callers = self.written(index).into_iter().flat_map(|written| &written.callers);
-        callers.map(|&site| self.place(site))
+        let printed = || self.report.output_stacks.of(index);
+        let callers = self.written(index).map_or_else(printed, |written| &written.callers);
+        callers.iter().map(|&site| self.place(site))
     }
 
     /// Consequences of a cause, but for those that a second run has refuted.

@@ -182,7 +182,8 @@ fn record<'a, P>(
     let (at, written) = (texts.place(index), document.written(index));
     let label = outputs.label_text(output.label);
     let printed = output.printed();
-    let judged = printed.as_deref().filter(|_| matches!(output.said, OutputShadow::Error { .. }));
+    let is_judged = matches!(output.said, OutputShadow::Error { .. });
+    let judged = printed.as_deref().filter(|_| is_judged);
     let wrong_from = judged.map(|text| output.wrong_from(text));
     let printed_exact = judged.map(|text| output.exact().unwrap_or(text).to_owned().into());
     let bare = wire::Output {
@@ -199,7 +200,8 @@ fn record<'a, P>(
         printed_exact,
         wrong_from,
         count: written.map(|written| written.count),
-        mean_error_bits: written.map(|written| Number(written.mean())),
+        mean_error_bits: written.filter(|_| is_judged).map(|written| Number(written.mean())),
+        norm: written.and_then(|written| written.norm).map(Number),
         stream: at.map(|at| texts.stream(at).name().into()),
         line: at.map(|at| at.line),
         column: at.map(|at| at.column),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use shadowgrind_core::findings::{Judgement, Label, Listed, Listing, OutputKind, Report, Value};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::text::first_difference;
 
 use crate::document::Document;
@@ -126,9 +127,10 @@ pub(crate) fn gaps(document: &Document<'_>) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// Table of outputs, series by series, in the order of their first outputs.
-pub(crate) fn outputs(document: &Document<'_>) -> Table {
-    let shown = Shown::of(&document.outputs.series);
+/// Table of outputs, series by series, in the order of their first outputs; with all callers of the code at which they left, or only
+/// the first where floats left in binary form.
+pub(crate) fn outputs(document: &Document<'_>, callers: bool) -> Table {
+    let shown = Shown::of(&document.outputs.series, callers);
     let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
     for series in &document.outputs.series {
         if series.is_short() {
@@ -151,16 +153,19 @@ struct Shown {
     tags: bool,
     dots: bool,
     errors: bool,
+    /// All callers.
+    callers: bool,
 }
 
 impl Shown {
-    fn of(series: &[Series]) -> Shown {
+    fn of(series: &[Series], callers: bool) -> Shown {
         let dots = series.iter().any(|s| s.last.dot.is_some());
         let errors = series.iter().any(|s| s.last.error.is_some());
         let folded = series.iter().any(|s| !s.is_short());
         let wrong = |sample: &Sample| sample.bits() > 0.0;
         let names = series.iter().any(|s| s.label != Label::NONE && !is_named(s));
-        Shown { names, tags: folded || series.iter().any(|s| s.first.iter().any(wrong)), dots, errors }
+        let tags = folded || series.iter().any(|s| s.first.iter().any(wrong));
+        Shown { names, tags, dots, errors, callers }
     }
 
     fn columns(&self) -> Vec<Column> {
@@ -194,21 +199,36 @@ impl Shown {
         outputs.lines.extend(floats.map(Line::from));
         outputs.lines.extend(label.filter(|_| is_named(series)).map(Line::from));
         let text = label.filter(|_| !is_named(series)).unwrap_or_default();
+        let mut dots = lines.dots.clone();
+        let norm = written.and_then(|written| written.norm);
+        dots.lines.extend(norm.map(|norm| Line::from(format!("norm {}", float(norm.into())))));
         let mut place = Cell::text(place.unwrap_or_else(|| "at the end".to_owned()));
-        let sender = document.senders(index).next().filter(|_| count == 1);
-        let sender = sender.and_then(whereabouts).map(|sender| format!("called at {sender}"));
-        place.lines.extend(sender.map(Line::from));
+        let most = if self.callers { usize::MAX } else { usize::from(written.is_some()) };
+        let senders = document.senders(index).take(most).filter_map(whereabouts);
+        place.lines.extend(senders.map(|sender| Line::from(format!("called at {sender}"))));
+        let format = norm.map(|_| format!("taken for {}", plural(series.last.value.format())));
+        place.lines.extend(format.map(Line::from));
         let all = [
             (true, outputs),
             (self.names, Cell::text(text)),
             (self.tags, lines.tags.clone()),
             (true, lines.values.clone()),
-            (self.dots, lines.dots.clone()),
+            (self.dots, dots),
             (self.errors, lines.digits.clone()),
             (self.errors, lines.bits.clone()),
             (true, place),
         ];
         all.into_iter().filter(|(shown, _)| *shown).map(|(_, cell)| cell).collect()
+    }
+}
+
+/// Floats of a format, by what C calls them.
+fn plural(format: Format) -> &'static str {
+    match format {
+        Format::F16 => "half-precision floats",
+        Format::F32 => "floats",
+        Format::F64 => "doubles",
+        Format::F80 => "long doubles",
     }
 }
 

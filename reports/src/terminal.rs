@@ -116,7 +116,7 @@ impl Page<'_, '_> {
         if self.document.report.outputs.is_empty() {
             return self.paragraph("  ", words::NO_OUTPUT);
         }
-        self.table(tables::outputs(self.document))?;
+        self.table(tables::outputs(self.document, self.style.verbose))?;
         let Some(arrays) = arrays::table(self.document) else { return Ok(()) };
         self.section("Arrays")?;
         self.table(arrays)
@@ -284,7 +284,7 @@ fn laid_out(table: &Table, style: Style) -> String {
         let cells = row.iter().enumerate().map(|(column, cell)| {
             let lines = if style.color { coloured(&cell.lines) } else { underlined(&cell.lines, has_wrong) };
             match column {
-                _ if column == last => fitted(&lines, room),
+                _ if column == last => each_fitted(&lines, room),
                 _ if Some(column) == names => end_of(&lines, name),
                 _ => lines,
             }
@@ -366,6 +366,11 @@ fn widest(table: &Table, column: usize) -> usize {
     widest.unwrap_or(0).max(table.columns[column].title.chars().count())
 }
 
+/// Places, one in each line, in lines of at most `room`.
+fn each_fitted(places: &str, room: usize) -> String {
+    places.split('\n').map(|place| fitted(place, room)).collect::<Vec<_>>().join("\n")
+}
+
 /// A place in lines of at most `room`: the location under the function, and long functions cut.
 fn fitted(place: &str, room: usize) -> String {
     if place.chars().count() <= room {
@@ -429,6 +434,8 @@ mod tests {
         assert_eq!(fitted("solve (quad.c:1)", 12), "solve\n(quad.c:1)");
         assert_eq!(fitted("ns::Grid<double>::norm (quad.cpp:12)", 12), "ns::Grid<do…\n(quad.cpp:1…");
         assert_eq!(fitted("somewhere+0x1234567", 12), "somewhere+0…");
+        assert_eq!(each_fitted("f (a.c:1)\ng (a.c:2)", 12), "f (a.c:1)\ng (a.c:2)");
+        assert_eq!(each_fitted("f (a.c:1)\ncalled at g (a.c:2)", 12), "f (a.c:1)\ncalled at g\n(a.c:2)");
     }
 
     #[test]

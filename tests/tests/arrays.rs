@@ -26,6 +26,12 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name.clone(), move || whole_array(&name, shadow, way)));
         }
     }
+    for options in [&[][..], &["--no-avx512"]] {
+        for kind in LEAVING {
+            let name = format!("binary.c/{}{}", kind.way, options.concat());
+            trials.push(Trial::test(name.clone(), move || leaves(&name, options, kind)));
+        }
+    }
     trials.push(Trial::test("gradients have a file of their own", gradients_have_their_own));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -200,6 +206,52 @@ fn whole_array(name: &str, shadow: &'static str, way: Way) -> Result<(), Failed>
         return Ok(());
     }
     Err(format!("{rows:?}\n{summary}").into())
+}
+
+/// Floats sin(n·x), n from 1 on, that leave in binary form: the program's argument, how many leave, up to which n, how exactly the
+/// derivative is known, and what the report calls them. Without a name they may be one or another.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    way: &'static str,
+    upto: &'static [u64],
+    within: f64,
+    called: Option<&'static str>,
+}
+
+const LEAVING: [Leaving; 5] = [
+    Leaving { way: "doubles", upto: &[1000, 3000], within: 1e-14, called: Some("taken for doubles") },
+    Leaving { way: "floats", upto: &[3000], within: 1e-4, called: Some("taken for floats") },
+    Leaving { way: "wide", upto: &[3000], within: 1e-14, called: Some("taken for long doubles") },
+    Leaving { way: "header", upto: &[300], within: 1e-14, called: Some("taken for doubles") },
+    Leaving { way: "few", upto: &[], within: 0.0, called: None },
+];
+
+/// There is one output, of the float with the largest derivative, with the number of all and the norm of theirs.
+fn leaves(name: &str, options: &[&'static str], kind: Leaving) -> Result<(), Failed> {
+    const X: f64 = 0.75;
+    let recipe = Recipe::new("gcc", "-O1 -g", &guest("binary.c"), "-lm");
+    let Some(exe) = built(name, &recipe)? else { return Ok(()) };
+    let options: Vec<&str> = ["--input=x"].into_iter().chain(options.iter().copied()).collect();
+    let case = Case::new("dot", &options, &exe).arg(kind.way);
+    let seen = case.observe()?;
+    let outputs = seen.report.document["outputs"].as_array().cloned().unwrap_or_default();
+    let said = case.terminal(&[])?;
+    let all = || kind.upto.iter().flat_map(|&upto| 1..=upto).map(|n| n as f64);
+    let derivatives: Vec<f64> = all().map(|n| n * (n * X).cos()).collect();
+    let (Some(called), [output]) = (kind.called, &outputs[..]) else {
+        let is_untold = kind.called.is_none() && outputs.is_empty();
+        return if is_untold { Ok(()) } else { Err(format!("{outputs:?}\n{said}").into()) };
+    };
+    let largest = derivatives.iter().copied().reduce(|a, b| if b.abs() > a.abs() { b } else { a });
+    let norm = derivatives.iter().map(|d| d * d).sum::<f64>().sqrt();
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    let close = |value: &Value, b: f64| number(value).is_some_and(|a| (a - b).abs() <= kind.within * b.abs());
+    let is_right = output["kind"] == "written"
+        && output["count"] == derivatives.len()
+        && largest.is_some_and(|largest| close(&output["dot"], largest))
+        && close(&output["norm"], norm)
+        && said.contains(called);
+    if is_right { Ok(()) } else { Err(format!("{largest:?}, {norm}: {output}\n{said}").into()) }
 }
 
 /// Under a record of the run there is one array of all gradients.

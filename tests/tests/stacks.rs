@@ -1,7 +1,8 @@
-//! Stacks of findings: how the program came to the line of an error.
+//! Stacks of findings and of outputs: how the program came to the line of an error, or to where it prints.
 //!
 //! In `guests/mpfr/stacks`, C marks the line of error number N with `// ERRS N`, and its Kth caller from the innermost on with
-//! `// CALLS N K`; Python prints where it is, as it knows itself.
+//! `// CALLS N K`; Python prints where it is, as it knows itself. What prints marks the lines of callers with their numbers, and prints
+//! these.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,8 @@ const COMPILED: [&str; 5] = [
 const PYTHONS: [&str; 6] =
     ["/usr/bin/python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13"];
 const SHADOWS: [&str; 2] = ["mpfr", "error"];
+/// Shadows of which the reports have stacks of outputs, and what they are about.
+const PRINTED: [(&str, &[&str]); 3] = [("mpfr", &[]), ("error", &[]), ("dot", &["--input=x"])];
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
@@ -34,6 +37,12 @@ fn main() -> ExitCode {
         for python in PYTHONS {
             let name = format!("callers.py/{shadow}/{python}");
             trials.push(Trial::test(name.clone(), move || interpreted(&name, shadow, python)));
+        }
+    }
+    for (shadow, options) in PRINTED {
+        for how in COMPILED {
+            let name = format!("printers.c/{shadow}/{how}");
+            trials.push(Trial::test(name.clone(), move || printed(&name, (shadow, options), how)));
         }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -61,6 +70,41 @@ fn compiled(name: &str, shadow: &'static str, how: &str) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Each output has the lines of its callers, which the program prints before it; a longer report has the first output's as well.
+fn printed(
+    name: &str,
+    (shadow, options): (&'static str, &'static [&'static str]),
+    how: &str,
+) -> Result<(), Failed> {
+    let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
+    let recipe = Recipe::new(compiler, &format!("{flags} -g"), &guest("printers.c"), "-lm");
+    let Some(exe) = recipe.build()? else {
+        host::skipped(name, &format!("{compiler} is not installed"));
+        return Ok(());
+    };
+    let case = Case::new(shadow, options, &exe);
+    let observed = case.observe()?;
+    let outputs = observed.report.document["outputs"].as_array().ok_or("no outputs")?;
+    let text = String::from_utf8(observed.outcome.stdout)?;
+    let expected: Vec<Vec<u64>> = text.lines().map(callers_said).collect();
+    let found: Vec<Vec<u64>> = outputs
+        .iter()
+        .map(|output| stack(output).iter().filter_map(|frame| frame["line"].as_u64()).collect())
+        .collect();
+    if found != expected {
+        return Err(format!("outputs are called at {found:?}, not {expected:?}").into());
+    }
+    let said = case.terminal(&["-v"])?;
+    let lines = expected.first().ok_or("nothing is printed")?;
+    let missing = lines.iter().find(|line| !said.contains(&format!("(printers.c:{line})")));
+    missing.map_or(Ok(()), |line| Err(format!("line {line} is not in the report:\n{said}").into()))
+}
+
+/// The lines that a line of text names before its number.
+fn callers_said(line: &str) -> Vec<u64> {
+    line.split(' ').filter_map(|word| word.strip_prefix('@')?.parse().ok()).collect()
 }
 
 fn is_decision(finding: &Value) -> bool {

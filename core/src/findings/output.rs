@@ -32,7 +32,8 @@ pub enum OutputKind {
     Spec,
     /// Named by the program itself, by client request.
     Mark,
-    /// In binary form, by `write` and its kin: the worst float of each place stands for all that left there.
+    /// In binary form, by `write` and its kin: the worst float of each place, or that with the largest derivative, stands for all
+    /// that left there.
     Written,
     /// By code that nobody knows: found in what the program has written, by its value.
     Value,
@@ -128,6 +129,11 @@ impl<T> OutputShadow<T> {
             OutputShadow::Error { judgement: Judgement::Wrong, error_bits, .. } => (2, error_bits),
             OutputShadow::Nothing | OutputShadow::Dot(_) => (0, 0.0),
         }
+    }
+
+    /// Statement that a float has this derivative.
+    pub fn of_derivative(derivative: Value) -> Self {
+        OutputShadow::Dot(derivative)
     }
 
     /// The derivative, if that is what is said.

@@ -1,4 +1,5 @@
-//! Floats that left at one place in binary form: one output stands for them all, the worst.
+//! Floats that left at one place in binary form: one output stands for them all, the worst, or that with the
+//! largest derivative.
 
 use crate::site::Site;
 
@@ -13,6 +14,8 @@ pub struct Written {
     pub count: u64,
     /// The sum of their error bits.
     pub error_bits: f64,
+    /// The Euclidean norm of their derivatives, of a shadow that has those.
+    pub norm: Option<f64>,
 }
 
 impl Written {

@@ -48,6 +48,9 @@ pub struct Output<'a, P = Place> {
     /// The mean error, in bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_error_bits: Option<Number>,
+    /// The Euclidean norm of the derivatives of the floats it stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norm: Option<Number>,
     /// `stdout`, `stderr` or a path; `null` where it was not found in a text.
     pub stream: Option<Cow<'a, str>>,
     /// Line in the stream, from 1.
@@ -58,7 +61,7 @@ pub struct Output<'a, P = Place> {
     pub iteration: u64,
     /// The place where it left.
     pub site: P,
-    /// Callers of the code there, from the innermost outwards, of floats that left in binary form.
+    /// Callers of the code there, from the innermost outwards, where the output was printed, or left in binary form.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Cow<'a, Place>>,
 }

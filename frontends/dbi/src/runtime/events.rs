@@ -21,7 +21,7 @@ use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
 use crate::x86::rounding::Rounding;
 use crate::x86::superblock::Comparison;
-use shadowgrind_core::shadow::Sent;
+use shadowgrind_core::shadow::{Derivatives, Sent};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Predicate;
 use std::any::Any;
@@ -269,6 +269,9 @@ impl Client for Tool {
             Sent::Unseen => {}
             Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
             Sent::Lost => {
+                if self.policy().derivatives == Some(Derivatives::InPlace) {
+                    pieces.clone().for_each(|&(at, len)| visit::sent_in_place(thread, pc, at, len));
+                }
                 let floats: u64 = pieces.map(|&(at, len)| planes::count(at, len)).sum();
                 let site = if floats > 0 { visit::caller(thread, pc) } else { None };
                 let lost = site.map(|site| Lost { site, call, floats });

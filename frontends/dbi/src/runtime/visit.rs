@@ -366,6 +366,11 @@ pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
     });
 }
 
+/// The system call at `pc` has handed out guest memory in which there are derivatives in place.
+pub(super) fn sent_in_place(thread: &mut Thread, pc: u64, at: u64, len: u64) {
+    visit(thread, |session, calls, _, machine| session.sent_in_place(pc, at..at + len, calls, machine));
+}
+
 /// The place that has the system call at `pc` made; nothing while shadowing is switched off.
 pub(super) fn caller(thread: &mut Thread, pc: u64) -> Option<Site> {
     visit(thread, |session, calls, _, machine| session.caller(pc, calls, machine)).flatten()

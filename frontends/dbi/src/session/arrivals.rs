@@ -405,12 +405,15 @@ impl State {
                 self.printing_site(site, family.package(), frame.m)
             }
         };
+        let first = self.report.outputs.len();
         for (position, x) in floats.iter().enumerate() {
             let label = x.label.as_ref().map_or(Label::NONE, |label| self.report.outputs.label(label));
             let leaving = Leaving { kind, label, site, notation: x.notation };
             self.boxes.took_float(x.float, frame.m);
             self.output(leaving, position, x.float, frame.observer, frame.m);
         }
+        let (end, stack) = (self.report.outputs.len(), self.printing_stack(site, frame.pc, frame.m));
+        self.report.output_stacks.note(first, end, stack);
     }
 
     /// Does what is to be done for SPECs on entry to the function at `pc`; whether its return is waited for.

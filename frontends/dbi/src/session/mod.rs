@@ -42,6 +42,7 @@ mod taken;
 mod texts;
 mod tree;
 mod unparsed;
+mod walk;
 mod warnings;
 mod wrappers;
 

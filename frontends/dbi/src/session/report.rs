@@ -40,6 +40,7 @@ impl Session {
         if self.tree.is_first_process() {
             state.count_left(&*self.tree);
         }
+        state.tell_sent();
         state.gather(observer, self.config.shadow.is_carried());
         state.leave_out_writers(&mut symbols);
         let not_found = self.not_found(&state);

@@ -1,11 +1,18 @@
 //! Floats that leave the program in binary form: memory that system calls hand out. One output per place and caller.
+//!
+//! A shadow that knows its floats says at once which these are. Where cells are derivatives in place, all that has left at a place
+//! tells in the end, or nothing does.
+
+mod readings;
+mod told;
 
 use super::calls::Calls;
 use super::observer::Observer;
 use super::state::{Session, State};
 use super::tree::{self, Tree};
 use crate::hooks::machine::{Machine, read_u64};
-use shadowgrind_core::findings::{Gap, Label, Output, OutputKind, Written};
+use readings::Readings;
+use shadowgrind_core::findings::{Gap, Label, Output, OutputKind, OutputShadow, Value, Written};
 use shadowgrind_core::site::Site;
 use std::ops::Range;
 use std::path::Path;
@@ -60,6 +67,32 @@ impl Session {
             }
             address = at + (x.format.bytes() as u64).next_multiple_of(ALIGNMENT);
         }
+    }
+}
+
+/// Floats with derivatives that have left at one place, in whatever format.
+#[derive(Debug)]
+pub(super) struct Untold {
+    place: Place,
+    callers: Vec<Site>,
+    readings: Readings,
+}
+
+impl Session {
+    /// The system call at `pc` has handed out this memory, in some of which there are derivatives in place.
+    pub(crate) fn sent_in_place(&self, pc: u64, memory: Range<u64>, calls: &Calls, m: &mut dyn Machine) {
+        if calls.is_disabled() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let (site, callers) = state.sender(pc, self.config.num_callers, m);
+        let place = (site, callers.first().copied());
+        let State { sent, untold, .. } = &mut *state;
+        let number = *sent.entry(place).or_insert_with(|| {
+            untold.push(Untold { place, callers, readings: Readings::default() });
+            untold.len() - 1
+        });
+        untold[number].readings.add(m, memory);
     }
 }
 
@@ -142,7 +175,23 @@ impl State {
         self.sent.insert(place, self.report.written.len());
         self.worst_sent.push(badness);
         let callers = callers.to_vec();
-        self.report.written.push(Written { output: index, callers, count: 1, error_bits: badness.1 });
+        let error_bits = badness.1;
+        self.report.written.push(Written { output: index, callers, count: 1, error_bits, norm: None });
+    }
+
+    /// Makes outputs of what has left with derivatives in place, as far as it tells which floats it is.
+    pub(super) fn tell_sent(&mut self) {
+        for Untold { place: (site, _), callers, readings } in std::mem::take(&mut self.untold) {
+            let Some(reading) = readings.told() else { continue };
+            let Some((x, derivative)) = reading.largest else { continue };
+            let (kind, label, value) = (OutputKind::Written, Label::NONE, x.value());
+            let derivative = Value::new(x.format, &x.format.from_f64(derivative).to_le_bytes());
+            let said = OutputShadow::of_derivative(derivative);
+            let output = Output { kind, label, value, site, position: 0, said, notation: None };
+            let (output, norm) = (self.report.outputs.push(&output), Some(reading.norm));
+            let count = reading.count;
+            self.report.written.push(Written { output, callers, count, error_bits: 0.0, norm });
+        }
     }
 
     /// Makes shares in the errors of such outputs, which were added up float by float, means.

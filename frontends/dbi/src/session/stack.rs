@@ -1,6 +1,7 @@
 //! Calls that led to where a thread is: machine code by its files' call frames, and lines of scripts.
 
 use super::state::{Session, State};
+use super::walk::Walk;
 use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use shadowgrind_core::site::Site;
@@ -72,6 +73,20 @@ impl State {
         stack
     }
 
+    /// Callers of the code at `site` that prints by calling the function at `pc`, from the innermost outwards.
+    pub(super) fn printing_stack(&mut self, site: Site, pc: u64, m: &dyn Machine) -> Vec<Site> {
+        if self.num_callers == 0 {
+            return Vec::new();
+        }
+        // The call that prints is the first of them, or jumps there, and what prints for others stands before it.
+        let mut stack = self.stack(pc, self.num_callers + 1, m);
+        if let Some(own) = stack.iter().position(|&caller| caller == site) {
+            stack.drain(..=own);
+        }
+        stack.truncate(self.num_callers);
+        stack
+    }
+
     /// Callers in machine code, but for those in the C library; with `scripted` up to where the interpreter begins.
     pub(super) fn native_stack(
         &mut self,
@@ -80,6 +95,24 @@ impl State {
         scripted: bool,
         m: &dyn Machine,
     ) -> Vec<Site> {
+        let from = (pc, m.general(abi::RSP), most, scripted);
+        if let Some(walk) = self.walk.as_ref().filter(|walk| walk.from == from && walk.is_still(m)) {
+            return walk.stack.clone();
+        }
+        let mut met = Vec::new();
+        let stack = self.walk_up(from, &mut met, m);
+        self.walk = Some(Walk { from, met, stack: stack.clone() });
+        stack
+    }
+
+    /// Walks from there, and notes the return addresses that are met.
+    fn walk_up(
+        &mut self,
+        (pc, _, most, scripted): (u64, u64, usize, bool),
+        met: &mut Vec<(u64, u64)>,
+        m: &dyn Machine,
+    ) -> Vec<Site> {
+        const WORD: u64 = 8;
         let mut stack = Vec::new();
         let mut from_c_library = false;
         let mut registers = Registers { general: std::array::from_fn(|n| m.general(n)), pc };
@@ -111,6 +144,7 @@ impl State {
             if caller.general[abi::RSP] <= registers.general[abi::RSP] {
                 break;
             }
+            met.push((caller.general[abi::RSP].wrapping_sub(WORD), caller.pc));
             from_c_library = file.is_c_library;
             registers = caller;
             looked_up = caller.pc - 1;

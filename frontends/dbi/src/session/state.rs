@@ -17,6 +17,7 @@ use super::python::Python;
 use super::seeds::{self, Jobs, SpecFailure};
 use super::sent::{self, Badness};
 use super::tree::{self, Tree};
+use super::walk::Walk;
 use crate::engine::Lock;
 use crate::hooks::{LeftOut, Statements};
 use crate::shadows::ShadowKind;
@@ -82,8 +83,10 @@ pub(crate) struct State {
     /// Names of hooked functions, and how often each was taken as one operation.
     pub(super) names: Vec<(String, u64)>,
     name_of: HashMap<String, usize>,
-    /// The places where floats left in binary form, by their numbers among those of the report.
+    /// The places where floats left in binary form, by their numbers among those of the report, or below.
     pub(super) sent: HashMap<sent::Place, usize>,
+    /// Floats that left at them, where derivatives stand in place.
+    pub(super) untold: Vec<sent::Untold>,
     /// The badness of the worst float that left at each site.
     pub(super) worst_sent: Vec<Badness>,
     /// Addresses of instructions that compute with floats and have been given code for their shadows.
@@ -110,6 +113,10 @@ pub(crate) struct State {
     pub(super) boxes: Boxes,
     /// Call frame information of files, read when it is asked for.
     pub(super) frames: HashMap<PathBuf, Option<CallFrames>>,
+    /// The last walk up a stack.
+    pub(super) walk: Option<Walk>,
+    /// Callers that are noted of a finding or an output, at most.
+    pub(super) num_callers: usize,
     /// The sites at which an error has been noted.
     pub(super) erred: HashSet<Site>,
     /// Events that translated code counts, by number, and those numbers.
@@ -162,6 +169,7 @@ impl State {
             names: Vec::new(),
             name_of: HashMap::new(),
             sent: HashMap::new(),
+            untold: Vec::new(),
             worst_sent: Vec::new(),
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
@@ -175,6 +183,8 @@ impl State {
             statements: Statements::default(),
             boxes: Boxes::default(),
             frames: HashMap::new(),
+            walk: None,
+            num_callers: config.num_callers,
             erred: HashSet::new(),
             numbered: Vec::new(),
             number_of: HashMap::new(),
@@ -299,6 +309,7 @@ impl Session {
         state.decisions.clear();
         state.erred.clear();
         state.sent.clear();
+        state.untold.clear();
         state.worst_sent.clear();
         state.destinations.forked = true;
     }
