@@ -143,10 +143,10 @@ impl ErrorShadow {
         let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
         let float = x.format.to_f64(x.bits);
         let precision = own_format(x).precision().min(Format::F64.precision()) as i32;
-        let bound = (size(error) - precision + LOST).max(size(float) - REACH);
         // Of a zero, what it is a difference of is not known, nor how much of its error was lost with that.
-        let bound = if error.is_finite() && float != 0.0 { bound as f32 } else { f32::INFINITY };
-        Some(Real::about(value, own_format(x), bound))
+        let is_known = error.is_finite() && float.is_finite() && float != 0.0;
+        let bound = is_known.then(|| (size(error) - precision + LOST).max(size(float) - REACH));
+        Some(Real::about(value, own_format(x), bound.map_or(f32::INFINITY, |bound| bound as f32)))
     }
 
     /// The real as far as it is known: `all` of it where the error is certain, and NaN where nothing of it is.

@@ -183,9 +183,11 @@ fn mean_share(finding: &Finding) -> String {
     finding.shares.mean().map_or(String::new(), |share| format!("; {} {of}", percent(share)))
 }
 
+/// A share for people: how many times the whole it is where others cancel most of it says nothing.
 fn percent(share: f64) -> String {
     match 100.0 * share {
         percent if percent < 0.5 => "less than 1 %".to_owned(),
+        percent if percent > 200.0 => "more than 200 %".to_owned(),
         percent => format!("{percent:.0} %"),
     }
 }

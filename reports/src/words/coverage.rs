@@ -44,8 +44,9 @@ fn exhausted(document: &Document<'_>) -> Option<String> {
 
 /// Statement that errors of so many outputs were not followed to their causes.
 fn unexplained(outputs: u64) -> Option<String> {
+    let them = if outputs == 1 { "it" } else { "them" };
     let outputs = (outputs > 0).then(|| count(outputs, "wrong output"))?;
-    Some(format!("{outputs} could not be traced to what made it wrong: --shadow=mpfr can"))
+    Some(format!("{outputs} could not be traced to what made {them} wrong: --shadow=mpfr can"))
 }
 
 /// Numbers of comparisons of shadowed values, and of those that were asked for equality and found it.
