@@ -12,6 +12,9 @@ use std::ops::Range;
 const WINDOW: u64 = 1 << 16;
 const BEHIND: u64 = 16;
 
+/// Long doubles that are one by one too likely to be something else.
+const FEWEST: u64 = 4;
+
 /// Ways of reading bytes: as floats, as doubles that begin at either of two multiples of four, as long doubles.
 const WAYS: [Way; 4] = [
     Way { format: Format::F32, start: 0, step: 4 },
@@ -121,15 +124,17 @@ impl Readings {
         }
         let doubles = WAYS.into_iter().filter(|way| way.format == Format::F64);
         for (way, evidence) in doubles.zip(&mut self.evidence) {
-            for (bits, cell) in starts(way).filter_map(|at| window.at(at, way.step as usize)) {
+            for at in starts(way) {
+                let Some((bits, cell)) = window.at(at, way.step as usize) else { continue };
                 let half = |shift: u32| Half { bits: (bits >> shift) as u32, cell: (cell >> shift) as u32 };
-                evidence.note(half(0), half(32));
+                evidence.note(at, half(0), half(32));
             }
         }
         let bytes = Format::F80.bytes();
-        for (_, cell) in starts(WAYS[3]).filter_map(|at| window.at(at, WAYS[3].step as usize)) {
+        for (value, cell) in starts(WAYS[3]).filter_map(|at| window.at(at, WAYS[3].step as usize)) {
+            let is_normal = value >> 63 & 1 == 1;
             self.wide += 1;
-            self.extended += u64::from(InPlace.is_extended(cell) && cell >> (8 * bytes) == 0);
+            self.extended += u64::from(is_normal && InPlace.is_extended(cell) && cell >> (8 * bytes) == 0);
         }
     }
 
@@ -137,8 +142,8 @@ impl Readings {
     pub(super) fn told(&self) -> Option<Reading> {
         let [even, odd] = &self.evidence;
         let told = match () {
-            () if self.wide > 0 && self.wide == self.extended => 3,
-            () if even.is_of_floats() || odd.is_of_floats() => 0,
+            () if self.wide >= FEWEST && self.wide == self.extended => 3,
+            () if even.is_of_floats() && odd.is_of_floats() => 0,
             () if even.is_of_doubles() && !odd.is_of_doubles() => 1,
             () if odd.is_of_doubles() && !even.is_of_doubles() => 2,
             () => return None,

@@ -1,12 +1,14 @@
 //! Format of floats that leave in binary form, told from their bytes.
 //!
 //! Where cells are numbers in place, nothing says whether eight bytes with a shadow are a double or two floats. Their digits do, if
-//! there are enough of them: the lower half of a double that was computed, and that of its derivative, is as good as random, and is
-//! a float of absurd size as often as not; of two floats side by side the sizes are alike. What is neither for sure stays untold.
-//! Knows bytes and cells only.
+//! there are enough of them: the lower half of a double that was computed, and that of its derivative, is as good as random, and as a
+//! float it is of any size, most of them absurd. Of two floats side by side the sizes are alike, and the digits random. What is neither
+//! for sure, or a mixture, stays untold. Knows bytes and cells only.
 
 /// Different halves that are looked at.
-const SAMPLES: usize = 64;
+const SAMPLES: usize = 128;
+/// Numbers of the periods in which different things may come by turns, in words, and where the words of each begin.
+const PERIODS: [(u64, usize); 2] = [(2, 0), (3, 2)];
 /// Binary orders by which two floats side by side differ at most.
 const NEAR: u32 = 24;
 
@@ -22,97 +24,125 @@ fn exponent(bits: u32) -> u32 {
     bits >> 23 & 0xff
 }
 
-/// Tells whether two floats are of about the same size, or one of them is zero.
+/// Tells whether two floats are of about the same size.
 fn are_near(a: u32, b: u32) -> bool {
-    let is_zero = |bits: u32| bits << 1 == 0;
-    is_zero(a) || is_zero(b) || exponent(a).abs_diff(exponent(b)) <= NEAR
+    exponent(a).abs_diff(exponent(b)) <= NEAR
 }
 
-/// Tells whether four bytes may well be two floats of two bytes each: not zero, and of about the same size.
-fn may_be_narrower(bits: u32) -> bool {
-    let exponents = [bits, bits >> 16].map(|bits| bits >> 10 & 0x1f);
-    bits & 0x7fff != 0 && exponents[0].abs_diff(exponents[1]) <= 3
+fn is_zero(bits: u32) -> bool {
+    bits << 1 == 0
 }
 
-/// Tells whether a double with this upper half is zero or of a size that people compute with.
+/// Tells whether a double with this upper half is of a size that people compute with.
 fn is_sane(upper: u32) -> bool {
     const BIAS: u32 = 0x3ff;
     const MOST: u32 = 256;
-    upper << 1 == 0 || (upper >> 20 & 0x7ff).abs_diff(BIAS) <= MOST
+    (upper >> 20 & 0x7ff).abs_diff(BIAS) <= MOST
+}
+
+/// Numbers of samples in each of four equal parts of a range.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quarters([u32; 4]);
+
+impl Quarters {
+    fn sum(&self) -> u32 {
+        self.0.iter().sum()
+    }
+
+    /// Tells whether each part has at least the `share`th part of all, and one if there are any.
+    fn each_has(&self, share: u32) -> bool {
+        let sum = self.sum();
+        self.0.iter().all(|&part| share * part >= sum && (part > 0 || sum == 0))
+    }
 }
 
 /// Evidence of what the words of eight bytes are that were seen so far.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
-    /// Words with a shadow, and those that are sane as doubles.
+    /// Words with a shadow, those with one beside either half, and those of these that are sane as doubles.
     words: u64,
+    full: u64,
     sane: u64,
     /// Different lower halves that were looked at.
     seen: Vec<Half>,
-    /// Exponents that these have as floats, and their cells; numbers of all of these, and of those far below and far above one.
+    /// Exponents that these have as floats, and their cells.
     exponents: [bool; 256],
-    samples: u32,
-    tiny: u32,
-    huge: u32,
-    /// Words of which both halves have a cell; those that are as two floats side by side are, and as four.
+    /// Sizes of these exponents: of all, and of those at each place of each period.
+    sizes: Quarters,
+    by_turns: [Quarters; 5],
+    /// Sizes that the lower halves of these halves have as floats of two bytes.
+    narrower: Quarters,
+    /// Words looked at of which neither half is zero; those that are as two floats side by side are.
     pairs: u32,
     near: u32,
-    narrower: u32,
 }
 
 impl Default for Evidence {
     fn default() -> Evidence {
+        let none = Quarters::default();
         Evidence {
             words: 0,
+            full: 0,
             sane: 0,
             seen: Vec::new(),
             exponents: [false; 256],
-            samples: 0,
-            tiny: 0,
-            huge: 0,
+            sizes: none,
+            by_turns: [none; 5],
+            narrower: none,
             pairs: 0,
             near: 0,
-            narrower: 0,
         }
     }
 }
 
 impl Evidence {
-    /// Notes a word, some of which has a cell.
-    pub(super) fn note(&mut self, lower: Half, upper: Half) {
+    /// Notes a word, some of which has a cell, at an address.
+    pub(super) fn note(&mut self, at: u64, lower: Half, upper: Half) {
+        const WORD: u64 = 8;
         self.words += 1;
-        self.sane += u64::from(is_sane(upper.bits) && is_sane(upper.cell));
+        if lower.cell == 0 || upper.cell == 0 {
+            return;
+        }
+        self.full += 1;
+        self.sane += u64::from(is_sane(upper.cell) && (is_zero(upper.bits) || is_sane(upper.bits)));
         if self.seen.len() == SAMPLES || self.seen.contains(&lower) {
             return;
         }
         self.seen.push(lower);
-        for bits in [lower.bits, lower.cell].into_iter().filter(|bits| bits << 1 != 0) {
-            self.exponents[exponent(bits) as usize] = true;
-            self.samples += 1;
-            self.tiny += u32::from(exponent(bits) < 64);
-            self.huge += u32::from(exponent(bits) >= 192);
+        let turns = PERIODS.map(|(period, first)| first + (at / WORD % period) as usize);
+        for bits in [lower.bits, lower.cell].into_iter().filter(|bits| !is_zero(*bits)) {
+            let (exponent, narrow) = (exponent(bits), bits >> 13 & 3);
+            self.exponents[exponent as usize] = true;
+            self.sizes.0[exponent as usize >> 6] += 1;
+            turns.iter().for_each(|&turn| self.by_turns[turn].0[exponent as usize >> 6] += 1);
+            self.narrower.0[narrow as usize] += 1;
         }
-        if lower.cell != 0 && upper.cell != 0 {
+        if !is_zero(lower.bits) && !is_zero(upper.bits) {
             self.pairs += 1;
             self.near += u32::from(are_near(lower.bits, upper.bits) && are_near(lower.cell, upper.cell));
-            self.narrower += u32::from(may_be_narrower(lower.bits) && may_be_narrower(lower.cell));
         }
     }
 
     /// Tells whether the words are doubles. Of others some would be as sane, but not of all sizes in their lower halves.
     pub(super) fn is_of_doubles(&self) -> bool {
         let different = self.exponents.iter().filter(|&&is_there| is_there).count() as u32;
-        self.samples >= 16
-            && 2 * different >= self.samples
-            && self.tiny >= 2
-            && self.huge >= 2
+        let samples = self.sizes.sum();
+        samples >= 16
+            && 2 * different >= samples
+            && self.sizes.each_has(8)
+            && self.by_turns.iter().all(|sizes| sizes.each_has(16))
             && 8 * self.near <= self.pairs
+            && 16 * self.full >= 15 * self.words
             && 16 * self.sane >= 15 * self.words
     }
 
     /// Tells whether the words are pairs of floats of four bytes. Of so many doubles one in 27 would be like such a pair.
     pub(super) fn is_of_floats(&self) -> bool {
-        self.pairs >= 8 && 8 * self.near >= 7 * self.pairs && 2 * self.narrower <= self.pairs
+        let seen = self.seen.len() as u32;
+        self.pairs >= 8
+            && 8 * self.near >= 7 * seen
+            && 8 * self.full >= 7 * self.words
+            && self.narrower.each_has(8)
     }
 }
 
@@ -122,10 +152,10 @@ mod tests {
 
     fn of_doubles(pairs: impl Iterator<Item = (f64, f64)>) -> Evidence {
         let mut evidence = Evidence::default();
-        for (value, derivative) in pairs {
+        for (n, (value, derivative)) in (0..).zip(pairs) {
             let [(a, b), (c, d)] =
                 [value, derivative].map(|x| (x.to_bits() as u32, (x.to_bits() >> 32) as u32));
-            evidence.note(Half { bits: a, cell: c }, Half { bits: b, cell: d });
+            evidence.note(8 * n, Half { bits: a, cell: c }, Half { bits: b, cell: d });
         }
         evidence
     }
@@ -134,7 +164,8 @@ mod tests {
         let mut evidence = Evidence::default();
         let half =
             |(value, derivative): (f32, f32)| Half { bits: value.to_bits(), cell: derivative.to_bits() };
-        pairs.as_chunks().0.iter().for_each(|&[a, b]| evidence.note(half(a), half(b)));
+        let words = (0..).zip(pairs.as_chunks().0);
+        words.for_each(|(n, &[a, b])| evidence.note(8 * n, half(a), half(b)));
         evidence
     }
 
@@ -163,7 +194,8 @@ mod tests {
         let constants = |n: i32| [1.38e-23 * x(n), x(n), 1.99e30 * x(n), x(n)][n as usize % 4];
         let all: Vec<_> = (0..64).map(|n| (constants(n), constants(n) / 0.7)).collect();
         assert!(!of_floats(&all).is_of_doubles());
-        let powers: Vec<_> = (-36..36).map(|n| (10_f32.powi(n), 3.0 * 10_f32.powi(n))).collect();
+        let power = |n: i32| x(n + 36) * 10_f32.powi(n);
+        let powers: Vec<_> = (-36..36).map(|n| (power(n), power(n) / 0.7)).collect();
         assert_eq!(verdict(&of_floats(&powers)), (false, true));
     }
 
@@ -176,28 +208,54 @@ mod tests {
         assert_eq!(verdict(&of_floats(&[(1.5, 1.0), (2.5, 2.0)])), (false, false));
     }
 
+    /// Evidence of what stands in memory from address `start` on, as a program that looks at words of eight bytes finds it.
+    fn of_memory(start: u64, values: &[u8], cells: &[u8]) -> Evidence {
+        let mut evidence = Evidence::default();
+        let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let first = start.next_multiple_of(8);
+        for at in (first..start + values.len() as u64 - 7).step_by(8) {
+            let [value, cell] = [values, cells].map(|bytes| word(bytes, (at - start) as usize));
+            let half = |shift: u32| Half { bits: (value >> shift) as u32, cell: (cell >> shift) as u32 };
+            if cell != 0 {
+                evidence.note(at, half(0), half(32));
+            }
+        }
+        evidence
+    }
+
     /// Floats of two bytes are none of four, and doubles that begin at an odd address none where they do not.
     #[test]
     fn other_formats_are_untold() {
-        let mut evidence = Evidence::default();
-        for n in 0..64 {
-            let narrow = 0x3c10_3c00 + 0x0111_0203 * (n % 7);
-            evidence
-                .note(Half { bits: narrow, cell: narrow + 9 }, Half { bits: narrow + n, cell: narrow - n });
+        let x = |n: u32| 0.7 + f64::from(n) / 3.0;
+        let half = |x: f64| ((x.abs() * 1000.0) as u16 | 0x3800).to_le_bytes();
+        let all = |of: fn(f64) -> f64| (0..256).flat_map(|n| half(of(x(n)))).collect::<Vec<_>>();
+        assert_eq!(verdict(&of_memory(0, &all(f64::sin), &all(f64::cos))), (false, false));
+        let all = |of: fn(f64) -> f64| (0..256).flat_map(|n| of(x(n)).to_le_bytes()).collect::<Vec<_>>();
+        assert_eq!(verdict(&of_memory(16, &all(f64::sin), &all(f64::cos))), (true, false));
+        for start in [1, 2, 4, 7] {
+            let evidence = of_memory(start, &all(f64::sin), &all(f64::cos));
+            assert_eq!(verdict(&evidence), (false, false), "{start}");
         }
-        assert_eq!(verdict(&evidence), (false, false));
-        let x = |n: i32| 0.7 + f64::from(n) / 3.0;
-        let bytes = |of: fn(f64) -> f64| -> Vec<u8> {
-            [0].into_iter().chain((0..64).flat_map(|n| of(x(n)).to_le_bytes())).collect()
+    }
+
+    /// A mixture is neither: a double and two floats by turns, or a double, a float and an integer.
+    #[test]
+    fn mixtures_are_untold() {
+        let x = |n: u32| 0.7 + f64::from(n) / 3.0;
+        let rows = |of: fn(f64) -> f64, third: fn(f64) -> [u8; 4]| {
+            let row = |n: u32| {
+                let floats = [(of(x(n) / 2.0) as f32).to_le_bytes(), third(of(x(n) / 3.0))].concat();
+                [of(x(n)).to_le_bytes().to_vec(), floats].concat()
+            };
+            (0..256).flat_map(row).collect::<Vec<u8>>()
         };
-        let (values, cells) = (bytes(f64::sin), bytes(f64::cos));
-        let mut evidence = Evidence::default();
-        let halves = |bytes: &[u8]| -> Vec<u32> {
-            bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
-        };
-        let all: Vec<Half> =
-            halves(&values).into_iter().zip(halves(&cells)).map(|(bits, cell)| Half { bits, cell }).collect();
-        all.as_chunks().0.iter().for_each(|&[lower, upper]| evidence.note(lower, upper));
-        assert_eq!(verdict(&evidence), (false, false));
+        let float = |x: f64| (x as f32).to_le_bytes();
+        for start in [0, 4, 8] {
+            let evidence = of_memory(start, &rows(f64::sin, float), &rows(f64::cos, float));
+            assert_eq!(verdict(&evidence), (false, false), "{start}");
+            let integer = |x: f64| ((1000.0 * x) as i32).to_le_bytes();
+            let evidence = of_memory(start, &rows(f64::sin, integer), &rows(f64::cos, |_| [0; 4]));
+            assert_eq!(verdict(&evidence), (false, false), "{start}");
+        }
     }
 }
