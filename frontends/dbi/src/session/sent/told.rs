@@ -128,7 +128,7 @@ impl Evidence {
         let different = self.exponents.iter().filter(|&&is_there| is_there).count() as u32;
         let samples = self.sizes.sum();
         samples >= 16
-            && 2 * different >= samples
+            && 4 * different >= samples
             && self.sizes.each_has(8)
             && self.by_turns.iter().all(|sizes| sizes.each_has(16))
             && 8 * self.near <= self.pairs
@@ -177,6 +177,10 @@ mod tests {
     fn computed_doubles_are_told() {
         let x = |n: i32| 0.7 + f64::from(n) / 3.0;
         let evidence = of_doubles((0..32).map(|n| (x(n).sin(), x(n).cos())));
+        assert_eq!(verdict(&evidence), (true, false));
+        // Fifteenths: their digits come again after four.
+        let x = |n: i32| (f64::from(n) + 0.1) / 3.0;
+        let evidence = of_doubles((0..300).map(|n| (0.7 * x(n), x(n))));
         assert_eq!(verdict(&evidence), (true, false));
     }
 
