@@ -96,6 +96,20 @@ fn what_is_written_in_turns_has_been_before() {
 }
 
 #[test]
+fn loops_that_count_down_end() {
+    // mov [rdi+rax], sil; inc rax; dec rdx; jne back. No more: not rdx; cmp rdx, -1; je over the rest.
+    let body = b"\x40\x88\x34\x07\x48\xff\xc0\x48\xff\xca\x75\xf4";
+    let others = b"\x48\xf7\xd2\x48\x83\xfa\xff\x74\x03";
+    let left = |count| {
+        let mut general = general();
+        (general[0], general[2]) = (0, count);
+        used_from(&general, &[body, others, HIGH, RET], &[LOAD, ADD], 0)
+    };
+    assert_eq!(left(5), Use::Part { format: Format::F64, at: 0, written: 0x1f });
+    assert_eq!(left(8), Use::New { format: Format::F64, at: 0 });
+}
+
+#[test]
 fn both_ways_of_a_branch_are_gone() {
     // jz +6, over the load.
     let branch = b"\x74\x06";

@@ -4,7 +4,7 @@ use super::Read;
 use crate::context::reg;
 use crate::x86::rows;
 use crate::x86::table::{Fill, General, Integral, Row};
-use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
+use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// Values of general registers, and of memory that has been written on the way.
 #[derive(Clone)]
@@ -14,8 +14,18 @@ pub(super) struct Values {
     al: Option<u64>,
     /// Address, bytes, and value.
     stored: Vec<(u64, u64, Option<u64>)>,
-    /// Two numbers that were compared last, and their bytes.
-    compared: Option<(u64, u64, usize)>,
+    /// What flags were made of last.
+    compared: Option<Compared>,
+}
+
+/// Numbers that flags were made of.
+#[derive(Clone, Copy)]
+struct Compared {
+    a: u64,
+    b: u64,
+    bytes: usize,
+    /// True if flags tell no more than whether they are the same, and the sign of their difference.
+    is_result: bool,
 }
 
 impl Values {
@@ -171,28 +181,35 @@ impl Values {
         }
     }
 
-    fn comparison(&self, insn: &Instruction, read: Read<'_>) -> Option<(u64, u64, usize)> {
+    fn comparison(&self, insn: &Instruction, read: Read<'_>) -> Option<Compared> {
+        use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
         let bytes = match insn.op0_kind() {
             OpKind::Register => insn.op0_register().size(),
             _ => insn.memory_size().size(),
         };
-        let (a, b) = (self.operand(insn, 0, read)?, self.operand(insn, 1, read)?);
-        match rows::row(insn) {
-            Row::Flags(Integral::Subtract) => Some((low(a, bytes), low(b, bytes), bytes)),
-            Row::Flags(Integral::And) => Some((low(a & b, bytes), 0, bytes)),
-            _ => None,
-        }
+        let operand = |n| self.operand(insn, n, read);
+        let (a, b, is_result) = match rows::row(insn) {
+            Row::Flags(Subtract) | Row::General(General::Bits(Subtract)) => (operand(0)?, operand(1)?, false),
+            Row::Flags(And) => (operand(0)? & operand(1)?, 0, false),
+            Row::General(General::Bits(And | Or | Xor)) => (self.result(insn, read)?, 0, false),
+            Row::General(General::Bits(Add | Increment | Decrement)) => (self.result(insn, read)?, 0, true),
+            _ => return None,
+        };
+        Some(Compared { a: low(a, bytes), b: low(b, bytes), bytes, is_result })
     }
 
     /// Tells whether a conditional branch is taken; nothing if that is not known.
     pub(super) fn is_taken(&self, branch: &Instruction) -> Option<bool> {
         use iced_x86::ConditionCode as Is;
-        let (a, b, bytes) = self.compared?;
+        let Compared { a, b, bytes, is_result } = self.compared?;
         let unused = 64 - 8 * bytes as u32;
         let signed = |value: u64| (value << unused) as i64;
         Some(match branch.condition_code() {
             Is::e => a == b,
             Is::ne => a != b,
+            Is::s => signed(a.wrapping_sub(b)) < 0,
+            Is::ns => signed(a.wrapping_sub(b)) >= 0,
+            _ if is_result => return None,
             Is::l => signed(a) < signed(b),
             Is::ge => signed(a) >= signed(b),
             Is::le => signed(a) <= signed(b),
@@ -222,6 +239,10 @@ impl Values {
             General::Bits(Integral::Add) => Some(a()?.wrapping_add(b()?)),
             General::Bits(Integral::Subtract) => Some(a()?.wrapping_sub(b()?)),
             General::Bits(Integral::And) => Some(a()? & b()?),
+            General::Bits(Integral::Or) => Some(a()? | b()?),
+            General::Bits(Integral::Xor) => Some(a()? ^ b()?),
+            General::Not if insn.mnemonic() == Mnemonic::Not => Some(!a()?),
+            General::Not => Some(a()?.wrapping_neg()),
             General::Bits(Integral::Increment) => Some(a()?.wrapping_add(1)),
             General::Bits(Integral::Decrement) => Some(a()?.wrapping_sub(1)),
             General::Bits(Integral::ShiftLeft) => Some(a()? << (b()? & 63)),
