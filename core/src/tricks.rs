@@ -44,6 +44,19 @@ pub fn power_between(format: Format, before: u128, after: u128) -> Option<(bool,
     related.then_some((x.negative != y.negative, y.biased - x.biased))
 }
 
+/// Relation of `after`, made of `before` by exclusive disjunction with what is no float, to that: whether the sign differs, and the
+/// power of two between them, digits aside. Another exponent is the result's only if that `is_float`, and no digit was turned off.
+/// A significand on its own counts as in [`relation`].
+pub fn flip(format: Format, before: u128, after: u128, is_float: bool) -> Option<(bool, i32)> {
+    let (x, y) = (Fields::of(format, before), Fields::of(format, after));
+    let turned = x.negative != y.negative;
+    if x.biased == y.biased {
+        return Some((turned, 0));
+    }
+    let joined = is_float && x.significand & !y.significand == 0;
+    joined.then(|| Some((turned, y.exponent()? - x.exponent()?))).flatten()
+}
+
 /// Tells whether `after` is `before` with other digits, so that it is that rounded, more or less: sign and exponent are the same.
 /// Nothing of the kind is said of zeros, subnormal numbers, infinities and NaN.
 pub fn differ_in_digits(format: Format, before: u128, after: u128) -> bool {
@@ -281,6 +294,20 @@ mod tests {
     fn exclusive_disjunction_scales_nothing() {
         assert_eq!(relation_by(Bitwise::Xor, 1.75, 1 << 63, -1.75), Some((true, 0)));
         assert_eq!(relation_by(Bitwise::Xor, 1.75, 1.0_f64.to_bits() ^ 2.0_f64.to_bits(), 3.5), None);
+    }
+
+    #[test]
+    fn flips_turn_signs_and_set_exponents() {
+        let flip = |x: f64, by: u64, is_float| {
+            let before = x.to_bits();
+            flip(Format::F64, before.into(), (before ^ by).into(), is_float)
+        };
+        assert_eq!(flip(1.75, 1 << 63 | 0x1234, false), Some((true, 0)));
+        let cut = f64::from_bits((-12.5_f64).to_bits() & !(0x7ff << 52));
+        assert_eq!(flip(cut, 0xc01 << 52, true), Some((true, 2)));
+        assert_eq!(flip(cut, 0xc01 << 52, false), None);
+        // Digits that are turned off are those of another number.
+        assert_eq!(flip(1.75, 0x4018 << 48, true), None);
     }
 
     #[test]

@@ -121,7 +121,16 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                     self.exclusive_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
                 }
             }
-            _ => kept(self),
+            _ => {
+                let [before, after] = [shadowed, r].map(|lane| self.bits(format, lane));
+                match tricks::flip(format, before, after, self.whole == Some(format)) {
+                    Some((negate, power)) if negate || power != 0 => {
+                        let scaled = self.shadow.scale(&shadow, format, negate, power);
+                        self.cells.set(self.location(r.place), format, after, scaled);
+                    }
+                    _ => kept(self),
+                }
+            }
         }
     }
 

@@ -70,6 +70,9 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
         if joins(insn) {
             return used_as(insns, n).map(Whole::Result);
         }
+        if flips(insn) {
+            return used_alone(insns, n).map(Whole::Result);
+        }
         if cuts_by_moving(insn) {
             let half = insn.op1_register().size();
             return used_as(insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
@@ -116,6 +119,13 @@ pub(crate) fn joins(insn: &Instruction) -> bool {
     matches!(by, Integral::And | Integral::AndNot | Integral::Or)
         && insn.op0_kind() == OpKind::Register
         && is_wide(insn.op0_register())
+}
+
+/// Tells whether the instruction turns bits of a wide general register over.
+fn flips(insn: &Instruction) -> bool {
+    let is_wide = insn.op0_kind() == OpKind::Register && insn.op0_register().size() >= 4;
+    let is_same = insn.op1_kind() == OpKind::Register && insn.op1_register() == insn.op0_register();
+    rows::row(insn) == Row::General(General::Bits(Integral::Xor)) && is_wide && !is_same
 }
 
 /// Tells whether the instruction of general registers cuts bits out.
@@ -211,10 +221,20 @@ impl Part {
 
 /// Format of the float as which the result of instruction `n` is used next; nothing where it is used otherwise, or not soon.
 fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
+    used_through(insns, n, follows)
+}
+
+/// Format of the float as which the result of instruction `n` is used next, without having been changed before.
+fn used_alone(insns: &[Insn], n: usize) -> Option<Format> {
+    used_through(insns, n, moves)
+}
+
+/// Format of the float as which the result of instruction `n` is used next, with instructions between them that do `follow`.
+fn used_through(insns: &[Insn], n: usize, follow: impl Fn(&Instruction, Row) -> bool) -> Option<Format> {
     let mut places: Vec<Place> = Place::of(&insns[n].decoded, 0).into_iter().collect();
     for insn in insns[n + 1..].iter().take(HORIZON).map(|insn| &insn.decoded) {
         let (row, to) = (rows::row(insn), Place::of(insn, 0));
-        let follows = follows(insn, row);
+        let follows = follow(insn, row);
         let first = first_read(insn, row);
         let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
         let is_used = (first..insn.op_count()).any(reads);
@@ -404,6 +424,10 @@ mod tests {
         assert_eq!(found(&[mask, moved, MUL_SINGLE]), [Whole::Result(Format::F32)]);
         assert_eq!(found(&[cut, moved, ADD]), [Whole::Result(Format::F64)]);
         assert_eq!(found(&[cut, moved, MUL_SINGLE]), []);
+        // xor rax, rcx is the float's last change, or one of several.
+        let flip = b"\x48\x31\xc8";
+        assert_eq!(found(&[flip, moved, ADD]), [Whole::Result(Format::F64)]);
+        assert_eq!(found(&[flip, b"\x48\x83\xc8\x01", moved, ADD]).len(), 1);
         // test rax, rax; add rax, rax; mov [rax], rax
         assert_eq!(found(&[mask, b"\x48\x85\xc0\x48\x01\xc0\x48\x89\0"]), []);
     }

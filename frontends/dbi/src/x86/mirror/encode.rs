@@ -171,6 +171,9 @@ pub(super) fn multiply(code: &mut Asm, to: Gpr, from: Gpr, value: i32) {
     code.imm32(value);
 }
 
+/// The condition "below", of numbers without a sign: there was a carry.
+pub(super) const CARRY: u8 = 2;
+
 /// The condition "above or equal", of numbers without a sign.
 pub(super) const ABOVE_OR_EQUAL: u8 = 3;
 

@@ -38,6 +38,7 @@ impl Emitter {
         }
         let is_whole = match at.block.whole(insn.ip()) {
             None => false,
+            Some(Whole::Result(_)) if fields.does == Does::Flip => return false,
             Some(Whole::Result(format)) if format.bytes() == fields.bytes => true,
             Some(_) => return false,
         };

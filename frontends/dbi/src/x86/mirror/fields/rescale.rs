@@ -5,7 +5,7 @@ use crate::context::{Context, TAKEN};
 use crate::x86::asm::{Gpr, RSP, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
-use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, EQUAL, NOT_EQUAL, Shift};
+use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
 use crate::x86::vector::{At, Mem};
 
 /// An instruction of which one operand is a float with a shadow.
@@ -348,6 +348,8 @@ impl Emitter {
         }
         encode::alu(cold, Alu::Add, c, c, bytes);
         let turns = cold.jcc_open(EQUAL);
+        // The sign, and more.
+        ways.exits.push(cold.jcc_open(CARRY));
         encode::load(cold, b, from, bytes);
         encode::store(cold, to, b, 8);
         let done = cold.jmp_open();
